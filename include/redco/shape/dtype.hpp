@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+/// The element types that plans, tensors and files know.
+enum class dtype : std::uint8_t { f64, f32, bf16, f16, i64, i32, u8, boolean };
+
+/// Bytes of one element.
+constexpr std::int64_t size_of(dtype type) {
+  switch (type) {
+    case dtype::f64:
+    case dtype::i64: return 8;
+    case dtype::f32:
+    case dtype::i32: return 4;
+    case dtype::bf16:
+    case dtype::f16: return 2;
+    case dtype::u8:
+    case dtype::boolean: return 1;
+  }
+  return 0;
+}
+
+/// The name used by options, reports and logs: "f32", "bf16", ...
+constexpr std::string_view name_of(dtype type) {
+  constexpr std::string_view names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "u8", "bool"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+}  // namespace redco

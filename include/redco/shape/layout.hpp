@@ -1,0 +1,26 @@
+#pragma once
+
+#include <type_traits>
+
+namespace redco {
+
+/// The four layouts of an activation over the ranks of a model-parallel group. Each is a pair (value, gradient) of
+/// R (equal on all ranks), P (a pending sum over ranks) and S (each rank holds its part).
+struct replicated {};  ///< (R, R)
+struct entered {};     ///< (R, P): a replicated value on its way into a column-parallel layer
+struct partial {};     ///< (P, R): what a row-parallel layer gives
+template <int Dim>
+struct split {  ///< (S, S): cut along `Dim`; negative dimensions count from the end
+  static constexpr int dim = Dim;
+};
+
+template <class Layout>
+inline constexpr bool is_split = false;
+template <int Dim>
+inline constexpr bool is_split<split<Dim>> = true;
+
+/// Satisfied by the four layout tags.
+template <class T>
+concept layout = std::is_same_v<T, replicated> || std::is_same_v<T, entered> || std::is_same_v<T, partial> || is_split<T>;
+
+}  // namespace redco

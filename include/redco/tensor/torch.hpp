@@ -1,0 +1,9 @@
+#pragma once
+
+/// The only door to ATen and autograd: every other header that touches a tensor includes this one.
+
+#include <ATen/ATen.h>
+#include <c10/util/ThreadLocalDebugInfo.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/engine.h>

@@ -1,0 +1,6 @@
+#pragma once
+
+// torch before Catch2: in the other order CHECK silently becomes the fatal macro of torch's logging.
+#include <redco/tensor/torch.hpp>
+
+#include "catch.hpp"
