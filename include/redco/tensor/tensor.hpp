@@ -1,0 +1,59 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+
+#include <redco/shape/layout.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// One rank's part of an activation whose layout over the model-parallel group is `Layout`, known to the compiler.
+///
+/// A `replicated` tensor is an ordinary at::Tensor and converts both ways by itself; every other layout is named when it is
+/// made (`tensor<partial>{x}`) and opened with `local()`, so that a partial sum is never used as a value by mistake.
+template <layout Layout>
+class tensor {
+ public:
+  tensor() = default;
+  explicit tensor(at::Tensor local) : local_(std::move(local)) {}
+
+  /// This rank's part.
+  at::Tensor const& local() const { return local_; }
+
+ private:
+  at::Tensor local_;
+};
+
+template <>
+class tensor<replicated> {
+ public:
+  tensor() = default;
+  tensor(at::Tensor value) : value_(std::move(value)) {}
+
+  at::Tensor const& local() const { return value_; }
+  operator at::Tensor const&() const { return value_; }
+
+ private:
+  at::Tensor value_;
+};
+
+/// A pending sum over the ranks. Its addends (biases of row-parallel layers, replicated branches) are equal on all ranks
+/// and are added once, after the reduction.
+template <>
+class tensor<partial> {
+ public:
+  tensor() = default;
+  explicit tensor(at::Tensor local, std::vector<at::Tensor> addends = {})
+      : local_(std::move(local)), addends_(std::move(addends)) {}
+
+  at::Tensor const& local() const { return local_; }
+  std::vector<at::Tensor> const& addends() const { return addends_; }
+
+ private:
+  at::Tensor local_;
+  std::vector<at::Tensor> addends_;
+};
+
+}  // namespace redco
