@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+/// The calls of a communicator group, as counters and messages name them.
+enum class collective_kind : std::uint8_t {
+  all_reduce,
+  all_gather,
+  reduce_scatter,
+  all_to_all,
+  broadcast,
+  send,
+  recv,
+  barrier,
+};
+
+inline constexpr std::size_t collective_kinds = 8;
+
+/// The name of the call: "all_reduce", ...
+constexpr std::string_view name_of(collective_kind kind) {
+  constexpr std::string_view names[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                        "broadcast",  "send",       "recv",           "barrier"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace redco

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+/// How a reduction joins the ranks' elements. Max and min give NaN where any rank has NaN.
+enum class reduce_op : std::uint8_t { sum, max, min };
+
+/// The name used in messages: "sum", "max", "min".
+constexpr std::string_view name_of(reduce_op op) {
+  constexpr std::string_view names[] = {"sum", "max", "min"};
+  return names[static_cast<std::size_t>(op)];
+}
+
+}  // namespace redco
