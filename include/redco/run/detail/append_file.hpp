@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace redco::detail {
+
+/// A file that whole records are appended to, for logs: a failure never throws and never leaves half a record behind.
+/// It is counted, told once in a sentence, and the next record tries again. Not thread-safe: its owner locks.
+class append_file {
+ public:
+  using warn_function = std::function<void(std::string const&)>;
+
+  explicit append_file(std::filesystem::path path, warn_function warn = {})
+      : path_(std::move(path)), warn_(std::move(warn)) {
+    open();
+  }
+  append_file(append_file const&) = delete;
+  append_file& operator=(append_file const&) = delete;
+  ~append_file() { close(); }
+
+  /// Appends `record` with as many write calls as the system needs; false where it is lost.
+  bool append(std::string_view record) {
+    if (fd_ < 0 && !open()) return lose();
+    off_t const before = ::lseek(fd_, 0, SEEK_END);
+    for (std::size_t done = 0; done < record.size();) {
+      ssize_t const count = ::write(fd_, record.data() + done, record.size() - done);
+      if (count > 0) {
+        done += static_cast<std::size_t>(count);
+      } else if (count == 0 || errno != EINTR) {
+        reason_ = count == 0 ? ENOSPC : errno;
+        if (done > 0 && before >= 0 && ::ftruncate(fd_, before) != 0) close();  // a torn record: start anew, if at all
+        return lose();
+      }
+    }
+    return true;
+  }
+
+  /// Shortens the file to its first `bytes`.
+  void cut(std::uintmax_t bytes) {
+    if (fd_ >= 0 && ::ftruncate(fd_, static_cast<off_t>(bytes)) != 0) reason_ = errno;
+  }
+
+  bool empty() const {
+    struct stat facts {};
+    return fd_ < 0 || ::fstat(fd_, &facts) != 0 || facts.st_size == 0;
+  }
+
+  std::filesystem::path const& path() const { return path_; }
+  std::int64_t lost() const { return lost_; }
+
+ private:
+  bool open() {
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd_ < 0) reason_ = errno;
+    return fd_ >= 0;
+  }
+
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+  bool lose() {
+    if (++lost_ == 1 && warn_) {
+      warn_("cannot write " + path_.string() + ": " + std::strerror(reason_) +
+            ". The run goes on, tries again with every line and counts what is lost: free space or fix permissions.");
+    }
+    return false;
+  }
+
+  std::filesystem::path path_;
+  warn_function warn_;
+  int fd_ = -1;
+  int reason_ = 0;
+  std::int64_t lost_ = 0;
+};
+
+}  // namespace redco::detail

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <redco/run/detail/append_file.hpp>
+#include <redco/run/detail/protobuf.hpp>
+#include <redco/run/tfrecord.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+namespace redco {
+
+/// What an event_writer may be told.
+struct event_writer_options {
+  /// After a resume: TensorBoard forgets what earlier files hold for this step and later ones.
+  std::optional<std::int64_t> purge_from_step = {};
+  /// Called with one sentence when a record is lost for the first time.
+  std::function<void(std::string const&)> warn = {};
+  /// Wall time of an event.
+  std::function<std::chrono::system_clock::time_point()> now = std::chrono::system_clock::now;
+};
+
+/// Writes scalars and texts for TensorBoard into a new file `events.out.tfevents.<unix time>.<host>.<pid>.<n>` of
+/// `folder`. A record is handed to the system whole before the call returns, so a killed run leaves a readable file.
+/// Failures are counted and never stop a run. Thread-safe. The format is TFRecord around protobuf Event and Summary.
+class event_writer {
+ public:
+  using named_value = std::pair<std::string_view, double>;
+
+  explicit event_writer(std::filesystem::path const& folder, event_writer_options options = {})
+      : now_(options.now), file_(new_name(folder), std::move(options.warn)), purge_(options.purge_from_step) {}
+
+  /// All `values` of one step, as one record.
+  void scalars(std::int64_t step, std::span<named_value const> values) {
+    detail::protobuf summary;
+    for (auto const& [tag, value] : values) {
+      summary.bytes(1, detail::protobuf{}.bytes(1, tag).real(2, static_cast<float>(value)).text());
+    }
+    write(step, 5, summary.text());
+  }
+
+  void scalar(std::string_view tag, double value, std::int64_t step) {
+    named_value const one[] = {{tag, value}};
+    scalars(step, one);
+  }
+
+  /// A text (Markdown) for TensorBoard's text page.
+  void text(std::string_view tag, std::string_view markdown, std::int64_t step) {
+    constexpr std::int64_t string_type = 7, tensor_class = 2;
+    auto const shape = detail::protobuf{}.bytes(2, detail::protobuf{}.integer(1, 1).text());
+    auto const tensor = detail::protobuf{}.integer(1, string_type).bytes(2, shape.text()).bytes(8, markdown);
+    auto const plugin = detail::protobuf{}.bytes(1, "text");
+    auto const metadata = detail::protobuf{}.bytes(1, plugin.text()).integer(4, tensor_class);
+    auto const value = detail::protobuf{}.bytes(1, tag).bytes(8, tensor.text()).bytes(9, metadata.text());
+    write(step, 5, detail::protobuf{}.bytes(1, value.text()).text());
+  }
+
+  std::filesystem::path const& path() const { return file_.path(); }
+
+  /// Records that could not be written.
+  std::int64_t lost() const {
+    std::scoped_lock lock(mutex_);
+    return file_.lost();
+  }
+
+ private:
+  std::filesystem::path new_name(std::filesystem::path const& folder) const {
+    std::error_code ignored;  // where the folder cannot be made, the first record says so
+    std::filesystem::create_directories(folder, ignored);
+    char host[256] = {};
+    if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
+    char time[32] = {};
+    auto const seconds = std::chrono::duration_cast<std::chrono::seconds>(now_().time_since_epoch()).count();
+    std::snprintf(time, sizeof time, "%010lld", static_cast<long long>(seconds));
+    std::string const stem = std::string("events.out.tfevents.") + time + "." + (host[0] ? host : "localhost") + "." +
+                             std::to_string(::getpid()) + ".";
+    int number = 0;
+    while (std::filesystem::exists(folder / (stem + std::to_string(number)), ignored)) ++number;
+    return folder / (stem + std::to_string(number));
+  }
+
+  void write(std::int64_t step, int field, std::string_view message) {
+    std::scoped_lock lock(mutex_);
+    file_.append((file_.empty() ? head() : "") + tfrecord(event(step).bytes(field, message).text()));
+  }
+
+  // The first record names the format: readers reject a file without it.
+  std::string head() const {
+    constexpr std::int64_t session_start = 1;
+    std::string records = tfrecord(event(0).bytes(3, "brain.Event:2").text());
+    if (purge_) {
+      auto const session = detail::protobuf{}.integer(1, session_start);
+      records += tfrecord(event(*purge_).bytes(7, session.text()).text());
+    }
+    return records;
+  }
+
+  detail::protobuf event(std::int64_t step) const {
+    auto const time = std::chrono::duration_cast<std::chrono::microseconds>(now_().time_since_epoch());
+    return detail::protobuf{}.real(1, static_cast<double>(time.count()) / 1e6).integer(2, step);
+  }
+
+  mutable std::mutex mutex_;
+  std::function<std::chrono::system_clock::time_point()> now_;
+  detail::append_file file_;
+  std::optional<std::int64_t> purge_;
+};
+
+}  // namespace redco

@@ -1,0 +1,240 @@
+#include "catch.hpp"
+#include "temporary_folder.hpp"
+
+#include <redco/run/crc32c.hpp>
+#include <redco/run/event_writer.hpp>
+#include <redco/run/tfrecord.hpp>
+
+#include <bit>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+// A reader of its own: every field of a message by number, as bytes (varints as their value in 8 bytes).
+struct field_reader {
+  std::map<int, std::vector<std::string>> fields;
+
+  explicit field_reader(std::string_view text) {
+    while (!text.empty()) {
+      std::uint64_t const tag = varint(text);
+      std::string value;
+      switch (tag & 7) {
+        case 0: value = little(varint(text)); break;
+        case 1: value = take(text, 8); break;
+        case 2: value = take(text, varint(text)); break;
+        case 5: value = take(text, 4); break;
+        default: FAIL("wire type " << (tag & 7));
+      }
+      fields[static_cast<int>(tag >> 3)].push_back(value);
+    }
+  }
+
+  static std::uint64_t varint(std::string_view& text) {
+    std::uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      auto const byte = static_cast<unsigned char>(take(text, 1)[0]);
+      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+
+  static std::string take(std::string_view& text, std::uint64_t count) {
+    if (text.size() < count) throw std::runtime_error("cut message");
+    std::string const part(text.substr(0, count));
+    text.remove_prefix(count);
+    return part;
+  }
+
+  static std::string little(std::uint64_t value) {
+    std::string text;
+    for (int byte = 0; byte < 8; ++byte) text += static_cast<char>(value >> (8 * byte));
+    return text;
+  }
+
+  bool has(int field) const { return fields.count(field) == 1; }
+  std::string bytes(int field) const { return fields.at(field).at(0); }
+  field_reader message(int field, std::size_t index = 0) const { return field_reader(fields.at(field).at(index)); }
+  std::uint64_t number(int field) const {
+    std::uint64_t value = 0;
+    std::string const text = bytes(field);
+    for (std::size_t byte = text.size(); byte-- > 0;) value = value << 8 | static_cast<unsigned char>(text[byte]);
+    return value;
+  }
+  double real(int field) const {
+    return bytes(field).size() == 4 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(number(field))))
+                                    : std::bit_cast<double>(number(field));
+  }
+};
+
+std::uint64_t little_endian(std::string_view text) {
+  std::uint64_t value = 0;
+  for (std::size_t byte = text.size(); byte-- > 0;) value = value << 8 | static_cast<unsigned char>(text[byte]);
+  return value;
+}
+
+// The payloads of all whole records, as TensorBoard reads them: it stops at the first cut one.
+std::vector<std::string> records_of(std::string_view file) {
+  auto unmasked = [](std::uint64_t masked) {
+    auto const sum = static_cast<std::uint32_t>(masked) - 0xA282EAD8U;
+    return (sum >> 17) | (sum << 15);
+  };
+  std::vector<std::string> records;
+  while (file.size() >= 12) {
+    auto const length = little_endian(file.substr(0, 8));
+    REQUIRE(unmasked(little_endian(file.substr(8, 4))) == redco::crc32c(file.substr(0, 8)));
+    if (file.size() < 16 + length) break;
+    records.emplace_back(file.substr(12, length));
+    REQUIRE(unmasked(little_endian(file.substr(12 + length, 4))) == redco::crc32c(records.back()));
+    file.remove_prefix(16 + length);
+  }
+  return records;
+}
+
+redco::event_writer_options at_second(double seconds) {
+  redco::event_writer_options options;
+  options.now = [seconds] {
+    return std::chrono::system_clock::time_point(std::chrono::microseconds(std::llround(seconds * 1e6)));
+  };
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a TFRecord is length, sum, payload, sum") {
+  std::string const record = redco::tfrecord("abc");
+  REQUIRE(record.size() == 19);
+  CHECK(little_endian(std::string_view(record).substr(0, 8)) == 3);
+  CHECK(record.substr(12, 3) == "abc");
+  CHECK(records_of(record + redco::tfrecord("")) == std::vector<std::string>{"abc", ""});
+}
+
+TEST_CASE("an event file holds its version, then each step's scalars") {
+  temporary_folder folder;
+  redco::event_writer writer(folder.path, at_second(1700000000.25));
+  redco::event_writer::named_value const values[] = {{"train/loss", 2.5}, {"train/lr", 3e-4}, {"x", std::nan("")}};
+  writer.scalars(7, values);
+  writer.scalar("eval/loss", -1e30, std::int64_t{1} << 40);
+
+  auto const records = records_of(content_of(writer.path()));
+  REQUIRE(records.size() == 3);
+  field_reader const version(records[0]);
+  CHECK(version.bytes(3) == "brain.Event:2");
+  CHECK(version.real(1) == 1700000000.25);
+
+  field_reader const event(records[1]);
+  CHECK(event.real(1) == 1700000000.25);
+  CHECK(event.number(2) == 7);
+  field_reader const summary = event.message(5);
+  REQUIRE(summary.fields.at(1).size() == 3);
+  CHECK(summary.message(1, 0).bytes(1) == "train/loss");
+  CHECK(summary.message(1, 0).real(2) == 2.5);
+  CHECK(summary.message(1, 1).bytes(1) == "train/lr");
+  CHECK(summary.message(1, 1).real(2) == static_cast<double>(3e-4F));
+  CHECK(std::isnan(summary.message(1, 2).real(2)));
+
+  field_reader const last(records[2]);
+  CHECK(last.number(2) == std::uint64_t{1} << 40);
+  CHECK(last.message(5).message(1).real(2) == static_cast<double>(-1e30F));
+  CHECK(writer.lost() == 0);
+}
+
+TEST_CASE("an event file holds texts as TensorBoard's text plugin wants them") {
+  temporary_folder folder;
+  redco::event_writer writer(folder.path);
+  std::string const long_text(300, 'q');
+  writer.text("sample", long_text, 12);
+  auto const value = field_reader(records_of(content_of(writer.path())).at(1)).message(5).message(1);
+  CHECK(value.bytes(1) == "sample");
+  CHECK(value.message(8).number(1) == 7);                          // DT_STRING
+  CHECK(value.message(8).message(2).message(2).number(1) == 1);    // of shape [1]
+  CHECK(value.message(8).bytes(8) == long_text);
+  CHECK(value.message(9).message(1).bytes(1) == "text");
+  CHECK(value.message(9).number(4) == 2);  // DATA_CLASS_TENSOR
+}
+
+TEST_CASE("event files are named by time, host, process and number, and a resumed run opens a new one") {
+  temporary_folder folder;
+  redco::event_writer first(folder.path / "new" / "folder", at_second(1700000000));
+  auto options = at_second(1700000000);
+  options.purge_from_step = 400;
+  redco::event_writer second(folder.path / "new" / "folder", options);
+  std::string const name = first.path().filename().string();
+  CHECK(name.rfind("events.out.tfevents.1700000000.", 0) == 0);
+  std::string const tail = "." + std::to_string(::getpid()) + ".0";
+  CHECK(name.substr(name.size() - tail.size()) == tail);
+  CHECK(second.path().string() == first.path().string().substr(0, first.path().string().size() - 1) + "1");
+
+  second.scalar("loss", 1, 400);
+  auto const records = records_of(content_of(second.path()));
+  REQUIRE(records.size() == 3);
+  field_reader const session(records[1]);
+  CHECK(session.number(2) == 400);
+  CHECK(session.message(7).number(1) == 1);  // SessionLog START: older files' steps from 400 on are void
+}
+
+TEST_CASE("an event file cut at any byte is a readable prefix") {
+  temporary_folder folder;
+  redco::event_writer writer(folder.path);
+  for (int step = 0; step < 5; ++step) writer.scalar("loss", 1.0 / (1 + step), step);
+  writer.text("note", "three words here", 5);
+  std::string const whole = content_of(writer.path());
+  auto const all = records_of(whole);
+  REQUIRE(all.size() == 7);
+  std::size_t seen = 0;
+  for (std::size_t bytes = 0; bytes <= whole.size(); ++bytes) {
+    auto const records = records_of(std::string_view(whole).substr(0, bytes));
+    bool const grew = records.size() >= seen && records.size() <= seen + 1;
+    bool const prefix = std::equal(records.begin(), records.end(), all.begin());
+    if (!grew || !prefix) FAIL("cut at byte " << bytes);
+    seen = records.size();
+  }
+  CHECK(seen == 7);
+}
+
+TEST_CASE("an event file that cannot be written costs records and one warning, never the run") {
+  temporary_folder folder;
+  std::vector<std::string> warnings;
+  redco::event_writer_options options;
+  options.warn = [&](std::string const& text) { warnings.push_back(text); };
+  std::ofstream(folder.path / "file") << "not a folder";
+  redco::event_writer writer(folder.path / "file", options);
+  writer.scalar("loss", 1, 1);
+  writer.scalar("loss", 1, 2);
+  CHECK(writer.lost() == 2);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("cannot write " + writer.path().string() + ": Not a directory") == 0);
+
+  std::filesystem::remove(folder.path / "file");  // and when it can be written again, it is
+  std::filesystem::create_directory(folder.path / "file");
+  writer.scalar("loss", 1, 3);
+  CHECK(writer.lost() == 2);
+  auto const records = records_of(content_of(writer.path()));
+  REQUIRE(records.size() == 2);
+  CHECK(field_reader(records[0]).bytes(3) == "brain.Event:2");
+  CHECK(field_reader(records[1]).number(2) == 3);
+}
+
+TEST_CASE("two threads may write events at once") {
+  temporary_folder folder;
+  redco::event_writer writer(folder.path);
+  auto work = [&](std::string_view tag) {
+    for (int step = 0; step < 100; ++step) writer.scalar(tag, step, step);
+  };
+  std::thread other(work, "other");
+  work("mine");
+  other.join();
+  CHECK(records_of(content_of(writer.path())).size() == 201);
+}

@@ -1,0 +1,68 @@
+#include "catch.hpp"
+#include "temporary_folder.hpp"
+
+#include <redco/run/event_writer.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace {
+
+// What TensorBoard itself makes of a folder of event files.
+constexpr char const* tensorboard_reader = R"python(
+import sys
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+folder, out = sys.argv[1:]
+events = EventAccumulator(folder)
+events.Reload()
+with open(out, "w") as file:
+    # Recent versions hand everything over as tensors, older ones scalars as scalars.
+    for tag in sorted(events.Tags()["scalars"]):
+        for event in events.Scalars(tag):
+            print(tag, event.step, f"{event.value:.9g}", file=file)
+    for tag in sorted(events.Tags()["tensors"]):
+        plugin = events.SummaryMetadata(tag).plugin_data.plugin_name
+        for event in events.Tensors(tag):
+            value = event.tensor_proto
+            shown = value.string_val[0].decode() if plugin == "text" else f"{value.float_val[0]:.9g}"
+            print(tag, event.step, shown, file=file)
+)python";
+
+}  // namespace
+
+TEST_CASE("TensorBoard reads our event files, and a resumed run's file replaces the steps it repeats") {
+  char const* const chosen = std::getenv("REDCO_PYTHON");
+  std::string const python = chosen ? chosen : "python3";
+  if (std::system((python + " -c 'import tensorboard' >/dev/null 2>&1").c_str()) != 0) {
+    WARN("skipped: " << python << " has no tensorboard (pip install tensorboard, or set REDCO_PYTHON)");
+    SUCCEED("skipped");
+    return;
+  }
+  temporary_folder folder;
+  std::ofstream(folder.path / "reader.py") << tensorboard_reader;
+  auto const events = folder.path / "events";
+  redco::event_writer_options options;
+  options.now = [] { return std::chrono::system_clock::time_point(std::chrono::seconds(1700000000)); };
+  {
+    redco::event_writer writer(events, options);
+    redco::event_writer::named_value const first[] = {{"loss", 5.5}, {"lr", 0.25}};
+    redco::event_writer::named_value const second[] = {{"loss", 4.25}, {"lr", 0.5}};
+    writer.scalars(1, first);
+    writer.scalars(2, second);
+    writer.scalar("loss", 99, 3);  // of a step that the checkpoint does not have
+    writer.text("sample", "To be, or *not* to be", 2);
+  }
+  options.now = [] { return std::chrono::system_clock::time_point(std::chrono::seconds(1700000060)); };
+  options.purge_from_step = 3;
+  redco::event_writer resumed(events, options);
+  resumed.scalar("loss", 3.125, 3);
+  REQUIRE(resumed.lost() == 0);
+
+  std::string const command = python + " " + (folder.path / "reader.py").string() + " " + events.string() + " " +
+                              (folder.path / "seen").string();
+  REQUIRE(std::system(command.c_str()) == 0);
+  CHECK(content_of(folder.path / "seen") ==
+        "loss 1 5.5\nloss 2 4.25\nloss 3 3.125\nlr 1 0.25\nlr 2 0.5\nsample 2 To be, or *not* to be\n");
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+#include <stdlib.h>
+
+// A folder of its own for one test, gone afterwards.
+struct temporary_folder {
+  std::filesystem::path path;
+
+  temporary_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "redco_run_XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+    path = name;
+  }
+  temporary_folder(temporary_folder const&) = delete;
+  temporary_folder& operator=(temporary_folder const&) = delete;
+  ~temporary_folder() { std::filesystem::remove_all(path); }
+};
+
+inline std::string content_of(std::filesystem::path const& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
