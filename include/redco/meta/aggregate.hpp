@@ -1,0 +1,28 @@
+#pragma once
+
+#include <redco/meta/detail/tie_members.hpp>
+#include <redco/meta/field_count.hpp>
+#include <redco/meta/tuple.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+/// Satisfied by the plain structs whose members redco can visit without being told their names.
+template <class T>
+concept aggregate = std::is_aggregate_v<std::remove_cvref_t<T>> && std::is_class_v<std::remove_cvref_t<T>>;
+
+/// References to the members of `a` in the order of their declaration, as a `hana::basic_tuple`; to const for a const
+/// aggregate. At most 32 members, all public, none inherited.
+template <aggregate Aggregate>
+constexpr auto tie_fields(Aggregate& a) {
+  return detail::tie_members(a);
+}
+
+/// Calls `f(member)` for each member of `a`, in the order of declaration.
+template <aggregate Aggregate, class F>
+constexpr void for_each_field(Aggregate& a, F&& f) {
+  hana::unpack(detail::tie_members(a), [&f](auto&... members) { (f(members), ...); });
+}
+
+}  // namespace redco

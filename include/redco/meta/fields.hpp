@@ -1,0 +1,48 @@
+#pragma once
+
+#include <redco/meta/fixed_string.hpp>
+#include <redco/meta/tuple.hpp>
+
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+namespace redco {
+
+/// One named member of a reflected struct: its name (a type, see `name()`), where it is, and a sentence about it.
+template <fixed_string Name, class Class, class Type>
+struct field_of {
+  using class_type = Class;
+  using value_type = Type;
+
+  Type Class::*member;
+  std::string_view about;
+
+  static constexpr std::string_view name() { return Name.view(); }
+};
+
+/// Names a member: `field<"epochs">(&options::epochs, "passes over the training data")`.
+template <fixed_string Name, class Class, class Type>
+constexpr field_of<Name, Class, Type> field(Type Class::*member, std::string_view about = {}) {
+  return {member, about};
+}
+
+/// What a reflected struct returns from its `static constexpr auto fields()`: its fields, in the order in which they are shown.
+template <class... Field>
+constexpr hana::basic_tuple<Field...> fields(Field... list) {
+  return hana::basic_tuple<Field...>{list...};
+}
+
+/// Satisfied by a struct that names its members:
+/// `struct opts { int epochs = 3; static constexpr auto fields() { return redco::fields(redco::field<"epochs">(&opts::epochs)); } };`
+template <class T>
+concept reflected = std::is_class_v<std::remove_cvref_t<T>> && requires { std::remove_cvref_t<T>::fields(); };
+
+/// Calls `f(field, member)` for each field of `object`: `field` tells name and sentence, `member` is a reference. A member
+/// that is itself reflected is given as it is; whoever wants its fields calls again.
+template <reflected T, class F>
+constexpr void for_each_named(T& object, F&& f) {
+  hana::unpack(std::remove_cv_t<T>::fields(), [&](auto const&... field) { (f(field, object.*(field.member)), ...); });
+}
+
+}  // namespace redco

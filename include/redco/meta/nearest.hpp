@@ -1,0 +1,47 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco {
+
+/// The least number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`
+/// (Damerau-Levenshtein, no substring edited twice).
+inline std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(above);
+    above.swap(row);
+  }
+  return above[b.size()];
+}
+
+/// The name among `names` that a person who typed `typed` most likely meant, for "did you mean ...": the first one at the
+/// least edit distance, or empty when even that is more than a third of the longer word (at least two edits) away.
+inline std::string nearest(std::string_view typed, std::span<std::string const> names) {
+  std::string const* best = nullptr;
+  std::size_t least = 0;
+  for (std::string const& name : names) {
+    std::size_t const distance = edit_distance(typed, name);
+    bool const plausible = distance <= std::max<std::size_t>(2, std::max(typed.size(), name.size()) / 3) && distance < name.size();
+    if (plausible && (best == nullptr || distance < least)) {
+      best = &name;
+      least = distance;
+    }
+  }
+  return best == nullptr ? std::string{} : *best;
+}
+
+}  // namespace redco

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+
+namespace redco {
+
+/// The signature of a function that names its types: a function, a pointer to one, or an object with exactly one call
+/// operator that is no template. `known` is false for every other callable (a generic lambda, an overloaded functor); there
+/// is nothing to read then but by calling. `on_const` tells whether a const object can be called.
+template <class F>
+struct signature {
+  static constexpr bool known = false;
+};
+
+namespace detail {
+
+template <bool OnConst, class Result, class... Parameter>
+struct known_signature {
+  static constexpr bool known = true;
+  static constexpr bool on_const = OnConst;
+  static constexpr std::size_t arity = sizeof...(Parameter);
+  using result = Result;
+  template <std::size_t I>
+  using parameter = std::tuple_element_t<I, std::tuple<Parameter...>>;
+};
+
+template <class Member>
+struct call_operator;
+template <class F, class R, class... P>
+struct call_operator<R (F::*)(P...)> : known_signature<false, R, P...> {};
+template <class F, class R, class... P>
+struct call_operator<R (F::*)(P...) noexcept> : known_signature<false, R, P...> {};
+template <class F, class R, class... P>
+struct call_operator<R (F::*)(P...) const> : known_signature<true, R, P...> {};
+template <class F, class R, class... P>
+struct call_operator<R (F::*)(P...) const noexcept> : known_signature<true, R, P...> {};
+template <class F, class R, class... P>
+struct call_operator<R (F::*)(P...) const&> : known_signature<true, R, P...> {};
+template <class F, class R, class... P>
+struct call_operator<R (F::*)(P...) const & noexcept> : known_signature<true, R, P...> {};
+
+}  // namespace detail
+
+template <class R, class... P>
+struct signature<R (*)(P...)> : detail::known_signature<true, R, P...> {};
+template <class R, class... P>
+struct signature<R (*)(P...) noexcept> : detail::known_signature<true, R, P...> {};
+template <class F>
+  requires std::is_class_v<F> && requires { detail::call_operator<decltype(&F::operator())>::known; }
+struct signature<F> : detail::call_operator<decltype(&F::operator())> {};
+
+}  // namespace redco

@@ -1,0 +1,59 @@
+// Named reflection without a macro.
+#include <redco/meta/fields.hpp>
+#include <redco/meta/glob.hpp>
+
+#include <string_view>
+
+namespace {
+
+struct inner {
+  double rate = 0.1;
+  static constexpr auto fields() { return redco::fields(redco::field<"rate">(&inner::rate, "probability")); }
+};
+struct outer {
+  int epochs = 3;
+  inner dropout;
+  bool quiet = false;
+  static constexpr auto fields() {
+    return redco::fields(redco::field<"epochs">(&outer::epochs, "passes over the training data"),
+                         redco::field<"dropout">(&outer::dropout), redco::field<"quiet">(&outer::quiet));
+  }
+};
+struct plain {
+  int a;
+};
+
+static_assert(redco::reflected<inner> && redco::reflected<outer const&>);
+static_assert(!redco::reflected<plain> && !redco::reflected<int>);
+
+constexpr bool visits_in_order() {
+  outer o;
+  std::string_view const expected[] = {"epochs", "dropout", "quiet"};
+  int seen = 0;
+  bool right = true;
+  redco::for_each_named(o, [&](auto const& field, auto& member) {
+    right = right && field.name() == expected[seen];
+    if (seen == 0) right = right && field.about == "passes over the training data";
+    if constexpr (redco::reflected<decltype(member)>) {
+      redco::for_each_named(member, [&](auto const& nested, double& value) {
+        right = right && nested.name() == "rate" && value == 0.1;
+        value = 0.25;
+      });
+    }
+    ++seen;
+  });
+  return right && seen == 3 && o.dropout.rate == 0.25;
+}
+static_assert(visits_in_order());
+
+static_assert(redco::fixed_string("abc").view() == "abc" && redco::fixed_string("").view().empty());
+static_assert(redco::fixed_string("ab") == redco::fixed_string("ab") && !(redco::fixed_string("ab") == redco::fixed_string("ac")));
+
+static_assert(redco::glob("h.*.mlp.*", "h.11.mlp.up.weight") && !redco::glob("h.*.mlp", "h.11.mlp.up"));
+static_assert(redco::glob("*", "") && redco::glob("", "") && !redco::glob("", "a") && redco::glob("**a**", "xxa"));
+static_assert(redco::glob("a?c", "abc") && !redco::glob("a?c", "ac") && !redco::glob("?", ""));
+static_assert(redco::glob("*.bias", "a.bias.bias") && redco::glob("a*b*c", "aXbYbZc") && !redco::glob("a*b*c", "aXcYb"));
+
+}  // namespace
+
+int main() {}
