@@ -1,0 +1,43 @@
+#pragma once
+
+#include <redco/layer/path.hpp>
+
+#include <redco/shape/extents.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The element type of an activation or message, relative to the run's compute dtype.
+enum class width_kind : std::uint8_t {
+  compute,     ///< f32, bf16 or f64 as the run computes
+  accumulate,  ///< at least f32: norm statistics, log-sum-exp
+  index,       ///< i64
+};
+
+/// A tensor that a layer's forward keeps for its backward, or needs for a moment (workspace).
+struct saved_fact {
+  path layer;
+  path slot;
+  extents shape;       ///< logical; cut along split_dim by the mesh
+  int split_dim = -1;  ///< -1: whole on every rank
+  std::int64_t units = 0;  ///< indivisible units along split_dim; a rank holds ceil(units / shards) of them
+  width_kind kind = width_kind::compute;
+  std::int64_t copies = 1;
+  bool in_block = false;  ///< inside a `repeat`: recomputation drops it
+};
+
+enum class collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast };
+
+/// A collective over the model-parallel group in one forward or backward pass of a micro-batch.
+struct message_fact {
+  path layer;
+  collective what = collective::all_reduce;
+  bool backward = false;
+  extents shape;
+  width_kind kind = width_kind::compute;
+  std::int64_t copies = 1;
+  bool in_block = false;
+};
+
+}  // namespace redco

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/square_root.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+/// What a query may attend to: earlier positions and itself, all positions, or the encoder states of the context.
+enum class attention_kind : unsigned char { causal, full, cross };
+
+namespace detail {
+
+template <class X>
+struct attention_out {
+  static_assert(!std::is_same_v<X, partial>,
+                "redco[S005]: a partial value is used as replicated; reduce it before this layer");
+  static_assert(!is_split<X>,
+                "redco[S008]: this layer needs whole features but its input is split; close the split before it");
+  using type = partial;
+};
+
+}  // namespace detail
+
+/// Scaled dot-product attention (Vaswani et al. 2017) with its four projections, cut by whole heads.
+///
+/// q [Heads*HeadDim, Width], k and v [KeyValueHeads*HeadDim, Width] are column-parallel, o [Width, Heads*HeadDim] is
+/// row-parallel, so the result is a partial sum. The q, k and v parameters are neighbours in memory: self-attention computes
+/// them as one product. Fewer key-value heads than heads are grouped (Ainslie et al. 2023); with fewer of them than shards,
+/// neighbouring ranks share one. `HeadDim` 0 is Width / Heads. `Dropout` acts on the attention probabilities.
+/// `OutputDeviation` > 0 draws o with its own deviation.
+template <attention_kind Kind, auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true,
+          auto Dropout = 0, auto OutputDeviation = 0>
+struct attention {
+  using layer_concept = layer_tag;
+  static constexpr attention_kind kind = Kind;
+
+  template <class X>
+  using out = typename detail::attention_out<X>::type;
+
+  template <class Config>
+  static constexpr std::int64_t head_dim(Config const& config) {
+    std::int64_t const declared = of<HeadDim>(config);
+    return declared > 0 ? declared : of<Width>(config) / of<Heads>(config);
+  }
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const width = of<Width>(config), heads = of<Heads>(config), kv = of<KeyValueHeads>(config);
+    std::int64_t const dim = head_dim(config);
+
+    w.keep("input");
+    auto const project = [&](std::string_view name, std::int64_t units, reason why) {
+      parameter_fact weight;
+      weight.shape = {units * dim, width};
+      weight.split_dim = 0;
+      weight.units = units;
+      weight.sharers = why == reason::key_value_heads;
+      weight.why = why;
+      weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
+      w.inside(name, [&] { w.parameter("weight", weight); });
+    };
+    auto const bias = [&](std::string_view name, std::int64_t units, bool sharers) {
+      parameter_fact fact;
+      fact.shape = {units * dim};
+      fact.split_dim = 0;
+      fact.units = units;
+      fact.sharers = sharers;
+      fact.decay = false;
+      fact.why = reason::column_bias;
+      w.inside(name, [&] { w.parameter("bias", fact); });
+    };
+    reason const kv_why = kv == heads ? reason::heads : reason::key_value_heads;
+    project("q", heads, reason::heads);
+    project("k", kv, kv_why);
+    project("v", kv, kv_why);
+    if (of<Bias>(config)) {
+      bias("q", heads, false);
+      bias("k", kv, kv != heads);
+      bias("v", kv, kv != heads);
+    }
+
+    extents const input = w.activation.shape;
+    if constexpr (std::is_same_v<X, replicated>) w.message(collective::all_reduce, true, input);
+    w.keep("q", {input[0], input[1], heads * dim}, 2, width_kind::compute, heads);
+    w.keep("key_value", {input[0], input[1], 2 * kv * dim}, 2, width_kind::compute, kv);
+    w.keep("log_sum_exp", {input[0], heads, input[1]}, 1, width_kind::accumulate, heads);
+    w.produce({input[0], input[1], heads * dim}, 2, heads);
+    w.keep("output");
+
+    parameter_fact o;
+    o.shape = {width, heads * dim};
+    o.split_dim = 1;
+    o.units = heads;
+    o.why = reason::row;
+    o.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(heads * dim))};
+    parameter_fact o_bias;
+    o_bias.shape = {width};
+    o_bias.decay = false;
+    o_bias.why = reason::row_bias;
+    double const outer = w.deviation;
+    if (of<OutputDeviation>(config) > 0) w.deviation = static_cast<double>(of<OutputDeviation>(config));
+    w.inside("o", [&] {
+      w.parameter("weight", o);
+      if (of<Bias>(config)) w.parameter("bias", o_bias);
+    });
+    w.deviation = outer;
+    w.produce(input);
+  }
+};
+
+template <auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true, auto Dropout = 0,
+          auto OutputDeviation = 0>
+using causal_attention =
+    attention<attention_kind::causal, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>;
+template <auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true, auto Dropout = 0,
+          auto OutputDeviation = 0>
+using full_attention =
+    attention<attention_kind::full, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>;
+template <auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true, auto Dropout = 0,
+          auto OutputDeviation = 0>
+using cross_attention =
+    attention<attention_kind::cross, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>;
+
+}  // namespace redco

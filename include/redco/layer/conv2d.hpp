@@ -1,0 +1,42 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/norm.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/square_root.hpp>
+#include <redco/layer/walk.hpp>
+
+namespace redco {
+
+/// A 2-D convolution of images [B, In, H, W] with Out square kernels and zero padding; gives
+/// [B, Out, (H + 2 Padding - Kernel) / Stride + 1, ...]. Data parallel: its weights stay whole.
+template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto Bias = true>
+struct conv2d {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = typename detail::norm_out<X>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const in = of<In>(config), outs = of<Out>(config), kernel = of<Kernel>(config);
+    std::int64_t const stride = of<Stride>(config), padding = of<Padding>(config);
+    parameter_fact weight;
+    weight.shape = {outs, in, kernel, kernel};
+    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in * kernel * kernel))};
+    weight.why = reason::convolution;
+    w.parameter("weight", weight);
+    if (of<Bias>(config)) {
+      parameter_fact bias;
+      bias.shape = {outs};
+      bias.decay = false;
+      bias.why = reason::convolution;
+      w.parameter("bias", bias);
+    }
+    w.keep("input");
+    extents const x = w.activation.shape;
+    w.produce({x[0], outs, (x[2] + 2 * padding - kernel) / stride + 1, (x[3] + 2 * padding - kernel) / stride + 1});
+  }
+};
+
+}  // namespace redco

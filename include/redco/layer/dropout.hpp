@@ -1,0 +1,18 @@
+#pragma once
+
+#include <redco/layer/featurewise.hpp>
+
+namespace redco {
+
+/// Zeroes each feature with probability `Probability` while training and scales the rest by 1/(1-p). The draw is keyed by
+/// (seed, site, step, call, row, position, feature), so every mesh drops the same features and backward draws them again:
+/// nothing is kept.
+template <auto Probability>
+struct dropout : featurewise_layer {
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    if (of<Probability>(config) > 0) w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+  }
+};
+
+}  // namespace redco

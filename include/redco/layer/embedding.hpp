@@ -1,0 +1,48 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+template <class X>
+struct ids_out {
+  static_assert(std::is_same_v<X, replicated>, "redco[S008]: token ids are replicated; an embedding comes first");
+  using type = partial;
+};
+
+}  // namespace detail
+
+/// Rows of a [Vocabulary, Width] table looked up by int64 ids [B, T]; gives [B, T, Width]. Vocabulary-parallel: each shard
+/// looks up the rows it holds and gives a partial sum; the last shard may be padded.
+template <auto Vocabulary, auto Width>
+struct embedding {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = typename detail::ids_out<X>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const rows = of<Vocabulary>(config), width = of<Width>(config);
+    parameter_fact weight;
+    weight.shape = {rows, width};
+    weight.split_dim = 0;
+    weight.units = rows;
+    weight.uneven = true;
+    weight.start = {initial::kind::normal, 1.0};
+    weight.why = reason::vocabulary;
+    w.parameter("weight", weight);
+
+    extents const ids = w.activation.shape;
+    w.keep("local_ids", ids, -1, width_kind::index);
+    w.produce({ids[0], ids[1], width});
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/norm.hpp>
+#include <redco/layer/walk.hpp>
+
+namespace redco {
+
+/// [B, ...] as [B, product of the rest]: a view.
+struct flatten {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = typename detail::norm_out<X>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const&, Walk& w) {
+    extents const x = w.activation.shape;
+    bool const kept = w.activation.kept;
+    w.produce({x[0], x.count() / x[0]});
+    w.activation.kept = kept;
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/silu.hpp>
+#include <redco/layer/square_root.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+/// Activation(gate x) * (up x): the gated feed-forward of Shazeer 2020 with two [Out, In] matrices, column-parallel.
+template <auto In, auto Out, class Activation = silu, auto Bias = false, cut Cut = cut::automatic>
+struct gated {
+  using layer_concept = layer_tag;
+  using alone = gated<In, Out, Activation, Bias, Cut == cut::automatic ? cut::whole : Cut>;
+
+  template <class X>
+  using out = typename detail::linear_out<is_split<X> ? cut::whole : Cut, X>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    constexpr bool column = Cut != cut::whole;
+    std::int64_t const in = of<In>(config), outs = of<Out>(config);
+
+    parameter_fact weight;
+    weight.shape = {outs, in};
+    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
+    weight.split_dim = column ? 0 : -1;
+    weight.units = column ? outs : 0;
+    weight.why = column ? reason::column : reason::alone;
+    parameter_fact bias = weight;
+    bias.shape = {outs};
+    bias.start = {};
+    bias.decay = false;
+    bias.why = column ? reason::column_bias : reason::alone;
+
+    w.keep("input");
+    w.parameter("gate.weight", weight);
+    w.parameter("up.weight", weight);
+    if (of<Bias>(config)) {
+      w.parameter("gate.bias", bias);
+      w.parameter("up.bias", bias);
+    }
+
+    extents shape = w.activation.shape;
+    if constexpr (column && std::is_same_v<X, replicated>) w.message(collective::all_reduce, true, shape);
+    shape[-1] = outs;
+    extents both = shape;
+    both[-1] = 2 * outs;
+    int const dim = column ? shape.rank - 1 : -1;
+    w.keep("gate_and_up", both, dim, width_kind::compute, column ? outs : 0);
+    w.produce(shape, dim, column ? outs : 0);
+  }
+};
+
+}  // namespace redco

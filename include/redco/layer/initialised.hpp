@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/walk.hpp>
+
+namespace redco {
+
+/// `Layer` with its drawn weights normal with standard deviation `Deviation` and its biases zero, as a family prescribes.
+template <auto Deviation, layer Layer>
+struct initialised {
+  using layer_concept = layer_tag;
+  using alone = initialised<Deviation, alone_t<Layer>>;
+  static constexpr bool featurewise = is_featurewise<Layer>;
+  static constexpr bool closes_split = redco::closes_split<Layer>;
+
+  template <class X>
+  using out = out_t<Layer, X>;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    double const outer = w.deviation;
+    w.deviation = static_cast<double>(of<Deviation>(config));
+    Layer::template facts<X>(config, w);
+    w.deviation = outer;
+  }
+};
+
+}  // namespace redco

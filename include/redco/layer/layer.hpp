@@ -1,0 +1,49 @@
+#pragma once
+
+#include <redco/shape/layout.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+/// Names a type as a layer: `using layer_concept = redco::layer_tag;`.
+struct layer_tag {};
+
+/// A layer type: it swears by `layer_concept`, says in `out<X>` which layout it gives for an input of layout X, and states
+/// its facts in `facts<X>(config, walk)`. It knows no mesh and no tensor; what it computes is its `module` in nn/.
+template <class L>
+concept layer = std::is_same_v<typename L::layer_concept, layer_tag>;
+
+/// The layout that L gives for an input of layout X.
+template <layer L, class X>
+using out_t = typename L::template out<X>;
+
+/// What is left of a layout once pending sums are reduced.
+template <class X>
+using settled_t = std::conditional_t<std::is_same_v<X, partial>, replicated, X>;
+
+namespace detail {
+template <class L>
+struct alone {
+  using type = L;
+};
+template <class L>
+  requires requires { typename L::alone; }
+struct alone<L> {
+  using type = typename L::alone;
+};
+}  // namespace detail
+
+/// L where no row-parallel partner follows: a layer that would open a split names its whole twin in `alone`.
+template <layer L>
+using alone_t = typename detail::alone<L>::type;
+
+/// A layer that acts on each feature by itself, so a split passes through it.
+template <class L>
+inline constexpr bool is_featurewise = requires { requires L::featurewise; };
+
+/// A layer that can take a split input and close it.
+template <class L>
+inline constexpr bool closes_split = requires { requires L::closes_split; };
+
+}  // namespace redco

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <redco/layer/norm.hpp>
+#include <redco/layer/real.hpp>
+
+namespace redco {
+
+/// Layer normalisation over the last dimension (Ba et al. 2016): (x - mean) / sqrt(variance + Epsilon) * weight + bias.
+template <auto Width, auto Epsilon = real{1e-5}>
+struct layer_norm : norm_layer<Width, 2, true> {};
+
+}  // namespace redco

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/square_root.hpp>
+#include <redco/layer/walk.hpp>
+
+
+namespace redco {
+
+/// How a linear layer is cut: `automatic` follows the data flow, the others are declared in the model's type.
+enum class cut : unsigned char { automatic, column, row, whole };
+
+namespace detail {
+
+template <cut Cut, class X>
+struct linear_out {
+  static_assert(!std::is_same_v<X, partial>,
+                "redco[S005]: a partial value is used as replicated; reduce it before this layer");
+  static_assert(Cut != cut::column || !std::is_same_v<X, replicated>,
+                "redco[S006]: a replicated value enters a column-parallel layer; put redco::enter before it");
+  static_assert(Cut != cut::row || is_split<X> || std::is_same_v<X, partial>,
+                "redco[S004]: the input of a row-parallel layer is not split; put a column-parallel layer before it");
+  static_assert(Cut == cut::automatic || Cut == cut::row || !is_split<X>,
+                "redco[S008]: this layer needs whole features but its input is split; close the split before it");
+  using type = std::conditional_t<Cut == cut::whole, replicated, std::conditional_t<is_split<X>, partial, split<-1>>>;
+};
+
+}  // namespace detail
+
+/// y = x W^T + b over the last dimension; W is [Out, In], b is [Out].
+///
+/// An automatic linear on a whole input opens a column-parallel split when a layer that closes it follows (and stays whole
+/// otherwise); on a split input it is row-parallel and gives a partial sum. Its bias follows: split behind a column, added
+/// once after the reduction behind a row.
+template <auto In, auto Out, auto Bias = true, cut Cut = cut::automatic>
+struct linear {
+  using layer_concept = layer_tag;
+  using alone = linear<In, Out, Bias, Cut == cut::automatic ? cut::whole : Cut>;
+  static constexpr bool closes_split = Cut == cut::automatic || Cut == cut::row;
+
+  template <class X>
+  using out = typename detail::linear_out<Cut, X>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    constexpr bool row = is_split<X>;
+    constexpr bool column = !row && Cut != cut::whole;
+    std::int64_t const in = of<In>(config), outs = of<Out>(config);
+
+    parameter_fact weight;
+    weight.shape = {outs, in};
+    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
+    weight.split_dim = row ? 1 : column ? 0 : -1;
+    weight.units = row ? w.activation.units : column ? outs : 0;
+    weight.why = row ? reason::row : column ? reason::column : reason::alone;
+    parameter_fact bias;
+    bias.shape = {outs};
+    bias.decay = false;
+    bias.split_dim = column ? 0 : -1;
+    bias.units = weight.split_dim == 0 ? outs : 0;
+    bias.why = row ? reason::row_bias : column ? reason::column_bias : reason::alone;
+
+    w.keep("input");
+    w.parameter("weight", weight);
+    if (of<Bias>(config)) w.parameter("bias", bias);
+
+    extents shape = w.activation.shape;
+    shape[-1] = outs;
+    if constexpr (column && std::is_same_v<X, replicated>) {
+      w.message(collective::all_reduce, true, w.activation.shape);
+    }
+    w.produce(shape, column ? shape.rank - 1 : -1, column ? outs : 0);
+  }
+};
+
+template <auto In, auto Out, auto Bias = true>
+using column_linear = linear<In, Out, Bias, cut::column>;
+template <auto In, auto Out, auto Bias = true>
+using row_linear = linear<In, Out, Bias, cut::row>;
+template <auto In, auto Out, auto Bias = true>
+using whole_linear = linear<In, Out, Bias, cut::whole>;
+
+}  // namespace redco

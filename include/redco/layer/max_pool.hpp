@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/norm.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/walk.hpp>
+
+namespace redco {
+
+/// The largest value of each Kernel x Kernel window of images [B, C, H, W]; windows do not overlap.
+template <auto Kernel>
+struct max_pool {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = typename detail::norm_out<X>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const kernel = of<Kernel>(config);
+    extents const x = w.activation.shape;
+    extents const pooled = {x[0], x[1], x[2] / kernel, x[3] / kernel};
+    w.keep("input");
+    w.keep("indices", pooled, -1, width_kind::index);
+    w.produce(pooled);
+  }
+};
+
+}  // namespace redco

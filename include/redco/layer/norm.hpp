@@ -1,0 +1,52 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+template <class X>
+struct norm_out {
+  static_assert(!std::is_same_v<X, partial>,
+                "redco[S005]: a partial value is used as replicated; reduce it before this layer");
+  static_assert(std::is_same_v<X, partial> || std::is_same_v<X, replicated>,
+                "redco[S008]: a norm needs whole features; close the split before it");
+  using type = replicated;
+};
+
+}  // namespace detail
+
+/// What the norms share: weights over the last dimension, whole features in and out, statistics kept per row.
+template <auto Width, int Statistics, bool Bias>
+struct norm_layer {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = typename detail::norm_out<X>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    parameter_fact weight;
+    weight.shape = {of<Width>(config)};
+    weight.decay = false;
+    weight.start = {initial::kind::ones, 0};
+    weight.why = reason::norm;
+    w.parameter("weight", weight);
+    weight.start = {};
+    if constexpr (Bias) w.parameter("bias", weight);
+
+    w.keep("input");
+    extents rows = w.activation.shape;
+    rows[-1] = 1;
+    if constexpr (Statistics == 2) w.keep("mean", rows, -1, width_kind::accumulate);
+    w.keep("inverse_deviation", rows, -1, width_kind::accumulate);
+    w.produce(w.activation.shape);
+  }
+};
+
+}  // namespace redco

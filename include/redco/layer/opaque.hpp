@@ -1,0 +1,52 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/norm.hpp>
+#include <redco/layer/walk.hpp>
+
+namespace redco {
+
+/// Where the parameters of an opaque callable are stated. A callable that lists them in `static constexpr
+/// std::array parameters{parameter_shape{"weight", {3, 4}}, ...}` can be planned without torch; any other is built once by
+/// nn/opaque.hpp, which reads them off its tensors.
+template <class Callable>
+struct opaque_facts;
+
+/// A name and a shape in the list of an opaque callable.
+struct parameter_shape {
+  std::string_view name;
+  extents shape;
+};
+
+template <class Callable>
+  requires requires { Callable::parameters; }
+struct opaque_facts<Callable> {
+  template <class Walk>
+  static constexpr void state(Walk& w) {
+    for (parameter_shape const& p : Callable::parameters) {
+      parameter_fact fact;
+      fact.shape = p.shape;
+      fact.decay = p.shape.rank > 1;
+      fact.why = reason::opaque;
+      fact.start = {initial::kind::normal, 0.02};
+      w.parameter(p.name, fact);
+    }
+  }
+};
+
+/// A user's callable on at::Tensor with its own parameters as a layer: whole on every rank, data parallel only.
+template <class Callable>
+struct opaque {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = typename detail::norm_out<X>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const&, Walk& w) {
+    opaque_facts<Callable>::state(w);
+    w.produce(w.activation.shape);
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <redco/layer/path.hpp>
+
+#include <redco/shape/extents.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+/// How a parameter starts. All draws are keyed by the global element index, so every mesh starts bit-equal.
+struct initial {
+  enum class kind : std::uint8_t { zeros, ones, normal } draw = kind::zeros;
+  double deviation = 0;  ///< of `normal`
+
+  friend constexpr bool operator==(initial const&, initial const&) = default;
+};
+
+/// Why a parameter is split the way it is; the sentence is printed by the shard report.
+enum class reason : std::uint8_t {
+  column,             ///< output features, first of a column-then-row pair
+  row,                ///< input features, behind a column-parallel layer
+  heads,              ///< whole attention heads
+  key_value_heads,    ///< whole key-value heads, shared by neighbours where there are fewer heads than shards
+  vocabulary,         ///< rows of a vocabulary, the last shard padded
+  column_bias,        ///< follows its column-parallel weight
+  row_bias,           ///< added once, after the reduction
+  norm,               ///< small, applied to replicated activations
+  position,           ///< indexed by position, added as a replicated branch
+  alone,              ///< no partner behind it: splitting would cost a gather
+  convolution,        ///< convolutions stay whole
+  opaque,             ///< a user's callable: data parallel only
+  declared,           ///< declared whole in the model's type
+  overridden,         ///< kept whole by the user's override
+};
+
+constexpr std::string_view sentence_of(reason why) {
+  constexpr std::string_view sentences[] = {
+      "column-parallel: its row-parallel partner follows, so one reduction serves both",
+      "row-parallel: its input is already split, the partial results are summed once",
+      "split by whole attention heads",
+      "split by whole key-value heads, shared by neighbours where there are fewer heads than shards",
+      "vocabulary-parallel: each shard holds its rows, the last one is padded",
+      "follows its column-parallel weight",
+      "bias of a row-parallel layer: replicated, added once after the reduction",
+      "replicated: a norm acts on whole activations",
+      "replicated: positions are added once as a branch of the embedding's sum",
+      "replicated: no row-parallel partner follows, splitting would cost a gather",
+      "replicated: convolutions stay whole",
+      "replicated: an opaque layer is data parallel only",
+      "replicated: declared whole in the model's type",
+      "replicated: kept whole by an override",
+  };
+  return sentences[static_cast<std::size_t>(why)];
+}
+
+/// One parameter of a model type as its layer states it: logical extents, the dimension that the ranks of a
+/// model-parallel group may cut, and in how many indivisible units.
+struct parameter_fact {
+  path name;
+  extents shape;             ///< logical, unpadded
+  int split_dim = -1;        ///< -1: replicated
+  std::int64_t units = 0;    ///< along split_dim: heads, columns or rows
+  bool uneven = false;       ///< the last shard may be padded (vocabularies)
+  bool sharers = false;      ///< fewer units than shards are legal: neighbours hold the same unit
+  bool decay = true;         ///< weight decay applies (not to norms and biases)
+  std::int64_t copies = 1;   ///< blocks of `repeat` that own one each
+  initial start;
+  reason why = reason::alone;
+};
+
+}  // namespace redco

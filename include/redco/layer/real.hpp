@@ -1,0 +1,12 @@
+#pragma once
+
+namespace redco {
+
+/// A double as a template argument: `layer_norm<width, real{1e-6}>`. (clang 14 takes doubles only inside a class.)
+struct real {
+  double value = 0;
+
+  constexpr operator double() const { return value; }
+};
+
+}  // namespace redco

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/settle.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+template <class X, class Y>
+struct repeat_out {
+  static_assert(std::is_same_v<X, settled_t<Y>>,
+                "redco[S007]: the block of a repeat changes the layout; end it in the layout in which it begins");
+  using type = settled_t<X>;
+};
+
+}  // namespace detail
+
+/// `Times` equal blocks one after another, each with its own parameters "<index>.<name>". Planned, instantiated and
+/// compiled once.
+template <auto Times, layer Block>
+struct repeat {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = typename detail::repeat_out<X, out_t<Block, X>>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    w.repeated(of<Times>(config), [&] {
+      Block::template facts<X>(config, w);
+      detail::settle_facts<out_t<Block, X>>(w);
+    });
+  }
+};
+
+}  // namespace redco

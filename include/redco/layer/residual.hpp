@@ -1,0 +1,38 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/settle.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+template <class X, class Y>
+struct residual_out {
+  static_assert(std::is_same_v<settled_t<X>, settled_t<Y>>,
+                "redco[S008]: a residual branch gives another layout than its input; close its split inside the branch");
+  using type = settled_t<X>;
+};
+
+}  // namespace detail
+
+/// x + Branch(x). The branch's pending sum is reduced once, its addends and x are added after it.
+template <layer Branch>
+struct residual {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = typename detail::residual_out<X, out_t<Branch, X>>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    Branch::template facts<X>(config, w);
+    detail::settle_facts<out_t<Branch, X>>(w);
+    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+
+#include <redco/shape/extents.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// What one rank is fed at once: examples of a micro-batch and their length.
+struct workload {
+  std::int64_t batch = 1;
+  std::int64_t sequence = 1;
+};
+
+/// A model: its structure is the layer type `net`, its sizes are the value `config`.
+template <class M>
+concept model = layer<typename M::net> && requires(M const& m) { m.config; };
+
+struct no_config {};
+
+/// A model made of one composition of layers with literal sizes: `model_of<sequential<linear<784, 512>, relu, ...>>`.
+template <layer Net>
+struct model_of {
+  using net = Net;
+  no_config config;
+};
+
+/// The logical extents of a model's input under a workload: [batch, sequence] unless the model says otherwise with a
+/// member `input(workload)`.
+template <model M>
+constexpr extents input_of(M const& m, workload const& load) {
+  if constexpr (requires { m.input(load); }) {
+    return m.input(load);
+  } else {
+    return {load.batch, load.sequence};
+  }
+}
+
+}  // namespace redco

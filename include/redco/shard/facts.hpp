@@ -1,0 +1,88 @@
+#pragma once
+
+#include <redco/layer/activation_fact.hpp>
+#include <redco/layer/parameter_fact.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <redco/model/model.hpp>
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace redco {
+
+/// All facts of a model under a workload, in the order in which its layers state them. `Parameters`, `Saved` and `Messages`
+/// are std::array in a constant expression and std::vector at run time.
+template <class Parameters, class Saved, class Messages>
+struct model_facts {
+  Parameters parameters{};
+  Saved saved{};
+  Messages messages{};
+};
+
+using dynamic_facts = model_facts<std::vector<parameter_fact>, std::vector<saved_fact>, std::vector<message_fact>>;
+
+namespace detail {
+
+struct fact_counts {
+  std::size_t parameters = 0, saved = 0, messages = 0;
+
+  constexpr void add(parameter_fact const&) { ++parameters; }
+  constexpr void add(saved_fact const&) { ++saved; }
+  constexpr void add(message_fact const&) { ++messages; }
+};
+
+template <class Facts>
+struct fact_array_sink {
+  Facts facts{};
+  fact_counts used{};
+
+  constexpr void add(parameter_fact const& f) { facts.parameters[used.parameters++] = f; }
+  constexpr void add(saved_fact const& f) { facts.saved[used.saved++] = f; }
+  constexpr void add(message_fact const& f) { facts.messages[used.messages++] = f; }
+};
+
+struct fact_vector_sink {
+  dynamic_facts facts;
+
+  void add(parameter_fact const& f) { facts.parameters.push_back(f); }
+  void add(saved_fact const& f) { facts.saved.push_back(f); }
+  void add(message_fact const& f) { facts.messages.push_back(f); }
+};
+
+template <model M, class Sink>
+constexpr void state_facts(M const& m, workload const& load, Sink& sink) {
+  walk<Sink> w(sink, input_of(m, load));
+  M::net::template facts<replicated>(m.config, w);
+}
+
+template <auto const& Model>
+constexpr fact_counts counts_of() {
+  fact_counts counts;
+  state_facts(Model, {}, counts);
+  return counts;
+}
+
+}  // namespace detail
+
+/// The facts of a model whose sizes are known at run time.
+template <model M>
+dynamic_facts facts_of(M const& m, workload const& load = {}) {
+  detail::fact_vector_sink sink;
+  detail::state_facts(m, load, sink);
+  return std::move(sink.facts);
+}
+
+/// The facts of a constexpr model.
+template <auto const& Model>
+constexpr auto facts_of(workload const& load = {}) {
+  constexpr auto n = detail::counts_of<Model>();
+  detail::fact_array_sink<model_facts<std::array<parameter_fact, n.parameters>, std::array<saved_fact, n.saved>,
+                                      std::array<message_fact, n.messages>>>
+      sink;
+  detail::state_facts(Model, load, sink);
+  return sink.facts;
+}
+
+}  // namespace redco
