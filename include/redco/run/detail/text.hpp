@@ -1,0 +1,75 @@
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace redco::detail {
+
+/// `value` with `decimals` digits behind the point, whatever the locale.
+inline std::string fixed_text(double value, int decimals) {
+  char buffer[400];
+  auto const end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals).ptr;
+  return {buffer, end};
+}
+
+/// 3.0e-4: one digit behind the point, the exponent without padding.
+inline std::string scientific_text(double value) {
+  if (!std::isfinite(value)) return fixed_text(value, 0);
+  if (value == 0) return "0";
+  char buffer[32];
+  auto const end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, 1).ptr;
+  std::string text(buffer, end);
+  std::size_t const sign = text.find('e') + 1;
+  std::size_t const digit = text.find_first_not_of('0', sign + 1);
+  std::string const exponent = digit == std::string::npos ? "0" : text.substr(digit);
+  return text.substr(0, sign) + (text[sign] == '-' ? "-" : "") + exponent;
+}
+
+/// `value` with about `digits` significant digits, 2.31 or 0.0123, and scientific where that would be long.
+inline std::string short_text(double value, int digits) {
+  double const size = std::abs(value);
+  if (!std::isfinite(value) || value == 0) return fixed_text(value, 0);
+  if (size < 1e-3 || size >= 1e6) return scientific_text(value);
+  int const before = static_cast<int>(std::floor(std::log10(size))) + 1;
+  return fixed_text(value, before >= digits ? 0 : digits - before);
+}
+
+/// 950, 1.2k, 18.4k, 3.1M.
+inline std::string count_text(double value) {
+  constexpr std::string_view units[] = {"", "k", "M", "G", "T"};
+  std::size_t unit = 0;
+  for (; std::abs(value) >= 999.5 && unit + 1 < std::size(units); ++unit) value /= 1000;
+  return fixed_text(value, unit == 0 ? 0 : 1) + std::string(units[unit]);
+}
+
+/// 02:10 below one hour, else 01:02:10; `hours`: always with hours.
+inline std::string clock_text(double seconds, bool hours = false) {
+  if (!(seconds < 3.6e8)) return "--:--";
+  auto const whole = seconds > 0 ? static_cast<std::int64_t>(seconds) : 0;
+  auto two = [](std::int64_t part) { return (part < 10 ? "0" : "") + std::to_string(part); };
+  std::string const tail = two(whole / 60 % 60) + ":" + two(whole % 60);
+  return hours || whole >= 3600 ? two(whole / 3600) + ":" + tail : tail;
+}
+
+/// Columns of a terminal that UTF-8 `text` takes; every code point counts as one.
+inline std::size_t columns(std::string_view text) {
+  std::size_t count = 0;
+  for (char byte : text) count += (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+  return count;
+}
+
+/// The longest prefix of UTF-8 `text` that fits into `width` columns.
+inline std::string_view fit(std::string_view text, std::size_t width) {
+  std::size_t bytes = 0;
+  for (std::size_t seen = 0; bytes < text.size(); ++bytes) {
+    if ((static_cast<unsigned char>(text[bytes]) & 0xC0U) != 0x80U && seen++ == width) break;
+  }
+  return text.substr(0, bytes);
+}
+
+}  // namespace redco::detail
