@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/cut.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/of.hpp>
@@ -15,14 +16,14 @@ namespace redco {
 template <auto In, auto Out, class Activation = silu, auto Bias = false, cut Cut = cut::automatic>
 struct gated {
   using layer_concept = layer_tag;
-  using alone = gated<In, Out, Activation, Bias, Cut == cut::automatic ? cut::whole : Cut>;
+  using alone = gated<In, Out, Activation, Bias, Cut == cut::automatic ? cut::alone : Cut>;
 
   template <class X>
   using out = typename detail::linear_out<is_split<X> ? cut::whole : Cut, X>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    constexpr bool column = Cut != cut::whole;
+    constexpr bool column = !is_whole(Cut);
     std::int64_t const in = of<In>(config), outs = of<Out>(config);
 
     parameter_fact weight;
@@ -30,12 +31,12 @@ struct gated {
     weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
     weight.split_dim = column ? 0 : -1;
     weight.units = column ? outs : 0;
-    weight.why = column ? reason::column : reason::alone;
+    weight.why = column ? reason::column : reason_of(Cut);
     parameter_fact bias = weight;
     bias.shape = {outs};
     bias.start = {};
     bias.decay = false;
-    bias.why = column ? reason::column_bias : reason::alone;
+    bias.why = column ? reason::column_bias : reason_of(Cut);
 
     w.keep("input");
     w.parameter("gate.weight", weight);

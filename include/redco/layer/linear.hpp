@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/cut.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
@@ -8,8 +9,6 @@
 
 namespace redco {
 
-/// How a linear layer is cut: `automatic` follows the data flow, the others are declared in the model's type.
-enum class cut : unsigned char { automatic, column, row, whole };
 
 namespace detail {
 
@@ -23,7 +22,7 @@ struct linear_out {
                 "redco[S004]: the input of a row-parallel layer is not split; put a column-parallel layer before it");
   static_assert(Cut == cut::automatic || Cut == cut::row || !is_split<X>,
                 "redco[S008]: this layer needs whole features but its input is split; close the split before it");
-  using type = std::conditional_t<Cut == cut::whole, replicated, std::conditional_t<is_split<X>, partial, split<-1>>>;
+  using type = std::conditional_t<is_whole(Cut), replicated, std::conditional_t<is_split<X>, partial, split<-1>>>;
 };
 
 }  // namespace detail
@@ -36,7 +35,7 @@ struct linear_out {
 template <auto In, auto Out, auto Bias = true, cut Cut = cut::automatic>
 struct linear {
   using layer_concept = layer_tag;
-  using alone = linear<In, Out, Bias, Cut == cut::automatic ? cut::whole : Cut>;
+  using alone = linear<In, Out, Bias, Cut == cut::automatic ? cut::alone : Cut>;
   static constexpr bool closes_split = Cut == cut::automatic || Cut == cut::row;
 
   template <class X>
@@ -45,7 +44,7 @@ struct linear {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     constexpr bool row = is_split<X>;
-    constexpr bool column = !row && Cut != cut::whole;
+    constexpr bool column = !row && !is_whole(Cut);
     std::int64_t const in = of<In>(config), outs = of<Out>(config);
 
     parameter_fact weight;
@@ -53,13 +52,13 @@ struct linear {
     weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
     weight.split_dim = row ? 1 : column ? 0 : -1;
     weight.units = row ? w.activation.units : column ? outs : 0;
-    weight.why = row ? reason::row : column ? reason::column : reason::alone;
+    weight.why = row ? reason::row : column ? reason::column : reason_of(Cut);
     parameter_fact bias;
     bias.shape = {outs};
     bias.decay = false;
     bias.split_dim = column ? 0 : -1;
     bias.units = weight.split_dim == 0 ? outs : 0;
-    bias.why = row ? reason::row_bias : column ? reason::column_bias : reason::alone;
+    bias.why = row ? reason::row_bias : column ? reason::column_bias : reason_of(Cut);
 
     w.keep("input");
     w.parameter("weight", weight);

@@ -65,9 +65,12 @@ struct parameter_fact {
   bool uneven = false;       ///< the last shard may be padded (vocabularies)
   bool sharers = false;      ///< fewer units than shards are legal: neighbours hold the same unit
   bool decay = true;         ///< weight decay applies (not to norms and biases)
-  std::int64_t copies = 1;   ///< blocks of `repeat` that own one each
+  extents blocks;            ///< how often each enclosing `repeat` repeats, outermost first; one `*` in the name for each
   initial start;
   reason why = reason::alone;
+
+  /// How many parameters of this name the model has.
+  constexpr std::int64_t copies() const { return blocks.count(); }
 };
 
 }  // namespace redco

@@ -34,7 +34,7 @@ class walk {
   constexpr void parameter(std::string_view leaf, parameter_fact fact) {
     fact.name = here_;
     fact.name.push(leaf);
-    fact.copies = copies_;
+    fact.blocks = blocks_;
     if (deviation > 0 && fact.start.draw == initial::kind::normal) fact.start.deviation = deviation;
     sink_.add(fact);
   }
@@ -55,8 +55,8 @@ class walk {
     fact.split_dim = split_dim;
     fact.units = units;
     fact.kind = kind;
-    fact.copies = copies_;
-    fact.in_block = copies_ > 1 || in_block_;
+    fact.copies = blocks_.count();
+    fact.in_block = blocks_.rank > 0;
     sink_.add(fact);
   }
 
@@ -73,8 +73,8 @@ class walk {
     fact.backward = backward;
     fact.shape = shape;
     fact.kind = kind;
-    fact.copies = copies_;
-    fact.in_block = copies_ > 1 || in_block_;
+    fact.copies = blocks_.count();
+    fact.in_block = blocks_.rank > 0;
     sink_.add(fact);
   }
 
@@ -90,20 +90,16 @@ class walk {
   /// Runs `body` once for `times` equal blocks named `*`.
   template <class Body>
   constexpr void repeated(std::int64_t times, Body&& body) {
-    auto const outer_copies = copies_;
-    auto const outer_in_block = in_block_;
-    copies_ *= times;
-    in_block_ = true;
+    auto const outer = blocks_;
+    blocks_.push(times);
     inside("*", std::forward<Body>(body));
-    copies_ = outer_copies;
-    in_block_ = outer_in_block;
+    blocks_ = outer;
   }
 
  private:
   Sink& sink_;
   path here_;
-  std::int64_t copies_ = 1;
-  bool in_block_ = false;
+  extents blocks_;
 };
 
 }  // namespace redco

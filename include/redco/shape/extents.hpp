@@ -15,8 +15,11 @@ struct extents {
 
   constexpr extents() = default;
   constexpr extents(std::initializer_list<std::int64_t> sizes) {
-    for (std::int64_t const s : sizes) size[static_cast<std::size_t>(rank++)] = s;
+    for (std::int64_t const s : sizes) push(s);
   }
+
+  /// Appends a dimension.
+  constexpr void push(std::int64_t extent) { size.at(static_cast<std::size_t>(rank++)) = extent; }
 
   constexpr std::int64_t operator[](int dim) const { return size[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
   constexpr std::int64_t& operator[](int dim) { return size[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <redco/shard/entry.hpp>
+#include <redco/shard/facts.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/model/model.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace redco {
+
+/// One entry per parameter of a model on a mesh, each with its reason. `Entries` is a std::array for a constexpr model and
+/// a std::vector for one whose sizes are read at run time.
+template <class Entries>
+struct plan {
+  redco::mesh mesh;
+  Entries entries{};
+};
+
+using dynamic_plan = plan<std::vector<entry>>;
+
+/// The first parameter that `shards` ranks cannot hold, or facts.size().
+template <class Facts>
+constexpr std::size_t first_illegal(Facts const& facts, int shards) {
+  std::size_t at = 0;
+  while (at < facts.size() && can_split(facts[at], shards)) ++at;
+  return at;
+}
+
+/// The widths up to `limit` that every parameter allows, in rising order.
+template <class Facts>
+std::vector<int> legal_widths(Facts const& facts, int limit = 64) {
+  std::vector<int> widths;
+  for (int n = 1; n <= limit; ++n)
+    if (first_illegal(facts, n) == facts.size()) widths.push_back(n);
+  return widths;
+}
+
+namespace detail {
+
+inline std::string illegal_mesh_message(parameter_fact const& fact, mesh const& m, std::vector<int> const& widths) {
+  std::string list;
+  for (int const n : widths) list += (list.empty() ? "" : ", ") + std::to_string(n);
+  return "mesh " + std::to_string(m.dp) + "x" + std::to_string(m.mp) + ": " + std::string(fact.name.view()) + " has " +
+         std::to_string(fact.units) + " units, which " + std::to_string(m.mp) +
+         " model shards do not divide; legal widths are " + list + ": choose one with --n-model-shards";
+}
+
+}  // namespace detail
+
+/// The plan of a model whose sizes are known at run time.
+/// Errors: exit code 64 with the legal widths when the mesh cannot hold the model.
+template <model M>
+dynamic_plan plan_of(M const& m, mesh const& on) {
+  auto const facts = facts_of(m).parameters;
+  if (std::size_t const bad = first_illegal(facts, on.mp); bad < facts.size())
+    throw error(exit_code::usage, detail::illegal_mesh_message(facts[bad], on, legal_widths(facts)));
+  dynamic_plan result{on, {}};
+  for (parameter_fact const& fact : facts) result.entries.push_back(entry_of(fact, on.mp));
+  return result;
+}
+
+/// The plan of a constexpr model; requires legal<Model, on>.
+template <auto const& Model>
+constexpr auto plan_of(mesh const& on) {
+  constexpr auto facts = facts_of<Model>().parameters;
+  plan<std::array<entry, facts.size()>> result{on, {}};
+  for (std::size_t i = 0; i < facts.size(); ++i) result.entries[i] = entry_of(facts[i], on.mp);
+  return result;
+}
+
+}  // namespace redco
