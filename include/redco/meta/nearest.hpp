@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -19,8 +18,11 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+      auto const no_more_than = [&least = row[j]](std::size_t cost) { least = cost < least ? cost : least; };
+      row[j] = above[j] + 1;
+      no_more_than(row[j - 1] + 1);
+      no_more_than(above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) no_more_than(before[j - 2] + 1);
     }
     before.swap(above);
     above.swap(row);
@@ -35,7 +37,8 @@ inline std::string nearest(std::string_view typed, std::span<std::string const> 
   std::size_t least = 0;
   for (std::string const& name : names) {
     std::size_t const distance = edit_distance(typed, name);
-    bool const plausible = distance <= std::max<std::size_t>(2, std::max(typed.size(), name.size()) / 3) && distance < name.size();
+    std::size_t const longer = typed.size() > name.size() ? typed.size() : name.size();
+    bool const plausible = distance < name.size() && (distance <= 2 || distance <= longer / 3);
     if (plausible && (best == nullptr || distance < least)) {
       best = &name;
       least = distance;

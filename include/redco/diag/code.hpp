@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace redco {
+
+/// One compile-time error of redco. The compiler prints "redco[CODE]: sentence; cure"; cause is for the page of all codes.
+struct diagnosis {
+  std::string_view code;
+  std::string_view sentence;
+  std::string_view cause;
+  std::string_view cure;
+};
+
+/// Every compile-time error. A code with several rows has one meaning that shows in several places, each with its own
+/// sentence. A static_assert writes its text as a literal (C++20 wants one); a test holds the literals to this table.
+inline constexpr diagnosis diagnoses[] = {
+    // P: the pipeline collate | loss | predict
+    {"P001", "loss does not accept what collate returns",
+     "The second parameter of the loss function cannot be initialised from a const batch, the result of the collate function.",
+     "write it as loss(auto const& net, Batch const& batch), with the type that collate returns as Batch"},
+    {"P002", "predict does not accept what collate returns",
+     "The second parameter of the predict function cannot be initialised from a const batch, the result of the collate function.",
+     "write it as predict(auto const& net, Batch const& batch), with the type that collate returns as Batch"},
+    {"P003", "loss returns neither a mean, nor terms, nor a scalar",
+     "The trainer must know what to sum over micro-batches and ranks, and what to divide it by.",
+     "return redco::mean{sum, count}, redco::terms{...} or redco::scalar{value}"},
+    {"P004", "predict does not return one element per example",
+     "The predictor joins the results of all batches in the order of the examples, so it must be able to count them.",
+     "return a sized range such as std::vector<std::string>, or a tensor whose first dimension counts the examples"},
+    {"P005", "a pipeline has a function twice",
+     "Two functions for one purpose were piped, for example two losses, or a pipeline was piped to itself.",
+     "pipe at most one collate, one loss and one predict"},
+    {"P006", "a pipeline lacks a function that is needed here",
+     "Training needs collate and loss, predicting needs collate and predict.",
+     "add it with | redco::collate(f), | redco::loss(f) or | redco::predict(f)"},
+    {"P007", "a function of a pipeline cannot be called as const",
+     "All ranks call the functions at once, so they may not change what they capture.",
+     "remove mutable, and keep what changes outside, behind a lock or per rank"},
+    {"P008", "collate does not accept the examples",
+     "The collate function is called with std::span<Example const> and, if it takes two arguments, with redco::collate_info.",
+     "write it as collate(std::span<Example const> examples), with the element type of the data as Example"},
+    // S: how a model is cut over the ranks
+    {"S001", "the number of heads is not divisible by the mesh width",
+     "Attention is cut by whole heads, the same number on every rank.",
+     "choose a width that divides the heads"},
+    {"S002", "the key-value heads neither divide the mesh width nor are divided by it",
+     "Either each rank holds several key-value heads, or several neighbouring ranks share one.",
+     "choose a width that divides the key-value heads or is a multiple of them"},
+    {"S003", "a declared split does not divide",
+     "A split that the model declares is even: every rank holds the same number of units.",
+     "choose a width that divides the units, or do not declare the split"},
+    {"S004", "the input of a row-parallel layer is not split",
+     "A row-parallel layer multiplies the part of the features that its rank holds; before it they must be in parts.",
+     "put a column-parallel layer before it"},
+    {"S005", "a partial value is used as replicated",
+     "Each rank holds an addend only; the value is their sum, which no rank has yet.",
+     "reduce it before this layer"},
+    {"S006", "a replicated value enters a column-parallel layer",
+     "The gradient of a column-parallel layer's input is a sum over ranks; redco::enter is what reduces it.",
+     "put redco::enter before it"},
+    {"S007", "the block of a repeat changes the layout",
+     "The output of one block is the input of the next, so both must have one layout.",
+     "end it in the layout in which it begins"},
+    {"S008", "this layer needs whole features but its input is split",
+     "What the layer computes of one feature depends on features that other ranks hold.", "close the split before it"},
+    {"S008", "a norm needs whole features",
+     "Mean and variance run over all features, and other ranks hold some of them.", "close the split before it"},
+    {"S008", "a residual branch gives another layout than its input",
+     "Input and result are added element by element, so both must have one layout.", "close its split inside the branch"},
+    {"S008", "parallel branches give layouts that cannot be added",
+     "A value in parts and a whole one have different elements on each rank.", "close each branch's split"},
+    {"S008", "only a replicated value can enter a column-parallel layer",
+     "enter turns a value that is equal on all ranks into one whose gradient is still to be summed.",
+     "reduce or gather the value first"},
+    {"S008", "token ids are replicated", "Every rank looks all tokens up in its part of the vocabulary.",
+     "an embedding comes first"},
+    {"S008", "two layouts are mixed", "The operands have different elements on each rank, or one is a sum still pending.",
+     "convert one of them with enter, reduce or gather first"},
+    {"S009", "an override matches nothing", "A pattern that matches nothing is a typing error, or one that outlived its layer.",
+     "name something that the plan has"},
+    // C: what it costs
+    {"C001", "the job does not fit in the memory of a rank",
+     "Parameters, gradients, optimizer state, activations and workspace of one rank together exceed the budget.",
+     "use a wider mesh, a smaller micro-batch or recomputation"},
+    // L: layers
+    {"L001", "this type is not a layer", "A layer type says so, because its members alone do not tell what they mean.",
+     "give it 'using layer_concept = redco::layer_tag' and the members that layer/README.md lists"},
+    {"L002", "the context lacks an entry that this layer reads",
+     "Masks, positions, encoder states and caches reach a layer through the context, by key.",
+     "pass context.with<key>(value) to the network"},
+};
+
+/// The first row of a code; the empty row when there is none.
+constexpr diagnosis diagnosis_of(std::string_view code) {
+  for (diagnosis const& row : diagnoses) {
+    if (row.code == code) return row;
+  }
+  return {};
+}
+
+}  // namespace redco
