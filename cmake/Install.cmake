@@ -1,0 +1,20 @@
+# Headers, find_package(redco CONFIG) and redco.pc.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(redco_package "${CMAKE_INSTALL_LIBDIR}/cmake/redco")
+install(TARGETS redco redco_plan EXPORT redco-targets
+  FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT redco-targets NAMESPACE redco:: DESTINATION "${redco_package}")
+configure_package_config_file(cmake/redco-config.cmake.in "${PROJECT_BINARY_DIR}/redco-config.cmake"
+  INSTALL_DESTINATION "${redco_package}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/redco-config-version.cmake"
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES "${PROJECT_BINARY_DIR}/redco-config.cmake" "${PROJECT_BINARY_DIR}/redco-config-version.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/RedcoDependencies.cmake" "${PROJECT_SOURCE_DIR}/cmake/RedcoTorch.cmake"
+  DESTINATION "${redco_package}")
+
+configure_file(cmake/redco.pc.in "${PROJECT_BINARY_DIR}/redco.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/redco.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,0 +1,60 @@
+# Flags and targets of our own programs: tests, examples, benchmarks, tools.
+
+add_library(redco_flags INTERFACE)
+if(REDCO_WARNINGS)
+  target_compile_options(redco_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # ccache and clang: a precompiled header without its time stamp.
+  target_compile_options(redco_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
+else()
+  target_compile_options(redco_flags INTERFACE -fpch-preprocess)
+endif()
+if(REDCO_SANITIZE)
+  # vptr wants type information that libtorch hides.
+  target_compile_options(redco_flags INTERFACE -fsanitize=${REDCO_SANITIZE} -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS)
+  target_link_options(redco_flags INTERFACE -fsanitize=${REDCO_SANITIZE})
+  if(REDCO_SANITIZE MATCHES undefined)
+    target_compile_options(redco_flags INTERFACE -fno-sanitize=vptr -fno-sanitize-recover=all)
+  endif()
+endif()
+
+# One precompiled header per kind of program, shared by all programs of the kind.
+function(redco_pch name source)
+  cmake_parse_arguments(arg "" "HEADER" "LINK;OPTIONS" ${ARGN})
+  add_library(${name} OBJECT ${source})
+  target_link_libraries(${name} PRIVATE redco_flags ${arg_LINK})
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  target_precompile_headers(${name} PRIVATE ${arg_HEADER})
+endfunction()
+
+# The precompiled header of everything that uses libtorch but not Catch2.
+function(redco_program_pch)
+  if(NOT TARGET redco_program_pch)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch/program.cpp CONTENT "extern int redco_program_pch;\n")
+    redco_pch(redco_program_pch ${PROJECT_BINARY_DIR}/pch/program.cpp LINK redco::redco HEADER <redco/tensor/torch.hpp>)
+  endif()
+endfunction()
+
+# One program for each file of the folder, named after the file.
+function(redco_programs folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  foreach(source IN LISTS sources)
+    get_filename_component(name ${source} NAME_WE)
+    redco_program_pch()
+    add_executable(${name} ${source})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
+    target_link_libraries(${name} PRIVATE redco_flags redco::redco)
+    target_precompile_headers(${name} REUSE_FROM redco_program_pch)
+  endforeach()
+endfunction()
+
+if(REDCO_EXAMPLES)
+  redco_programs(examples)
+endif()
+if(REDCO_BENCHMARKS)
+  redco_programs(benchmarks)
+endif()
+if(REDCO_TOOLS)
+  redco_programs(tools)
+endif()

@@ -1,0 +1,51 @@
+# A file that must not compile, for the reason it states, and its twin that must: on g++ and on clang++
+#   1. with -DREDCO_ACCEPT=1 it compiles;
+#   2. without, the compiler fails with exactly one error, and that error says redco[CODE] of the line
+#      "// expect: redco[CODE]".
+# A file whose first line is "// torch" sees libtorch.
+#   cmake -DFILE=reject/S001_x.cpp -DINCLUDE=include [-DTORCH=DIR;DIR] [-DCACHE=DIR] [-DCOMPILERS=g++;clang++] -P RejectTwin.cmake
+
+cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/Syntax.cmake")
+if(NOT COMPILERS)
+  set(COMPILERS g++ clang++)
+endif()
+get_filename_component(name "${FILE}" NAME)
+file(READ "${FILE}" source)
+if(source MATCHES "// expect: redco\\[([A-Z][0-9]+)\\]")
+  set(code "${CMAKE_MATCH_1}")
+  if(NOT name MATCHES "^${code}_")
+    message(FATAL_ERROR "${name} expects redco[${code}]: name it ${code}_<what>.cpp")
+  endif()
+  set(wanted "error: [^\n]*redco\\[${code}\\]")
+else()
+  message(FATAL_ERROR "${name} has no line \"// expect: redco[CODE]\"")
+endif()
+if(NOT source MATCHES "REDCO_ACCEPT")
+  message(FATAL_ERROR "${name} has no twin under #if REDCO_ACCEPT")
+endif()
+set(with_torch OFF)
+if(source MATCHES "^// torch\n")
+  set(with_torch ON)
+endif()
+
+foreach(compiler IN LISTS COMPILERS)
+  syntax(${compiler} ${with_torch} status output "${FILE}" -DREDCO_ACCEPT=1)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${name}: ${compiler} refuses the accepted twin:\n${output}")
+  endif()
+  syntax(${compiler} ${with_torch} status output "${FILE}" -DREDCO_ACCEPT=0)
+  if(status EQUAL 0)
+    message(FATAL_ERROR "${name}: ${compiler} compiles what must be rejected")
+  endif()
+  # Lists of CMake trip over brackets and semicolons, so the errors are counted in a copy without them.
+  string(REGEX REPLACE "[][;]" "~" plain "\n${output}")
+  string(REGEX MATCHALL "\n[^\n]*:[0-9]+:[0-9]+: (fatal )?error: " errors "${plain}")
+  list(LENGTH errors count)
+  if(NOT count EQUAL 1)
+    message(FATAL_ERROR "${name}: ${compiler} prints ${count} errors, not one:\n${output}")
+  endif()
+  if(NOT output MATCHES "${wanted}")
+    message(FATAL_ERROR "${name}: ${compiler}'s error does not say redco[${code}]:\n${output}")
+  endif()
+endforeach()

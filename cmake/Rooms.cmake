@@ -1,0 +1,44 @@
+# The rooms of include/redco, floor by floor, and the door of each third-party library (docs: README of each room).
+# Read by CMakeLists.txt, tests/CMakeLists.txt and CheckFloors.cmake, so that there is one table.
+
+set(REDCO_FLOOR_1 meta diag)
+set(REDCO_FLOOR_2 shape json random)
+set(REDCO_FLOOR_3 layer optimizer data options)
+set(REDCO_FLOOR_4 model pipeline)
+set(REDCO_FLOOR_5 shard)
+set(REDCO_FLOOR_6 cost)
+set(REDCO_FLOOR_7 report)
+# The torch line: the floors above compile without torch.
+set(REDCO_FLOOR_8 tensor)
+set(REDCO_FLOOR_9 comm)
+set(REDCO_FLOOR_10 nn optim ckpt)
+set(REDCO_FLOOR_11 forward generate text metrics)
+set(REDCO_FLOOR_12 run)
+
+set(REDCO_PLAN_ROOMS)
+set(REDCO_TORCH_ROOMS)
+foreach(floor RANGE 1 12)
+  foreach(room IN LISTS REDCO_FLOOR_${floor})
+    set(REDCO_FLOOR_OF_${room} ${floor})
+    if(floor LESS 8)
+      list(APPEND REDCO_PLAN_ROOMS ${room})
+    else()
+      list(APPEND REDCO_TORCH_ROOMS ${room})
+    endif()
+  endforeach()
+endforeach()
+set(REDCO_ROOMS ${REDCO_PLAN_ROOMS} ${REDCO_TORCH_ROOMS})
+
+# Pattern of an #include -> the one room that may write it.
+set(REDCO_DOORS
+  "^boost/hana" meta
+  "^nlohmann/" json
+  "^range/v3/" data
+  "^CLI/" options
+  "^(ATen|c10|torch)/" tensor
+  "^cereal/" ckpt
+  "^xxhash\\.h$" ckpt
+  "^(mpi|nccl)\\.h$" comm)
+
+# Headers directly in include/redco that are not umbrellas.
+set(REDCO_NOT_UMBRELLAS config.hpp)

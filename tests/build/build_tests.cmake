@@ -1,0 +1,105 @@
+# Tests of the sources and the build: floors, headers alone, static and reject tests, one definition rule, clang, consumers.
+
+set(redco_cmake ${PROJECT_SOURCE_DIR}/cmake)
+
+redco_add_test(build.floors COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${redco_cmake}/CheckFloors.cmake)
+redco_add_test(build.floors_planted COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
+  -DWORK=${PROJECT_BINARY_DIR}/floors_planted -P ${CMAKE_CURRENT_LIST_DIR}/floors_planted.cmake)
+redco_add_test(build.codes COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${redco_cmake}/CheckCodes.cmake)
+
+list(JOIN redco_built "\n" redco_list)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/built_tests.txt CONTENT "${redco_list}\n" @ONLY)
+redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
+  -DBUILT=${PROJECT_BINARY_DIR}/built_tests.txt -P ${redco_cmake}/CheckTests.cmake)
+
+# Each header in a translation unit of its own, twice. Headers with tensors share the precompiled header of libtorch, so
+# for them CheckFloors.cmake also asks that they reach the door to libtorch by their own includes.
+function(redco_alone result)
+  set(units)
+  foreach(header IN LISTS ARGN)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})
+    set(unit ${PROJECT_BINARY_DIR}/alone/${name}.cpp)
+    file(CONFIGURE OUTPUT ${unit} CONTENT "#include <${name}>\n#include <${name}>\n")
+    list(APPEND units ${unit})
+  endforeach()
+  set(${result} ${units} PARENT_SCOPE)
+endfunction()
+
+redco_alone(redco_units ${redco_plan_headers})
+if(redco_units)
+  add_library(alone_plan OBJECT ${redco_units})
+  target_link_libraries(alone_plan PRIVATE redco_flags redco::plan)
+  target_compile_options(alone_plan PRIVATE -O0)
+endif()
+redco_alone(redco_units ${redco_torch_headers} ${redco_top_headers})
+if(redco_units)
+  redco_program_pch()
+  add_library(alone_torch OBJECT ${redco_units})
+  target_link_libraries(alone_torch PRIVATE redco_flags redco::redco)
+  target_precompile_headers(alone_torch REUSE_FROM redco_program_pch)
+endif()
+
+# static/<room>_<name>.cpp: torch-free for the rooms above the torch line.
+list(JOIN REDCO_PLAN_ROOMS "|" redco_plan_regex)
+set(redco_static_plan ${redco_static})
+list(FILTER redco_static_plan INCLUDE REGEX "/static/(${redco_plan_regex})_[^/]*$")
+set(redco_static_torch ${redco_static})
+list(FILTER redco_static_torch EXCLUDE REGEX "/static/(${redco_plan_regex})_[^/]*$")
+if(redco_static_plan)
+  add_library(static_plan OBJECT ${redco_static_plan})
+  target_link_libraries(static_plan PRIVATE redco_flags redco::plan)
+  target_compile_options(static_plan PRIVATE -O0)
+endif()
+if(redco_static_torch)
+  redco_program_pch()
+  add_library(static_torch OBJECT ${redco_static_torch})
+  target_link_libraries(static_torch PRIVATE redco_flags redco::redco)
+  target_precompile_headers(static_torch REUSE_FROM redco_program_pch)
+endif()
+
+# Every header in two translation units of one program: a function that is not inline is defined twice.
+function(redco_umbrella file)
+  set(text "#pragma once\n\n")
+  foreach(header IN LISTS ARGN)
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})
+    string(APPEND text "#include <${name}>\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${file} CONTENT "${text}" @ONLY)
+endfunction()
+redco_umbrella(${PROJECT_BINARY_DIR}/umbrella/everything.hpp
+  ${redco_plan_headers} ${redco_torch_headers} ${redco_top_headers})
+redco_umbrella(${PROJECT_BINARY_DIR}/umbrella/plan_only.hpp ${redco_plan_headers})
+redco_program_pch()
+add_executable(odr odr/one.cpp odr/two.cpp)
+set_target_properties(odr PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+target_include_directories(odr PRIVATE ${PROJECT_BINARY_DIR}/umbrella)
+target_link_libraries(odr PRIVATE redco_flags redco::redco)
+target_precompile_headers(odr REUSE_FROM redco_program_pch)
+redco_add_test(build.two_translation_units COMMAND odr)
+
+# The other compiler sees every header, static test and example once.
+file(GLOB redco_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+get_target_property(redco_torch_includes redco::torch INTERFACE_INCLUDE_DIRECTORIES)
+set(redco_compile "-DINCLUDE=${PROJECT_SOURCE_DIR}/include" "-DTORCH=${redco_torch_includes}" -DCACHE=${PROJECT_BINARY_DIR}/pch)
+redco_add_test(build.clang_plan COMMAND ${CMAKE_COMMAND} ${redco_compile}
+  "-DFILES=${redco_static_plan}" -DUMBRELLA=${PROJECT_BINARY_DIR}/umbrella/plan_only.hpp -DWITH_TORCH=OFF
+  -P ${redco_cmake}/ClangSyntax.cmake)
+redco_add_test(build.clang_torch COMMAND ${CMAKE_COMMAND} ${redco_compile}
+  "-DFILES=${redco_static_torch};${redco_examples}" -DUMBRELLA=${PROJECT_BINARY_DIR}/umbrella/everything.hpp -DWITH_TORCH=ON
+  -P ${redco_cmake}/ClangSyntax.cmake)
+
+foreach(source IN LISTS redco_rejects)
+  get_filename_component(name ${source} NAME_WE)
+  redco_add_test(reject.${name} COMMAND ${CMAKE_COMMAND} ${redco_compile} -DFILE=${source}
+    -P ${redco_cmake}/RejectTwin.cmake)
+endforeach()
+redco_add_test(build.reject_planted COMMAND ${CMAKE_COMMAND} ${redco_compile}
+  -DWORK=${PROJECT_BINARY_DIR}/reject_planted -DTWIN=${redco_cmake}/RejectTwin.cmake
+  -P ${CMAKE_CURRENT_LIST_DIR}/reject_planted.cmake)
+
+# redco as a dependency: three ways of CMake and pkg-config, each builds and runs a program that trains a step.
+foreach(way find_package add_subdirectory fetch_content pkg_config)
+  redco_add_test(consume.${way} COMMAND ${CMAKE_COMMAND} -DWAY=${way} -DROOT=${PROJECT_SOURCE_DIR}
+    -DBUILD=${PROJECT_BINARY_DIR} -DWORK=${PROJECT_BINARY_DIR}/consume/${way} -DTORCH_ROOT=${redco_torch_found}
+    -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/consume.cmake)
+endforeach()

@@ -1,0 +1,28 @@
+# RejectTwin.cmake must pass a good twin and must see each way in which a twin can be wrong.
+#   cmake -DTWIN=RejectTwin.cmake -DWORK=DIR -DINCLUDE=DIR -P reject_planted.cmake
+
+file(REMOVE_RECURSE "${WORK}")
+
+function(check name expected accept reject)
+  set(file "${WORK}/${name}.cpp")
+  file(WRITE "${file}" "#if REDCO_ACCEPT\n${accept}\n#else  // expect: redco[S001]\n${reject}\n#endif\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -DFILE=${file} -DINCLUDE=${INCLUDE} -P ${TWIN}
+    RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(expected STREQUAL "")
+    if(NOT status EQUAL 0)
+      message(FATAL_ERROR "a good twin is refused:\n${out}")
+    endif()
+  elseif(status EQUAL 0 OR NOT out MATCHES "${expected}")
+    message(FATAL_ERROR "expected '${expected}' and a failure; got (${status}):\n${out}")
+  endif()
+endfunction()
+
+set(good "static_assert(sizeof(char) == 1, \"redco[S001]: fine\");")
+set(bad "static_assert(sizeof(char) == 2, \"redco[S001]: a char has one byte\");")
+check(S001_good "" "${good}" "${bad}")
+check(S001_accept "refuses the accepted twin" "${bad}" "${bad}")
+check(S001_compiles "compiles what must be rejected" "${good}" "${good}")
+check(S001_two "prints 2 errors" "${good}" "${bad}\nint x = nowhere;")
+check(S001_other "does not say redco.S001" "${good}" "static_assert(sizeof(char) == 2, \"redco[S002]: redco\");")
+check(S001_echo "does not say redco.S001" "${good}" "int x = nowhere;  // redco[S001]")
+check(S002_name "name it S001_" "${good}" "${bad}")

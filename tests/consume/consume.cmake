@@ -1,0 +1,57 @@
+# Builds and runs main.cpp in a project outside of redco's tree.
+#   cmake -DWAY=find_package|add_subdirectory|fetch_content|pkg_config -DROOT= -DBUILD= -DWORK= -DTORCH_ROOT= -DCXX= -P consume.cmake
+
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGV " " command)
+    message(FATAL_ERROR "${command}\nfailed (${status}):\n${out}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/main.cpp DESTINATION ${WORK})
+
+if(WAY STREQUAL pkg_config)
+  find_program(pkg_config NAMES pkg-config pkgconf)
+  if(NOT pkg_config)
+    message("skipped: no pkg-config here")
+    return()
+  endif()
+endif()
+
+if(WAY MATCHES "find_package|pkg_config")
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+endif()
+
+if(WAY STREQUAL pkg_config)
+  file(GLOB_RECURSE pc ${WORK}/prefix/redco.pc)
+  get_filename_component(folder ${pc} DIRECTORY)
+  set(ENV{PKG_CONFIG_PATH} ${folder})
+  execute_process(COMMAND ${pkg_config} --cflags --libs redco OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  run(${CXX} ${WORK}/main.cpp -o ${WORK}/consumer ${flags})
+  run(${WORK}/consumer)
+  return()
+endif()
+
+if(WAY STREQUAL find_package)
+  set(how "find_package(redco 0.1 CONFIG REQUIRED)")
+elseif(WAY STREQUAL add_subdirectory)
+  set(how "add_subdirectory(${ROOT} redco)")
+else()
+  set(how "include(FetchContent)
+FetchContent_Declare(redco SOURCE_DIR ${ROOT})
+FetchContent_MakeAvailable(redco)")
+endif()
+file(WRITE ${WORK}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES CXX)
+${how}
+add_executable(consumer main.cpp)
+target_link_libraries(consumer PRIVATE redco::redco)
+")
+run(${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Debug
+  -DCMAKE_PREFIX_PATH=${WORK}/prefix -DREDCO_TORCH_ROOT=${TORCH_ROOT})
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${WORK}/build/consumer)

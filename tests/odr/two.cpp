@@ -1,0 +1,3 @@
+#include <everything.hpp>
+
+int other_unit() { return 0; }
