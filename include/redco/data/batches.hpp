@@ -1,0 +1,101 @@
+#pragma once
+
+#include <redco/data/batch_options.hpp>
+#include <redco/data/batch_step.hpp>
+#include <redco/data/data_position.hpp>
+#include <redco/data/micro_batch.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/data/shard.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/transform.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace redco {
+
+/// What is left of an epoch for one dp shard: sampler order -> global batches -> contiguous dp shards -> micro-batches. No
+/// example is dropped or repeated; the last, smaller global batch is used. Everything is found from its number in constant
+/// time, so threads may ask at once and in any order.
+class batches {
+ public:
+  /// Throws error 64 when global_batch is smaller than dp or a number is out of range, and 65 when the position does not
+  /// lie in the data set.
+  batches(redco::sampler const& order, batch_options const& options, data_position from = {})
+      : sampler_(order), options_(options), from_(from) {
+    check();
+    if (options_.micro_batch == 0) options_.micro_batch = options_.global_batch;
+    std::int64_t const whole_steps = remaining() / options_.global_batch;
+    micro_per_step_ = whole_steps > 0 ? step(0).micro_batches : 0;
+    size_ = whole_steps * micro_per_step_ + (whole_steps < steps() ? step(whole_steps).micro_batches : 0);
+    if (micro_per_step_ == 0) micro_per_step_ = size_;  // the only step is the smaller one
+  }
+
+  /// Optimizer steps left in the epoch: the same on every rank.
+  std::int64_t steps() const { return ceil_divide(remaining(), options_.global_batch); }
+
+  /// Step `k`, 0 <= k < steps(), counted from the starting position.
+  batch_step step(std::int64_t k) const {
+    std::int64_t const begin = from_.position + k * options_.global_batch;
+    std::int64_t const end = std::min(begin + options_.global_batch, sampler_.size());
+    interval const global{begin, end};
+    interval const local = shard(global, options_.dp, options_.dp_index);
+    return {global, local, ceil_divide(local.size(), options_.micro_batch),
+            ceil_divide(shard(global, options_.dp, 0).size(), options_.micro_batch),
+            end == sampler_.size() ? data_position{from_.epoch + 1, 0} : data_position{from_.epoch, end}};
+  }
+
+  /// Micro-batches left in the epoch on this dp shard.
+  std::int64_t size() const { return size_; }
+
+  /// Micro-batch `i`, 0 <= i < size(), counted over all steps of step().
+  micro_batch operator[](std::int64_t i) const {
+    std::int64_t const k = i / micro_per_step_;
+    std::int64_t const index = i % micro_per_step_;
+    batch_step const at = step(k);
+    std::int64_t const begin = at.local.begin + index * options_.micro_batch;
+    std::int64_t const end = std::min(begin + options_.micro_batch, at.local.end);
+    micro_batch result{k, index, begin - at.global.begin, {}};
+    result.examples.reserve(static_cast<std::size_t>(end - begin));
+    for (std::int64_t place = begin; place < end; ++place) result.examples.push_back(sampler_.at(from_.epoch, place));
+    return result;
+  }
+
+  /// All micro-batches as a lazy random-access range. It refers to this object.
+  auto view() const {
+    return ranges::views::iota(std::int64_t{0}, size_) |
+           ranges::views::transform([this](std::int64_t i) { return (*this)[i]; });
+  }
+
+ private:
+  static constexpr std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+  std::int64_t remaining() const { return sampler_.size() - from_.position; }
+
+  void check() const {
+    if (options_.dp < 1 || options_.dp_index < 0 || options_.dp_index >= options_.dp || options_.micro_batch < 0)
+      throw error(exit_code::usage, "batches of dp shard " + std::to_string(options_.dp_index) + " of " +
+                                        std::to_string(options_.dp) + ", micro batch " +
+                                        std::to_string(options_.micro_batch) + ": there is no such division");
+    if (options_.global_batch < options_.dp)
+      throw error(exit_code::usage, "global batch " + std::to_string(options_.global_batch) + " is smaller than dp " +
+                                        std::to_string(options_.dp) +
+                                        ": each dp shard needs an example; raise --global-batch or lower the ranks");
+    if (from_.epoch < 0 || from_.position < 0 || from_.position >= sampler_.size())
+      throw error(exit_code::data, "data position " + std::to_string(from_.position) + " of epoch " +
+                                       std::to_string(from_.epoch) + " does not lie in a data set of " +
+                                       std::to_string(sampler_.size()) + " examples: resume with the data it was saved with");
+  }
+
+  sampler sampler_;
+  batch_options options_;
+  data_position from_;
+  std::int64_t micro_per_step_ = 0;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace redco

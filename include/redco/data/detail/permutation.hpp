@@ -1,0 +1,58 @@
+#pragma once
+
+#include <redco/random/philox.hpp>
+#include <redco/random/stream.hpp>
+
+#include <bit>
+#include <cstdint>
+
+namespace redco::detail {
+
+/// A keyed bijection of 0 ... size - 1 that needs no memory: a Feistel network over the smallest power of two that holds
+/// the size, with Philox as its round function; a value outside the range is sent through again until it falls inside
+/// (less than twice on average). Source: Black and Rogaway, Ciphers with arbitrary finite domains, 2002.
+class permutation {
+ public:
+  /// Requires 1 <= size < 2^62.
+  constexpr permutation(std::int64_t size, stream key)
+      : size_(static_cast<std::uint64_t>(size)), key_(key), low_((bits(size_ - 1) + 1) / 2),
+        high_(bits(size_ - 1) - low_) {}
+
+  /// The image of `index`. Requires 0 <= index < size.
+  constexpr std::int64_t operator()(std::int64_t index) const {
+    auto value = static_cast<std::uint64_t>(index);
+    do value = scramble(value);
+    while (value >= size_);
+    return static_cast<std::int64_t>(value);
+  }
+
+ private:
+  static constexpr int rounds = 8;  // an even number, so that both halves are rewritten equally often
+
+  static constexpr int bits(std::uint64_t value) { return static_cast<int>(std::bit_width(value)); }
+  static constexpr std::uint64_t mask(int width) { return (std::uint64_t{1} << width) - 1; }
+
+  constexpr std::uint64_t round_function(std::uint64_t half, int round) const {
+    auto const words = philox({static_cast<std::uint32_t>(half), static_cast<std::uint32_t>(half >> 32),
+                               static_cast<std::uint32_t>(round), 0u},
+                              key_);
+    return (std::uint64_t{words[1]} << 32) | words[0];
+  }
+
+  constexpr std::uint64_t scramble(std::uint64_t value) const {
+    std::uint64_t low = value & mask(low_);
+    std::uint64_t high = value >> low_;
+    for (int round = 0; round < rounds; round += 2) {
+      high ^= round_function(low, round) & mask(high_);
+      low ^= round_function(high, round + 1) & mask(low_);
+    }
+    return (high << low_) | low;
+  }
+
+  std::uint64_t size_;
+  stream key_;
+  int low_;
+  int high_;
+};
+
+}  // namespace redco::detail

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+namespace redco {
+
+/// Calls produce(0), produce(1), ..., produce(count - 1) on a thread of its own, at most `depth` results ahead of the
+/// consumer, and hands them out in order. Depth 0 has no thread: results are made when they are asked for. An exception
+/// reaches the consumer in the place of the result that it prevented. The destructor waits for the call in progress.
+template <class T>
+class prefetch {
+ public:
+  /// `on_thread_start` runs first on the new thread (memory counters, thread counts); not with depth 0, where the
+  /// consumer's own thread works.
+  prefetch(std::int64_t count, int depth, std::function<T(std::int64_t)> produce,
+           std::function<void()> on_thread_start = {})
+      : count_(count), depth_(static_cast<std::size_t>(depth > 0 ? depth : 0)), produce_(std::move(produce)) {
+    if (depth_ > 0)
+      thread_ = std::jthread([this, start = std::move(on_thread_start)](std::stop_token const& stop) { run(stop, start); });
+  }
+
+  prefetch(prefetch const&) = delete;
+  prefetch& operator=(prefetch const&) = delete;
+  ~prefetch() = default;
+
+  /// The next result, or nothing after the last. Rethrows what produce or on_thread_start threw, and again if asked again.
+  std::optional<T> next() {
+    if (taken_ == count_) return std::nullopt;
+    if (depth_ == 0) {
+      std::optional<T> result(produce_(taken_));
+      ++taken_;
+      return result;
+    }
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !ready_.empty() || failure_; });
+    if (ready_.empty()) std::rethrow_exception(failure_);
+    std::optional<T> result(std::move(ready_.front()));
+    ready_.pop_front();
+    ++taken_;
+    lock.unlock();
+    changed_.notify_one();
+    return result;
+  }
+
+ private:
+  void run(std::stop_token const& stop, std::function<void()> const& start) try {
+    if (start) start();
+    for (std::int64_t i = 0; i < count_; ++i) {
+      {
+        std::unique_lock lock(mutex_);
+        if (!changed_.wait(lock, stop, [&] { return ready_.size() < depth_; })) return;
+      }
+      if (stop.stop_requested()) return;
+      T result = produce_(i);
+      std::lock_guard const lock(mutex_);
+      ready_.push_back(std::move(result));
+      changed_.notify_one();
+    }
+  } catch (...) {
+    std::lock_guard const lock(mutex_);
+    failure_ = std::current_exception();
+    changed_.notify_one();
+  }
+
+  std::int64_t count_;
+  std::size_t depth_;
+  std::function<T(std::int64_t)> produce_;
+  std::int64_t taken_ = 0;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<T> ready_;
+  std::exception_ptr failure_;
+  std::jthread thread_;  // last: it stops and is joined before what it uses goes
+};
+
+}  // namespace redco

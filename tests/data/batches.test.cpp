@@ -1,0 +1,120 @@
+#include <redco/data/batches.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include "catch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <vector>
+
+namespace {
+
+using place = std::int64_t;
+
+struct batch_case {
+  place size, global_batch, micro_batch;
+  int dp;
+};
+
+// Everything that must hold for one epoch over all shards, whatever the sizes.
+void check_epoch_laws(batch_case const& c, place from) {
+  CAPTURE(c.size, c.global_batch, c.micro_batch, c.dp, from);
+  redco::sampler const order(c.size, 11);
+  std::vector<place> const expected_order = order.order(3);
+  std::vector<place> seen;
+  place steps = 0;
+  for (int dp_index = 0; dp_index < c.dp; ++dp_index) {
+    redco::batches const mine(order, {c.global_batch, c.micro_batch, c.dp, dp_index}, {3, from});
+    if (dp_index == 0) steps = mine.steps();
+    REQUIRE(mine.steps() == steps);
+    REQUIRE(steps == (c.size - from + c.global_batch - 1) / c.global_batch);
+    place i = 0;
+    for (place k = 0; k < steps; ++k) {
+      redco::batch_step const step = mine.step(k);
+      REQUIRE(step.micro_batches <= step.rounds);
+      if (dp_index == 0) REQUIRE(step.micro_batches == step.rounds);
+      place at = step.local.begin;
+      for (place m = 0; m < step.micro_batches; ++m, ++i) {
+        redco::micro_batch const batch = mine[i];
+        REQUIRE(batch.step == k);
+        REQUIRE(batch.index == m);
+        REQUIRE(batch.first_example == at - step.global.begin);
+        REQUIRE(!batch.examples.empty());
+        REQUIRE((c.micro_batch == 0 || static_cast<place>(batch.examples.size()) <= c.micro_batch));
+        for (place const example : batch.examples) {
+          REQUIRE(example == expected_order[static_cast<std::size_t>(at++)]);
+          seen.push_back(example);
+        }
+      }
+      REQUIRE(at == step.local.end);
+      bool const last = k == steps - 1;
+      REQUIRE(step.global.size() == (last ? c.size - from - k * c.global_batch : c.global_batch));
+      REQUIRE(step.next == (last ? redco::data_position{4, 0} : redco::data_position{3, step.global.end}));
+    }
+    REQUIRE(i == mine.size());
+  }
+  std::sort(seen.begin(), seen.end());
+  std::vector<place> expected(expected_order.begin() + from, expected_order.end());
+  std::sort(expected.begin(), expected.end());
+  REQUIRE(seen == expected);
+}
+
+}  // namespace
+
+TEST_CASE("every example of an epoch is used exactly once, whatever the sizes") {
+  for (place const size : {1, 2, 7, 16, 33})
+    for (place const global_batch : {1, 3, 5, 16, 40})
+      for (int const dp : {1, 2, 3, 5})
+        for (place const micro_batch : {0, 1, 2, 4, 100})
+          if (dp <= global_batch)
+            for (place const from : {place{0}, place{3}, size - 1})
+              if (from < size) check_epoch_laws({size, global_batch, micro_batch, dp}, from);
+}
+
+TEST_CASE("a shard without examples in the last batch still sees the step") {
+  redco::sampler const order(9, 1);
+  redco::batches const last(order, {.global_batch = 8, .dp = 4, .dp_index = 3});
+  REQUIRE(last.steps() == 2);
+  REQUIRE(last.size() == 1);
+  REQUIRE(last.step(1).local.empty());
+  REQUIRE(last.step(1).micro_batches == 0);
+  REQUIRE(last.step(1).rounds == 1);
+  REQUIRE(last.step(1).global.size() == 1);
+}
+
+TEST_CASE("resuming at a saved position continues the epoch it left") {
+  redco::sampler const order(23, 5);
+  redco::batches const whole(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1}, {2, 0});
+  redco::batches const rest(order, {.global_batch = 4, .micro_batch = 3, .dp = 2, .dp_index = 1}, whole.step(1).next);
+  place const done = whole.size() - rest.size();
+  REQUIRE(done == whole.step(0).micro_batches + whole.step(1).micro_batches);
+  for (place i = 0; i < rest.size(); ++i) REQUIRE(rest[i].examples == whole[i + done].examples);
+}
+
+TEST_CASE("the lazy view of an epoch equals its micro-batches by number") {
+  redco::sampler const order(10, 5);
+  redco::batches const mine(order, {.global_batch = 6, .micro_batch = 2});
+  place i = 0;
+  for (redco::micro_batch const& batch : mine.view()) REQUIRE(batch.examples == mine[i++].examples);
+  REQUIRE(i == 5);
+}
+
+TEST_CASE("impossible divisions and positions are refused with their exit codes") {
+  redco::sampler const order(10, 5);
+  auto const code = [&](redco::batch_options const& options, redco::data_position from) {
+    try {
+      redco::batches const refused(order, options, from);
+    } catch (redco::error const& e) {
+      return e.code();
+    }
+    return redco::exit_code::done;
+  };
+  REQUIRE(code({.global_batch = 2, .dp = 3}, {}) == redco::exit_code::usage);
+  REQUIRE(code({.global_batch = 3, .dp = 3, .dp_index = 3}, {}) == redco::exit_code::usage);
+  REQUIRE(code({.global_batch = 3, .micro_batch = -1}, {}) == redco::exit_code::usage);
+  REQUIRE(code({.global_batch = 3}, {0, 10}) == redco::exit_code::data);
+  REQUIRE(code({.global_batch = 3}, {0, 9}) == redco::exit_code::done);
+}

@@ -1,0 +1,42 @@
+#include <redco/data/gathered.hpp>
+
+#include "catch.hpp"
+
+#include <range/v3/view/iota.hpp>
+#include <range/v3/view/transform.hpp>
+
+#include <cstdint>
+#include <list>
+#include <span>
+#include <string>
+#include <vector>
+
+TEST_CASE("gathered examples come in the order of their indices, and scattered ones are copies") {
+  std::vector<std::string> const texts{"zero", "one", "two", "three"};
+  std::vector<std::int64_t> const wanted{3, 1};
+  redco::gathered first(texts, wanted);
+  redco::gathered const moved(std::move(first));
+  REQUIRE(moved.span().size() == 2);
+  REQUIRE(moved.span()[0] == "three");
+  REQUIRE(moved.span()[1] == "one");
+  REQUIRE(moved.span()[0].data() != texts[3].data());
+}
+
+TEST_CASE("neighbours in memory are not copied") {
+  std::vector<std::string> const texts{"zero", "one", "two", "three"};
+  std::vector<std::int64_t> const wanted{1, 2, 3};
+  redco::gathered const window(std::span<std::string const>(texts), wanted);
+  REQUIRE(window.span().data() == &texts[1]);
+  REQUIRE(window.span().size() == 3);
+}
+
+TEST_CASE("a view that computes its elements is a range of examples") {
+  auto const squares =
+      ranges::views::iota(std::int64_t{0}, std::int64_t{10}) | ranges::views::transform([](std::int64_t i) { return i * i; });
+  std::vector<std::int64_t> const wanted{4, 5};
+  REQUIRE(redco::gathered(squares, wanted).span()[1] == 25);
+  REQUIRE(redco::gathered(squares, {}).span().empty());
+  STATIC_REQUIRE(!redco::example_range<std::list<int>>);
+  STATIC_REQUIRE(!redco::example_range<std::vector<bool>>);
+  STATIC_REQUIRE(redco::example_range<std::span<int const>>);
+}

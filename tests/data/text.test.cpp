@@ -1,0 +1,106 @@
+#include <redco/data/hold_out.hpp>
+#include <redco/data/read_text_files.hpp>
+#include <redco/data/text_windows.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include "catch.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct text_folder {
+  fs::path root = fs::temp_directory_path() / ("redco-text-" + std::to_string(::getpid()));
+  text_folder() {
+    fs::create_directories(root / "b" / "deep");
+    fs::create_directories(root / "none");
+    write("b/deep/z.txt", "last");
+    write("b/a.hpp", "first");
+    write("a.txt", "second");
+    write("empty.txt", "");
+    fs::create_symlink("nowhere", root / "b" / "dangling.txt");
+  }
+  ~text_folder() { fs::remove_all(root); }
+  void write(char const* name, char const* text) const { std::ofstream(root / name) << text; }
+  std::string operator/(char const* name) const { return (root / name).string(); }
+};
+
+std::string text_refusal(std::vector<std::string> const& paths, std::vector<std::string> const& extensions = {}) {
+  try {
+    redco::read_text_files(paths, extensions);
+  } catch (redco::error const& e) {
+    REQUIRE(e.code() == redco::exit_code::data);
+    return e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("folders are read recursively, sorted, by extension, without empty files") {
+  text_folder const folder;
+  std::vector<std::string> const paths{folder / "b", folder / "a.txt"};
+  auto const all = redco::read_text_files(paths);
+  REQUIRE(all.size() == 3);
+  REQUIRE(all[0].text == "first");
+  REQUIRE(all[1].text == "last");
+  REQUIRE(all[1].path == folder / "b/deep/z.txt");
+  REQUIRE(all[2].text == "second");
+  std::vector<std::string> const root{folder / ""}, extensions{".txt"};
+  REQUIRE(redco::read_text_files(root, extensions).size() == 2);
+}
+
+TEST_CASE("a text that cannot be used is named with its reason") {
+  text_folder const folder;
+  auto const says = [&](std::string const& path, char const* why, std::vector<std::string> const& extensions = {}) {
+    std::string const refusal = text_refusal({folder / "a.txt", path}, extensions);
+    CAPTURE(refusal);
+    REQUIRE(refusal.find(path) != std::string::npos);
+    REQUIRE(refusal.find(why) != std::string::npos);
+  };
+  says(folder / "missing", "does not exist");
+  says(folder / "empty.txt", "is empty");
+  says(folder / "none", "folder without text");
+  says(folder / "b", "folder without text", {".cpp"});
+  says("/dev/null", "neither a file nor a folder");
+  REQUIRE(text_refusal({}).find("no text") != std::string::npos);
+  if (::geteuid() != 0) {
+    fs::permissions(folder.root / "a.txt", fs::perms::none);
+    says(folder / "a.txt", "cannot be read");
+  }
+}
+
+TEST_CASE("windows predict each byte but the first of a file exactly once") {
+  std::vector<redco::text_file> const files{{"a", "abcdefgh"}, {"b", "x"}, {"c", "0123456"}, {"d", "pq"}};
+  auto const windows = redco::text_windows(files, 3);
+  REQUIRE(windows == std::vector<std::string>{"abcd", "defg", "gh", "0123", "3456", "pq"});
+  REQUIRE_THROWS_AS(redco::text_windows(std::vector<redco::text_file>{{"b", "x"}}, 3), redco::error);
+}
+
+TEST_CASE("held-out files are spread over the list and at least one") {
+  std::vector<redco::text_file> files;
+  for (int i = 0; i < 45; ++i) files.push_back({std::to_string(i), "text"});
+  auto const split = redco::hold_out(files, 20);
+  REQUIRE(split.train.size() == 43);
+  REQUIRE(split.held_out.size() == 2);
+  REQUIRE(split.held_out[0].path == "10");
+  REQUIRE(split.held_out[1].path == "30");
+  files.resize(2);
+  REQUIRE(redco::hold_out(files, 20).held_out.at(0).path == "1");
+  REQUIRE(redco::hold_out(files, 20).train.size() == 1);
+}
+
+TEST_CASE("of a single file the end is held out") {
+  auto const split = redco::hold_out({{"a", "0123456789"}}, 4);
+  REQUIRE(split.train.at(0).text == "0123456");
+  REQUIRE(split.held_out.at(0).text == "789");
+  REQUIRE_THROWS_AS(redco::hold_out({{"a", "0"}}, 4), redco::error);
+  REQUIRE_THROWS_AS(redco::hold_out({}, 4), redco::error);
+}

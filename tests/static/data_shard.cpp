@@ -1,0 +1,19 @@
+#include <redco/data/sampler.hpp>
+#include <redco/data/shard.hpp>
+
+static_assert(redco::shard({0, 16}, 3, 0) == redco::interval{0, 6});
+static_assert(redco::shard({0, 16}, 3, 1) == redco::interval{6, 11});
+static_assert(redco::shard({0, 16}, 3, 2) == redco::interval{11, 16});
+static_assert(redco::shard({5, 6}, 2, 1).empty());
+
+// A shuffle is a constant expression: the same places, and only those.
+static_assert([] {
+  redco::sampler const order(5, 3);
+  std::int64_t sum = 0;
+  std::int64_t squares = 0;
+  for (std::int64_t i = 0; i < order.size(); ++i) {
+    sum += order.at(1, i);
+    squares += order.at(1, i) * order.at(1, i);
+  }
+  return sum == 10 && squares == 30;
+}());
