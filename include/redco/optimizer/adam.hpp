@@ -1,0 +1,30 @@
+#pragma once
+
+#include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/slot_list.hpp>
+
+#include <string_view>
+
+namespace redco {
+
+/// Adam. Weight decay is an L2 penalty: it enters the gradient, g + weight_decay p, and with it the moments; the rest is as
+/// in adamw. Source: Kingma and Ba 2015; equals torch.optim.Adam.
+struct adam {
+  learning_rate lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0;
+  bool amsgrad = false;
+  /// Decays norms and biases too, as torch does with one parameter group.
+  bool decay_all = false;
+  /// Gradients whose global norm is larger are scaled down to it; 0: never.
+  double clip_norm = 0;
+
+  static constexpr std::string_view name = "adam";
+  constexpr slot_list slots() const {
+    return amsgrad ? slot_list{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"} : slot_list{"exp_avg", "exp_avg_sq"};
+  }
+};
+
+}  // namespace redco

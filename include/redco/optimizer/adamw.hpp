@@ -1,0 +1,33 @@
+#pragma once
+
+#include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/slot_list.hpp>
+
+#include <string_view>
+
+namespace redco {
+
+/// Adam with decoupled weight decay. Per parameter p with gradient g at update t = 1, 2, ...:
+///   p *= 1 - lr weight_decay;  m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2
+///   p -= lr / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + eps)
+/// With amsgrad the largest v so far takes v's place in the last line. Source: Loshchilov and Hutter 2019; equals
+/// torch.optim.AdamW.
+struct adamw {
+  learning_rate lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0.01;
+  bool amsgrad = false;
+  /// Decays norms and biases too, as torch does with one parameter group.
+  bool decay_all = false;
+  /// Gradients whose global norm is larger are scaled down to it; 0: never.
+  double clip_norm = 0;
+
+  static constexpr std::string_view name = "adamw";
+  constexpr slot_list slots() const {
+    return amsgrad ? slot_list{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"} : slot_list{"exp_avg", "exp_avg_sq"};
+  }
+};
+
+}  // namespace redco

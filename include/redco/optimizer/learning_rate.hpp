@@ -1,0 +1,74 @@
+#pragma once
+
+#include <redco/optimizer/constant.hpp>
+#include <redco/optimizer/cosine.hpp>
+#include <redco/optimizer/linear_decay.hpp>
+#include <redco/optimizer/one_cycle.hpp>
+#include <redco/optimizer/schedule_kind.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <numbers>
+
+namespace redco {
+
+/// The learning rate of every step: any of the schedules, a number, or a captureless function (step, steps of the run) ->
+/// rate, as one structural value, so that a description can be a template argument. Functions that capture: scheduled.hpp.
+struct learning_rate {
+  using function_type = double (*)(std::int64_t, std::int64_t);
+
+  schedule_kind kind = schedule_kind::constant;
+  double peak = 0;
+  double start = 0;
+  double floor = 0;
+  double rise = 0;
+  std::int64_t warmup = 0;
+  std::int64_t total = 0;
+  function_type function = nullptr;
+
+  constexpr learning_rate(double rate) : peak(rate) {}
+  constexpr learning_rate(constant const& s) : peak(s.peak), warmup(s.warmup) {}
+  constexpr learning_rate(linear_decay const& s)
+      : kind(schedule_kind::linear_decay), peak(s.peak), warmup(s.warmup), total(s.total) {}
+  constexpr learning_rate(cosine const& s)
+      : kind(schedule_kind::cosine), peak(s.peak), floor(s.floor), warmup(s.warmup), total(s.total) {}
+  constexpr learning_rate(one_cycle const& s)
+      : kind(schedule_kind::one_cycle), peak(s.peak), start(s.peak / s.div), floor(s.peak / s.div / s.final_div),
+        rise(s.rise), total(s.total) {}
+  template <class Function>
+    requires(std::convertible_to<Function, function_type> && !std::convertible_to<Function, double>)
+  constexpr learning_rate(Function f) : kind(schedule_kind::function), function(f) {}
+
+  /// The rate used in step `step`, counted from 0, of a run of `run_steps` steps. After the schedule's total it stays at
+  /// the last value. Requires 0 <= step.
+  double at(std::int64_t step, std::int64_t run_steps) const {
+    std::int64_t const end = total > 0 ? total : run_steps;
+    if (kind == schedule_kind::function) return function(step, end);
+    if (kind == schedule_kind::one_cycle) return cycle(step, end);
+    if (step < warmup) return peak * (static_cast<double>(step) / static_cast<double>(warmup));
+    if (kind == schedule_kind::constant) return peak;
+    if (step >= end) return floor;
+    double const length = static_cast<double>(end - warmup);
+    if (kind == schedule_kind::linear_decay) return peak * (static_cast<double>(end - step) / length);
+    return fall(peak, floor, static_cast<double>(step - warmup) / length);
+  }
+
+  friend constexpr bool operator==(learning_rate const&, learning_rate const&) = default;
+
+ private:
+  static double fall(double from, double to, double part) {
+    return to + (from - to) * (0.5 * (1 + std::cos(std::numbers::pi * part)));
+  }
+
+  double cycle(std::int64_t step, std::int64_t end) const {
+    double const top = std::max(rise * static_cast<double>(end) - 1, 0.0);
+    double const last = static_cast<double>(end - 1);
+    double const now = std::min(static_cast<double>(step), last);
+    if (now < top) return fall(start, peak, now / top);
+    return last > top ? fall(peak, floor, (now - top) / (last - top)) : peak;
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <string_view>
+
+namespace redco {
+
+/// The names of an optimizer's state slots, at most four: each slot is one number per parameter, in the masters' dtype.
+class slot_list {
+ public:
+  constexpr slot_list() = default;
+  constexpr slot_list(std::initializer_list<std::string_view> names) {
+    for (auto const name : names) push_back(name);
+  }
+
+  constexpr void push_back(std::string_view name) { names_.at(static_cast<std::size_t>(size_++)) = name; }
+  constexpr int size() const { return size_; }
+  constexpr std::string_view operator[](int i) const { return names_[static_cast<std::size_t>(i)]; }
+  constexpr auto begin() const { return names_.begin(); }
+  constexpr auto end() const { return names_.begin() + size_; }
+
+ private:
+  std::array<std::string_view, 4> names_{};
+  int size_ = 0;
+};
+
+}  // namespace redco

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <redco/optimizer/slot_list.hpp>
+
+#include <iterator>
+#include <string_view>
+
+namespace redco {
+
+/// The names of the state slots that a description keeps: what its slots() returns, or its static range `slots` of names.
+template <class Description>
+constexpr slot_list state_slots(Description const& description)
+  requires(requires { slot_list(description.slots()); } || requires { std::string_view(*std::begin(Description::slots)); })
+{
+  if constexpr (requires { slot_list(description.slots()); }) {
+    return description.slots();
+  } else {
+    slot_list result;
+    for (std::string_view const name : Description::slots) result.push_back(name);
+    return result;
+  }
+}
+
+}  // namespace redco

@@ -1,0 +1,53 @@
+#include <redco/optimizer/adam.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/clip_norm.hpp>
+#include <redco/optimizer/decay_all.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
+#include <redco/optimizer/scheduled.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+#include <array>
+#include <string_view>
+
+// Descriptions are template arguments, schedules and functions included.
+template <auto Optimizer>
+constexpr int slot_count = redco::state_slots(Optimizer).size();
+
+static_assert(slot_count<redco::adamw{}> == 2);
+static_assert(slot_count<redco::adamw{.lr = redco::cosine{.peak = 3e-4, .warmup = 100}, .amsgrad = true}> == 3);
+static_assert(slot_count<redco::adam{.lr = redco::linear_decay{.peak = 1e-3}}> == 2);
+static_assert(slot_count<redco::sgd{.lr = 0.1}> == 0);
+static_assert(slot_count<redco::sgd{.lr = redco::one_cycle{}, .momentum = 0.9}> == 1);
+constexpr double half(std::int64_t, std::int64_t) { return 0.5; }
+static_assert(slot_count<redco::sgd{.lr = half}> == 0);
+static_assert(redco::state_slots(redco::adamw{})[1] == "exp_avg_sq");
+static_assert(redco::clip_norm(redco::adamw{.clip_norm = 1.5}) == 1.5);
+static_assert(redco::decay_all(redco::adam{.decay_all = true}));
+
+struct sign_rule {
+  double lr = 1e-4;
+  static constexpr std::string_view name = "sign";
+  static constexpr std::string_view slots[] = {"momentum"};
+};
+static_assert(slot_count<sign_rule{}> == 1);
+static_assert(redco::clip_norm(sign_rule{}) == 0 && !redco::decay_all(sign_rule{}));
+
+struct without_state {
+  double lr = 1e-4;
+  static constexpr std::string_view name = "none";
+  static constexpr std::array<std::string_view, 0> slots{};
+};
+struct without_rate {
+  static constexpr std::string_view name = "x";
+  static constexpr std::array<std::string_view, 0> slots{};
+};
+struct without_name {
+  double lr = 1e-4;
+  static constexpr std::array<std::string_view, 0> slots{};
+};
+
+static_assert(redco::optimizer_description<redco::adamw> && redco::optimizer_description<redco::adam>);
+static_assert(redco::optimizer_description<redco::sgd> && redco::optimizer_description<redco::scheduled<redco::sgd>>);
+static_assert(redco::optimizer_description<sign_rule> && redco::optimizer_description<without_state>);
+static_assert(!redco::optimizer_description<without_rate> && !redco::optimizer_description<without_name>);
+static_assert(!redco::optimizer_description<int>);
