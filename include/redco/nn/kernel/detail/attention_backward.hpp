@@ -1,0 +1,108 @@
+#pragma once
+
+#include <redco/nn/kernel/detail/attention_exact.hpp>
+#include <redco/nn/kernel/detail/attention_problem.hpp>
+#include <redco/nn/kernel/detail/attention_rows.hpp>
+#include <redco/nn/kernel/detail/gemm.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace redco::detail {
+
+/// Gradients of key-value head g of example b and of the query heads that read it. Probabilities are made again from the
+/// log-sum-exp, a block of query rows at a time. The last block goes first: it sees the most keys, so it may write dk and
+/// dv where the others add.
+template <int W, class T>
+[[gnu::always_inline]] inline void attention_backward_head(attention_problem<T> const& a, std::int64_t b, std::int64_t g) {
+  using sum = sum_of<T>;
+  constexpr bool direct = std::is_same_v<T, sum>;  // products are made in the type of the gradients
+  auto const block = query_rows(a.keys), stride = a.stride(), d = a.width;
+  auto const first = a.first_key(b);
+  sum* const z = scratch<sum, 0>(block * stride);
+  sum* const dz = scratch<sum, 3>(block * stride);
+  T *p, *ds;
+  sum *dq, *dk, *dv;
+  std::int64_t q_stride, k_stride, v_stride;
+  if constexpr (direct) {
+    p = z, ds = dz;
+    dk = a.dk.at(b, 0, g * d), dv = a.dv.at(b, 0, g * d);
+    q_stride = a.dq.row_stride, k_stride = a.dk.row_stride, v_stride = a.dv.row_stride;
+  } else {
+    p = scratch<T, 2>(block * stride), ds = scratch<T, 4>(block * stride);
+    dq = scratch<sum, 1>(block * d), dk = scratch<sum, 5>(a.keys * d), dv = scratch<sum, 6>(a.keys * d);
+    q_stride = k_stride = v_stride = d;
+  }
+  thread_local std::vector<std::uint32_t> words;
+  thread_local std::vector<sum> factors;
+  matrix<T> const keys{a.k.at(b, 0, g * d), a.k.row_stride}, values{a.v.at(b, 0, g * d), a.v.row_stride, true};
+
+  bool written = false;
+  for (std::int64_t h = g * a.group(); h < (g + 1) * a.group(); ++h) {
+    for (std::int64_t i0 = (a.queries - 1) / block * block; i0 >= 0; i0 -= block) {
+      auto const rows = std::min(block, a.queries - i0), last = a.visible(i0 + rows - 1);
+      T const *const q = a.q.at(b, i0, h * d), *const grad = a.grad.at(b, i0, h * d);
+      gemm(rows, last, d, a.scale(), matrix<T>{q, a.q.row_stride}, matrix<T>{keys.data, keys.stride, true}, sum(0), z,
+           stride);
+      gemm(rows, last, d, sum(1), matrix<T>{grad, a.grad.row_stride}, values, sum(0), dz, stride);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        auto const i = i0 + r, n = a.visible(i);
+        sum* const row = z + r * stride;
+        T* const ds_row = ds + r * stride;
+        if (first < n) {
+          a.adjust(row, n, b, h, i);
+        } else {
+          std::fill_n(row, n, sum(0));
+        }
+        auto const delta = dot_lanes<W>(grad + r * a.grad.row_stride, static_cast<T const*>(a.out.at(b, i, h * d)), d);
+        softmax_backward_lanes<W>(row, dz + r * stride, n, last, a.keep(words, factors, n, b, h, i),
+                                  a.lse[(b * a.heads() + h) * a.queries + i], delta, p + r * stride, ds_row);
+        if (first >= n) std::fill_n(ds_row, n, T(0));  // its scores were constants
+        if (a.dbias != nullptr) {
+          auto* const db = a.dbias + a.bias_row(b, h, i);
+          for (std::int64_t j = 0; j < n; ++j) db[j] += static_cast<sum>(ds_row[j]);
+        }
+      }
+      if constexpr (direct) dq = a.dq.at(b, i0, h * d);
+      auto const beta = static_cast<sum>(written);
+      gemm(rows, d, last, a.scale(), matrix<T>{ds, stride}, keys, sum(0), dq, q_stride);
+      gemm(last, d, rows, a.scale(), matrix<T>{ds, stride, true}, matrix<T>{q, a.q.row_stride}, beta, dk, k_stride);
+      gemm(last, d, rows, sum(1), matrix<T>{p, stride, true}, matrix<T>{grad, a.grad.row_stride}, beta, dv, v_stride);
+      if (!written) {
+        for (auto j = last; j < a.keys; ++j) std::fill_n(dk + j * k_stride, d, sum(0)), std::fill_n(dv + j * v_stride, d, sum(0));
+      }
+      written = true;
+      if constexpr (!direct) {
+        for (std::int64_t r = 0; r < rows; ++r) scale_lanes<W>(dq + r * d, sum(1), d, a.dq.at(b, i0 + r, h * d));
+      }
+    }
+  }
+  if constexpr (!direct) {
+    for (std::int64_t j = 0; j < a.keys; ++j) {
+      scale_lanes<W>(dk + j * d, sum(1), d, a.dk.at(b, j, g * d));
+      scale_lanes<W>(dv + j * d, sum(1), d, a.dv.at(b, j, g * d));
+    }
+  }
+}
+
+template <class T>
+void attention_backward_base(attention_problem<T> const& a, std::int64_t b, std::int64_t g) {
+  attention_backward_head<4>(a, b, g);
+}
+
+#if defined(__x86_64__)
+template <class T>
+[[gnu::target("avx2,fma")]] void attention_backward_avx2(attention_problem<T> const& a, std::int64_t b, std::int64_t g) {
+  attention_backward_head<8>(a, b, g);
+}
+
+template <class T>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void attention_backward_avx512(
+    attention_problem<T> const& a, std::int64_t b, std::int64_t g) {
+  attention_backward_head<16>(a, b, g);
+}
+#endif
+
+}  // namespace redco::detail

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <redco/nn/kernel/detail/attention_exact.hpp>
+#include <redco/nn/kernel/detail/attention_problem.hpp>
+#include <redco/nn/kernel/detail/attention_rows.hpp>
+#include <redco/nn/kernel/detail/gemm.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace redco::detail {
+
+/// out and lse of head h of example b: blocks of query rows, each scores -> softmax -> times v.
+template <int W, class T>
+[[gnu::always_inline]] inline void attention_forward_head(attention_problem<T> const& a, std::int64_t b, std::int64_t h) {
+  using sum = sum_of<T>;
+  auto const block = query_rows(a.keys), stride = a.stride(), d = a.width;
+  auto const kv = h / a.group() * d;
+  auto const first = a.first_key(b);
+  sum* const z = scratch<sum, 0>(block * stride);
+  sum* const o = scratch<sum, 1>(block * d);
+  T* p;  // f32 and f64 probabilities take the place of their scores
+  if constexpr (std::is_same_v<T, sum>) {
+    p = z;
+  } else {
+    p = scratch<T, 2>(block * stride);
+  }
+  thread_local std::vector<std::uint32_t> words;
+  thread_local std::vector<sum> factors;
+  sum total[64];
+  matrix<T> const keys{a.k.at(b, 0, kv), a.k.row_stride, true}, values{a.v.at(b, 0, kv), a.v.row_stride};
+
+  for (std::int64_t i0 = 0; i0 < a.queries; i0 += block) {
+    auto const rows = std::min(block, a.queries - i0), last = a.visible(i0 + rows - 1);
+    gemm(rows, last, d, a.scale(), matrix<T>{a.q.at(b, i0, h * d), a.q.row_stride}, keys, sum(0), z, stride);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      auto const i = i0 + r, n = a.visible(i);
+      sum* const row = z + r * stride;
+      if (first < n) {
+        a.adjust(row, n, b, h, i);
+      } else {
+        std::fill_n(row, n, sum(0));  // no key may be seen: uniform
+      }
+      sum top;
+      total[r] = softmax_lanes<W>(row, n, last, a.keep(words, factors, n, b, h, i), p + r * stride, top);
+      a.lse[(b * a.heads() + h) * a.queries + i] = top + std::log(total[r]);
+    }
+    gemm(rows, d, last, sum(1), matrix<T>{p, stride}, values, sum(0), o, d);
+    for (std::int64_t r = 0; r < rows; ++r) scale_lanes<W>(o + r * d, 1 / total[r], d, a.out.at(b, i0 + r, h * d));
+  }
+}
+
+template <class T>
+void attention_forward_base(attention_problem<T> const& a, std::int64_t b, std::int64_t h) {
+  attention_forward_head<4>(a, b, h);
+}
+
+#if defined(__x86_64__)
+template <class T>
+[[gnu::target("avx2,fma")]] void attention_forward_avx2(attention_problem<T> const& a, std::int64_t b, std::int64_t h) {
+  attention_forward_head<8>(a, b, h);
+}
+
+template <class T>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void attention_forward_avx512(
+    attention_problem<T> const& a, std::int64_t b, std::int64_t h) {
+  attention_forward_head<16>(a, b, h);
+}
+#endif
+
+}  // namespace redco::detail

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <redco/nn/kernel/attention_options.hpp>
+#include <redco/nn/kernel/detail/attention_rows.hpp>
+#include <redco/random/random_words.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace redco::detail {
+
+/// What sums of products of T are made in.
+template <class T>
+using sum_of = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+/// A tensor [B, rows, heads * D] with contiguous last dimension, or a part of its columns.
+template <class T>
+struct head_view {
+  T* data = nullptr;
+  std::int64_t batch_stride = 0;
+  std::int64_t row_stride = 0;
+
+  T* at(std::int64_t b, std::int64_t row, std::int64_t column) const {
+    return data + b * batch_stride + row * row_stride + column;
+  }
+};
+
+/// Pointers and sizes of one attention call; the gradients are null in forward.
+template <class T>
+struct attention_problem {
+  using sum = sum_of<T>;
+
+  std::int64_t batch, queries, keys, width;  // width: elements per head
+  attention_options const& options;
+  head_view<T const> q, k, v;
+  head_view<T> out;
+  sum* lse;
+  bool const* mask = nullptr;  // [B, S]
+  sum const* bias = nullptr;   // [1 or B, H, T, S]
+  bool bias_shared = false;    // one bias for all examples
+  head_view<T const> grad = {};
+  head_view<T> dq = {}, dk = {}, dv = {};
+  sum* dbias = nullptr;
+
+  std::int64_t heads() const { return options.heads; }
+  std::int64_t group() const { return options.heads / options.kv_heads; }
+  std::int64_t stride() const { return padded_columns(keys); }
+
+  sum scale() const {
+    return static_cast<sum>(options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(width)));
+  }
+
+  /// How many keys query i sees if none is masked.
+  std::int64_t visible(std::int64_t i) const { return options.causal ? std::min(keys, options.query0 + i + 1) : keys; }
+
+  /// Where row (b, h, i) of the bias begins.
+  std::int64_t bias_row(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return (((bias_shared ? 0 : b) * heads() + h) * queries + i) * keys;
+  }
+
+  /// The first key of example b that is not masked.
+  std::int64_t first_key(std::int64_t b) const {
+    if (mask == nullptr) return 0;
+    auto const* const row = mask + b * keys;
+    return std::find(row, row + keys, true) - row;
+  }
+
+  /// Adds the bias to the n scores z of row (b, h, i) and takes masked keys out.
+  void adjust(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    if (bias != nullptr) {
+      auto const* const row = bias + bias_row(b, h, i);
+      for (std::int64_t j = 0; j < n; ++j) z[j] += row[j];
+    }
+    if (mask != nullptr) {
+      auto const* const row = mask + b * keys;
+      for (std::int64_t j = 0; j < n; ++j) z[j] = row[j] ? z[j] : -std::numeric_limits<sum>::infinity();
+    }
+  }
+
+  /// The factors of dropout for n keys of row (b, h, i), 0 or 1 / (1 - dropout); null without dropout.
+  sum const* keep(std::vector<std::uint32_t>& words, std::vector<sum>& factors, std::int64_t n, std::int64_t b,
+                  std::int64_t h, std::int64_t i) const {
+    if (options.dropout == 0) return nullptr;
+    words.resize(static_cast<std::size_t>(stride()));
+    factors.resize(static_cast<std::size_t>(stride()));
+    random_words(words.data(), 0, n, static_cast<std::uint32_t>(options.query0 + i),
+                 static_cast<std::uint32_t>(options.head0 + h), static_cast<std::uint32_t>(options.row0 + b), options.key);
+    auto const dropped = static_cast<std::uint32_t>(std::min(std::ldexp(options.dropout, 32), 4294967295.0));
+    auto const factor = static_cast<sum>(1 / (1 - options.dropout));
+    for (std::int64_t j = 0; j < n; ++j) {
+      auto const at = static_cast<std::size_t>(j);
+      factors[at] = words[at] < dropped ? sum(0) : factor;
+    }
+    return factors.data();
+  }
+};
+
+/// Rows of scores that are made at once: about 256 KiB of them, so that they stay in the second-level cache.
+constexpr std::int64_t query_rows(std::int64_t keys) {
+  return std::clamp<std::int64_t>(65536 / padded_columns(std::max<std::int64_t>(keys, 1)), 16, 64);
+}
+
+/// Memory of this thread that outlives the call: a block of scores is the same size in every layer.
+template <class T, int Slot>
+T* scratch(std::int64_t n) {
+  thread_local std::vector<T> memory;
+  if (memory.size() < static_cast<std::size_t>(n)) memory.resize(static_cast<std::size_t>(n));
+  return memory.data();
+}
+
+}  // namespace redco::detail
