@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// Names what the collectives of this thread are for while it lives ("grads", "loss"), so that a message about a lost peer
-/// can say it. Labels nest. The text must outlive the object; string literals do.
+/// Names what the collectives of this thread are for while it lives ("grads", "loss"), so that a message about a lost
+/// peer can say it. Labels nest. The text must outlive the object; string literals do.
 class collective_label {
  public:
   explicit collective_label(std::string_view text) noexcept : before_(current_) { current_ = text; }

@@ -17,17 +17,18 @@ namespace redco {
 
 /// One rank's handle on a communicator group: `size` ranks, of which this one is `rank`.
 ///
-/// All ranks of a group call the same collectives in the same order with tensors of the same shape and dtype; each call
-/// blocks until its result is there. Results depend on the ranks' values only, never on who came first: sums run in rank
-/// order, bf16 and f16 are summed in f32 and rounded once. Tensors may be empty or strided; reductions know f64, f32, bf16,
-/// f16, i64, i32 and u8, the others move any dtype. No call records autograd nodes (collectives.hpp has those that do), and
-/// all are legal inside backward. A group of one returns its argument and counts nothing.
+/// All ranks of a group call the same collectives in the same order with tensors of the same shape and dtype; each
+/// call blocks until its result is there. Results depend on the ranks' values only, never on who came first: sums run
+/// in rank order, bf16 and f16 are summed in f32 and rounded once. Tensors may be empty or strided; reductions know
+/// f64, f32, bf16, f16, i64, i32 and u8, the others move any dtype. No call records autograd nodes (collectives.hpp
+/// has those that do), and all are legal inside backward. A group of one returns its argument and counts nothing.
 ///
-/// Errors: a rank that fails, leaves or misses its deadline ends every waiting rank with `error`: `peer_lost` when a rank is
-/// missing, else the first failure's own code. Tensors that differ between ranks, or a shape that does not divide, are
-/// `internal` and name both sides. After an error the group is of no more use.
+/// Errors: a rank that fails, leaves or misses its deadline ends every waiting rank with `error`: `peer_lost` when a
+/// rank is missing, else the first failure's own code. Tensors that differ between ranks, or a shape that does not
+/// divide, are `internal` and name both sides. After an error the group is of no more use.
 ///
-/// One thread uses a handle at a time. Transports (threads, MPI, NCCL) derive from this class and implement the `do_` calls.
+/// One thread uses a handle at a time. Transports (threads, MPI, NCCL) derive from this class and implement the `do_`
+/// calls.
 class group {
  public:
   virtual ~group() = default;
@@ -49,11 +50,17 @@ class group {
   /// Replaces `x`, in place, by the elementwise reduction over the ranks.
   void all_reduce(at::Tensor const& x, reduce_op op = reduce_op::sum);
 
+  /// The same as a new, contiguous tensor; `x` stays as it is. Counted as all_reduce.
+  at::Tensor all_reduced(at::Tensor const& x, reduce_op op = reduce_op::sum);
+
   /// The ranks' tensors, concatenated along `dim` in rank order.
   at::Tensor all_gather(at::Tensor const& x, std::int64_t dim);
 
   /// This rank's part, one of size() equal ones along `dim`, of the sum over the ranks. The extent must divide.
   at::Tensor reduce_scatter(at::Tensor const& x, std::int64_t dim);
+
+  /// The part of `x` along `dim` that is this rank's, as a view. Every rank may call it alone. The extent must divide.
+  at::Tensor part_of(at::Tensor const& x, std::int64_t dim) const;
 
   /// Cuts `x` along `split_dim` into size() equal parts, sends part j to rank j, and concatenates what arrives along
   /// `concat_dim` in rank order. The extent must divide.
@@ -79,8 +86,9 @@ class group {
 
  private:
   /// What transports implement, for size() > 1 only. Tensors are contiguous, detached and of legal extents; outputs are
-  /// allocated and overlap no input; `do_all_to_all` exchanges along a leading dimension of extent size().
-  virtual void do_all_reduce(at::Tensor const& x, reduce_op op) = 0;
+  /// allocated and overlap no input, but for `do_all_reduce`, whose output may be its input; `do_all_to_all` exchanges
+  /// along a leading dimension of extent size().
+  virtual void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) = 0;
   virtual void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
   virtual void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
   virtual void do_all_to_all(at::Tensor const& x, at::Tensor const& out) = 0;
@@ -122,7 +130,7 @@ inline std::string describe(at::Tensor const& x) {
 
 inline std::int64_t group::checked_dim(at::Tensor const& x, std::int64_t dim, collective_kind kind) const {
   if (dim >= -x.dim() && dim < x.dim()) return dim < 0 ? dim + x.dim() : dim;
-  throw error(exit_code::internal, "rank " + std::to_string(rank_) + ": " + std::string(name_of(kind)) + " in group " +
+  throw error(exit_code::internal, std::string(name_of(kind)) + " in group " +
                                        name_ + ": dimension " + std::to_string(dim) + " is not one of " +
                                        detail::describe(x) + "; name an existing one");
 }
@@ -130,7 +138,7 @@ inline std::int64_t group::checked_dim(at::Tensor const& x, std::int64_t dim, co
 inline std::int64_t group::checked_part(at::Tensor const& x, std::int64_t dim, collective_kind kind) const {
   std::int64_t const extent = x.size(dim);
   if (extent % size_ == 0) return extent / size_;
-  throw error(exit_code::internal, "rank " + std::to_string(rank_) + ": " + std::string(name_of(kind)) + " in group " +
+  throw error(exit_code::internal, std::string(name_of(kind)) + " in group " +
                                        name_ + ": dimension " + std::to_string(dim) + " of " + detail::describe(x) +
                                        " does not divide into " + std::to_string(size_) +
                                        " equal parts; pad it to a multiple");
@@ -138,13 +146,13 @@ inline std::int64_t group::checked_part(at::Tensor const& x, std::int64_t dim, c
 
 inline void group::check_peer(int peer, collective_kind kind, bool self_allowed) const {
   if (peer >= 0 && peer < size_ && (self_allowed || peer != rank_)) return;
-  throw error(exit_code::internal, "rank " + std::to_string(rank_) + ": " + std::string(name_of(kind)) + " in group " +
+  throw error(exit_code::internal, std::string(name_of(kind)) + " in group " +
                                        name_ + ": rank " + std::to_string(peer) + " is not a peer among " +
                                        std::to_string(size_) + " ranks; name one of them");
 }
 
-/// Transports see contiguous memory; a strided tensor is copied there and back. Writes behind autograd's back must be told
-/// to the version counter, else a tensor saved before would be used silently in backward.
+/// Transports see contiguous memory; a strided tensor is copied there and back. Writes behind autograd's back must be
+/// told to the version counter, else a tensor saved before would be used silently in backward.
 template <class Call>
 void group::in_place(at::Tensor const& x, Call const& call) {
   at::NoGradGuard const no_grad;
@@ -160,7 +168,17 @@ void group::in_place(at::Tensor const& x, Call const& call) {
 inline void group::all_reduce(at::Tensor const& x, reduce_op op) {
   if (size_ == 1) return;
   count(collective_kind::all_reduce, static_cast<std::int64_t>(x.nbytes()));
-  in_place(x, [&](at::Tensor const& dense) { do_all_reduce(dense, op); });
+  in_place(x, [&](at::Tensor const& dense) { do_all_reduce(dense, dense, op); });
+}
+
+inline at::Tensor group::all_reduced(at::Tensor const& x, reduce_op op) {
+  if (size_ == 1) return x;
+  count(collective_kind::all_reduce, static_cast<std::int64_t>(x.nbytes()));
+  at::NoGradGuard const no_grad;
+  at::Tensor const dense = x.detach().contiguous();
+  at::Tensor out = at::empty_like(dense);
+  do_all_reduce(dense, out, op);
+  return out;
 }
 
 inline at::Tensor group::all_gather(at::Tensor const& x, std::int64_t dim) {
@@ -185,6 +203,12 @@ inline at::Tensor group::reduce_scatter(at::Tensor const& x, std::int64_t dim) {
   at::Tensor out = at::empty(extents, x.options());
   do_reduce_scatter(x.detach().contiguous(), out, dim);
   return out;
+}
+
+inline at::Tensor group::part_of(at::Tensor const& x, std::int64_t dim) const {
+  dim = checked_dim(x, dim, collective_kind::reduce_scatter);
+  std::int64_t const part = checked_part(x, dim, collective_kind::reduce_scatter);
+  return x.narrow(dim, part * rank_, part);
 }
 
 inline at::Tensor group::all_to_all(at::Tensor const& x, std::int64_t split_dim, std::int64_t concat_dim) {

@@ -9,9 +9,9 @@ namespace redco {
 
 /// What one rank asked of one group since its start (or since the last reset), per kind of collective.
 ///
-/// `payload_bytes` is the size of the whole value a call is about: the tensor of all_reduce, broadcast, send and recv, the
-/// input of reduce_scatter and all_to_all, the result of all_gather. `wire_bytes` is what this rank would send in the usual
-/// ring algorithm, whatever the implementation really does. With n ranks and a payload of B bytes:
+/// `payload_bytes` is the size of the whole value a call is about: the tensor of all_reduce, broadcast, send and recv,
+/// the input of reduce_scatter and all_to_all, the result of all_gather. `wire_bytes` is what this rank would send in
+/// the usual ring algorithm, whatever the implementation really does. With n ranks and a payload of B bytes:
 ///
 ///     all_reduce      ceil(2 (n - 1) B / n)
 ///     all_gather, reduce_scatter, all_to_all   (n - 1) B / n, always an integer
@@ -45,7 +45,8 @@ struct traffic {
     return sum;
   }
 
-  /// Bytes that rank `rank` of `size` would send for one call of `kind` over `payload` bytes; `root` is read by broadcast.
+  /// Bytes that rank `rank` of `size` would send for one call of `kind` over `payload` bytes; `root` is read by
+  /// broadcast.
   static constexpr std::int64_t wire(collective_kind kind, std::int64_t payload, int rank, int size, int root = 0) {
     switch (kind) {
       case collective_kind::all_reduce: return (2 * (size - 1) * payload + size - 1) / size;

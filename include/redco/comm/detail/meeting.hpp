@@ -1,0 +1,191 @@
+#pragma once
+
+#include <redco/comm/collective_label.hpp>
+#include <redco/comm/detail/operand.hpp>
+#include <redco/comm/detail/waiting_room.hpp>
+#include <redco/comm/lifeline.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// Where the threads of one group meet.
+///
+/// Every collective is a call with the same number on all ranks. A rank shows its operand, arrives and waits until all
+/// have (`open`); then it may read and write the peers' memory; then it says that it is done and waits for the others
+/// (`close`). From open to close there is only finite copying, so nobody leaves early: a tensor of a rank that failed
+/// is never touched by its peers afterwards. Operands and the copies of small tensors exist twice, for even and odd
+/// calls, because a rank may be one call ahead of a peer that is still reading; so calls that touch only those copies
+/// need no `close`.
+class meeting {
+ public:
+  static constexpr std::size_t copy_bytes = 4096;
+
+  meeting(std::string name, std::vector<int> members, std::shared_ptr<lifeline> line)
+      : name_(std::move(name)),
+        members_(std::move(members)),
+        line_(std::move(line)),
+        room_(std::make_shared<waiting_room>(line_->ranks() > static_cast<int>(std::thread::hardware_concurrency()))),
+        seats_(std::make_unique<seat[]>(members_.size())) {
+    line_->attach(room_);
+  }
+
+  std::size_t size() const noexcept { return members_.size(); }
+  std::string const& name() const noexcept { return name_; }
+  int member(std::size_t rank) const { return members_[rank]; }
+  lifeline& line() noexcept { return *line_; }
+  waiting_room& room() noexcept { return *room_; }
+
+  /// The buffer into which this rank copies a small tensor before its next open().
+  std::byte* copy_of_next(std::size_t me) noexcept { return seats_[me].copies[(seats_[me].calls + 1) % 2].data(); }
+
+  /// After open(): what `rank` showed.
+  void* data_of(std::size_t rank, std::size_t me) const noexcept {
+    return seats_[rank].shown[seats_[me].calls % 2].data;
+  }
+  void* out_of(std::size_t rank, std::size_t me) const noexcept {
+    return seats_[rank].shown[seats_[me].calls % 2].out;
+  }
+  std::byte* copy_of(std::size_t rank, std::size_t me) noexcept {
+    return seats_[rank].copies[seats_[me].calls % 2].data();
+  }
+
+  /// Shows `mine`, `data` and `out` and returns when all ranks have arrived with equal operands; throws otherwise.
+  void open(std::size_t me, operand const& mine, std::chrono::milliseconds limit, void* data = nullptr,
+            void* out = nullptr) {
+    seat& own = seats_[me];
+    std::uint64_t const call = ++own.calls;
+    own.operands[call % 2] = mine;
+    own.shown[call % 2] = {data, out, mine.digest()};
+    std::uint64_t const phase = 2 * call - 1;
+    arrive(own, phase);
+    room_->wait([&] { return all_at(phase) || (line_->troubled() && hopeless(phase)); }, limit);
+    if (!all_at(phase) || line_->failed()) settle(me, phase, mine, limit);
+    compare(me, call);
+  }
+
+  /// Says that this rank touches no peer's memory any more, and waits until no peer touches this rank's.
+  void close(std::size_t me) noexcept {
+    std::uint64_t const phase = 2 * seats_[me].calls;
+    arrive(seats_[me], phase);
+    while (!room_->wait([&] { return all_at(phase); }, std::chrono::hours(1))) {
+    }
+  }
+
+  /// "in all_reduce(sum) of Float [3] for 'grads', call 17 of group mp"
+  std::string where(std::string const& what, std::size_t me) const {
+    std::string_view const label = collective_label::current();
+    return "in " + what + (label.empty() ? "" : " for '" + std::string(label) + "'") + ", call " +
+           std::to_string(seats_[me].calls) + " of group " + name_;
+  }
+
+  /// Ends the run because `missing` did not come, unless it has already failed, and throws the cause.
+  [[noreturn]] void lose(std::size_t me, std::string const& where, std::vector<int> const& missing,
+                         std::chrono::milliseconds limit) {
+    std::string ranks, ended;
+    for (int const rank : missing) {
+      ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+      if (line_->ended(rank)) ended += (ended.empty() ? "" : ", ") + std::to_string(rank);
+    }
+    line_->fail(members_[me], exit_code::peer_lost,
+                ended.empty() ? "waited " + std::to_string(limit.count()) + " ms " + where + " for rank " + ranks +
+                                    ", which did not come; see what it does, or raise the deadline"
+                              : "waits " + where + " for rank " + ended +
+                                    ", which has ended; all ranks must make the same calls");
+    throw line_->cause();
+  }
+
+ private:
+  struct showing {
+    void* data = nullptr;
+    void* out = nullptr;
+    std::uint64_t digest = 0;
+  };
+  struct alignas(128) seat {
+    std::atomic<std::uint64_t> phase{0};
+    showing shown[2];  // beside `phase`: one cache line tells a peer all it needs
+    std::uint64_t calls = 0;
+    alignas(128) operand operands[2];
+    alignas(64) std::array<std::byte, copy_bytes> copies[2];
+  };
+
+  void arrive(seat& own, std::uint64_t phase) noexcept {
+    own.phase.store(phase);
+    if (all_at(phase)) room_->wake();  // the last to arrive sees all the others
+  }
+
+  bool all_at(std::uint64_t phase) const noexcept {
+    for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+      if (seats_[rank].phase.load() < phase) return false;
+    }
+    return true;
+  }
+
+  /// True when a missing rank can come no more. `ended` is read first: a rank arrives before it ends.
+  bool hopeless(std::uint64_t phase) const noexcept {
+    if (line_->failed()) return true;
+    for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+      if (line_->ended(members_[rank]) && seats_[rank].phase.load() < phase) return true;
+    }
+    return false;
+  }
+
+  /// In trouble, decides as all other ranks do whether the call takes place. A rank that finds, after the failure is
+  /// recorded, that a peer is missing, withdraws for good; that peer will see the failure, come here, and find the
+  /// withdrawal. If nobody has withdrawn and all are there, the call goes on: a peer may be copying already.
+  void settle(std::size_t me, std::uint64_t phase, operand const& mine, std::chrono::milliseconds limit) {
+    if (!line_->failed()) {
+      std::vector<int> missing;
+      for (std::size_t rank = 0; rank < members_.size(); ++rank) {
+        if (seats_[rank].phase.load() < phase) missing.push_back(members_[rank]);
+      }
+      if (missing.empty()) return;
+      try {
+        lose(me, where(mine.text(), me), missing, limit);
+      } catch (error const&) {
+      }
+    }
+    {
+      std::lock_guard const lock(settling_);
+      if (!withdrawn_ && all_at(phase)) return;
+      withdrawn_ = true;
+    }
+    throw line_->cause();
+  }
+
+  void compare(std::size_t me, std::uint64_t call) const {
+    for (std::size_t rank = 1; rank < members_.size(); ++rank) {
+      if (seats_[rank].shown[call % 2].digest == seats_[0].shown[call % 2].digest) continue;
+      std::string_view const label = collective_label::current();
+      throw error(exit_code::internal,
+                  "ranks disagree in call " + std::to_string(seats_[me].calls) + " of group " + name_ +
+                      (label.empty() ? "" : " for '" + std::string(label) + "'") + ": rank " +
+                      std::to_string(members_[0]) + " has " + seats_[0].operands[call % 2].text() + ", rank " +
+                      std::to_string(members_[rank]) + " has " + seats_[rank].operands[call % 2].text() +
+                      "; all ranks must make the same calls with equal shapes and dtypes");
+    }
+  }
+
+  std::string name_;
+  std::vector<int> members_;
+  std::shared_ptr<lifeline> line_;
+  std::shared_ptr<waiting_room> room_;
+  std::unique_ptr<seat[]> seats_;
+  std::mutex settling_;
+  bool withdrawn_ = false;
+};
+
+}  // namespace redco::detail

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <redco/comm/collective_kind.hpp>
+#include <redco/comm/reduce_op.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace redco::detail {
+
+/// What a rank brings to a collective, in the form that must be equal on all ranks.
+struct operand {
+  static constexpr std::size_t most_dims = 12;
+
+  collective_kind kind = collective_kind::barrier;
+  reduce_op op = reduce_op::sum;
+  at::ScalarType type = at::kByte;
+  std::int64_t argument = 0;  // dimension or root
+  std::int64_t dims = 0;
+  std::array<std::int64_t, most_dims> extents{};  // of the leading dimensions; no tensor of ours has more
+
+  static operand of(collective_kind kind, at::Tensor const& x, std::int64_t argument, reduce_op op = reduce_op::sum) {
+    operand made{kind, op, x.scalar_type(), argument, x.dim(), {}};
+    std::size_t const known = std::min(static_cast<std::size_t>(x.dim()), most_dims);
+    for (std::size_t dim = 0; dim < known; ++dim) made.extents[dim] = x.size(static_cast<std::int64_t>(dim));
+    return made;
+  }
+
+  /// A number that differs, but for an accident of 2^-64, where the operands do.
+  std::uint64_t digest() const noexcept {
+    std::uint64_t mixed = 0x9e3779b97f4a7c15u;
+    auto const mix = [&](std::int64_t value) {
+      mixed = (mixed ^ static_cast<std::uint64_t>(value)) * 0xbf58476d1ce4e5b9u;
+      mixed ^= mixed >> 29;
+    };
+    mix(static_cast<std::int64_t>(kind) * 65'536 + static_cast<std::int64_t>(op) * 256 + static_cast<int>(type));
+    mix(argument);
+    mix(dims);
+    for (std::size_t dim = 0; dim < most_dims && static_cast<std::int64_t>(dim) < dims; ++dim) mix(extents[dim]);
+    return mixed;
+  }
+
+  /// "all_reduce(max) of Float [3, 5]", "broadcast(2) of Long []", "barrier".
+  std::string text() const {
+    std::string out{name_of(kind)};
+    if (kind == collective_kind::barrier) return out;
+    bool const reduces = kind == collective_kind::all_reduce;
+    out += "(" + (reduces ? std::string(name_of(op)) : std::to_string(argument)) + ") of " + c10::toString(type) + " [";
+    for (std::size_t dim = 0; dim < most_dims && static_cast<std::int64_t>(dim) < dims; ++dim) {
+      out += (dim ? ", " : "") + std::to_string(extents[dim]);
+    }
+    return out + "]";
+  }
+};
+
+}  // namespace redco::detail

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <redco/comm/collective_label.hpp>
+#include <redco/comm/group.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace redco::detail {
+
+/// A step is a linear map over the ranks; its gradient is its dual, which is a step again. So backward applies the
+/// dual as a differentiable call, and derivatives of any order come out right.
+template <class Step>
+at::Tensor take_step(at::Tensor const& x, group& ranks, std::int64_t dim);
+
+/// The autograd node of a step. The group must outlive the graph.
+template <class Step>
+struct step_function : torch::autograd::Function<step_function<Step>> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,
+                            std::int64_t dim) {
+    context->saved_data["ranks"] = ranks;
+    context->saved_data["dim"] = dim;
+    return Step::run(x, *reinterpret_cast<group*>(ranks), dim);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list const& gradients) {
+    auto& ranks = *reinterpret_cast<group*>(context->saved_data["ranks"].toInt());
+    return {take_step<typename Step::dual>(gradients[0], ranks, context->saved_data["dim"].toInt()), {}, {}};
+  }
+};
+
+template <class Step>
+at::Tensor take_step(at::Tensor const& x, group& ranks, std::int64_t dim) {
+  if (ranks.size() == 1) return x;
+  collective_label const label(collective_label::current().empty() ? Step::label : collective_label::current());
+  if (!at::GradMode::is_enabled() || !x.requires_grad()) return Step::run(x, ranks, dim);
+  return step_function<Step>::apply(x, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&ranks)), dim);
+}
+
+struct all_reduce_step;
+struct slice_step;
+struct reduce_scatter_step;
+
+struct identity_step {
+  using dual = all_reduce_step;
+  static constexpr std::string_view label = "enter";
+  static at::Tensor run(at::Tensor const& x, group&, std::int64_t) { return x; }
+};
+
+struct all_reduce_step {
+  using dual = identity_step;
+  static constexpr std::string_view label = "reduce";
+  static at::Tensor run(at::Tensor const& x, group& ranks, std::int64_t) { return ranks.all_reduced(x); }
+};
+
+struct gather_step {
+  using dual = slice_step;
+  static constexpr std::string_view label = "gather";
+  static at::Tensor run(at::Tensor const& x, group& ranks, std::int64_t dim) { return ranks.all_gather(x, dim); }
+};
+
+/// Keeps this rank's part, in memory of its own, so that the whole can be freed.
+struct slice_step {
+  using dual = gather_step;
+  static constexpr std::string_view label = "scatter";
+  static at::Tensor run(at::Tensor const& x, group& ranks, std::int64_t dim) { return ranks.part_of(x, dim).clone(); }
+};
+
+struct gather_entered_step {
+  using dual = reduce_scatter_step;
+  static constexpr std::string_view label = "all_gather_entered";
+  static at::Tensor run(at::Tensor const& x, group& ranks, std::int64_t dim) { return ranks.all_gather(x, dim); }
+};
+
+struct reduce_scatter_step {
+  using dual = gather_entered_step;
+  static constexpr std::string_view label = "reduce_scatter";
+  static at::Tensor run(at::Tensor const& x, group& ranks, std::int64_t dim) { return ranks.reduce_scatter(x, dim); }
+};
+
+}  // namespace redco::detail

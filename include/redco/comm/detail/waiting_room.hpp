@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace redco::detail {
+
+inline void pause_core() noexcept {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+/// Where threads wait for a condition over atomics: spinning for the microseconds in which a peer usually comes, then
+/// giving the core away, then asleep. `crowded` (more threads than cores) skips the spinning, which would only delay
+/// the peer.
+class waiting_room {
+ public:
+  explicit waiting_room(bool crowded) noexcept : spins_(crowded ? 0 : 2'000) {}
+
+  /// True as soon as `done()`, false if it is not within `limit`. `done` reads with sequential consistency and is
+  /// cheap.
+  template <class Done>
+  bool wait(Done const& done, std::chrono::milliseconds limit) {
+    for (int turn = 0; turn < spins_; ++turn) {
+      if (done()) return true;
+      pause_core();
+    }
+    auto const end = std::chrono::steady_clock::now() + limit;
+    for (int turn = 0; turn < 100; ++turn) {
+      if (done()) return true;
+      std::this_thread::yield();
+    }
+    std::unique_lock lock(mutex_);
+    sleepers_.fetch_add(1);
+    bool const came = sleep_until(lock, end, done);
+    sleepers_.fetch_sub(1);
+    return came;
+  }
+
+  /// To be called after a sequentially consistent store that may make a `done()` true. Either the sleeper's count is
+  /// seen here, or the store is seen by the sleeper's last look.
+  void wake() noexcept {
+    if (sleepers_.load() == 0) return;
+    { std::lock_guard const lock(mutex_); }
+    bell_.notify_all();
+  }
+
+ private:
+  template <class Done>
+  bool sleep_until(std::unique_lock<std::mutex>& lock, std::chrono::steady_clock::time_point end, Done const& done) {
+    while (!done()) {
+      if (bell_.wait_until(lock, end) == std::cv_status::timeout) return done();
+    }
+    return true;
+  }
+
+  int spins_;
+  alignas(64) std::atomic<int> sleepers_{0};
+  std::mutex mutex_;
+  std::condition_variable bell_;
+};
+
+}  // namespace redco::detail

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <redco/tensor/memory_counter.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <ATen/Parallel.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include <pthread.h>
+
+namespace redco {
+
+/// What a thread needs to act as a rank, for as long as it lives: backward runs on the thread itself (so that
+/// collectives may block in it), its own number of threads for operators, a name for debuggers, and a counter of its
+/// memory.
+class rank_environment {
+ public:
+  rank_environment(std::string const& thread_name, int threads, std::shared_ptr<memory_counter> counter)
+      : counting_(std::move(counter)) {
+    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+    {
+      static std::mutex setting;  // the call sets the process's default too, and makes libtorch's pool on the way
+      std::lock_guard const lock(setting);
+      at::set_num_threads(threads);
+    }
+    pthread_setname_np(pthread_self(), thread_name.substr(0, 15).c_str());  // 15: the kernel's limit
+  }
+  ~rank_environment() { c10::AutogradState::get_tls_state().set_multithreading_enabled(multithreading_); }
+  rank_environment(rank_environment const&) = delete;
+  rank_environment& operator=(rank_environment const&) = delete;
+
+ private:
+  memory_counter::scope counting_;
+  bool multithreading_ = c10::AutogradState::get_tls_state().get_multithreading_enabled();
+};
+
+}  // namespace redco
