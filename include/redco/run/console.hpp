@@ -47,8 +47,8 @@ inline console_options standard_console(bool quiet = false) {
   return options;
 }
 
-/// Lines, and on a terminal one status line kept below them. Thread-safe: whoever prints, no line is torn and the status
-/// line comes back. The cursor is never hidden, so a killed run leaves a usable terminal; the end leaves it on a fresh
+/// Lines, and on a terminal one status line kept below them. Thread-safe: whoever prints, no line is torn and the
+/// status line comes back. The cursor is never hidden, so a killed run leaves a usable terminal; the end leaves it on a fresh
 /// line. Failures to write are ignored: they must not stop a run.
 class console {
  public:
@@ -73,7 +73,7 @@ class console {
     write(erase + std::string(text) + "\n" + status_);
   }
 
-  /// Replaces the status line by `text`, cut to the width; empty removes it. Nothing happens where there is no terminal.
+  /// Replaces the status line by `text`, cut to the width; empty removes it. Without a terminal nothing happens.
   void status(std::string_view text) {
     if (!options_.terminal) return;
     std::scoped_lock lock(mutex_);

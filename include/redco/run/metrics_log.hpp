@@ -1,0 +1,85 @@
+#pragma once
+
+#include <redco/run/detail/append_file.hpp>
+#include <redco/run/detail/json_text.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// What is written about one step. Numbers that are not finite become null.
+struct metrics_row {
+  std::int64_t step = 0;
+  double loss = 0;
+  double learning_rate = 0;
+  double grad_norm = 0;
+  double tokens_per_second = 0;
+  std::vector<std::pair<std::string, double>> more = {};  ///< further metrics, by name
+};
+
+/// `metrics.jsonl`: one JSON object per step,
+/// `{"step":1,"loss":5.5,"lr":3e-04,"grad_norm":0.8,"tokens_per_second":1200}`, handed to the system before the call
+/// returns. Numbers are the shortest that read back as the same double. Failures are counted and never stop a run.
+/// Thread-safe.
+class metrics_log {
+ public:
+  /// Appends to `file`. A run that resumes after step `last_step` gives it: rows of later steps, which it will write
+  /// again, and a half-written last line are cut off, so that the file has one row per step.
+  explicit metrics_log(std::filesystem::path const& file, std::optional<std::int64_t> last_step = {},
+                       std::function<void(std::string const&)> warn = {})
+      : file_(file, std::move(warn)) {
+    if (auto const bytes = kept_bytes(file, last_step)) file_.cut(*bytes);
+  }
+
+  void write(metrics_row const& row) {
+    std::string text = "{\"step\":" + std::to_string(row.step);
+    auto add = [&text](std::string_view name, double value) {
+      text += "," + detail::json_string(name) + ":" + detail::json_number(value);
+    };
+    add("loss", row.loss);
+    add("lr", row.learning_rate);
+    add("grad_norm", row.grad_norm);
+    add("tokens_per_second", row.tokens_per_second);
+    for (auto const& [name, value] : row.more) add(name, value);
+    std::scoped_lock lock(mutex_);
+    file_.append(text + "}\n");
+  }
+
+  /// Rows that could not be written.
+  std::int64_t lost() const {
+    std::scoped_lock lock(mutex_);
+    return file_.lost();
+  }
+
+ private:
+  // Where the first row begins that is cut short or behind `last_step`; nothing where all may stay.
+  static std::optional<std::uintmax_t> kept_bytes(std::filesystem::path const& file,
+                                                  std::optional<std::int64_t> last_step) {
+    constexpr std::string_view head = "{\"step\":";
+    std::ifstream lines(file, std::ios::binary);
+    std::uintmax_t kept = 0;
+    for (std::string line; std::getline(lines, line); kept += line.size() + 1) {
+      if (lines.eof()) return kept;
+      std::int64_t step = 0;
+      if (!last_step || line.compare(0, head.size(), head) != 0) continue;
+      std::from_chars(line.data() + head.size(), line.data() + line.size(), step);
+      if (step > *last_step) return kept;
+    }
+    return {};
+  }
+
+  mutable std::mutex mutex_;
+  detail::append_file file_;
+};
+
+}  // namespace redco

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <time.h>
+
+namespace redco {
+
+/// "SIGTERM" for SIGTERM; "" for a signal that stop_signals does not watch.
+constexpr std::string_view signal_name(int signal) {
+  return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : signal == SIGUSR1 ? "SIGUSR1" : "";
+}
+
+namespace detail {
+
+inline constexpr int stop_signal_numbers[] = {SIGINT, SIGTERM, SIGUSR1};
+
+// A signal handler reaches nothing but process-wide state; lock-free atomics are all that it may touch.
+struct stop_signal_state {
+  std::atomic<int> requested = 0;
+  std::atomic<std::int64_t> quit_after = 0;  // nanoseconds of the monotonic clock; 0: no SIGINT or SIGTERM yet
+  std::atomic<std::int64_t> grace = 0;
+  struct sigaction earlier[3] = {};
+};
+inline stop_signal_state stop_signal;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<std::int64_t>::is_always_lock_free);
+
+inline void on_stop_signal(int number, siginfo_t* information, void* context) {
+  int const error_number = errno;
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  std::int64_t const now = std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  int nothing = 0;
+  stop_signal.requested.compare_exchange_strong(nothing, number);
+  if (number != SIGUSR1) {
+    std::int64_t unset = 0;
+    bool const first = stop_signal.quit_after.compare_exchange_strong(unset, now + stop_signal.grace.load());
+    if (!first && now >= stop_signal.quit_after.load()) {
+      struct sigaction standard {};
+      standard.sa_handler = SIG_DFL;
+      ::sigaction(number, &standard, nullptr);
+      ::raise(number);  // delivered when this handler returns: the caller sees what ended the process
+      errno = error_number;
+      return;
+    }
+  }
+  for (std::size_t index = 0; index < 3; ++index) {
+    if (stop_signal_numbers[index] != number) continue;
+    struct sigaction const& earlier = stop_signal.earlier[index];
+    if (earlier.sa_flags & SA_SIGINFO) {
+      if (earlier.sa_sigaction != nullptr) earlier.sa_sigaction(number, information, context);
+    } else if (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN) {
+      earlier.sa_handler(number);
+    }
+  }
+  errno = error_number;
+}
+
+}  // namespace detail
+
+/// While it lives, SIGINT, SIGTERM and SIGUSR1 only set a flag, which the step loop reads and acts on: save, exit 75. A
+/// second SIGINT or SIGTERM, `grace_seconds` or more after the first, ends the process at once, by that signal; launchers
+/// pass one request on twice, so what comes sooner is the same request. Handlers that were there before are called too,
+/// and put back at the end; a signal that was ignored stays ignored (`nohup`, background jobs). One at a time per process.
+class stop_signals {
+ public:
+  explicit stop_signals(double grace_seconds = 0.5) {
+    detail::stop_signal.requested = 0;
+    detail::stop_signal.quit_after = 0;
+    detail::stop_signal.grace = static_cast<std::int64_t>(grace_seconds * 1e9);
+    for (std::size_t index = 0; index < 3; ++index) {
+      struct sigaction& earlier = detail::stop_signal.earlier[index];
+      ::sigaction(detail::stop_signal_numbers[index], nullptr, &earlier);
+      watched_[index] = (earlier.sa_flags & SA_SIGINFO) || earlier.sa_handler != SIG_IGN;
+      if (!watched_[index]) continue;
+      struct sigaction ours {};
+      ours.sa_sigaction = detail::on_stop_signal;
+      ours.sa_flags = SA_SIGINFO | SA_RESTART;
+      ::sigemptyset(&ours.sa_mask);
+      ::sigaction(detail::stop_signal_numbers[index], &ours, nullptr);
+    }
+  }
+  stop_signals(stop_signals const&) = delete;
+  stop_signals& operator=(stop_signals const&) = delete;
+
+  ~stop_signals() {
+    for (std::size_t index = 0; index < 3; ++index) {
+      if (watched_[index]) ::sigaction(detail::stop_signal_numbers[index], &detail::stop_signal.earlier[index], nullptr);
+    }
+  }
+
+  /// The first signal since construction, 0 where there was none. Any thread may ask.
+  int requested() const { return detail::stop_signal.requested.load(); }
+
+ private:
+  bool watched_[3] = {};
+};
+
+}  // namespace redco

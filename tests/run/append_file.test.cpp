@@ -1,0 +1,40 @@
+#include "catch.hpp"
+#include "temporary_folder.hpp"
+
+#include <redco/run/detail/append_file.hpp>
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+
+TEST_CASE("a record that fits only in part is taken back whole, and later ones are written when there is room") {
+  temporary_folder folder;
+  auto const path = folder.path / "file";
+  std::vector<std::string> warnings;
+  redco::detail::append_file file(path, [&](std::string const& text) { warnings.push_back(text); });
+  CHECK(file.empty());
+  REQUIRE(file.append("0123456789"));
+  CHECK_FALSE(file.empty());
+
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  auto const handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit const small{17, before.rlim_max};  // as on a full disk, the first symptom is a short write
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  bool const fits = file.append("abcdefghij");
+  std::string const then = content_of(path);
+  bool const smaller_fits = file.append("klm");
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+
+  CHECK_FALSE(fits);
+  CHECK(then == "0123456789");
+  CHECK(smaller_fits);
+  CHECK(file.append("nop"));
+  CHECK(content_of(path) == "0123456789klmnop");
+  CHECK(file.lost() == 1);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("cannot write " + path.string() + ": File too large") == 0);
+}
