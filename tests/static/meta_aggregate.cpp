@@ -107,8 +107,8 @@ struct eight {
   two f, g, h;
 };
 struct thirty_two {
-  int m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25,
-      m26, m27, m28, m29, m30, m31;
+  int m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24,
+      m25, m26, m27, m28, m29, m30, m31;
 };
 
 static_assert(redco::field_count<none> == 0);
@@ -126,13 +126,15 @@ static_assert(redco::field_count<thirty_two> == 32);
 static_assert(redco::field_count<thirty_two const> == 32);
 
 static_assert(redco::aggregate<batch> && redco::aggregate<batch const&>);
-static_assert(!redco::aggregate<std::string> && !redco::aggregate<int> && !redco::aggregate<int[3]> && !redco::aggregate<handle>);
+static_assert(!redco::aggregate<std::string> && !redco::aggregate<int> && !redco::aggregate<int[3]> &&
+              !redco::aggregate<handle>);
 
 template <class T>
 using tied = decltype(redco::tie_fields(std::declval<T&>()));
 static_assert(std::is_same_v<tied<pair_of>, redco::hana::basic_tuple<one&, double&>>);
 static_assert(std::is_same_v<tied<with_array const>, redco::hana::basic_tuple<std::array<int, 3> const&, int const&>>);
-static_assert(std::is_same_v<tied<with_c_arrays>, redco::hana::basic_tuple<int (&)[3], char&, pair_of (&)[2], float (&)[2][3]>>);
+static_assert(
+    std::is_same_v<tied<with_c_arrays>, redco::hana::basic_tuple<int (&)[3], char&, pair_of (&)[2], float (&)[2][3]>>);
 
 constexpr int sum_of_fields() {
   thirty_two values{};

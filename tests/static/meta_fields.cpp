@@ -47,12 +47,14 @@ constexpr bool visits_in_order() {
 static_assert(visits_in_order());
 
 static_assert(redco::fixed_string("abc").view() == "abc" && redco::fixed_string("").view().empty());
-static_assert(redco::fixed_string("ab") == redco::fixed_string("ab") && !(redco::fixed_string("ab") == redco::fixed_string("ac")));
+static_assert(redco::fixed_string("ab") == redco::fixed_string("ab") &&
+              !(redco::fixed_string("ab") == redco::fixed_string("ac")));
 
 static_assert(redco::glob("h.*.mlp.*", "h.11.mlp.up.weight") && !redco::glob("h.*.mlp", "h.11.mlp.up"));
 static_assert(redco::glob("*", "") && redco::glob("", "") && !redco::glob("", "a") && redco::glob("**a**", "xxa"));
 static_assert(redco::glob("a?c", "abc") && !redco::glob("a?c", "ac") && !redco::glob("?", ""));
-static_assert(redco::glob("*.bias", "a.bias.bias") && redco::glob("a*b*c", "aXbYbZc") && !redco::glob("a*b*c", "aXcYb"));
+static_assert(redco::glob("*.bias", "a.bias.bias") && redco::glob("a*b*c", "aXbYbZc") &&
+              !redco::glob("a*b*c", "aXcYb"));
 
 }  // namespace
 

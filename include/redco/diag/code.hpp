@@ -5,7 +5,8 @@
 
 namespace redco {
 
-/// One compile-time error of redco. The compiler prints "redco[CODE]: sentence; cure"; cause is for the page of all codes.
+/// One compile-time error of redco. The compiler prints "redco[CODE]: sentence; cure"; cause is for the page of all
+/// codes.
 struct diagnosis {
   std::string_view code;
   std::string_view sentence;
@@ -18,10 +19,12 @@ struct diagnosis {
 inline constexpr diagnosis diagnoses[] = {
     // P: the pipeline collate | loss | predict
     {"P001", "loss does not accept what collate returns",
-     "The second parameter of the loss function cannot be initialised from a const batch, the result of the collate function.",
+     "The second parameter of the loss function cannot be initialised from a const batch, the result of the collate "
+     "function.",
      "write it as loss(auto const& net, Batch const& batch), with the type that collate returns as Batch"},
     {"P002", "predict does not accept what collate returns",
-     "The second parameter of the predict function cannot be initialised from a const batch, the result of the collate function.",
+     "The second parameter of the predict function cannot be initialised from a const batch, the result of the collate "
+     "function.",
      "write it as predict(auto const& net, Batch const& batch), with the type that collate returns as Batch"},
     {"P003", "loss returns neither a mean, nor terms, nor a scalar",
      "The trainer must know what to sum over micro-batches and ranks, and what to divide it by.",
@@ -39,12 +42,12 @@ inline constexpr diagnosis diagnoses[] = {
      "All ranks call the functions at once, so they may not change what they capture.",
      "remove mutable, and keep what changes outside, behind a lock or per rank"},
     {"P008", "collate does not accept the examples",
-     "The collate function is called with std::span<Example const> and, if it takes two arguments, with redco::collate_info.",
+     "The collate function is called with std::span<Example const> and, if it takes two arguments, with "
+     "redco::collate_info.",
      "write it as collate(std::span<Example const> examples), with the element type of the data as Example"},
     // S: how a model is cut over the ranks
     {"S001", "the number of heads is not divisible by the mesh width",
-     "Attention is cut by whole heads, the same number on every rank.",
-     "choose a width that divides the heads"},
+     "Attention is cut by whole heads, the same number on every rank.", "choose a width that divides the heads"},
     {"S002", "the key-value heads neither divide the mesh width nor are divided by it",
      "Either each rank holds several key-value heads, or several neighbouring ranks share one.",
      "choose a width that divides the key-value heads or is a multiple of them"},
@@ -55,8 +58,7 @@ inline constexpr diagnosis diagnoses[] = {
      "A row-parallel layer multiplies the part of the features that its rank holds; before it they must be in parts.",
      "put a column-parallel layer before it"},
     {"S005", "a partial value is used as replicated",
-     "Each rank holds an addend only; the value is their sum, which no rank has yet.",
-     "reduce it before this layer"},
+     "Each rank holds an addend only; the value is their sum, which no rank has yet.", "reduce it before this layer"},
     {"S006", "a replicated value enters a column-parallel layer",
      "The gradient of a column-parallel layer's input is a sum over ranks; redco::enter is what reduces it.",
      "put redco::enter before it"},
@@ -68,7 +70,8 @@ inline constexpr diagnosis diagnoses[] = {
     {"S008", "a norm needs whole features",
      "Mean and variance run over all features, and other ranks hold some of them.", "close the split before it"},
     {"S008", "a residual branch gives another layout than its input",
-     "Input and result are added element by element, so both must have one layout.", "close its split inside the branch"},
+     "Input and result are added element by element, so both must have one layout.",
+     "close its split inside the branch"},
     {"S008", "parallel branches give layouts that cannot be added",
      "A value in parts and a whole one have different elements on each rank.", "close each branch's split"},
     {"S008", "only a replicated value can enter a column-parallel layer",
@@ -76,9 +79,11 @@ inline constexpr diagnosis diagnoses[] = {
      "reduce or gather the value first"},
     {"S008", "token ids are replicated", "Every rank looks all tokens up in its part of the vocabulary.",
      "an embedding comes first"},
-    {"S008", "two layouts are mixed", "The operands have different elements on each rank, or one is a sum still pending.",
+    {"S008", "two layouts are mixed",
+     "The operands have different elements on each rank, or one is a sum still pending.",
      "convert one of them with enter, reduce or gather first"},
-    {"S009", "an override matches nothing", "A pattern that matches nothing is a typing error, or one that outlived its layer.",
+    {"S009", "an override matches nothing",
+     "A pattern that matches nothing is a typing error, or one that outlived its layer.",
      "name something that the plan has"},
     // C: what it costs
     {"C001", "the job does not fit in the memory of a rank",

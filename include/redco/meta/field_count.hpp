@@ -8,15 +8,13 @@ namespace redco {
 
 namespace detail {
 
-/// Converts to whatever a member of `Aggregate` wants, never to the aggregate itself (that would be a copy, not a member).
-/// Never called; it has a body because std::optional's constructor, once chosen, makes compilers ask for one.
+/// Converts to whatever a member of `Aggregate` wants, never to the aggregate itself (that would be a copy, not a
+/// member). Never called; it has a body because std::optional's constructor, once chosen, makes compilers ask for one.
 template <class Aggregate>
 struct any_member {
   template <class T>
     requires(!std::is_same_v<T, Aggregate>)
-  constexpr operator T() const noexcept {
-    __builtin_unreachable();
-  }
+  constexpr operator T() const noexcept { __builtin_unreachable(); }
 };
 
 template <class T, std::size_t>
@@ -27,8 +25,8 @@ constexpr bool takes_values(std::index_sequence<I...>) {
   return requires { T{repeated<T, I>{}...}; };
 }
 
-/// Whether `T{value..., {}, value...}` is valid: `{}` stands for exactly one member, which a bare value does not do for a
-/// C array, whose elements it fills one by one.
+/// Whether `T{value..., {}, value...}` is valid: `{}` stands for exactly one member, which a bare value does not do for
+/// a C array, whose elements it fills one by one.
 template <class T, std::size_t... I, std::size_t... J>
 constexpr bool takes_braces(std::index_sequence<I...>, std::index_sequence<J...>) {
   return requires { T{repeated<T, I>{}..., {}, repeated<T, J>{}...}; };
@@ -37,7 +35,8 @@ constexpr bool takes_braces(std::index_sequence<I...>, std::index_sequence<J...>
 /// The largest number of plain initializers of T. It is members plus, for C arrays, their further elements.
 template <class T, std::size_t N = 0, bool Before = false>
 constexpr std::size_t initializers() {
-  static_assert(N <= 256, "redco: an aggregate of tensors and options, with at most 256 elements in C arrays, is expected here");
+  static_assert(N <= 256,
+                "redco: an aggregate of tensors and options, with at most 256 elements in C arrays, is expected here");
   constexpr bool now = takes_values<T>(std::make_index_sequence<N>{});
   if constexpr (Before && !now) {
     return N - 1;
@@ -53,7 +52,8 @@ template <class T, std::size_t Total, std::size_t At, std::size_t Width = 1>
 constexpr std::size_t width() {
   if constexpr (At + Width > Total) {
     return 1;  // no `{}` fits at all: a class without a default constructor
-  } else if constexpr (takes_braces<T>(std::make_index_sequence<At>{}, std::make_index_sequence<Total - At - Width>{})) {
+  } else if constexpr (takes_braces<T>(std::make_index_sequence<At>{},
+                                       std::make_index_sequence<Total - At - Width>{})) {
     return Width;
   } else {
     return width<T, Total, At, Width + 1>();
@@ -71,11 +71,12 @@ constexpr std::size_t members() {
 
 }  // namespace detail
 
-/// The number of members of the aggregate `T`, found by asking how many initializers it takes. Members that are aggregates,
-/// containers, tensors or C arrays count once. Requires: no base class, no member of reference type, a default constructor for
-/// classes inside C arrays. Compile time grows with the square of the count.
+/// The number of members of the aggregate `T`, found by asking how many initializers it takes. Members that are
+/// aggregates, containers, tensors or C arrays count once. Requires: no base class, no member of reference type, a
+/// default constructor for classes inside C arrays. Compile time grows with the square of the count.
 template <class T>
   requires std::is_aggregate_v<std::remove_cv_t<T>>
-inline constexpr std::size_t field_count = detail::members<std::remove_cv_t<T>, detail::initializers<std::remove_cv_t<T>>()>();
+inline constexpr std::size_t field_count =
+    detail::members<std::remove_cv_t<T>, detail::initializers<std::remove_cv_t<T>>()>();
 
 }  // namespace redco

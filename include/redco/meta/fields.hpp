@@ -27,19 +27,23 @@ constexpr field_of<Name, Class, Type> field(Type Class::*member, std::string_vie
   return {member, about};
 }
 
-/// What a reflected struct returns from its `static constexpr auto fields()`: its fields, in the order in which they are shown.
+/// What a reflected struct returns from its `static constexpr auto fields()`: its fields, in the order in which they
+/// are shown.
 template <class... Field>
 constexpr hana::basic_tuple<Field...> fields(Field... list) {
   return hana::basic_tuple<Field...>{list...};
 }
 
 /// Satisfied by a struct that names its members:
-/// `struct opts { int epochs = 3; static constexpr auto fields() { return redco::fields(redco::field<"epochs">(&opts::epochs)); } };`
+/// `struct opts { int epochs = 3; static constexpr auto fields() { return
+/// redco::fields(redco::field<"epochs">(&opts::epochs)); } };`
 template <class T>
-concept reflected = std::is_class_v<std::remove_cvref_t<T>> && requires { std::remove_cvref_t<T>::fields(); };
+concept reflected = std::is_class_v<std::remove_cvref_t<T>> && requires {
+  std::remove_cvref_t<T>::fields();
+};
 
-/// Calls `f(field, member)` for each field of `object`: `field` tells name and sentence, `member` is a reference. A member
-/// that is itself reflected is given as it is; whoever wants its fields calls again.
+/// Calls `f(field, member)` for each field of `object`: `field` tells name and sentence, `member` is a reference. A
+/// member that is itself reflected is given as it is; whoever wants its fields calls again.
 template <reflected T, class F>
 constexpr void for_each_named(T& object, F&& f) {
   hana::unpack(std::remove_cv_t<T>::fields(), [&](auto const&... field) { (f(field, object.*(field.member)), ...); });

@@ -10,7 +10,8 @@ template <std::size_t N>
 struct fixed_string {
   char characters[N]{};
 
-  constexpr fixed_string(char const (&text)[N]) {  // implicit, so that a literal can be written where a name is expected
+  constexpr fixed_string(
+      char const (&text)[N]) {  // implicit, so that a literal can be written where a name is expected
     for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
   }
 

@@ -5,8 +5,8 @@
 
 namespace redco {
 
-/// Whether `name` matches `pattern` as a whole: `*` stands for any run of characters (an empty one too), `?` for exactly one,
-/// everything else for itself. Time is at most pattern times name.
+/// Whether `name` matches `pattern` as a whole: `*` stands for any run of characters (an empty one too), `?` for
+/// exactly one, everything else for itself. Time is at most pattern times name.
 constexpr bool glob(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;

@@ -30,8 +30,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-/// The name among `names` that a person who typed `typed` most likely meant, for "did you mean ...": the first one at the
-/// least edit distance, or empty when even that is more than a third of the longer word (at least two edits) away.
+/// The name among `names` that a person who typed `typed` most likely meant, for "did you mean ...": the first one at
+/// the least edit distance, or empty when even that is more than a third of the longer word (at least two edits) away.
 inline std::string nearest(std::string_view typed, std::span<std::string const> names) {
   std::string const* best = nullptr;
   std::size_t least = 0;

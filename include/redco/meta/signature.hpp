@@ -7,8 +7,8 @@
 namespace redco {
 
 /// The signature of a function that names its types: a function, a pointer to one, or an object with exactly one call
-/// operator that is no template. `known` is false for every other callable (a generic lambda, an overloaded functor); there
-/// is nothing to read then but by calling. `on_const` tells whether a const object can be called.
+/// operator that is no template. `known` is false for every other callable (a generic lambda, an overloaded functor);
+/// there is nothing to read then but by calling. `on_const` tells whether a const object can be called.
 template <class F>
 struct signature {
   static constexpr bool known = false;
@@ -39,7 +39,7 @@ struct call_operator<R (F::*)(P...) const noexcept> : known_signature<true, R, P
 template <class F, class R, class... P>
 struct call_operator<R (F::*)(P...) const&> : known_signature<true, R, P...> {};
 template <class F, class R, class... P>
-struct call_operator<R (F::*)(P...) const & noexcept> : known_signature<true, R, P...> {};
+struct call_operator<R (F::*)(P...) const& noexcept> : known_signature<true, R, P...> {};
 
 }  // namespace detail
 

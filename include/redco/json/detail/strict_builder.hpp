@@ -1,0 +1,150 @@
+#pragma once
+
+#include <redco/json/limits.hpp>
+#include <redco/json/value.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// Reads characters and tells everybody who holds `read` how many there were.
+struct counting_iterator {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = char const*;
+  using reference = char const&;
+
+  char const* at;
+  std::size_t* read;
+
+  char const& operator*() const { return *at; }
+  counting_iterator& operator++() {
+    ++at;
+    ++*read;
+    return *this;
+  }
+  counting_iterator operator++(int) {
+    auto const before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(counting_iterator a, counting_iterator b) { return a.at == b.at; }
+  friend bool operator!=(counting_iterator a, counting_iterator b) { return a.at != b.at; }
+};
+
+/// Builds a value from the parser's events, refusing what the parser lets pass: equal keys, integers that fit no 64
+/// bits, NUL in strings, too much depth, too many values. Keys are compared in a hash set and appended to the object
+/// without a search, so that time is linear in the text.
+class strict_builder final : public nlohmann::json_sax<json_value> {
+ public:
+  strict_builder(std::string_view text, std::string const& source, json_limits limits)
+      : text_(text), source_(source), limits_(limits) {}
+
+  counting_iterator begin() { return {text_.data(), &read_}; }
+  counting_iterator end() { return {text_.data() + text_.size(), &read_}; }
+  json_value take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr) != nullptr; }
+  bool boolean(bool value) override { return add(value) != nullptr; }
+  bool number_integer(std::int64_t value) override { return add(value) != nullptr; }
+  bool number_unsigned(std::uint64_t value) override { return add(value) != nullptr; }
+  bool number_float(double value, std::string const& written) override {
+    if (written.find_first_of(".eE") == std::string::npos)
+      refuse("the integer " + written + " does not fit into 64 bits");
+    return add(value) != nullptr;
+  }
+  bool string(std::string& value) override {
+    refuse_nul(value);
+    return add(std::move(value)) != nullptr;
+  }
+  bool binary(binary_t&) override { return false; }  // no JSON text gives it
+
+  bool key(std::string& name) override {
+    refuse_nul(name);
+    if (!open_.back().keys.insert(name).second) refuse("the key \"" + name + "\" appears twice in one object");
+    open_.back().key = std::move(name);
+    return true;
+  }
+  bool start_object(std::size_t) override { return enter(json_value::object()); }
+  bool start_array(std::size_t) override { return enter(json_value::array()); }
+  bool end_object() override { return leave(); }
+  bool end_array() override { return leave(); }
+
+  bool parse_error(std::size_t, std::string const&, nlohmann::detail::exception const& e) override {
+    std::string what =
+        e.what();  // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..."
+    if (auto const code = what.find("] "); code != std::string::npos) what.erase(0, code + 2);
+    if (what.starts_with("parse error at ")) {
+      if (auto const colon = what.find(": "); colon != std::string::npos) what.erase(0, colon + 2);
+    }
+    refuse(what);
+  }
+
+ private:
+  struct level {
+    json_value* value;
+    std::unordered_set<std::string> keys;
+    std::string key;
+  };
+
+  // Lines and columns (in bytes) count from one; the position is just behind the token at fault.
+  [[noreturn]] void refuse(std::string const& why) const {
+    std::size_t line = 1;
+    std::size_t column = 1;
+    for (char const c : text_.substr(0, read_)) {
+      column = c == '\n' ? 1 : column + 1;
+      line += c == '\n' ? 1U : 0U;
+    }
+    throw error(exit_code::data, source_ + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + why +
+                                     "; correct the file, or write it again with the program that made it");
+  }
+
+  void refuse_nul(std::string const& text) const {
+    if (text.find('\0') != std::string::npos) refuse("a string contains NUL");
+  }
+
+  template <class T>
+  json_value* add(T&& value) {
+    if (++count_ > limits_.values) refuse("there are more than " + std::to_string(limits_.values) + " values");
+    if (open_.empty()) {
+      root_ = std::forward<T>(value);
+      return &root_;
+    }
+    json_value& parent = *open_.back().value;
+    if (parent.is_array()) return &parent.get_ref<json_value::array_t&>().emplace_back(std::forward<T>(value));
+    using members = std::vector<std::pair<std::string const, json_value>>;  // appends without the search of ordered_map
+    auto& object = static_cast<members&>(parent.get_ref<json_value::object_t&>());
+    return &object.emplace_back(std::move(open_.back().key), std::forward<T>(value)).second;
+  }
+
+  bool enter(json_value empty) {
+    if (open_.size() == limits_.depth) refuse("objects and arrays nest deeper than " + std::to_string(limits_.depth));
+    open_.push_back({add(std::move(empty)), {}, {}});
+    return true;
+  }
+
+  bool leave() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::string_view text_;
+  std::string const& source_;
+  json_limits limits_;
+  std::size_t read_ = 0;
+  std::size_t count_ = 0;
+  json_value root_;
+  std::vector<level> open_;  // an open value is the last of its parent, so that its address holds until it is closed
+};
+
+}  // namespace redco::detail

@@ -1,0 +1,58 @@
+#include <redco/json/dump.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/json/read.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include "catch.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace {
+
+bool reading_fails_with(std::filesystem::path const& path, std::string const& part, redco::json_limits limits = {}) {
+  try {
+    redco::read_json(path, limits);
+    return false;
+  } catch (redco::error const& e) {
+    INFO(e.what());
+    CHECK(e.code() == redco::exit_code::data);
+    return std::string(e.what()).find(part) != std::string::npos;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("what is dumped is parsed to the same value") {
+  redco::json_value value;
+  value["step"] = 1200;
+  value["loss"] = 2.3100000000000001;
+  value["tiny"] = 4.9406564584124654e-324;
+  value["names"] = {"a", "é", "\"quoted\"\n"};
+  value["none"] = nullptr;
+  CHECK(redco::parse_json(redco::dump_json(value), "x") == value);
+  CHECK(redco::parse_json(redco::dump_json(value, 2), "x") == value);
+  CHECK(redco::dump_json(redco::json_value{{"b", 1}, {"a", 0.1}}) == R"({"b":1,"a":0.1})");
+  CHECK(redco::dump_json(redco::json_value{{"b", 1}}, 2) == "{\n  \"b\": 1\n}");
+}
+
+TEST_CASE("what JSON cannot write is refused") {
+  CHECK_THROWS_AS(redco::dump_json(std::numeric_limits<double>::quiet_NaN()), redco::error);
+  CHECK_THROWS_AS(redco::dump_json({{"a", {1.5, -std::numeric_limits<double>::infinity()}}}), redco::error);
+  CHECK_THROWS_AS(redco::dump_json("\xFF"), redco::error);
+}
+
+TEST_CASE("a file is read whole, and a missing or refused one is named") {
+  auto const path = std::filesystem::temp_directory_path() / "redco json dump test.json";
+  std::ofstream(path) << R"({"epochs": 3})";
+  CHECK(redco::read_json(path)["epochs"] == 3);
+  CHECK(reading_fails_with(path, "more than the limit of 5", {.bytes = 5}));
+  std::ofstream(path) << R"({"epochs": 3,})";
+  CHECK(reading_fails_with(path, "redco json dump test.json:1:"));
+  std::filesystem::remove(path);
+  CHECK(reading_fails_with(path, "No such file"));
+  CHECK(reading_fails_with(std::filesystem::temp_directory_path(), "directory"));
+}

@@ -1,0 +1,101 @@
+#include <redco/json/parse.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include "catch.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace {
+
+std::string refusal(std::string const& text, redco::json_limits limits = {}) {
+  try {
+    auto const value = redco::parse_json(text, "in.json", limits);
+    return "accepted: " + value.dump();
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::data);
+    return e.what();
+  }
+}
+
+bool refused(std::string const& text, redco::json_limits limits = {}) {
+  std::string const what = refusal(text, limits);
+  INFO(what);
+  return what.starts_with("in.json:");
+}
+
+bool contains(std::string const& text, std::string const& part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a text of every kind of value is read in order") {
+  auto const v =
+      redco::parse_json(R"( {"z": [1, -2, 3.5, 4.0, true, null, {}], "a": {"k": "é\n\u0041"}, "": []} )", "in.json");
+  CHECK(v.dump() == R"({"z":[1,-2,3.5,4.0,true,null,{}],"a":{"k":"é\nA"},"":[]})");
+  CHECK(v["z"][0].is_number_unsigned());
+  CHECK(v["z"][1].is_number_integer());
+  CHECK(v["z"][3].is_number_float());
+  CHECK(redco::parse_json("17", "in.json") == 17);
+  CHECK(redco::parse_json("\xEF\xBB\xBF[2]", "in.json").dump() == "[2]");
+}
+
+TEST_CASE("integers keep all 64 bits and are refused beyond") {
+  CHECK(redco::parse_json("18446744073709551615", "in.json").get<std::uint64_t>() ==
+        std::numeric_limits<std::uint64_t>::max());
+  CHECK(redco::parse_json("-9223372036854775808", "in.json").get<std::int64_t>() ==
+        std::numeric_limits<std::int64_t>::min());
+  CHECK(contains(refusal("[18446744073709551616]"), "the integer 18446744073709551616 does not fit into 64 bits"));
+  CHECK(refused("-9223372036854775809"));
+  CHECK(refused("1e999"));
+  CHECK(refused("NaN"));
+  CHECK(refused("012"));
+  CHECK(redco::parse_json("1e3", "in.json").is_number_float());
+}
+
+TEST_CASE("a key twice in one object is refused with its position, in two objects it is not") {
+  std::string const what = refusal("{\"a\": 1,\n  \"bc\": 2, \"bc\": 3}");
+  CHECK(contains(what, "in.json:2:16: the key \"bc\" appears twice"));
+  CHECK(refused(R"({"a":{"b":1,"b":1}})"));
+  CHECK(refused(R"({"a":1,"\u0061":2})"));
+  CHECK(redco::parse_json(R"([{"a":1},{"a":{"a":2}}])", "in.json").size() == 2);
+}
+
+TEST_CASE("text that is not one JSON value is refused with line and column") {
+  CHECK(contains(refusal("{\"a\": 1,\n \"b\" 2}"), "in.json:2:"));
+  for (std::string const text : {"", " ", "{", "[1,]", "{} x", "[1] // no", "{'a':1}", "\"\xFF\"", "\"\xC0\xAF\"",
+                                 "\"\\ud800\"", "{\"a\":1}}", "tru", "\"a\nb\"", "[1 2]"}) {
+    INFO(text);
+    CHECK(refused(text));
+  }
+}
+
+TEST_CASE("NUL is refused between values, in strings, in keys and behind the text") {
+  CHECK(refused(std::string("{}\0garbage", 10)));
+  CHECK(refused(std::string("[1,\0 2]", 7)));
+  CHECK(refused(R"(["a\u0000b"])"));
+  CHECK(refused(R"({"a\u0000b":1})"));
+}
+
+TEST_CASE("size, depth and number of values have limits") {
+  CHECK(contains(refusal(std::string(65, '[') + std::string(65, ']')), "nest deeper than 64"));
+  CHECK(redco::parse_json(std::string(64, '[') + std::string(64, ']'), "in.json").is_array());
+  CHECK(refused(std::string(2'000'000, '[')));
+  CHECK(refused("[1,2,3]", {.bytes = 6}));
+  CHECK(redco::parse_json("[1,2,3]", "in.json", {.bytes = 7, .depth = 1, .values = 4}).size() == 3);
+  CHECK(refused("[1,2,3]", {.values = 3}));
+}
+
+TEST_CASE("an object of very many keys is read in time linear in its size") {
+  std::string text = "{";
+  for (int i = 0; i < 200'000; ++i) text += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":1";
+  text += "}";
+  auto const start = std::chrono::steady_clock::now();
+  CHECK(redco::parse_json(text, "in.json").size() == 200'000);
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));  // a search per key would take minutes
+}
