@@ -1,0 +1,28 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/walk.hpp>
+
+
+namespace redco {
+
+/// The decoder over the layer's input, reading the encoder's result through the context: the module takes the encoder's
+/// input from the context entry `encoder_input` and sets `encoder_states` for the decoder's cross-attention. Parameters are
+/// called "encoder.*" and "decoder.*".
+template <layer Encoder, layer Decoder>
+struct encoder_decoder {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = out_t<Decoder, X>;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    auto const input = w.activation;
+    w.inside("encoder", [&] { Encoder::template facts<X>(config, w); });
+    w.activation = input;
+    w.inside("decoder", [&] { Decoder::template facts<X>(config, w); });
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <redco/layer/attention.hpp>
+#include <redco/nn/context_keys.hpp>
+#include <redco/nn/kernel/attention.hpp>
+#include <redco/nn/key_value_cache.hpp>
+#include <redco/nn/module.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace redco {
+
+template <attention_kind Kind, auto Width, auto Heads, auto KeyValueHeads, auto HeadDim, auto Bias, auto Dropout,
+          auto OutputDeviation, class X>
+struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>, X> {
+  using layer = attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>;
+  static constexpr bool cross = Kind == attention_kind::cross;
+
+  template <class Config>
+  explicit module(builder<Config>& b)
+      : heads(b.template extent<Heads>() / b.shards()),
+        kv_heads(std::max<std::int64_t>(1, b.template extent<KeyValueHeads>() / b.shards())),
+        head_dim(layer::head_dim(b.config())),
+        mp_index(b.mp_index()),
+        dropout(static_cast<double>(b.template extent<Dropout>())),
+        site(b.site()),
+        cache_slot(b.cache_slot()) {
+    bool const biased = b.template extent<Bias>();
+    if constexpr (cross) {
+      q_weight = b.parameter("q.weight");
+      weight = b.parameters({"k.weight", "v.weight"});
+      if (biased) q_bias = b.parameter("q.bias"), bias = b.parameters({"k.bias", "v.bias"});
+    } else {
+      weight = b.parameters({"q.weight", "k.weight", "v.weight"});
+      if (biased) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
+    }
+    o_weight = b.parameter("o.weight");
+    if (biased) o_bias = b.parameter("o.bias");
+  }
+
+  template <class Context>
+  tensor<partial> operator()(tensor<X> const& x, Context const& ctx) const {
+    at::Tensor const heads_out = attend(detail::entering(x, ctx.mp()).local(), ctx);
+    if (ctx.mp().size() == 1) return tensor<partial>(at::linear(heads_out, o_weight, o_bias));
+    at::Tensor const product = at::linear(heads_out, o_weight);
+    return o_bias.defined() ? tensor<partial>(product, {o_bias}) : tensor<partial>(product);
+  }
+
+  std::int64_t heads, kv_heads, head_dim;
+  int mp_index;
+  double dropout;
+  std::uint32_t site;
+  std::size_t cache_slot;
+  at::Tensor q_weight, q_bias;  ///< cross-attention only
+  at::Tensor weight, bias;      ///< q, k, v rows; k, v rows in cross-attention
+  at::Tensor o_weight, o_bias;
+
+ private:
+  template <class Context>
+  kernel::attention_options options(at::Tensor const& x, Context const& ctx) const {
+    kernel::attention_options o;
+    o.heads = heads;
+    o.kv_heads = kv_heads;
+    o.causal = Kind == attention_kind::causal;
+    o.head0 = mp_index * heads;
+    if constexpr (cross) {
+      if constexpr (Context::template has<encoder_mask>) o.key_mask = ctx.template get<encoder_mask>();
+    } else {
+      if constexpr (Context::template has<key_mask>) o.key_mask = ctx.template get<key_mask>();
+    }
+    if (ctx.pass().training && dropout > 0) {
+      o.dropout = dropout;
+      o.key = ctx.at(site);
+      o.row0 = ctx.pass().first_row(x.size(0));
+    }
+    return o;
+  }
+
+  template <class Context>
+  at::Tensor attend(at::Tensor const& x, Context const& ctx) const {
+    kernel::attention_options o = options(x, ctx);
+    if constexpr (cross) {
+      at::Tensor const states = enter(ctx.template get<encoder_states>(), ctx.mp()).local();
+      auto const kv = at::linear(states, weight, bias).chunk(2, -1);
+      return kernel::cross_attention(at::linear(x, q_weight, q_bias), kv[0], kv[1], o);
+    } else {
+      at::Tensor const qkv = at::linear(x, weight, bias);
+      key_value_cache* const cache = ctx.pass().cache;
+      if (cache == nullptr) return kernel::self_attention(qkv, o);
+      auto const parts = qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);
+      auto const [keys, values] = cache->append(cache_slot, parts[1], parts[2]);
+      o.query0 = cache->length();
+      return kernel::cross_attention(parts[0], keys, values, o);
+    }
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <redco/nn/leaves.hpp>
+
+#include <redco/comm/group.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// What a module's constructor is handed: the config, its parameters by name, its random sites and cache slots. Modules are
+/// built in the order in which their layers state facts, so sites are numbered alike on every mesh.
+template <class Config>
+class builder {
+ public:
+  builder(Config const& config, leaves& from, int mp_index, int shards)
+      : config_(config), leaves_(from), mp_index_(mp_index), shards_(shards) {}
+
+  Config const& config() const { return config_; }
+  template <auto Extent>
+  auto extent() const {
+    return of<Extent>(config_);
+  }
+
+  int mp_index() const { return mp_index_; }
+  int shards() const { return shards_; }
+
+  /// The parameter `leaf` of this layer, or neighbours read as one matrix.
+  at::Tensor parameter(std::string_view leaf) { return parameters({leaf}); }
+  at::Tensor parameters(std::initializer_list<std::string_view> names) {
+    std::vector<std::string> full;
+    for (std::string_view const name : names) full.push_back(here_.empty() ? std::string(name) : here_ + "." + std::string(name));
+    return leaves_.take(full);
+  }
+  at::Tensor tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
+
+  /// All leaves taken so far.
+  std::vector<at::Tensor> const& taken() const { return leaves_.taken(); }
+
+  /// A new random site.
+  std::uint32_t site() { return sites_++; }
+  /// A new slot of the key-value cache.
+  std::size_t cache_slot() { return cache_slots_++; }
+  std::size_t cache_slots() const { return cache_slots_; }
+
+  /// Runs `body` with `component` appended to the path of parameters.
+  template <class Body>
+  decltype(auto) inside(std::string_view component, Body&& body) {
+    struct restore {
+      std::string& here;
+      std::string outer;
+      ~restore() { here = std::move(outer); }
+    } const back{here_, here_};
+    here_ += (here_.empty() ? "" : ".") + std::string(component);
+    return body();
+  }
+
+ private:
+  Config const& config_;
+  leaves& leaves_;
+  int mp_index_;
+  int shards_;
+  std::string here_;
+  std::uint32_t sites_ = 0;
+  std::size_t cache_slots_ = 0;
+};
+
+}  // namespace redco

@@ -1,0 +1,15 @@
+#pragma once
+
+namespace redco {
+
+/// The input of the encoder (token ids [B, S]), an at::Tensor that the caller sets for an encoder-decoder.
+struct encoder_input {};
+
+/// The encoder's result [B, S, width], a tensor<replicated>: what cross-attention reads.
+struct encoder_states {};
+
+/// Which keys may be seen, bool [B, S], an at::Tensor: true where a position is real. Cross-attention reads `encoder_mask`.
+struct key_mask {};
+struct encoder_mask {};
+
+}  // namespace redco

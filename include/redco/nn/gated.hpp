@@ -1,0 +1,37 @@
+#pragma once
+
+#include <redco/layer/gated.hpp>
+#include <redco/nn/featurewise.hpp>
+#include <redco/nn/kernel/swiglu.hpp>
+#include <redco/nn/module.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+template <auto In, auto Out, class Activation, auto Bias, cut Cut, class X>
+struct module<gated<In, Out, Activation, Bias, Cut>, X> {
+  using result = tensor<out_t<gated<In, Out, Activation, Bias, Cut>, X>>;
+
+  template <class Config>
+  explicit module(builder<Config>& b) : weight(b.parameters({"gate.weight", "up.weight"})) {
+    if (b.template extent<Bias>()) bias = b.parameters({"gate.bias", "up.bias"});
+  }
+
+  template <class Context>
+  result operator()(tensor<X> const& x, Context const& ctx) const {
+    at::Tensor input = x.local();
+    if constexpr (!is_whole(Cut)) input = detail::entering(x, ctx.mp()).local();
+    auto const both = at::linear(input, weight, bias).chunk(2, -1);
+    if constexpr (std::is_same_v<Activation, silu>) {
+      return result(kernel::swiglu(both[0], both[1]));
+    } else {
+      return result(detail::activate(Activation{}, both[0]) * both[1]);
+    }
+  }
+
+  at::Tensor weight;  ///< [2 Out, In]: gate rows, then up rows
+  at::Tensor bias;
+};
+
+}  // namespace redco

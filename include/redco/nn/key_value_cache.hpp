@@ -1,0 +1,48 @@
+#pragma once
+
+#include <redco/diag/error.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// Keys and values of earlier positions, one slot per attention layer, allocated once for `capacity` positions. Sharded by
+/// heads like the layers that fill it.
+class key_value_cache {
+ public:
+  key_value_cache(std::size_t slots, std::int64_t capacity) : slots_(slots), capacity_(capacity) {}
+
+  std::int64_t length() const { return length_; }
+  std::int64_t capacity() const { return capacity_; }
+
+  /// Appends k and v [B, T, features] of the current positions and returns all so far [B, length + T, features], as views.
+  std::pair<at::Tensor, at::Tensor> append(std::size_t slot, at::Tensor const& k, at::Tensor const& v) {
+    std::int64_t const end = length_ + k.size(1);
+    if (end > capacity_)
+      throw error(exit_code::internal, "key-value cache holds " + std::to_string(capacity_) + " positions, position " +
+                                           std::to_string(end) + " was asked for; make it larger");
+    auto& [keys, values] = slots_[slot];
+    if (!keys.defined()) {
+      keys = at::empty({k.size(0), capacity_, k.size(2)}, k.options());
+      values = at::empty({v.size(0), capacity_, v.size(2)}, v.options());
+    }
+    keys.narrow(1, length_, k.size(1)).copy_(k);
+    values.narrow(1, length_, v.size(1)).copy_(v);
+    return {keys.narrow(1, 0, end), values.narrow(1, 0, end)};
+  }
+
+  /// Moves past the positions that the network has just seen.
+  void advance(std::int64_t positions) { length_ += positions; }
+
+ private:
+  std::vector<std::pair<at::Tensor, at::Tensor>> slots_;
+  std::int64_t capacity_;
+  std::int64_t length_ = 0;
+};
+
+}  // namespace redco

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <redco/layer/language_head.hpp>
+#include <redco/nn/logits.hpp>
+#include <redco/nn/module.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+template <auto Vocabulary, auto Width, fixed_string Tied, class X>
+struct module<language_head<Vocabulary, Width, Tied>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : vocabulary(b.template extent<Vocabulary>()), mp_index(b.mp_index()) {
+    if constexpr (Tied.view().empty()) {
+      weight = b.parameter("weight");
+    } else {
+      weight = b.tied(Tied.view());
+    }
+  }
+
+  template <class Context>
+  logits operator()(tensor<X> const& x, Context const& ctx) const {
+    return {detail::entering(x, ctx.mp()), weight, vocabulary, mp_index * weight.size(0), &ctx.mp()};
+  }
+
+  at::Tensor weight;
+  std::int64_t vocabulary;
+  int mp_index;
+};
+
+}  // namespace redco

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <redco/layer/linear.hpp>
+#include <redco/nn/module.hpp>
+
+namespace redco {
+
+template <auto In, auto Out, auto Bias, cut Cut, class X>
+struct module<linear<In, Out, Bias, Cut>, X> {
+  using layer = linear<In, Out, Bias, Cut>;
+  using result = tensor<out_t<layer, X>>;
+
+  template <class Config>
+  explicit module(builder<Config>& b) : weight(b.parameter("weight")) {
+    if (b.template extent<Bias>()) bias = b.parameter("bias");
+  }
+
+  template <class Context>
+  result operator()(tensor<X> const& x, Context const& ctx) const {
+    if constexpr (is_split<X>) {
+      if (ctx.mp().size() == 1) return result(at::linear(x.local(), weight, bias));
+      at::Tensor const product = at::linear(x.local(), weight);
+      return bias.defined() ? result(product, {bias}) : result(product);
+    } else if constexpr (is_whole(Cut)) {
+      return result(at::linear(x.local(), weight, bias));
+    } else {
+      return result(at::linear(detail::entering(x, ctx.mp()).local(), weight, bias));
+    }
+  }
+
+  at::Tensor weight, bias;
+};
+
+}  // namespace redco

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <redco/comm/collectives.hpp>
+#include <redco/tensor/tensor.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// What a language model gives: hidden states and head, not logits. cross_entropy and sampling consume it in chunks;
+/// `tensor()` makes the logits whole for who asks.
+struct logits {
+  redco::tensor<entered> hidden;  ///< [B, T, width]
+  at::Tensor weight;              ///< [rows of this shard, width], the last shard padded
+  std::int64_t vocabulary = 0;
+  std::int64_t first_row = 0;     ///< of this shard
+  group* mp = nullptr;
+
+  /// The whole logits [B, T, vocabulary], on every rank.
+  at::Tensor tensor() const {
+    redco::tensor<split<-1>> const part(at::linear(hidden.local(), weight));
+    return gather<-1>(part, *mp).local().narrow(-1, 0, vocabulary);
+  }
+
+  /// The handle of the last position only: [B, 1, width].
+  logits last() const {
+    logits one = *this;
+    one.hidden = redco::tensor<entered>(hidden.local().narrow(1, hidden.local().size(1) - 1, 1));
+    return one;
+  }
+};
+
+}  // namespace redco

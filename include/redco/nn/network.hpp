@@ -1,0 +1,130 @@
+#pragma once
+
+#include <redco/model/model.hpp>
+#include <redco/nn/builder.hpp>
+#include <redco/nn/leaves.hpp>
+#include <redco/nn/logits.hpp>
+#include <redco/nn/module.hpp>
+#include <redco/nn/pass.hpp>
+#include <redco/tensor/tensor.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// One rank's modules of a model over its parameter store. Immutable: calls are const, and everything that changes from
+/// micro-batch to micro-batch lives in the pass.
+template <model M>
+class network {
+ public:
+  using net_module = module<typename M::net, replicated>;
+
+  network(M const& m, parameter_store const& store, int mp_index, int shards)
+      : network(m, store, mp_index, shards, leaves(store)) {}
+
+  /// The same modules over other tensors: one for each of parameters(), in that order. Differentiable in them to any order.
+  network with(std::span<at::Tensor const> substitutes) const {
+    return network(model_, *store_, mp_index_, shards_, leaves(*store_, substitutes));
+  }
+
+  /// The leaves that the modules read, in the order in which they were taken.
+  std::vector<at::Tensor> const& parameters() const { return parameters_; }
+  std::size_t cache_slots() const { return cache_slots_; }
+  M const& model() const { return model_; }
+  parameter_store const& store() const { return *store_; }
+  net_module const& modules() const { return modules_; }
+
+ private:
+  network(M const& m, parameter_store const& store, int mp_index, int shards, leaves from)
+      : network(m, store, mp_index, shards, from, builder(m.config, from, mp_index, shards)) {}
+
+  template <class Builder>
+  network(M const& m, parameter_store const& store, int mp_index, int shards, leaves& from, Builder b)
+      : model_(m),
+        store_(&store),
+        mp_index_(mp_index),
+        shards_(shards),
+        modules_(b),
+        parameters_(from.taken()),
+        cache_slots_(b.cache_slots()) {}
+
+  M model_;
+  parameter_store const* store_;
+  int mp_index_;
+  int shards_;
+  net_module modules_;
+  std::vector<at::Tensor> parameters_;
+  std::size_t cache_slots_;
+};
+
+namespace detail {
+
+/// What a user gets for a result: an ordinary tensor where it is whole (a pending sum is reduced, a split joined), the
+/// handle where it is one.
+inline at::Tensor whole(tensor<replicated> const& x, group&) { return x.local(); }
+inline at::Tensor whole(tensor<partial> const& x, group& mp) { return reduce(x, mp).local(); }
+template <int Dim>
+at::Tensor whole(tensor<split<Dim>> const& x, group& mp) {
+  return gather(x, mp).local();
+}
+inline logits whole(logits const& x, group&) { return x; }
+
+}  // namespace detail
+
+/// What the user's loss and predict are given: a network in one pass, with the context entries set so far.
+///
+///   net(input_ids)                                  the model's result: at::Tensor, or `logits` of a language model
+///   net.template with<encoder_input>(source)(ids)   the same with a context entry
+///   net.substituted(parameters)(x)                  the same over other parameters
+template <model M, class... Items>
+class bound_network {
+ public:
+  bound_network(std::shared_ptr<network<M> const> net, redco::pass const& in, Items... items)
+      : net_(std::move(net)), pass_(&in), items_(std::move(items)...) {}
+
+  auto operator()(at::Tensor const& x) const {
+    context<Items...> const ctx = std::apply(
+        [&](Items const&... items) { return context<Items...>(*pass_, pass_->calls++, items...); }, items_);
+    return detail::whole(net_->modules()(redco::tensor<replicated>(x), ctx), *pass_->mp);
+  }
+
+  template <class Key, class Value>
+  bound_network<M, Items..., context_item<Key, Value>> with(Value value) const {
+    return std::apply(
+        [&](Items const&... items) {
+          return bound_network<M, Items..., context_item<Key, Value>>(net_, *pass_, items...,
+                                                                      context_item<Key, Value>{std::move(value)});
+        },
+        items_);
+  }
+
+  bound_network substituted(std::span<at::Tensor const> parameters) const {
+    bound_network other = *this;
+    other.net_ = std::make_shared<network<M> const>(net_->with(parameters));
+    return other;
+  }
+
+  /// The same network in another pass (decoding, a target copy without training).
+  bound_network in(redco::pass const& other) const {
+    bound_network result = *this;
+    result.pass_ = &other;
+    return result;
+  }
+
+  std::vector<at::Tensor> const& parameters() const { return net_->parameters(); }
+  network<M> const& base() const { return *net_; }
+  redco::pass const& pass() const { return *pass_; }
+
+ private:
+  std::shared_ptr<network<M> const> net_;
+  redco::pass const* pass_;
+  std::tuple<Items...> items_;
+};
+
+}  // namespace redco

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <redco/nn/attention.hpp>
+#include <redco/nn/dropout.hpp>
+#include <redco/nn/embedding.hpp>
+#include <redco/nn/encoder_decoder.hpp>
+#include <redco/nn/featurewise.hpp>
+#include <redco/nn/gated.hpp>
+#include <redco/nn/image.hpp>
+#include <redco/nn/language_head.hpp>
+#include <redco/nn/linear.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/nn/norm.hpp>
+#include <redco/nn/opaque.hpp>
+#include <redco/nn/positions.hpp>
+#include <redco/nn/repeat.hpp>
+#include <redco/nn/residual.hpp>
+#include <redco/nn/sequential.hpp>
+#include <redco/nn/sum.hpp>
+#include <redco/nn/wrappers.hpp>

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <redco/layer/opaque.hpp>
+#include <redco/nn/module.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// A user's module that owns its tensors, torch::nn-like: default-constructible, `named_parameters()` (a range of pairs of
+/// name and tensor, by key()/value() or first/second), called with one tensor.
+template <class M>
+concept tensor_owner = std::is_default_constructible_v<M> && requires(M m) { m.named_parameters(); };
+
+namespace detail {
+
+/// Calls f(name, tensor) for each parameter of an owner, whatever its pairs are called.
+template <tensor_owner M, class F>
+void for_each_owned(M& m, F&& f) {
+  auto owned = m.named_parameters();
+  for (auto& item : owned) {
+    if constexpr (requires { item.key(); }) {
+      f(item.key(), item.value());
+    } else {
+      f(item.first, item.second);
+    }
+  }
+}
+
+}  // namespace detail
+
+template <class M>
+  requires(tensor_owner<M> && !requires { M::parameters; })
+struct opaque_facts<M> {
+  template <class Walk>
+  static void state(Walk& w) {
+    M built;
+    detail::for_each_owned(built, [&](std::string const& name, at::Tensor const& t) {
+      parameter_fact fact;
+      for (std::int64_t const extent : t.sizes()) fact.shape.push(extent);
+      fact.decay = fact.shape.rank > 1;
+      fact.why = reason::opaque;
+      std::int64_t const inputs = fact.shape.rank > 1 ? fact.shape.count() / fact.shape[0] : 1;
+      if (fact.decay) fact.start = {initial::kind::normal, 1.0 / std::sqrt(3.0 * static_cast<double>(inputs))};
+      w.parameter(name, fact);
+    });
+  }
+};
+
+/// A callable that lists its parameters is called as f(x, std::span<at::Tensor const>). An owner is called as f(x); its
+/// tensors are turned into views of the flat buffers, so it starts from redco's keyed draws (matrices normal with deviation
+/// 1/sqrt(3 fan-in), vectors zero) and cannot be given substitutes.
+template <class M, class X>
+struct module<opaque<M>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : callable(std::make_shared<M>()) {
+    if constexpr (requires { M::parameters; }) {
+      for (parameter_shape const& p : M::parameters) leaves.push_back(b.parameter(p.name));
+    } else {
+      detail::for_each_owned(*callable, [&](std::string const& name, at::Tensor& t) {
+        at::Tensor const leaf = b.parameter(name);
+        t.set_data(leaf.detach());
+        t.mutable_grad() = leaf.grad();
+      });
+    }
+  }
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+    if constexpr (requires { M::parameters; }) {
+      return std::as_const(*callable)(x.local(), std::span<at::Tensor const>(leaves));
+    } else {
+      return (*callable)(x.local());
+    }
+  }
+
+  std::shared_ptr<M> callable;
+  std::vector<at::Tensor> leaves;
+};
+
+}  // namespace redco

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <redco/comm/group.hpp>
+#include <redco/random/stream.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+class key_value_cache;
+
+/// What one rank's forward pass of a micro-batch is about: the group its shards talk over, train or evaluation, and the
+/// coordinates that key its random numbers.
+struct pass {
+  group* mp = nullptr;
+  bool training = false;
+  bool recompute = false;           ///< keep only each block's input and run the block again in backward
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;           ///< optimizer update
+  std::int64_t first_example = 0;   ///< of the micro-batch, within the step's global batch
+  std::int64_t examples = 0;        ///< in the micro-batch; 0: rows are examples
+  key_value_cache* cache = nullptr; ///< decoding: keys and values of earlier positions
+  mutable std::uint32_t calls = 0;  ///< how often the network ran in this micro-batch
+
+  /// The stream of a site in the network's current call.
+  stream at(std::uint32_t site, std::uint32_t call) const { return make_stream(seed, site, step, call); }
+
+  /// The global number of the first of `rows` rows: first example x rows per example.
+  std::int64_t first_row(std::int64_t rows) const {
+    return examples > 0 ? first_example * (rows / examples) : first_example;
+  }
+};
+
+}  // namespace redco

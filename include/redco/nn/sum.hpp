@@ -1,0 +1,52 @@
+#pragma once
+
+#include <redco/layer/sum.hpp>
+#include <redco/nn/module.hpp>
+
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+namespace detail {
+
+/// Adds a branch's result to what the branches before it gave: partial values meet before the one reduction, replicated
+/// ones wait beside it as addends.
+struct branch_sum {
+  at::Tensor pending;
+  std::vector<at::Tensor> whole;
+
+  void add(tensor<partial> const& x) {
+    pending = pending.defined() ? pending + x.local() : x.local();
+    whole.insert(whole.end(), x.addends().begin(), x.addends().end());
+  }
+  void add(tensor<replicated> const& x) { whole.push_back(x.local()); }
+};
+
+}  // namespace detail
+
+template <class... Branches, class X>
+struct module<sum<Branches...>, X> {
+  using result = out_t<sum<Branches...>, X>;
+
+  template <class Config>
+  explicit module(builder<Config>& b) : branches{module<Branches, X>(b)...} {}
+
+  template <class Context>
+  tensor<result> operator()(tensor<X> const& x, Context const& ctx) const {
+    detail::branch_sum total;
+    std::apply([&](auto const&... branch) { (total.add(branch(x, ctx)), ...); }, branches);
+    if constexpr (std::is_same_v<result, partial>) {
+      return tensor<partial>(total.pending, std::move(total.whole));
+    } else {
+      at::Tensor value = total.whole.front();
+      for (std::size_t i = 1; i < total.whole.size(); ++i) value = value + total.whole[i];
+      return value;
+    }
+  }
+
+  std::tuple<module<Branches, X>...> branches;
+};
+
+}  // namespace redco

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <redco/layer/enter.hpp>
+#include <redco/layer/flatten.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/nn/module.hpp>
+
+namespace redco {
+
+template <fixed_string Name, class L, class X>
+struct module<named<Name, L>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : inner(b.inside(Name.view(), [&] { return module<L, X>(b); })) {}
+
+  template <class Context>
+  auto operator()(tensor<X> const& x, Context const& ctx) const {
+    return inner(x, ctx);
+  }
+
+  module<L, X> inner;
+};
+
+template <auto Deviation, class L, class X>
+struct module<initialised<Deviation, L>, X> : module<L, X> {
+  using module<L, X>::module;
+};
+
+template <class X>
+struct module<enter_layer, X> {
+  template <class Config>
+  explicit module(builder<Config>&) {}
+
+  template <class Context>
+  tensor<entered> operator()(tensor<X> const& x, Context const& ctx) const {
+    return enter(x, ctx.mp());
+  }
+};
+
+template <class X>
+struct module<flatten, X> {
+  template <class Config>
+  explicit module(builder<Config>&) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    return tensor<X>(x.local().flatten(1));
+  }
+};
+
+}  // namespace redco
