@@ -1,0 +1,23 @@
+#pragma once
+
+#include <redco/random/philox.hpp>
+#include <redco/random/stream.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The uniform integer in [0, n) of index `index` of a stream, for drawing examples and permutations. Unbiased: a
+/// 64-bit number beyond the last whole multiple of n is drawn again, from the next counter of the same index. Requires
+/// n > 0.
+constexpr std::uint64_t below(stream s, std::uint64_t index, std::uint64_t n) noexcept {
+  std::uint64_t const rest = (0 - n) % n;  // 2^64 mod n
+  for (std::uint32_t attempt = 0;; ++attempt) {
+    auto const block =
+        philox({static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32), attempt, 1}, s);
+    std::uint64_t const bits = std::uint64_t{block[1]} << 32 | block[0];
+    if (bits <= ~rest) return bits % n;
+  }
+}
+
+}  // namespace redco

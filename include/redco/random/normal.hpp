@@ -1,0 +1,60 @@
+#pragma once
+
+#include <redco/random/philox.hpp>
+#include <redco/random/random_words.hpp>
+#include <redco/random/stream.hpp>
+#include <redco/random/uniform.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <numbers>
+#include <utility>
+
+namespace redco {
+
+namespace detail {
+
+/// Two independent standard normal numbers from the four words of one counter (Box and Muller, 1958), in double.
+inline std::pair<double, double> normal_pair(std::uint32_t const* words) {
+  double const radius = std::sqrt(-2.0 * std::log(1.0 - unit_double(words[0], words[1])));
+  double const angle = 2.0 * std::numbers::pi * unit_double(words[2], words[3]);
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+}  // namespace detail
+
+/// The standard normal number of index `index` of a stream. It depends on (stream, index) only, so that every shard can
+/// fill its own part of a tensor from the global index of each element. Bit-equal on every mesh of one machine; between
+/// machines it may differ in the last bit where their C libraries' log, sin and cos do.
+inline double normal_at(stream s, std::uint64_t index) {
+  auto const block =
+      philox({static_cast<std::uint32_t>(index / 2), static_cast<std::uint32_t>(index / 2 >> 32), 0, 0}, s);
+  auto const pair = detail::normal_pair(block.data());
+  return index % 2 == 0 ? pair.first : pair.second;
+}
+
+/// Writes mean + deviation * normal_at(s, first + i) to out[i] for i in [0, n), rounded once to the type of `out`.
+template <std::floating_point Value>
+void fill_normal(Value* out, std::uint64_t first, std::int64_t n, stream s, double mean = 0.0, double deviation = 1.0) {
+  constexpr std::uint64_t group = 128;  // pairs; a group never crosses a multiple of 2^32 of them
+  std::uint32_t words[4 * group];
+  auto const put = [&](std::int64_t i, double value) {
+    if (0 <= i && i < n) out[i] = static_cast<Value>(mean + deviation * value);
+  };
+  std::uint64_t const last = first + static_cast<std::uint64_t>(n);
+  for (std::uint64_t pair = first / 2; 2 * pair < last;) {
+    std::uint64_t const pairs = std::min({group - pair % group, (last + 1) / 2 - pair});
+    random_words(words, static_cast<std::int64_t>(pair % (std::uint64_t{1} << 32)) * 4,
+                 static_cast<std::int64_t>(4 * pairs), static_cast<std::uint32_t>(pair >> 32), 0, 0, s);
+    for (std::uint64_t i = 0; i < pairs; ++i, ++pair) {
+      auto const values = detail::normal_pair(words + 4 * i);
+      std::int64_t const at = static_cast<std::int64_t>(2 * pair - first);
+      put(at, values.first);
+      put(at + 1, values.second);
+    }
+  }
+}
+
+}  // namespace redco
