@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace redco {
+namespace redco::kernel {
 
 namespace detail {
 
@@ -88,4 +88,4 @@ inline at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::
                                            detail::wants_gradient(options.bias));
 }
 
-}  // namespace redco
+}  // namespace redco::kernel

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::kernel {
 
 /// What attention needs to know beside its tensors. B examples, T queries, S keys, H heads, D elements per head.
 struct attention_options {
@@ -23,4 +23,4 @@ struct attention_options {
   std::int64_t query0 = 0;    ///< position of query 0 among the keys (decoding with a cache: S - T)
 };
 
-}  // namespace redco
+}  // namespace redco::kernel

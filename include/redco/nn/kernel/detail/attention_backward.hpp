@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::kernel::detail {
 
 /// Gradients of key-value head g of example b and of the query heads that read it. Probabilities are made again from the
 /// log-sum-exp, a block of query rows at a time. The last block goes first: it sees the most keys, so it may write dk and
@@ -87,22 +87,16 @@ template <int W, class T>
   }
 }
 
+/// One call of attention_backward_head, for with_lanes.
 template <class T>
-void attention_backward_base(attention_problem<T> const& a, std::int64_t b, std::int64_t g) {
-  attention_backward_head<4>(a, b, g);
-}
+struct attention_backward_task {
+  attention_problem<T> const& a;
+  std::int64_t b, g;
 
-#if defined(__x86_64__)
-template <class T>
-[[gnu::target("avx2,fma")]] void attention_backward_avx2(attention_problem<T> const& a, std::int64_t b, std::int64_t g) {
-  attention_backward_head<8>(a, b, g);
-}
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    attention_backward_head<W>(a, b, g);
+  }
+};
 
-template <class T>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void attention_backward_avx512(
-    attention_problem<T> const& a, std::int64_t b, std::int64_t g) {
-  attention_backward_head<16>(a, b, g);
-}
-#endif
-
-}  // namespace redco::detail
+}  // namespace redco::kernel::detail

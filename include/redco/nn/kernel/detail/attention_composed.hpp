@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::kernel::detail {
 
 struct attention_gradients {
   at::Tensor q, k, v, bias;
@@ -77,4 +77,4 @@ inline attention_gradients attention_composed(at::Tensor const& q_in, at::Tensor
   return out;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::kernel::detail

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::kernel::detail {
 
 /// out and lse of head h of example b: blocks of query rows, each scores -> softmax -> times v.
 template <int W, class T>
@@ -52,22 +52,16 @@ template <int W, class T>
   }
 }
 
+/// One call of attention_forward_head, for with_lanes.
 template <class T>
-void attention_forward_base(attention_problem<T> const& a, std::int64_t b, std::int64_t h) {
-  attention_forward_head<4>(a, b, h);
-}
+struct attention_forward_task {
+  attention_problem<T> const& a;
+  std::int64_t b, h;
 
-#if defined(__x86_64__)
-template <class T>
-[[gnu::target("avx2,fma")]] void attention_forward_avx2(attention_problem<T> const& a, std::int64_t b, std::int64_t h) {
-  attention_forward_head<8>(a, b, h);
-}
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    attention_forward_head<W>(a, b, h);
+  }
+};
 
-template <class T>
-[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void attention_forward_avx512(
-    attention_problem<T> const& a, std::int64_t b, std::int64_t h) {
-  attention_forward_head<16>(a, b, h);
-}
-#endif
-
-}  // namespace redco::detail
+}  // namespace redco::kernel::detail

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::kernel::detail {
 
 /// The operands of one call as tensors: q, k, v are separate or views of one packed tensor; all have a contiguous last
 /// dimension.
@@ -172,4 +172,4 @@ struct separate_attention : torch::autograd::Function<separate_attention> {
   }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::kernel::detail

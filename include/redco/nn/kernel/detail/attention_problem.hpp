@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::kernel::detail {
 
 /// What sums of products of T are made in.
 template <class T>
@@ -111,4 +111,4 @@ T* scratch(std::int64_t n) {
   return memory.data();
 }
 
-}  // namespace redco::detail
+}  // namespace redco::kernel::detail

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco::detail {
+namespace redco::kernel::detail {
 
 template <class T, class Sum>
 using blas_gemm = void (*)(char const*, char const*, int const*, int const*, int const*, Sum const*, T const*, int const*,
@@ -57,4 +57,4 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a
   blas(&tb, &ta, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, c, &ldc);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::kernel::detail

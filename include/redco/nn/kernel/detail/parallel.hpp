@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::kernel::detail {
 
 /// Calls f(begin, end) on parts of [0, n) from the threads that ATen's own operators use: at most at::get_num_threads() of
 /// the caller, none smaller than `grain`. In such a part ATen and BLAS compute alone. f touches no autograd state, and
@@ -37,4 +37,4 @@ void parallel(std::int64_t n, std::int64_t grain, F const& f) {
       grain);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::kernel::detail

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace redco::kernel::detail {
+
+// W lanes of f32 as the compiler's own vector type: one source for every instruction set.
+template <int W>
+struct lanes {
+  typedef float real __attribute__((vector_size(4 * W)));
+  typedef std::uint32_t word __attribute__((vector_size(4 * W)));
+  typedef std::uint16_t half __attribute__((vector_size(2 * W)));
+};
+
+template <int W, class T>
+[[gnu::always_inline]] inline void load_lanes(typename lanes<W>::real& x, T const* from) {
+  if constexpr (std::is_same_v<T, float>) {
+    std::memcpy(&x, from, sizeof x);
+  } else {
+    typename lanes<W>::half h;
+    std::memcpy(&h, from, sizeof h);
+    auto const w = __builtin_convertvector(h, typename lanes<W>::word) << 16;
+    std::memcpy(&x, &w, sizeof x);
+  }
+}
+
+// bf16 is rounded to nearest even.
+template <int W, class T>
+[[gnu::always_inline]] inline void store_lanes(T* to, typename lanes<W>::real const& x) {
+  if constexpr (std::is_same_v<T, float>) {
+    std::memcpy(to, &x, sizeof x);
+  } else {
+    typename lanes<W>::word w;
+    std::memcpy(&w, &x, sizeof w);
+    w = (w + 0x7fffu + ((w >> 16) & 1u)) >> 16;
+    auto const h = __builtin_convertvector(w, typename lanes<W>::half);
+    std::memcpy(to, &h, sizeof h);
+  }
+}
+
+// exp(x) for x <= 88 to 1.2 units in the last place (Cephes' polynomial); exactly 0 below -87.3, NaN stays NaN.
+template <int W>
+[[gnu::always_inline]] inline void exp_lanes(typename lanes<W>::real& x) {
+  using real = typename lanes<W>::real;
+  using word = typename lanes<W>::word;
+  constexpr float lowest = -87.3f, shift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
+  real const zero = {};
+  auto const gone = x < lowest;
+  x = gone ? zero + lowest : x;
+  real const t = x * 1.44269504f + shift;
+  real const n = t - shift;
+  real const r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  real y = r * 1.9875691500e-4f + 1.3981999507e-3f;
+  y = y * r + 8.3334519073e-3f;
+  y = y * r + 4.1665795894e-2f;
+  y = y * r + 1.6666665459e-1f;
+  y = y * r + 5.0000001201e-1f;
+  y = y * (r * r) + r + 1.0f;
+  word bits;
+  std::memcpy(&bits, &t, sizeof bits);
+  bits = (bits << 23) + 0x3f800000u;
+  real power;
+  std::memcpy(&power, &bits, sizeof power);
+  x = gone ? zero : y * power;
+}
+
+template <int W>
+[[gnu::always_inline]] inline float sum_of_lanes(typename lanes<W>::real const& x) {
+  float sum = 0;
+  for (int i = 0; i < W; ++i) sum += x[i];
+  return sum;
+}
+
+/// to = factor * from, rounded to T.
+template <int W, class T>
+[[gnu::always_inline]] inline void scale_lanes(float const* from, float factor, std::int64_t n, T* to) {
+  typename lanes<W>::real x;
+  std::int64_t j = 0;
+  for (; j + W <= n; j += W) {
+    load_lanes<W>(x, from + j);
+    x *= factor;
+    store_lanes<W>(to + j, x);
+  }
+  for (; j < n; ++j) to[j] = static_cast<T>(from[j] * factor);
+}
+
+template <int W, class T>
+[[gnu::always_inline]] inline float dot_lanes(T const* a, T const* b, std::int64_t n) {
+  typename lanes<W>::real x, y, total = {};
+  std::int64_t j = 0;
+  for (; j + W <= n; j += W) {
+    load_lanes<W>(x, a + j);
+    load_lanes<W>(y, b + j);
+    total += x * y;
+  }
+  float sum = sum_of_lanes<W>(total);
+  for (; j < n; ++j) sum += static_cast<float>(a[j]) * static_cast<float>(b[j]);
+  return sum;
+}
+
+#if defined(__x86_64__)
+template <class Body>
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]] void with_avx512(Body const& body) {
+  body.template operator()<16>();
+}
+
+template <class Body>
+[[gnu::target("avx2,fma")]] void with_avx2(Body const& body) {
+  body.template operator()<8>();
+}
+
+/// Lanes of f32 that this processor computes at once: 16, 8 or 4.
+inline int widest_lanes() {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl")) {
+    return 16;
+  }
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 8 : 4;
+}
+
+#endif
+
+/// Calls body.operator()<W>() compiled for the widest vectors of this processor; f64 bodies are plain loops, compiled once.
+/// The operator must be always_inline, or it keeps the instruction set of the file.
+template <class T, class Body>
+void with_lanes(Body const& body) {
+#if defined(__x86_64__)
+  if constexpr (!std::is_same_v<T, double>) {
+    static int const lanes = widest_lanes();
+    if (lanes == 16) return with_avx512(body);
+    if (lanes == 8) return with_avx2(body);
+  }
+#endif
+  body.template operator()<4>();
+}
+
+}  // namespace redco::kernel::detail
