@@ -32,7 +32,8 @@ TEST_CASE("neighbours in memory are not copied") {
 
 TEST_CASE("a view that computes its elements is a range of examples") {
   auto const squares =
-      ranges::views::iota(std::int64_t{0}, std::int64_t{10}) | ranges::views::transform([](std::int64_t i) { return i * i; });
+      ranges::views::iota(std::int64_t{0}, std::int64_t{10}) |
+      ranges::views::transform([](std::int64_t i) { return i * i; });
   std::vector<std::int64_t> const wanted{4, 5};
   REQUIRE(redco::gathered(squares, wanted).span()[1] == 25);
   REQUIRE(redco::gathered(squares, {}).span().empty());

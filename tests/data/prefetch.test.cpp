@@ -11,8 +11,8 @@
 
 TEST_CASE("prefetched results come in order and once, at any depth") {
   for (int const depth : {0, 1, 3, 50}) {
-    redco::prefetch<std::unique_ptr<std::int64_t>> ahead(20, depth,
-                                                         [](std::int64_t i) { return std::make_unique<std::int64_t>(i); });
+    redco::prefetch<std::unique_ptr<std::int64_t>> ahead(
+        20, depth, [](std::int64_t i) { return std::make_unique<std::int64_t>(i); });
     for (std::int64_t i = 0; i < 20; ++i) REQUIRE(**ahead.next() == i);
     REQUIRE(!ahead.next());
     REQUIRE(!ahead.next());

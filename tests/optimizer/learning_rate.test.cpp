@@ -56,7 +56,8 @@ TEST_CASE("a function may be the schedule, with and without captures") {
   redco::learning_rate const rate = [](std::int64_t step, std::int64_t steps) { return double(step) / double(steps); };
   REQUIRE(rate.at(3, 12) == 0.25);
   double const half = 0.5;
-  redco::scheduled const rule(redco::adamw{.beta1 = 0.8}, [half](std::int64_t step, std::int64_t) { return half * double(step); });
+  redco::scheduled const rule(redco::adamw{.beta1 = 0.8},
+                              [half](std::int64_t step, std::int64_t) { return half * double(step); });
   REQUIRE(redco::learning_rate_at(rule, 3, 12) == 1.5);
   REQUIRE(rule.beta1 == 0.8);
   REQUIRE(redco::learning_rate_at(redco::adamw{.lr = redco::linear_decay{.peak = 4}}, 3, 12) == 3);

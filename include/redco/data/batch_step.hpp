@@ -11,8 +11,8 @@ namespace redco {
 struct batch_step {
   /// The examples of all shards.
   interval global;
-  /// The examples of this shard. Empty when the last batch has fewer examples than there are shards: such a shard runs no
-  /// micro-batch and takes part in the step's collectives with gradients of zero and a count of zero.
+  /// The examples of this shard. Empty when the last batch has fewer examples than there are shards: such a shard runs
+  /// no micro-batch and takes part in the step's collectives with gradients of zero and a count of zero.
   interval local;
   /// Micro-batches of this shard. Shards may differ, so a micro-batch may hold collectives over mp only.
   std::int64_t micro_batches = 0;

@@ -18,13 +18,13 @@
 
 namespace redco {
 
-/// What is left of an epoch for one dp shard: sampler order -> global batches -> contiguous dp shards -> micro-batches. No
-/// example is dropped or repeated; the last, smaller global batch is used. Everything is found from its number in constant
-/// time, so threads may ask at once and in any order.
+/// What is left of an epoch for one dp shard: sampler order -> global batches -> contiguous dp shards -> micro-batches.
+/// No example is dropped or repeated; the last, smaller global batch is used. Everything is found from its number in
+/// constant time, so threads may ask at once and in any order.
 class batches {
  public:
-  /// Throws error 64 when global_batch is smaller than dp or a number is out of range, and 65 when the position does not
-  /// lie in the data set.
+  /// Throws error 64 when global_batch is smaller than dp or a number is out of range, and 65 when the position does
+  /// not lie in the data set.
   batches(redco::sampler const& order, batch_options const& options, data_position from = {})
       : sampler_(order), options_(options), from_(from) {
     check();
@@ -88,7 +88,8 @@ class batches {
     if (from_.epoch < 0 || from_.position < 0 || from_.position >= sampler_.size())
       throw error(exit_code::data, "data position " + std::to_string(from_.position) + " of epoch " +
                                        std::to_string(from_.epoch) + " does not lie in a data set of " +
-                                       std::to_string(sampler_.size()) + " examples: resume with the data it was saved with");
+                                       std::to_string(sampler_.size()) +
+                                       " examples: resume with the data it was saved with");
   }
 
   sampler sampler_;

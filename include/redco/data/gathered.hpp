@@ -13,8 +13,9 @@
 
 namespace redco {
 
-/// The examples of a micro-batch as the span that collate takes: a window on the data set where its elements lie side by
-/// side in memory and the indices follow each other (evaluation, prediction), copies otherwise. Valid as long as the data.
+/// The examples of a micro-batch as the span that collate takes: a window on the data set where its elements lie side
+/// by side in memory and the indices follow each other (evaluation, prediction), copies otherwise. Valid as long as the
+/// data.
 template <class Example>
 class gathered {
  public:

@@ -11,7 +11,8 @@ struct micro_batch {
   std::int64_t step = 0;
   /// Its number within the step on this dp shard.
   std::int64_t index = 0;
-  /// The place of its first example within the step's global batch: with the step, the row coordinate of random numbers.
+  /// The place of its first example within the step's global batch: with the step, the row coordinate of random
+  /// numbers.
   std::int64_t first_example = 0;
   /// Indices into the data set, at least one.
   std::vector<std::int64_t> examples;

@@ -25,14 +25,16 @@ class prefetch {
            std::function<void()> on_thread_start = {})
       : count_(count), depth_(static_cast<std::size_t>(depth > 0 ? depth : 0)), produce_(std::move(produce)) {
     if (depth_ > 0)
-      thread_ = std::jthread([this, start = std::move(on_thread_start)](std::stop_token const& stop) { run(stop, start); });
+      thread_ = std::jthread(
+          [this, start = std::move(on_thread_start)](std::stop_token const& stop) { run(stop, start); });
   }
 
   prefetch(prefetch const&) = delete;
   prefetch& operator=(prefetch const&) = delete;
   ~prefetch() = default;
 
-  /// The next result, or nothing after the last. Rethrows what produce or on_thread_start threw, and again if asked again.
+  /// The next result, or nothing after the last. Rethrows what produce or on_thread_start threw, and again if asked
+  /// again.
   std::optional<T> next() {
     if (taken_ == count_) return std::nullopt;
     if (depth_ == 0) {

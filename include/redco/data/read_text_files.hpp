@@ -49,10 +49,10 @@ inline std::vector<std::filesystem::path> files_below(std::filesystem::path cons
 
 }  // namespace detail
 
-/// Reads files and folders, in the order given. A folder stands for the files below it whose extension is in `extensions`
-/// (".hpp"; none given: every file), sorted by path, those without content left out; links to folders are not followed.
-/// Throws error 65 naming the path that is missing, neither file nor folder, unreadable, empty, or a folder without text,
-/// and when no path is given.
+/// Reads files and folders, in the order given. A folder stands for the files below it whose extension is in
+/// `extensions` (".hpp"; none given: every file), sorted by path, those without content left out; links to folders are
+/// not followed. Throws error 65 naming the path that is missing, neither file nor folder, unreadable, empty, or a
+/// folder without text, and when no path is given.
 inline std::vector<text_file> read_text_files(std::span<std::string const> paths,
                                               std::span<std::string const> extensions = {}) {
   namespace fs = std::filesystem;
@@ -67,7 +67,8 @@ inline std::vector<text_file> read_text_files(std::span<std::string const> paths
     if (kind == fs::file_type::directory) {
       for (auto const& file : detail::files_below(path, extensions))
         if (auto text = detail::read_text(file); !text.empty()) files.push_back({file.string(), std::move(text)});
-      if (files.size() == before) detail::refuse_text(path, "is a folder without text: check the path and the extensions");
+      if (files.size() == before)
+        detail::refuse_text(path, "is a folder without text: check the path and the extensions");
     } else if (kind == fs::file_type::regular) {
       files.push_back({path.string(), detail::read_text(path)});
       if (files.back().text.empty()) detail::refuse_text(path, "is empty: a text needs at least one byte");

@@ -11,8 +11,8 @@
 
 namespace redco {
 
-/// The order in which an epoch visits the examples: a pure function of (size, seed, epoch), the same on every rank, mesh,
-/// compiler and machine, found for any place in constant time and memory. Nothing but the position need be saved.
+/// The order in which an epoch visits the examples: a pure function of (size, seed, epoch), the same on every rank,
+/// mesh, compiler and machine, found for any place in constant time and memory. Nothing but the position need be saved.
 class sampler {
  public:
   /// Shuffles `size` examples by `seed`, anew in each epoch; with `shuffle` false each epoch is 0, 1, ..., size - 1.

@@ -13,9 +13,9 @@
 namespace redco {
 
 /// Examples for byte-level language modelling: windows of `context` + 1 bytes, each beginning at the byte where the one
-/// before ended, so that every byte but the first of a file is predicted exactly once. The last window of a file is what
-/// is left, at least two bytes. No window spans two files. Throws error 65 when there is no window at all: every file is
-/// shorter than two bytes. Requires context >= 1.
+/// before ended, so that every byte but the first of a file is predicted exactly once. The last window of a file is
+/// what is left, at least two bytes. No window spans two files. Throws error 65 when there is no window at all: every
+/// file is shorter than two bytes. Requires context >= 1.
 inline std::vector<std::string> text_windows(std::span<text_file const> files, std::int64_t context) {
   auto const stride = static_cast<std::size_t>(context);
   std::vector<std::string> windows;

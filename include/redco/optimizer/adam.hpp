@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// Adam. Weight decay is an L2 penalty: it enters the gradient, g + weight_decay p, and with it the moments; the rest is as
-/// in adamw. Source: Kingma and Ba 2015; equals torch.optim.Adam.
+/// Adam. Weight decay is an L2 penalty: it enters the gradient, g + weight_decay p, and with it the moments; the rest
+/// is as in adamw. Source: Kingma and Ba 2015; equals torch.optim.Adam.
 struct adam {
   learning_rate lr = 1e-3;
   double beta1 = 0.9;

@@ -14,8 +14,9 @@
 
 namespace redco {
 
-/// The learning rate of every step: any of the schedules, a number, or a captureless function (step, steps of the run) ->
-/// rate, as one structural value, so that a description can be a template argument. Functions that capture: scheduled.hpp.
+/// The learning rate of every step: any of the schedules, a number, or a captureless function (step, steps of the run)
+/// -> rate, as one structural value, so that a description can be a template argument (with g++ 12 not one that holds a
+/// function). Functions that capture: scheduled.hpp.
 struct learning_rate {
   using function_type = double (*)(std::int64_t, std::int64_t);
 
@@ -41,8 +42,8 @@ struct learning_rate {
     requires(std::convertible_to<Function, function_type> && !std::convertible_to<Function, double>)
   constexpr learning_rate(Function f) : kind(schedule_kind::function), function(f) {}
 
-  /// The rate used in step `step`, counted from 0, of a run of `run_steps` steps. After the schedule's total it stays at
-  /// the last value. Requires 0 <= step.
+  /// The rate used in step `step`, counted from 0, of a run of `run_steps` steps. After the schedule's total it stays
+  /// at the last value. Requires 0 <= step.
   double at(std::int64_t step, std::int64_t run_steps) const {
     std::int64_t const end = total > 0 ? total : run_steps;
     if (kind == schedule_kind::function) return function(step, end);

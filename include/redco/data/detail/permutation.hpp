@@ -8,9 +8,9 @@
 
 namespace redco::detail {
 
-/// A keyed bijection of 0 ... size - 1 that needs no memory: a Feistel network over the smallest power of two that holds
-/// the size, with Philox as its round function; a value outside the range is sent through again until it falls inside
-/// (less than twice on average). Source: Black and Rogaway, Ciphers with arbitrary finite domains, 2002.
+/// A keyed bijection of 0 ... size - 1 that needs no memory: a Feistel network over the smallest power of two that
+/// holds the size, with Philox as its round function; a value outside the range is sent through again until it falls
+/// inside (less than twice on average). Source: Black and Rogaway, Ciphers with arbitrary finite domains, 2002.
 class permutation {
  public:
   /// Requires 1 <= size < 2^62.

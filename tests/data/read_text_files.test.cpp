@@ -1,6 +1,4 @@
-#include <redco/data/hold_out.hpp>
 #include <redco/data/read_text_files.hpp>
-#include <redco/data/text_windows.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -75,32 +73,4 @@ TEST_CASE("a text that cannot be used is named with its reason") {
     fs::permissions(folder.root / "a.txt", fs::perms::none);
     says(folder / "a.txt", "cannot be read");
   }
-}
-
-TEST_CASE("windows predict each byte but the first of a file exactly once") {
-  std::vector<redco::text_file> const files{{"a", "abcdefgh"}, {"b", "x"}, {"c", "0123456"}, {"d", "pq"}};
-  auto const windows = redco::text_windows(files, 3);
-  REQUIRE(windows == std::vector<std::string>{"abcd", "defg", "gh", "0123", "3456", "pq"});
-  REQUIRE_THROWS_AS(redco::text_windows(std::vector<redco::text_file>{{"b", "x"}}, 3), redco::error);
-}
-
-TEST_CASE("held-out files are spread over the list and at least one") {
-  std::vector<redco::text_file> files;
-  for (int i = 0; i < 45; ++i) files.push_back({std::to_string(i), "text"});
-  auto const split = redco::hold_out(files, 20);
-  REQUIRE(split.train.size() == 43);
-  REQUIRE(split.held_out.size() == 2);
-  REQUIRE(split.held_out[0].path == "10");
-  REQUIRE(split.held_out[1].path == "30");
-  files.resize(2);
-  REQUIRE(redco::hold_out(files, 20).held_out.at(0).path == "1");
-  REQUIRE(redco::hold_out(files, 20).train.size() == 1);
-}
-
-TEST_CASE("of a single file the end is held out") {
-  auto const split = redco::hold_out({{"a", "0123456789"}}, 4);
-  REQUIRE(split.train.at(0).text == "0123456");
-  REQUIRE(split.held_out.at(0).text == "789");
-  REQUIRE_THROWS_AS(redco::hold_out({{"a", "0"}}, 4), redco::error);
-  REQUIRE_THROWS_AS(redco::hold_out({}, 4), redco::error);
 }
