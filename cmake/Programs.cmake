@@ -22,7 +22,7 @@ endif()
 # One precompiled header per kind of program, shared by all programs of the kind.
 function(redco_pch name source)
   cmake_parse_arguments(arg "" "HEADER" "LINK;OPTIONS" ${ARGN})
-  add_library(${name} OBJECT ${source})
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
   target_link_libraries(${name} PRIVATE redco_flags ${arg_LINK})
   target_compile_options(${name} PRIVATE ${arg_OPTIONS})
   target_precompile_headers(${name} PRIVATE ${arg_HEADER})
