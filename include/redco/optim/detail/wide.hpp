@@ -1,0 +1,47 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace redco::detail {
+
+// Kernels of this folder are written twice: one element at a time for any processor, and eight f32 at a time for AVX2
+// with FMA (AVX512 gains nothing: memory is the bound). Each result must not depend on which one wrote it, for then it
+// would depend on how the buffer is cut. So both do the same IEEE operations in the same order: every product that is
+// added to is an explicit fused multiply-add, and no other product meets a sum, which leaves nothing for the compiler
+// to contract.
+
+#if defined(__x86_64__)
+inline bool have_wide() {
+  static bool const have = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return have;
+}
+
+[[gnu::target("avx2,fma"), gnu::always_inline]] inline __m256 load_wide(float const* from) {
+  return _mm256_loadu_ps(from);
+}
+
+[[gnu::target("avx2,fma"), gnu::always_inline]] inline __m256 load_wide(c10::BFloat16 const* from) {
+  __m128i const bits = _mm_loadu_si128(reinterpret_cast<__m128i const*>(from));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+}
+
+/// Rounds to nearest even, NaN to the one NaN that c10 writes.
+[[gnu::target("avx2,fma"), gnu::always_inline]] inline void store_wide(c10::BFloat16* to, __m256 x) {
+  __m256i const bits = _mm256_castps_si256(x);
+  __m256i const odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+  __m256i const half = _mm256_add_epi32(_mm256_set1_epi32(0x7FFF), odd);
+  __m256i const rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, half), 16);
+  __m256i const nan = _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q));
+  __m256i const words = _mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7FC0), nan);
+  __m256i const packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(words, words), 0x08);
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_castsi256_si128(packed));
+}
+#else
+inline bool have_wide() { return false; }
+#endif
+
+}  // namespace redco::detail

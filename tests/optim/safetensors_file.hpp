@@ -1,0 +1,51 @@
+#pragma once
+
+#include <redco/json/parse.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The reference data beside the repository: $REDCO_SHARED, else ../shared of the sources.
+inline std::filesystem::path shared_folder() {
+  if (char const* given = std::getenv("REDCO_SHARED")) return given;
+#ifdef REDCO_SOURCE_DIR
+  return std::filesystem::path(REDCO_SOURCE_DIR) / ".." / "shared";
+#else
+  return std::filesystem::path(__FILE__).parent_path() / ".." / ".." / ".." / "shared";
+#endif
+}
+
+inline std::string file_bytes(std::filesystem::path const& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error("cannot read " + path.string());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The f32 and f64 tensors of a safetensors file, by name, all as f64: only what the optimizers' reference needs.
+inline std::map<std::string, at::Tensor> read_reference(std::filesystem::path const& path) {
+  std::string bytes = file_bytes(path);
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::map<std::string, at::Tensor> tensors;
+  auto const entries = redco::parse_json(std::string_view(bytes).substr(8, header), path.string());
+  for (auto const& [name, entry] : entries.items()) {
+    if (name == "__metadata__") continue;
+    auto const shape = entry["shape"].get<std::vector<std::int64_t>>();
+    auto const type = entry["dtype"] == "F64" ? at::kDouble : at::kFloat;
+    char* const data = bytes.data() + 8 + header + entry["data_offsets"][0].get<std::size_t>();
+    at::Tensor tensor = at::empty(shape, type);
+    std::memcpy(tensor.mutable_data_ptr(), data, tensor.nbytes());
+    tensors[name] = tensor.to(at::kDouble);
+  }
+  return tensors;
+}

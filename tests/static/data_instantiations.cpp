@@ -1,0 +1,10 @@
+#include <redco/data/gathered.hpp>
+#include <redco/data/prefetch.hpp>
+
+#include <memory>
+#include <string>
+
+// Every member compiles, for types that copy and for types that only move.
+template class redco::gathered<std::string>;
+template class redco::prefetch<int>;
+template class redco::prefetch<std::unique_ptr<int>>;
