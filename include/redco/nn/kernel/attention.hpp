@@ -1,10 +1,11 @@
 #pragma once
 
-#include <redco/diag/error.hpp>
 #include <redco/nn/kernel/attention_options.hpp>
 #include <redco/nn/kernel/detail/attention_function.hpp>
-#include <redco/tensor/torch.hpp>
 
+#include <redco/diag/error.hpp>
+
+#include <redco/tensor/torch.hpp>
 #include <c10/util/StringUtil.h>
 
 #include <cstdint>

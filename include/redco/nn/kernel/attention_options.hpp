@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/random/stream.hpp>
+
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>

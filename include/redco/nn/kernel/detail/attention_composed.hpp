@@ -2,6 +2,7 @@
 
 #include <redco/nn/kernel/attention_options.hpp>
 #include <redco/nn/kernel/detail/attention_problem.hpp>
+
 #include <redco/tensor/torch.hpp>
 
 #include <cmath>

@@ -4,6 +4,7 @@
 #include <redco/nn/kernel/detail/attention_composed.hpp>
 #include <redco/nn/kernel/detail/attention_problem.hpp>
 #include <redco/nn/kernel/detail/attention_run.hpp>
+
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>

@@ -2,11 +2,13 @@
 
 #include <redco/nn/kernel/attention_options.hpp>
 #include <redco/nn/kernel/detail/attention_rows.hpp>
+
 #include <redco/random/random_words.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
