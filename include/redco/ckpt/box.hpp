@@ -1,0 +1,57 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace redco {
+
+/// A box inside a tensor: where it starts and how far it reaches, one number per dimension. A scalar's box has none.
+struct box {
+  std::vector<std::int64_t> offset;
+  std::vector<std::int64_t> shape;
+
+  friend bool operator==(box const&, box const&) = default;
+};
+
+/// The number of elements of a shape; 1 for a scalar.
+inline std::int64_t count_of(std::span<std::int64_t const> shape) {
+  std::int64_t product = 1;
+  for (std::int64_t const size : shape) product *= size;
+  return product;
+}
+
+/// The box that covers a whole tensor of this shape.
+inline box whole(std::vector<std::int64_t> const& shape) { return {std::vector<std::int64_t>(shape.size(), 0), shape}; }
+
+/// Whether the box has as many dimensions as the shape and lies inside it.
+inline bool inside(box const& inner, std::span<std::int64_t const> shape) {
+  if (inner.offset.size() != shape.size() || inner.shape.size() != shape.size()) return false;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (inner.offset[d] < 0 || inner.shape[d] < 0 || inner.shape[d] > shape[d] ||
+        inner.offset[d] > shape[d] - inner.shape[d])
+      return false;
+  }
+  return true;
+}
+
+/// What two boxes of the same tensor share; nothing when they share no element.
+inline std::optional<box> intersect(box const& a, box const& b) {
+  box common = a;
+  for (std::size_t d = 0; d < a.offset.size(); ++d) {
+    common.offset[d] = std::max(a.offset[d], b.offset[d]);
+    common.shape[d] = std::min(a.offset[d] + a.shape[d], b.offset[d] + b.shape[d]) - common.offset[d];
+    if (common.shape[d] <= 0) return std::nullopt;
+  }
+  return common;
+}
+
+/// `inner`, whose offset counts from the tensor's origin, as seen from the origin of `outer`.
+inline box relative_to(box inner, box const& outer) {
+  for (std::size_t d = 0; d < inner.offset.size(); ++d) inner.offset[d] -= outer.offset[d];
+  return inner;
+}
+
+}  // namespace redco

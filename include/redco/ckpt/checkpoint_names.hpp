@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco {
+
+/// How the entries of a run's `ckpts/` are called.
+struct checkpoint_names {
+  static constexpr std::string_view folder = "ckpts";
+  static constexpr std::string_view pointer_file = "last_ckpt.txt";
+  static constexpr std::string_view last = "last";
+
+  /// "step_1200"
+  static std::string of_step(std::int64_t step) { return "step_" + std::to_string(step); }
+
+  /// The step of a complete checkpoint's name; nothing for every other name.
+  static std::optional<std::int64_t> step_of(std::string_view name) {
+    constexpr std::string_view prefix = "step_";
+    if (!name.starts_with(prefix)) return std::nullopt;
+    std::string_view const digits = name.substr(prefix.size());
+    std::int64_t step = 0;
+    auto const [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+    if (failure != std::errc() || end != digits.data() + digits.size() || step < 0 || of_step(step) != name)
+      return std::nullopt;
+    return step;
+  }
+
+  /// The steps that have a directory of that name, newest first; none when `directory` is not there.
+  static std::vector<std::int64_t> steps_in(std::filesystem::path const& directory) {
+    std::vector<std::int64_t> steps;
+    std::error_code absent;
+    for (auto const& entry : std::filesystem::directory_iterator(directory, absent)) {
+      if (entry.is_symlink() || !entry.is_directory()) continue;
+      if (auto const step = step_of(entry.path().filename().string())) steps.push_back(*step);
+    }
+    std::sort(steps.rbegin(), steps.rend());
+    return steps;
+  }
+};
+
+}  // namespace redco

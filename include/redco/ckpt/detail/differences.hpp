@@ -1,0 +1,70 @@
+#pragma once
+
+#include <redco/ckpt/detail/names.hpp>
+#include <redco/ckpt/file_dtype.hpp>
+#include <redco/ckpt/manifest.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco::detail {
+
+/// "[3, 5]"
+inline std::string text_of(std::vector<std::int64_t> const& shape) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + std::to_string(shape[d]);
+  return text + "]";
+}
+
+/// How strictly two tables are compared.
+struct comparison {
+  std::vector<std::string> unread;  ///< names in the file that begin with one of these need not be wanted
+  bool any_float = false;           ///< a floating type may be read as another one
+};
+
+inline bool floating(file_dtype type) { return type <= file_dtype::f8_e4m3; }
+
+/// One sentence for each tensor that is missing, is there without being wanted, or has another shape or dtype.
+inline std::vector<std::string> differences(tensor_table const& stored, tensor_table const& wanted,
+                                            comparison const& how) {
+  std::vector<std::string> all;
+  for (auto const& [name, want] : wanted) {
+    auto const found = stored.find(name);
+    if (found == stored.end()) {
+      all.push_back(shown(name) + " is missing in the file");
+      continue;
+    }
+    stored_tensor const& have = found->second;
+    if (have.shape != want.shape)
+      all.push_back(shown(name) + " has shape " + text_of(have.shape) + " in the file, the model has " +
+                    text_of(want.shape));
+    if (have.type != want.type && !(how.any_float && floating(have.type) && floating(want.type))) {
+      all.push_back(shown(name) + " has dtype " + std::string(name_of(have.type)) + " in the file, the model has " +
+                    std::string(name_of(want.type)));
+    }
+  }
+  for (auto const& [name, have] : stored) {
+    bool const unread = std::any_of(how.unread.begin(), how.unread.end(),
+                                    [&](std::string const& prefix) { return name.starts_with(prefix); });
+    if (!unread && !wanted.contains(name)) all.push_back(shown(name) + " is in the file, the model has no such tensor");
+  }
+  return all;
+}
+
+/// Error 65 with the first 20 differences and their number; nothing when there are none.
+inline void refuse_differences(std::string const& source, std::vector<std::string> const& all) {
+  constexpr std::size_t most = 20;
+  if (all.empty()) return;
+  std::string text =
+      source + " does not belong to this model or optimizer: " + std::to_string(all.size()) + " differences";
+  if (all.size() > most) text += ", the first 20 are";
+  for (std::size_t i = 0; i < std::min(all.size(), most); ++i) text += "\n  " + all[i];
+  throw error(exit_code::data, text + "\nUse the configuration it was saved with, or another checkpoint.");
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <redco/ckpt/detail/names.hpp>
+
+#include <redco/json/value.hpp>
+#include <redco/diag/error.hpp>
+
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// A value of the manifest together with the path to it, for messages: "tensors.h.0.weight.shape".
+class manifest_field {
+ public:
+  manifest_field(json_value const& value, std::string path, std::string const& source)
+      : value_(value), path_(std::move(path)), source_(source) {}
+
+  [[noreturn]] void fail(std::string const& why) const {
+    throw error(exit_code::data, source_ + " is not a valid manifest: " + (path_.empty() ? "it" : shown(path_)) + " " +
+                                     why + ". Resume from another checkpoint.");
+  }
+
+  manifest_field operator[](char const* key) const {
+    if (!object().contains(key)) fail("has no \"" + std::string(key) + "\"");
+    return {value_[key], path_.empty() ? key : path_ + "." + key, source_};
+  }
+
+  /// Calls `visit(key, field)` for every member of an object.
+  template <class Visit> void each(Visit visit) const {
+    for (auto const& [key, value] : object().items()) {
+      if (!tensor_name(key)) fail("has a name that is empty, too long or has control characters");
+      visit(key, manifest_field(value, path_ + "." + key, source_));
+    }
+  }
+
+  std::vector<manifest_field> list() const {
+    if (!value_.is_array()) fail("is not an array");
+    std::vector<manifest_field> fields;
+    for (std::size_t i = 0; i < value_.size(); ++i)
+      fields.emplace_back(value_[i], path_ + "[" + std::to_string(i) + "]", source_);
+    return fields;
+  }
+
+  std::string text() const {
+    if (!value_.is_string()) fail("is not a string");
+    return value_.get<std::string>();
+  }
+
+  std::uint64_t whole_number(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const {
+    if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() > most)
+      fail("is not an unsigned integer of at most " + std::to_string(most));
+    return value_.get<std::uint64_t>();
+  }
+
+  std::int64_t count() const {
+    return static_cast<std::int64_t>(whole_number(std::numeric_limits<std::int64_t>::max()));
+  }
+
+  double number() const {
+    if (!value_.is_number()) fail("is not a number");
+    return value_.get<double>();
+  }
+
+  std::uint64_t digest() const {
+    std::string const digits = text();
+    std::uint64_t value = 0;
+    auto const [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+    if (digits.size() != 16 || failure != std::errc() || end != digits.data() + digits.size())
+      fail("is not a hash of 16 hexadecimal digits");
+    return value;
+  }
+
+  std::string file_name() const {
+    std::string name = text();
+    if (!plain_name(name)) fail("is not a plain file name");
+    return name;
+  }
+
+  std::vector<std::int64_t> sizes() const {
+    std::vector<std::int64_t> all;
+    for (manifest_field const& size : list()) all.push_back(size.count());
+    return all;
+  }
+
+ private:
+  json_value const& object() const {
+    if (!value_.is_object()) fail("is not an object");
+    return value_;
+  }
+
+  json_value const& value_;
+  std::string path_;
+  std::string const& source_;
+};
+
+}  // namespace redco::detail

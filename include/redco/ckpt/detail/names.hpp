@@ -1,0 +1,33 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace redco::detail {
+
+/// A name from a file, fit for a message: in quotes, cut after 80 bytes, without control characters.
+inline std::string shown(std::string_view name) {
+  constexpr std::size_t longest = 80;
+  std::string text{name.substr(0, longest)};
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return "\"" + text + (name.size() > longest ? "...\"" : "\"");
+}
+
+/// Whether a name can only mean an entry of the directory it is looked up in: no path, no "..", nothing hidden.
+inline bool plain_name(std::string_view name) {
+  return !name.empty() && name.size() <= 255 && name.front() != '.' &&
+         std::none_of(name.begin(), name.end(),
+                      [](unsigned char c) { return c == '/' || c == '\\' || c < 0x20 || c == 0x7f; });
+}
+
+/// Whether a tensor may have this name: not empty, at most 4096 bytes, no control character (none can be shown or
+/// listed).
+inline bool tensor_name(std::string_view name) {
+  return !name.empty() && name.size() <= 4096 &&
+         std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+}  // namespace redco::detail

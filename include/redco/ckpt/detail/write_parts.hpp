@@ -1,0 +1,97 @@
+#pragma once
+
+#include <redco/ckpt/box.hpp>
+#include <redco/ckpt/file_ops.hpp>
+#include <redco/ckpt/manifest.hpp>
+#include <redco/ckpt/output_file.hpp>
+#include <redco/ckpt/safetensors_plan.hpp>
+#include <redco/ckpt/scalar_type.hpp>
+#include <redco/ckpt/state_part.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco::detail {
+
+/// Which file a tensor goes into.
+inline std::string kind_of(std::string_view name) {
+  if (name.starts_with("optimizer.")) return "optimizer";
+  if (name.starts_with("master.")) return "masters";
+  return "parameters";
+}
+
+/// The parts that this rank writes, by file. A part without elements is written by nobody.
+inline std::map<std::string, std::vector<state_part const*>> written_parts(std::span<state_part const> parts) {
+  std::map<std::string, std::vector<state_part const*>> kinds;
+  for (state_part const& part : parts) {
+    check_part(part);
+    if (part.owner && count_of(part.place.shape) > 0) kinds[kind_of(part.name)].push_back(&part);
+  }
+  return kinds;
+}
+
+/// The table of this rank's tensors, without any part.
+inline tensor_table described(std::span<state_part const> parts) {
+  tensor_table table;
+  for (state_part const& part : parts) {
+    check_part(part);
+    if (!table.try_emplace(part.name, stored_tensor{file_dtype_of(part.local.scalar_type()), part.shape, {}}).second) {
+      throw error(exit_code::internal,
+                  "tensor " + shown(part.name) + " is twice in the state of a rank. Rename one of them.");
+    }
+  }
+  return table;
+}
+
+/// The values of the box, dense, in the memory of the host.
+inline at::Tensor dense_box(state_part const& part) {
+  at::Tensor values = part.local.detach();
+  for (std::size_t d = 0; d < part.place.shape.size(); ++d)
+    values = values.narrow(static_cast<std::int64_t>(d), 0, part.place.shape[d]);
+  return values.to(at::kCPU).contiguous();
+}
+
+/// Writes one file of parts and adds it, and them, to the rank's share of the manifest.
+template <file_ops Ops> void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
+                                         std::vector<state_part const*> const& parts, manifest& share) {
+  std::vector<safetensors_entry> entries;
+  std::map<std::string_view, state_part const*> by_name;
+  for (state_part const* const part : parts) {
+    entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->place.shape});
+    by_name[part->name] = part;
+    share.tensors.at(part->name).parts.push_back({name, part->place.offset, part->place.shape});
+  }
+  safetensors_plan const plan = plan_safetensors(std::move(entries));
+  output_file<Ops> file(ops, directory / name);
+  file.write(plan.header);
+  for (safetensors_entry const& entry : plan.entries) {
+    at::Tensor const values = dense_box(*by_name.at(entry.name));
+    file.write(std::span(static_cast<std::byte const*>(values.data_ptr()), values.nbytes()));
+  }
+  file.finish();
+  share.files[name] = {file.size(), file.digest()};
+}
+
+/// The name of the file that this rank writes: the k-th of the n ranks whose list in `writers` has the kind.
+inline std::string file_name(std::string const& kind, std::vector<std::string> const& writers, int rank) {
+  int before = 0;
+  int all = 0;
+  for (std::size_t r = 0; r < writers.size(); ++r) {
+    bool const writes = ("\n" + writers[r]).find("\n" + kind + "\n") != std::string::npos;
+    all += writes;
+    before += writes && static_cast<int>(r) < rank;
+  }
+  return kind + "-" + std::to_string(before) + "of" + std::to_string(all) + ".safetensors";
+}
+
+}  // namespace redco::detail

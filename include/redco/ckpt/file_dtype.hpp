@@ -1,0 +1,78 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace redco {
+
+/// An element type as safetensors files name it. Wider than `dtype`, because a file from outside may hold more than a
+/// plan.
+enum class file_dtype : std::uint8_t {
+  f64,
+  f32,
+  bf16,
+  f16,
+  f8_e5m2,
+  f8_e4m3,
+  i64,
+  i32,
+  i16,
+  i8,
+  u64,
+  u32,
+  u16,
+  u8,
+  boolean,
+  c64
+};
+
+namespace detail {
+
+struct file_dtype_fact {
+  std::string_view name;
+  std::int64_t bytes;
+};
+
+/// In the order of the enumeration.
+inline constexpr std::array<file_dtype_fact, 16> file_dtypes{{
+    {"F64", 8},
+    {"F32", 4},
+    {"BF16", 2},
+    {"F16", 2},
+    {"F8_E5M2", 1},
+    {"F8_E4M3", 1},
+    {"I64", 8},
+    {"I32", 4},
+    {"I16", 2},
+    {"I8", 1},
+    {"U64", 8},
+    {"U32", 4},
+    {"U16", 2},
+    {"U8", 1},
+    {"BOOL", 1},
+    {"C64", 8},
+}};
+
+/// Names that the format defines and redco does not read: the error says "unsupported", not "unknown".
+inline constexpr std::array<std::string_view, 6> unsupported_dtypes{"F4",      "F6_E2M3",     "F6_E3M2",
+                                                                    "F8_E8M0", "F8_E4M3FNUZ", "F8_E5M2FNUZ"};
+
+}  // namespace detail
+
+/// Bytes of one element.
+constexpr std::int64_t size_of(file_dtype type) { return detail::file_dtypes[static_cast<std::size_t>(type)].bytes; }
+
+/// The name in the file: "F32", "BF16", ...
+constexpr std::string_view name_of(file_dtype type) { return detail::file_dtypes[static_cast<std::size_t>(type)].name; }
+
+/// The type of that name, exactly as the file spells it; nothing when redco does not read it.
+constexpr std::optional<file_dtype> file_dtype_of(std::string_view name) {
+  for (std::size_t i = 0; i < detail::file_dtypes.size(); ++i) {
+    if (detail::file_dtypes[i].name == name) return static_cast<file_dtype>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace redco

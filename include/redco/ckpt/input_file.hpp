@@ -1,0 +1,92 @@
+#pragma once
+
+#include <redco/diag/error.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace redco {
+
+/// Whether a path from outside may be a symbolic link: weights from a cache often are, the files of a checkpoint never.
+enum class links : bool { refused, followed };
+
+/// A regular file open for reading at any position. It is read with pread and never mapped: a file cut short under a
+/// mapping is a SIGBUS, here it is an error.
+/// Errors: 65 when there is no such file, it is no regular file or it ends too early; 74 when the system cannot read
+/// it.
+class input_file {
+ public:
+  explicit input_file(std::filesystem::path path, links policy = links::followed) : path_(std::move(path)) {
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer for ever.
+    int const flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (policy == links::refused ? O_NOFOLLOW : 0);
+    descriptor_ = ::open(path_.c_str(), flags);
+    if (descriptor_ < 0) {
+      int const cause = errno;
+      bool const absent = cause == ENOENT || cause == ENOTDIR || cause == ELOOP;
+      fail(absent ? exit_code::data : exit_code::io, cause == ELOOP ? "it is a symbolic link" : std::strerror(cause));
+    }
+    struct stat facts {};
+    if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+      ::close(descriptor_);
+      fail(exit_code::data, "it is not a regular file");
+    }
+    size_ = static_cast<std::uint64_t>(facts.st_size);
+  }
+
+  input_file(input_file&& other) noexcept
+      : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+  input_file& operator=(input_file&&) = delete;
+  ~input_file() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  std::filesystem::path const& path() const { return path_; }
+
+  /// Bytes when it was opened.
+  std::uint64_t size() const { return size_; }
+
+  /// Fills `target` from `position` on.
+  void read(std::uint64_t position, std::span<std::byte> target) const {
+    while (!target.empty()) {
+      ::ssize_t const got = ::pread(descriptor_, target.data(), target.size(), static_cast<::off_t>(position));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail(exit_code::io, std::strerror(errno));
+      if (got == 0)
+        fail(exit_code::data, "it ends at byte " + std::to_string(position) + ", it was cut while being read");
+      position += static_cast<std::uint64_t>(got);
+      target = target.subspan(static_cast<std::size_t>(got));
+    }
+  }
+
+  /// The whole file as text; refused when it is longer than `most` bytes.
+  std::string text(std::uint64_t most) const {
+    if (size_ > most)
+      fail(exit_code::data,
+           "it has " + std::to_string(size_) + " bytes, more than the " + std::to_string(most) + " allowed");
+    std::string content(static_cast<std::size_t>(size_), '\0');
+    read(0, std::as_writable_bytes(std::span(content)));
+    return content;
+  }
+
+ private:
+  [[noreturn]] void fail(exit_code code, std::string const& why) const {
+    throw error(code,
+                "cannot read " + path_.string() + ": " + why + ". Check the path, or take another checkpoint or file.");
+  }
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace redco

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <redco/ckpt/file_dtype.hpp>
+
+#include <redco/shape/mesh.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace redco {
+
+/// Where a part of a tensor lies: the file, and the box that it fills of the whole tensor.
+struct tensor_part {
+  std::string file;
+  std::vector<std::int64_t> offset;
+  std::vector<std::int64_t> shape;
+
+  friend bool operator==(tensor_part const&, tensor_part const&) = default;
+};
+
+/// A tensor of a checkpoint: its type, its logical (unpadded) shape, and the parts that together make it whole.
+struct stored_tensor {
+  file_dtype type = file_dtype::f32;
+  std::vector<std::int64_t> shape;
+  std::vector<tensor_part> parts;
+
+  friend bool operator==(stored_tensor const&, stored_tensor const&) = default;
+};
+
+/// By name.
+using tensor_table = std::map<std::string, stored_tensor>;
+
+/// What `manifest.json` says about a checkpoint (format 1). Keys may be added to the format, none renamed.
+struct manifest {
+  struct file_facts {
+    std::uint64_t bytes = 0;
+    std::uint64_t xxh64 = 0;
+    friend bool operator==(file_facts const&, file_facts const&) = default;
+  };
+  struct best_value {
+    double value = 0;       ///< finite
+    std::int64_t step = 0;  ///< after which it was measured
+    friend bool operator==(best_value const&, best_value const&) = default;
+  };
+  struct random_facts {
+    std::uint64_t seed = 0;
+    std::uint64_t step = 0;
+    friend bool operator==(random_facts const&, random_facts const&) = default;
+  };
+  struct data_facts {
+    std::uint64_t seed = 0;
+    std::int64_t examples = 0;
+    friend bool operator==(data_facts const&, data_facts const&) = default;
+  };
+
+  /// The newest format that this library reads and the one that it writes.
+  static constexpr std::int64_t newest_format = 1;
+
+  std::int64_t format = newest_format;
+  std::string redco = "0.1.0";  ///< the version that wrote it
+  std::string run;              ///< one id for a run and all its resumptions: a plain name
+  std::int64_t step = 0;        ///< optimizer updates done
+  std::int64_t epoch = 0;
+  std::int64_t epoch_position = 0;  ///< steps done in this epoch
+  redco::mesh mesh;                 ///< that saved; any other may load
+  random_facts rng;
+  data_facts data;
+  std::map<std::string, best_value> best;
+  std::uint64_t config_xxh64 = 0;
+  tensor_table tensors;
+  std::map<std::string, file_facts> files;
+
+  friend bool operator==(manifest const&, manifest const&) = default;
+};
+
+}  // namespace redco

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <redco/ckpt/box.hpp>
+#include <redco/ckpt/detail/check_entry.hpp>
+#include <redco/ckpt/manifest.hpp>
+#include <redco/ckpt/safetensors_reader.hpp>
+#include <redco/ckpt/scalar_type.hpp>
+#include <redco/ckpt/state_part.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+
+namespace redco {
+
+namespace detail {
+
+inline std::span<std::byte> bytes_of(at::Tensor const& dense) {
+  return {static_cast<std::byte*>(dense.data_ptr()), dense.nbytes()};
+}
+
+}  // namespace detail
+
+/// Fills this rank's parts from the files of `directory`, reading from each stored part what it shares with the wanted
+/// box; padding becomes zero. Any mesh's parts are read from any other's, bit for bit; where the dtype differs the
+/// value is converted. Requires: `table` has every wanted name with the wanted shape, and its parts are whole. Errors:
+/// 65 when a file is missing or is not what the table says, 74 when it cannot be read; the parts are then half filled.
+inline void read_parts(std::filesystem::path const& directory, tensor_table const& table,
+                       std::span<state_part const> parts, links policy) {
+  at::NoGradGuard const no_grad;
+  std::map<std::string, safetensors_reader> files;
+  for (state_part const& part : parts) {
+    stored_tensor const& stored = table.at(part.name);
+    at::Tensor const local = part.local.detach();
+    at::ScalarType const type = scalar_type_of(stored.type);
+    bool const direct = local.is_contiguous() && local.device().is_cpu() && local.scalar_type() == type;
+    at::Tensor const target = direct ? local : at::empty(local.sizes(), at::TensorOptions(type));
+    if (target.sizes() != at::IntArrayRef(part.place.shape)) target.zero_();
+    for (tensor_part const& source : stored.parts) {
+      box const held{source.offset, source.shape};
+      std::optional<box> const common = intersect(part.place, held);
+      if (!common) continue;
+      auto file = files.find(source.file);
+      if (file == files.end()) file = files.try_emplace(source.file, directory / source.file, policy).first;
+      detail::check_entry(file->second, part.name, stored.type, source.shape);
+      file->second.read(part.name, relative_to(*common, held), detail::bytes_of(target), target.sizes(),
+                        relative_to(*common, part.place).offset);
+    }
+    if (!direct) {
+      part.local.copy_(target);
+    } else if (!part.local.is_inference()) {
+      part.local.unsafeGetTensorImpl()->bump_version();  // as copy_ does: autograd must see that the values changed
+    }
+  }
+}
+
+}  // namespace redco

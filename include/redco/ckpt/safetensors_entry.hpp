@@ -1,0 +1,23 @@
+#pragma once
+
+#include <redco/ckpt/file_dtype.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace redco {
+
+/// One tensor of a safetensors file: its type, its shape and its bytes' range, counted from the first byte after the
+/// header.
+struct safetensors_entry {
+  std::string name;
+  file_dtype type = file_dtype::f32;
+  std::vector<std::int64_t> shape;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+
+  friend bool operator==(safetensors_entry const&, safetensors_entry const&) = default;
+};
+
+}  // namespace redco

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <redco/ckpt/box.hpp>
+#include <redco/ckpt/detail/names.hpp>
+#include <redco/ckpt/safetensors_entry.hpp>
+
+#include <redco/json/dump.hpp>
+#include <redco/diag/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace redco {
+
+/// What a safetensors file of these tensors looks like, before any of their bytes is at hand: the header's text, then
+/// the tensors' bytes in the order of `entries`. The same tensors always give the same text: wide types first, so that
+/// every tensor is aligned to its element, then by name; the header is padded with spaces to a multiple of 8 bytes.
+struct safetensors_plan {
+  std::string header;  ///< with its 8-byte length
+  std::vector<safetensors_entry> entries;
+
+  /// Bytes of the whole file.
+  std::uint64_t bytes() const { return header.size() + (entries.empty() ? 0 : entries.back().end); }
+};
+
+/// Plans the file. `begin` and `end` of the entries are not read. Error 70 when a name is twice there or cannot be
+/// written.
+inline safetensors_plan plan_safetensors(std::vector<safetensors_entry> entries) {
+  std::sort(entries.begin(), entries.end(), [](safetensors_entry const& a, safetensors_entry const& b) {
+    return size_of(a.type) != size_of(b.type) ? size_of(a.type) > size_of(b.type) : a.name < b.name;
+  });
+  std::string text = "{";
+  std::uint64_t running = 0;
+  std::unordered_set<std::string_view> names;
+  for (safetensors_entry& entry : entries) {
+    if (!detail::tensor_name(entry.name) || entry.name == "__metadata__" || !names.insert(entry.name).second) {
+      throw error(exit_code::internal, "cannot save tensor " + detail::shown(entry.name) +
+                                           ": the name is there twice, or none that a file can hold. Rename it.");
+    }
+    entry.begin = running;
+    running += static_cast<std::uint64_t>(count_of(entry.shape) * size_of(entry.type));
+    entry.end = running;
+    json_value const facts = {{"dtype", std::string(name_of(entry.type))},
+                              {"shape", entry.shape},
+                              {"data_offsets", {entry.begin, entry.end}}};
+    text += (text.size() > 1 ? "," : "") + dump_json(entry.name) + ":" + dump_json(facts);
+  }
+  text += "}";
+  text.append((8 - text.size() % 8) % 8, ' ');
+  std::string prefix(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) prefix[i] = static_cast<char>(text.size() >> (8 * i) & 0xff);
+  return {prefix + text, std::move(entries)};
+}
+
+}  // namespace redco

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <redco/ckpt/file_dtype.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <array>
+#include <string>
+
+namespace redco {
+
+namespace detail {
+
+/// In the order of `file_dtype`.
+inline constexpr std::array<at::ScalarType, 16> scalar_types{
+    at::kDouble, at::kFloat, at::kBFloat16, at::kHalf,        at::kFloat8_e5m2, at::kFloat8_e4m3fn,
+    at::kLong,   at::kInt,   at::kShort,    at::kChar,        at::kUInt64,      at::kUInt32,
+    at::kUInt16, at::kByte,  at::kBool,     at::kComplexFloat};
+
+}  // namespace detail
+
+/// libtorch's name of a file's element type.
+constexpr at::ScalarType scalar_type_of(file_dtype type) {
+  return detail::scalar_types[static_cast<std::size_t>(type)];
+}
+
+/// How files spell libtorch's element type. Error 70 for a type that no safetensors file can hold (quantised,
+/// complex128).
+inline file_dtype file_dtype_of(at::ScalarType type) {
+  for (std::size_t i = 0; i < detail::scalar_types.size(); ++i) {
+    if (detail::scalar_types[i] == type) return static_cast<file_dtype>(i);
+  }
+  throw error(exit_code::internal, std::string("a tensor of ") + c10::toString(type) +
+                                       " cannot be saved: safetensors has no such type. Convert it first.");
+}
+
+}  // namespace redco

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <redco/ckpt/box.hpp>
+#include <redco/ckpt/detail/names.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace redco {
+
+/// What one rank holds of one tensor of a run's state: a parameter "h.0.mlp.up.weight", its fp32 master
+/// "master.<parameter>", or an optimizer slot "optimizer.<slot>.<parameter>".
+struct state_part {
+  std::string name;
+  std::vector<std::int64_t> shape;  ///< of the whole tensor, logical: without padding
+  at::Tensor local;                 ///< this rank's part; its leading corner holds the box, what lies beyond is padding
+  box place;                        ///< what this rank holds of the whole; empty on a rank that holds padding only
+  bool owner = true;  ///< whether this rank writes it: the owners' boxes together are the tensor, each element once
+};
+
+namespace detail {
+
+/// Refuses a part whose box does not fit its tensors: error 70.
+inline void check_part(state_part const& part) {
+  bool fits = tensor_name(part.name) && part.local.defined() && inside(part.place, part.shape) &&
+              part.local.dim() == static_cast<std::int64_t>(part.shape.size());
+  for (std::size_t d = 0; fits && d < part.shape.size(); ++d)
+    fits = part.place.shape[d] <= part.local.size(static_cast<std::int64_t>(d));
+  if (!fits)
+    throw error(exit_code::internal,
+                "the part of tensor " + shown(part.name) +
+                    " that a rank wants to save or load does not fit the tensor. Check its box and shape.");
+}
+
+}  // namespace detail
+
+}  // namespace redco

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <redco/ckpt/input_file.hpp>
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// XXH64 (seed 0) of bytes that come piece by piece: what `xxhsum -H1` prints. Finds damage, keeps no secret.
+class xxh64 {
+ public:
+  xxh64() : state_(XXH64_createState()) {
+    if (state_ == nullptr) throw std::bad_alloc();
+    XXH64_reset(state_, 0);
+  }
+  xxh64(xxh64&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  xxh64& operator=(xxh64&&) = delete;
+  ~xxh64() { XXH64_freeState(state_); }
+
+  void update(std::span<std::byte const> bytes) {
+    if (!bytes.empty()) XXH64_update(state_, bytes.data(), bytes.size());
+  }
+
+  /// Of everything up to now.
+  std::uint64_t digest() const { return XXH64_digest(state_); }
+
+  /// Of a text, at once.
+  static std::uint64_t of(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
+
+  /// Of a file's content, read in pieces of 1 MiB.
+  static std::uint64_t of(input_file const& file) {
+    constexpr std::uint64_t piece = 1 << 20;
+    xxh64 hash;
+    std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(piece, file.size())));
+    for (std::uint64_t position = 0; position < file.size(); position += piece) {
+      auto const bytes = std::span(buffer).first(static_cast<std::size_t>(std::min(piece, file.size() - position)));
+      file.read(position, bytes);
+      hash.update(bytes);
+    }
+    return hash.digest();
+  }
+
+  /// Sixteen lower-case hexadecimal digits.
+  static std::string text_of(std::uint64_t digest) {
+    std::string text(16, '0');
+    for (std::size_t i = 16; i-- > 0; digest >>= 4) text[i] = "0123456789abcdef"[digest & 15];
+    return text;
+  }
+
+ private:
+  XXH64_state_t* state_;
+};
+
+}  // namespace redco
