@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,8 @@ class metrics_log {
   static std::optional<std::uintmax_t> kept_bytes(std::filesystem::path const& file,
                                                   std::optional<std::int64_t> last_step) {
     constexpr std::string_view head = "{\"step\":";
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(file, ignored)) return {};  // a device or a pipe has no rows to keep
     std::ifstream lines(file, std::ios::binary);
     std::uintmax_t kept = 0;
     for (std::string line; std::getline(lines, line); kept += line.size() + 1) {
