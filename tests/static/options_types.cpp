@@ -1,0 +1,19 @@
+// What can be an option, and what a mesh is called.
+#include <redco/options/choices.hpp>
+#include <redco/options/provenance.hpp>
+
+#include <redco/shape/dtype.hpp>
+
+namespace {
+
+enum class unnamed { a, b };
+
+static_assert(redco::options::choice<redco::dtype>);
+static_assert(!redco::options::choice<unnamed> && !redco::options::choice<int>);
+static_assert(redco::options::provenance::flag > redco::options::provenance::file);
+static_assert(redco::options::provenance::file > redco::options::provenance::standard);
+static_assert(redco::options::name_of(redco::options::provenance::standard) == "default");
+
+}  // namespace
+
+int main() {}
