@@ -44,7 +44,7 @@ TEST_CASE("the squared norm has the same bits on any number of threads and witho
   double plain = 0;
   for (std::int64_t begin = 0; begin < flat.numel(); begin += 1 << 14)
     plain += redco::detail::sum_of_squares(flat.const_data_ptr<float>() + begin,
-                                           std::min<std::int64_t>(1 << 14, flat.numel() - begin));
+                                           std::min<std::int64_t>(1 << 14, flat.numel() - begin), false);
   REQUIRE(one == plain);
 }
 
