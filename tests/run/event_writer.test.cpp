@@ -74,8 +74,9 @@ struct field_reader {
     return value;
   }
   double real(int field) const {
-    return bytes(field).size() == 4 ? static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(number(field))))
-                                    : std::bit_cast<double>(number(field));
+    std::uint64_t const bits = number(field);
+    if (bytes(field).size() == 8) return std::bit_cast<double>(bits);
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
   }
 };
 

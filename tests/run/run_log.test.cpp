@@ -77,8 +77,8 @@ TEST_CASE("a log on a full disk loses lines, counts them and warns once") {
   std::string const seen = screen.out.str();
   CHECK(seen ==
         "one\n"
-        "warning: cannot write /dev/full: No space left on device. The run goes on, tries again with every line and counts "
-        "what is lost: free space or fix permissions.\n"
+        "warning: cannot write /dev/full: No space left on device. The run goes on, tries again with every line and "
+        "counts what is lost: free space or fix permissions.\n"
         "two\nthree\n");
 }
 

@@ -48,8 +48,8 @@ inline console_options standard_console(bool quiet = false) {
 }
 
 /// Lines, and on a terminal one status line kept below them. Thread-safe: whoever prints, no line is torn and the
-/// status line comes back. The cursor is never hidden, so a killed run leaves a usable terminal; the end leaves it on a fresh
-/// line. Failures to write are ignored: they must not stop a run.
+/// status line comes back. The cursor is never hidden, so a killed run leaves a usable terminal; the end leaves it on a
+/// fresh line. Failures to write are ignored: they must not stop a run.
 class console {
  public:
   explicit console(console_options options = standard_console()) : options_(std::move(options)) {}

@@ -27,9 +27,9 @@ inline json_value null_where_not_finite(json_value value) {
 
 }  // namespace detail
 
-/// Writes `results` as indented JSON to `file` (`eval_results_epoch0.json`, `min_metrics.json`): whole or not at all, and
-/// an earlier file of that name stays until the new one is on the disk. Numbers that are not finite become null. For one
-/// writer per name at a time: rank 0.
+/// Writes `results` as indented JSON to `file` (`eval_results_epoch0.json`, `min_metrics.json`): whole or not at all,
+/// and an earlier file of that name stays until the new one is on the disk. Numbers that are not finite become null.
+/// For one writer per name at a time: rank 0.
 ///
 /// Errors: exit_code::io, exit_code::data where a string is not UTF-8; the earlier file is then unharmed.
 inline void write_results(std::filesystem::path const& file, json_value const& results) {

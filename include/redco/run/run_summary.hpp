@@ -57,8 +57,8 @@ constexpr std::string_view status_name(exit_code code) {
   return "UNKNOWN";
 }
 
-/// The block that ends every run, also a failed one: status and exit code, steps, time, speed, losses, checkpoint, files,
-/// what went wrong, and the command to resume. No line feed at its end.
+/// The block that ends every run, also a failed one: status and exit code, steps, time, speed, losses, checkpoint,
+/// files, what went wrong, and the command to resume. No line feed at its end.
 inline std::string summary_text(run_summary const& run) {
   std::string text = "== redco run summary " + std::string(50, '=');
   auto line = [&text](std::string_view name, std::string const& content) {

@@ -64,9 +64,10 @@ inline void on_stop_signal(int number, siginfo_t* information, void* context) {
 }  // namespace detail
 
 /// While it lives, SIGINT, SIGTERM and SIGUSR1 only set a flag, which the step loop reads and acts on: save, exit 75. A
-/// second SIGINT or SIGTERM, `grace_seconds` or more after the first, ends the process at once, by that signal; launchers
-/// pass one request on twice, so what comes sooner is the same request. Handlers that were there before are called too,
-/// and put back at the end; a signal that was ignored stays ignored (`nohup`, background jobs). One at a time per process.
+/// second SIGINT or SIGTERM, `grace_seconds` or more after the first, ends the process at once, by that signal;
+/// launchers pass one request on twice, so what comes sooner is the same request. Handlers that were there before are
+/// called too, and put back at the end; a signal that was ignored stays ignored (`nohup`, background jobs). One at a
+/// time per process.
 class stop_signals {
  public:
   explicit stop_signals(double grace_seconds = 0.5) {
@@ -90,7 +91,8 @@ class stop_signals {
 
   ~stop_signals() {
     for (std::size_t index = 0; index < 3; ++index) {
-      if (watched_[index]) ::sigaction(detail::stop_signal_numbers[index], &detail::stop_signal.earlier[index], nullptr);
+      if (!watched_[index]) continue;
+      ::sigaction(detail::stop_signal_numbers[index], &detail::stop_signal.earlier[index], nullptr);
     }
   }
 
