@@ -12,6 +12,9 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/built_tests.txt CONTENT "${redco_lis
 redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -DBUILT=${PROJECT_BINARY_DIR}/built_tests.txt -P ${redco_cmake}/CheckTests.cmake)
 
+redco_add_test(build.setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
+  -DWORK=${PROJECT_BINARY_DIR}/setup -P ${CMAKE_CURRENT_LIST_DIR}/setup.cmake)
+
 # Each header in a translation unit of its own, twice. Headers with tensors share the precompiled header of libtorch, so
 # for them CheckFloors.cmake also asks that they reach the door to libtorch by their own includes.
 function(redco_alone result)

@@ -1,0 +1,38 @@
+# scripts/setup with a user's own libtorch, in a copy of its own: right, wrong, twice; and files that an interruption left.
+#   cmake -DROOT=DIR -DTORCH_ROOT=DIR -DWORK=DIR -P setup.cmake
+
+file(REMOVE_RECURSE ${WORK})
+file(COPY ${ROOT}/scripts DESTINATION ${WORK})
+
+function(setup expected text)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env ${ARGN} ${WORK}/scripts/setup
+    RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL expected OR NOT out MATCHES "${text}")
+    message(FATAL_ERROR "setup with ${ARGN}: expected status ${expected} and '${text}', got ${status}:\n${out}")
+  endif()
+endfunction()
+
+setup(0 "setup: ready" REDCO_TORCH_ROOT=${TORCH_ROOT})
+if(EXISTS ${WORK}/.deps/python)
+  message(FATAL_ERROR "setup fetched a libtorch although REDCO_TORCH_ROOT names one")
+endif()
+string(TIMESTAMP before "%s")
+setup(0 "setup: ready" REDCO_TORCH_ROOT=${TORCH_ROOT})
+string(TIMESTAMP after "%s")
+math(EXPR seconds "${after} - ${before}")
+if(seconds GREATER 2)
+  message(FATAL_ERROR "nothing to do took ${seconds} s")
+endif()
+setup(65 "has no lib/libtorch_cpu.so" REDCO_TORCH_ROOT=${WORK})
+
+# A libtorch without the mark that the installation leaves, some files gone: not taken for complete. pip is kept from
+# fetching a new one, so setup must fail and say what to do.
+set(names torch-2.11.0 nvidia_cuda_runtime-13.0.96 nvidia_cuda_cupti-13.0.85)
+foreach(name IN LISTS names)
+  file(WRITE ${WORK}/.deps/python/${name}.dist-info/RECORD "torch/${name}.so,sha256=x,4\r\n")
+  file(WRITE ${WORK}/.deps/python/torch/${name}.so "1234")
+endforeach()
+file(WRITE ${WORK}/.deps/python/torch/torch-2.11.0.so "12")
+setup(74 "run scripts/setup again" --unset=REDCO_TORCH_ROOT PIP_NO_INDEX=1 PIP_RETRIES=0)
+file(WRITE ${WORK}/.deps/python/torch/torch-2.11.0.so "1234")
+setup(0 "found complete" --unset=REDCO_TORCH_ROOT PIP_NO_INDEX=1 PIP_RETRIES=0)
