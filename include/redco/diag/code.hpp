@@ -28,7 +28,7 @@ inline constexpr diagnosis diagnoses[] = {
      "write it as predict(auto const& net, Batch const& batch), with the type that collate returns as Batch"},
     {"P003", "loss returns neither a mean, nor terms, nor a scalar",
      "The trainer must know what to sum over micro-batches and ranks, and what to divide it by.",
-     "return redco::mean{sum, count}, redco::terms{...} or redco::scalar{value}"},
+     "return redco::mean{sum, count}, redco::terms or a scalar tensor"},
     {"P004", "predict does not return one element per example",
      "The predictor joins the results of all batches in the order of the examples, so it must be able to count them.",
      "return a sized range such as std::vector<std::string>, or a tensor whose first dimension counts the examples"},

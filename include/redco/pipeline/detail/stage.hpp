@@ -1,0 +1,147 @@
+#pragma once
+
+#include <redco/pipeline/detail/accepts.hpp>
+#include <redco/pipeline/enable_loss.hpp>
+#include <redco/pipeline/enable_per_example.hpp>
+
+#include <redco/diag/blame.hpp>
+
+#include <cstddef>
+#include <span>
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+/// Stand for the results of functions that do not name their types: they pass, and are looked at when the function is
+/// called.
+struct any_loss {};
+struct any_prediction {};
+struct any_batch {};
+
+}  // namespace detail
+
+template <>
+inline constexpr bool enable_loss<detail::any_loss> = true;
+template <>
+inline constexpr bool enable_per_example<detail::any_prediction> = true;
+
+}  // namespace redco
+
+namespace redco::detail {
+
+/// A function and its purpose. Without captures it takes no room.
+template <class F>
+struct collate_stage {
+  [[no_unique_address]] F function;
+};
+template <class F>
+struct loss_stage {
+  [[no_unique_address]] F function;
+};
+template <class F>
+struct predict_stage {
+  [[no_unique_address]] F function;
+};
+
+template <template <class> class Kind, class Stage>
+inline constexpr bool is_stage = false;
+template <template <class> class Kind, class F>
+inline constexpr bool is_stage<Kind, Kind<F>> = true;
+
+/// How many of the stages have this purpose.
+template <template <class> class Kind, class... Stage>
+inline constexpr std::size_t stages_of = (std::size_t{is_stage<Kind, Stage>} + ... + 0);
+
+/// The place of the one that has it.
+template <template <class> class Kind, class... Stage>
+consteval std::size_t stage_index() {
+  bool const matches[] = {is_stage<Kind, Stage>...};
+  std::size_t index = 0;
+  while (!matches[index]) ++index;
+  return index;
+}
+
+// Each check below prints its error, the only one, and says whether it passed.
+
+template <class... T>
+constexpr ill_formed lacks_function() {
+  static_assert(never<T...>,
+                "redco[P006]: a pipeline lacks a function that is needed here; "
+                "add it with | redco::collate(f), | redco::loss(f) or | redco::predict(f)");
+  return {};
+}
+
+template <class F>
+consteval bool check_const() {
+  static_assert(callable_on_const<F>(),
+                "redco[P007]: a function of a pipeline cannot be called as const; "
+                "remove mutable, and keep what changes outside, behind a lock or per rank");
+  return callable_on_const<F>();
+}
+
+template <class Collate, class Example>
+consteval bool check_collate() {
+  static_assert(viable<Collate, std::span<Example const>>(),
+                "redco[P008]: collate does not accept the examples; write it as "
+                "collate(std::span<Example const> examples), with the element type of the data as Example");
+  return viable<Collate, std::span<Example const>>();
+}
+
+template <class Loss, class Batch>
+consteval bool check_loss_batch() {
+  static_assert(accepts_batch<Loss, Batch>,
+                "redco[P001]: loss does not accept what collate returns; "
+                "write it as loss(auto const& net, Batch const& batch), with the type that collate returns as Batch");
+  return accepts_batch<Loss, Batch>;
+}
+
+template <class Predict, class Batch>
+consteval bool check_predict_batch() {
+  static_assert(
+      accepts_batch<Predict, Batch>,
+      "redco[P002]: predict does not accept what collate returns; "
+      "write it as predict(auto const& net, Batch const& batch), with the type that collate returns as Batch");
+  return accepts_batch<Predict, Batch>;
+}
+
+template <class Result>
+consteval bool check_loss_value() {
+  static_assert(loss_value<Result>,
+                "redco[P003]: loss returns neither a mean, nor terms, nor a scalar; "
+                "return redco::mean{sum, count}, redco::terms or a scalar tensor");
+  return loss_value<Result>;
+}
+
+template <class Result>
+consteval bool check_predict_value() {
+  static_assert(per_example<Result>,
+                "redco[P004]: predict does not return one element per example; return a sized range such as "
+                "std::vector<std::string>, or a tensor whose first dimension counts the examples");
+  return per_example<Result>;
+}
+
+template <class Loss, class Net, class Batch>
+constexpr auto checked_loss(Loss const& f, Net const& net, Batch const& batch) {
+  if constexpr (!check_loss_batch<Loss, Batch>()) {
+    return ill_formed{};
+  } else if constexpr (!check_loss_value<decltype(f(net, batch))>()) {
+    return ill_formed{};
+  } else {
+    return f(net, batch);
+  }
+}
+
+template <class Predict, class Net, class Batch>
+constexpr auto checked_predict(Predict const& f, Net const& net, Batch const& batch) {
+  if constexpr (!check_predict_batch<Predict, Batch>()) {
+    return ill_formed{};
+  } else if constexpr (!check_predict_value<decltype(f(net, batch))>()) {
+    return ill_formed{};
+  } else {
+    return f(net, batch);
+  }
+}
+
+}  // namespace redco::detail

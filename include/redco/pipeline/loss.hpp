@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/pipeline/detail/stage.hpp>
+#include <redco/pipeline/pipeline.hpp>
+
+#include <redco/diag/blame.hpp>
+#include <redco/meta/tuple.hpp>
+
+#include <utility>
+
+namespace redco {
+
+/// The function of a pipeline that is minimised: `f(net, Batch const&)` gives a mean, terms or a scalar.
+///
+/// Errors: P007 if a const `f` cannot be called; P003 for another result, here if `f` names its types, else when
+/// called.
+template <class F>
+constexpr auto loss(F f) {
+  if constexpr (!detail::check_const<F>()) {
+    return ill_formed{};
+  } else if constexpr (!detail::check_loss_value<detail::named_or<F, detail::any_loss>>()) {
+    return ill_formed{};
+  } else {
+    using stage = detail::loss_stage<F>;
+    return pipeline<stage>(hana::basic_tuple<stage>{stage{std::move(f)}});
+  }
+}
+
+}  // namespace redco

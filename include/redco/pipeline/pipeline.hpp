@@ -1,0 +1,94 @@
+#pragma once
+
+#include <redco/pipeline/collate_info.hpp>
+#include <redco/pipeline/detail/accepts.hpp>
+#include <redco/pipeline/detail/stage.hpp>
+
+#include <redco/diag/blame.hpp>
+#include <redco/meta/tuple.hpp>
+
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace redco {
+
+/// The job as a type: any of collate, loss and predict, piped together. It is called from all ranks at once, so its
+/// members are const and the functions too.
+///
+///   collate(std::span<Example const>) or (std::span<Example const>, collate_info const&) -> Batch, any aggregate
+///   loss(net, Batch const&)    -> mean, terms or a scalar
+///   predict(net, Batch const&) -> one element per example
+///
+/// Errors: P001 to P008, each the only one; the call that failed gives `ill_formed`. Cost: without captures, one byte.
+template <class... Stage>
+class pipeline {
+ public:
+  static constexpr bool has_collate = detail::stages_of<detail::collate_stage, Stage...> != 0;
+  static constexpr bool has_loss = detail::stages_of<detail::loss_stage, Stage...> != 0;
+  static constexpr bool has_predict = detail::stages_of<detail::predict_stage, Stage...> != 0;
+
+  constexpr explicit pipeline(hana::basic_tuple<Stage...> stages) : stages_(std::move(stages)) {}
+
+  constexpr hana::basic_tuple<Stage...> const& stages() const& { return stages_; }
+  constexpr hana::basic_tuple<Stage...>&& stages() && { return std::move(stages_); }
+
+  /// The batch of `examples`, a span or what std::span views. `info` is passed on if the function takes it.
+  template <class Examples>
+  constexpr auto collate(Examples const& examples, collate_info const& info = {}) const {
+    using example = std::remove_const_t<typename decltype(std::span(examples))::element_type>;
+    using view = std::span<example const>;
+    if constexpr (!has_collate) {
+      return detail::lacks_function<pipeline>();
+    } else {
+      auto const& f = function<detail::collate_stage>();
+      using collate_function = std::remove_cvref_t<decltype(f)>;
+      if constexpr (detail::viable<collate_function, view, collate_info const&>()) {
+        return f(view(examples), info);
+      } else if constexpr (detail::check_collate<collate_function, example>()) {
+        return f(view(examples));
+      } else {
+        return ill_formed{};
+      }
+    }
+  }
+
+  /// The loss of `net` on one batch.
+  template <class Net, class Batch>
+  constexpr auto loss(Net const& net, Batch const& one) const {
+    if constexpr (!has_loss) {
+      return detail::lacks_function<pipeline>();
+    } else if constexpr (std::is_same_v<Batch, ill_formed>) {
+      return one;
+    } else {
+      return detail::checked_loss(function<detail::loss_stage>(), net, one);
+    }
+  }
+
+  /// What `net` predicts for one batch, in the order of its examples.
+  template <class Net, class Batch>
+  constexpr auto predict(Net const& net, Batch const& one) const {
+    if constexpr (!has_predict) {
+      return detail::lacks_function<pipeline>();
+    } else if constexpr (std::is_same_v<Batch, ill_formed>) {
+      return one;
+    } else {
+      return detail::checked_predict(function<detail::predict_stage>(), net, one);
+    }
+  }
+
+ private:
+  template <template <class> class Kind>
+  constexpr auto const& function() const {
+    return hana::at_c<detail::stage_index<Kind, Stage...>()>(stages_).function;
+  }
+
+  hana::basic_tuple<Stage...> stages_;
+};
+
+/// The batch that a pipeline makes of examples of type `Example`.
+template <class Pipeline, class Example>
+using batch_of =
+    decltype(std::declval<Pipeline const&>().collate(std::declval<std::span<Example const> const&>(), collate_info{}));
+
+}  // namespace redco
