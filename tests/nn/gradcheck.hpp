@@ -1,0 +1,78 @@
+#pragma once
+
+// Derivatives against central differences in f64. Each returns the largest error over 1 + |expected|.
+
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace gradcheck {
+
+using tensors = std::vector<at::Tensor>;
+
+/// The error of `analytic`, the gradients of a number, against central differences of `number` at `inputs`.
+inline double error_of(tensors const& analytic, tensors const& inputs,
+                       std::function<double(tensors const&)> const& number) {
+  constexpr double step = 1e-5;
+  double worst = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    for (std::int64_t j = 0; j < inputs[i].numel(); ++j) {
+      auto const moved = [&](double by) {
+        tensors copies;
+        for (auto const& x : inputs) copies.push_back(x.detach().clone().requires_grad_(x.requires_grad()));
+        {
+          at::NoGradGuard const quiet;
+          copies[i].view({-1})[j].add_(by);
+        }
+        return number(copies);
+      };
+      double const expected = (moved(step) - moved(-step)) / (2 * step);
+      double const found = analytic[i].contiguous().view({-1})[j].item().toDouble();
+      double const error = std::abs(found - expected) / (1 + std::abs(expected));
+      worst = std::isnan(error) ? 1e300 : std::max(worst, error);
+    }
+  return worst;
+}
+
+/// Asymmetric weights, so that no two outputs cancel.
+inline at::Tensor weights_for(at::Tensor const& y, double phase) {
+  return at::sin(at::arange(y.numel(), y.options().requires_grad(false)) * 1.7 + phase).view_as(y) + 0.3;
+}
+
+/// First derivatives of f, with grad mode off in backward (the kernels) and on (the composed path): the worse of both.
+inline double first(std::function<at::Tensor(tensors const&)> const& f, tensors const& inputs) {
+  auto const number = [&](tensors const& x) {
+    auto const y = f(x);
+    return (y * weights_for(y, 0.1)).sum();
+  };
+  double worst = 0;
+  for (bool const create_graph : {false, true}) {
+    auto const grads = torch::autograd::grad({number(inputs)}, inputs, {}, true, create_graph);
+    worst = std::max(worst, error_of(grads, inputs, [&](tensors const& x) { return number(x).item().toDouble(); }));
+  }
+  return worst;
+}
+
+/// Second derivatives of f: gradients of weighted sums of its gradients, against differences of those the kernels give.
+inline double second(std::function<at::Tensor(tensors const&)> const& f, tensors const& inputs) {
+  auto const number = [&](tensors const& x, bool create_graph) {
+    auto const y = f(x);
+    auto const grads = torch::autograd::grad({(y * y * weights_for(y, 0.1)).sum()}, x, {}, true, create_graph);
+    auto total = at::zeros({}, y.options());
+    for (std::size_t i = 0; i < grads.size(); ++i)
+      total = total + (grads[i] * weights_for(grads[i], 0.5 + static_cast<double>(i))).sum();
+    return total;
+  };
+  auto const grads = torch::autograd::grad({number(inputs, true)}, inputs, {}, false, false, true);
+  tensors defined;
+  for (std::size_t i = 0; i < grads.size(); ++i)
+    defined.push_back(grads[i].defined() ? grads[i] : at::zeros_like(inputs[i]));
+  return error_of(defined, inputs, [&](tensors const& x) { return number(x, false).item().toDouble(); });
+}
+
+}  // namespace gradcheck
