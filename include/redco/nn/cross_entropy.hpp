@@ -1,0 +1,25 @@
+#pragma once
+
+#include <redco/nn/kernel/cross_entropy.hpp>
+#include <redco/nn/logits.hpp>
+#include <redco/tensor/loss.hpp>
+#include <redco/tensor/torch.hpp>
+
+namespace redco {
+
+/// The cross entropy of int64 labels [B, T] (-100: ignored) under a language model's logits: the sum over the labels that
+/// count, and their number. The logits are never whole in memory. Label t belongs to position t: shift beforehand.
+inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
+  auto const loss = kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, {}, l.vocabulary, l.first_row},
+                                          labels.flatten(), *l.mp);
+  return {loss.sum, static_cast<double>(loss.count)};
+}
+
+/// The cross entropy of int64 labels [N...] under whole logits [N..., classes].
+inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels) {
+  at::Tensor const flat = labels.flatten();
+  at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), flat, {}, at::Reduction::Sum);
+  return {sum, flat.ne(-100).sum().item<double>()};
+}
+
+}  // namespace redco

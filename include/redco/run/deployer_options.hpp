@@ -1,0 +1,56 @@
+#pragma once
+
+#include <redco/diag/error.hpp>
+#include <redco/meta/fields.hpp>
+#include <redco/shape/dtype.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace redco {
+
+/// Where and how a program runs: what every redco program takes from its command line.
+struct deployer_options {
+  int ranks = 1;
+  int n_model_shards = 1;
+  std::optional<redco::mesh> mesh;
+  std::filesystem::path workdir = "run";
+  std::uint64_t seed = 42;
+  std::optional<redco::dtype> dtype;
+  bool recompute = false;
+  std::string resume = "auto";
+  int threads = 0;
+  double deadline = 120;
+  bool quiet = false;
+
+  static constexpr auto fields() {
+    using o = deployer_options;
+    return redco::fields(
+        field<"ranks">(&o::ranks, "workers, one thread each"),
+        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
+        field<"mesh">(&o::mesh, "data-parallel x model-parallel ranks, instead of the two above"),
+        field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
+        field<"seed">(&o::seed, "of parameters, dropout and the order of examples"),
+        field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the CPU multiplies it faster, else f32"),
+        field<"recompute">(&o::recompute, "keep only each block's input and compute the block again in backward"),
+        field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
+        field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
+        field<"deadline">(&o::deadline, "seconds that a rank waits for another after the first step"),
+        field<"quiet">(&o::quiet, "no progress bar, plain lines only"));
+  }
+};
+
+/// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it.
+inline mesh mesh_of(deployer_options const& o) {
+  if (o.mesh) return *o.mesh;
+  if (o.ranks < 1 || o.n_model_shards < 1 || o.ranks % o.n_model_shards != 0)
+    throw error(exit_code::usage, std::to_string(o.ranks) + " ranks cannot hold copies of " +
+                                      std::to_string(o.n_model_shards) +
+                                      " model shards each: make --ranks a multiple of --n-model-shards");
+  return {o.ranks / o.n_model_shards, o.n_model_shards};
+}
+
+}  // namespace redco

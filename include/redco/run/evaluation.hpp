@@ -1,0 +1,143 @@
+#pragma once
+
+#include <redco/comm/rank_context.hpp>
+#include <redco/data/batches.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/run/fit_options.hpp>
+#include <redco/run/prepared_batch.hpp>
+#include <redco/run/user_call.hpp>
+#include <redco/tensor/loss.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace redco {
+
+/// How much is evaluated at once, and at which place of the run (for keyed draws).
+struct evaluation_place {
+  std::int64_t global_batch = 8;
+  std::int64_t micro_batch = 0;
+  std::uint64_t seed = 0;
+  std::int64_t step = 0;
+};
+
+namespace detail {
+
+/// Calls f(net, prepared) for each of this rank's micro-batches of `data`, in order, in evaluation mode.
+template <class Example, model M, class Pipeline, class F>
+void for_each_evaluated(rank_context& rank, std::shared_ptr<network<M> const> const& net, Pipeline const& pipeline,
+                        examples<Example> const& data, evaluation_place const& place, F&& f) {
+  using batch = typename Pipeline::template batch<Example>;
+  sampler const order(data.size(), 0, false);
+  std::int64_t const at_once = std::max<std::int64_t>(place.global_batch, rank.mesh.dp);
+  batches const all(order, {at_once, place.micro_batch, rank.mesh.dp, rank.dp_index()});
+  auto source = prepared_batches<Example, batch>(pipeline, data, all, order, 0, {place.seed, 0}, {}, 0, {});
+  at::NoGradGuard const no_grad;
+  while (auto prepared = source.next()) {
+    pass in;
+    in.mp = &rank.mp;
+    in.seed = place.seed;
+    in.step = static_cast<std::uint64_t>(place.step);
+    in.first_example = prepared->place.examples.front();
+    in.examples = static_cast<std::int64_t>(prepared->place.examples.size());
+    f(bound_network<M>(net, in), *prepared);
+  }
+}
+
+/// One element per example of what predict returned.
+template <class Result>
+auto element_of(Result const& result, std::size_t i) {
+  if constexpr (std::is_same_v<Result, at::Tensor>) {
+    return result[static_cast<std::int64_t>(i)];
+  } else {
+    auto at = std::begin(result);
+    std::advance(at, static_cast<std::ptrdiff_t>(i));
+    return std::remove_cvref_t<decltype(*at)>(*at);
+  }
+}
+
+template <class Result>
+std::size_t elements_of(Result const& result) {
+  if constexpr (std::is_same_v<Result, at::Tensor>) {
+    return static_cast<std::size_t>(result.size(0));
+  } else {
+    return std::size(result);
+  }
+}
+
+}  // namespace detail
+
+/// What predict gives for one example: std::monostate where the pipeline has no predict.
+template <class Pipeline, class Net, class Example>
+struct prediction {
+  using type = std::monostate;
+};
+template <class Pipeline, class Net, class Example>
+  requires Pipeline::has_predict
+struct prediction<Pipeline, Net, Example> {
+  using batch = typename Pipeline::template batch<Example>;
+  using result = std::remove_cvref_t<decltype(std::declval<Pipeline const&>().predict(
+      std::declval<Net const&>(), std::declval<batch const&>()))>;
+  using type = decltype(detail::element_of(std::declval<result const&>(), 0));
+};
+
+/// The mean loss (and its terms) over `data`, dropout off: the same on every rank and mesh.
+template <class Example, model M, class Pipeline>
+metric_map evaluated_loss(rank_context& rank, std::shared_ptr<network<M> const> const& net, Pipeline const& pipeline,
+                          examples<Example> const& data, evaluation_place const& place) {
+  constexpr std::size_t most = 16;
+  std::vector<double> sums(2 * most, 0);
+  std::vector<std::pair<std::string, double>> names;
+  detail::for_each_evaluated(rank, net, pipeline, data, place, [&](auto const& bound, auto const& prepared) {
+    auto const loss = user_call("loss", place.step, [&] {
+      return detail::as_terms(pipeline.loss(bound, prepared.batch), std::ssize(prepared.place.examples));
+    });
+    names.clear();
+    for (std::size_t i = 0; i < loss.all.size(); ++i) {
+      names.emplace_back(loss.all[i].name, loss.all[i].factor);
+      if (rank.mp_index() != 0) continue;
+      sums[2 * i] += loss.all[i].loss.sum.template item<double>() * loss.all[i].factor;
+      sums[2 * i + 1] += loss.all[i].loss.count;
+    }
+  });
+  rank.world.all_reduce(at::from_blob(sums.data(), {static_cast<std::int64_t>(sums.size())}, at::kDouble));
+  metric_map metrics{{"loss", 0}};
+  for (std::size_t i = 0; i < most; ++i) {
+    double const value = sums[2 * i + 1] > 0 ? sums[2 * i] / sums[2 * i + 1] : 0;
+    metrics["loss"] += value;
+    if (names.size() > 1 && i < names.size()) metrics[names[i].first] = value / names[i].second;
+  }
+  return metrics;
+}
+
+/// Writes one result per example of `data` into `results`, which the ranks share: slot i is example i's. Ends in a barrier.
+template <class Example, class Output, model M, class Pipeline>
+void predict_into(std::vector<std::optional<Output>>& results, rank_context& rank,
+                  std::shared_ptr<network<M> const> const& net, Pipeline const& pipeline, examples<Example> const& data,
+                  evaluation_place const& place) {
+  detail::for_each_evaluated(rank, net, pipeline, data, place, [&](auto const& bound, auto const& prepared) {
+    auto const result = user_call("predict", place.step, [&] { return pipeline.predict(bound, prepared.batch); });
+    auto const& indices = prepared.place.examples;
+    if (detail::elements_of(result) != indices.size())
+      throw error(exit_code::internal, "predict returned " + std::to_string(detail::elements_of(result)) + " results for " +
+                                           std::to_string(indices.size()) + " examples; return one per example, in order");
+    if (rank.mp_index() != 0) return;
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      results[static_cast<std::size_t>(indices[i])] = detail::element_of(result, i);
+  });
+  rank.world.barrier();
+}
+
+}  // namespace redco

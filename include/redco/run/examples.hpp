@@ -1,0 +1,55 @@
+#pragma once
+
+#include <redco/data/example_range.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// Any random-access range of examples, its type erased: what fit and predict take. An lvalue is referred to and must
+/// outlive the call; an rvalue is kept. Read by all ranks at once, so const access must be safe.
+template <class Example>
+class examples {
+ public:
+  examples() = default;
+
+  template <class Range>
+    requires(!std::same_as<std::remove_cvref_t<Range>, examples> && example_range<std::remove_cvref_t<Range>> &&
+             std::convertible_to<example_of<std::remove_cvref_t<Range>>, Example>)
+  examples(Range&& range) {
+    using held = std::remove_cvref_t<Range>;
+    std::shared_ptr<held const> kept;
+    if constexpr (std::is_lvalue_reference_v<Range>) {
+      kept = std::shared_ptr<held const>(std::shared_ptr<void>(), &range);
+    } else {
+      kept = std::make_shared<held const>(std::move(range));
+    }
+    size_ = static_cast<std::int64_t>(ranges::size(*kept));
+    copy_ = [kept](std::span<std::int64_t const> indices) {
+      std::vector<Example> chosen;
+      chosen.reserve(indices.size());
+      for (std::int64_t const i : indices)
+        chosen.push_back(ranges::begin(*kept)[static_cast<ranges::range_difference_t<held const>>(i)]);
+      return chosen;
+    };
+  }
+
+  std::int64_t size() const { return size_; }
+
+  /// Copies of the examples at `indices`.
+  std::vector<Example> operator[](std::span<std::int64_t const> indices) const { return copy_(indices); }
+
+ private:
+  std::int64_t size_ = 0;
+  std::function<std::vector<Example>(std::span<std::int64_t const>)> copy_;
+};
+
+}  // namespace redco

@@ -1,0 +1,298 @@
+#pragma once
+
+#include <redco/ckpt/checkpoint_store.hpp>
+#include <redco/ckpt/load_checkpoint.hpp>
+#include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/data/batch_step.hpp>
+#include <redco/data/batches.hpp>
+#include <redco/data/data_position.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/run/best_metrics.hpp>
+#include <redco/run/deployer.hpp>
+#include <redco/run/evaluation.hpp>
+#include <redco/run/fit_options.hpp>
+#include <redco/run/fit_report.hpp>
+#include <redco/run/prepared_batch.hpp>
+#include <redco/run/rank_state.hpp>
+#include <redco/run/run_recorder.hpp>
+#include <redco/run/training_step.hpp>
+#include <redco/run/user_call.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// The type that a pipeline's loss returns.
+template <class Pipeline, class Net, class Batch>
+using loss_of =
+    std::remove_cvref_t<decltype(std::declval<Pipeline const&>().loss(std::declval<Net const&>(), std::declval<Batch const&>()))>;
+
+/// The training loop of one rank: what `trainer::fit` runs on every rank thread. All ranks take the same decisions from the
+/// same numbers; rank 0 alone writes.
+template <class Example, model M, class Pipeline, class Optimizer, class Options>
+class fit_loop {
+ public:
+  using net = bound_network<M>;
+  using batch = typename Pipeline::template batch<Example>;
+  using output = typename prediction<Pipeline, net, Example>::type;
+  using step_type = training_step<M, Optimizer, std::is_same_v<loss_of<Pipeline, net, batch>, terms>>;
+
+  fit_loop(deployer& where, rank_context& rank, rank_state<M, Optimizer>& state, Pipeline const& pipeline,
+           Optimizer const& optimizer, examples<Example> const& train, Options const& options,
+           fit_report<output>& report)
+      : where_(where),
+        rank_(rank),
+        state_(state),
+        pipeline_(pipeline),
+        optimizer_(optimizer),
+        train_(train),
+        options_(options),
+        report_(report),
+        best_(options.save_argmin, options.save_argmax) {}
+
+  void run() {
+    start();
+    if (options_.sanity_check && options_.eval.size() > 0) sanity_check();
+    while (position_.epoch < options_.epochs && !ended()) run_epoch();
+    if (options_.save_last) save({});
+  }
+
+ private:
+  bool first() const { return rank_.rank == 0; }
+  bool ended() const { return report_stop_ || (options_.max_steps > 0 && step_ >= options_.max_steps); }
+
+  examples<Example> epoch_examples(std::int64_t epoch) const {
+    return options_.train_of_epoch ? options_.train_of_epoch(static_cast<int>(epoch)) : train_;
+  }
+
+  void start() {
+    if (first()) {
+      posix_file_ops ops;
+      checkpoint_store(ops, where_.workdir() / checkpoint_names::folder, report_.run).sweep(where_.lock());
+    }
+    auto const found = find_checkpoint(rank_.world, where_.workdir(), where_.options().resume,
+                                       {.warn = [this](std::string const& text) { where_.log().warning(text); }});
+    if (found) {
+      resume(*found);
+    } else if (!options_.warm_start.empty()) {
+      auto const parts = state_.master_parts();
+      load_parameters(open_weights(options_.warm_start), parts);
+      state_.store.publish();
+    }
+    if (!first()) return;
+    if (found) where_.log().line("resumed from " + found->directory.string() + " after step " + std::to_string(step_));
+    report_.started(step_);
+    recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_);
+    if (!options_.config.is_null()) recorder_->save("config.json", options_.config);
+  }
+
+  void resume(found_checkpoint const& found) {
+    auto const parts = state_.parts();
+    load_checkpoint(found, parts, rank_.world);
+    manifest const& facts = found.facts;
+    if (facts.data.examples != epoch_examples(facts.epoch).size())
+      throw error(exit_code::data, found.directory.string() + " was saved with " + std::to_string(facts.data.examples) +
+                                       " training examples, this run has " +
+                                       std::to_string(epoch_examples(facts.epoch).size()) +
+                                       ": give the same data, or start anew with --resume none");
+    step_ = facts.step;
+    position_ = {facts.epoch, facts.epoch_position};
+    seed_ = facts.rng.seed;
+    best_ = best_metrics(options_.save_argmin, options_.save_argmax, facts.best);
+    saved_step_ = step_;
+    if (first()) report_.run = facts.run, report_.checkpoint = found.directory;
+  }
+
+  /// A few examples through evaluation, so that a mistake there shows before hours of training.
+  void sanity_check() {
+    std::vector<std::int64_t> few(static_cast<std::size_t>(std::min<std::int64_t>(options_.eval.size(), rank_.mesh.dp)));
+    for (std::size_t i = 0; i < few.size(); ++i) few[i] = static_cast<std::int64_t>(i);
+    examples<Example> const sample(options_.eval[few]);
+    evaluated_loss(rank_, state_.net, pipeline_, sample, place());
+    if constexpr (Pipeline::has_predict) {
+      if (options_.eval_predictions) predict_into(report_.slots(sample.size(), rank_.world), rank_, state_.net, pipeline_, sample, place());
+    }
+  }
+
+  evaluation_place place() const { return {options_.global_batch, options_.micro_batch, seed(), step_}; }
+  std::uint64_t seed() const { return seed_.value_or(where_.options().seed); }
+
+  void run_epoch() {
+    examples<Example> const data = epoch_examples(position_.epoch);
+    examples_ = data.size();
+    sampler const order(data.size(), seed());
+    batches const all(order, {options_.global_batch, options_.micro_batch, rank_.mesh.dp, rank_.dp_index()}, position_);
+    std::int64_t const steps_per_epoch = (data.size() + options_.global_batch - 1) / options_.global_batch;
+    std::int64_t const run_steps =
+        options_.max_steps > 0 ? options_.max_steps : steps_per_epoch * static_cast<std::int64_t>(options_.epochs);
+    std::int64_t const done_before = steps_per_epoch - all.steps();
+    auto source = prepared_batches<Example, batch>(pipeline_, data, all, order, position_.epoch, {seed(), step_},
+                                                   options_.length, options_.prefetch, memory_scope());
+    if (first()) {
+      report_.steps = run_steps;
+      std::int64_t const here = std::min(steps_per_epoch, done_before + run_steps - step_);
+      recorder_->begin_epoch(static_cast<int>(position_.epoch), options_.epochs, here, done_before,
+                             run_steps - step_ - (here - done_before));
+    }
+    int const epoch = static_cast<int>(position_.epoch);
+    for (std::int64_t k = 0; k < all.steps() && !ended(); ++k) {
+      batch_step const at = all.step(k);
+      run_step(source, at, epoch, run_steps, done_before + k + 1);
+      position_ = at.next;
+      if (position_.epoch > epoch || ended()) break;
+      if (options_.eval_every_steps > 0 && step_ % options_.eval_every_steps == 0) save_if_better(evaluate(epoch));
+      if (options_.save_every_steps > 0 && step_ % options_.save_every_steps == 0) save({});
+    }
+    if (first()) recorder_->end_epoch();
+    if (!report_stop_ || position_.epoch > epoch) end_epoch(epoch, position_.epoch > epoch);
+  }
+
+  template <class Source>
+  void run_step(Source& source, batch_step const& at, int epoch, std::int64_t run_steps, std::int64_t done_in_epoch) {
+    if (step_ == report_.measured_step) rank_.memory->reset_peak();
+    step_type step(state_, optimizer_, rank_);
+    if (step_type::several && at.rounds > 1) step.refuse_micro_batches();
+    for (std::int64_t i = 0; i < at.micro_batches; ++i) {
+      auto prepared = user_call("collate", step_, [&] { return source.next(); });
+      compute(step, *prepared);
+    }
+    if (at.micro_batches == 0) step.add_nothing();
+    step_result const result = step.finish(step_, run_steps, where_.stop_requested() != 0);
+    if (step_ == report_.measured_step) report_.peak_bytes[static_cast<std::size_t>(rank_.rank)] = rank_.memory->peak();
+    ++step_;
+    rank_.first_step_done();
+    report_stop_ = result.stop;
+    if (!first()) return;
+    fit_event event{step_, epoch, result.loss, result.lr, result.grad_norm, {result.terms.begin(), result.terms.end()}};
+    recorder_->step(event, done_in_epoch, result.weight);
+    report_.after_step(event, recorder_->tokens_per_second());
+    if (options_.on_step) user_call("on_step", step_ - 1, [&] { options_.on_step(event); });
+  }
+
+  void compute(step_type& step, prepared_batch<batch> const& prepared) {
+    pass in;
+    in.mp = &rank_.mp;
+    in.training = true;
+    in.recompute = where_.options().recompute;
+    in.seed = seed();
+    in.step = static_cast<std::uint64_t>(step_);
+    in.first_example = prepared.place.first_example;
+    in.examples = std::ssize(prepared.place.examples);
+    net const bound(state_.net, in);
+    if (options_.train_step) {
+      user_call("train_step", step_, [&] { options_.train_step(step, bound, prepared.batch); });
+      return;
+    }
+    step.add(user_call("loss", step_,
+                       [&] { return detail::as_terms(pipeline_.loss(bound, prepared.batch), in.examples); }));
+  }
+
+  /// Carries this rank's memory counter into its prefetch thread.
+  std::function<void()> memory_scope() const {
+    return [memory = rank_.memory] {
+      thread_local std::optional<memory_counter::scope> counting;
+      counting.emplace(memory);
+    };
+  }
+
+  metric_map evaluate(int epoch) {
+    metric_map metrics;
+    if (options_.eval.size() == 0) return metrics;
+    metrics = evaluated_loss(rank_, state_.net, pipeline_, options_.eval, place());
+    if constexpr (Pipeline::has_predict) {
+      if (options_.eval_predictions) {
+        auto& slots = report_.slots(options_.eval.size(), rank_.world);
+        predict_into(slots, rank_, state_.net, pipeline_, options_.eval, place());
+        for (auto const& [name, value] : report_.judged(options_, rank_.world)) metrics[name] = value;
+        if (first()) recorder_->save("outputs_epoch" + std::to_string(epoch) + ".json", report_.outputs_json(options_));
+        rank_.world.barrier();
+      }
+    }
+    if (first()) {
+      recorder_->evaluation(metrics, step_, epoch);
+      recorder_->resume_clock();
+      report_.evaluation = metrics;
+    }
+    return metrics;
+  }
+
+  /// Takes an evaluation into the best metrics; the names of what it improves.
+  std::vector<std::string> judge(metric_map const& metrics) {
+    if (metrics.empty()) return {};
+    std::vector<std::string> const improved = best_.update(metrics, step_);
+    if (options_.patience > 0 && best_.stale() >= options_.patience) report_stop_ = true, stopped_early_ = true;
+    if (first()) report_.best = best_.best();
+    return improved;
+  }
+
+  void save_if_better(metric_map const& metrics) {
+    auto const improved = judge(metrics);
+    if (!improved.empty()) save(improved);
+  }
+
+  void end_epoch(int epoch, bool whole) {
+    metric_map const metrics = evaluate(epoch);
+    std::vector<std::string> names = judge(metrics);
+    if (whole && options_.save_every_epochs > 0 && (epoch + 1) % options_.save_every_epochs == 0)
+      names.push_back("epoch_" + std::to_string(epoch));
+    if (!names.empty() || options_.save_last) save(names);
+    if (first() && options_.on_epoch)
+      user_call("on_epoch", step_ - 1, [&] { options_.on_epoch({step_, epoch, report_.loss, 0, 0, metrics}); });
+  }
+
+  /// A checkpoint of this step under `names`. A failing save is a warning: training goes on with the older checkpoints;
+  /// three in a row end the run.
+  void save(std::vector<std::string> const& names) {
+    if (saved_step_ == step_ && names.empty()) return;
+    save_options to;
+    to.workdir = where_.workdir();
+    to.pointers = names;
+    to.keep_last = options_.keep_last;
+    to.facts.run = report_.run;
+    to.facts.step = step_;
+    to.facts.epoch = position_.epoch;
+    to.facts.epoch_position = position_.position;
+    to.facts.mesh = rank_.mesh;
+    to.facts.rng = {seed(), static_cast<std::uint64_t>(step_)};
+    to.facts.data = {seed(), examples_};
+    to.facts.best = best_.best();
+    try {
+      auto const parts = state_.parts();
+      auto const path = save_checkpoint(to, parts, rank_.world);
+      saved_step_ = step_;
+      failed_saves_ = 0;
+      if (first()) report_.saved(path, best_.best(), where_.workdir());
+    } catch (error const& e) {
+      if (e.code() != exit_code::io || ++failed_saves_ >= 3) throw;
+      if (first()) where_.log().warning(std::string("not saved: ") + e.what());
+    }
+    if (first()) recorder_->resume_clock();
+  }
+
+  deployer& where_;
+  rank_context& rank_;
+  rank_state<M, Optimizer>& state_;
+  Pipeline const& pipeline_;
+  Optimizer const& optimizer_;
+  examples<Example> const& train_;
+  Options const& options_;
+  fit_report<output>& report_;
+  best_metrics best_;
+  std::optional<run_recorder> recorder_;  ///< rank 0
+  std::optional<std::uint64_t> seed_;     ///< of the run that is resumed
+  std::int64_t step_ = 0, saved_step_ = -1, examples_ = 0;
+  data_position position_;
+  bool report_stop_ = false, stopped_early_ = false;
+  int failed_saves_ = 0;
+};
+
+}  // namespace redco

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <redco/json/value.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace redco {
+
+/// What outputs files hold of an example or a prediction: strings, numbers, tensors as nested lists, ranges of these; of
+/// anything else the sentence that it is not shown.
+template <class T>
+json_value json_of(T const& value) {
+  if constexpr (std::is_same_v<T, at::Tensor>) {
+    if (value.dim() == 0) {
+      return at::isIntegralType(value.scalar_type(), true) ? json_value(value.template item<std::int64_t>())
+                                                           : json_value(value.template item<double>());
+    }
+    json_value list = json_value::array();
+    for (std::int64_t i = 0; i < value.size(0); ++i) list.push_back(json_of<at::Tensor>(value[i]));
+    return list;
+  } else if constexpr (std::is_arithmetic_v<T> || std::convertible_to<T, std::string>) {
+    return json_value(value);
+  } else if constexpr (requires { value.begin() != value.end(); }) {
+    json_value list = json_value::array();
+    for (auto const& item : value) list.push_back(json_of(item));
+    return list;
+  } else {
+    return "(not shown)";
+  }
+}
+
+}  // namespace redco

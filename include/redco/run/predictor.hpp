@@ -1,0 +1,50 @@
+#pragma once
+
+#include <redco/data/example_range.hpp>
+#include <redco/run/evaluation.hpp>
+#include <redco/run/examples.hpp>
+#include <redco/run/trainer.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// Runs a trainer's predict over examples: one result per example, in their order, for any number of them and any mesh.
+///
+///   auto outputs = redco::predictor(trainer).predict(texts, 8);
+template <class Trainer>
+class predictor {
+ public:
+  explicit predictor(Trainer const& from) : trainer_(from) {}
+
+  /// `global_batch` examples are computed at once over all ranks. Errors: what predict throws, and exit code 70 when the
+  /// trainer has not fitted or predict does not return one result per example.
+  template <class Range>
+  auto predict(Range&& range, std::int64_t global_batch = 8) const {
+    using example = example_of<std::remove_cvref_t<Range>>;
+    using output = typename Trainer::template output<example>;
+    examples<example> const data(std::forward<Range>(range));
+    std::vector<std::optional<output>> slots(static_cast<std::size_t>(data.size()));
+    std::vector<output> results;
+    if (data.size() == 0) return results;
+    deployer& where = trainer_.where();
+    where.run([&](rank_context& rank) {
+      auto const& state = trainer_.states()[static_cast<std::size_t>(rank.rank)];
+      if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
+      predict_into(slots, rank, state->net, trainer_.pipeline(), data,
+                   {global_batch, 0, where.options().seed, 0});
+    });
+    results.reserve(slots.size());
+    for (auto& slot : slots) results.push_back(std::move(slot).value());
+    return results;
+  }
+
+ private:
+  Trainer const& trainer_;
+};
+
+}  // namespace redco

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <redco/ckpt/state_part.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/nn/parameter_store.hpp>
+#include <redco/optim/make_segment.hpp>
+#include <redco/optim/norm_range.hpp>
+#include <redco/optim/segment.hpp>
+#include <redco/optimizer/decay_all.hpp>
+#include <redco/optimizer/state_slots.hpp>
+#include <redco/shard/placed.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// What one rank keeps of a training run: its part of the parameters, the modules over them, the optimizer's state.
+template <model M, class Optimizer>
+class rank_state {
+ public:
+  rank_state(M const& m, dynamic_plan const& p, Optimizer const& optimizer, dtype compute, std::uint64_t seed, int rank,
+             std::vector<std::string> const& frozen)
+      : mesh_(p.mesh),
+        rank_(rank),
+        store(placed_parameters(p), p.mesh.mp_index(rank), compute, seed, frozen),
+        net(std::make_shared<network<M> const>(m, store, p.mesh.mp_index(rank), p.mesh.mp)),
+        slots_(state_slots(optimizer)) {
+    add_segment(optimizer, 0, store.decayed(), true);
+    add_segment(optimizer, store.decayed(), store.trainable(), decay_all(optimizer));
+    for (stored_parameter const& s : store.parameters())
+      if (s.trainable) add_norm_range(s);
+  }
+
+  /// The state that a checkpoint holds: parameters, masters where they differ, optimizer slots.
+  std::vector<state_part> parts() const {
+    std::vector<state_part> all;
+    for (stored_parameter const& s : store.parameters()) {
+      all.push_back(part(s.name, s, s.value));
+      if (store.has_masters()) all.push_back(part("master." + s.name, s, s.master));
+      if (!s.trainable) continue;
+      std::size_t const at = s.offset < store.decayed() ? 0 : 1;
+      std::int64_t const begin = at == 0 ? 0 : store.decayed();
+      for (int i = 0; i < slots_.size(); ++i) {
+        at::Tensor const slot = segments[at].slots[static_cast<std::size_t>(i)]
+                                    .narrow(0, s.offset - begin, s.master.numel())
+                                    .view(s.master.sizes());
+        all.push_back(part("optimizer." + std::string(slots_[i]) + "." + s.name, s, slot));
+      }
+    }
+    return all;
+  }
+
+  /// Sums the gradients of parameters that neighbouring shards hold alike (key-value heads fewer than shards).
+  void sum_shared_gradients(group& mp) const {
+    for (stored_parameter const& s : store.parameters()) {
+      if (!s.trainable || s.plan.sharers == 1) continue;
+      std::int64_t const groups = mesh_.mp / s.plan.sharers;
+      auto sizes = s.gradient.sizes().vec();
+      sizes.insert(sizes.begin(), groups);
+      at::Tensor const all = at::zeros(sizes, s.gradient.options());
+      at::Tensor const own = all[mesh_.mp_index(rank_) / s.plan.sharers];
+      own.copy_(s.gradient);
+      mp.all_reduce(all);
+      s.gradient.copy_(own);
+    }
+  }
+
+  /// The parameters alone, in the precision in which they are updated.
+  std::vector<state_part> master_parts() const {
+    std::vector<state_part> all;
+    for (stored_parameter const& s : store.parameters()) all.push_back(part(s.name, s, s.master));
+    return all;
+  }
+
+ private:
+  redco::mesh mesh_;
+  int rank_;
+
+ public:
+  parameter_store store;
+  std::shared_ptr<network<M> const> net;
+  std::vector<segment> segments;         ///< with weight decay, without
+  std::vector<norm_range> norm_ranges;   ///< over the flat gradient
+
+ private:
+  void add_segment(Optimizer const& optimizer, std::int64_t begin, std::int64_t end, bool decay) {
+    at::Tensor const values = store.values().narrow(0, begin, end - begin);
+    segments.push_back(make_segment(optimizer, store.masters().narrow(0, begin, end - begin),
+                                    store.gradients().narrow(0, begin, end - begin), decay,
+                                    store.has_masters() ? values : at::Tensor()));
+  }
+
+  /// A part that n ranks hold alike counts 1/n in the norm.
+  void add_norm_range(stored_parameter const& s) {
+    double const weight = 1.0 / (s.plan.is_split() ? s.plan.sharers : mesh_.mp);
+    std::int64_t const end = s.offset + s.master.numel();
+    if (!norm_ranges.empty() && norm_ranges.back().weight == weight && norm_ranges.back().end == s.offset) {
+      norm_ranges.back().end = end;
+    } else {
+      norm_ranges.push_back({s.offset, end, weight});
+    }
+  }
+
+  state_part part(std::string name, stored_parameter const& s, at::Tensor local) const {
+    int const mp_index = mesh_.mp_index(rank_);
+    extents const& shape = s.plan.fact.shape;
+    extents const held = s.plan.logical(mp_index);
+    state_part p;
+    p.name = std::move(name);
+    p.shape.assign(shape.size.begin(), shape.size.begin() + shape.rank);
+    p.local = std::move(local);
+    p.place.shape.assign(held.size.begin(), held.size.begin() + held.rank);
+    p.place.offset.assign(static_cast<std::size_t>(shape.rank), 0);
+    if (s.plan.is_split()) {
+      int const dim = s.plan.fact.split_dim;  // a rank of padding only holds an empty box at the end
+      p.place.offset[static_cast<std::size_t>(dim)] = std::min(s.plan.offset(mp_index), shape[dim]);
+    }
+    p.owner = mesh_.dp_index(rank_) == 0 && mp_index % (s.plan.is_split() ? s.plan.sharers : mesh_.mp) == 0;
+    return p;
+  }
+
+  slot_list slots_;
+};
+
+}  // namespace redco

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <redco/model/model.hpp>
+#include <redco/optim/optimizer.hpp>
+#include <redco/run/command_line.hpp>
+#include <redco/run/deployer.hpp>
+#include <redco/run/fit_loop.hpp>
+#include <redco/run/fit_options.hpp>
+#include <redco/run/fit_report.hpp>
+#include <redco/run/rank_state.hpp>
+#include <redco/run/run_summary.hpp>
+#include <redco/shard/plan.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// Fits a model to examples on the deployer's mesh: a pipeline of three functions, an optimizer, and nothing else to write.
+///
+///   redco::trainer trainer(deployer, model, pipeline, redco::adamw{.lr = 3e-4});
+///   return trainer.fit(train, {.epochs = 3, .global_batch = 16, .eval = dev});
+///
+/// Errors on construction: exit code 64 with the legal widths when the mesh cannot hold the model.
+template <model M, class Pipeline, optimizer Optimizer>
+class trainer {
+ public:
+  using net = bound_network<M>;
+  template <class Example>
+  using batch = typename Pipeline::template batch<Example>;
+  template <class Example>
+  using output = typename prediction<Pipeline, net, Example>::type;
+  template <class Example>
+  using step_type = training_step<M, Optimizer, std::is_same_v<loss_of<Pipeline, net, batch<Example>>, terms>>;
+  template <class Example>
+  using options_for = fit_options<Example, output<Example>,
+                                  std::function<void(step_type<Example>&, net const&, batch<Example> const&)>>;
+
+  trainer(deployer& where, M m, Pipeline pipeline, Optimizer optimizer)
+      : where_(where),
+        model_(std::move(m)),
+        pipeline_(std::move(pipeline)),
+        optimizer_(std::move(optimizer)),
+        plan_(plan_of(model_, where.mesh())),
+        states_(static_cast<std::size_t>(where.mesh().ranks())) {}
+
+  dynamic_plan const& plan() const { return plan_; }
+
+  /// Trains, and returns the program's exit code: 0, or what went wrong, which the end summary says. `train` is any
+  /// random-access range; an lvalue must outlive the call.
+  template <class Range>
+  int fit(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {}) {
+    using example = example_of<std::remove_cvref_t<Range>>;
+    auto const began = std::chrono::steady_clock::now();
+    fit_report<output<example>> report(where_.mesh().ranks());
+    run_summary& s = summary_;
+    s = {};
+    s.epochs = options.epochs;
+    try {
+      examples<example> const data(std::forward<Range>(train));
+      where_.run([&](rank_context& rank) {
+        auto& state = states_[static_cast<std::size_t>(rank.rank)];
+        if (!state)
+          state = std::make_unique<rank_state<M, Optimizer>>(model_, plan_, optimizer_, where_.compute(),
+                                                             where_.options().seed, rank.rank, options.frozen);
+        fit_loop<example, M, Pipeline, Optimizer, options_for<example>>(where_, rank, *state, pipeline_, optimizer_, data,
+                                                                        options, report)
+            .run();
+      });
+      if (where_.stop_requested() != 0) {
+        s.code = exit_code::preempted;
+        s.reason = signal_name(where_.stop_requested());
+      }
+    } catch (error const& e) {
+      s.code = e.code();
+      s.reason = e.what();
+    } catch (std::exception const& e) {
+      s.code = exit_code::internal;
+      s.reason = e.what();
+    }
+    s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    summarise(report);
+    return static_cast<int>(s.code);
+  }
+
+  /// How the last fit ended; lines of one's own may be added before it is printed.
+  run_summary& summary() { return summary_; }
+
+  /// The metrics of the last evaluation, and tensor bytes of each rank at the peak of the third step.
+  metric_map const& evaluation() const { return evaluation_; }
+  std::vector<std::int64_t> const& peak_bytes() const { return peak_bytes_; }
+
+  /// Prints the end summary. Called last, whatever happened.
+  void print_summary() {
+    summary_.warnings = where_.log().warnings();
+    where_.log().line(summary_text(summary_));
+  }
+
+  /// The trained state of a rank, for predictors; empty before the first fit.
+  std::vector<std::unique_ptr<rank_state<M, Optimizer>>> const& states() const { return states_; }
+  deployer& where() const { return where_; }
+  Pipeline const& pipeline() const { return pipeline_; }
+
+ private:
+  template <class Output>
+  void summarise(fit_report<Output> const& report) {
+    run_summary& s = summary_;
+    s.step = report.step;
+    s.steps = report.steps;
+    s.epoch = report.epoch + 1;
+    s.tokens_per_second = report.tokens_per_second;
+    if (report.step > report.first_step) s.train_loss = report.loss;
+    for (auto const& [name, value] : report.best) s.best.push_back({"eval " + name, value.value, value.step});
+    s.checkpoint = report.checkpoint.string();
+    for (char const* const name : {"log.txt", "metrics.jsonl", "config.json"})
+      s.files.push_back((where_.workdir() / name).string());
+    s.lost_lines = where_.log().lost();
+    s.resume = resume_command();
+    evaluation_ = report.evaluation;
+    peak_bytes_ = report.peak_bytes;
+  }
+
+  deployer& where_;
+  M model_;
+  Pipeline pipeline_;
+  Optimizer optimizer_;
+  dynamic_plan plan_;
+  std::vector<std::unique_ptr<rank_state<M, Optimizer>>> states_;
+  run_summary summary_;
+  metric_map evaluation_;
+  std::vector<std::int64_t> peak_bytes_;
+};
+
+}  // namespace redco
