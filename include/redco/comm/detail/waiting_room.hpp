@@ -19,11 +19,11 @@ inline void pause_core() noexcept {
 }
 
 /// Where threads wait for a condition over atomics: spinning for the microseconds in which a peer usually comes, then
-/// giving the core away, then asleep. `crowded` (more threads than cores) skips the spinning, which would only delay
-/// the peer.
+/// offering the core to others (which costs little when nobody wants it), then asleep. `crowded` (more threads than
+/// cores) skips the spinning, which would only delay the peer.
 class waiting_room {
  public:
-  explicit waiting_room(bool crowded) noexcept : spins_(crowded ? 0 : 2'000) {}
+  explicit waiting_room(bool crowded) noexcept : spins_(crowded ? 0 : 200), offers_(crowded ? 50 : 1'000) {}
 
   /// True as soon as `done()`, false if it is not within `limit`. `done` reads with sequential consistency and is
   /// cheap.
@@ -34,7 +34,7 @@ class waiting_room {
       pause_core();
     }
     auto const end = std::chrono::steady_clock::now() + limit;
-    for (int turn = 0; turn < 100; ++turn) {
+    for (int turn = 0; turn < offers_; ++turn) {
       if (done()) return true;
       std::this_thread::yield();
     }
@@ -63,6 +63,7 @@ class waiting_room {
   }
 
   int spins_;
+  int offers_;
   alignas(64) std::atomic<int> sleepers_{0};
   std::mutex mutex_;
   std::condition_variable bell_;

@@ -1,0 +1,265 @@
+#include "comm/on_ranks.hpp"
+
+#include <redco/comm/in_process_group.hpp>
+
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using comm_test::must;
+using comm_test::on_ranks;
+using comm_test::values;
+
+std::vector<at::ScalarType> const reduced_types{at::kDouble, at::kFloat, at::kBFloat16, at::kHalf,
+                                                at::kLong,   at::kInt,   at::kByte};
+std::vector<std::vector<std::int64_t>> const shapes{{}, {0}, {1}, {3, 7}, {0, 5}, {2, 1031}, {9'001}};
+
+/// In rank order, in the type in which ranks are summed, rounded once.
+at::Tensor expected(std::vector<std::int64_t> const& shape, at::ScalarType type, int ranks, redco::reduce_op op) {
+  at::ScalarType const wide = type == at::kBFloat16 || type == at::kHalf ? at::kFloat : type;
+  at::Tensor all = values(shape, type, 0).to(wide);
+  for (int rank = 1; rank < ranks; ++rank) {
+    at::Tensor const next = values(shape, type, rank).to(wide);
+    all = op == redco::reduce_op::sum   ? all + next
+          : op == redco::reduce_op::max ? at::maximum(all, next)
+                                        : at::minimum(all, next);
+  }
+  return all.to(type);
+}
+
+TEST_CASE("all_reduce gives every rank the bits of the sum, maximum and minimum in rank order") {
+  for (int ranks = 1; ranks <= 5; ++ranks) {
+    on_ranks(ranks, [&](redco::rank_context& me) {
+      for (auto const type : reduced_types) {
+        for (auto const& shape : shapes) {
+          for (auto const op : {redco::reduce_op::sum, redco::reduce_op::max, redco::reduce_op::min}) {
+            at::Tensor const x = values(shape, type, me.rank);
+            at::Tensor const before = x.clone();
+            at::Tensor const fresh = me.world.all_reduced(x, op);
+            must(at::equal(x, before), "all_reduced leaves its argument alone");
+            me.world.all_reduce(x, op);
+            at::Tensor const right = expected(shape, type, ranks, op);
+            must(at::equal(x, right) && at::equal(fresh, right),
+                 std::string(name_of(op)) + " of " + redco::detail::describe(x));
+          }
+        }
+      }
+    });
+  }
+}
+
+TEST_CASE("NaN on one rank is NaN in the sum, the maximum and the minimum of all") {
+  for (auto const type : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
+    on_ranks(3, [&](redco::rank_context& me) {
+      for (auto const op : {redco::reduce_op::sum, redco::reduce_op::max, redco::reduce_op::min}) {
+        for (int bad = 0; bad < 3; ++bad) {
+          at::Tensor const x = values({29}, type, me.rank);
+          if (me.rank == bad) x[17] = std::numeric_limits<double>::quiet_NaN();
+          me.world.all_reduce(x, op);
+          must(x.isnan().sum().item<std::int64_t>() == 1 && x[17].isnan().item<bool>(), "one NaN, in its place");
+        }
+      }
+    });
+  }
+}
+
+TEST_CASE("strided tensors are reduced where they lie") {
+  on_ranks(3, [](redco::rank_context& me) {
+    at::Tensor const base = values({40, 50}, at::kFloat, me.rank);
+    me.world.all_reduce(base.t());
+    must(at::equal(base, expected({40, 50}, at::kFloat, 3, redco::reduce_op::sum)), "a transposed view");
+    at::Tensor const columns = values({40, 50}, at::kFloat, me.rank);
+    me.world.all_reduce(columns.slice(1, 3, 8));
+    at::Tensor right = values({40, 50}, at::kFloat, me.rank);
+    right.slice(1, 3, 8).copy_(expected({40, 50}, at::kFloat, 3, redco::reduce_op::sum).slice(1, 3, 8));
+    must(at::equal(columns, right), "columns of a matrix, and nothing beside them");
+  });
+}
+
+TEST_CASE("all_gather concatenates along every dimension, reduce_scatter cuts the sum") {
+  for (int ranks = 1; ranks <= 5; ++ranks) {
+    on_ranks(ranks, [&](redco::rank_context& me) {
+      for (auto const type : reduced_types) {
+        for (std::int64_t dim = -3; dim < 3; ++dim) {
+          std::vector<std::int64_t> shape{3, 5, 7};
+          std::vector<at::Tensor> parts;
+          for (int rank = 0; rank < ranks; ++rank) parts.push_back(values(shape, type, rank));
+          at::Tensor const whole = me.world.all_gather(values(shape, type, me.rank), dim);
+          must(at::equal(whole, at::cat(parts, dim)), "all_gather along " + std::to_string(dim));
+
+          shape[static_cast<std::size_t>(dim < 0 ? dim + 3 : dim)] *= ranks;
+          at::Tensor const part = me.world.reduce_scatter(values(shape, type, me.rank), dim);
+          at::Tensor const sum = expected(shape, type, ranks, redco::reduce_op::sum);
+          must(at::equal(part, sum.chunk(ranks, dim)[static_cast<std::size_t>(me.rank)]),
+               "reduce_scatter along " + std::to_string(dim));
+        }
+      }
+      at::Tensor const flags = me.world.all_gather(at::full({2}, me.rank == 1, at::kBool), 0);
+      must(flags.numel() == 2 * ranks && flags.sum().item<std::int64_t>() == (ranks > 1 ? 2 : 0), "bool moves too");
+      must(me.world.all_gather(at::empty({0, 4}), 1).size(1) == 4 * ranks, "an empty tensor keeps its extents");
+    });
+  }
+}
+
+TEST_CASE("all_to_all turns a cut along one dimension into a cut along another") {
+  for (int ranks = 1; ranks <= 5; ++ranks) {
+    on_ranks(ranks, [&](redco::rank_context& me) {
+      at::Tensor const whole = values({3 * ranks, 4, 2 * ranks}, at::kDouble, 0);
+      auto const at = static_cast<std::size_t>(me.rank);
+      at::Tensor const rows = whole.chunk(ranks, 0)[at], columns = whole.chunk(ranks, 2)[at];
+      must(at::equal(me.world.all_to_all(rows, 2, 0), columns), "rows to columns");
+      must(at::equal(me.world.all_to_all(columns, -3, -1), rows), "columns to rows");
+    });
+  }
+}
+
+TEST_CASE("broadcast gives the root's tensor, send and recv keep order within a tag") {
+  for (int ranks = 2; ranks <= 5; ++ranks) {
+    on_ranks(ranks, [&](redco::rank_context& me) {
+      for (int root = 0; root < ranks; ++root) {
+        at::Tensor const x = values({13, 11}, at::kHalf, me.rank);
+        me.world.broadcast(x.t(), root);
+        must(at::equal(x, values({13, 11}, at::kHalf, root)), "broadcast from " + std::to_string(root));
+      }
+      int const right = (me.rank + 1) % ranks, left = (me.rank + ranks - 1) % ranks;
+      at::Tensor const moving = values({5, 3}, at::kFloat, me.rank);
+      me.world.send(moving, right, 7);
+      moving.zero_();  // what was sent is a copy
+      me.world.send(values({4}, at::kLong, me.rank), right, 8);
+      me.world.send(values({4}, at::kLong, me.rank + 40), right, 8);
+      at::Tensor first = at::empty({4}, at::kLong), second = at::empty({4}, at::kLong), third = at::empty({5, 3});
+      me.world.recv(first, left, 8);
+      me.world.recv(second, left, 8);
+      me.world.recv(third, left, 7);
+      must(at::equal(first, values({4}, at::kLong, left)), "the first of tag 8");
+      must(at::equal(second, values({4}, at::kLong, left + 40)), "the second of tag 8");
+      must(at::equal(third, values({5, 3}, at::kFloat, left)), "tag 7, sent first, received last");
+    });
+  }
+}
+
+TEST_CASE("no rank leaves a barrier before all have come") {
+  std::atomic<int> come{0};
+  on_ranks(5, [&](redco::rank_context& me) {
+    for (int round = 1; round <= 50; ++round) {
+      come.fetch_add(1);
+      me.world.barrier();
+      must(come.load() >= 5 * round, "all are counted");
+      me.world.barrier();
+    }
+  });
+}
+
+TEST_CASE("results are the same bits whoever comes first, also of calls in flight in several groups") {
+  at::Tensor const right = expected({3'001}, at::kFloat, 4, redco::reduce_op::sum);
+  at::Tensor const small = expected({19}, at::kBFloat16, 4, redco::reduce_op::sum);
+  redco::run_ranks({.dp = 2, .mp = 2}, {}, [&](redco::rank_context& me) {
+    std::mt19937 dice(static_cast<unsigned>(me.rank));
+    for (int round = 0; round < 60; ++round) {
+      std::this_thread::sleep_for(std::chrono::microseconds(dice() % 300));
+      at::Tensor const x = values({3'001}, at::kFloat, me.rank), y = values({19}, at::kBFloat16, me.rank);
+      me.world.all_reduce(x);
+      me.world.all_reduce(y);
+      must(at::equal(x, right) && at::equal(y, small), "round " + std::to_string(round));
+      at::Tensor const place = at::full({3}, me.rank, at::kLong);
+      must(me.mp.all_reduced(place)[0].item<std::int64_t>() == 4 * me.dp_index() + 1, "the shards of a replica");
+      must(me.dp.all_reduced(place)[1].item<std::int64_t>() == 2 * me.mp_index() + 2, "the replicas of a shard");
+    }
+  });
+}
+
+TEST_CASE("a group of one returns its argument and counts nothing") {
+  on_ranks(1, [](redco::rank_context& me) {
+    at::Tensor const x = values({4, 2}, at::kFloat, 0);
+    must(me.world.all_gather(x, 0).is_same(x) && me.world.reduce_scatter(x, 1).is_same(x), "gather, scatter");
+    must(me.world.all_to_all(x, 0, 1).is_same(x) && me.world.all_reduced(x).is_same(x), "all_to_all, all_reduced");
+    me.world.all_reduce(x);
+    me.world.broadcast(x, 0);
+    me.world.barrier();
+    must(at::equal(x, values({4, 2}, at::kFloat, 0)), "unchanged");
+    must(me.world.counters() == redco::traffic{}, "no traffic");
+  });
+}
+
+TEST_CASE("counters tell calls, payload and ring bytes per kind and rank") {
+  on_ranks(3, [](redco::rank_context& me) {
+    using redco::collective_kind;
+    me.world.all_reduce(at::ones({5}));                       // 20 bytes: ceil(80 / 3)
+    me.world.all_reduce(at::ones({7}, at::kBFloat16));        // 14 bytes: ceil(56 / 3)
+    (void)me.world.all_gather(at::ones({2, 5}, at::kLong), 1);  // 80 of 240
+    (void)me.world.reduce_scatter(at::ones({6, 5}), 0);         // 120
+    me.world.broadcast(at::ones({9}), 1);
+    me.world.barrier();
+    redco::traffic const& counted = me.world.counters();
+    must(counted[collective_kind::all_reduce] == redco::traffic::entry{2, 34, 27 + 19}, "all_reduce");
+    must(counted[collective_kind::all_gather] == redco::traffic::entry{1, 240, 160}, "all_gather");
+    must(counted[collective_kind::reduce_scatter] == redco::traffic::entry{1, 120, 80}, "reduce_scatter");
+    must(counted[collective_kind::broadcast] == redco::traffic::entry{1, 36, me.rank == 0 ? 0 : 36}, "broadcast");
+    must(counted[collective_kind::barrier] == redco::traffic::entry{1, 0, 0}, "barrier");
+    must(counted.total().calls == 6, "total");
+    me.world.reset_counters();
+    must(me.world.counters() == redco::traffic{}, "reset");
+  });
+}
+
+TEST_CASE("a write into a tensor that autograd saved is noticed in backward") {
+  on_ranks(2, [](redco::rank_context& me) {
+    at::Tensor const weight = at::full({3}, 2.0).requires_grad_(true);
+    at::Tensor const x = at::ones({3}) * (me.rank + 1);
+    at::Tensor const y = (weight * x).sum();
+    me.world.all_reduce(x);
+    bool noticed = false;
+    try {
+      y.backward();
+    } catch (c10::Error const& failure) {
+      noticed = std::string(failure.what()).find("modified by an inplace operation") != std::string::npos;
+    }
+    must(noticed, "backward refuses");
+  });
+}
+
+TEST_CASE("ranks that disagree get one error that names both, whatever they disagree in") {
+  using redco::rank_context;
+  auto const disagreement = [](auto const& f) { return comm_test::failure_of(3, f); };
+  auto const shape = disagreement([](rank_context& me) { me.world.all_reduce(at::ones({me.rank == 2 ? 4 : 5, 2})); });
+  CHECK(shape.code() == redco::exit_code::internal);
+  CHECK(comm_test::mentions(shape, "rank 0 has all_reduce(sum) of Float [5, 2]"));
+  CHECK(comm_test::mentions(shape, "rank 2 has all_reduce(sum) of Float [4, 2]"));
+  auto const type = disagreement([](rank_context& me) {
+    me.world.all_reduce(at::ones({5'000}, me.rank == 1 ? at::kDouble : at::kFloat));
+  });
+  CHECK(comm_test::mentions(type, "rank 1 has all_reduce(sum) of Double [5000]"));
+  auto const op = disagreement([](rank_context& me) {
+    me.world.all_reduce(at::ones({3}), me.rank == 1 ? redco::reduce_op::max : redco::reduce_op::sum);
+  });
+  CHECK(comm_test::mentions(op, "rank 1 has all_reduce(max)"));
+  auto const kind = disagreement([](rank_context& me) {
+    redco::collective_label const label("grads");
+    if (me.rank == 1) return me.world.barrier();
+    me.world.broadcast(at::ones({3}), 2);
+  });
+  CHECK(comm_test::mentions(kind, "rank 0 has broadcast(2) of Float [3], rank 1 has barrier"));
+  CHECK(comm_test::mentions(kind, "call 1 of group world for 'grads'"));
+  auto const letter = disagreement([](rank_context& me) {
+    if (me.rank == 0) me.world.send(at::ones({3}), 1, 4);
+    if (me.rank == 1) me.world.recv(at::empty({4}), 0, 4);
+  });
+  CHECK(comm_test::mentions(letter, "rank 0 sent Float [3], rank 1 expects Float [4]"));
+}
+
+TEST_CASE("illegal arguments are refused with a sentence") {
+  using redco::rank_context;
+  auto const refusal = [](auto const& f) { return comm_test::failure_of(2, f); };
+  CHECK(comm_test::mentions(refusal([](rank_context& me) { (void)me.world.reduce_scatter(at::ones({3, 5}), 1); }),
+                            "dimension 1 of Float [3, 5] does not divide into 2 equal parts"));
+  CHECK(comm_test::mentions(refusal([](rank_context& me) { (void)me.world.all_gather(at::ones({3}), -2); }),
+                            "dimension -2 is not one of Float [3]"));
+  CHECK(comm_test::mentions(refusal([](rank_context& me) { me.world.send(at::ones({3}), me.rank); }), "is not a peer"));
+  CHECK(comm_test::mentions(refusal([](rank_context& me) { me.world.broadcast(at::ones({3}), 2); }), "rank 2 is not"));
+  CHECK(comm_test::mentions(refusal([](rank_context& me) { me.world.all_reduce(at::ones({3}, at::kBool)); }),
+                            "cannot reduce Bool [3]"));
+}
+
+}  // namespace
