@@ -47,7 +47,11 @@ template <file_ops Ops> std::filesystem::path save_checkpoint(save_options const
   auto const step_by_step = [&](auto work) {
     detail::outcome result = detail::attempt_together(world, work);
     if (result.failure) {
-      if (first) store.discard(step);
+      try {
+        if (first) store.discard(step);
+      } catch (error const&) {
+        // The failure that led here is the one to report; the next run's sweep removes what is left.
+      }
       throw *result.failure;
     }
     return result.texts;

@@ -1,0 +1,167 @@
+#include "support.hpp"
+
+#include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/output_file.hpp>
+#include <redco/ckpt/safetensors_plan.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using named_tensors = std::vector<std::pair<std::string, at::Tensor>>;
+
+void write_weights(std::filesystem::path const& path, named_tensors const& tensors) {
+  std::vector<redco::state_part> parts;
+  for (auto const& [name, values] : tensors)
+    parts.push_back({name, values.sizes().vec(), values, redco::whole(values.sizes().vec())});
+  std::vector<redco::state_part const*> pointers;
+  for (auto const& part : parts) pointers.push_back(&part);
+  redco::manifest share;
+  share.tensors = redco::detail::described(parts);
+  redco::posix_file_ops ops;
+  redco::detail::write_parts(ops, path.parent_path(), path.filename().string(), pointers, share);
+}
+
+redco::state_part wanted(std::string const& name, std::vector<std::int64_t> const& shape, redco::box const& place,
+                         at::ScalarType type) {
+  return {name, shape, at::full(place.shape, 9, at::TensorOptions(type)), place};
+}
+
+/// The python of the environment variable, of the working copy or of the system, if it has safetensors.
+std::string python_with_safetensors() {
+  char const* const chosen = std::getenv("REDCO_TEST_PYTHON");
+  for (std::string const python : {chosen ? chosen : "", ".deps/peers/bin/python", "python3"}) {
+    if (!python.empty() && std::system((python + " -c 'import safetensors' >/dev/null 2>&1").c_str()) == 0)
+      return python;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a warm start reads each rank's box and converts floating types only") {
+  ckpt_test::scratch const folder;
+  at::Tensor const values = at::arange(35, at::kFloat).reshape({5, 7});
+  write_weights(folder / "w.safetensors", {{"a", values}, {"ids", at::arange(3, at::kLong)}});
+  auto const weights = redco::open_weights(folder / "w.safetensors");
+  std::vector<redco::state_part> parts{wanted("a", {5, 7}, {{1, 2}, {4, 3}}, at::kBFloat16),
+                                       wanted("ids", {3}, redco::whole({3}), at::kLong)};
+  redco::load_parameters(weights, parts);
+  CHECK(parts[0].local.equal(values.narrow(0, 1, 4).narrow(1, 2, 3).to(at::kBFloat16)));
+  CHECK(parts[1].local.equal(at::arange(3, at::kLong)));
+  std::vector<redco::state_part> const other{parts[0], wanted("ids", {3}, redco::whole({3}), at::kFloat)};
+  CHECK(ckpt_test::has(ckpt_test::error_of([&] { redco::load_parameters(weights, other); }).text,
+                       "\"ids\" has dtype I64"));
+  std::vector<redco::state_part> const fewer{parts[0]};
+  CHECK(ckpt_test::error_of([&] { redco::load_parameters(weights, fewer); }).code == redco::exit_code::data);
+  CHECK(ckpt_test::error_of([&] { redco::load_parameters(weights, fewer, {"id"}); }).code == redco::exit_code::done);
+}
+
+TEST_CASE("a sharded index is read, and one that lies is refused") {
+  ckpt_test::scratch const folder;
+  write_weights(folder / "one.safetensors", {{"a", at::ones({2, 3})}});
+  write_weights(folder / "two.safetensors", {{"b", at::full({5}, 4.0F)}});
+  auto const failure = [&](std::string const& index) {
+    ckpt_test::put(folder / "model.safetensors.index.json", index);
+    return ckpt_test::error_of([&] {
+      std::vector<redco::state_part> parts{wanted("a", {2, 3}, redco::whole({2, 3}), at::kFloat),
+                                           wanted("b", {5}, redco::whole({5}), at::kFloat)};
+      redco::load_parameters(redco::open_weights(folder.path()), parts);
+      CHECK(parts[1].local.equal(at::full({5}, 4.0F)));
+    });
+  };
+  CHECK(failure(R"({"metadata":{"total_size":44},"weight_map":{"a":"one.safetensors","b":"two.safetensors"}})").text ==
+        "");
+  CHECK(ckpt_test::has(
+      failure(R"({"metadata":{"total_size":45},"weight_map":{"a":"one.safetensors","b":"two.safetensors"}})").text,
+      "total_size"));
+  CHECK(ckpt_test::has(failure(R"({"weight_map":{"a":"one.safetensors","b":"three.safetensors"}})").text,
+                       "three.safetensors"));
+  CHECK(ckpt_test::has(failure(R"({"weight_map":{"a":"one.safetensors","b":"one.safetensors"}})").text,
+                       "not in its file"));
+  CHECK(ckpt_test::has(failure(R"({"weight_map":{"a":"../one.safetensors","b":"two.safetensors"}})").text,
+                       "plain file name"));
+  CHECK(ckpt_test::has(failure(R"({"weight_map":{"a":"/one.safetensors","b":"two.safetensors"}})").text,
+                       "plain file name"));
+  CHECK(ckpt_test::has(failure(R"({"weight_map":{"a":"one.safetensors"}})").text, "\"b\" is missing"));
+  CHECK(ckpt_test::has(failure(R"({"weight_map":[]})").text, "no weight_map"));
+  write_weights(folder / "both.safetensors", {{"a", at::ones({2, 3})}, {"b", at::ones({5})}});
+  CHECK(
+      ckpt_test::has(failure(R"({"weight_map":{"a":"one.safetensors","b":"both.safetensors"}})").text, "in two files"));
+}
+
+TEST_CASE("files are aligned, sorted and the same every time") {
+  auto const plan = redco::plan_safetensors(
+      {{"b", redco::file_dtype::u8, {3}}, {"z", redco::file_dtype::f64, {1}}, {"a", redco::file_dtype::u8, {5}}});
+  CHECK(plan.header.size() % 8 == 0);
+  CHECK(plan.entries.at(0).name == "z");
+  CHECK(plan.entries.at(1).name == "a");
+  CHECK(plan.bytes() == plan.header.size() + 16);
+  CHECK(redco::plan_safetensors(
+            {{"a", redco::file_dtype::u8, {5}}, {"z", redco::file_dtype::f64, {1}}, {"b", redco::file_dtype::u8, {3}}})
+            .header == plan.header);
+  CHECK(ckpt_test::error_of([] {
+          redco::plan_safetensors({{"a", redco::file_dtype::u8, {5}}, {"a", redco::file_dtype::u8, {5}}});
+        }).code == redco::exit_code::internal);
+  CHECK(redco::xxh64::text_of(redco::xxh64::of("a")) == "d24ec4f1a98c6e5b");
+}
+
+TEST_CASE("every dtype survives a file, and Python's safetensors reads and writes the same") {
+  ckpt_test::scratch const folder;
+  named_tensors all;
+  std::vector<redco::state_part> parts;
+  for (std::size_t i = 0; i < redco::detail::scalar_types.size(); ++i) {
+    at::ScalarType const type = redco::detail::scalar_types[i];
+    at::Tensor const numbers = at::arange(6, at::kLong).reshape({2, 3});
+    all.emplace_back("t/" + std::string(redco::name_of(static_cast<redco::file_dtype>(i))),
+                     type == at::kBool ? numbers.remainder(2).eq(0) : numbers.to(type));
+    parts.push_back({all.back().first, {2, 3}, at::zeros({2, 3}, at::TensorOptions(type)), redco::whole({2, 3})});
+  }
+  auto const same = [&] {
+    int right = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      auto const bytes = [](at::Tensor const& values) {
+        return std::string(static_cast<char const*>(values.data_ptr()), values.nbytes());
+      };
+      right += bytes(parts[i].local) == bytes(all[i].second);
+      parts[i].local.zero_();
+    }
+    return right;
+  };
+  write_weights(folder / "ours.safetensors", all);
+  redco::load_parameters(redco::open_weights(folder / "ours.safetensors"), parts);
+  CHECK(same() == 16);
+
+  std::string const python = python_with_safetensors();
+  if (python.empty()) {
+    WARN("skipped: no Python with safetensors (scripts/bench --install-peers, or REDCO_TEST_PYTHON)");
+    return;
+  }
+  ckpt_test::put(folder / "again.py", R"(import ctypes, sys, safetensors
+from safetensors import deserialize, serialize_file
+tensors = deserialize(open(sys.argv[1], "rb").read())
+assert len(tensors) == 16, len(tensors)
+long = dict(F64="float64", F32="float32", BF16="bfloat16", F16="float16", F8_E5M2="float8_e5m2", F8_E4M3="float8_e4m3fn", I64="int64", I32="int32",
+            I16="int16", I8="int8", U64="uint64", U32="uint32", U16="uint16", U8="uint8", BOOL="bool", C64="complex64")
+for name, t in tensors:
+    assert name == "t/" + t["dtype"] and t["shape"] == [2, 3], (name, t)
+kept = {name: ctypes.create_string_buffer(bytes(t["data"]), len(t["data"])) for name, t in tensors}
+def spec(name, t):
+  facts = dict(dtype=long[t["dtype"]], shape=t["shape"])
+  if not hasattr(safetensors, "TensorSpec"): return dict(facts, data=bytes(t["data"]))  # before 0.8
+  return safetensors.TensorSpec(**facts, data_ptr=ctypes.addressof(kept[name]), data_len=len(t["data"]))
+serialize_file({name: spec(name, t) for name, t in tensors}, sys.argv[2], {"format": "pt"})
+)");
+  std::string const call = python + " '" + (folder / "again.py").string() + "' '" +
+                           (folder / "ours.safetensors").string() + "' '" + (folder / "theirs.safetensors").string() +
+                           "'";
+  REQUIRE(std::system(call.c_str()) == 0);
+  redco::load_parameters(redco::open_weights(folder / "theirs.safetensors"), parts);
+  CHECK(same() == 16);
+}

@@ -1,0 +1,227 @@
+#include "support.hpp"
+
+#include <redco/ckpt/load_checkpoint.hpp>
+#include <redco/ckpt/save_checkpoint.hpp>
+
+#include <redco/comm/ranks.hpp>
+
+#include "recording_ops.hpp"
+#include "sharded_state.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace {
+
+using ckpt_test::recording_ops;
+using ckpt_test::sharded_state;
+
+redco::save_options saving(std::filesystem::path const& workdir, redco::mesh const& mesh, std::int64_t step) {
+  redco::save_options options{.workdir = workdir, .facts = {}};
+  options.facts.run = "run-a";
+  options.facts.step = step;
+  options.facts.mesh = mesh;
+  return options;
+}
+
+void save_on(redco::mesh const& mesh, redco::save_options const& options, recording_ops& ops) {
+  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+    auto const parts = sharded_state(mesh, rank.rank, true);
+    redco::save_checkpoint(options, parts, rank.world, ops);
+  });
+}
+
+int wrong_on(redco::mesh const& mesh, redco::found_checkpoint const& found) {
+  std::atomic<int> wrong = 0;
+  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+    auto const parts = sharded_state(mesh, rank.rank, false);
+    redco::load_checkpoint(found, parts, rank.world);
+    wrong += ckpt_test::wrong_parts(parts);
+  });
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint of any mesh loads on any other, bit for bit") {
+  std::vector<redco::mesh> const meshes{{1, 1}, {2, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 5}};
+  for (auto const& from : meshes) {
+    ckpt_test::scratch const folder;
+    recording_ops ops(folder.path());
+    save_on(from, saving(folder.path(), from, 3), ops);
+    auto const found = redco::find_checkpoint(folder.path(), "auto");
+    REQUIRE(found);
+    CHECK(found->facts.mesh == from);
+    CHECK(found->facts.tensors.at("wte.weight").shape == std::vector<std::int64_t>{7, 5});
+    CHECK(found->facts.tensors.at("h.0.few").parts.size() == static_cast<std::size_t>(std::min(from.mp, 2)));
+    for (auto const& to : meshes) {
+      INFO("from " << from.dp << "x" << from.mp << " to " << to.dp << "x" << to.mp);
+      CHECK(wrong_on(to, *found) == 0);
+    }
+  }
+}
+
+TEST_CASE("files are named by kind and writer") {
+  ckpt_test::scratch const folder;
+  recording_ops ops(folder.path());
+  save_on({2, 2}, saving(folder.path(), {2, 2}, 3), ops);
+  std::vector<std::string> names;
+  for (auto const& entry : std::filesystem::directory_iterator(folder / "ckpts/step_3"))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"manifest.json", "masters-0of2.safetensors", "masters-1of2.safetensors",
+                                          "optimizer-0of2.safetensors", "optimizer-1of2.safetensors",
+                                          "parameters-0of2.safetensors", "parameters-1of2.safetensors"});
+}
+
+TEST_CASE("every file is on the disk before the manifest is written") {
+  ckpt_test::scratch const folder;
+  recording_ops ops(folder.path());
+  save_on({1, 2}, saving(folder.path(), {1, 2}, 3), ops);
+  auto const position = [&](std::string const& line) {
+    return std::find(ops.log.begin(), ops.log.end(), line) - ops.log.begin();
+  };
+  std::string const tmp = "ckpts/.tmp-step_3-run-a/";
+  for (std::string const name : {"parameters-0of2", "parameters-1of2", "optimizer-0of2", "masters-1of2"}) {
+    CHECK(position("close " + tmp + name + ".safetensors") < position("create " + tmp + "manifest.json"));
+    CHECK(position("sync " + tmp + name + ".safetensors") < position("close " + tmp + name + ".safetensors"));
+  }
+  CHECK(position("create ckpts/.tmp-last_ckpt.txt-run-a") > position("rename ckpts/.tmp-step_3-run-a ckpts/step_3"));
+  CHECK(position("rename ckpts/.tmp-step_3-run-a ckpts/step_3") < static_cast<std::ptrdiff_t>(ops.log.size()));
+}
+
+TEST_CASE("short and interrupted writes give the same checkpoint") {
+  ckpt_test::scratch const folder;
+  recording_ops ops(folder.path());
+  ops.most_per_write = 13;
+  ops.interrupted = true;
+  save_on({1, 2}, saving(folder.path(), {1, 2}, 3), ops);
+  CHECK(wrong_on({1, 1}, redco::find_checkpoint(folder.path(), "auto").value()) == 0);
+}
+
+TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or the new one") {
+  redco::mesh const mesh{1, 2};
+  std::size_t calls = 0;
+  {
+    ckpt_test::scratch const folder;
+    recording_ops ops(folder.path());
+    save_on(mesh, saving(folder.path(), mesh, 1), ops);
+    ops.log.clear();
+    save_on(mesh, saving(folder.path(), mesh, 2), ops);
+    calls = ops.log.size();
+  }
+  REQUIRE(calls > 40);
+  for (bool const for_ever : {true, false}) {
+    for (std::size_t call = 0; call < calls; ++call) {
+      ckpt_test::scratch const folder;
+      recording_ops ops(folder.path());
+      save_on(mesh, saving(folder.path(), mesh, 1), ops);
+      ops.log.clear();
+      ops.fail_at = static_cast<int>(call);
+      ops.fail_for_ever = for_ever;
+      auto const failure = ckpt_test::error_of([&] { save_on(mesh, saving(folder.path(), mesh, 2), ops); });
+      INFO("call " << call << ": " << failure.text);
+      CHECK(failure.code == redco::exit_code::io);
+      CHECK(ckpt_test::has(failure.text, folder.path().string()));
+      redco::find_options options;
+      std::string warnings;
+      options.warn = [&](std::string const& text) { warnings += text; };
+      auto const found = redco::find_checkpoint(folder.path(), "auto", options);
+      REQUIRE(found);
+      CHECK(warnings.empty());
+      CHECK((found->facts.step == 1 || found->facts.step == 2));
+    }
+  }
+}
+
+TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothing unfinished remains") {
+  ckpt_test::scratch const folder;
+  recording_ops ops(folder.path());
+  ops.fail_on = "write ckpts/.tmp-step_5-run-a/optimizer-1of2.safetensors";
+  std::atomic<int> told = 0;
+  redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
+    auto const parts = sharded_state({1, 2}, rank.rank, true);
+    auto const failure = ckpt_test::error_of([&] {
+      redco::save_checkpoint(saving(folder.path(), {1, 2}, 5), parts, rank.world, ops);
+    });
+    told += failure.code == redco::exit_code::io && ckpt_test::has(failure.text, "rank 1") &&
+            ckpt_test::has(failure.text, "optimizer-1of2.safetensors") && ckpt_test::has(failure.text, "after 0 bytes");
+    // The group is still of use: training goes on.
+    ops.fail_on.clear();
+    rank.world.barrier();
+    redco::save_checkpoint(saving(folder.path(), {1, 2}, 6), parts, rank.world, ops);
+  });
+  CHECK(told == 2);
+  CHECK(!std::filesystem::exists(folder / "ckpts/.tmp-step_5-run-a"));
+  CHECK(redco::find_checkpoint(folder.path(), "auto").value().facts.step == 6);
+}
+
+TEST_CASE("owners that leave a hole or overlap are refused before anything is named") {
+  ckpt_test::scratch const folder;
+  recording_ops ops(folder.path());
+  for (bool const owner : {true, false}) {
+    auto const failure = ckpt_test::error_of([&] {
+      redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
+        auto parts = sharded_state({1, 2}, rank.rank, true);
+        parts[2].owner = owner;  // replicated: both ranks write it, or none
+        redco::save_checkpoint(saving(folder.path(), {1, 2}, 5), parts, rank.world, ops);
+      });
+    });
+    CHECK(failure.code == redco::exit_code::internal);
+    CHECK(ckpt_test::has(failure.text, "h.0.ln.weight"));
+    CHECK(!std::filesystem::exists(folder / "ckpts/step_5"));
+  }
+}
+
+TEST_CASE("a checkpoint that does not belong is refused with the first twenty differences and their number") {
+  ckpt_test::scratch const folder;
+  recording_ops ops(folder.path());
+  save_on({1, 1}, saving(folder.path(), {1, 1}, 3), ops);
+  auto const found = redco::find_checkpoint(folder.path(), "auto").value();
+  auto const refusal = [&](auto change, redco::load_options const& options = {}) {
+    return ckpt_test::error_of([&] {
+      redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
+        auto parts = sharded_state({1, 2}, rank.rank, false);
+        change(parts, rank.rank);
+        redco::load_checkpoint(found, parts, rank.world, options);
+      });
+    });
+  };
+  auto const many = refusal([](auto& parts, int) {
+    for (int i = 0; i < 25; ++i) parts.push_back({"extra." + std::to_string(i), {2}, at::ones({2}), redco::whole({2})});
+    parts[1].shape = {6, 12};
+    parts[2].local = parts[2].local.to(at::kDouble);
+    parts.erase(parts.begin());
+  });
+  INFO(many.text);
+  CHECK(many.code == redco::exit_code::data);
+  CHECK(ckpt_test::has(many.text, "28 differences, the first 20"));
+  CHECK(std::count(many.text.begin(), many.text.end(), '\n') >= 20);
+  CHECK(std::count(many.text.begin(), many.text.end(), '\n') <= 23);
+  CHECK(ckpt_test::has(refusal([](auto& parts, int) { parts.erase(parts.begin()); }).text,
+                       "the model has no such tensor"));
+  CHECK(refusal([](auto& parts, int rank) {
+          if (rank == 1) parts.erase(parts.begin());
+        }).code == redco::exit_code::done);
+  CHECK(ckpt_test::has(refusal([](auto& parts, int) { parts[2].local = parts[2].local.to(at::kDouble); }).text, "F64"));
+  auto const parameters_only = [](auto& parts, int) { parts.resize(6); };
+  CHECK(refusal(parameters_only).code == redco::exit_code::data);
+  CHECK(refusal(parameters_only, {.unread = {"optimizer.", "master."}}).code == redco::exit_code::done);
+}
+
+TEST_CASE("strided and foreign-typed local tensors are saved and filled by value") {
+  ckpt_test::scratch const folder;
+  at::Tensor const values = at::arange(12, at::kFloat).reshape({3, 4});
+  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
+    std::vector<redco::state_part> parts{{"t", {4, 3}, values.t(), redco::whole({4, 3})}};
+    redco::save_checkpoint(saving(folder.path(), {1, 1}, 1), parts, rank.world);
+    parts[0].local = at::zeros({3, 4}).t();
+    auto const found = redco::find_checkpoint(rank.world, folder.path(), "auto");
+    redco::load_checkpoint(found.value(), parts, rank.world);
+    CHECK(parts[0].local.equal(values.t()));
+  });
+}

@@ -1,0 +1,97 @@
+#pragma once
+
+#include "torch_catch.hpp"
+
+#include <redco/ckpt/state_part.hpp>
+
+#include <redco/shape/mesh.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ckpt_test {
+
+/// A tensor of a made-up model: split over mp along `split`, or replicated with -1.
+struct tensor_spec {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  at::ScalarType type;
+  int split;
+};
+
+inline std::vector<tensor_spec> const& specs() {
+  static std::vector<tensor_spec> const all{
+      {"wte.weight", {7, 5}, at::kBFloat16, 0},
+      {"h.0.up.weight", {6, 11}, at::kFloat, 1},
+      {"h.0.ln.weight", {9}, at::kFloat, -1},
+      {"h.0.few", {2, 3}, at::kHalf, 0},
+      {"flags", {4, 2, 3}, at::kBool, -1},
+      {"none", {0, 3}, at::kFloat, -1},
+      {"optimizer.m.h.0.up.weight", {6, 11}, at::kFloat, 1},
+      {"optimizer.step", {}, at::kLong, -1},
+      {"master.wte.weight", {7, 5}, at::kFloat, 0},
+  };
+  return all;
+}
+
+/// The whole tensor: every element different, none zero where the type allows.
+inline at::Tensor whole_values(tensor_spec const& spec) {
+  std::int64_t count = 1;
+  for (auto const size : spec.shape) count *= size;
+  at::Tensor const numbers =
+      at::arange(1, count + 1, at::kLong).reshape(spec.shape) + static_cast<std::int64_t>(spec.name.size());
+  return spec.type == at::kBool ? numbers.remainder(3).eq(0) : numbers.to(spec.type);
+}
+
+/// What the rank holds; with `filled` its values and garbage in the padding, else garbage everywhere.
+inline std::vector<redco::state_part> sharded_state(redco::mesh const& mesh, int rank, bool filled) {
+  std::vector<redco::state_part> parts;
+  for (tensor_spec const& spec : specs()) {
+    redco::state_part part{.name = spec.name, .shape = spec.shape, .local = {}, .place = redco::whole(spec.shape)};
+    part.owner = mesh.dp_index(rank) == 0 && (spec.split >= 0 || mesh.mp_index(rank) == 0);
+    std::vector<std::int64_t> local = spec.shape;
+    if (spec.split >= 0) {
+      auto const d = static_cast<std::size_t>(spec.split);
+      std::int64_t const size = spec.shape[d];
+      std::int64_t const each = (size + mesh.mp - 1) / mesh.mp;
+      local[d] = each;
+      part.place.offset[d] = std::min(size, each * mesh.mp_index(rank));
+      part.place.shape[d] = std::min(size, part.place.offset[d] + each) - part.place.offset[d];
+    }
+    part.local = at::full(local, 77, at::TensorOptions(spec.type));
+    if (filled) {
+      at::Tensor corner = part.local;
+      at::Tensor values = whole_values(spec);
+      for (std::size_t i = 0; i < local.size(); ++i) {
+        auto const d = static_cast<std::int64_t>(i);
+        corner = corner.narrow(d, 0, part.place.shape[i]);
+        values = values.narrow(d, part.place.offset[i], part.place.shape[i]);
+      }
+      corner.copy_(values);
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+/// How many of the parts do not hold exactly the whole tensors' values, with zero in the padding.
+inline int wrong_parts(std::vector<redco::state_part> const& parts) {
+  int wrong = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    at::Tensor want = at::zeros_like(parts[p].local);
+    at::Tensor corner = want;
+    at::Tensor values = whole_values(specs()[p]);
+    for (std::size_t i = 0; i < parts[p].shape.size(); ++i) {
+      auto const d = static_cast<std::int64_t>(i);
+      corner = corner.narrow(d, 0, parts[p].place.shape[i]);
+      values = values.narrow(d, parts[p].place.offset[i], parts[p].place.shape[i]);
+    }
+    corner.copy_(values);
+    wrong += !want.equal(parts[p].local);
+  }
+  return wrong;
+}
+
+}  // namespace ckpt_test

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "torch_catch.hpp"
+
+#include <redco/ckpt/input_file.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace ckpt_test {
+
+/// A directory that goes away with the test.
+class scratch {
+ public:
+  scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "redco ckpt-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  scratch(scratch const&) = delete;
+  scratch& operator=(scratch const&) = delete;
+  ~scratch() { std::filesystem::remove_all(path_); }
+
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+  std::filesystem::path const& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline void put(std::filesystem::path const& path, std::string const& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+inline std::string get(std::filesystem::path const& path) { return redco::input_file(path).text(1u << 30); }
+
+/// The 8-byte length, then the header, then the data.
+inline std::string safetensors_bytes(std::string const& header, std::string const& data = "") {
+  std::string prefix(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) prefix[i] = static_cast<char>(header.size() >> (8 * i) & 0xff);
+  return prefix + header + data;
+}
+
+/// What `call` throws: its code and its text; code `done` when it throws nothing.
+struct thrown {
+  redco::exit_code code = redco::exit_code::done;
+  std::string text;
+};
+
+template <class Call> thrown error_of(Call call) {
+  try {
+    call();
+  } catch (redco::error const& failure) {
+    return {failure.code(), failure.what()};
+  }
+  return {};
+}
+
+inline bool has(std::string const& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace ckpt_test
