@@ -1,9 +1,12 @@
 // What a pipeline is, which functions it accepts without looking into them, and what it costs.
+#include <redco/pipeline/any_pipeline.hpp>
+#include <redco/pipeline/batch_of.hpp>
 #include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/concepts.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
+#include <redco/pipeline/predicting_pipeline.hpp>
+#include <redco/pipeline/training_pipeline.hpp>
 
 #include <memory>
 #include <span>
@@ -73,7 +76,8 @@ static_assert(takes<in_both, batch> && takes<in_both, move_only> && takes<forwar
 static_assert(takes<by_value, batch> && !takes<by_value, other>);
 static_assert(takes<constrained, batch> && takes<alternatives, batch> && !takes<alternatives, other>);
 static_assert(takes<constrained_net, batch>);  // cannot be judged yet
-static_assert(takes<deduced, std::vector<int>> && takes<deduced, batch>);  // T of no batch is known: cannot be judged yet
+static_assert(takes<deduced, std::vector<int>> &&
+              takes<deduced, batch>);  // T of no batch is known: cannot be judged yet
 static_assert(takes<named_net, batch> && takes<named_both, batch> && takes<named_both, derived> &&
               !takes<named_both, other>);
 static_assert(!takes<changing, batch>);
@@ -102,11 +106,11 @@ inline constexpr auto unseen = redco::collate(make_any) | redco::loss(in_net) | 
 
 static_assert(sizeof(whole) == 1 && sizeof(backwards) == 1 && sizeof(redco::loss(in_net)) == 1);
 static_assert(redco::training_pipeline<decltype(whole)> && redco::predicting_pipeline<decltype(backwards)>);
-static_assert(redco::a_pipeline<decltype(redco::loss(in_net))> &&
+static_assert(redco::any_pipeline<decltype(redco::loss(in_net))> &&
               !redco::training_pipeline<decltype(redco::loss(in_net))>);
 static_assert(!redco::predicting_pipeline<decltype(redco::collate(make_batch) | redco::loss(in_net))>);
 static_assert(redco::training_pipeline<decltype(unseen)>);
-static_assert(!redco::a_pipeline<int> && !redco::a_pipeline<redco::ill_formed>);
+static_assert(!redco::any_pipeline<int> && !redco::any_pipeline<redco::ill_formed>);
 
 static_assert(std::is_same_v<redco::batch_of<decltype(whole), int>, batch>);
 static_assert(std::is_same_v<redco::batch_of<decltype(unseen), char>, std::vector<char>>);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <string_view>
 
 namespace redco {
@@ -12,10 +12,11 @@ struct diagnosis {
   std::string_view sentence;
   std::string_view cause;
   std::string_view cure;
+  std::array<std::string_view, 6> closer{};  ///< sentences that say the same of one place, each with its own cure there
 };
 
-/// Every compile-time error. A code with several rows has one meaning that shows in several places, each with its own
-/// sentence. A static_assert writes its text as a literal (C++20 wants one); a test holds the literals to this table.
+/// Every compile-time error. A static_assert writes its text as a literal (C++20 wants one), and a test holds the
+/// literals to this table.
 inline constexpr diagnosis diagnoses[] = {
     // P: the pipeline collate | loss | predict
     {"P001", "loss does not accept what collate returns",
@@ -65,23 +66,15 @@ inline constexpr diagnosis diagnoses[] = {
     {"S007", "the block of a repeat changes the layout",
      "The output of one block is the input of the next, so both must have one layout.",
      "end it in the layout in which it begins"},
-    {"S008", "this layer needs whole features but its input is split",
-     "What the layer computes of one feature depends on features that other ranks hold.", "close the split before it"},
-    {"S008", "a norm needs whole features",
-     "Mean and variance run over all features, and other ranks hold some of them.", "close the split before it"},
-    {"S008", "a residual branch gives another layout than its input",
-     "Input and result are added element by element, so both must have one layout.",
-     "close its split inside the branch"},
-    {"S008", "parallel branches give layouts that cannot be added",
-     "A value in parts and a whole one have different elements on each rank.", "close each branch's split"},
-    {"S008", "only a replicated value can enter a column-parallel layer",
-     "enter turns a value that is equal on all ranks into one whose gradient is still to be summed.",
-     "reduce or gather the value first"},
-    {"S008", "token ids are replicated", "Every rank looks all tokens up in its part of the vocabulary.",
-     "an embedding comes first"},
-    {"S008", "two layouts are mixed",
-     "The operands have different elements on each rank, or one is a sum still pending.",
-     "convert one of them with enter, reduce or gather first"},
+    {"S008",
+     "two layouts are mixed",
+     "The operands have different elements on each rank, one is a sum still pending, or a layer needs features that "
+     "other "
+     "ranks hold.",
+     "convert one of them with enter, reduce or gather first",
+     {"this layer needs whole features but its input is split", "a norm needs whole features",
+      "a residual branch gives another layout than its input", "parallel branches give layouts that cannot be added",
+      "only a replicated value can enter a column-parallel layer", "token ids are replicated"}},
     {"S009", "an override matches nothing",
      "A pattern that matches nothing is a typing error, or one that outlived its layer.",
      "name something that the plan has"},
@@ -92,12 +85,12 @@ inline constexpr diagnosis diagnoses[] = {
     // L: layers
     {"L001", "this type is not a layer", "A layer type says so, because its members alone do not tell what they mean.",
      "give it 'using layer_concept = redco::layer_tag' and the members that layer/README.md lists"},
-    {"L002", "the context lacks an entry that this layer reads",
+    {"L002", "a layer needs a context entry that nobody set",
      "Masks, positions, encoder states and caches reach a layer through the context, by key.",
-     "pass context.with<key>(value) to the network"},
+     "pass it with .with<Key>(value)"},
 };
 
-/// The first row of a code; the empty row when there is none.
+/// The row of a code; the empty row when there is none.
 constexpr diagnosis diagnosis_of(std::string_view code) {
   for (diagnosis const& row : diagnoses) {
     if (row.code == code) return row;

@@ -86,9 +86,4 @@ class pipeline {
   hana::basic_tuple<Stage...> stages_;
 };
 
-/// The batch that a pipeline makes of examples of type `Example`.
-template <class Pipeline, class Example>
-using batch_of =
-    decltype(std::declval<Pipeline const&>().collate(std::declval<std::span<Example const> const&>(), collate_info{}));
-
 }  // namespace redco

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <redco/pipeline/pipeline.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_pipeline = false;
+template <class... Stage>
+inline constexpr bool is_pipeline<pipeline<Stage...>> = true;
+
+}  // namespace detail
+
+/// Satisfied by what `collate`, `loss`, `predict` and `|` return, unless an error was printed: `ill_formed` is none.
+template <class T>
+concept any_pipeline = detail::is_pipeline<std::remove_cvref_t<T>>;
+
+}  // namespace redco

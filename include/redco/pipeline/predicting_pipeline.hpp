@@ -1,0 +1,14 @@
+#pragma once
+
+#include <redco/pipeline/any_pipeline.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+/// Satisfied by pipelines that can predict. Check it with P006, and let `ill_formed` pass: its error was printed.
+template <class T>
+concept predicting_pipeline =
+    any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_predict;
+
+}  // namespace redco
