@@ -43,16 +43,28 @@ template <class T, reduce_op Op>
   auto const target = [&](std::size_t rank) { return static_cast<T*>(work.targets[rank]) + work.to; };
   std::size_t at = 0;
   for (; at + unrolled * width <= work.count; at += unrolled * width) {
-    typename lane::vec sum[unrolled], next;
-    for (std::size_t k = 0; k < unrolled; ++k) lane::load(sum[k], source(0) + at + k * width);
+    typename lane::vec a, b, c, d, next;  // named, so that they stay in registers
+    lane::load(a, source(0) + at);
+    lane::load(b, source(0) + at + width);
+    lane::load(c, source(0) + at + 2 * width);
+    lane::load(d, source(0) + at + 3 * width);
     for (std::size_t rank = 1; rank < work.source_count; ++rank) {
-      for (std::size_t k = 0; k < unrolled; ++k) {
-        lane::load(next, source(rank) + at + k * width);
-        join<Op>(sum[k], next);
-      }
+      T const* const from = source(rank) + at;
+      lane::load(next, from);
+      join<Op>(a, next);
+      lane::load(next, from + width);
+      join<Op>(b, next);
+      lane::load(next, from + 2 * width);
+      join<Op>(c, next);
+      lane::load(next, from + 3 * width);
+      join<Op>(d, next);
     }
     for (std::size_t rank = 0; rank < work.target_count; ++rank) {
-      for (std::size_t k = 0; k < unrolled; ++k) lane::store(target(rank) + at + k * width, sum[k]);
+      T* const to = target(rank) + at;
+      lane::store(to, a);
+      lane::store(to + width, b);
+      lane::store(to + 2 * width, c);
+      lane::store(to + 3 * width, d);
     }
   }
   while (at < work.count) {
