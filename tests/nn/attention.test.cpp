@@ -25,7 +25,8 @@ at::Tensor attention_random(at::IntArrayRef sizes, at::ScalarType type, std::uin
 }
 
 // Attention by its definition, from ATen operators in the type of its arguments.
-at::Tensor attention_by_definition(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v, attention_options const& o) {
+at::Tensor attention_by_definition(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
+                                   attention_options const& o) {
   auto const heads = [&](at::Tensor const& x, std::int64_t n) { return x.unflatten(2, {n, -1}).transpose(1, 2); };
   auto const keys = heads(k, o.kv_heads).repeat_interleave(o.heads / o.kv_heads, 1);
   auto const values = heads(v, o.kv_heads).repeat_interleave(o.heads / o.kv_heads, 1);
@@ -83,10 +84,10 @@ void attention_compare(attention_case const& c, at::ScalarType type, double tole
 }
 
 std::vector<attention_case> const attention_cases{
-    {2, 7, 7, 3, 3, 5, true, false, false, false},   {3, 5, 9, 2, 2, 4, false, false, false, false},
-    {2, 6, 11, 6, 2, 8, true, false, false, false},  {2, 130, 130, 2, 1, 16, true, false, false, false},
+    {2, 7, 7, 3, 3, 5, true, false, false, false},     {3, 5, 9, 2, 2, 4, false, false, false, false},
+    {2, 6, 11, 6, 2, 8, true, false, false, false},    {2, 130, 130, 2, 1, 16, true, false, false, false},
     {2, 70, 197, 4, 2, 12, false, true, false, false}, {3, 33, 40, 2, 2, 24, true, true, true, false},
-    {2, 19, 23, 4, 4, 7, false, true, true, true},   {2, 1, 37, 4, 2, 16, true, false, false, false}};
+    {2, 19, 23, 4, 4, 7, false, true, true, true},     {2, 1, 37, 4, 2, 16, true, false, false, false}};
 
 TEST_CASE("attention in f64 is its definition, gradients included") {
   for (auto const& c : attention_cases) attention_compare(c, at::kDouble, 1e-12);
@@ -131,7 +132,8 @@ TEST_CASE("decoding with a cache gives the rows of the whole sequence") {
 
 TEST_CASE("dropout of attention is the same for any split of heads and rows") {
   for (auto const type : {at::kFloat, at::kBFloat16, at::kDouble}) {
-    attention_options o{.heads = 4, .kv_heads = 2, .causal = true, .dropout = 0.3, .key = {7, 9}, .row0 = 5, .head0 = 4};
+    attention_options o{
+        .heads = 4, .kv_heads = 2, .causal = true, .dropout = 0.3, .key = {7, 9}, .row0 = 5, .head0 = 4};
     auto const q = attention_random({3, 35, 4 * 8}, type, 10).requires_grad_();
     auto const k = attention_random({3, 35, 2 * 8}, type, 11).requires_grad_();
     auto const v = attention_random({3, 35, 2 * 8}, type, 12).requires_grad_();
@@ -142,7 +144,8 @@ TEST_CASE("dropout of attention is the same for any split of heads and rows") {
     for (std::int64_t head = 0; head < 4; head += 2) {
       auto part = o;
       part.heads = 2, part.kv_heads = 1, part.head0 = 4 + head;
-      auto const y = cross_attention(q.narrow(2, head * 8, 16), k.narrow(2, head / 2 * 8, 8), v.narrow(2, head / 2 * 8, 8), part);
+      auto const y =
+          cross_attention(q.narrow(2, head * 8, 16), k.narrow(2, head / 2 * 8, 8), v.narrow(2, head / 2 * 8, 8), part);
       CHECK(at::equal(y, whole.narrow(2, head * 8, 16)));
       auto const grads = torch::autograd::grad({y}, {q, k, v}, {grad.narrow(2, head * 8, 16)});
       CHECK(at::equal(grads[0].narrow(2, head * 8, 16), whole_grads[0].narrow(2, head * 8, 16)));
@@ -151,7 +154,8 @@ TEST_CASE("dropout of attention is the same for any split of heads and rows") {
     }
     auto rows = o;
     rows.row0 = 6;
-    CHECK(at::equal(cross_attention(q.narrow(0, 1, 2), k.narrow(0, 1, 2), v.narrow(0, 1, 2), rows), whole.narrow(0, 1, 2)));
+    CHECK(at::equal(cross_attention(q.narrow(0, 1, 2), k.narrow(0, 1, 2), v.narrow(0, 1, 2), rows),
+                    whole.narrow(0, 1, 2)));
   }
 }
 
@@ -197,7 +201,8 @@ TEST_CASE("derivatives of attention of first and second order are central differ
     return cross_attention(x[0], x[1], x[2], options);
   };
   for (std::int64_t const bias_rows : {1, 2}) {
-    std::vector<at::Tensor> const x{leaf({2, 3, 6}, 17), leaf({2, 4, 3}, 18), leaf({2, 4, 3}, 19), leaf({bias_rows, 2, 3, 4}, 20)};
+    std::vector<at::Tensor> const x{leaf({2, 3, 6}, 17), leaf({2, 4, 3}, 18), leaf({2, 4, 3}, 19),
+                                    leaf({bias_rows, 2, 3, 4}, 20)};
     CHECK(redco_test::gradient_error(separate, x) < 1e-8);
     CHECK(redco_test::second_gradient_error(separate, x) < 1e-7);
   }
@@ -228,7 +233,8 @@ TEST_CASE("attention refuses tensors that do not fit") {
   CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 3, .kv_heads = 1}), redco::error);
   CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 2}), redco::error);
   CHECK_THROWS_AS(cross_attention(q, k, k.narrow(1, 0, 4), {.heads = 2, .kv_heads = 1}), redco::error);
-  CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 1, .key_mask = at::ones({2, 3}, at::kBool)}), redco::error);
+  CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 1, .key_mask = at::ones({2, 3}, at::kBool)}),
+                  redco::error);
   CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 1, .bias = at::zeros({2, 2, 5, 3})}), redco::error);
   CHECK_THROWS_AS(cross_attention(q, k, k, {.heads = 2, .kv_heads = 1, .dropout = 1}), redco::error);
   CHECK_THROWS_AS(self_attention(at::zeros({2, 3, 10}), {.heads = 2, .kv_heads = 1}), redco::error);

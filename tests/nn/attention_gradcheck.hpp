@@ -7,8 +7,8 @@
 
 namespace redco_test {
 
-/// The largest difference between autograd's gradients of the sum of f(inputs) * weights and central differences. Inputs are
-/// f64 leaves that require gradients; f gives one tensor.
+/// The largest difference between autograd's gradients of the sum of f(inputs) * weights and central differences.
+/// Inputs are f64 leaves that require gradients; f gives one tensor.
 template <class F>
 double gradient_error(F const& f, std::vector<at::Tensor> const& inputs) {
   at::Tensor const sample = f(inputs);

@@ -47,11 +47,13 @@ double entropy_difference(at::Tensor const& a, at::Tensor const& b) {
 void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType type, double tolerance) {
   CAPTURE(ranks, vocabulary, with_bias, at::toString(type));
   auto const hidden = entropy_random({13, 6}, type, 1);
-  auto const weight = entropy_random({vocabulary, 6}, type, 2), bias = with_bias ? entropy_random({vocabulary}, type, 3) : at::Tensor();
+  auto const weight = entropy_random({vocabulary, 6}, type, 2),
+             bias = with_bias ? entropy_random({vocabulary}, type, 3) : at::Tensor();
   auto labels = (at::arange(13) * 5 + 2).remainder(vocabulary);
   labels[4] = -100, labels[12] = -100, labels[0] = vocabulary - 1;
 
-  auto const h = hidden.to(at::kDouble).detach().clone().requires_grad_(), w = weight.to(at::kDouble).detach().clone().requires_grad_();
+  auto const h = hidden.to(at::kDouble).detach().clone().requires_grad_(),
+             w = weight.to(at::kDouble).detach().clone().requires_grad_();
   auto const b = with_bias ? bias.to(at::kDouble).detach().clone().requires_grad_() : at::Tensor();
   auto const expected = at::cross_entropy_loss(at::linear(h, w, b), labels, {}, at::Reduction::Sum, -100);
   (expected * 0.37).backward();
@@ -105,17 +107,22 @@ TEST_CASE("cross entropy stays finite for large logits and is unchanged by the s
     auto const labels = at::arange(9).remainder(7);
     auto const dense = at::cross_entropy_loss(at::linear(hidden, weight), labels, {}, at::Reduction::Sum);
     for (std::int64_t const chunk : {1, 4, 9, 1000}) {
-      auto const own = cross_entropy(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.mp, {.chunk_rows = chunk});
-      if (entropy_difference(own.sum, dense) > 1e-9 || !std::isfinite(own.sum.item<double>())) throw std::runtime_error("chunk");
+      auto const own =
+          cross_entropy(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.mp, {.chunk_rows = chunk});
+      if (entropy_difference(own.sum, dense) > 1e-9 || !std::isfinite(own.sum.item<double>()))
+        throw std::runtime_error("chunk");
     }
   });
 }
 
 TEST_CASE("without gradients cross entropy saves nothing and all labels may be ignored") {
   redco::run_ranks({.dp = 1, .mp = 2}, {}, [](redco::rank_context& rank) {
-    vocabulary_shard const head{.weight = entropy_random({6, 4}, at::kFloat, 6), .vocabulary = 11, .first = 6 * rank.rank};
-    auto const own = cross_entropy(entropy_random({3, 4}, at::kFloat, 7), head, at::full({3}, -100, at::kLong), rank.mp);
-    if (own.count != 0 || own.sum.item<double>() != 0 || own.sum.grad_fn()) throw std::runtime_error("something was saved");
+    vocabulary_shard const head{
+        .weight = entropy_random({6, 4}, at::kFloat, 6), .vocabulary = 11, .first = 6 * rank.rank};
+    auto const own =
+        cross_entropy(entropy_random({3, 4}, at::kFloat, 7), head, at::full({3}, -100, at::kLong), rank.mp);
+    if (own.count != 0 || own.sum.item<double>() != 0 || own.sum.grad_fn())
+      throw std::runtime_error("something was saved");
   });
 }
 
@@ -130,7 +137,8 @@ TEST_CASE("a label outside the vocabulary is a data error that names it") {
       }
       return "";
     };
-    if (message(11).find("label 11 at row 1") == std::string::npos || message(-1).find("label -1") == std::string::npos) {
+    if (message(11).find("label 11 at row 1") == std::string::npos ||
+        message(-1).find("label -1") == std::string::npos) {
       throw std::runtime_error("the label was taken");
     }
   });
@@ -140,7 +148,8 @@ TEST_CASE("derivatives of cross entropy of first and second order are central di
   std::vector<double> worst(6);
   for (int const ranks : {1, 2, 3}) {
     redco::run_ranks({.dp = 1, .mp = ranks}, {}, [&](redco::rank_context& rank) {
-      auto const shard = entropy_shard(entropy_random({5, 3}, at::kDouble, 8), entropy_random({5}, at::kDouble, 9), rank.rank, ranks);
+      auto const shard =
+          entropy_shard(entropy_random({5, 3}, at::kDouble, 8), entropy_random({5}, at::kDouble, 9), rank.rank, ranks);
       auto const labels = at::tensor({4, -100, 0, 2}).to(at::kLong);
       // The whole function, as a model uses it: hidden enters, so its gradient is whole on each rank.
       auto const f = [&](std::vector<at::Tensor> const& x) {
@@ -150,7 +159,8 @@ TEST_CASE("derivatives of cross entropy of first and second order are central di
       std::vector<at::Tensor> const hidden{entropy_random({4, 3}, at::kDouble, 10).requires_grad_()};
       // Every rank moves hidden alike; weights and bias stay, as another rank's move would be seen by none.
       auto const of_hidden = [&](std::vector<at::Tensor> const& x) { return f({x[0], shard.weight, shard.bias}); };
-      double const first = redco_test::gradient_error(of_hidden, hidden), second = redco_test::second_gradient_error(of_hidden, hidden);
+      double const first = redco_test::gradient_error(of_hidden, hidden),
+                   second = redco_test::second_gradient_error(of_hidden, hidden);
       if (ranks == 1) {
         std::vector<at::Tensor> const all{hidden[0], shard.weight, shard.bias};
         worst[4] = redco_test::gradient_error(f, all), worst[5] = redco_test::second_gradient_error(f, all);
@@ -189,7 +199,8 @@ TEST_CASE("argmax over shards is that of the whole row, ties going to the first"
     std::vector<at::Tensor> found(static_cast<std::size_t>(ranks));
     redco::run_ranks({.dp = 1, .mp = ranks}, {}, [&](redco::rank_context& rank) {
       auto const head = entropy_shard(logits.t(), {}, rank.rank, ranks);
-      found[static_cast<std::size_t>(rank.rank)] = redco::kernel::sharded_argmax(head.weight.t(), 11, head.first, rank.mp);
+      found[static_cast<std::size_t>(rank.rank)] =
+          redco::kernel::sharded_argmax(head.weight.t(), 11, head.first, rank.mp);
     });
     for (auto const& x : found) CHECK(at::equal(x, std::get<1>(logits.max(1))));
     CHECK(found[0][0].item<std::int64_t>() == 0);

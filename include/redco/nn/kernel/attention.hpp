@@ -18,8 +18,9 @@ namespace detail {
 
 inline void attention_check(bool good, char const* what, at::Tensor const& x) {
   if (good) return;
-  throw error(exit_code::internal, c10::str("attention: ", what, "; got ", x.defined() ? c10::str(x.scalar_type(), " ", x.sizes())
-                                                                                     : std::string("no tensor")));
+  throw error(exit_code::internal,
+              c10::str("attention: ", what, "; got ",
+                       x.defined() ? c10::str(x.scalar_type(), " ", x.sizes()) : std::string("no tensor")));
 }
 
 inline void check_attention(at::Tensor const& q, std::int64_t keys, attention_options const& o) {
@@ -45,7 +46,9 @@ inline attention_options ready_options(attention_options o) {
   return o;
 }
 
-inline bool wants_gradient(at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); }
+inline bool wants_gradient(at::Tensor const& x) {
+  return at::GradMode::is_enabled() && x.defined() && x.requires_grad();
+}
 
 // A Function takes no undefined tensor.
 inline std::optional<at::Tensor> maybe(at::Tensor const& x) { return x.defined() ? std::optional(x) : std::nullopt; }
@@ -54,26 +57,26 @@ inline at::Tensor with_dense_rows(at::Tensor const& x) { return x.stride(2) == 1
 
 }  // namespace detail
 
-/// Attention of a sequence to itself from one packed tensor qkv [B, T, (H + 2 Hkv) D]: the columns of all query heads, of
-/// all key heads, of all value heads, as one fused linear layer gives them. The result is [B, T, H D], contiguous:
+/// Attention of a sequence to itself from one packed tensor qkv [B, T, (H + 2 Hkv) D]: the columns of all query heads,
+/// of all key heads, of all value heads, as one fused linear layer gives them. The result is [B, T, H D], contiguous:
 /// softmax(scale q k^T + bias) v, masked and with keyed dropout as the options say. A query that may see no key by the
 /// mask takes the mean of the values that the causal rule allows. Softmax is made in f32 (f64 for f64).
 ///
-/// The gradient of qkv is one packed tensor. Saved for backward: qkv, out, the log-sum-exp [B, H, T] in f32 (f64 for f64),
-/// and bias and mask where given; probabilities are made again. Scratch per thread: two blocks of scores (query_rows(T) x
-/// T each). Under create_graph backward is made of ATen operators and holds [B, H, T, S].
-/// Throws redco::error (70) where shapes and types do not fit.
+/// The gradient of qkv is one packed tensor. Saved for backward: qkv, out, the log-sum-exp [B, H, T] in f32 (f64 for
+/// f64), and bias and mask where given; probabilities are made again. Scratch per thread: two blocks of scores
+/// (query_rows(T) x T each). Under create_graph backward is made of ATen operators and holds [B, H, T, S]. Throws
+/// redco::error (70) where shapes and types do not fit.
 inline at::Tensor self_attention(at::Tensor const& qkv, attention_options const& options) {
   detail::attention_check(qkv.dim() == 3 && qkv.size(2) % (options.heads + 2 * options.kv_heads) == 0,
                           "qkv must be [B, T, (heads + 2 kv_heads) * D]", qkv);
   detail::check_attention(qkv, qkv.size(1), options);
-  return detail::packed_attention::apply(detail::with_dense_rows(qkv), detail::maybe(options.bias), detail::ready_options(options),
-                                         detail::wants_gradient(options.bias));
+  return detail::packed_attention::apply(detail::with_dense_rows(qkv), detail::maybe(options.bias),
+                                         detail::ready_options(options), detail::wants_gradient(options.bias));
 }
 
-/// Attention of q [B, T, H D] to k and v [B, S, Hkv D], of any length: cross-attention, and decoding with a cache (T = 1,
-/// query0 = S - T, k and v views of the cache). Otherwise as self_attention. Saved for backward: q, k, v, out, log-sum-exp
-/// [B, H, T], and bias and mask where given.
+/// Attention of q [B, T, H D] to k and v [B, S, Hkv D], of any length: cross-attention, and decoding with a cache (T =
+/// 1, query0 = S - T, k and v views of the cache). Otherwise as self_attention. Saved for backward: q, k, v, out,
+/// log-sum-exp [B, H, T], and bias and mask where given.
 inline at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
                                   attention_options const& options) {
   detail::attention_check(q.dim() == 3 && q.size(2) % options.heads == 0, "q must be [B, T, heads * D]", q);
@@ -85,8 +88,8 @@ inline at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::
   detail::attention_check(fits(v), "v must be [B, S, kv_heads * D] in q's type", v);
   detail::check_attention(q, k.size(1), options);
   return detail::separate_attention::apply(detail::with_dense_rows(q), detail::with_dense_rows(k),
-                                           detail::with_dense_rows(v), detail::maybe(options.bias), detail::ready_options(options),
-                                           detail::wants_gradient(options.bias));
+                                           detail::with_dense_rows(v), detail::maybe(options.bias),
+                                           detail::ready_options(options), detail::wants_gradient(options.bias));
 }
 
 }  // namespace redco::kernel

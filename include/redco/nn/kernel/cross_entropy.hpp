@@ -46,16 +46,18 @@ inline std::int64_t count_labels(at::Tensor const& labels, std::int64_t vocabula
 
 inline void check_head(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels) {
   auto const type = hidden.scalar_type();
-  bool const fits = hidden.is_cpu() && hidden.dim() == 2 && head.weight.dim() == 2 && hidden.size(1) == head.weight.size(1) &&
-                    head.weight.scalar_type() == type && labels.scalar_type() == at::kLong && labels.dim() == 1 &&
-                    labels.size(0) == hidden.size(0) && (type == at::kFloat || type == at::kDouble || type == at::kBFloat16) &&
-                    (!head.bias.defined() || (head.bias.dim() == 1 && head.bias.size(0) == head.weight.size(0) &&
-                                              head.bias.scalar_type() == type));
+  bool const fits =
+      hidden.is_cpu() && hidden.dim() == 2 && head.weight.dim() == 2 && hidden.size(1) == head.weight.size(1) &&
+      head.weight.scalar_type() == type && labels.scalar_type() == at::kLong && labels.dim() == 1 &&
+      labels.size(0) == hidden.size(0) && (type == at::kFloat || type == at::kDouble || type == at::kBFloat16) &&
+      (!head.bias.defined() ||
+       (head.bias.dim() == 1 && head.bias.size(0) == head.weight.size(0) && head.bias.scalar_type() == type));
   if (fits) return;
-  throw error(exit_code::internal, "cross_entropy: needs hidden [N, d], weight [columns, d] and bias [columns] of one type "
-                                   "(f64, f32, bf16) on the CPU and int64 labels [N]; got hidden " +
-                                       redco::detail::describe(hidden) + ", weight " + redco::detail::describe(head.weight) +
-                                       ", labels " + redco::detail::describe(labels));
+  throw error(exit_code::internal,
+              "cross_entropy: needs hidden [N, d], weight [columns, d] and bias [columns] of one type "
+              "(f64, f32, bf16) on the CPU and int64 labels [N]; got hidden " +
+                  redco::detail::describe(hidden) + ", weight " + redco::detail::describe(head.weight) + ", labels " +
+                  redco::detail::describe(labels));
 }
 
 }  // namespace detail
@@ -65,11 +67,12 @@ inline void check_head(at::Tensor const& hidden, vocabulary_shard const& head, a
 /// all_reduce(sum) of [2 rows]. The gradients that are wanted are made in the same pass, for an incoming gradient of 1.
 ///
 /// The gradient of hidden is this shard's part of a pending sum: hidden must have entered. Saved for backward: hidden,
-/// weight, bias, labels, and one gradient each of hidden, weight and bias in their own shape and type, where they require
-/// one; nothing where none does. Weight and bias gradients are summed in f32 (f64 for f64). Workspace: [chunk_rows,
-/// columns] in hidden's type and [3 chunk_rows] f32, and a f32 weight gradient for bf16. Under create_graph backward is
-/// made of differentiable operators and holds all logits. `ranks` must outlive the graph; its ranks call this together.
-/// Throws redco::error: 65 for a label outside the vocabulary, 70 where shapes and types do not fit.
+/// weight, bias, labels, and one gradient each of hidden, weight and bias in their own shape and type, where they
+/// require one; nothing where none does. Weight and bias gradients are summed in f32 (f64 for f64). Workspace:
+/// [chunk_rows, columns] in hidden's type and [3 chunk_rows] f32, and a f32 weight gradient for bf16. Under
+/// create_graph backward is made of differentiable operators and holds all logits. `ranks` must outlive the graph; its
+/// ranks call this together. Throws redco::error: 65 for a label outside the vocabulary, 70 where shapes and types do
+/// not fit.
 inline vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                                      group& ranks, cross_entropy_options const& options = {}) {
   detail::check_head(hidden, head, labels);
@@ -82,8 +85,9 @@ inline vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_shard 
   state->ranks = &ranks;
   state->wants = {wants(hidden), wants(head.weight), wants(head.bias)};
   auto const bias = head.bias.defined() ? std::optional(head.bias) : std::nullopt;
-  return {detail::cross_entropy_function::apply(hidden.contiguous(), head.weight.contiguous(), bias, dense_labels, state),
-          count};
+  return {
+      detail::cross_entropy_function::apply(hidden.contiguous(), head.weight.contiguous(), bias, dense_labels, state),
+      count};
 }
 
 }  // namespace redco::kernel

@@ -8,15 +8,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 namespace redco::kernel::detail {
 
-/// Gradients of key-value head g of example b and of the query heads that read it. Probabilities are made again from the
-/// log-sum-exp, a block of query rows at a time. The last block goes first: it sees the most keys, so it may write dk and
-/// dv where the others add.
+/// Gradients of key-value head g of example b and of the query heads that read it. Probabilities are made again from
+/// the log-sum-exp, a block of query rows at a time. The last block goes first: it sees the most keys, so it may write
+/// dk and dv where the others add.
 template <int W, class T>
-[[gnu::always_inline]] inline void attention_backward_head(attention_problem<T> const& a, std::int64_t b, std::int64_t g) {
+[[gnu::always_inline]] inline void attention_backward_head(attention_problem<T> const& a, std::int64_t b,
+                                                           std::int64_t g) {
   using sum = sum_of<T>;
   constexpr bool direct = std::is_same_v<T, sum>;  // products are made in the type of the gradients
   auto const block = query_rows(a.keys), stride = a.stride(), d = a.width;
@@ -35,8 +35,8 @@ template <int W, class T>
     dq = scratch<sum, 1>(block * d), dk = scratch<sum, 5>(a.keys * d), dv = scratch<sum, 6>(a.keys * d);
     q_stride = k_stride = v_stride = d;
   }
-  thread_local std::vector<std::uint32_t> words;
-  thread_local std::vector<sum> factors;
+  auto* const words = scratch<std::uint32_t, 7>(stride);
+  sum* const factors = scratch<sum, 8>(stride);
   matrix<T> const keys{a.k.at(b, 0, g * d), a.k.row_stride}, values{a.v.at(b, 0, g * d), a.v.row_stride, true};
 
   bool written = false;
@@ -57,7 +57,7 @@ template <int W, class T>
           std::fill_n(row, n, sum(0));
         }
         auto const delta = dot_lanes<W>(grad + r * a.grad.row_stride, static_cast<T const*>(a.out.at(b, i, h * d)), d);
-        softmax_backward_lanes<W>(row, dz + r * stride, n, last, a.keep(words, factors, n, b, h, i),
+        softmax_backward_lanes<W>(row, dz + r * stride, n, last, keep_factors<W>(a, words, factors, n, b, h, i),
                                   a.lse[(b * a.heads() + h) * a.queries + i], delta, p + r * stride, ds_row);
         if (first >= n) std::fill_n(ds_row, n, T(0));  // its scores were constants
         if (a.dbias != nullptr) {
@@ -71,7 +71,8 @@ template <int W, class T>
       gemm(last, d, rows, a.scale(), matrix<T>{ds, stride, true}, matrix<T>{q, a.q.row_stride}, beta, dk, k_stride);
       gemm(last, d, rows, sum(1), matrix<T>{p, stride, true}, matrix<T>{grad, a.grad.row_stride}, beta, dv, v_stride);
       if (!written) {
-        for (auto j = last; j < a.keys; ++j) std::fill_n(dk + j * k_stride, d, sum(0)), std::fill_n(dv + j * v_stride, d, sum(0));
+        for (auto j = last; j < a.keys; ++j)
+          std::fill_n(dk + j * k_stride, d, sum(0)), std::fill_n(dv + j * v_stride, d, sum(0));
       }
       written = true;
       if constexpr (!direct) {

@@ -23,14 +23,19 @@ double softmax_lanes(double* z, std::int64_t n, std::int64_t width, double const
 }
 
 template <int, class T>
-void softmax_backward_lanes(double* z, double const* dp, std::int64_t n, std::int64_t width, double const* keep, double lse,
-                            double delta, T* p, T* ds) {
+void softmax_backward_lanes(double* z, double const* dp, std::int64_t n, std::int64_t width, double const* keep,
+                            double lse, double delta, T* p, T* ds) {
   for (std::int64_t j = 0; j < n; ++j) {
     double const x = std::exp(z[j] - lse), k = keep != nullptr ? keep[j] : 1.0;
     p[j] = x * k;
     ds[j] = x * (dp[j] * k - delta);
   }
   for (auto j = n; j < width; ++j) p[j] = ds[j] = 0;
+}
+
+template <int>
+void threshold_lanes(std::uint32_t const* words, std::int64_t n, std::uint32_t dropped, double factor, double* to) {
+  for (std::int64_t j = 0; j < n; ++j) to[j] = words[j] < dropped ? 0 : factor;
 }
 
 template <int, class T>

@@ -8,13 +8,13 @@
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 namespace redco::kernel::detail {
 
 /// out and lse of head h of example b: blocks of query rows, each scores -> softmax -> times v.
 template <int W, class T>
-[[gnu::always_inline]] inline void attention_forward_head(attention_problem<T> const& a, std::int64_t b, std::int64_t h) {
+[[gnu::always_inline]] inline void attention_forward_head(attention_problem<T> const& a, std::int64_t b,
+                                                          std::int64_t h) {
   using sum = sum_of<T>;
   auto const block = query_rows(a.keys), stride = a.stride(), d = a.width;
   auto const kv = h / a.group() * d;
@@ -27,8 +27,8 @@ template <int W, class T>
   } else {
     p = scratch<T, 2>(block * stride);
   }
-  thread_local std::vector<std::uint32_t> words;
-  thread_local std::vector<sum> factors;
+  auto* const words = scratch<std::uint32_t, 7>(stride);
+  sum* const factors = scratch<sum, 8>(stride);
   sum total[64];
   matrix<T> const keys{a.k.at(b, 0, kv), a.k.row_stride, true}, values{a.v.at(b, 0, kv), a.v.row_stride};
 
@@ -44,7 +44,7 @@ template <int W, class T>
         std::fill_n(row, n, sum(0));  // no key may be seen: uniform
       }
       sum top;
-      total[r] = softmax_lanes<W>(row, n, last, a.keep(words, factors, n, b, h, i), p + r * stride, top);
+      total[r] = softmax_lanes<W>(row, n, last, keep_factors<W>(a, words, factors, n, b, h, i), p + r * stride, top);
       a.lse[(b * a.heads() + h) * a.queries + i] = top + std::log(total[r]);
     }
     gemm(rows, d, last, sum(1), matrix<T>{p, stride}, values, sum(0), o, d);

@@ -22,8 +22,11 @@ struct attention_tensors {
 /// The parts q, k, v of a packed tensor.
 inline attention_tensors unpack_qkv(at::Tensor const& qkv, attention_options const& o) {
   auto const d = qkv.size(2) / (o.heads + 2 * o.kv_heads);
-  return {qkv.narrow(2, 0, o.heads * d), qkv.narrow(2, o.heads * d, o.kv_heads * d),
-          qkv.narrow(2, (o.heads + o.kv_heads) * d, o.kv_heads * d), {}, {}};
+  return {qkv.narrow(2, 0, o.heads * d),
+          qkv.narrow(2, o.heads * d, o.kv_heads * d),
+          qkv.narrow(2, (o.heads + o.kv_heads) * d, o.kv_heads * d),
+          {},
+          {}};
 }
 
 template <class T>
@@ -75,16 +78,15 @@ inline std::pair<at::Tensor, at::Tensor> attention_forward(attention_tensors con
   auto const out = at::empty({t.q.size(0), t.q.size(1), t.q.size(2)}, t.q.options());
   auto const lse = at::empty({t.q.size(0), o.heads, t.q.size(1)}, t.q.options().dtype(sum_type(type)));
   auto const bias = in_sum_type(t.bias, type);
-  with_element(type, [&](auto element) {
-    run_attention_forward(make_problem<decltype(element)>(t, o, bias, out, lse));
-  });
+  with_element(type,
+               [&](auto element) { run_attention_forward(make_problem<decltype(element)>(t, o, bias, out, lse)); });
   return {out, lse};
 }
 
 /// Writes the gradients into dq, dk, dv and gives that of the bias where wanted.
 inline at::Tensor attention_backward(attention_tensors const& t, attention_options const& o, at::Tensor const& out,
-                                     at::Tensor const& lse, at::Tensor const& grad_in, attention_tensors const& gradients,
-                                     bool wants_bias) {
+                                     at::Tensor const& lse, at::Tensor const& grad_in,
+                                     attention_tensors const& gradients, bool wants_bias) {
   auto const type = t.q.scalar_type();
   auto const grad = grad_in.contiguous();
   auto const bias = in_sum_type(t.bias, type);
@@ -139,8 +141,8 @@ struct packed_attention : torch::autograd::Function<packed_attention> {
       return {at::cat({g.q, g.k, g.v}, 2), g.bias, {}, {}};
     }
     auto const dqkv = at::empty_like(saved[0]);
-    auto const dbias = attention_backward(t, state.options, saved[1], saved[2], grads[0], unpack_qkv(dqkv, state.options),
-                                          state.wants_bias);
+    auto const dbias = attention_backward(t, state.options, saved[1], saved[2], grads[0],
+                                          unpack_qkv(dqkv, state.options), state.wants_bias);
     return {dqkv, dbias, {}, {}};
   }
 };
@@ -148,8 +150,8 @@ struct packed_attention : torch::autograd::Function<packed_attention> {
 /// Saves q, k, v, out, log-sum-exp, and bias and mask where given.
 struct separate_attention : torch::autograd::Function<separate_attention> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& q, at::Tensor const& k,
-                            at::Tensor const& v, std::optional<at::Tensor> const& bias_in,
-                            attention_options const& o, bool wants_bias) {
+                            at::Tensor const& v, std::optional<at::Tensor> const& bias_in, attention_options const& o,
+                            bool wants_bias) {
     auto const bias = bias_in.value_or(at::Tensor());
     auto const [out, lse] = attention_forward({q, k, v, bias, o.key_mask}, o);
     ctx->save_for_backward({q, k, v, out, lse, bias, o.key_mask});

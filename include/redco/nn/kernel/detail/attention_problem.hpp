@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/kernel/attention_options.hpp>
+#include <redco/nn/kernel/detail/attention_exact.hpp>
 #include <redco/nn/kernel/detail/attention_rows.hpp>
 
 #include <redco/random/random_words.hpp>
@@ -81,24 +82,22 @@ struct attention_problem {
       for (std::int64_t j = 0; j < n; ++j) z[j] = row[j] ? z[j] : -std::numeric_limits<sum>::infinity();
     }
   }
-
-  /// The factors of dropout for n keys of row (b, h, i), 0 or 1 / (1 - dropout); null without dropout.
-  sum const* keep(std::vector<std::uint32_t>& words, std::vector<sum>& factors, std::int64_t n, std::int64_t b,
-                  std::int64_t h, std::int64_t i) const {
-    if (options.dropout == 0) return nullptr;
-    words.resize(static_cast<std::size_t>(stride()));
-    factors.resize(static_cast<std::size_t>(stride()));
-    random_words(words.data(), 0, n, static_cast<std::uint32_t>(options.query0 + i),
-                 static_cast<std::uint32_t>(options.head0 + h), static_cast<std::uint32_t>(options.row0 + b), options.key);
-    auto const dropped = static_cast<std::uint32_t>(std::min(std::ldexp(options.dropout, 32), 4294967295.0));
-    auto const factor = static_cast<sum>(1 / (1 - options.dropout));
-    for (std::int64_t j = 0; j < n; ++j) {
-      auto const at = static_cast<std::size_t>(j);
-      factors[at] = words[at] < dropped ? sum(0) : factor;
-    }
-    return factors.data();
-  }
 };
+
+/// The factors of dropout for n keys of row (b, h, i), 0 or 1 / (1 - dropout); null without dropout. Both buffers hold
+/// a.stride() elements.
+template <int W, class T>
+[[gnu::always_inline]] inline sum_of<T> const* keep_factors(attention_problem<T> const& a, std::uint32_t* words,
+                                                            sum_of<T>* factors, std::int64_t n, std::int64_t b,
+                                                            std::int64_t h, std::int64_t i) {
+  auto const& o = a.options;
+  if (o.dropout == 0) return nullptr;
+  random_words(words, 0, n, static_cast<std::uint32_t>(o.query0 + i), static_cast<std::uint32_t>(o.head0 + h),
+               static_cast<std::uint32_t>(o.row0 + b), o.key);
+  auto const dropped = static_cast<std::uint32_t>(std::min(std::ldexp(o.dropout, 32), 4294967295.0));
+  threshold_lanes<W>(words, n, dropped, static_cast<sum_of<T>>(1 / (1 - o.dropout)), factors);
+  return factors;
+}
 
 /// Rows of scores that are made at once: about 256 KiB of them, so that they stay in the second-level cache.
 constexpr std::int64_t query_rows(std::int64_t keys) {

@@ -20,7 +20,8 @@ void run_attention_forward(attention_problem<T> const& a) {
   });
 }
 
-/// The same for the gradients. A bias shared by the examples collects from all: its heads are cut, its examples are not.
+/// The same for the gradients. A bias shared by the examples collects from all: its heads are cut, its examples are
+/// not.
 template <class T>
 void run_attention_backward(attention_problem<T> const& a) {
   auto const groups = a.options.kv_heads;

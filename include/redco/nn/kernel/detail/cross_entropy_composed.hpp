@@ -38,7 +38,8 @@ inline head_gradients cross_entropy_composed(at::Tensor const& hidden, vocabular
   auto const entered_grad = enter(tensor<replicated>(grad.to(sum)), ranks).local();
   auto const d = at::where(counted, e / total - at_label, at::zeros({}, h.options())) * entered_grad;
   head_gradients out{at::matmul(d, weight).to(type),
-                     at::constant_pad_nd(at::matmul(d.t(), h), {0, 0, 0, padding}).to(head.weight.scalar_type()), {}};
+                     at::constant_pad_nd(at::matmul(d.t(), h), {0, 0, 0, padding}).to(head.weight.scalar_type()),
+                     {}};
   if (head.bias.defined()) out.bias = at::constant_pad_nd(d.sum(0), {0, padding}).to(head.bias.scalar_type());
   return out;
 }

@@ -43,7 +43,8 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
                               cross_entropy_state const& s, head_gradients& gradients) {
   using sum = sum_of<T>;
   auto const type = c10::CppTypeToScalarType<sum>::value;
-  auto const n = hidden.size(0), columns = head.weight.size(0), chunk = std::clamp<std::int64_t>(s.chunk_rows, 1, std::max<std::int64_t>(n, 1));
+  auto const n = hidden.size(0), columns = head.weight.size(0),
+             chunk = std::clamp<std::int64_t>(s.chunk_rows, 1, std::max<std::int64_t>(n, 1));
   if (s.wants.hidden) gradients.hidden = at::empty_like(hidden);
   if (s.wants.weight) gradients.weight = at::zeros(head.weight.sizes(), hidden.options().dtype(type));
   if (s.wants.bias) gradients.bias = at::zeros({columns}, hidden.options().dtype(type));

@@ -11,11 +11,11 @@
 namespace redco::kernel::detail {
 
 template <class T, class Sum>
-using blas_gemm = void (*)(char const*, char const*, int const*, int const*, int const*, Sum const*, T const*, int const*,
-                           T const*, int const*, Sum const*, Sum*, int const*);
+using blas_gemm = void (*)(char const*, char const*, int const*, int const*, int const*, Sum const*, T const*,
+                           int const*, T const*, int const*, Sum const*, Sum*, int const*);
 
-/// The BLAS that libtorch itself uses, found among the loaded libraries: a call costs a microsecond less than at::mm and
-/// takes pointers. Null where this libtorch brings none (bf16 is an extension of MKL).
+/// The BLAS that libtorch itself uses, found among the loaded libraries: a call costs a microsecond less than at::mm
+/// and takes pointers. Null where this libtorch brings none (bf16 is an extension of MKL).
 template <class T, class Sum>
 blas_gemm<T, Sum> find_blas_gemm() {
   constexpr auto name = std::is_same_v<T, double>  ? "dgemm_"
@@ -39,8 +39,8 @@ at::Tensor as_tensor(matrix<T> m, std::int64_t rows, std::int64_t columns) {
       .to(c10::CppTypeToScalarType<Sum>::value);
 }
 
-/// c[m, n] = alpha a[m, k] b[k, n] + beta c, row-major, summed in `Sum`. The calling thread computes alone where it is one
-/// of a parallel region.
+/// c[m, n] = alpha a[m, k] b[k, n] + beta c, row-major, summed in `Sum`. The calling thread computes alone where it is
+/// one of a parallel region.
 template <class T, class Sum>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a, matrix<T> b, Sum beta, Sum* c,
           std::int64_t stride) {

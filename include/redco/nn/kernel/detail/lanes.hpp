@@ -75,6 +75,18 @@ template <int W>
   return sum;
 }
 
+/// to = 0 where a word is below `dropped`, else `factor`; both reach to the next multiple of 16.
+template <int W>
+[[gnu::always_inline]] inline void threshold_lanes(std::uint32_t const* words, std::int64_t n, std::uint32_t dropped,
+                                                   float factor, float* to) {
+  typename lanes<W>::real const zero = {};
+  typename lanes<W>::word w;
+  for (std::int64_t j = 0; j < n; j += W) {
+    std::memcpy(&w, words + j, sizeof w);
+    store_lanes<W>(to + j, w < dropped ? zero : zero + factor);
+  }
+}
+
 /// to = factor * from, rounded to T.
 template <int W, class T>
 [[gnu::always_inline]] inline void scale_lanes(float const* from, float factor, std::int64_t n, T* to) {
@@ -125,8 +137,8 @@ inline int widest_lanes() {
 
 #endif
 
-/// Calls body.operator()<W>() compiled for the widest vectors of this processor; f64 bodies are plain loops, compiled once.
-/// The operator must be always_inline, or it keeps the instruction set of the file.
+/// Calls body.operator()<W>() compiled for the widest vectors of this processor; f64 bodies are plain loops, compiled
+/// once. The operator must be always_inline, or it keeps the instruction set of the file.
 template <class T, class Body>
 void with_lanes(Body const& body) {
 #if defined(__x86_64__)

@@ -8,12 +8,12 @@
 
 namespace redco::kernel::detail {
 
-/// Calls f(begin, end) on parts of [0, n) from the threads that ATen's own operators use: at most at::get_num_threads() of
-/// the caller, none smaller than `grain`. In such a part ATen and BLAS compute alone. f touches no autograd state, and
-/// what it computes must not depend on the cut. An exception in f reaches the caller.
+/// Calls f(begin, end) on parts of [0, n) from the threads that ATen's own operators use: at most at::get_num_threads()
+/// of the caller, none smaller than `grain`. In such a part ATen and BLAS compute alone. f touches no autograd state,
+/// and what it computes must not depend on the cut. An exception in f reaches the caller.
 ///
-/// at::parallel_for is serial in a program built without -fopenmp; the loop inside libtorch behind for_each is not, and a
-/// pool beside OpenMP's would share the cores with its spinning threads.
+/// at::parallel_for is serial in a program built without -fopenmp; the loop inside libtorch behind for_each is not, and
+/// a pool beside OpenMP's would share the cores with its spinning threads.
 template <class F>
 void parallel(std::int64_t n, std::int64_t grain, F const& f) {
   if (n <= 0) return;
