@@ -39,7 +39,7 @@ namespace detail {
 template <class Example, model M, class Pipeline, class F>
 void for_each_evaluated(rank_context& rank, std::shared_ptr<network<M> const> const& net, Pipeline const& pipeline,
                         examples<Example> const& data, evaluation_place const& place, F&& f) {
-  using batch = typename Pipeline::template batch<Example>;
+  using batch = batch_of<Pipeline, Example>;
   sampler const order(data.size(), 0, false);
   std::int64_t const at_once = std::max<std::int64_t>(place.global_batch, rank.mesh.dp);
   batches const all(order, {at_once, place.micro_batch, rank.mesh.dp, rank.dp_index()});
@@ -87,7 +87,7 @@ struct prediction {
 template <class Pipeline, class Net, class Example>
   requires Pipeline::has_predict
 struct prediction<Pipeline, Net, Example> {
-  using batch = typename Pipeline::template batch<Example>;
+  using batch = batch_of<Pipeline, Example>;
   using result = std::remove_cvref_t<decltype(std::declval<Pipeline const&>().predict(
       std::declval<Net const&>(), std::declval<batch const&>()))>;
   using type = decltype(detail::element_of(std::declval<result const&>(), 0));

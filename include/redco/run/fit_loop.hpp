@@ -42,7 +42,7 @@ template <class Example, model M, class Pipeline, class Optimizer, class Options
 class fit_loop {
  public:
   using net = bound_network<M>;
-  using batch = typename Pipeline::template batch<Example>;
+  using batch = batch_of<Pipeline, Example>;
   using output = typename prediction<Pipeline, net, Example>::type;
   using step_type = training_step<M, Optimizer, std::is_same_v<loss_of<Pipeline, net, batch>, terms>>;
 

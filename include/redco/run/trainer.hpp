@@ -35,7 +35,7 @@ class trainer {
  public:
   using net = bound_network<M>;
   template <class Example>
-  using batch = typename Pipeline::template batch<Example>;
+  using batch = batch_of<Pipeline, Example>;
   template <class Example>
   using output = typename prediction<Pipeline, net, Example>::type;
   template <class Example>
