@@ -15,6 +15,18 @@ enum class width_kind : std::uint8_t {
   index,       ///< i64
 };
 
+/// How long a tensor of a layer lives.
+enum class saved_role : std::uint8_t {
+  stored,            ///< from forward to this layer's backward
+  entry,             ///< the same; it is the input of an outermost repeated block
+  batch,             ///< the same; it is the batch's own tensor
+  batch_when_whole,  ///< the batch's own tensor on one shard, another one on several
+  block_input,       ///< only under recomputation: what a block is run again from
+  workspace,         ///< in this layer's backward
+  loss,              ///< from the loss to its backward
+  loss_workspace,    ///< while the loss is computed
+};
+
 /// A tensor that a layer's forward keeps for its backward, or needs for a moment (workspace).
 struct saved_fact {
   path layer;
@@ -23,8 +35,10 @@ struct saved_fact {
   int split_dim = -1;  ///< -1: whole on every rank
   std::int64_t units = 0;  ///< indivisible units along split_dim; a rank holds ceil(units / shards) of them
   width_kind kind = width_kind::compute;
+  saved_role role = saved_role::stored;
   std::int64_t copies = 1;
-  bool in_block = false;  ///< inside a `repeat`: recomputation drops it
+  std::int64_t blocks = 1;  ///< how often the outermost `repeat` around it repeats
+  bool in_block = false;    ///< inside a `repeat`: recomputation drops it
 };
 
 enum class collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast };

@@ -53,7 +53,10 @@ struct attention {
     std::int64_t const width = of<Width>(config), heads = of<Heads>(config), kv = of<KeyValueHeads>(config);
     std::int64_t const dim = head_dim(config);
 
+    flow const input = w.activation;
+    w.expect_features(width);
     w.keep("input");
+    if constexpr (Kind == attention_kind::cross) w.keep_encoded("encoder_states");
     auto const project = [&](std::string_view name, std::int64_t units, reason why) {
       parameter_fact weight;
       weight.shape = {units * dim, width};
@@ -84,13 +87,21 @@ struct attention {
       bias("v", kv, kv != heads);
     }
 
-    extents const input = w.activation.shape;
-    if constexpr (std::is_same_v<X, replicated>) w.message(collective::all_reduce, true, input);
-    w.keep("q", {input[0], input[1], heads * dim}, 2, width_kind::compute, heads);
-    w.keep("key_value", {input[0], input[1], 2 * kv * dim}, 2, width_kind::compute, kv);
-    w.keep("log_sum_exp", {input[0], heads, input[1]}, 1, width_kind::accumulate, heads);
-    w.produce({input[0], input[1], heads * dim}, 2, heads);
+    if constexpr (std::is_same_v<X, replicated>) w.enter(input);
+    if constexpr (Kind == attention_kind::cross) w.enter(w.encoded);
+    std::int64_t const rows = input.shape[0], length = input.shape[1];
+    std::int64_t const keys = Kind == attention_kind::cross ? w.encoded.shape[1] : length;
+    flow queries{{rows, length, heads * dim}, 2, heads, 0};
+    flow key_values{{rows, keys, 2 * kv * dim}, 2, kv, 0};
+    w.keep("q", queries.shape, 2, width_kind::compute, heads);
+    w.keep("key_value", key_values.shape, 2, width_kind::compute, kv);
+    w.keep("log_sum_exp", {rows, heads, length}, 1, width_kind::accumulate, heads);
+    w.produce(queries.shape, 2, heads);
     w.keep("output");
+    w.workspace("input_gradient", input);
+    w.workspace("q_gradient", queries);
+    w.workspace("key_value_gradient", key_values);
+    w.workspace("output_gradient", w.activation);
 
     parameter_fact o;
     o.shape = {width, heads * dim};
@@ -109,7 +120,7 @@ struct attention {
       if (of<Bias>(config)) w.parameter("bias", o_bias);
     });
     w.deviation = outer;
-    w.produce(input);
+    w.produce(input.shape);
   }
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/walk.hpp>
-
 
 namespace redco {
 
@@ -19,7 +19,11 @@ struct encoder_decoder {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     auto const input = w.activation;
-    w.inside("encoder", [&] { Encoder::template facts<X>(config, w); });
+    w.inside("encoder", [&] {
+      Encoder::template facts<X>(config, w);
+      detail::settle_facts<out_t<Encoder, X>>(w);
+    });
+    w.encoded = w.activation;
     w.activation = input;
     w.inside("decoder", [&] { Decoder::template facts<X>(config, w); });
   }

@@ -16,9 +16,7 @@ struct flatten {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
     extents const x = w.activation.shape;
-    bool const kept = w.activation.kept;
-    w.produce({x[0], x.count() / x[0]});
-    w.activation.kept = kept;
+    w.reshape({x[0], x.count() / x[0]});
   }
 };
 

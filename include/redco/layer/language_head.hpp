@@ -6,13 +6,19 @@
 
 #include <redco/meta/fixed_string.hpp>
 
+#include <cstdint>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace redco {
 
 /// What a language head gives: not a tensor but a handle on hidden states and head, so that whole logits are made only for
 /// who asks.
 struct as_logits {};
+
+/// Rows whose logits exist at once in the cross entropy of a language model.
+inline constexpr std::int64_t loss_chunk_rows = 1024;
 
 namespace detail {
 
@@ -49,8 +55,30 @@ struct language_head {
       weight.why = reason::vocabulary;
       w.parameter("weight", weight);
     }
-    if constexpr (std::is_same_v<X, replicated>) w.message(collective::all_reduce, true, w.activation.shape);
+    if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
     w.keep("hidden");
+    state_loss(w, rows, width);
+  }
+
+ private:
+  /// Cross entropy makes its gradients in forward, a chunk of rows at a time.
+  template <class Walk>
+  static constexpr void state_loss(Walk& w, std::int64_t rows, std::int64_t width) {
+    extents const hidden = w.activation.shape;
+    std::int64_t const n = hidden.count() / width, chunk = n < loss_chunk_rows ? n : loss_chunk_rows;
+    auto const keep = [&](std::string_view slot, extents shape, int dim, width_kind kind, saved_role role) {
+      w.keep(slot, shape, dim, kind, dim < 0 ? 0 : rows, role);
+    };
+    keep("labels", {n}, -1, width_kind::index, saved_role::batch);
+    keep("hidden_gradient", hidden, -1, width_kind::compute, saved_role::loss);
+    keep("weight_gradient", {rows, width}, 0, width_kind::compute, saved_role::loss);
+    keep("logits", {chunk, rows}, 1, width_kind::compute, saved_role::loss_workspace);
+    keep("statistics", {3 * chunk}, -1, width_kind::accumulate, saved_role::loss_workspace);
+    keep("weight_gradient_sum", {rows, width}, 0, width_kind::accumulate, saved_role::loss_workspace);
+    for (auto const& [length, times] : {std::pair{chunk, n / chunk}, std::pair{n % chunk, std::int64_t{n % chunk > 0}}}) {
+      w.message(collective::all_reduce, false, {length}, width_kind::accumulate, times);
+      w.message(collective::all_reduce, false, {2 * length}, width_kind::accumulate, times);
+    }
   }
 };
 

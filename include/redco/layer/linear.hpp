@@ -60,16 +60,19 @@ struct linear {
     bias.units = weight.split_dim == 0 ? outs : 0;
     bias.why = row ? reason::row_bias : column ? reason::column_bias : reason_of(Cut);
 
+    if constexpr (!row) w.expect_features(in);
     w.keep("input");
     w.parameter("weight", weight);
     if (of<Bias>(config)) w.parameter("bias", bias);
 
-    extents shape = w.activation.shape;
+    flow const input = w.activation;
+    extents shape = input.shape;
     shape[-1] = outs;
-    if constexpr (column && std::is_same_v<X, replicated>) {
-      w.message(collective::all_reduce, true, w.activation.shape);
-    }
+    if constexpr (column && std::is_same_v<X, replicated>) w.enter(input);
     w.produce(shape, column ? shape.rank - 1 : -1, column ? outs : 0);
+    w.workspace("input_gradient", input);
+    w.workspace("output_gradient", w.activation);
+    w.workspace("weight_gradient", {weight.shape, weight.split_dim, weight.units, 0});
   }
 };
 

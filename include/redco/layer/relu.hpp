@@ -4,7 +4,13 @@
 
 namespace redco {
 
-/// max(x, 0).
-struct relu : featurewise_layer {};
+/// max(x, 0). Its result is kept, not its input: their signs agree, and the layer behind mostly keeps it anyway.
+struct relu : featurewise_layer {
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const&, Walk& w) {
+    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+    w.keep("output");
+  }
+};
 
 }  // namespace redco

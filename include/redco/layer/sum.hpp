@@ -30,16 +30,13 @@ struct sum {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    auto input = w.activation;
-    auto output = input;
+    flow const input = w.activation;
     auto const branch = [&]<class B>() {
       w.activation = input;
       B::template facts<X>(config, w);
-      input.kept = input.kept || (w.activation.shape == input.shape && w.activation.kept);
-      output = w.activation;
     };
     (branch.template operator()<Branches>(), ...);
-    w.produce(output.shape);
+    w.produce(w.activation.shape);
   }
 };
 

@@ -5,6 +5,8 @@
 
 #include <redco/shape/extents.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -13,10 +15,10 @@ namespace redco {
 
 /// The activation that flows from layer to layer during a walk.
 struct flow {
-  extents shape;            ///< logical
-  int split_dim = -1;       ///< the dimension that the mesh cuts, -1: whole
-  std::int64_t units = 0;   ///< indivisible units along split_dim: heads or columns
-  bool kept = false;        ///< already saved by some layer: its storage is counted once
+  extents shape;           ///< logical
+  int split_dim = -1;      ///< the dimension that the mesh cuts, -1: whole
+  std::int64_t units = 0;  ///< indivisible units along split_dim: heads or columns
+  int id = 0;              ///< which tensor it is, so that its storage is counted once; 0: the model's input
 };
 
 /// What a layer's `facts` talks to: it states its parameters, what its forward keeps, its messages, and how the activation
@@ -28,6 +30,7 @@ class walk {
   constexpr walk(Sink& sink, extents input) : sink_(sink) { activation.shape = input; }
 
   flow activation;
+  flow encoded;          ///< what cross-attention reads; set by an encoder
   double deviation = 0;  ///< of drawn weights, where an outer layer prescribes it; 0: each layer's own
 
   /// States the parameter `leaf` of the current layer.
@@ -39,43 +42,47 @@ class walk {
     sink_.add(fact);
   }
 
-  /// States that forward keeps the current activation; an activation kept by two layers is one storage.
-  constexpr void keep(std::string_view slot) {
-    if (activation.kept) return;
-    activation.kept = true;
-    keep(slot, activation.shape, activation.split_dim, width_kind::compute, activation.units);
+  /// Tells how many features the model's input has, for a layer that prescribes it; other activations know theirs.
+  constexpr void expect_features(std::int64_t features) {
+    if (is_input(activation)) activation.shape[-1] = features;
   }
 
+  /// States that forward keeps the current activation; an activation kept by two layers is one storage.
+  constexpr void keep(std::string_view slot) { keep_flow(slot, activation); }
+  constexpr void keep_encoded(std::string_view slot) { keep_flow(slot, encoded); }
+
   /// States that forward keeps another tensor beside the activation.
-  constexpr void keep(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0) {
-    saved_fact fact;
-    fact.layer = here_;
-    fact.slot.push(slot);
-    fact.shape = shape;
-    fact.split_dim = split_dim;
-    fact.units = units;
-    fact.kind = kind;
-    fact.copies = blocks_.count();
-    fact.in_block = blocks_.rank > 0;
-    sink_.add(fact);
+  constexpr void keep(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0,
+                      saved_role role = saved_role::stored) {
+    state(slot, {shape, split_dim, units, 0}, kind, role, blocks_.count());
+  }
+
+  /// States that the layer's backward holds such a tensor for a moment.
+  constexpr void workspace(std::string_view slot, flow const& like) {
+    state(slot, like, width_kind::compute, saved_role::workspace, 1);
   }
 
   /// States that the layer makes a new activation.
   constexpr void produce(extents shape, int split_dim = -1, std::int64_t units = 0) {
-    activation = {shape, split_dim, units, false};
+    activation = {shape, split_dim, units, fresh()};
   }
 
+  /// States that the layer gives its activation another shape, in the same storage.
+  constexpr void reshape(extents shape) { activation.shape = shape; }
+
   /// States a collective whose logical payload has this shape.
-  constexpr void message(collective what, bool backward, extents shape, width_kind kind = width_kind::compute) {
-    message_fact fact;
-    fact.layer = here_;
-    fact.what = what;
-    fact.backward = backward;
-    fact.shape = shape;
-    fact.kind = kind;
-    fact.copies = blocks_.count();
-    fact.in_block = blocks_.rank > 0;
-    sink_.add(fact);
+  constexpr void message(collective what, bool backward, extents shape, width_kind kind = width_kind::compute,
+                         std::int64_t times = 1) {
+    add_message(what, backward, shape, kind, times * blocks_.count());
+  }
+
+  /// States that a replicated activation enters column-parallel layers: its gradient is all-reduced. The model's input has
+  /// no gradient.
+  constexpr void enter(flow const& entering) {
+    if (is_input(entering)) return;
+    std::int64_t copies = blocks_.count();
+    if (entering.id == block_.input && block_.from_batch) copies -= copies / block_.times;
+    if (copies > 0) add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
   }
 
   /// Runs `body` with `component` appended to the path.
@@ -90,16 +97,88 @@ class walk {
   /// Runs `body` once for `times` equal blocks named `*`.
   template <class Body>
   constexpr void repeated(std::int64_t times, Body&& body) {
-    auto const outer = blocks_;
+    auto const outer_blocks = blocks_;
+    auto const outer_block = block_;
+    int const entry = activation.id;
     blocks_.push(times);
-    inside("*", std::forward<Body>(body));
-    blocks_ = outer;
+    activation.id = fresh();
+    block_ = {activation.id, times, is_kept(entry), entry == 0};
+    int const input = activation.id;
+    inside("*", [&] {
+      if (blocks_.rank == 1) state("block_input", activation, width_kind::compute, saved_role::block_input, times);
+      body();
+    });
+    if (is_kept(input)) mark(entry);
+    blocks_ = outer_blocks;
+    block_ = outer_block;
   }
 
  private:
+  /// The block of the innermost repeat: its input, and what the first one's is.
+  struct block {
+    int input = -1;
+    std::int64_t times = 1;
+    bool first_kept = false;  ///< a layer before the repeat keeps it
+    bool from_batch = false;  ///< it is the model's input
+  };
+
+  static constexpr bool is_input(flow const& f) { return f.id == 0; }
+
+  /// Identities are told apart among the last 1024, far more than flow side by side.
+  static constexpr std::size_t memory = 1024;
+  constexpr bool is_kept(int id) const { return kept_[static_cast<std::size_t>(id) % memory]; }
+  constexpr void mark(int id) { kept_[static_cast<std::size_t>(id) % memory] = true; }
+  constexpr int fresh() {
+    ++last_;
+    kept_[static_cast<std::size_t>(last_) % memory] = false;
+    return last_;
+  }
+
+  constexpr void keep_flow(std::string_view slot, flow const& f) {
+    if (is_kept(f.id)) return;
+    mark(f.id);
+    std::int64_t copies = blocks_.count();
+    bool const entry = f.id == block_.input;
+    if (entry && block_.first_kept) copies -= copies / block_.times;
+    saved_role const role = is_input(f)                        ? saved_role::batch
+                            : entry && blocks_.rank == 1       ? saved_role::entry
+                                                               : saved_role::stored;
+    if (copies > 0) state(slot, f, width_kind::compute, role, is_input(f) ? 1 : copies);
+  }
+
+  constexpr void state(std::string_view slot, flow const& f, width_kind kind, saved_role role, std::int64_t copies) {
+    saved_fact fact;
+    fact.layer = here_;
+    fact.slot.push(slot);
+    fact.shape = f.shape;
+    fact.split_dim = f.split_dim;
+    fact.units = f.units;
+    fact.kind = kind;
+    fact.role = role;
+    fact.copies = copies;
+    fact.in_block = blocks_.rank > 0;
+    if (fact.in_block) fact.blocks = blocks_[0];
+    sink_.add(fact);
+  }
+
+  constexpr void add_message(collective what, bool backward, extents const& shape, width_kind kind, std::int64_t copies) {
+    message_fact fact;
+    fact.layer = here_;
+    fact.what = what;
+    fact.backward = backward;
+    fact.shape = shape;
+    fact.kind = kind;
+    fact.copies = copies;
+    fact.in_block = blocks_.rank > 0;
+    sink_.add(fact);
+  }
+
   Sink& sink_;
   path here_;
   extents blocks_;
+  block block_;
+  std::array<bool, memory> kept_{};
+  int last_ = 0;
 };
 
 }  // namespace redco
