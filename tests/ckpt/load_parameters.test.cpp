@@ -147,8 +147,10 @@ TEST_CASE("every dtype survives a file, and Python's safetensors reads and write
 from safetensors import deserialize, serialize_file
 tensors = deserialize(open(sys.argv[1], "rb").read())
 assert len(tensors) == 16, len(tensors)
-long = dict(F64="float64", F32="float32", BF16="bfloat16", F16="float16", F8_E5M2="float8_e5m2", F8_E4M3="float8_e4m3fn", I64="int64", I32="int32",
-            I16="int16", I8="int8", U64="uint64", U32="uint32", U16="uint16", U8="uint8", BOOL="bool", C64="complex64")
+long = dict(F64="float64", F32="float32", BF16="bfloat16", F16="float16", F8_E5M2="float8_e5m2",
+            F8_E4M3="float8_e4m3fn",
+            I64="int64", I32="int32", I16="int16", I8="int8", U64="uint64", U32="uint32",
+            U16="uint16", U8="uint8", BOOL="bool", C64="complex64")
 for name, t in tensors:
     assert name == "t/" + t["dtype"] and t["shape"] == [2, 3], (name, t)
 kept = {name: ctypes.create_string_buffer(bytes(t["data"]), len(t["data"])) for name, t in tensors}

@@ -52,8 +52,10 @@ TEST_CASE("a manifest read back is the manifest that was written, and its text i
 TEST_CASE("the manifest of the documentation is read, and keys that are added to the format are ignored") {
   std::string const text =
       R"({"format":1,"redco":"0.1.0","run":"<uuid>","step":1200,"epoch":2,"epoch_position":200,"mesh":{"dp":2,"mp":2},
-    "rng":{"seed":42,"step":1200},"data":{"seed":42,"examples":5000},"best":{"min_loss":[2.13,1000]},"config_xxh64":"0123456789abcdef","later":[1],
-    "tensors":{"h.0.mlp.up.weight":{"dtype":"F32","shape":[256,512],"new":{},"parts":[{"file":"parameters-0of2.safetensors","offset":[0,0],"shape":[256,512]}]}},
+    "rng":{"seed":42,"step":1200},"data":{"seed":42,"examples":5000},"best":{"min_loss":[2.13,1000]},
+    "config_xxh64":"0123456789abcdef","later":[1],
+    "tensors":{"h.0.mlp.up.weight":{"dtype":"F32","shape":[256,512],"new":{},
+    "parts":[{"file":"parameters-0of2.safetensors","offset":[0,0],"shape":[256,512]}]}},
     "files":{"parameters-0of2.safetensors":{"bytes":524416,"xxh64":"00000000000000ff"}}})";
   auto const facts = redco::read_manifest(text, "m");
   CHECK(facts.mesh == redco::mesh{2, 2});

@@ -74,7 +74,8 @@ std::vector<hostile> corpus() {
   add("twice", safetensors_bytes("{\"__metadata__\":{},\"__metadata__\":{}}"));
   add("", safetensors_bytes("   "));
   // keys
-  add("twice", safetensors_bytes("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}", e8));
+  std::string const twice = "{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[8],\"data_offsets\":[0,8]}}";
+  add("twice", safetensors_bytes(twice, e8));
   add("twice", safetensors_bytes("{" + entry("a", 0, 8) + "," + entry("a", 0, 8) + "}", e8));
   add("twice", safetensors_bytes("{" + entry("a", 0, 4) + "," + entry("a", 4, 8) + "}", e8));
   add("name is empty", safetensors_bytes("{" + entry("", 0, 8) + "}", e8));
