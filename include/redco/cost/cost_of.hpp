@@ -1,0 +1,41 @@
+#pragma once
+
+#include <redco/cost/memory_of.hpp>
+#include <redco/cost/messages.hpp>
+
+#include <redco/optimizer/state_slots.hpp>
+#include <redco/shard/facts.hpp>
+
+namespace redco {
+
+/// What one rank of a run pays: bytes that it holds, messages of one step.
+struct cost {
+  redco::memory memory;
+  redco::messages messages;
+
+  friend constexpr bool operator==(cost const&, cost const&) = default;
+};
+
+namespace detail {
+
+template <class Facts, class Optimizer>
+constexpr cost cost_from(Facts const& facts, Optimizer const& optimizer, setup const& s) {
+  return {memory_of(facts, state_slots(optimizer).size(), s), messages_of(facts, s)};
+}
+
+}  // namespace detail
+
+/// The cost of a model whose sizes are known at run time; requires a legal mesh (plan_of checks it).
+template <model M, class Optimizer>
+cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
+  return detail::cost_from(facts_of(m, s.load), optimizer, s);
+}
+
+/// The cost of a constexpr model; requires legal<Model, mesh>.
+///   static_assert(cost_of<model>(adamw{}, {.mesh = {1, 2}, .load = {16, 256}}).memory.peak() < GiB(4));
+template <auto const& Model, class Optimizer>
+constexpr cost cost_of(Optimizer const& optimizer, setup const& s) {
+  return detail::cost_from(facts_of<Model>(s.load), optimizer, s);
+}
+
+}  // namespace redco
