@@ -1,0 +1,94 @@
+// Median time of own kernels against ATen's operators for the same result, forward and backward, in one run and taking
+// turns. One JSON line per kernel, dtype and size; `ratio` is ATen's time over ours.
+
+#include <redco/nn/kernel/attention.hpp>
+#include <redco/nn/kernel/cross_entropy.hpp>
+
+#include <redco/comm/in_process_group.hpp>
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace {
+
+using redco::kernel::attention_options;
+
+double milliseconds(auto const& f) {
+  auto const begin = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median(std::vector<double> x) {
+  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
+  return x[x.size() / 2];
+}
+
+void compare(std::string const& kernel, at::ScalarType type, std::string const& size, auto const& own,
+             auto const& aten) {
+  std::vector<double> ours, theirs;
+  for (int turn = -2; turn < 9; ++turn) {
+    double const a = milliseconds(own), b = milliseconds(aten);
+    if (turn >= 0) ours.push_back(a), theirs.push_back(b);
+  }
+  std::printf(
+      R"({"kernel": "%s", "dtype": "%s", "size": "%s", "threads": %d, "ms": %.3f, "aten_ms": %.3f, "ratio": %.2f})"
+      "\n",
+      kernel.c_str(), type == at::kFloat ? "f32" : "bf16", size.c_str(), at::get_num_threads(), median(ours),
+      median(theirs), median(theirs) / median(ours));
+  std::fflush(stdout);
+}
+
+void attention(at::ScalarType type, std::int64_t heads, double dropout) {
+  std::int64_t const batch = 16, length = 256, width = 64;
+  auto const qkv = at::randn({batch, length, 3 * heads * width}).to(type).requires_grad_();
+  auto const grad = at::randn({batch, length, heads * width}).to(type);
+  attention_options const o{.heads = heads, .kv_heads = heads, .causal = true, .dropout = dropout, .key = {1, 2}};
+  auto const own = [&] { return redco::kernel::self_attention(qkv, o); };
+  auto const aten = [&] {
+    auto const parts = qkv.view({batch, length, 3, heads, width}).permute({2, 0, 3, 1, 4});
+    return at::scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, dropout, true).transpose(1, 2).flatten(2);
+  };
+  auto const backward = [&](at::Tensor const& y) { torch::autograd::grad({y}, {qkv}, {grad}); };
+  auto const size = "B 16, T 256, H " + std::to_string(heads) + ", D 64";
+  std::string const name = dropout > 0 ? "attention with dropout" : "attention";
+  compare(name + ", forward", type, size, own, aten);
+  compare(
+      name, type, size, [&] { backward(own()); }, [&] { backward(aten()); });
+}
+
+void entropy(at::ScalarType type, std::int64_t rows, std::int64_t vocabulary, std::int64_t width) {
+  auto const groups = redco::in_process_group::make("mp", 1);
+  auto const hidden = at::randn({rows, width}).to(type).requires_grad_();
+  auto const weight = (at::randn({vocabulary, width}) * 0.02).to(type).requires_grad_();
+  auto const labels = at::randint(vocabulary, {rows}, at::kLong);
+  auto const own = [&] {
+    auto const loss =
+        redco::kernel::cross_entropy(hidden, {.weight = weight, .vocabulary = vocabulary}, labels, *groups[0]);
+    torch::autograd::grad({loss.sum}, {hidden, weight});
+  };
+  auto const aten = [&] {
+    auto const logits = at::linear(hidden, weight).to(at::kFloat);
+    torch::autograd::grad({at::cross_entropy_loss(logits, labels, {}, at::Reduction::Sum)}, {hidden, weight});
+  };
+  compare("head and cross entropy", type,
+          "N " + std::to_string(rows) + ", V " + std::to_string(vocabulary) + ", d " + std::to_string(width), own,
+          aten);
+}
+
+}  // namespace
+
+int main() {
+  for (auto const type : {at::kFloat, at::kBFloat16}) {
+    for (std::int64_t const heads : {6, 3}) attention(type, heads, 0);
+    attention(type, 6, 0.1);
+    entropy(type, 4096, 256, 384);
+    entropy(type, 256, 50257, 768);
+  }
+}
