@@ -1,5 +1,5 @@
-# clang++ on the header UMBRELLA and each of FILES, without code: what a g++ build cannot know about the other compiler.
-#   cmake -DUMBRELLA=x.hpp -DFILES=a.cpp;b.cpp -DWITH_TORCH=ON|OFF -DINCLUDE=DIR -DTORCH=DIR;DIR -DCACHE=DIR -P ClangSyntax.cmake
+# clang++ on each of FILES and the header UMBRELLA, if any: what a g++ build cannot know about the other compiler.
+#   cmake [-DUMBRELLA=x.hpp] -DFILES=a.cpp;b.cpp -DWITH_TORCH=ON|OFF -DINCLUDE=DIR -DTORCH=DIR;DIR -DCACHE=DIR -P ClangSyntax.cmake
 
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/Syntax.cmake")
@@ -9,11 +9,12 @@ if(NOT clang)
   return()
 endif()
 set(failed 0)
-file(WRITE "${UMBRELLA}.cpp" "#include \"${UMBRELLA}\"\n")
-foreach(file IN ITEMS "${UMBRELLA}.cpp" ${FILES})
-  if(file STREQUAL "")
-    continue()
-  endif()
+list(REMOVE_ITEM FILES "")
+if(UMBRELLA)
+  file(WRITE "${UMBRELLA}.cpp" "#include \"${UMBRELLA}\"\n")
+  list(APPEND FILES "${UMBRELLA}.cpp")
+endif()
+foreach(file IN LISTS FILES)
   syntax(${clang} ${WITH_TORCH} status output "${file}")
   if(NOT status EQUAL 0)
     message("${output}")

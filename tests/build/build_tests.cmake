@@ -15,8 +15,9 @@ redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOUR
 redco_add_test(build.setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
   -DWORK=${PROJECT_BINARY_DIR}/setup -P ${CMAKE_CURRENT_LIST_DIR}/setup.cmake)
 
-# Each header in a translation unit of its own, twice. Headers with tensors share the precompiled header of libtorch, so
-# for them CheckFloors.cmake also asks that they reach the door to libtorch by their own includes.
+# Each header in a translation unit of its own, twice. Headers with tensors share a precompiled header of libtorch (for
+# them CheckFloors.cmake also asks that they reach the door to libtorch by their own includes) and are checked by clang++,
+# which reads such a header five times faster than g++.
 function(redco_alone result)
   set(units)
   foreach(header IN LISTS ARGN)
@@ -34,8 +35,32 @@ if(redco_units)
   target_link_libraries(alone_plan PRIVATE redco_flags redco::plan)
   target_compile_options(alone_plan PRIVATE -O0)
 endif()
+
+get_target_property(redco_torch_includes redco::torch INTERFACE_INCLUDE_DIRECTORIES)
 redco_alone(redco_units ${redco_torch_headers} ${redco_top_headers})
-if(redco_units)
+find_program(REDCO_CLANG clang++)
+mark_as_advanced(REDCO_CLANG)
+if(REDCO_CLANG)
+  list(TRANSFORM redco_torch_includes PREPEND -isystem OUTPUT_VARIABLE redco_alone_flags)
+  list(PREPEND redco_alone_flags -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Xclang
+    -fpch-instantiate-templates -I${PROJECT_SOURCE_DIR}/include)
+  set(redco_door ${PROJECT_BINARY_DIR}/alone/door)
+  file(CONFIGURE OUTPUT ${redco_door}.hpp CONTENT "#include <redco/tensor/torch.hpp>\n")
+  add_custom_command(OUTPUT ${redco_door}.pch
+    COMMAND ${REDCO_CLANG} ${redco_alone_flags} -x c++-header ${redco_door}.hpp -o ${redco_door}.pch
+    DEPENDS ${PROJECT_SOURCE_DIR}/include/redco/tensor/torch.hpp ${REDCO_CLANG} ${redco_door}.hpp
+    JOB_POOL compile VERBATIM)
+  set(redco_checked)
+  foreach(unit IN LISTS redco_units)
+    add_custom_command(OUTPUT ${unit}.checked
+      COMMAND ${REDCO_CLANG} ${redco_alone_flags} -include-pch ${redco_door}.pch -fsyntax-only
+        -MMD -MF ${unit}.d -MT ${unit}.checked ${unit}
+      COMMAND ${CMAKE_COMMAND} -E touch ${unit}.checked
+      DEPENDS ${unit} ${redco_door}.pch DEPFILE ${unit}.d JOB_POOL compile VERBATIM)
+    list(APPEND redco_checked ${unit}.checked)
+  endforeach()
+  add_custom_target(alone_torch ALL DEPENDS ${redco_checked})
+elseif(redco_units)
   redco_program_pch()
   add_library(alone_torch OBJECT ${redco_units})
   target_link_libraries(alone_torch PRIVATE redco_flags redco::redco)
@@ -80,15 +105,14 @@ target_link_libraries(odr PRIVATE redco_flags redco::redco)
 target_precompile_headers(odr REUSE_FROM redco_program_pch)
 redco_add_test(build.two_translation_units COMMAND odr)
 
-# The other compiler sees every header, static test and example once.
+# The other compiler sees every torch-free header, every static test and example (and, above, every other header).
 file(GLOB redco_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
-get_target_property(redco_torch_includes redco::torch INTERFACE_INCLUDE_DIRECTORIES)
 set(redco_compile "-DINCLUDE=${PROJECT_SOURCE_DIR}/include" "-DTORCH=${redco_torch_includes}" -DCACHE=${PROJECT_BINARY_DIR}/pch)
 redco_add_test(build.clang_plan COMMAND ${CMAKE_COMMAND} ${redco_compile}
   "-DFILES=${redco_static_plan}" -DUMBRELLA=${PROJECT_BINARY_DIR}/umbrella/plan_only.hpp -DWITH_TORCH=OFF
   -P ${redco_cmake}/ClangSyntax.cmake)
 redco_add_test(build.clang_torch COMMAND ${CMAKE_COMMAND} ${redco_compile}
-  "-DFILES=${redco_static_torch};${redco_examples}" -DUMBRELLA=${PROJECT_BINARY_DIR}/umbrella/everything.hpp -DWITH_TORCH=ON
+  "-DFILES=${redco_static_torch};${redco_examples}" -DWITH_TORCH=ON
   -P ${redco_cmake}/ClangSyntax.cmake)
 
 foreach(source IN LISTS redco_rejects)
