@@ -1,12 +1,15 @@
 #pragma once
 
 #include <redco/ckpt/manifest.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/json/value.hpp>
 #include <redco/run/fit_options.hpp>
 
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redco {
@@ -19,17 +22,30 @@ class best_metrics {
   best_metrics(std::vector<std::string> argmin, std::vector<std::string> argmax, table known = {})
       : argmin_(std::move(argmin)), argmax_(std::move(argmax)), best_(std::move(known)) {}
 
-  /// Takes an evaluation in and gives the names that it improves. The first watched metric decides patience.
+  /// Errors: exit code 64 when a watched metric is not among those of an evaluation.
+  void check(metric_map const& metrics) const {
+    for (auto const* watched : {&argmin_, &argmax_})
+      for (std::string const& name : *watched) {
+        if (metrics.contains(name)) continue;
+        std::string known;
+        for (auto const& [one, value] : metrics) known += (known.empty() ? "" : ", ") + one;
+        throw error(exit_code::usage, "the evaluation has no metric '" + name + "' to keep the best checkpoint of; it has " +
+                                          known + ": correct save_argmin and save_argmax");
+      }
+  }
+
+  /// Takes an evaluation in and gives the names that it improves; what is not finite improves nothing. The first watched
+  /// metric decides patience.
   std::vector<std::string> update(metric_map const& metrics, std::int64_t step) {
     std::vector<std::string> improved;
     bool first_improved = false, first = true;
     auto const look = [&](std::string const& metric, std::string const& name, double sign) {
-      auto const found = metrics.find(metric);
-      if (found == metrics.end() || !std::isfinite(found->second)) return;
+      double const value = metrics.at(metric);
       auto const known = best_.find(name);
-      bool const better = known == best_.end() || sign * found->second < sign * known->second.value;
-      if (better) best_[name] = {found->second, step}, improved.push_back(name);
-      if (first) first_improved = better, first = false;
+      bool const better =
+          std::isfinite(value) && (known == best_.end() || sign * value < sign * known->second.value);
+      if (better) best_[name] = {value, step}, improved.push_back(name);
+      if (std::exchange(first, false)) first_improved = better;
     };
     for (std::string const& metric : argmin_) look(metric, "min_" + metric, 1);
     for (std::string const& metric : argmax_) look(metric, "max_" + metric, -1);
@@ -37,7 +53,18 @@ class best_metrics {
     return improved;
   }
 
+  /// Goes back to the best that are saved, after a failed save.
+  void restore(table const& saved) { best_ = saved; }
+
   table const& best() const { return best_; }
+
+  /// The best values of one side, "min" or "max", by metric.
+  json_value values(std::string const& side) const {
+    json_value all = json_value::object();
+    for (auto const& [name, best] : best_)
+      if (name.starts_with(side + "_")) all[name.substr(side.size() + 1)] = best.value;
+    return all;
+  }
 
   /// Evaluations since the first watched metric was best.
   int stale() const { return stale_; }

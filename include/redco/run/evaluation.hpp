@@ -5,7 +5,9 @@
 #include <redco/data/sampler.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/nn/network.hpp>
+#include <redco/pipeline/batch_of.hpp>
 #include <redco/run/fit_options.hpp>
+#include <redco/run/loss_totals.hpp>
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/user_call.hpp>
 #include <redco/tensor/loss.hpp>
@@ -38,14 +40,15 @@ namespace detail {
 /// Calls f(net, prepared) for each of this rank's micro-batches of `data`, in order, in evaluation mode.
 template <class Example, model M, class Pipeline, class F>
 void for_each_evaluated(rank_context& rank, std::shared_ptr<network<M> const> const& net, Pipeline const& pipeline,
-                        examples<Example> const& data, evaluation_place const& place, F&& f) {
+                        examples<Example> const& data, evaluation_place const& place, length_of<Example> const& length,
+                        F&& f) {
   using batch = batch_of<Pipeline, Example>;
   sampler const order(data.size(), 0, false);
   std::int64_t const at_once = std::max<std::int64_t>(place.global_batch, rank.mesh.dp);
   batches const all(order, {at_once, place.micro_batch, rank.mesh.dp, rank.dp_index()});
-  auto source = prepared_batches<Example, batch>(pipeline, data, all, order, 0, {place.seed, 0}, {}, 0, {});
+  auto source = prepared_batches<Example, batch>(pipeline, data, all, order, 0, {place.seed, 0}, length, 0, {});
   at::NoGradGuard const no_grad;
-  while (auto prepared = source.next()) {
+  while (auto prepared = user_call("collate", place.step, [&] { return source.next(); })) {
     pass in;
     in.mp = &rank.mp;
     in.seed = place.seed;
@@ -93,32 +96,21 @@ struct prediction<Pipeline, Net, Example> {
   using type = decltype(detail::element_of(std::declval<result const&>(), 0));
 };
 
-/// The mean loss (and its terms) over `data`, dropout off: the same on every rank and mesh.
+/// The mean loss over `data`, dropout off: the same on every rank and mesh. Terms of it are given on rank 0.
 template <class Example, model M, class Pipeline>
 metric_map evaluated_loss(rank_context& rank, std::shared_ptr<network<M> const> const& net, Pipeline const& pipeline,
-                          examples<Example> const& data, evaluation_place const& place) {
-  constexpr std::size_t most = 16;
-  std::vector<double> sums(2 * most, 0);
-  std::vector<std::pair<std::string, double>> names;
-  detail::for_each_evaluated(rank, net, pipeline, data, place, [&](auto const& bound, auto const& prepared) {
-    auto const loss = user_call("loss", place.step, [&] {
+                          examples<Example> const& data, evaluation_place const& place,
+                          length_of<Example> const& length = {}) {
+  loss_totals totals;
+  detail::for_each_evaluated(rank, net, pipeline, data, place, length, [&](auto const& bound, auto const& prepared) {
+    totals.add(user_call("loss", place.step, [&] {
       return detail::as_terms(pipeline.loss(bound, prepared.batch), std::ssize(prepared.place.examples));
-    });
-    names.clear();
-    for (std::size_t i = 0; i < loss.all.size(); ++i) {
-      names.emplace_back(loss.all[i].name, loss.all[i].factor);
-      if (rank.mp_index() != 0) continue;
-      sums[2 * i] += loss.all[i].loss.sum.template item<double>() * loss.all[i].factor;
-      sums[2 * i + 1] += loss.all[i].loss.count;
-    }
+    }));
   });
-  rank.world.all_reduce(at::from_blob(sums.data(), {static_cast<std::int64_t>(sums.size())}, at::kDouble));
-  metric_map metrics{{"loss", 0}};
-  for (std::size_t i = 0; i < most; ++i) {
-    double const value = sums[2 * i + 1] > 0 ? sums[2 * i] / sums[2 * i + 1] : 0;
-    metrics["loss"] += value;
-    if (names.size() > 1 && i < names.size()) metrics[names[i].first] = value / names[i].second;
-  }
+  totals.reduce(rank);
+  metric_map metrics;
+  for (auto const& [name, value] : totals.by_name()) metrics[name] = value;
+  metrics["loss"] = totals.loss();
   return metrics;
 }
 
@@ -126,8 +118,8 @@ metric_map evaluated_loss(rank_context& rank, std::shared_ptr<network<M> const> 
 template <class Example, class Output, model M, class Pipeline>
 void predict_into(std::vector<std::optional<Output>>& results, rank_context& rank,
                   std::shared_ptr<network<M> const> const& net, Pipeline const& pipeline, examples<Example> const& data,
-                  evaluation_place const& place) {
-  detail::for_each_evaluated(rank, net, pipeline, data, place, [&](auto const& bound, auto const& prepared) {
+                  evaluation_place const& place, length_of<Example> const& length = {}) {
+  detail::for_each_evaluated(rank, net, pipeline, data, place, length, [&](auto const& bound, auto const& prepared) {
     auto const result = user_call("predict", place.step, [&] { return pipeline.predict(bound, prepared.batch); });
     auto const& indices = prepared.place.examples;
     if (detail::elements_of(result) != indices.size())

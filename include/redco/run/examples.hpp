@@ -52,4 +52,8 @@ class examples {
   std::function<std::vector<Example>(std::span<std::int64_t const>)> copy_;
 };
 
+/// The length of an example, by which collate can pad to the longest of the global batch.
+template <class Example>
+using length_of = std::function<std::int64_t(Example const&)>;
+
 }  // namespace redco

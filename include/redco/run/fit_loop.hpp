@@ -9,6 +9,7 @@
 #include <redco/data/batches.hpp>
 #include <redco/data/data_position.hpp>
 #include <redco/data/sampler.hpp>
+#include <redco/pipeline/batch_of.hpp>
 #include <redco/run/best_metrics.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>

@@ -36,12 +36,12 @@ struct fit_options {
   int prefetch = 2;               ///< micro-batches collated ahead by a thread of each rank
 
   std::function<examples<Example>(int epoch)> train_of_epoch = {};  ///< instead of the same examples in every epoch
-  std::function<std::int64_t(Example const&)> length = {};  ///< lets collate pad to the longest of the global batch
+  length_of<Example> length = {};  ///< lets collate pad to the longest of the global batch
   CustomStep train_step = {};  ///< instead of loss and backward of a micro-batch
 
   examples<Example> eval = {};
   std::int64_t eval_every_steps = 0;  ///< besides the end of each epoch
-  bool eval_predictions = false;      ///< run predict on `eval` too, write outputs_epoch<i>.json
+  bool eval_predictions = false;      ///< run predict on `eval` too, write outputs_epoch<i>.json; `metrics` implies it
   std::function<metric_map(std::span<Example const>, std::span<Output const>)> metrics = {};
   bool sanity_check = true;  ///< evaluate a few examples before training, so that a mistake there shows at once
   int patience = 0;          ///< stop after so many evaluations without a better first metric of argmin, argmax; 0: never

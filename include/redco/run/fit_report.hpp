@@ -2,17 +2,12 @@
 
 #include <redco/ckpt/manifest.hpp>
 #include <redco/comm/group.hpp>
-#include <redco/json/value.hpp>
-#include <redco/run/examples.hpp>
 #include <redco/run/fit_options.hpp>
-#include <redco/run/json_of.hpp>
-#include <redco/run/results_file.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -39,27 +34,18 @@ class fit_report {
   metric_map evaluation;
   std::map<std::string, manifest::best_value> best;
   std::filesystem::path checkpoint;
+  bool preempted = false;  ///< a signal ended it, with work left
 
-  void started(std::int64_t after_step) { first_step = step = after_step; }
+  void started(std::int64_t after_step, int in_epoch) {
+    first_step = step = after_step;
+    epoch = in_epoch;
+  }
 
   void after_step(fit_event const& e, double rate) {
     step = e.step;
     epoch = e.epoch;
     loss = e.loss;
     tokens_per_second = rate;
-  }
-
-  /// Notes a save; the metrics of the best checkpoints become min_metrics.json and max_metrics.json.
-  void saved(std::filesystem::path const& path, std::map<std::string, manifest::best_value> const& table,
-             std::filesystem::path const& workdir) {
-    checkpoint = path;
-    best = table;
-    for (std::string const side : {"min", "max"}) {
-      json_value values = json_value::object();
-      for (auto const& [name, value] : table)
-        if (name.starts_with(side + "_")) values[name.substr(4)] = value.value;
-      if (!values.empty()) write_results(workdir / (side + "_metrics.json"), values);
-    }
   }
 
   /// One slot per example, made by rank 0, for all ranks to fill.
@@ -69,40 +55,21 @@ class fit_report {
     return slots_;
   }
 
-  /// The user's metrics of the predictions, computed by rank 0 and told to all.
-  template <class Options>
-  metric_map judged(Options const& options, group& world) {
-    if (world.rank() == 0) {
-      judged_.clear();
-      if (options.metrics) {
-        std::vector<Output> outputs;
-        for (auto const& slot : slots_) outputs.push_back(slot.value());
-        auto const all = every(options.eval);
-        judged_ = options.metrics(all, outputs);
-      }
-    }
-    world.barrier();
-    return judged_;
+  /// The filled slots, in the order of the examples. On rank 0.
+  std::vector<Output> outputs() const {
+    std::vector<Output> all;
+    for (auto const& slot : slots_) all.push_back(slot.value());
+    return all;
   }
 
-  /// [{"example": ..., "output": ...}, ...]
-  template <class Options>
-  json_value outputs_json(Options const& options) const {
-    json_value list = json_value::array();
-    auto const all = every(options.eval);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      list.push_back({{"example", json_of(all[i])}, {"output", json_of(slots_[i].value())}});
-    return list;
+  /// Rank 0's metrics, told to all: whatever is decided by them is decided alike.
+  metric_map told(metric_map const& metrics, group& world) {
+    if (world.rank() == 0) evaluation = metrics;
+    world.barrier();
+    return evaluation;
   }
 
  private:
-  template <class Example>
-  static std::vector<Example> every(examples<Example> const& data) {
-    std::vector<std::int64_t> indices(static_cast<std::size_t>(data.size()));
-    std::iota(indices.begin(), indices.end(), 0);
-    return data[indices];
-  }
-
   static std::string new_run_id() {
     std::random_device entropy;
     std::string id;
@@ -115,7 +82,6 @@ class fit_report {
   }
 
   std::vector<std::optional<Output>> slots_;
-  metric_map judged_;
 };
 
 }  // namespace redco

@@ -32,7 +32,7 @@ struct collate_settings {
 template <class Example, class Batch, class Pipeline>
 prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examples<Example> const& data, batches const& from,
                                                  sampler const& order, std::int64_t epoch, collate_settings settings,
-                                                 std::function<std::int64_t(Example const&)> const& length, int depth,
+                                                 length_of<Example> const& length, int depth,
                                                  std::function<void()> on_thread_start) {
   auto const longest = [&data, &from, order, epoch, length](std::int64_t step) {
     if (!length) return std::int64_t{0};

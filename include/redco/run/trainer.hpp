@@ -2,6 +2,7 @@
 
 #include <redco/model/model.hpp>
 #include <redco/optim/optimizer.hpp>
+#include <redco/pipeline/batch_of.hpp>
 #include <redco/run/command_line.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/fit_loop.hpp>

@@ -9,11 +9,11 @@
 #include <redco/optim/update.hpp>
 #include <redco/optimizer/clip_norm.hpp>
 #include <redco/optimizer/learning_rate_at.hpp>
+#include <redco/run/loss_totals.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -57,14 +57,11 @@ class training_step {
 
   /// Backward of one micro-batch's loss. A loss of several terms takes one micro-batch per step.
   void add(terms const& loss) {
+    totals_.add(loss);
     if constexpr (Several) {
       add_several(loss);
     } else {
-      auto const& [name, one, factor] = loss.all.front();
-      totals_.resize(1, {0, 0});
-      totals_[0].first += one.sum.template item<double>() * factor;
-      totals_[0].second += one.count;
-      (factor == 1 ? one.sum : one.sum * factor).backward();
+      loss.all.front().loss.sum.backward();
     }
     check_storage();
   }
@@ -77,18 +74,23 @@ class training_step {
   /// Sums over the ranks, clips, updates: what every rank calls, with or without examples. Errors: exit code 79 when the
   /// loss or the gradient is not finite; nothing is updated then.
   step_result finish(std::int64_t step, std::int64_t run_steps, bool stop) {
-    step_result result = reduce_totals(stop);
+    step_result result;
+    result.stop = totals_.reduce(rank_, stop);
+    result.loss = totals_.loss();
+    result.weight = totals_.weight();
+    if (Several) result.terms = totals_.by_name();
     if (!std::isfinite(result.loss)) fail_not_finite("loss", result.loss, step);
     {
       collective_label const label("gradients");
       rank_.dp.all_reduce(state_.store.gradients());
     }
     state_.sum_shared_gradients(rank_.mp);
+    double const divisor = Several || result.weight == 0 ? 1 : result.weight;
     double const square = squared_norm(state_.store.gradients(), state_.norm_ranges);
-    result.grad_norm = gradient_norm(square, rank_.mp, divisor_);
+    result.grad_norm = gradient_norm(square, rank_.mp, divisor);
     if (!std::isfinite(result.grad_norm)) fail_not_finite("gradient norm", result.grad_norm, step);
     result.lr = learning_rate_at(optimizer_, step, run_steps);
-    double const scale = clip_factor(result.grad_norm, clip_norm(optimizer_)) / divisor_;
+    double const scale = clip_factor(result.grad_norm, clip_norm(optimizer_)) / divisor;
     for (segment& s : state_.segments)
       if (s.param.numel() > 0) update(optimizer_, s, result.lr, step + 1, scale);
     return result;
@@ -97,13 +99,10 @@ class training_step {
  private:
   /// The counts of all terms over the replicas.
   std::vector<double> global_counts(terms const& loss) {
-    if (loss.all.size() > max_terms)
-      throw error(exit_code::usage, "a loss of " + std::to_string(loss.all.size()) + " terms: at most " +
-                                        std::to_string(max_terms) + " are told apart; add some up");
-    std::vector<double> counts(max_terms, 0);
+    std::vector<double> counts(loss_totals::most_terms, 0);
     for (std::size_t i = 0; i < loss.all.size(); ++i) counts[i] = loss.all[i].loss.count;
     collective_label const label("loss counts");
-    rank_.dp.all_reduce(at::from_blob(counts.data(), {static_cast<std::int64_t>(max_terms)}, at::kDouble));
+    rank_.dp.all_reduce(at::from_blob(counts.data(), {static_cast<std::int64_t>(counts.size())}, at::kDouble));
     return counts;
   }
 
@@ -115,32 +114,8 @@ class training_step {
       auto const& [name, one, factor] = loss.all[i];
       at::Tensor const share = one.sum * (counts[i] > 0 ? factor / counts[i] : 0.0);
       total = total.defined() ? total + share : share;
-      totals_.emplace_back(one.sum.template item<double>() * factor, one.count);
-      names_.emplace_back(name, factor);
     }
     total.backward();
-  }
-
-  step_result reduce_totals(bool stop) {
-    std::vector<double> sums(1 + 2 * max_terms, 0);
-    sums[0] = stop ? 1 : 0;
-    // Every shard of a replica holds the same totals: one of them speaks.
-    for (std::size_t i = 0; rank_.mp_index() == 0 && i < totals_.size(); ++i) {
-      sums[1 + 2 * i] = totals_[i].first;
-      sums[2 + 2 * i] = totals_[i].second;
-    }
-    collective_label const label("loss");
-    rank_.world.all_reduce(at::from_blob(sums.data(), {static_cast<std::int64_t>(sums.size())}, at::kDouble));
-    step_result result;
-    result.stop = sums[0] > 0;
-    for (std::size_t i = 0; i < max_terms; ++i) {
-      double const count = sums[2 + 2 * i], value = count > 0 ? sums[1 + 2 * i] / count : 0;
-      result.loss += value;
-      result.weight = std::max(result.weight, count);
-      if (i < names_.size()) result.terms.emplace_back(names_[i].first, value / names_[i].second);
-    }
-    divisor_ = Several || result.weight == 0 ? 1 : result.weight;
-    return result;
   }
 
   /// backward() with a recorded graph replaces `.grad`; then the flat gradient would silently stay zero.
@@ -161,14 +136,10 @@ class training_step {
                                            "(clip_norm) or look at this step's examples");
   }
 
-  static constexpr std::size_t max_terms = 16;
-
   rank_state<M, Optimizer>& state_;
   Optimizer const& optimizer_;
   rank_context& rank_;
-  std::vector<std::pair<double, double>> totals_;       ///< per term: sum times factor, count
-  std::vector<std::pair<std::string, double>> names_;   ///< of several terms: name, factor
-  double divisor_ = 1;
+  loss_totals totals_;
 };
 
 }  // namespace redco

@@ -10,19 +10,23 @@
 
 namespace redco {
 
-/// Calls a user's function; what it throws leaves as an error (exit code 70) that names the function and the step. redco's
-/// own errors pass, they say more.
+/// Calls a user's function; what it throws leaves as an error that names the function and the step: exit code 70, or the
+/// code of a redco error thrown inside it.
 template <class F>
 decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
-  auto const place = [&] { return "step " + std::to_string(step + 1) + ", in " + function + ": "; };
+  auto const failure = [&](exit_code code, std::string const& message) {
+    return error(code, "step " + std::to_string(step + 1) + ", in " + function + ": " + message);
+  };
   try {
     return std::forward<F>(f)();
-  } catch (error const&) {
-    throw;
+  } catch (error const& e) {
+    throw failure(e.code(), e.what());
   } catch (c10::Error const& e) {
-    throw error(exit_code::internal, place() + e.what_without_backtrace());
+    throw failure(exit_code::internal, e.what_without_backtrace());
   } catch (std::exception const& e) {
-    throw error(exit_code::internal, place() + e.what());
+    throw failure(exit_code::internal, e.what());
+  } catch (...) {
+    throw failure(exit_code::internal, "threw something that is not a std::exception");
   }
 }
 
