@@ -15,6 +15,8 @@ install(FILES "${PROJECT_BINARY_DIR}/redco-config.cmake" "${PROJECT_BINARY_DIR}/
   "${PROJECT_SOURCE_DIR}/cmake/RedcoDependencies.cmake" "${PROJECT_SOURCE_DIR}/cmake/RedcoTorch.cmake"
   DESTINATION "${redco_package}")
 
+file(RELATIVE_PATH redco_prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" redco_prefix_from_pc "${redco_prefix_from_pc}")
 configure_file(cmake/redco.pc.in "${PROJECT_BINARY_DIR}/redco.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/redco.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
