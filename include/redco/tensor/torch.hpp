@@ -3,6 +3,8 @@
 /// The only door to ATen and autograd: every other header that touches a tensor includes this one.
 
 #include <ATen/ATen.h>
+#include <ATen/TensorIterator.h>
+#include <c10/util/StringUtil.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>

@@ -6,8 +6,6 @@
 #include <redco/diag/error.hpp>
 
 #include <redco/tensor/torch.hpp>
-#include <c10/util/StringUtil.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <redco/tensor/torch.hpp>
-#include <ATen/TensorIterator.h>
-
 #include <algorithm>
 #include <cstdint>
 
