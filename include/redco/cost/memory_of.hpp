@@ -73,7 +73,7 @@ constexpr memory memory_of(Facts const& facts, int slots, setup const& s) {
   detail::add_parameters(m, facts.parameters, slots, s);
 
   detail::largest_run block, layer;
-  std::int64_t batch = 0;
+  std::int64_t batch = 0, carried = 0;
   for (saved_fact const& fact : facts.saved) {
     std::int64_t const one = local_bytes(fact, shards, s.compute), all = one * fact.copies;
     switch (fact.role) {
@@ -94,6 +94,7 @@ constexpr memory memory_of(Facts const& facts, int slots, setup const& s) {
         if (s.recompute) m.activations += all;
         break;
       case saved_role::workspace: layer.add(fact.layer.view(), one); break;
+      case saved_role::carried: carried = std::max(carried, one); break;
       case saved_role::loss: m.loss += all; break;
       case saved_role::loss_workspace:
         // Sums in another type than the gradient are converted at the end.
@@ -102,7 +103,7 @@ constexpr memory memory_of(Facts const& facts, int slots, setup const& s) {
     }
   }
   m.batches = batch * (1 + s.prefetch);
-  m.backward_workspace = layer.most;
+  m.backward_workspace = layer.most + carried;
   if (s.recompute)
     m.recomputed_block =
         block.most + detail::largest_block_parameters(facts.parameters, shards, size_of(s.compute));

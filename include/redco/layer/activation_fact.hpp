@@ -23,6 +23,7 @@ enum class saved_role : std::uint8_t {
   batch_when_whole,  ///< the batch's own tensor on one shard, another one on several
   block_input,       ///< only under recomputation: what a block is run again from
   workspace,         ///< in this layer's backward
+  carried,           ///< in the backward of a residual branch, beside the workspace of its layers
   loss,              ///< from the loss to its backward
   loss_workspace,    ///< while the loss is computed
 };

@@ -17,11 +17,11 @@ namespace detail {
 
 template <class X>
 struct attention_out {
+  using type = partial;
   static_assert(!std::is_same_v<X, partial>,
                 "redco[S005]: a partial value is used as replicated; reduce it before this layer");
   static_assert(!is_split<X>,
                 "redco[S008]: this layer needs whole features but its input is split; close the split before it");
-  using type = partial;
 };
 
 }  // namespace detail

@@ -11,7 +11,9 @@ template <auto Probability>
 struct dropout : featurewise_layer {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    if (of<Probability>(config) > 0) w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+    if (of<Probability>(config) <= 0) return;
+    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+    w.carry("gradient", w.activation);
   }
 };
 

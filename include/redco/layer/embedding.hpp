@@ -12,8 +12,8 @@ namespace detail {
 
 template <class X>
 struct ids_out {
-  static_assert(std::is_same_v<X, replicated>, "redco[S008]: token ids are replicated; an embedding comes first");
   using type = partial;
+  static_assert(std::is_same_v<X, replicated>, "redco[S008]: token ids are replicated; an embedding comes first");
 };
 
 }  // namespace detail

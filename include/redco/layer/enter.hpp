@@ -11,8 +11,8 @@ namespace detail {
 
 template <class X>
 struct enter_out {
-  static_assert(std::is_same_v<X, replicated>, "redco[S008]: only a replicated value can enter a column-parallel layer");
   using type = entered;
+  static_assert(std::is_same_v<X, replicated>, "redco[S008]: only a replicated value can enter a column-parallel layer");
 };
 
 }  // namespace detail

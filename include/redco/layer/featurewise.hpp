@@ -12,9 +12,9 @@ namespace detail {
 
 template <class X>
 struct featurewise_out {
+  using type = X;
   static_assert(!std::is_same_v<X, partial>,
                 "redco[S005]: a partial value is used as replicated; reduce it before this layer");
-  using type = X;
 };
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/square_root.hpp>
 #include <redco/layer/walk.hpp>
 
 #include <redco/meta/fixed_string.hpp>
@@ -24,11 +25,11 @@ namespace detail {
 
 template <class X>
 struct head_out {
+  using type = as_logits;
   static_assert(!std::is_same_v<X, partial>,
                 "redco[S005]: a partial value is used as replicated; reduce it before this layer");
   static_assert(!is_split<X>,
                 "redco[S008]: this layer needs whole features but its input is split; close the split before it");
-  using type = as_logits;
 };
 
 }  // namespace detail

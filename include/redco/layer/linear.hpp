@@ -14,6 +14,7 @@ namespace detail {
 
 template <cut Cut, class X>
 struct linear_out {
+  using type = std::conditional_t<is_whole(Cut), replicated, std::conditional_t<is_split<X>, partial, split<-1>>>;
   static_assert(!std::is_same_v<X, partial>,
                 "redco[S005]: a partial value is used as replicated; reduce it before this layer");
   static_assert(Cut != cut::column || !std::is_same_v<X, replicated>,
@@ -22,7 +23,6 @@ struct linear_out {
                 "redco[S004]: the input of a row-parallel layer is not split; put a column-parallel layer before it");
   static_assert(Cut == cut::automatic || Cut == cut::row || !is_split<X>,
                 "redco[S008]: this layer needs whole features but its input is split; close the split before it");
-  using type = std::conditional_t<is_whole(Cut), replicated, std::conditional_t<is_split<X>, partial, split<-1>>>;
 };
 
 }  // namespace detail

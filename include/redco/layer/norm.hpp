@@ -12,11 +12,11 @@ namespace detail {
 
 template <class X>
 struct norm_out {
+  using type = replicated;
   static_assert(!std::is_same_v<X, partial>,
                 "redco[S005]: a partial value is used as replicated; reduce it before this layer");
   static_assert(std::is_same_v<X, partial> || std::is_same_v<X, replicated>,
                 "redco[S008]: a norm needs whole features; close the split before it");
-  using type = replicated;
 };
 
 }  // namespace detail

@@ -13,9 +13,9 @@ namespace detail {
 
 template <class X, class Y>
 struct repeat_out {
+  using type = settled_t<X>;
   static_assert(std::is_same_v<X, settled_t<Y>>,
                 "redco[S007]: the block of a repeat changes the layout; end it in the layout in which it begins");
-  using type = settled_t<X>;
 };
 
 }  // namespace detail

@@ -12,9 +12,9 @@ namespace detail {
 
 template <class X, class Y>
 struct residual_out {
+  using type = settled_t<X>;
   static_assert(std::is_same_v<settled_t<X>, settled_t<Y>>,
                 "redco[S008]: a residual branch gives another layout than its input; close its split inside the branch");
-  using type = settled_t<X>;
 };
 
 }  // namespace detail

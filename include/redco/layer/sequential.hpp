@@ -40,6 +40,8 @@ struct resolve_chain<X, chain<Done...>, First, Rest...> {
   using input = settled_t<X>;
   static constexpr bool opens = std::is_same_v<input, replicated> && !split_is_closed<Rest...>;
   using chosen = std::conditional_t<opens, alone_t<First>, First>;
+  // Asked before an alias asks: a failed check inside an alias takes the alias away on clang, and more errors follow.
+  static_assert(sizeof(out_t<chosen, input>) > 0);
   using next = resolve_chain<out_t<chosen, input>, chain<Done..., link<chosen, input>>, Rest...>;
   using links = typename next::links;
   using out = typename next::out;

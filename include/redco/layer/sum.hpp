@@ -13,8 +13,8 @@ template <class... Ys>
 struct sum_out {
   static constexpr bool any_partial = (std::is_same_v<Ys, partial> || ...);
   static constexpr bool summable = ((std::is_same_v<Ys, partial> || std::is_same_v<Ys, replicated>) && ...);
-  static_assert(summable, "redco[S008]: parallel branches give layouts that cannot be added; close each branch's split");
   using type = std::conditional_t<any_partial, partial, replicated>;
+  static_assert(summable, "redco[S008]: parallel branches give layouts that cannot be added; close each branch's split");
 };
 
 }  // namespace detail

@@ -62,6 +62,11 @@ class walk {
     state(slot, like, width_kind::compute, saved_role::workspace, 1);
   }
 
+  /// States that backward holds such a gradient while it goes through the layers before this one.
+  constexpr void carry(std::string_view slot, flow const& like) {
+    state(slot, like, width_kind::compute, saved_role::carried, 1);
+  }
+
   /// States that the layer makes a new activation.
   constexpr void produce(extents shape, int split_dim = -1, std::int64_t units = 0) {
     activation = {shape, split_dim, units, fresh()};

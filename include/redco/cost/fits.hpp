@@ -1,0 +1,53 @@
+#pragma once
+
+#include <redco/cost/cost_of.hpp>
+
+#include <redco/diag/blame.hpp>
+#include <redco/shard/legal.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace redco {
+
+namespace detail {
+
+/// What fits<> asks: is the peak of one rank within the budget? The other members say where the bytes go.
+struct budget_check {
+  redco::mesh mesh;
+  std::int64_t peak_mib = 0, budget_mib = 0;
+  std::int64_t parameters_and_state_mib = 0, activations_mib = 0;
+  bool within = true;
+
+  constexpr bool passed() const { return within; }
+};
+
+constexpr std::int64_t mib_above(std::int64_t bytes) { return (bytes + 1024 * 1024 - 1) / (1024 * 1024); }
+
+template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute, bool Recompute>
+constexpr budget_check check_budget() {
+  // An illegal mesh has its own error.
+  constexpr auto facts = facts_of<Model>().parameters;
+  if (Mesh.dp < 1 || Mesh.mp < 1 || first_illegal(facts, Mesh.mp) < facts.size()) return {Mesh};
+  memory const m = cost_of<Model>(Optimizer, setup{Mesh, Load, Compute, Recompute}).memory;
+  return {Mesh, mib_above(m.peak()), Budget / (1024 * 1024), mib_above(m.persistent()),
+          mib_above(m.activations + m.recomputed_block), m.peak() <= Budget};
+}
+
+}  // namespace detail
+
+/// That a run of a constexpr model is legal on the mesh and stays within `Budget` bytes of tensors on every rank:
+///
+///   static_assert(redco::fits<model, redco::adamw{}, redco::mesh{.dp = 1, .mp = 2},
+///                             redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
+///
+/// True, or one compile error. Errors: those of legal<>, redco[C001] with the peak, the budget, and the two largest parts.
+template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute = dtype::f32,
+          bool Recompute = false>
+struct fits : legal<Model, Mesh> {
+  static_assert(verdict<detail::check_budget<Model, Optimizer, Mesh, Load, Budget, Compute, Recompute>()>{},
+                "redco[C001]: the job does not fit in the memory of a rank; use a wider mesh, a smaller micro-batch or "
+                "recomputation");
+};
+
+}  // namespace redco

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <redco/shape/extents.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace redco::detail {
+
+/// "768", "12.3 KiB", "4.56 GiB": three digits that matter.
+inline std::string bytes_text(std::int64_t bytes) {
+  if (bytes < 1024) return std::to_string(bytes) + " B";
+  char const* const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (value >= 1000 && unit + 1 < std::size(units)) value /= 1024, ++unit;
+  char text[32];
+  std::snprintf(text, sizeof text, value < 10 ? "%.2f %s" : value < 100 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+  return text;
+}
+
+/// "[3072, 768]".
+inline std::string extents_text(extents const& shape) {
+  std::string text = "[";
+  for (int d = 0; d < shape.rank; ++d) text += (d > 0 ? ", " : "") + std::to_string(shape[d]);
+  return text + "]";
+}
+
+inline std::string padded(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+inline std::string padded_left(std::string const& text, std::size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <redco/cost/memory.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+/// One kind of bytes, under the name that every report prints.
+struct memory_line {
+  std::string_view kind;
+  std::int64_t bytes = 0;
+};
+
+/// The kinds of bytes of one rank, in the order in which reports print them.
+constexpr std::array<memory_line, 11> memory_lines(memory const& m) {
+  return {{{"parameters", m.parameters},
+           {"masters", m.masters},
+           {"gradients", m.gradients},
+           {"optimizer state", m.optimizer},
+           {"batches", m.batches},
+           {"activations", m.activations},
+           {"recomputed block", m.recomputed_block},
+           {"loss", m.loss},
+           {"loss workspace", m.loss_workspace},
+           {"backward workspace", m.backward_workspace},
+           {"shared gradients", m.shared_gradients}}};
+}
+
+/// The most bytes of one rank in each phase of a step.
+constexpr std::array<memory_line, 3> phase_lines(memory const& m) {
+  return {{{"loss", m.at_loss()}, {"backward", m.at_backward()}, {"update", m.at_update()}}};
+}
+
+}  // namespace redco

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <redco/shard/legality.hpp>
+#include <redco/shard/plan.hpp>
+
+#include <redco/diag/blame.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace redco {
+
+/// The parameter that a check blames, as a type that both compilers print readably: its name, its number of units (heads,
+/// columns or rows), and the widths that it allows.
+template <std::int64_t Units, char... Name>
+struct blamed_parameter {};
+
+namespace detail {
+
+/// What legal<> asks: can this width cut so many units by this rule?
+template <legality Broken>
+struct width_check {
+  redco::mesh mesh;
+  std::int64_t units = 0;
+  legality found = legality::ok;
+
+  constexpr bool passed() const { return found != Broken; }
+};
+
+template <auto const& Model, mesh Mesh>
+struct mesh_verdict {
+  static constexpr auto facts = facts_of<Model>().parameters;
+  static constexpr std::size_t at = first_illegal(facts, Mesh.mp);
+  static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh.mp) : legality::ok;
+  static constexpr std::int64_t units = at < facts.size() ? facts[at].units : 0;
+
+  template <std::size_t... I>
+  static blamed_parameter<units, facts[at].name.text[I]...> name(std::index_sequence<I...>);
+  static constexpr auto blamed_by() {
+    if constexpr (at < facts.size()) {
+      return decltype(name(std::make_index_sequence<facts[at].name.size>{})){};
+    } else {
+      return blamed_parameter<0>{};
+    }
+  }
+  using blamed = decltype(blamed_by());
+};
+
+}  // namespace detail
+
+/// That the mesh can hold a constexpr model: `static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 4}>{});`.
+/// True, or one compile error that names the mesh, the first parameter at fault and its units.
+/// Errors: redco[S001] heads, redco[S002] key-value heads, redco[S003] any other split.
+template <auto const& Model, mesh Mesh>
+struct legal {
+  using asked = detail::mesh_verdict<Model, Mesh>;
+  static_assert(Mesh.dp > 0 && Mesh.mp > 0,
+                "redco[S003]: a declared split does not divide; a mesh has at least one rank in each direction");
+  static_assert(verdict<detail::width_check<legality::heads>{Mesh, asked::units, asked::found},
+                        typename asked::blamed>{},
+                "redco[S001]: the number of heads is not divisible by the mesh width; choose a width that divides the heads");
+  static_assert(verdict<detail::width_check<legality::key_value_heads>{Mesh, asked::units, asked::found},
+                        typename asked::blamed>{},
+                "redco[S002]: the key-value heads neither divide the mesh width nor are divided by it; choose a width that "
+                "divides the key-value heads or is a multiple of them");
+  static_assert(verdict<detail::width_check<legality::declared_split>{Mesh, asked::units, asked::found},
+                        typename asked::blamed>{},
+                "redco[S003]: a declared split does not divide; choose a width that divides the units, or do not declare "
+                "the split");
+  static_assert(verdict<detail::width_check<legality::vocabulary>{Mesh, asked::units, asked::found},
+                        typename asked::blamed>{},
+                "redco[S003]: a declared split does not divide; choose a width of at most the rows of the vocabulary");
+
+  constexpr operator bool() const { return true; }
+};
+
+}  // namespace redco

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <redco/shard/entry.hpp>
+
+#include <redco/shape/mesh.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// Which rule a width breaks for a parameter.
+enum class legality : std::uint8_t {
+  ok,
+  heads,            ///< S001
+  key_value_heads,  ///< S002
+  declared_split,   ///< S003: an even split that does not divide
+  vocabulary,       ///< S003: fewer rows than ranks
+};
+
+/// Whether `shards` ranks can hold a parameter, and if not, which rule says so.
+constexpr legality legality_of(parameter_fact const& fact, int shards) {
+  if (can_split(fact, shards)) return legality::ok;
+  switch (fact.why) {
+    case reason::heads: return legality::heads;
+    case reason::key_value_heads: return legality::key_value_heads;
+    case reason::vocabulary: return legality::vocabulary;
+    default: return legality::declared_split;
+  }
+}
+
+}  // namespace redco

@@ -1,0 +1,171 @@
+#include "torch_catch.hpp"
+
+#include <redco/comm/ranks.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/layer/gated.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/rms_norm.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/optimizer/sgd.hpp>
+#include <redco/shard/placed.hpp>
+#include <redco/tensor/scalar_type.hpp>
+
+#include <torch/csrc/autograd/engine.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace saved_test {
+
+/// Storages that autograd saved on this thread while it is set.
+thread_local std::map<void const*, std::pair<std::int64_t, at::Tensor>>* seen = nullptr;
+
+struct watching_hooks final : torch::autograd::SavedVariableHooks {
+  at::Tensor held;
+
+  void call_pack_hook(at::Tensor const& x) override {
+    held = x.detach();
+    auto const& storage = x.storage();
+    (*seen)[storage.data()] = {static_cast<std::int64_t>(storage.nbytes()), held};
+  }
+  at::Tensor call_unpack_hook() override { return held; }
+};
+
+struct watching_engine final : torch::autograd::Engine {
+  std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
+    if (seen == nullptr) return nullptr;
+    return std::make_unique<watching_hooks>();
+  }
+};
+
+torch::autograd::Engine& engine() {
+  static watching_engine one;
+  return one;
+}
+
+struct observation {
+  std::int64_t saved = 0;     ///< bytes that autograd saved, parameters and the batch left out
+  std::int64_t declared = 0;  ///< what the facts say
+  std::int64_t peak = 0;      ///< measured
+  redco::cost planned;
+  redco::traffic traffic;
+};
+
+std::int64_t declared_bytes(redco::dynamic_facts const& facts, redco::setup const& s) {
+  using redco::saved_role;
+  std::int64_t sum = 0;
+  for (redco::saved_fact const& f : facts.saved) {
+    bool const stored = f.role == saved_role::stored || f.role == saved_role::entry;
+    bool const kept = s.recompute ? f.role == saved_role::block_input || (stored && !f.in_block) : stored;
+    if (kept || f.role == saved_role::loss || (f.role == saved_role::batch_when_whole && s.mesh.mp > 1))
+      sum += redco::local_bytes(f, s.mesh.mp, s.compute) * f.copies;
+  }
+  return sum;
+}
+
+/// One micro-batch on every rank: what autograd saves in forward, the peak of a second forward and backward, and messages.
+template <class Model, class Batch, class Loss>
+std::vector<observation> observe(Model const& model, redco::setup const& s, Batch const& batch, Loss const& loss) {
+  torch::autograd::set_default_engine_stub(&engine);
+  std::vector<observation> all(static_cast<std::size_t>(s.mesh.ranks()));
+  auto const p = redco::plan_of(model, s.mesh);
+  redco::run_ranks(s.mesh, {.threads = 1}, [&](redco::rank_context& rank) {
+    observation& o = all[static_cast<std::size_t>(rank.rank)];
+    redco::parameter_store const store(redco::placed_parameters(p), rank.mp_index(), s.compute, 7);
+    auto const net = std::make_shared<redco::network<Model> const>(model, store, rank.mp_index(), s.mesh.mp);
+    auto const mine = batch();
+    redco::pass in;
+    in.mp = &rank.mp;
+    in.training = true;
+    in.recompute = s.recompute;
+    in.examples = s.load.batch;
+    auto const forward = [&] { return loss(redco::bound_network<Model>(net, in), mine); };
+    {
+      std::map<void const*, std::pair<std::int64_t, at::Tensor>> storages;
+      seen = &storages;
+      at::Tensor const sum = forward();
+      seen = nullptr;
+      storages.erase(store.values().storage().data());
+      for (at::Tensor const& x : mine) storages.erase(x.storage().data());
+      for (auto const& [data, one] : storages) o.saved += one.first;
+    }
+    rank.mp.reset_counters();
+    rank.memory->reset_peak();
+    forward().backward();
+    o.peak = rank.memory->peak();
+    o.traffic = rank.mp.counters();
+    o.declared = declared_bytes(redco::facts_of(model, s.load), s);
+    o.planned = redco::cost_of(model, redco::sgd{}, s);
+  });
+  return all;
+}
+
+void check_observations(std::vector<observation> const& all) {
+  for (observation const& o : all) {
+    CHECK(o.saved == o.declared);
+    auto const planned = static_cast<double>(o.planned.memory.peak()), measured = static_cast<double>(o.peak);
+    UNSCOPED_INFO("planned " << planned << " measured " << measured << " ratio " << planned / measured);
+    CHECK(std::abs(planned / measured - 1) < 0.1);
+    using redco::messages;
+    auto const& m = o.planned.messages;
+    std::int64_t calls = 0, payload = 0, wire = 0;
+    for (auto const purpose : {messages::forward, messages::backward, messages::loss})
+      calls += m[purpose].calls, payload += m[purpose].payload_bytes, wire += m[purpose].wire_bytes;
+    auto const& counted = o.traffic[redco::collective_kind::all_reduce];
+    CHECK(counted.calls == calls);
+    CHECK(counted.payload_bytes == payload);
+    CHECK(counted.wire_bytes == wire);
+    CHECK(o.traffic.total().calls == calls);
+  }
+}
+
+template <class Model>
+void check_language_model(Model const& model, redco::setup s) {
+  s.prefetch = 0;
+  check_observations(observe(
+      model, s,
+      [&] {
+        at::Tensor const ids = at::arange(s.load.batch * s.load.sequence, at::kLong).remainder(model.config.vocab);
+        return std::vector<at::Tensor>{ids.view({s.load.batch, s.load.sequence}), ids.flip(0).view({s.load.batch, s.load.sequence})};
+      },
+      [](auto const& net, std::vector<at::Tensor> const& b) { return redco::cross_entropy(net(b[0]), b[1]).sum; }));
+}
+
+template <redco::fixed_string Name, class L>
+using n = redco::named<Name, L>;
+using mlp = redco::model_of<redco::sequential<n<"a", redco::linear<20, 96>>, redco::relu, n<"b", redco::linear<96, 48>>, n<"c", redco::rms_norm<48>>,
+                                              n<"d", redco::gated<48, 72>>, n<"e", redco::linear<72, 48>>,
+                                              n<"f", redco::linear<48, 6>>>>;
+
+TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is the planned one") {
+  for (int const mp : {1, 2, 3})
+    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
+      for (double const dropout : {0.0, 0.1})
+        for (bool const recompute : {false, true}) {
+          INFO("mp " << mp << " " << redco::name_of(compute) << " dropout " << dropout << " recompute " << recompute);
+          redco::gpt2 const model{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = dropout}};
+          check_language_model(model, {.mesh = {1, mp}, .load = {8, 80}, .compute = compute, .recompute = recompute});
+        }
+}
+
+TEST_CASE("autograd saves exactly what an MLP's layers declare") {
+  for (int const mp : {1, 2, 3})
+    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16}) {
+      INFO("mp " << mp << " " << redco::name_of(compute));
+      redco::setup const s{.mesh = {1, mp}, .load = {640, 1}, .compute = compute, .prefetch = 0};
+      check_observations(observe(
+          mlp{}, s,
+          [&] {
+            return std::vector<at::Tensor>{at::ones({640, 20}, redco::scalar_type_of(s.compute))};
+          },
+          [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); }));
+    }
+}
+
+}  // namespace saved_test

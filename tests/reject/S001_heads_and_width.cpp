@@ -1,0 +1,13 @@
+// Six heads are cut by 1, 2, 3 or 6 ranks.
+#include <redco/model/gpt2.hpp>
+#include <redco/shard/legal.hpp>
+
+constexpr redco::gpt2 model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
+
+#if REDCO_ACCEPT
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 3}>{});
+#else  // expect: redco[S001]
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 4}>{});
+#endif
+
+int main() {}

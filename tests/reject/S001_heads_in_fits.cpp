@@ -1,0 +1,17 @@
+// A job on an illegal mesh is one error, not two.
+#include <redco/cost/fits.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/shape/bytes.hpp>
+
+constexpr redco::gpt2 model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
+
+#if REDCO_ACCEPT
+static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .mp = 2},
+                          redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
+#else  // expect: redco[S001]
+static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .mp = 5},
+                          redco::workload{.batch = 16, .sequence = 256}, redco::MiB(1)>{});
+#endif
+
+int main() {}

@@ -1,0 +1,18 @@
+// Thirty columns are cut by 5 ranks, not by 4.
+#include <redco/layer/enter.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/model/model.hpp>
+#include <redco/shard/legal.hpp>
+
+using net = redco::sequential<redco::enter_layer, redco::column_linear<10, 30>, redco::relu, redco::row_linear<30, 4>>;
+constexpr redco::model_of<net> model{};
+
+#if REDCO_ACCEPT
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 5}>{});
+#else  // expect: redco[S003]
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 4}>{});
+#endif
+
+int main() {}

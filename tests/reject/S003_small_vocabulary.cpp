@@ -1,0 +1,14 @@
+// A vocabulary has at least one row for each rank.
+#include <redco/layer/embedding.hpp>
+#include <redco/model/model.hpp>
+#include <redco/shard/legal.hpp>
+
+constexpr redco::model_of<redco::embedding<7, 16>> model{};
+
+#if REDCO_ACCEPT
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 7}>{});
+#else  // expect: redco[S003]
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 8}>{});
+#endif
+
+int main() {}

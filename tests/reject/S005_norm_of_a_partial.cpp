@@ -1,0 +1,12 @@
+// A norm needs the sum, not an addend.
+#include <redco/layer/layer_norm.hpp>
+
+#include <type_traits>
+
+#if REDCO_ACCEPT
+static_assert(std::is_same_v<redco::out_t<redco::layer_norm<8>, redco::replicated>, redco::replicated>);
+#else  // expect: redco[S005]
+static_assert(sizeof(redco::out_t<redco::layer_norm<8>, redco::partial>) > 0);
+#endif
+
+int main() {}

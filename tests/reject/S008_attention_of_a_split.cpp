@@ -1,0 +1,12 @@
+// Attention opens a split, so it cannot take one.
+#include <redco/layer/attention.hpp>
+
+#include <type_traits>
+
+#if REDCO_ACCEPT
+static_assert(std::is_same_v<redco::out_t<redco::causal_attention<8, 4>, redco::replicated>, redco::partial>);
+#else  // expect: redco[S008]
+static_assert(sizeof(redco::out_t<redco::causal_attention<8, 4>, redco::split<-1>>) > 0);
+#endif
+
+int main() {}

@@ -1,0 +1,12 @@
+// Every rank looks up all ids.
+#include <redco/layer/embedding.hpp>
+
+#include <type_traits>
+
+#if REDCO_ACCEPT
+static_assert(std::is_same_v<redco::out_t<redco::embedding<8, 4>, redco::replicated>, redco::partial>);
+#else  // expect: redco[S008]
+static_assert(sizeof(redco::out_t<redco::embedding<8, 4>, redco::split<-1>>) > 0);
+#endif
+
+int main() {}

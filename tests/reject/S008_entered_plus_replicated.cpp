@@ -1,0 +1,17 @@
+// torch
+// What has entered owes its gradient a reduction, a replicated value does not: their sum would owe half of it.
+#include <redco/tensor/arithmetic.hpp>
+
+int main() {
+  redco::tensor<redco::replicated> const whole(at::ones({2, 4}));
+  redco::tensor<redco::entered> const entered(at::ones({2, 4}));
+  redco::tensor<redco::partial> const pending(at::ones({2, 4}));
+  redco::tensor<redco::split<-1>> const part(at::ones({2, 4}));
+#if REDCO_ACCEPT
+  auto const y = entered + entered;
+#else  // expect: redco[S008]
+  auto const y = entered + whole;
+#endif
+  static_cast<void>(y);
+  static_cast<void>(whole), static_cast<void>(entered), static_cast<void>(pending), static_cast<void>(part);
+}

@@ -1,0 +1,12 @@
+// A gated layer opens a split, so it cannot take one.
+#include <redco/layer/gated.hpp>
+
+#include <type_traits>
+
+#if REDCO_ACCEPT
+static_assert(std::is_same_v<redco::out_t<redco::gated<8, 4>, redco::entered>, redco::split<-1>>);
+#else  // expect: redco[S008]
+static_assert(sizeof(redco::out_t<redco::gated<8, 4>, redco::split<-1>>) > 0);
+#endif
+
+int main() {}

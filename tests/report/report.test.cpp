@@ -1,0 +1,61 @@
+#include "catch.hpp"
+
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/report/report_json.hpp>
+#include <redco/report/report_markdown.hpp>
+#include <redco/report/report_text.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace report_test {
+
+redco::gpt2 const demo{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6, .dropout = 0.1}};
+using mlp_net = redco::sequential<redco::named<"up", redco::linear<20, 96>>, redco::relu, redco::named<"down", redco::linear<96, 7>>>;
+redco::model_of<mlp_net> const mlp{};
+
+/// Compares with tests/golden/NAME. REDCO_APPROVE=1 in the environment writes the file instead.
+void matches_golden(std::string const& name, std::string const& text) {
+  auto const file = std::filesystem::path(__FILE__).parent_path().parent_path() / "golden" / name;
+  if (std::getenv("REDCO_APPROVE") != nullptr) std::ofstream(file) << text;
+  std::ifstream in(file);
+  std::stringstream golden;
+  golden << in.rdbuf();
+  INFO("golden file " << file << "; REDCO_APPROVE=1 takes the new text");
+  CHECK(golden.str() == text);
+}
+
+TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golden one") {
+  for (auto const& [dp, mp] : {std::pair{1, 1}, {1, 2}, {2, 2}}) {
+    auto const report = redco::report_of(demo, redco::adamw{}, {.mesh = {dp, mp}, .load = {16 / dp, 256}});
+    std::string const name = "gpt2_demo_" + std::to_string(dp) + "x" + std::to_string(mp);
+    matches_golden(name + ".txt", redco::report_text(report));
+    matches_golden(name + ".md", redco::report_markdown(report));
+    matches_golden(name + ".json", redco::dump_json(redco::report_json(report)) + "\n");
+  }
+}
+
+TEST_CASE("the report of an MLP in bf16 is the golden one") {
+  auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 3}, .load = {640, 1}, .compute = redco::dtype::bf16});
+  matches_golden("mlp_1x3_bf16.txt", redco::report_text(report));
+}
+
+TEST_CASE("an illegal mesh is refused with the legal widths") {
+  try {
+    redco::report_of(demo, redco::adamw{}, {.mesh = {1, 4}, .load = {16, 256}});
+    FAIL("accepted");
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    CHECK(std::string(e.what()).find("legal widths are 1, 2, 3, 6:") != std::string::npos);
+  }
+}
+
+}  // namespace report_test
