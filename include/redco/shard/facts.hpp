@@ -2,6 +2,7 @@
 
 #include <redco/layer/activation_fact.hpp>
 #include <redco/layer/parameter_fact.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/walk.hpp>
 
 #include <redco/model/model.hpp>
@@ -55,6 +56,7 @@ template <model M, class Sink>
 constexpr void state_facts(M const& m, workload const& load, Sink& sink) {
   walk<Sink> w(sink, input_of(m, load));
   M::net::template facts<replicated>(m.config, w);
+  settle_facts<out_t<typename M::net, replicated>>(w);  // the user is given whole results
 }
 
 template <auto const& Model>

@@ -1,0 +1,14 @@
+// A layer that needs values gets a pending sum.
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+
+int main() {
+  using pair = redco::sequential<redco::linear<4, 6>, redco::gelu, redco::linear<6, 4>>;
+#if REDCO_ACCEPT
+  static_assert(sizeof(redco::out_t<redco::gelu, redco::settled_t<redco::out_t<pair, redco::replicated>>>) > 0);
+#else  // expect: redco[S005]
+  static_assert(sizeof(redco::out_t<redco::gelu, redco::out_t<pair, redco::replicated>>) > 0);
+#endif
+}

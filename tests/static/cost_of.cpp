@@ -1,0 +1,76 @@
+// Bytes and messages of constexpr models, against numbers worked out by hand.
+#include <redco/comm/traffic.hpp>
+#include <redco/cost/fits.hpp>
+#include <redco/layer/gated.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/sgd.hpp>
+#include <redco/shape/bytes.hpp>
+
+namespace {
+
+constexpr redco::gpt2 demo{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
+static_assert(redco::fits<demo, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .mp = 2},
+                          redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
+static_assert(redco::legal<demo, redco::mesh{.dp = 5, .mp = 3}>{});
+
+// Twelve d^2 + 13 d for each block, both tables, the last norm.
+constexpr std::int64_t d = 384, numbers = 6 * (12 * d * d + 13 * d) + 2 * 256 * d + 2 * d;
+constexpr auto whole = redco::cost_of<demo>(redco::adamw{}, {.mesh = {1, 1}, .load = {16, 256}});
+static_assert(whole.memory.parameters == 4 * numbers && whole.memory.gradients == 4 * numbers);
+static_assert(whole.memory.optimizer == 8 * numbers && whole.memory.masters == 0);
+static_assert(whole.messages.calls() == 0 && whole.messages.wire_bytes() == 0);
+
+// Per token 16 d numbers in a block, log-sum-exp per head, four statistics; d and d more and two statistics at the end.
+constexpr std::int64_t tokens = 16 * 256;
+static_assert(whole.memory.activations == 4 * tokens * (6 * (16 * d + 6 + 4) + 2 * d + 2));
+static_assert(whole.memory.peak() >= whole.memory.at_loss() && whole.memory.peak() == whole.memory.at_backward());
+
+// bf16 halves what is computed; masters and slots stay f32.
+constexpr auto half = redco::cost_of<demo>(redco::adamw{}, {.mesh = {1, 1}, .load = {16, 256}, .compute = redco::dtype::bf16});
+static_assert(half.memory.parameters == 2 * numbers && half.memory.masters == 4 * numbers);
+static_assert(half.memory.optimizer == 8 * numbers);
+static_assert(half.memory.activations == tokens * (6 * (2 * 16 * d + 4 * 10) + 2 * 2 * d + 4 * 2));
+static_assert(redco::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0);
+
+// Recomputation keeps the blocks' inputs and what is outside.
+constexpr auto again = redco::cost_of<demo>(redco::adamw{}, {.mesh = {1, 2}, .load = {16, 256}, .recompute = true});
+static_assert(again.memory.activations == 4 * tokens * (6 * d + 2 * d + 2) + 8 * tokens);  // and the local ids
+
+// One reduction for the embedding and two for each block, forward and backward; the head's instead of the embedding's.
+constexpr auto two = redco::cost_of<demo>(redco::adamw{}, {.mesh = {3, 2}, .load = {16, 256}, .micro_batches = 4});
+constexpr std::int64_t hidden = 4 * tokens * d;
+using redco::messages;
+static_assert(two.messages[messages::forward].calls == 4 * 13 && two.messages[messages::backward].calls == 4 * 13);
+static_assert(two.messages[messages::forward].payload_bytes == 4 * 13 * hidden);
+static_assert(two.messages[messages::loss].calls == 4 * 2 * 4 && two.messages[messages::loss].payload_bytes == 4 * 3 * 4 * tokens);
+static_assert(two.messages[messages::gradients].payload_bytes == two.memory.gradients);
+static_assert(two.messages[messages::loss_total].ranks == 6 && two.messages[messages::loss_total].payload_bytes == 264);
+static_assert(again.messages[messages::forward].calls == 13 + 12);
+
+// The batch has no gradient: the first column of an MLP enters for nothing.
+using net = redco::sequential<redco::named<"a", redco::linear<20, 12>>, redco::relu, redco::named<"b", redco::linear<12, 6>>>;
+constexpr redco::model_of<net> mlp{};
+constexpr auto pair = redco::cost_of<mlp>(redco::adamw{}, {.mesh = {1, 2}, .load = {5, 1}, .prefetch = 1});
+static_assert(pair.messages[messages::forward].calls == 1 && pair.messages[messages::backward].calls == 0);
+static_assert(pair.memory.batches == 2 * 4 * 5 * 20 && pair.memory.activations == 4 * 5 * 6);
+
+// The communicators count by the same formula.
+constexpr bool same_rings() {
+  for (int n = 2; n <= 9; ++n)
+    for (std::int64_t const bytes : {0, 8, 264, 5040, 2520 * 1001}) {
+      using redco::collective_kind;
+      if (redco::all_reduce_ring_bytes(bytes, n) != redco::traffic::wire(collective_kind::all_reduce, bytes, 0, n)) return false;
+      if (redco::gather_ring_bytes(bytes, n) != redco::traffic::wire(collective_kind::all_gather, bytes, 0, n)) return false;
+    }
+  return true;
+}
+static_assert(same_rings());
+
+}  // namespace
+
+int main() {}

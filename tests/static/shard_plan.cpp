@@ -1,0 +1,132 @@
+// Plans of constexpr models: GPT-2 on every legal width, alternation of columns and rows, shared key-value heads, uneven
+// vocabularies, overrides.
+#include <redco/layer/attention.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/gated.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/shard/keep_whole.hpp>
+#include <redco/shard/legal.hpp>
+#include <redco/shard/plan.hpp>
+
+#include <string_view>
+
+namespace {
+
+constexpr redco::gpt2 gpt2{{.vocab = 256, .context = 64, .width = 96, .heads = 6, .layers = 5}};
+
+/// The entry of `name` in the plan of a model on `shards` ranks.
+template <auto const& Model>
+constexpr redco::entry at(std::string_view name, int shards) {
+  auto const p = redco::plan_of<Model>({1, shards});
+  for (redco::entry const& e : p.entries)
+    if (e.fact.name.view() == name) return e;
+  throw "no such parameter";
+}
+
+/// The ranks' parts without padding, laid end to end, are the logical tensor; sharers hold the same part.
+constexpr bool tiles(redco::entry const& e) {
+  if (!e.is_split()) return e.local() == e.fact.shape && e.logical(e.shards - 1) == e.fact.shape;
+  std::int64_t next = 0;
+  for (int r = 0; r < e.shards; ++r) {
+    if (r % e.sharers != 0) {
+      if (e.offset(r) != e.offset(r - 1)) return false;
+      continue;
+    }
+    redco::extents part = e.logical(r);
+    std::int64_t const size = part[e.fact.split_dim];
+    if (size > 0 && e.offset(r) != next) return false;
+    if (size > e.local()[e.fact.split_dim]) return false;
+    next += size;
+    part[e.fact.split_dim] = e.fact.shape[e.fact.split_dim];
+    if (part != e.fact.shape) return false;
+  }
+  return next == e.fact.shape[e.fact.split_dim];
+}
+
+template <auto const& Model>
+constexpr bool all_tile() {
+  for (int shards = 1; shards <= 8; ++shards) {
+    if (redco::first_illegal(redco::facts_of<Model>().parameters, shards) < redco::facts_of<Model>().parameters.size()) continue;
+    for (redco::entry const& e : redco::plan_of<Model>({1, shards}).entries)
+      if (!tiles(e)) return false;
+  }
+  return true;
+}
+
+template <auto const& Model>
+constexpr bool holds(int shards) {
+  auto const facts = redco::facts_of<Model>().parameters;
+  return redco::first_illegal(facts, shards) == facts.size();
+}
+
+// GPT-2: whole heads, so the widths are the divisors of six.
+static_assert(all_tile<gpt2>());
+static_assert(holds<gpt2>(1) && holds<gpt2>(2) && holds<gpt2>(3) && holds<gpt2>(6));
+static_assert(!holds<gpt2>(4) && !holds<gpt2>(5) && !holds<gpt2>(12));
+static_assert(at<gpt2>("h.*.attn.q.weight", 3).local() == redco::extents{32, 96});
+static_assert(at<gpt2>("h.*.attn.k.bias", 6).local() == redco::extents{16});
+static_assert(at<gpt2>("h.*.attn.o.weight", 2).local() == redco::extents{96, 48});
+static_assert(at<gpt2>("h.*.attn.o.bias", 2).local() == redco::extents{96});
+static_assert(at<gpt2>("h.*.mlp.up.weight", 6).local() == redco::extents{64, 96});
+static_assert(at<gpt2>("h.*.mlp.up.bias", 6).local() == redco::extents{64});
+static_assert(at<gpt2>("h.*.mlp.down.weight", 3).local() == redco::extents{96, 128});
+static_assert(at<gpt2>("h.*.mlp.down.bias", 3).fact.why == redco::reason::row_bias);
+static_assert(at<gpt2>("h.*.mlp.down.weight", 3).fact.copies() == 5);
+static_assert(!at<gpt2>("ln_f.weight", 2).is_split() && !at<gpt2>("ln_f.weight", 2).fact.decay);
+
+// A vocabulary of 256 on three ranks: 86 rows each, the last two of them padding.
+static_assert(at<gpt2>("wte.weight", 3).local() == redco::extents{86, 96});
+static_assert(at<gpt2>("wte.weight", 3).logical(2) == redco::extents{84, 96});
+constexpr redco::model_of<redco::named<"e", redco::embedding<9, 4>>> tiny{};
+static_assert(all_tile<tiny>());
+static_assert(at<tiny>("e.weight", 8).local() == redco::extents{2, 4});  // five ranks hold all rows
+static_assert(at<tiny>("e.weight", 8).logical(5) == redco::extents{0, 4});
+
+// linear, relu, linear, relu, linear, norm: two columns would leave the third without a partner.
+using chain = redco::sequential<redco::named<"a", redco::linear<10, 12>>, redco::relu, redco::named<"b", redco::linear<12, 14>>,
+                                redco::relu, redco::named<"c", redco::linear<14, 16>>, redco::named<"n", redco::layer_norm<16>>,
+                                redco::named<"d", redco::linear<16, 4>>>;
+constexpr redco::model_of<chain> alternating{};
+static_assert(all_tile<alternating>());
+static_assert(at<alternating>("a.weight", 2).fact.split_dim == 0 && at<alternating>("a.bias", 2).is_split());
+static_assert(at<alternating>("b.weight", 2).fact.split_dim == 1 && !at<alternating>("b.bias", 2).is_split());
+static_assert(at<alternating>("c.weight", 2).fact.why == redco::reason::alone);
+static_assert(at<alternating>("d.weight", 2).fact.why == redco::reason::alone && !at<alternating>("d.weight", 2).is_split());
+static_assert(at<alternating>("b.weight", 3).local() == redco::extents{14, 4});  // units of the column before it
+static_assert(!holds<alternating>(5));
+
+// Gate and up are columns, what follows is their row.
+using gated_net = redco::sequential<redco::named<"in", redco::gated<8, 12>>, redco::named<"out", redco::linear<12, 8>>>;
+constexpr redco::model_of<gated_net> gated{};
+static_assert(all_tile<gated>());
+static_assert(at<gated>("in.gate.weight", 4).local() == redco::extents{3, 8});
+static_assert(at<gated>("out.weight", 4).local() == redco::extents{8, 3});
+constexpr redco::model_of<redco::sequential<redco::named<"in", redco::gated<8, 12>>>> gated_alone{};
+static_assert(!at<gated_alone>("in.up.weight", 4).is_split());
+
+// Two key-value heads for eight ranks: four neighbours share one.
+constexpr redco::model_of<redco::residual<redco::causal_attention<64, 8, 2>>> grouped{};
+static_assert(all_tile<grouped>());
+static_assert(at<grouped>("k.weight", 8).sharers == 4 && at<grouped>("k.weight", 8).local() == redco::extents{8, 64});
+static_assert(at<grouped>("v.weight", 8).offset(3) == 0 && at<grouped>("v.weight", 8).offset(4) == 8);
+static_assert(at<grouped>("v.weight", 2).sharers == 1);
+static_assert(redco::legality_of(at<grouped>("k.weight", 1).fact, 3) == redco::legality::key_value_heads);
+
+// An override keeps a pair whole, and only it.
+struct whole_mlp : redco::gpt2 {
+  using net = redco::keep_whole<redco::gpt2::net, "h.*.mlp">;
+};
+constexpr whole_mlp overridden{{{.vocab = 256, .context = 64, .width = 96, .heads = 6, .layers = 5}}};
+static_assert(at<overridden>("h.*.mlp.up.weight", 2).fact.why == redco::reason::overridden);
+static_assert(!at<overridden>("h.*.mlp.down.weight", 2).is_split());
+static_assert(at<overridden>("h.*.attn.q.weight", 2).is_split());
+
+}  // namespace
+
+int main() {}
