@@ -10,11 +10,13 @@
 #include <redco/data/data_position.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/pipeline/batch_of.hpp>
+#include <redco/json/value.hpp>
 #include <redco/run/best_metrics.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
 #include <redco/run/fit_options.hpp>
 #include <redco/run/fit_report.hpp>
+#include <redco/run/json_of.hpp>
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/run_recorder.hpp>
@@ -22,8 +24,11 @@
 #include <redco/run/user_call.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -62,17 +67,31 @@ class fit_loop {
 
   void run() {
     start();
+    if (finished()) {
+      if (options_.eval.size() > 0) evaluate(run_epoch_of(position_));  // a resumed run with nothing left still tells
+      return;
+    }
     if (options_.sanity_check && options_.eval.size() > 0) sanity_check();
-    while (position_.epoch < options_.epochs && !ended()) run_epoch();
-    if (options_.save_last) save({});
+    while (!ended()) run_epoch();
+    if (options_.save_last || preempted_) save({}, true);
+    if (first()) report_.preempted = preempted_ && !finished();
   }
 
  private:
   bool first() const { return rank_.rank == 0; }
-  bool ended() const { return report_stop_ || (options_.max_steps > 0 && step_ >= options_.max_steps); }
+  bool finished() const {
+    return position_.epoch >= options_.epochs || (options_.max_steps > 0 && step_ >= options_.max_steps);
+  }
+  bool ended() const { return preempted_ || out_of_patience_ || finished(); }
+
+  /// The epoch in which the last step before `at` lies.
+  static int run_epoch_of(data_position const& at) {
+    return static_cast<int>(at.position == 0 && at.epoch > 0 ? at.epoch - 1 : at.epoch);
+  }
 
   examples<Example> epoch_examples(std::int64_t epoch) const {
-    return options_.train_of_epoch ? options_.train_of_epoch(static_cast<int>(epoch)) : train_;
+    if (!options_.train_of_epoch) return train_;
+    return user_call("train_of_epoch", step_, [&] { return options_.train_of_epoch(static_cast<int>(epoch)); });
   }
 
   void start() {
@@ -91,7 +110,7 @@ class fit_loop {
     }
     if (!first()) return;
     if (found) where_.log().line("resumed from " + found->directory.string() + " after step " + std::to_string(step_));
-    report_.started(step_);
+    report_.started(step_, run_epoch_of(position_));
     recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_);
     if (!options_.config.is_null()) recorder_->save("config.json", options_.config);
   }
@@ -100,28 +119,55 @@ class fit_loop {
     auto const parts = state_.parts();
     load_checkpoint(found, parts, rank_.world);
     manifest const& facts = found.facts;
-    if (facts.data.examples != epoch_examples(facts.epoch).size())
+    data_position const at{facts.epoch, facts.epoch_position};
+    std::int64_t const given = epoch_examples(run_epoch_of(at)).size();
+    if (facts.data.examples != given)
       throw error(exit_code::data, found.directory.string() + " was saved with " + std::to_string(facts.data.examples) +
-                                       " training examples, this run has " +
-                                       std::to_string(epoch_examples(facts.epoch).size()) +
+                                       " training examples, this run has " + std::to_string(given) +
                                        ": give the same data, or start anew with --resume none");
     step_ = facts.step;
-    position_ = {facts.epoch, facts.epoch_position};
+    position_ = at;
+    examples_ = given;
     seed_ = facts.rng.seed;
     best_ = best_metrics(options_.save_argmin, options_.save_argmax, facts.best);
+    saved_best_ = facts.best;
     saved_step_ = step_;
-    if (first()) report_.run = facts.run, report_.checkpoint = found.directory;
+    if (!first()) return;
+    report_.run = facts.run;
+    report_.checkpoint = found.directory;
+    report_.best = facts.best;
   }
 
   /// A few examples through evaluation, so that a mistake there shows before hours of training.
   void sanity_check() {
     std::vector<std::int64_t> few(static_cast<std::size_t>(std::min<std::int64_t>(options_.eval.size(), rank_.mesh.dp)));
     for (std::size_t i = 0; i < few.size(); ++i) few[i] = static_cast<std::int64_t>(i);
-    examples<Example> const sample(options_.eval[few]);
-    evaluated_loss(rank_, state_.net, pipeline_, sample, place());
+    measured(examples<Example>(options_.eval[few]));
+  }
+
+  /// Loss and metrics over `data`, the same on all ranks.
+  metric_map measured(examples<Example> const& data) {
+    metric_map metrics = evaluated_loss(rank_, state_.net, pipeline_, data, place(), options_.length);
     if constexpr (Pipeline::has_predict) {
-      if (options_.eval_predictions) predict_into(report_.slots(sample.size(), rank_.world), rank_, state_.net, pipeline_, sample, place());
+      if (predicts()) {
+        predict_into(report_.slots(data.size(), rank_.world), rank_, state_.net, pipeline_, data, place(), options_.length);
+        if (first() && options_.metrics) {
+          auto const judged = user_call("metrics", step_, [&] { return options_.metrics(every(data), report_.outputs()); });
+          for (auto const& [name, value] : judged) metrics[name] = value;
+        }
+      }
     }
+    metrics = report_.told(metrics, rank_.world);
+    best_.check(metrics);
+    return metrics;
+  }
+
+  bool predicts() const { return options_.eval_predictions || options_.metrics; }
+
+  static std::vector<Example> every(examples<Example> const& data) {
+    std::vector<std::int64_t> indices(static_cast<std::size_t>(data.size()));
+    std::iota(indices.begin(), indices.end(), 0);
+    return data[indices];
   }
 
   evaluation_place place() const { return {options_.global_batch, options_.micro_batch, seed(), step_}; }
@@ -133,8 +179,8 @@ class fit_loop {
     sampler const order(data.size(), seed());
     batches const all(order, {options_.global_batch, options_.micro_batch, rank_.mesh.dp, rank_.dp_index()}, position_);
     std::int64_t const steps_per_epoch = (data.size() + options_.global_batch - 1) / options_.global_batch;
-    std::int64_t const run_steps =
-        options_.max_steps > 0 ? options_.max_steps : steps_per_epoch * static_cast<std::int64_t>(options_.epochs);
+    std::int64_t run_steps = steps_per_epoch * static_cast<std::int64_t>(options_.epochs);
+    if (options_.max_steps > 0) run_steps = std::min(run_steps, options_.max_steps);
     std::int64_t const done_before = steps_per_epoch - all.steps();
     auto source = prepared_batches<Example, batch>(pipeline_, data, all, order, position_.epoch, {seed(), step_},
                                                    options_.length, options_.prefetch, memory_scope());
@@ -154,7 +200,8 @@ class fit_loop {
       if (options_.save_every_steps > 0 && step_ % options_.save_every_steps == 0) save({});
     }
     if (first()) recorder_->end_epoch();
-    if (!report_stop_ || position_.epoch > epoch) end_epoch(epoch, position_.epoch > epoch);
+    bool const interrupted = preempted_ || out_of_patience_;
+    if (!interrupted || position_.epoch > epoch) end_epoch(epoch, position_.epoch > epoch);
   }
 
   template <class Source>
@@ -171,7 +218,7 @@ class fit_loop {
     if (step_ == report_.measured_step) report_.peak_bytes[static_cast<std::size_t>(rank_.rank)] = rank_.memory->peak();
     ++step_;
     rank_.first_step_done();
-    report_stop_ = result.stop;
+    preempted_ = result.stop;
     if (!first()) return;
     fit_event event{step_, epoch, result.loss, result.lr, result.grad_norm, {result.terms.begin(), result.terms.end()}};
     recorder_->step(event, done_in_epoch, result.weight);
@@ -193,8 +240,13 @@ class fit_loop {
       user_call("train_step", step_, [&] { options_.train_step(step, bound, prepared.batch); });
       return;
     }
-    step.add(user_call("loss", step_,
-                       [&] { return detail::as_terms(pipeline_.loss(bound, prepared.batch), in.examples); }));
+    terms const loss = user_call(
+        "loss", step_, [&] { return detail::as_terms(pipeline_.loss(bound, prepared.batch), in.examples); });
+    if constexpr (step_type::several) {
+      step.add(loss);
+    } else {
+      step.add(loss.all.front().loss);
+    }
   }
 
   /// Carries this rank's memory counter into its prefetch thread.
@@ -206,32 +258,34 @@ class fit_loop {
   }
 
   metric_map evaluate(int epoch) {
-    metric_map metrics;
-    if (options_.eval.size() == 0) return metrics;
-    metrics = evaluated_loss(rank_, state_.net, pipeline_, options_.eval, place());
-    if constexpr (Pipeline::has_predict) {
-      if (options_.eval_predictions) {
-        auto& slots = report_.slots(options_.eval.size(), rank_.world);
-        predict_into(slots, rank_, state_.net, pipeline_, options_.eval, place());
-        for (auto const& [name, value] : report_.judged(options_, rank_.world)) metrics[name] = value;
-        if (first()) recorder_->save("outputs_epoch" + std::to_string(epoch) + ".json", report_.outputs_json(options_));
-        rank_.world.barrier();
-      }
-    }
-    if (first()) {
-      recorder_->evaluation(metrics, step_, epoch);
-      recorder_->resume_clock();
-      report_.evaluation = metrics;
-    }
+    if (options_.eval.size() == 0) return {};
+    metric_map const metrics = measured(options_.eval);
+    if (!first()) return metrics;
+    if (predicts()) save_outputs(epoch);
+    recorder_->evaluation(metrics, step_, epoch);
+    recorder_->resume_clock();
     return metrics;
+  }
+
+  /// [{"example": ..., "output": ...}, ...]
+  void save_outputs(int epoch) {
+    json_value list = json_value::array();
+    auto const all = every(options_.eval);
+    auto const outputs = report_.outputs();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      list.push_back({{"example", json_of(all[i])}, {"output", json_of(outputs[i])}});
+    recorder_->save("outputs_epoch" + std::to_string(epoch) + ".json", list);
   }
 
   /// Takes an evaluation into the best metrics; the names of what it improves.
   std::vector<std::string> judge(metric_map const& metrics) {
     if (metrics.empty()) return {};
     std::vector<std::string> const improved = best_.update(metrics, step_);
-    if (options_.patience > 0 && best_.stale() >= options_.patience) report_stop_ = true, stopped_early_ = true;
-    if (first()) report_.best = best_.best();
+    if (options_.patience > 0 && best_.stale() >= options_.patience && !out_of_patience_) {
+      out_of_patience_ = true;
+      if (first())
+        where_.log().line("stopped: no better evaluation in the last " + std::to_string(options_.patience));
+    }
     return improved;
   }
 
@@ -241,18 +295,20 @@ class fit_loop {
   }
 
   void end_epoch(int epoch, bool whole) {
+    if (preempted_) save({});  // who preempts may not wait for an evaluation
     metric_map const metrics = evaluate(epoch);
     std::vector<std::string> names = judge(metrics);
     if (whole && options_.save_every_epochs > 0 && (epoch + 1) % options_.save_every_epochs == 0)
       names.push_back("epoch_" + std::to_string(epoch));
-    if (!names.empty() || options_.save_last) save(names);
+    bool const due = options_.save_every_steps > 0 && step_ % options_.save_every_steps == 0;
+    if (!names.empty() || options_.save_last || due) save(names);
     if (first() && options_.on_epoch)
       user_call("on_epoch", step_ - 1, [&] { options_.on_epoch({step_, epoch, report_.loss, 0, 0, metrics}); });
   }
 
-  /// A checkpoint of this step under `names`. A failing save is a warning: training goes on with the older checkpoints;
-  /// three in a row end the run.
-  void save(std::vector<std::string> const& names) {
+  /// A checkpoint of this step under `names`. A failing save is a warning: training goes on with the older checkpoints.
+  /// Three in a row end the run, and so does the `last` of a run, which nothing will make good.
+  void save(std::vector<std::string> const& names, bool last = false) {
     if (saved_step_ == step_ && names.empty()) return;
     save_options to;
     to.workdir = where_.workdir();
@@ -271,12 +327,24 @@ class fit_loop {
       auto const path = save_checkpoint(to, parts, rank_.world);
       saved_step_ = step_;
       failed_saves_ = 0;
-      if (first()) report_.saved(path, best_.best(), where_.workdir());
+      saved_best_ = best_.best();
+      if (first()) record_saved(path);
     } catch (error const& e) {
-      if (e.code() != exit_code::io || ++failed_saves_ >= 3) throw;
+      if (e.code() != exit_code::io || ++failed_saves_ >= 3 || last) throw;
+      best_.restore(saved_best_);
       if (first()) where_.log().warning(std::string("not saved: ") + e.what());
     }
     if (first()) recorder_->resume_clock();
+  }
+
+  /// Best values are written behind their checkpoints, so that the two agree whenever a run is killed.
+  void record_saved(std::filesystem::path const& path) {
+    report_.checkpoint = path;
+    report_.best = saved_best_;
+    for (std::string const side : {"min", "max"}) {
+      json_value const values = best_.values(side);
+      if (!values.empty()) recorder_->save(side + "_metrics.json", values);
+    }
   }
 
   deployer& where_;
@@ -288,11 +356,12 @@ class fit_loop {
   Options const& options_;
   fit_report<output>& report_;
   best_metrics best_;
+  best_metrics::table saved_best_;
   std::optional<run_recorder> recorder_;  ///< rank 0
   std::optional<std::uint64_t> seed_;     ///< of the run that is resumed
   std::int64_t step_ = 0, saved_step_ = -1, examples_ = 0;
   data_position position_;
-  bool report_stop_ = false, stopped_early_ = false;
+  bool preempted_ = false, out_of_patience_ = false;
   int failed_saves_ = 0;
 };
 

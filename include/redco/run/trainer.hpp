@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/data/batches.hpp>
+#include <redco/data/sampler.hpp>
 #include <redco/model/model.hpp>
 #include <redco/optim/optimizer.hpp>
 #include <redco/pipeline/batch_of.hpp>
@@ -67,6 +69,7 @@ class trainer {
     s.epochs = options.epochs;
     try {
       examples<example> const data(std::forward<Range>(train));
+      check(data.size(), options);
       where_.run([&](rank_context& rank) {
         auto& state = states_[static_cast<std::size_t>(rank.rank)];
         if (!state)
@@ -76,16 +79,14 @@ class trainer {
                                                                         options, report)
             .run();
       });
-      if (where_.stop_requested() != 0) {
+      if (report.preempted) {
         s.code = exit_code::preempted;
         s.reason = signal_name(where_.stop_requested());
       }
     } catch (error const& e) {
-      s.code = e.code();
-      s.reason = e.what();
+      fail(e.code(), e.what());
     } catch (std::exception const& e) {
-      s.code = exit_code::internal;
-      s.reason = e.what();
+      fail(exit_code::internal, e.what());
     }
     s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     summarise(report);
@@ -111,6 +112,26 @@ class trainer {
   Pipeline const& pipeline() const { return pipeline_; }
 
  private:
+  /// What is wrong before any work. Errors: exit code 64, and 65 where there is no example.
+  template <class Options>
+  void check(std::int64_t size, Options const& options) {
+    if (options.epochs < 0) throw error(exit_code::usage, "epochs " + std::to_string(options.epochs) + ": give 0 or more");
+    std::int64_t const known = options.train_of_epoch ? 1 : size;
+    batches(sampler(known), {options.global_batch, options.micro_batch, where_.mesh().dp, 0});
+    if (!Pipeline::has_predict && (options.eval_predictions || options.metrics))
+      throw error(exit_code::usage, "eval_predictions and metrics need a prediction: add redco::predict(f) to the pipeline");
+    bool const fresh = states_.front() == nullptr;
+    if (!fresh && options.frozen != frozen_)
+      throw error(exit_code::usage, "another fit of this trainer froze other parameters: make a new trainer");
+    frozen_ = options.frozen;
+  }
+
+  void fail(exit_code code, std::string const& reason) {
+    summary_.code = code;
+    summary_.reason = reason;
+    where_.log().line("error: " + reason);
+  }
+
   template <class Output>
   void summarise(fit_report<Output> const& report) {
     run_summary& s = summary_;
@@ -135,6 +156,7 @@ class trainer {
   Optimizer optimizer_;
   dynamic_plan plan_;
   std::vector<std::unique_ptr<rank_state<M, Optimizer>>> states_;
+  std::vector<std::string> frozen_;
   run_summary summary_;
   metric_map evaluation_;
   std::vector<std::int64_t> peak_bytes_;

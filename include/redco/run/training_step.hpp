@@ -56,13 +56,18 @@ class training_step {
   }
 
   /// Backward of one micro-batch's loss. A loss of several terms takes one micro-batch per step.
-  void add(terms const& loss) {
+  void add(terms const& loss)
+    requires Several
+  {
     totals_.add(loss);
-    if constexpr (Several) {
-      add_several(loss);
-    } else {
-      loss.all.front().loss.sum.backward();
-    }
+    add_several(loss);
+    check_storage();
+  }
+  void add(mean const& loss)
+    requires(!Several)
+  {
+    totals_.add({{{"loss", loss, 1}}});
+    loss.sum.backward();
     check_storage();
   }
 
