@@ -67,7 +67,7 @@ int main(int argc, char** argv) try {
   options.print(std::cout);
   redco::adamw const optimizer{.lr = redco::one_cycle{.peak = o.lr}, .clip_norm = o.clip_norm};
   redco::trainer trainer(deployer, model, lm, optimizer);
-  std::cout << trainer.report({.batch = o.global_batch, .sequence = model.config.context}) << '\n';
+  std::cout << trainer.report({.batch = o.global_batch, .sequence = model.config.context}, o.micro_batch) << '\n';
 
   int code = trainer.fit(train, {.epochs = o.epochs,
                                  .max_steps = o.max_steps,

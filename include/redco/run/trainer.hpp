@@ -5,6 +5,8 @@
 #include <redco/model/model.hpp>
 #include <redco/optim/optimizer.hpp>
 #include <redco/pipeline/batch_of.hpp>
+#include <redco/report/report_text.hpp>
+#include <redco/report/shard_report.hpp>
 #include <redco/run/command_line.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/fit_loop.hpp>
@@ -14,6 +16,7 @@
 #include <redco/run/run_summary.hpp>
 #include <redco/shard/plan.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -56,6 +59,20 @@ class trainer {
         states_(static_cast<std::size_t>(where.mesh().ranks())) {}
 
   dynamic_plan const& plan() const { return plan_; }
+
+  /// The plan with its reasons, the bytes of one rank and the messages of a step, before anything runs. `global` is the
+  /// global batch and the length of its examples; `micro_batch` as in fit.
+  std::string report(workload const& global, std::int64_t micro_batch = 0) const {
+    std::int64_t const share = (global.batch + plan_.mesh.dp - 1) / plan_.mesh.dp;
+    std::int64_t const at_once = micro_batch > 0 ? std::min(micro_batch, share) : share;
+    setup run;
+    run.mesh = plan_.mesh;
+    run.load = {at_once, global.sequence};
+    run.compute = where_.compute();
+    run.recompute = where_.options().recompute;
+    run.micro_batches = (share + at_once - 1) / at_once;
+    return report_text(report_of(model_, optimizer_, run));
+  }
 
   /// Trains, and returns the program's exit code: 0, or what went wrong, which the end summary says. `train` is any
   /// random-access range; an lvalue must outlive the call.
