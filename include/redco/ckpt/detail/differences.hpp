@@ -50,7 +50,7 @@ inline std::vector<std::string> differences(tensor_table const& stored, tensor_t
   }
   for (auto const& [name, have] : stored) {
     bool const unread = std::any_of(how.unread.begin(), how.unread.end(),
-                                    [&](std::string const& prefix) { return name.starts_with(prefix); });
+                                    [&tensor = name](std::string const& prefix) { return tensor.starts_with(prefix); });
     if (!unread && !wanted.contains(name)) all.push_back(shown(name) + " is in the file, the model has no such tensor");
   }
   return all;
