@@ -82,9 +82,16 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
   at::Tensor attend(at::Tensor const& x, Context const& ctx) const {
     kernel::attention_options o = options(x, ctx);
     if constexpr (cross) {
-      at::Tensor const states = enter(ctx.template get<encoder_states>(), ctx.mp()).local();
-      auto const kv = at::linear(states, weight, bias).chunk(2, -1);
-      return kernel::cross_attention(at::linear(x, q_weight, q_bias), kv[0], kv[1], o);
+      if constexpr (Context::template require<encoder_states>()) {
+        key_value_cache* const cache = ctx.pass().cache;
+        auto const project = [&] {
+          return at::linear(enter(ctx.template get<encoder_states>(), ctx.mp()).local(), weight, bias);
+        };
+        auto const kv = (cache == nullptr ? project() : cache->once(cache_slot, project)).chunk(2, -1);
+        return kernel::cross_attention(at::linear(x, q_weight, q_bias), kv[0], kv[1], o);
+      } else {
+        return {};
+      }
     } else {
       at::Tensor const qkv = at::linear(x, weight, bias);
       key_value_cache* const cache = ctx.pass().cache;

@@ -41,6 +41,9 @@ class builder {
   }
   at::Tensor tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
 
+  /// Whether the parameters are tensors that the caller puts in place of the leaves.
+  bool substituted() const { return leaves_.substituted(); }
+
   /// All leaves taken so far.
   std::vector<at::Tensor> const& taken() const { return leaves_.taken(); }
 

@@ -9,7 +9,11 @@ struct encoder_input {};
 struct encoder_states {};
 
 /// Which keys may be seen, bool [B, S], an at::Tensor: true where a position is real. Cross-attention reads `encoder_mask`.
+/// An encoder takes `encoder_mask` for its own attention too.
 struct key_mask {};
 struct encoder_mask {};
+
+/// The position of each token, int64 [B, T], an at::Tensor: set where it is not its index (packed or padded sequences).
+struct token_positions {};
 
 }  // namespace redco

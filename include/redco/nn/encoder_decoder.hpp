@@ -2,7 +2,11 @@
 
 #include <redco/layer/encoder_decoder.hpp>
 #include <redco/nn/context_keys.hpp>
+#include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/pass.hpp>
+
+#include <cstddef>
 
 namespace redco {
 
@@ -11,17 +15,40 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
   template <class Config>
   explicit module(builder<Config>& b)
       : encoder(b.inside("encoder", [&] { return module<Encoder, X>(b); })),
-        decoder(b.inside("decoder", [&] { return module<Decoder, X>(b); })) {}
+        decoder(b.inside("decoder", [&] { return module<Decoder, X>(b); })),
+        cache_slot(b.cache_slot()) {}
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
-    tensor<X> const source(ctx.template get<encoder_input>());
-    auto const states = detail::settle(encoder(source, ctx), ctx.mp());
+    key_value_cache* const cache = ctx.pass().cache;
+    auto const encoded = [&] { return encode(ctx).local(); };
+    tensor<replicated> const states(cache == nullptr ? encoded() : cache->once(cache_slot, encoded));
     return decoder(x, ctx.template with<encoder_states>(states));
   }
 
   module<Encoder, X> encoder;
   module<Decoder, X> decoder;
+  std::size_t cache_slot;
+
+ private:
+  /// The encoder sees the source whole: no cache, and the source's mask instead of the target's.
+  template <class Context>
+  tensor<replicated> encode(Context const& ctx) const {
+    if constexpr (Context::template require<encoder_input>()) {
+      pass in = ctx.pass();
+      in.cache = nullptr;
+      tensor<X> const source(ctx.template get<encoder_input>());
+      auto const alone = ctx.in(in).template without<key_mask>().template without<token_positions>();
+      if constexpr (Context::template has<encoder_mask>) {
+        auto const masked = alone.template with<key_mask>(ctx.template get<encoder_mask>());
+        return detail::settle(encoder(source, masked), ctx.mp());
+      } else {
+        return detail::settle(encoder(source, alone), ctx.mp());
+      }
+    } else {
+      return {};
+    }
+  }
 };
 
 }  // namespace redco

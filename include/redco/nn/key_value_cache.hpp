@@ -12,7 +12,7 @@
 namespace redco {
 
 /// Keys and values of earlier positions, one slot per attention layer, allocated once for `capacity` positions. Sharded by
-/// heads like the layers that fill it.
+/// heads like the layers that fill it. An encoder and the cross-attention that reads it have a slot each: they run once.
 class key_value_cache {
  public:
   key_value_cache(std::size_t slots, std::int64_t capacity) : slots_(slots), capacity_(capacity) {}
@@ -34,6 +34,14 @@ class key_value_cache {
     keys.narrow(1, length_, k.size(1)).copy_(k);
     values.narrow(1, length_, v.size(1)).copy_(v);
     return {keys.narrow(1, 0, end), values.narrow(1, 0, end)};
+  }
+
+  /// What `make()` gave the first time for this slot: what all positions share (encoder states and their projections).
+  template <class Make>
+  at::Tensor const& once(std::size_t slot, Make&& make) {
+    at::Tensor& kept = slots_[slot].first;
+    if (!kept.defined()) kept = make();
+    return kept;
   }
 
   /// Moves past the positions that the network has just seen.

@@ -26,7 +26,7 @@ class leaves {
   /// The leaf that covers `names`, in the order given, [sum of rows, ...].
   at::Tensor take(std::vector<std::string> const& names) {
     at::Tensor leaf;
-    if (substitutes_.data() != nullptr) {
+    if (substituted()) {
       if (taken_.size() >= substitutes_.size())
         throw error(exit_code::internal, "the network takes more parameters than the " +
                                              std::to_string(substitutes_.size()) + " given; pass one for each of parameters()");
@@ -48,6 +48,9 @@ class leaves {
   }
 
   std::vector<at::Tensor> const& taken() const { return taken_; }
+
+  /// Whether the caller gave the tensors.
+  bool substituted() const { return substitutes_.data() != nullptr; }
 
  private:
   stored_parameter const& stored(std::string const& name) const {

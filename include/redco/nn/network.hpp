@@ -1,7 +1,10 @@
 #pragma once
 
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/layer.hpp>
 #include <redco/model/model.hpp>
 #include <redco/nn/builder.hpp>
+#include <redco/nn/context.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
@@ -13,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,6 +79,14 @@ at::Tensor whole(tensor<split<Dim>> const& x, group& mp) {
 }
 inline logits whole(logits const& x, group&) { return x; }
 
+/// Whether a module's result is what the fold over layer types says.
+template <class Out, class Result>
+inline constexpr bool agrees = true;
+template <layout Out, class Result>
+inline constexpr bool agrees<Out, Result> = std::is_same_v<Result, tensor<Out>>;
+template <class Result>
+inline constexpr bool agrees<as_logits, Result> = std::is_same_v<Result, logits>;
+
 }  // namespace detail
 
 /// What the user's loss and predict are given: a network in one pass, with the context entries set so far.
@@ -89,19 +101,20 @@ class bound_network {
       : net_(std::move(net)), pass_(&in), items_(std::move(items)...) {}
 
   auto operator()(at::Tensor const& x) const {
-    context<Items...> const ctx = std::apply(
-        [&](Items const&... items) { return context<Items...>(*pass_, pass_->calls++, items...); }, items_);
-    return detail::whole(net_->modules()(redco::tensor<replicated>(x), ctx), *pass_->mp);
+    context<Items...> const ctx(*pass_, pass_->calls++, net_, items_);
+    auto const y = net_->modules()(redco::tensor<replicated>(x), ctx);
+    static_assert(detail::agrees<out_t<typename M::net, replicated>, std::remove_const_t<decltype(y)>>,
+                  "a module gives another layout than its layer type says");
+    return detail::whole(y, *pass_->mp);
   }
 
   template <class Key, class Value>
-  bound_network<M, Items..., context_item<Key, Value>> with(Value value) const {
+  auto with(Value value) const {
     return std::apply(
-        [&](Items const&... items) {
-          return bound_network<M, Items..., context_item<Key, Value>>(net_, *pass_, items...,
-                                                                      context_item<Key, Value>{std::move(value)});
+        [&](auto const&... items) {
+          return bound_network<M, std::remove_cvref_t<decltype(items)>...>(net_, *pass_, items...);
         },
-        items_);
+        detail::items_with<Key>(items_, std::move(value)));
   }
 
   bound_network substituted(std::span<at::Tensor const> parameters) const {

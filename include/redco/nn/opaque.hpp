@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/diag/error.hpp>
 #include <redco/layer/opaque.hpp>
 #include <redco/nn/module.hpp>
 
@@ -56,7 +57,8 @@ struct opaque_facts<M> {
 
 /// A callable that lists its parameters is called as f(x, std::span<at::Tensor const>). An owner is called as f(x); its
 /// tensors are turned into views of the flat buffers, so it starts from redco's keyed draws (matrices normal with deviation
-/// 1/sqrt(3 fan-in), vectors zero) and cannot be given substitutes.
+/// 1/sqrt(3 fan-in), vectors zero), and takes substitutes without gradient only (target copies). Errors: exit code 70 for
+/// substitutes that require gradients.
 template <class M, class X>
 struct module<opaque<M>, X> {
   template <class Config>
@@ -66,8 +68,13 @@ struct module<opaque<M>, X> {
     } else {
       detail::for_each_owned(*callable, [&](std::string const& name, at::Tensor& t) {
         at::Tensor const leaf = b.parameter(name);
+        bool const trained = leaf.requires_grad();
+        if (trained && b.substituted())
+          throw error(exit_code::internal, "'" + name + "' belongs to an opaque module, which cannot be differentiated in " +
+                                               "other tensors than its own; list its parameters and take them as a span");
         t.set_data(leaf.detach());
-        t.mutable_grad() = leaf.grad();
+        t.requires_grad_(trained);
+        if (trained) t.mutable_grad() = leaf.grad();
       });
     }
   }

@@ -2,6 +2,8 @@
 
 #include <redco/diag/error.hpp>
 #include <redco/layer/positions.hpp>
+#include <redco/nn/context_keys.hpp>
+#include <redco/nn/kernel/lookup.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 
@@ -17,6 +19,8 @@ struct module<positions<Context, Width>, X> {
 
   template <class C>
   tensor<replicated> operator()(tensor<X> const& ids, C const& ctx) const {
+    if constexpr (C::template has<token_positions>)
+      return kernel::lookup(weight, ctx.template get<token_positions>(), 0, weight.size(0));
     key_value_cache const* const cache = ctx.pass().cache;
     std::int64_t const first = cache != nullptr ? cache->length() : 0, length = ids.local().size(1);
     if (first + length > weight.size(0))

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <redco/tensor/detail/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,31 +13,33 @@ namespace redco {
 
 namespace detail {
 
-/// Runs a block without recording it, and again in backward. Its parameters are inputs, so that their gradients flow to
-/// whoever asks, at any order.
-struct recompute_function : torch::autograd::Function<recompute_function> {
-  using block = std::function<at::Tensor(at::Tensor const&)>;
+/// Runs a block without recording it, and again in backward. All that it depends on are inputs, so that gradients flow to
+/// whoever asks, at any order: activations (its input and what it reads from the context), then its parameters.
+struct recompute_function : recorded_function<recompute_function> {
+  using block = std::function<at::Tensor(std::span<at::Tensor const> activations)>;
 
   struct holder : torch::CustomClassHolder {
-    explicit holder(block b) : run(std::move(b)) {}
+    holder(block b, std::size_t n) : run(std::move(b)), activations(n) {}
     block run;
+    std::size_t activations;
   };
 
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, c10::intrusive_ptr<holder> const& run,
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, c10::intrusive_ptr<holder> const& held,
                             at::TensorList inputs) {
     ctx->save_for_backward({inputs.begin(), inputs.end()});
-    ctx->saved_data["run"] = c10::IValue::make_capsule(run);
-    return run->run(inputs[0]);
+    ctx->saved_data["held"] = c10::IValue::make_capsule(held);
+    return held->run({inputs.data(), held->activations});
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list const& gradient) {
     auto inputs = ctx->get_saved_variables();
-    auto const run = c10::static_intrusive_pointer_cast<holder>(ctx->saved_data["run"].toCapsule());
+    auto const held = c10::static_intrusive_pointer_cast<holder>(ctx->saved_data["held"].toCapsule());
     bool const again = at::GradMode::is_enabled();  // true exactly under create_graph
     at::AutoGradMode const record(true);
-    if (!again) inputs[0] = inputs[0].detach().requires_grad_(inputs[0].requires_grad());
-    at::Tensor const output = run->run(inputs[0]);
+    for (std::size_t i = 0; !again && i < held->activations; ++i)
+      inputs[i] = inputs[i].detach().requires_grad_(inputs[i].requires_grad());
+    at::Tensor const output = held->run({inputs.data(), held->activations});
     std::vector<at::Tensor> wanted;
     for (at::Tensor const& input : inputs)
       if (input.requires_grad()) wanted.push_back(input);
@@ -49,13 +53,14 @@ struct recompute_function : torch::autograd::Function<recompute_function> {
 
 }  // namespace detail
 
-/// run(x), keeping only x: the block is run again in backward (Chen et al. 2016). `parameters` are the leaves that it reads.
-inline at::Tensor recomputed(detail::recompute_function::block run, at::Tensor const& x,
+/// run(activations), keeping only these: the block is run again in backward (Chen et al. 2016). `parameters` are the leaves
+/// that it reads. What `run` refers to must live as long as the graph.
+inline at::Tensor recomputed(detail::recompute_function::block run, std::vector<at::Tensor> inputs,
                              std::vector<at::Tensor> const& parameters) {
-  std::vector<at::Tensor> inputs{x};
+  std::size_t const activations = inputs.size();
   inputs.insert(inputs.end(), parameters.begin(), parameters.end());
   return detail::recompute_function::apply(
-      c10::make_intrusive<detail::recompute_function::holder>(std::move(run)), at::TensorList(inputs));
+      c10::make_intrusive<detail::recompute_function::holder>(std::move(run), activations), at::TensorList(inputs));
 }
 
 }  // namespace redco

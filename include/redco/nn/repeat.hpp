@@ -4,8 +4,11 @@
 #include <redco/nn/module.hpp>
 #include <redco/nn/recomputed.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace redco {
@@ -26,13 +29,20 @@ struct module<repeat<Times, Block>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    bool const again = ctx.pass().recompute && at::GradMode::is_enabled();
     tensor<X> y = x;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      auto const run = [&block = blocks[i], ctx](at::Tensor const& input) {
-        return detail::settle(block(tensor<X>(input), ctx), ctx.mp()).local();
+      if (!again) {
+        y = detail::settle(blocks[i](y, ctx), ctx.mp());
+        continue;
+      }
+      auto const run = [&block = blocks[i], ctx](std::span<at::Tensor const> inputs) {
+        auto const beside = ctx.over(inputs.subspan(1));
+        return detail::settle(block(tensor<X>(inputs[0]), beside), ctx.mp()).local();
       };
-      y = tensor<X>(ctx.pass().recompute && at::GradMode::is_enabled() ? recomputed(run, y.local(), block_leaves[i])
-                                                                        : run(y.local()));
+      auto inputs = ctx.tensors();
+      inputs.insert(inputs.begin(), y.local());
+      y = tensor<X>(recomputed(run, std::move(inputs), block_leaves[i]));
     }
     return y;
   }
