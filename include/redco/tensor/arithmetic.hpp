@@ -1,0 +1,93 @@
+#pragma once
+
+#include <redco/tensor/tensor.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <redco/shape/layout.hpp>
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+namespace detail {
+
+template <class A, class B>
+inline constexpr bool one_is_pending = (std::is_same_v<A, partial> && std::is_same_v<B, replicated>) ||
+                                       (std::is_same_v<A, replicated> && std::is_same_v<B, partial>);
+
+/// The layout of a sum: pending sums are summed once, and what all ranks hold waits beside them.
+template <class A, class B>
+struct added {
+  static constexpr bool legal = std::is_same_v<A, B> || one_is_pending<A, B>;
+  using type = std::conditional_t<std::is_same_v<A, B>, A, partial>;
+  static_assert(legal, "redco[S008]: two layouts are mixed; convert one of them with enter, reduce or gather first");
+};
+
+/// The layout of a product: a sum that is still pending can be multiplied by nothing, not even by another one.
+template <class A, class B>
+struct multiplied {
+  static constexpr bool pending = std::is_same_v<A, partial> || std::is_same_v<B, partial>;
+  using type = A;
+  static_assert(!pending, "redco[S005]: a partial value is used as replicated; reduce it before this layer");
+  static_assert(pending || std::is_same_v<A, B>,
+                "redco[S008]: two layouts are mixed; convert one of them with enter, reduce or gather first");
+};
+
+inline tensor<partial> add_pending(tensor<partial> const& a, tensor<partial> const& b) {
+  std::vector<at::Tensor> addends = a.addends();
+  addends.insert(addends.end(), b.addends().begin(), b.addends().end());
+  return tensor<partial>(a.local() + b.local(), std::move(addends));
+}
+inline tensor<partial> add_pending(tensor<partial> const& a, tensor<replicated> const& b) {
+  std::vector<at::Tensor> addends = a.addends();
+  addends.push_back(b.local());
+  return tensor<partial>(a.local(), std::move(addends));
+}
+inline tensor<partial> add_pending(tensor<replicated> const& a, tensor<partial> const& b) { return add_pending(b, a); }
+
+}  // namespace detail
+
+/// The elementwise sum of two activations of one layout; a replicated one added to a pending sum becomes its addend.
+/// Errors: redco[S008] for any other mix.
+template <layout A, layout B>
+tensor<typename detail::added<A, B>::type> operator+(tensor<A> const& a, tensor<B> const& b) {
+  if constexpr (!detail::added<A, B>::legal) {
+    return {};
+  } else if constexpr (std::is_same_v<typename detail::added<A, B>::type, partial>) {
+    return detail::add_pending(a, b);
+  } else {
+    return tensor<A>(a.local() + b.local());
+  }
+}
+
+/// The elementwise product of two activations of one layout that is no pending sum. Errors: redco[S005], redco[S008].
+template <layout A, layout B>
+tensor<typename detail::multiplied<A, B>::type> operator*(tensor<A> const& a, tensor<B> const& b) {
+  if constexpr (std::is_same_v<A, B> && !std::is_same_v<A, partial>) {
+    return tensor<A>(a.local() * b.local());
+  } else {
+    return {};
+  }
+}
+
+/// An activation times a number, in any layout: addends are multiplied too.
+template <layout A>
+tensor<A> operator*(tensor<A> const& a, double factor) {
+  if constexpr (std::is_same_v<A, partial>) {
+    std::vector<at::Tensor> addends;
+    for (at::Tensor const& addend : a.addends()) addends.push_back(addend * factor);
+    return tensor<partial>(a.local() * factor, std::move(addends));
+  } else {
+    return tensor<A>(a.local() * factor);
+  }
+}
+
+/// The difference of two activations, as their sum.
+template <layout A, layout B>
+tensor<typename detail::added<A, B>::type> operator-(tensor<A> const& a, tensor<B> const& b) {
+  return a + b * -1.0;
+}
+
+}  // namespace redco

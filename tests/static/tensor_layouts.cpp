@@ -1,0 +1,35 @@
+// Which layouts meet, and that only a replicated tensor is an ordinary one.
+#include <redco/tensor/arithmetic.hpp>
+
+#include <type_traits>
+#include <utility>
+
+using redco::entered;
+using redco::partial;
+using redco::replicated;
+using redco::split;
+using redco::tensor;
+
+template <class L>
+inline constexpr bool opens_by_itself = std::is_convertible_v<tensor<L>, at::Tensor>;
+template <class L>
+inline constexpr bool is_made_by_itself = std::is_convertible_v<at::Tensor, tensor<L>>;
+
+static_assert(opens_by_itself<replicated> && is_made_by_itself<replicated>);
+static_assert(!opens_by_itself<entered> && !is_made_by_itself<entered>);
+static_assert(!opens_by_itself<partial> && !is_made_by_itself<partial>);
+static_assert(!opens_by_itself<split<-1>> && !is_made_by_itself<split<-1>>);
+static_assert(!std::is_convertible_v<tensor<partial>, tensor<replicated>>);
+static_assert(!std::is_convertible_v<tensor<replicated>, tensor<entered>>);
+static_assert(!std::is_convertible_v<tensor<split<1>>, tensor<split<2>>>);
+
+template <class A, class B>
+using sum_of = decltype(std::declval<tensor<A>>() + std::declval<tensor<B>>());
+static_assert(std::is_same_v<sum_of<replicated, replicated>, tensor<replicated>>);
+static_assert(std::is_same_v<sum_of<entered, entered>, tensor<entered>>);
+static_assert(std::is_same_v<sum_of<partial, partial>, tensor<partial>>);
+static_assert(std::is_same_v<sum_of<partial, replicated>, tensor<partial>>);
+static_assert(std::is_same_v<sum_of<replicated, partial>, tensor<partial>>);
+static_assert(std::is_same_v<sum_of<split<1>, split<1>>, tensor<split<1>>>);
+static_assert(std::is_same_v<decltype(std::declval<tensor<split<1>>>() * std::declval<tensor<split<1>>>()), tensor<split<1>>>);
+static_assert(std::is_same_v<decltype(std::declval<tensor<partial>>() * 2.0), tensor<partial>>);
