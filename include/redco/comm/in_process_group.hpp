@@ -67,7 +67,7 @@ class in_process_group final : public group {
 
   void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override {
     check_device(x);
-    detail::reduce_function const reduce = reduction_of(x, op);
+    detail::reduce_function const reduce = reduction_of(x);
     auto const mine = detail::operand::of(collective_kind::all_reduce, x, 0, op);
     detail::meeting& meeting = place_->meeting;
     std::size_t const ranks = pointers_.size();
@@ -77,17 +77,17 @@ class in_process_group final : public group {
       if (count != 0) std::memcpy(meeting.copy_of_next(me_), x.data_ptr(), x.nbytes());
       meeting.open(me_, mine, deadline());
       for (std::size_t rank = 0; rank < ranks; ++rank) pointers_[rank] = meeting.copy_of(rank, me_);
-      reduce({pointers_.data(), ranks, 0, &own, 1, 0, count});
+      reduce({pointers_.data(), ranks, 0, &own, 1, 0, count}, op);
       return;
     }
     meeting.open(me_, mine, deadline(), x.data_ptr(), own);
     gather_pointers();
     for (std::size_t rank = 0; rank < ranks; ++rank) targets_[rank] = meeting.out_of(rank, me_);
-    std::size_t const line = 64 / x.element_size();  // slices end at cache lines
+    std::size_t const line = 64 / static_cast<std::size_t>(x.element_size());  // slices end at cache lines
     std::size_t const slice = (count + ranks * line - 1) / (ranks * line) * line;
     std::size_t const begin = std::min(count, slice * me_);
     std::size_t const end = std::min(count, begin + slice);
-    reduce({pointers_.data(), ranks, begin, targets_.data(), ranks, begin, end - begin});
+    reduce({pointers_.data(), ranks, begin, targets_.data(), ranks, begin, end - begin}, op);
     meeting.close(me_);
   }
 
@@ -109,7 +109,7 @@ class in_process_group final : public group {
 
   void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
     check_device(x);
-    detail::reduce_function const reduce = reduction_of(x, reduce_op::sum);
+    detail::reduce_function const reduce = reduction_of(x);
     place_->meeting.open(me_, detail::operand::of(collective_kind::reduce_scatter, x, dim), deadline(), x.data_ptr());
     gather_pointers();
     std::size_t const outer = rows_before(x, dim);
@@ -117,7 +117,7 @@ class in_process_group final : public group {
     std::size_t const ranks = pointers_.size();
     void* to = out.data_ptr();
     for (std::size_t row = 0; row < outer; ++row) {
-      reduce({pointers_.data(), ranks, (row * ranks + me_) * part, &to, 1, row * part, part});
+      reduce({pointers_.data(), ranks, (row * ranks + me_) * part, &to, 1, row * part, part}, reduce_op::sum);
     }
     place_->meeting.close(me_);
   }
@@ -188,8 +188,8 @@ class in_process_group final : public group {
                                          x.device().str() + "; move it to the CPU");
   }
 
-  detail::reduce_function reduction_of(at::Tensor const& x, reduce_op op) const {
-    if (auto const reduce = detail::reduction_of(x.scalar_type(), op)) return reduce;
+  detail::reduce_function reduction_of(at::Tensor const& x) const {
+    if (auto const reduce = detail::reduction_of(x.scalar_type())) return reduce;
     throw error(exit_code::internal, "group " + name() + " cannot reduce " + detail::describe(x) +
                                          "; convert it to a floating type, Long, Int or Byte");
   }

@@ -28,7 +28,8 @@ inline json_value parse_json(std::string_view text, std::string const& source, j
                 source + ": NUL at byte " + std::to_string(nul) + "; JSON is text: is this the right file?");
   }
   detail::strict_builder builder(text, source, limits);
-  json_value::sax_parse(builder.begin(), builder.end(), &builder);
+  // Not json_value::sax_parse, which compiles the readers of four binary formats as well.
+  nlohmann::detail::parser<json_value, detail::counting_reader>(builder.reader()).sax_parse(&builder);
   return builder.take();
 }
 

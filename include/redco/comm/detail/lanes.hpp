@@ -8,11 +8,10 @@
 
 namespace redco::detail {
 
-/// Loads and stores one 64-byte vector of the type in which elements of type T are reduced. Vectors are passed by
+/// Loads and stores one 64-byte vector of the f32 in which elements of type T are added up. Vectors are passed by
 /// reference only: by value their calling convention would depend on the instruction set of the caller.
 template <class T>
 struct lanes {
-  using sum = T;
   using vec __attribute__((vector_size(64))) = T;
   static constexpr std::size_t count = 64 / sizeof(T);
 
@@ -23,7 +22,6 @@ struct lanes {
 /// bf16 is the upper half of an f32; storing rounds to nearest, ties to even, and keeps NaN.
 template <>
 struct lanes<c10::BFloat16> {
-  using sum = float;
   using vec __attribute__((vector_size(64))) = float;
   using bits __attribute__((vector_size(64))) = std::uint32_t;
   using half __attribute__((vector_size(32))) = std::uint16_t;
@@ -42,23 +40,6 @@ struct lanes<c10::BFloat16> {
     bits const nan = bits{} + 0x7fc0u;
     half const narrow = __builtin_convertvector((from == from) ? rounded : nan, half);
     std::memcpy(static_cast<void*>(to), &narrow, sizeof(narrow));
-  }
-};
-
-/// f16 through c10's conversions, one lane after the other: exact, and no workload sums much of it on CPUs.
-template <>
-struct lanes<c10::Half> {
-  using sum = float;
-  using vec __attribute__((vector_size(64))) = float;
-  static constexpr std::size_t count = 16;
-
-  [[gnu::always_inline]] static inline void load(vec& to, c10::Half const* from) {
-    float wide[count];
-    for (std::size_t lane = 0; lane < count; ++lane) wide[lane] = static_cast<float>(from[lane]);
-    std::memcpy(&to, wide, sizeof(to));
-  }
-  [[gnu::always_inline]] static inline void store(c10::Half* to, vec const& from) {
-    for (std::size_t lane = 0; lane < count; ++lane) to[lane] = static_cast<c10::Half>(from[lane]);
   }
 };
 

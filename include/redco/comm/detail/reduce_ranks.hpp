@@ -7,7 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <type_traits>
 
 namespace redco::detail {
 
@@ -23,19 +23,41 @@ struct reduction {
   std::size_t count;
 };
 
-template <reduce_op Op, class Vec>
-[[gnu::always_inline]] inline void join(Vec& left, Vec const& right) {
-  if constexpr (Op == reduce_op::sum) {
-    left = left + right;
-  } else if constexpr (Op == reduce_op::max) {
-    left = ((left > right) | (left != left)) ? left : right;  // NaN wins
-  } else {
-    left = ((left < right) | (left != left)) ? left : right;
+/// One element of a rank onto the reduction of those before it.
+template <class T>
+T joined(reduce_op op, T left, T right) {
+  if (op == reduce_op::sum) return static_cast<T>(left + right);
+  if (left != left) return left;  // NaN wins
+  if (op == reduce_op::max) return left > right ? left : right;
+  return left < right ? left : right;
+}
+
+/// Any operation on any dtype, one block after the other, 16-bit floats in f32.
+template <class T>
+void reduce_plain(reduction const& work, reduce_op op) {
+  constexpr bool narrow = std::is_same_v<T, c10::BFloat16> || std::is_same_v<T, c10::Half>;
+  using sum = std::conditional_t<narrow, float, T>;
+  constexpr std::size_t block = 256;
+  sum joint[block];
+  for (std::size_t at = 0; at < work.count; at += block) {
+    std::size_t const size = work.count - at < block ? work.count - at : block;
+    for (std::size_t rank = 0; rank < work.source_count; ++rank) {
+      T const* const from = static_cast<T const*>(work.sources[rank]) + work.from + at;
+      for (std::size_t i = 0; i < size; ++i) {
+        joint[i] = rank == 0 ? static_cast<sum>(from[i]) : joined(op, joint[i], static_cast<sum>(from[i]));
+      }
+    }
+    for (std::size_t rank = 0; rank < work.target_count; ++rank) {
+      T* const to = static_cast<T*>(work.targets[rank]) + work.to + at;
+      for (std::size_t i = 0; i < size; ++i) to[i] = static_cast<T>(joint[i]);
+    }
   }
 }
 
-template <class T, reduce_op Op>
-[[gnu::always_inline]] inline void reduce_all(reduction const& work) {
+#if defined(__x86_64__)
+/// The sum of whole vectors, four at a time; returns how many elements that were.
+template <class T>
+[[gnu::always_inline]] inline std::size_t sum_vectors(reduction const& work) {
   using lane = lanes<T>;
   constexpr std::size_t width = lane::count;
   constexpr std::size_t unrolled = 4;  // independent loads in flight hide the latency of a peer's cache
@@ -51,13 +73,13 @@ template <class T, reduce_op Op>
     for (std::size_t rank = 1; rank < work.source_count; ++rank) {
       T const* const from = source(rank) + at;
       lane::load(next, from);
-      join<Op>(a, next);
+      a += next;
       lane::load(next, from + width);
-      join<Op>(b, next);
+      b += next;
       lane::load(next, from + 2 * width);
-      join<Op>(c, next);
+      c += next;
       lane::load(next, from + 3 * width);
-      join<Op>(d, next);
+      d += next;
     }
     for (std::size_t rank = 0; rank < work.target_count; ++rank) {
       T* const to = target(rank) + at;
@@ -67,75 +89,56 @@ template <class T, reduce_op Op>
       lane::store(to + 3 * width, d);
     }
   }
-  while (at < work.count) {
-    std::size_t const rest = work.count - at < width ? work.count - at : width;
-    T padded[width] = {};
-    typename lane::vec sum, next;
-    std::memcpy(static_cast<void*>(padded), source(0) + at, rest * sizeof(T));
-    lane::load(sum, padded);
-    for (std::size_t rank = 1; rank < work.source_count; ++rank) {
-      std::memcpy(static_cast<void*>(padded), source(rank) + at, rest * sizeof(T));
-      lane::load(next, padded);
-      join<Op>(sum, next);
-    }
-    lane::store(padded, sum);
-    for (std::size_t rank = 0; rank < work.target_count; ++rank) {
-      std::memcpy(static_cast<void*>(target(rank) + at), padded, rest * sizeof(T));
-    }
-    at += rest;
-  }
-}
-
-#if defined(__x86_64__)
-template <class T, reduce_op Op>
-[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] void reduce_avx512(reduction const& work) {
-  reduce_all<T, Op>(work);
-}
-template <class T, reduce_op Op>
-[[gnu::target("avx2")]] void reduce_avx2(reduction const& work) {
-  reduce_all<T, Op>(work);
-}
-#endif
-template <class T, reduce_op Op>
-void reduce_plain(reduction const& work) {
-  reduce_all<T, Op>(work);
-}
-
-using reduce_function = void (*)(reduction const&);
-
-/// The widest version that this machine runs. All give the same bits.
-template <class T, reduce_op Op>
-reduce_function best_reduction() {
-#if defined(__x86_64__)
-  static bool const wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512f");
-  static bool const medium = __builtin_cpu_supports("avx2");
-  if (wide) return reduce_avx512<T, Op>;
-  if (medium) return reduce_avx2<T, Op>;
-#endif
-  return reduce_plain<T, Op>;
+  return at;
 }
 
 template <class T>
-reduce_function best_reduction(reduce_op op) {
-  switch (op) {
-    case reduce_op::sum: return best_reduction<T, reduce_op::sum>();
-    case reduce_op::max: return best_reduction<T, reduce_op::max>();
-    case reduce_op::min: return best_reduction<T, reduce_op::min>();
-  }
-  return nullptr;
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] std::size_t sum_avx512(reduction const& work) {
+  return sum_vectors<T>(work);
+}
+template <class T>
+[[gnu::target("avx2")]] std::size_t sum_avx2(reduction const& work) {
+  return sum_vectors<T>(work);
 }
 
+/// Adds up whole vectors by the widest version that this machine runs. All give the bits of reduce_plain.
+template <class T>
+std::size_t sum_wide(reduction const& work) {
+  static bool const wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512f");
+  static bool const medium = __builtin_cpu_supports("avx2");
+  return wide ? sum_avx512<T>(work) : medium ? sum_avx2<T>(work) : 0;
+}
+#endif
+
+template <class T>
+void reduce_elements(reduction work, reduce_op op) {
+#if defined(__x86_64__)
+  // What training adds up: gradients and activations.
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, c10::BFloat16>) {
+    if (op == reduce_op::sum) {
+      std::size_t const done = sum_wide<T>(work);
+      work.from += done;
+      work.to += done;
+      work.count -= done;
+    }
+  }
+#endif
+  reduce_plain<T>(work, op);
+}
+
+using reduce_function = void (*)(reduction, reduce_op);
+
 /// The reduction of this dtype, or nullptr if none is defined for it.
-inline reduce_function reduction_of(at::ScalarType type, reduce_op op) {
+inline reduce_function reduction_of(at::ScalarType type) {
   switch (type) {
-    case at::kDouble: return best_reduction<double>(op);
-    case at::kFloat: return best_reduction<float>(op);
-    case at::kBFloat16: return best_reduction<c10::BFloat16>(op);
-    case at::kHalf: return best_reduction<c10::Half>(op);
-    case at::kLong: return best_reduction<std::int64_t>(op);
-    case at::kInt: return best_reduction<std::int32_t>(op);
-    case at::kByte: return best_reduction<std::uint8_t>(op);
+    case at::kDouble: return reduce_elements<double>;
+    case at::kFloat: return reduce_elements<float>;
+    case at::kBFloat16: return reduce_elements<c10::BFloat16>;
+    case at::kHalf: return reduce_elements<c10::Half>;
+    case at::kLong: return reduce_elements<std::int64_t>;
+    case at::kInt: return reduce_elements<std::int32_t>;
+    case at::kByte: return reduce_elements<std::uint8_t>;
     default: return nullptr;
   }
 }

@@ -3,6 +3,7 @@
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/group.hpp>
 
+#include <redco/tensor/detail/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
@@ -17,7 +18,7 @@ at::Tensor take_step(at::Tensor const& x, group& ranks, std::int64_t dim);
 
 /// The autograd node of a step. The group must outlive the graph.
 template <class Step>
-struct step_function : torch::autograd::Function<step_function<Step>> {
+struct step_function : recorded_function<step_function<Step>> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,
                             std::int64_t dim) {
     context->saved_data["ranks"] = ranks;

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -16,30 +15,17 @@
 
 namespace redco::detail {
 
-/// Reads characters and tells everybody who holds `read` how many there were.
-struct counting_iterator {
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = char const*;
-  using reference = char const&;
+/// The parser's input: gives characters and tells everybody who holds `read` how many there were.
+struct counting_reader {
+  using char_type = char;
 
-  char const* at;
+  std::string_view text;
   std::size_t* read;
 
-  char const& operator*() const { return *at; }
-  counting_iterator& operator++() {
-    ++at;
-    ++*read;
-    return *this;
+  std::char_traits<char>::int_type get_character() {
+    if (*read == text.size()) return std::char_traits<char>::eof();
+    return std::char_traits<char>::to_int_type(text[(*read)++]);
   }
-  counting_iterator operator++(int) {
-    auto const before = *this;
-    ++*this;
-    return before;
-  }
-  friend bool operator==(counting_iterator a, counting_iterator b) { return a.at == b.at; }
-  friend bool operator!=(counting_iterator a, counting_iterator b) { return a.at != b.at; }
 };
 
 /// Builds a value from the parser's events, refusing what the parser lets pass: equal keys, integers that fit no 64
@@ -50,8 +36,7 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
   strict_builder(std::string_view text, std::string const& source, json_limits limits)
       : text_(text), source_(source), limits_(limits) {}
 
-  counting_iterator begin() { return {text_.data(), &read_}; }
-  counting_iterator end() { return {text_.data() + text_.size(), &read_}; }
+  counting_reader reader() { return {text_, &read_}; }
   json_value take() { return std::move(root_); }
 
   bool null() override { return add(nullptr) != nullptr; }

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace redco::detail {
+
+template <class Signature>
+class function_ref;
+
+/// Refers to a callable that outlives it: two pointers, so that code which only calls one is compiled once and not per
+/// callable.
+template <class Result, class... Args>
+class function_ref<Result(Args...)> {
+ public:
+  template <class F>
+    requires(!std::is_same_v<F, function_ref>)
+  function_ref(F const& f)  // not explicit: a lambda is an argument
+      : object_(std::addressof(f)), call_([](void const* object, Args... args) -> Result {
+          return (*static_cast<F const*>(object))(std::forward<Args>(args)...);
+        }) {}
+
+  Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
+
+ private:
+  void const* object_;
+  Result (*call_)(void const*, Args...);
+};
+
+}  // namespace redco::detail

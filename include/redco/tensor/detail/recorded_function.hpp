@@ -1,0 +1,83 @@
+#pragma once
+
+#include <redco/tensor/detail/function_ref.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+using recorded_backward = torch::autograd::variable_list (*)(torch::autograd::AutogradContext*,
+                                                             torch::autograd::variable_list const&);
+
+/// The arguments of a recorded call: its tensors, and for every argument (every tensor of a list) whether it is one.
+struct recorded_arguments {
+  torch::autograd::variable_list tensors;
+  std::vector<bool> is_tensor;
+
+  void add(at::Tensor const& x) {
+    is_tensor.push_back(x.defined());
+    if (x.defined()) tensors.push_back(x);
+  }
+  void add(std::optional<at::Tensor> const& x) { add(x.value_or(at::Tensor())); }
+  void add(at::TensorList list) {
+    for (at::Tensor const& x : list) add(x);
+  }
+  template <class Other>
+  void add(Other const&) {
+    is_tensor.push_back(false);
+  }
+};
+
+/// The one kind of node that this library records. Each instantiation of torch::autograd::Function compiles some 12 KB of
+/// code, most of it for torch.compile; so all functions share this one, which calls them through pointers.
+struct recorded_call : torch::autograd::Function<recorded_call> {
+  struct callee : torch::CustomClassHolder {
+    callee(recorded_backward b, std::vector<bool> i) : backward(b), is_tensor(std::move(i)) {}
+    recorded_backward backward;
+    std::vector<bool> is_tensor;
+  };
+
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::TensorList,
+                            function_ref<at::Tensor(torch::autograd::AutogradContext*)> run,
+                            c10::intrusive_ptr<callee> const& called) {
+    ctx->saved_data["redco.callee"] = c10::IValue::make_capsule(called);
+    return run(ctx);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& gradients) {
+    auto const called = c10::static_intrusive_pointer_cast<callee>(ctx->saved_data.at("redco.callee").toCapsule());
+    auto const all = called->backward(ctx, gradients);
+    TORCH_INTERNAL_ASSERT(all.size() == called->is_tensor.size());
+    torch::autograd::variable_list result;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (called->is_tensor[i]) result.push_back(all[i]);
+    return result;
+  }
+
+  static at::Tensor record(recorded_arguments arguments, recorded_backward backward,
+                           function_ref<at::Tensor(torch::autograd::AutogradContext*)> run) {
+    return apply(at::TensorList(arguments.tensors), run,
+                 c10::make_intrusive<callee>(backward, std::move(arguments.is_tensor)));
+  }
+};
+
+/// torch::autograd::Function for a T whose `forward` gives one tensor, used in the same way: `T::apply(arguments...)`
+/// calls T::forward(context, arguments...) without recording what happens in it; backward calls T::backward(context,
+/// gradients), which gives one tensor per argument (per tensor of a list), undefined for what is no tensor.
+template <class T>
+struct recorded_function {
+  template <class... Args>
+  static at::Tensor apply(Args const&... args) {
+    recorded_arguments arguments;
+    (arguments.add(args), ...);
+    return recorded_call::record(std::move(arguments), &T::backward, [&](torch::autograd::AutogradContext* ctx) {
+      return T::forward(ctx, args...);
+    });
+  }
+};
+
+}  // namespace redco::detail
