@@ -29,13 +29,14 @@ class best_metrics {
         if (metrics.contains(name)) continue;
         std::string known;
         for (auto const& [one, value] : metrics) known += (known.empty() ? "" : ", ") + one;
-        throw error(exit_code::usage, "the evaluation has no metric '" + name + "' to keep the best checkpoint of; it has " +
-                                          known + ": correct save_argmin and save_argmax");
+        throw error(exit_code::usage, "the evaluation has no metric '" + name +
+                                          "' to keep the best checkpoint of; it has " + known +
+                                          ": correct save_argmin and save_argmax");
       }
   }
 
-  /// Takes an evaluation in and gives the names that it improves; what is not finite improves nothing. The first watched
-  /// metric decides patience.
+  /// Takes an evaluation in and gives the names that it improves; what is not finite improves nothing. The first
+  /// watched metric decides patience.
   std::vector<std::string> update(metric_map const& metrics, std::int64_t step) {
     std::vector<std::string> improved;
     bool first_improved = false, first = true;

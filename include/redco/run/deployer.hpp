@@ -32,7 +32,8 @@ class deployer {
         lock_(options_.workdir),
         log_(console_, options_.workdir / "log.txt") {
     if (compute_ != dtype::f32 && compute_ != dtype::f64 && compute_ != dtype::bf16)
-      throw error(exit_code::usage, "--dtype " + std::string(name_of(compute_)) + " cannot be trained in; use f32, bf16 or f64");
+      throw error(exit_code::usage,
+                  "--dtype " + std::string(name_of(compute_)) + " cannot be trained in; use f32, bf16 or f64");
   }
 
   deployer_options const& options() const { return options_; }

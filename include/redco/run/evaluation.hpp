@@ -114,7 +114,8 @@ metric_map evaluated_loss(rank_context& rank, std::shared_ptr<network<M> const> 
   return metrics;
 }
 
-/// Writes one result per example of `data` into `results`, which the ranks share: slot i is example i's. Ends in a barrier.
+/// Writes one result per example of `data` into `results`, which the ranks share: slot i is example i's. Ends in a
+/// barrier.
 template <class Example, class Output, model M, class Pipeline>
 void predict_into(std::vector<std::optional<Output>>& results, rank_context& rank,
                   std::shared_ptr<network<M> const> const& net, Pipeline const& pipeline, examples<Example> const& data,
@@ -123,8 +124,9 @@ void predict_into(std::vector<std::optional<Output>>& results, rank_context& ran
     auto const result = user_call("predict", place.step, [&] { return pipeline.predict(bound, prepared.batch); });
     auto const& indices = prepared.place.examples;
     if (detail::elements_of(result) != indices.size())
-      throw error(exit_code::internal, "predict returned " + std::to_string(detail::elements_of(result)) + " results for " +
-                                           std::to_string(indices.size()) + " examples; return one per example, in order");
+      throw error(exit_code::internal, "predict returned " + std::to_string(detail::elements_of(result)) +
+                                           " results for " + std::to_string(indices.size()) +
+                                           " examples; return one per example, in order");
     if (rank.mp_index() != 0) return;
     for (std::size_t i = 0; i < indices.size(); ++i)
       results[static_cast<std::size_t>(indices[i])] = detail::element_of(result, i);

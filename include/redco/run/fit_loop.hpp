@@ -38,12 +38,12 @@
 namespace redco {
 
 /// The type that a pipeline's loss returns.
-template <class Pipeline, class Net, class Batch>
-using loss_of =
-    std::remove_cvref_t<decltype(std::declval<Pipeline const&>().loss(std::declval<Net const&>(), std::declval<Batch const&>()))>;
+template <class Pipeline, class Net, class Batch> using loss_of =
+    std::remove_cvref_t<decltype(std::declval<Pipeline const&>().loss(std::declval<Net const&>(),
+                                                                      std::declval<Batch const&>()))>;
 
-/// The training loop of one rank: what `trainer::fit` runs on every rank thread. All ranks take the same decisions from the
-/// same numbers; rank 0 alone writes.
+/// The training loop of one rank: what `trainer::fit` runs on every rank thread. All ranks take the same decisions from
+/// the same numbers; rank 0 alone writes.
 template <class Example, model M, class Pipeline, class Optimizer, class Options>
 class fit_loop {
  public:
@@ -140,7 +140,8 @@ class fit_loop {
 
   /// A few examples through evaluation, so that a mistake there shows before hours of training.
   void sanity_check() {
-    std::vector<std::int64_t> few(static_cast<std::size_t>(std::min<std::int64_t>(options_.eval.size(), rank_.mesh.dp)));
+    std::vector<std::int64_t> few(
+        static_cast<std::size_t>(std::min<std::int64_t>(options_.eval.size(), rank_.mesh.dp)));
     for (std::size_t i = 0; i < few.size(); ++i) few[i] = static_cast<std::int64_t>(i);
     measured(examples<Example>(options_.eval[few]));
   }
@@ -150,9 +151,11 @@ class fit_loop {
     metric_map metrics = evaluated_loss(rank_, state_.net, pipeline_, data, place(), options_.length);
     if constexpr (Pipeline::has_predict) {
       if (predicts()) {
-        predict_into(report_.slots(data.size(), rank_.world), rank_, state_.net, pipeline_, data, place(), options_.length);
+        predict_into(report_.slots(data.size(), rank_.world), rank_, state_.net, pipeline_, data, place(),
+                     options_.length);
         if (first() && options_.metrics) {
-          auto const judged = user_call("metrics", step_, [&] { return options_.metrics(every(data), report_.outputs()); });
+          auto const judged =
+              user_call("metrics", step_, [&] { return options_.metrics(every(data), report_.outputs()); });
           for (auto const& [name, value] : judged) metrics[name] = value;
         }
       }

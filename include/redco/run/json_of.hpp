@@ -10,8 +10,8 @@
 
 namespace redco {
 
-/// What outputs files hold of an example or a prediction: strings, numbers, tensors as nested lists, ranges of these; of
-/// anything else the sentence that it is not shown.
+/// What outputs files hold of an example or a prediction: strings, numbers, tensors as nested lists, ranges of these;
+/// of anything else the sentence that it is not shown.
 template <class T>
 json_value json_of(T const& value) {
   if constexpr (std::is_same_v<T, at::Tensor>) {

@@ -30,9 +30,9 @@ struct collate_settings {
 
 /// The examples of one rank's micro-batches, collated in order by a thread of the rank, at most `depth` ahead.
 template <class Example, class Batch, class Pipeline>
-prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examples<Example> const& data, batches const& from,
-                                                 sampler const& order, std::int64_t epoch, collate_settings settings,
-                                                 length_of<Example> const& length, int depth,
+prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examples<Example> const& data,
+                                                 batches const& from, sampler const& order, std::int64_t epoch,
+                                                 collate_settings settings, length_of<Example> const& length, int depth,
                                                  std::function<void()> on_thread_start) {
   auto const longest = [&data, &from, order, epoch, length](std::int64_t step) {
     if (!length) return std::int64_t{0};

@@ -19,8 +19,8 @@
 
 namespace redco {
 
-/// What rank 0 writes while training: the bar, metrics.jsonl, TensorBoard events, results files. Failing logs never stop a
-/// run; they are counted.
+/// What rank 0 writes while training: the bar, metrics.jsonl, TensorBoard events, results files. Failing logs never
+/// stop a run; they are counted.
 class run_recorder {
  public:
   run_recorder(console& where, run_log& log, std::filesystem::path workdir, std::int64_t steps_done)
@@ -49,8 +49,10 @@ class run_recorder {
     metrics_row row{e.step, e.loss, e.lr, e.grad_norm, rate_, {}};
     for (auto const& [name, value] : e.metrics) row.more.emplace_back(name, value);
     metrics_.write(row);
-    event_writer::named_value const values[] = {
-        {"train/loss", e.loss}, {"train/lr", e.lr}, {"train/grad_norm", e.grad_norm}, {"train/tokens_per_second", rate_}};
+    event_writer::named_value const values[] = {{"train/loss", e.loss},
+                                                {"train/lr", e.lr},
+                                                {"train/grad_norm", e.grad_norm},
+                                                {"train/tokens_per_second", rate_}};
     events_.scalars(e.step, values);
   }
 

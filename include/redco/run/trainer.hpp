@@ -30,7 +30,8 @@
 
 namespace redco {
 
-/// Fits a model to examples on the deployer's mesh: a pipeline of three functions, an optimizer, and nothing else to write.
+/// Fits a model to examples on the deployer's mesh: a pipeline of three functions, an optimizer, and nothing else to
+/// write.
 ///
 ///   redco::trainer trainer(deployer, model, pipeline, redco::adamw{.lr = 3e-4});
 ///   return trainer.fit(train, {.epochs = 3, .global_batch = 16, .eval = dev});
@@ -92,8 +93,8 @@ class trainer {
         if (!state)
           state = std::make_unique<rank_state<M, Optimizer>>(model_, plan_, optimizer_, where_.compute(),
                                                              where_.options().seed, rank.rank, options.frozen);
-        fit_loop<example, M, Pipeline, Optimizer, options_for<example>>(where_, rank, *state, pipeline_, optimizer_, data,
-                                                                        options, report)
+        fit_loop<example, M, Pipeline, Optimizer, options_for<example>>(where_, rank, *state, pipeline_, optimizer_,
+                                                                        data, options, report)
             .run();
       });
       if (report.preempted) {
@@ -132,11 +133,13 @@ class trainer {
   /// What is wrong before any work. Errors: exit code 64, and 65 where there is no example.
   template <class Options>
   void check(std::int64_t size, Options const& options) {
-    if (options.epochs < 0) throw error(exit_code::usage, "epochs " + std::to_string(options.epochs) + ": give 0 or more");
+    if (options.epochs < 0)
+      throw error(exit_code::usage, "epochs " + std::to_string(options.epochs) + ": give 0 or more");
     std::int64_t const known = options.train_of_epoch ? 1 : size;
     batches(sampler(known), {options.global_batch, options.micro_batch, where_.mesh().dp, 0});
     if (!Pipeline::has_predict && (options.eval_predictions || options.metrics))
-      throw error(exit_code::usage, "eval_predictions and metrics need a prediction: add redco::predict(f) to the pipeline");
+      throw error(exit_code::usage,
+                  "eval_predictions and metrics need a prediction: add redco::predict(f) to the pipeline");
     bool const fresh = states_.front() == nullptr;
     if (!fresh && options.frozen != frozen_)
       throw error(exit_code::usage, "another fit of this trainer froze other parameters: make a new trainer");

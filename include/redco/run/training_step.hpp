@@ -37,8 +37,9 @@ struct step_result {
 ///
 ///   training_step step(state, optimizer, rank);  for (...) step.add(loss);  auto result = step.finish(...);
 ///
-/// Each micro-batch runs backward on its sum; the global count divides the flat gradient inside the optimizer's pass. With
-/// `Several` terms each is divided by its own global count before backward, which therefore needs all counts beforehand.
+/// Each micro-batch runs backward on its sum; the global count divides the flat gradient inside the optimizer's pass.
+/// With `Several` terms each is divided by its own global count before backward, which therefore needs all counts
+/// beforehand.
 template <model M, class Optimizer, bool Several>
 class training_step {
  public:
@@ -51,8 +52,9 @@ class training_step {
 
   /// Errors: exit code 64, always.
   [[noreturn]] static void refuse_micro_batches() {
-    throw error(exit_code::usage,
-                "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
+    throw error(
+        exit_code::usage,
+        "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
   }
 
   /// Backward of one micro-batch's loss. A loss of several terms takes one micro-batch per step.
@@ -76,8 +78,8 @@ class training_step {
     if constexpr (Several) global_counts({});
   }
 
-  /// Sums over the ranks, clips, updates: what every rank calls, with or without examples. Errors: exit code 79 when the
-  /// loss or the gradient is not finite; nothing is updated then.
+  /// Sums over the ranks, clips, updates: what every rank calls, with or without examples. Errors: exit code 79 when
+  /// the loss or the gradient is not finite; nothing is updated then.
   step_result finish(std::int64_t step, std::int64_t run_steps, bool stop) {
     step_result result;
     result.stop = totals_.reduce(rank_, stop);
@@ -128,9 +130,10 @@ class training_step {
     for (at::Tensor const& leaf : state_.net->parameters()) {
       if (!leaf.requires_grad()) continue;
       if (!leaf.grad().defined() || !leaf.grad().is_alias_of(state_.store.gradients()))
-        throw error(exit_code::internal,
-                    "a parameter's gradient no longer lies in the flat buffer: in loss functions use autograd::grad with "
-                    "create_graph, never backward");
+        throw error(
+            exit_code::internal,
+            "a parameter's gradient no longer lies in the flat buffer: in loss functions use autograd::grad with "
+            "create_graph, never backward");
     }
   }
 

@@ -10,8 +10,8 @@
 
 namespace redco {
 
-/// Calls a user's function; what it throws leaves as an error that names the function and the step: exit code 70, or the
-/// code of a redco error thrown inside it.
+/// Calls a user's function; what it throws leaves as an error that names the function and the step: exit code 70, or
+/// the code of a redco error thrown inside it.
 template <class F>
 decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
   auto const failure = [&](exit_code code, std::string const& message) {
