@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/diag/error.hpp>
+#include <redco/tensor/detail/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 namespace redco::detail {
 
 /// Rows of a table shard; ids that another shard holds are -1 and give zero rows. Linear in the table, and its backward is
-/// ATen's own differentiable operator, so any order of derivative is right.
-struct lookup_function : torch::autograd::Function<lookup_function> {
+/// made of ATen's own differentiable operators, so any order of derivative is right.
+struct lookup_function : recorded_function<lookup_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& table, at::Tensor const& local_ids,
                             bool foreign) {
     ctx->save_for_backward({local_ids});
@@ -23,6 +24,10 @@ struct lookup_function : torch::autograd::Function<lookup_function> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list const& gradient) {
     at::Tensor const ids = ctx->get_saved_variables()[0];
+    if (at::GradMode::is_enabled()) {  // true exactly under create_graph: the next derivative looks up every id
+      at::Tensor const own = gradient[0].masked_fill(ids.lt(0).unsqueeze(-1), 0);
+      return {at::embedding_dense_backward(own, ids.clamp_min(0), ctx->saved_data["rows"].toInt(), -1, false), {}, {}};
+    }
     return {at::embedding_dense_backward(gradient[0], ids, ctx->saved_data["rows"].toInt(), -1, false), {}, {}};
   }
 };

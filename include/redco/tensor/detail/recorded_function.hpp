@@ -55,6 +55,7 @@ struct recorded_call : torch::autograd::Function<recorded_call> {
     torch::autograd::variable_list result;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (called->is_tensor[i]) result.push_back(all[i]);
+    result.resize(result.size() + 2);  // for the two arguments of forward behind the tensors
     return result;
   }
 
