@@ -29,6 +29,9 @@ struct gpt2_config {
   std::int64_t heads = 12;
   std::int64_t layers = 12;
   double dropout = 0;  ///< on embeddings, residual branches and attention probabilities
+
+  constexpr std::int64_t ffn() const { return 4 * width; }
+  constexpr double branch_end() const { return 0.02 / square_root(2.0 * static_cast<double>(layers)); }
 };
 
 /// GPT-2 (Radford et al. 2019): pre-norm blocks, learned positions, tanh GELU, head tied to the token embedding. Weights
@@ -40,10 +43,8 @@ struct gpt2 {
   static constexpr auto heads = &gpt2_config::heads;
   static constexpr auto layers = &gpt2_config::layers;
   static constexpr auto drop = &gpt2_config::dropout;
-  static constexpr auto ffn = [](gpt2_config const& c) { return 4 * c.width; };
-  static constexpr auto branch_end = [](gpt2_config const& c) {
-    return 0.02 / square_root(2.0 * static_cast<double>(c.layers));
-  };
+  static constexpr auto ffn = &gpt2_config::ffn;
+  static constexpr auto branch_end = &gpt2_config::branch_end;
 
   using attention_branch =
       residual<sequential<named<"ln_1", layer_norm<width>>,
