@@ -1,0 +1,121 @@
+#include "nn/sharded.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+// Attention as a layer on several widths, and encoder-decoders, against plain operators.
+
+namespace {
+
+using namespace redco;
+using sharded::check_module;
+using sharded::tensor_map;
+
+at::Tensor project(tensor_map const& p, std::string const& name, at::Tensor const& x, bool biased = true) {
+  return at::linear(x, p.at(name + ".weight"), biased ? p.at(name + ".bias") : at::Tensor());
+}
+
+struct shape_of_attention {
+  std::int64_t heads = 6, kv_heads = 6;
+  bool causal = false, biased = true;
+  at::Tensor mask = {};
+};
+
+at::Tensor plain_attention(tensor_map const& p, std::string const& at, at::Tensor const& x, at::Tensor const& from,
+                           shape_of_attention const& s) {
+  auto const by_head = [](at::Tensor const& y, std::int64_t heads) { return y.unflatten(2, {heads, -1}).transpose(1, 2); };
+  at::Tensor const q = by_head(project(p, at + "q", x, s.biased), s.heads);
+  at::Tensor const k = by_head(project(p, at + "k", from, s.biased), s.kv_heads).repeat_interleave(s.heads / s.kv_heads, 1);
+  at::Tensor const v = by_head(project(p, at + "v", from, s.biased), s.kv_heads).repeat_interleave(s.heads / s.kv_heads, 1);
+  at::Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(q.size(3)));
+  if (s.causal) scores = scores.masked_fill(at::ones_like(scores, at::kBool).tril().logical_not(), -1e300);
+  if (s.mask.defined()) scores = scores.masked_fill(s.mask.logical_not().unsqueeze(1).unsqueeze(1), -1e300);
+  return project(p, at + "o", at::matmul(scores.softmax(-1), v).transpose(1, 2).flatten(2), s.biased);
+}
+
+at::Tensor layer_normed(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+  return at::layer_norm(x, {x.size(-1)}, p.at(name + ".weight"), p.at(name + ".bias"), 1e-5);
+}
+
+at::Tensor sequence_x() { return sharded::values_of("x", std::vector<std::int64_t>{2, 5, 12}) * 2; }
+
+at::Tensor source_ids() { return at::tensor({8, 0, 3, 5, 1, 2, 4, 8}, at::kLong).view({2, 4}); }
+at::Tensor target_ids() { return at::tensor({6, 1, 0, 2, 2, 5}, at::kLong).view({2, 3}); }
+at::Tensor source_mask() { return at::tensor({1, 1, 1, 1, 1, 1, 0, 0}, at::kLong).view({2, 4}).to(at::kBool); }
+
+using encoder = sequential<named<"wte", embedding<9, 12>>,
+                           named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, full_attention<12, 6>>>>>>;
+using decoder_block = sequential<residual<sequential<named<"n", layer_norm<12>>, named<"self", causal_attention<12, 6, 2>>>>,
+                                 residual<sequential<named<"m", layer_norm<12>>, named<"cross", cross_attention<12, 6>>>>>;
+using translator =
+    encoder_decoder<encoder, sequential<named<"wte", embedding<7, 12>>, named<"h", repeat<2, decoder_block>>,
+                                        named<"head", whole_linear<12, 7>>>>;
+
+at::Tensor plain_translator(tensor_map const& p, at::Tensor const& target) {
+  at::Tensor states = at::embedding(p.at("encoder.wte.weight"), source_ids());
+  for (std::string const at : {"encoder.h.0.", "encoder.h.1."}) {
+    at::Tensor const y = layer_normed(p, at + "n", states);
+    states = states + plain_attention(p, at, y, y, {.mask = source_mask()});
+  }
+  at::Tensor x = at::embedding(p.at("decoder.wte.weight"), target);
+  for (std::string const at : {"decoder.h.0.", "decoder.h.1."}) {
+    at::Tensor const y = layer_normed(p, at + "n", x);
+    x = x + plain_attention(p, at + "self.", y, y, {.kv_heads = 2, .causal = true});
+    x = x + plain_attention(p, at + "cross.", layer_normed(p, at + "m", x), states, {.mask = source_mask()});
+  }
+  return project(p, "decoder.head", x);
+}
+
+}  // namespace
+
+TEST_CASE("attention is cut by whole heads") {
+  static_assert(std::is_same_v<out_t<causal_attention<12, 6>, replicated>, partial>);
+  check_module<causal_attention<12, 6>>(sequence_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return plain_attention(p, "", x, x, {.causal = true});
+  });
+  check_module<full_attention<12, 6, 6, 3, false>>(sequence_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return plain_attention(p, "", x, x, {.biased = false});
+  });
+}
+
+TEST_CASE("a key mask hides keys on every rank") {
+  at::Tensor const mask = at::tensor({1, 1, 1, 1, 0, 1, 0, 1, 1, 1}, at::kLong).view({2, 5}).to(at::kBool);
+  check_module<full_attention<12, 6>>(
+      sequence_x(),
+      [&](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.mask = mask}); }, {1, 2},
+      [&](auto const& net, at::Tensor const& x) {
+        return net.template with<key_mask>(mask.logical_not()).template with<key_mask>(mask)(x);
+      });
+}
+
+TEST_CASE("key-value heads are grouped, and shared by neighbours where there are fewer than ranks") {
+  check_module<causal_attention<12, 6, 2>>(
+      sequence_x(),
+      [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true}); },
+      {1, 2});
+  // Second derivatives would need the sharers' first ones summed before they are used.
+  check_module<causal_attention<12, 6, 2>>(
+      sequence_x(),
+      [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true}); },
+      {6}, sharded::call{}, {.second_order = false});
+  check_module<full_attention<12, 6, 1>>(
+      sequence_x(), [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 1}); },
+      {1, 2, 3}, sharded::call{}, {.second_order = false});
+}
+
+TEST_CASE("attention dropout draws by head and position: every width drops the same") {
+  using net = causal_attention<12, 6, 2, 0, true, real{0.3}>;
+  auto const one = sharded::on_width(sharded::maker_of<net>(), 1, sequence_x(), {.training = true});
+  auto const off = sharded::on_width(sharded::maker_of<net>(), 1, sequence_x());
+  CHECK(sharded::distance(one.y, off.y) > 1e-3);
+  sharded::check_equal(sharded::on_width(sharded::maker_of<net>(), 2, sequence_x(), {.training = true}), one);
+}
+
+TEST_CASE("a decoder reads its encoder through the context") {
+  auto const use = [](auto const& net, at::Tensor const& x) {
+    return net.template with<encoder_input>(source_ids()).template with<encoder_mask>(source_mask())(x);
+  };
+  check_module<translator>(target_ids(), plain_translator, {1, 2}, use);
+  check_module<translator>(target_ids(), plain_translator, {1, 2}, use, {.recompute = true});
+}

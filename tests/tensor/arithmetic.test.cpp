@@ -1,0 +1,63 @@
+#include "torch_catch.hpp"
+
+#include <redco/comm/collectives.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/tensor/arithmetic.hpp>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+// The sums of layouts on three ranks, and that a gradient reaches each operand in its own layout.
+
+namespace {
+
+using redco::partial;
+using redco::replicated;
+using redco::split;
+using redco::tensor;
+
+void expect(bool holds, std::string const& what) {
+  if (!holds) throw std::runtime_error("does not hold: " + what);
+}
+
+at::Tensor numbers(double first) { return at::arange(6, at::kDouble).view({2, 3}) * 0.7 + first; }
+
+template <class F>
+void on_three_ranks(F&& f) {
+  redco::run_ranks({.dp = 1, .mp = 3}, {}, std::forward<F>(f));
+}
+
+}  // namespace
+
+TEST_CASE("a replicated value added to a pending sum is added once") {
+  on_three_ranks([](redco::rank_context& rank) {
+    at::Tensor const own = numbers(rank.rank).requires_grad_(), whole = numbers(10).requires_grad_();
+    tensor<partial> const pending(own), other(own * 2, {numbers(-4)});
+    at::Tensor const expected = (numbers(0) + numbers(1) + numbers(2)).detach();
+
+    at::Tensor const y = redco::reduce(pending + tensor<replicated>(whole), rank.mp).local();
+    expect(at::allclose(y, expected + whole), "partial + replicated");
+    expect(at::allclose(redco::reduce(tensor<replicated>(whole) + pending, rank.mp).local(), y), "replicated + partial");
+    at::Tensor const difference = redco::reduce(pending - tensor<replicated>(whole), rank.mp).local();
+    expect(at::allclose(difference, expected - whole), "partial - replicated");
+    at::Tensor const both = redco::reduce((pending + other) * 3, rank.mp).local();
+    expect(at::allclose(both, (expected * 3 + numbers(-4)) * 3), "(partial + partial) * number");
+
+    auto const gradients = torch::autograd::grad({(y * numbers(1)).sum()}, {own, whole});
+    expect(gradients[0].equal(numbers(1)) && gradients[1].equal(numbers(1)), "each operand's gradient is the sum's");
+  });
+}
+
+TEST_CASE("activations of one layout add and multiply where they lie") {
+  on_three_ranks([](redco::rank_context& rank) {
+    tensor<split<-1>> const a = redco::scatter<-1>(tensor<replicated>(numbers(2)), rank.mp);
+    tensor<split<-1>> const b = redco::scatter<-1>(tensor<replicated>(numbers(-5)), rank.mp);
+    expect(a.local().size(1) == 1, "a part is one column");
+    expect(at::allclose(redco::gather(a + b, rank.mp).local(), numbers(2) + numbers(-5)), "split + split");
+    expect(at::allclose(redco::gather(a * b, rank.mp).local(), numbers(2) * numbers(-5)), "split * split");
+    tensor<replicated> const whole(numbers(3));
+    at::Tensor const ordinary = whole + whole * 2;
+    expect(at::allclose(ordinary, numbers(3) * 3), "a replicated sum is an ordinary tensor");
+  });
+}

@@ -1,0 +1,144 @@
+#include "walls/training.hpp"
+
+#include <redco/generate/generate.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/optimizer/adamw.hpp>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+// Language models: tied embeddings over an uneven vocabulary, key-value heads fewer than the width, and a decode loop whose
+// key-value cache is sharded by heads.
+
+namespace {
+
+using namespace redco;
+
+constexpr std::int64_t vocabulary = 11;
+
+template <std::int64_t KeyValueHeads, fixed_string Tied = "wte.weight">
+struct speaker {
+  using block = sequential<
+      residual<sequential<named<"n", layer_norm<12>>, named<"attn", causal_attention<12, 6, KeyValueHeads>>>>,
+      residual<sequential<named<"m", rms_norm<12>>, gated<12, 18>, named<"down", linear<18, 12>>, dropout<real{0.1}>>>>;
+  using head = std::conditional_t<Tied.view().empty(), named<"head", language_head<vocabulary, 12>>,
+                                  language_head<vocabulary, 12, Tied>>;
+  using net = sequential<sum<named<"wte", embedding<vocabulary, 12>>, named<"wpe", positions<12, 12>>>,
+                         named<"h", repeat<2, block>>, named<"ln_f", layer_norm<12>>, head>;
+  no_config config;
+};
+
+at::Tensor texts_of(walls::share const& mine) {
+  at::Tensor const at = at::arange(35, at::kLong);
+  return (at * at * 3 + at).remainder(vocabulary).view({5, 7}).slice(0, mine.begin, mine.end);
+}
+
+template <class Net>
+mean text_loss(Net const& net, walls::share const& mine) {
+  at::Tensor const ids = texts_of(mine);
+  return cross_entropy(net(ids.slice(1, 0, -1)), ids.slice(1, 1));
+}
+
+/// The gradient of the loss of all texts, with the parameters of `sharded::fill`; the head's are those of the embedding.
+template <class M>
+sharded::tensor_map gradient_on(mesh const& on) {
+  sharded::whole_tensors whole;
+  run_ranks(on, {}, [&](rank_context& rank) {
+    rank_state<M, adamw> const state({}, plan_of(M{}, on), {}, dtype::f64, 5, rank.rank, {});
+    sharded::fill(state.store, rank.mp_index());
+    if (auto const* const head = state.store.find("head.weight")) {
+      at::NoGradGuard const quiet;
+      head->value.copy_(state.store.find("wte.weight")->value);
+    }
+    walls::share const mine = walls::share_of(5, rank);
+    pass const in = walls::pass_of(rank, mine, 0);
+    text_loss(bound_network<M>(state.net, in), mine).sum.backward();
+    rank.dp.all_reduce(state.store.gradients());
+    if (rank.dp_index() > 0) return;
+    for (auto const& p : state.store.parameters()) whole.add(p, p.gradient.clone(), rank.mp_index(), true);
+  });
+  return whole.all();
+}
+
+struct decoded {
+  at::Tensor greedy, drawn;
+};
+
+/// What all ranks together decode from five prompts.
+template <class M>
+decoded decoded_on(mesh const& on) {
+  decoded result{at::zeros({5, 12}, at::kLong), at::zeros({5, 12}, at::kLong)};
+  std::mutex mutex;
+  run_ranks(on, {}, [&](rank_context& rank) {
+    rank_state<M, adamw> const state({}, plan_of(M{}, on), {}, dtype::f64, 5, rank.rank, {});
+    sharded::fill(state.store, rank.mp_index());
+    walls::share const mine = walls::share_of(5, rank);
+    pass const in = walls::pass_of(rank, mine, 4, true);
+    bound_network<M> const net(state.net, in);
+    at::Tensor const prompts = texts_of(mine).slice(1, 0, 4);
+    at::Tensor const greedy = generate(net, prompts, {.max_new_tokens = 8});
+    at::Tensor const drawn = generate(net, prompts, {.max_new_tokens = 8, .temperature = 1.5, .top_k = 6});
+
+    at::NoGradGuard const quiet;
+    pass still = in;
+    still.training = false;
+    at::Tensor whole = prompts;
+    for (int i = 0; i < 8; ++i) whole = at::cat({whole, net.in(still)(whole).last().tensor().argmax(-1)}, 1);
+    sharded::must(greedy.equal(whole), "the cache changes no token");
+    std::lock_guard const lock(mutex);
+    result.greedy.slice(0, mine.begin, mine.end).copy_(greedy);
+    result.drawn.slice(0, mine.begin, mine.end).copy_(drawn);
+  });
+  return result;
+}
+
+template <class M>
+void check_decoding(std::vector<mesh> const& on) {
+  decoded const one = decoded_on<M>({1, 1});
+  CHECK_FALSE(one.greedy.equal(one.drawn));
+  for (mesh const& shape : on) {
+    INFO("mesh " << walls::name_of(shape));
+    decoded const found = decoded_on<M>(shape);
+    CHECK(found.greedy.equal(one.greedy));
+    CHECK(found.drawn.equal(one.drawn));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of tied embeddings is the sum of both uses") {
+  auto const apart = gradient_on<speaker<6, "">>({1, 1});
+  for (mesh const& shape : {mesh{1, 1}, mesh{2, 1}, mesh{1, 2}, mesh{1, 3}}) {
+    INFO("mesh " << walls::name_of(shape));
+    auto const tied = gradient_on<speaker<6>>(shape);
+    CHECK(sharded::distance(tied.at("wte.weight"), apart.at("wte.weight") + apart.at("head.weight")) < 1e-12);
+    CHECK(sharded::distance(tied.at("h.0.attn.q.weight"), apart.at("h.0.attn.q.weight")) < 1e-12);
+  }
+}
+
+TEST_CASE("a language model with tied embeddings learns the same on every mesh") {
+  auto const loss = [](auto const& net, walls::share const& mine, int) { return text_loss(net, mine); };
+  auto const one = walls::check_meshes(speaker<6>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 8}, loss,
+                                       {{2, 1}, {1, 2}, {1, 3}, {2, 2}});
+  CHECK(one.losses.back() < 0.9 * one.losses.front());
+}
+
+TEST_CASE("key-value heads fewer than the width are shared by neighbours") {
+  auto const loss = [](auto const& net, walls::share const& mine, int) { return text_loss(net, mine); };
+  walls::check_meshes(speaker<2>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss, {{2, 1}, {1, 2}, {1, 6}});
+  walls::check_meshes(speaker<1>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss, {{1, 2}, {1, 3}, {2, 2}});
+  try {
+    plan_of(speaker<2>{}, {1, 3});
+    FAIL("two key-value heads cannot be spread over three ranks");
+  } catch (error const& refused) {
+    CHECK(refused.code() == exit_code::usage);
+    CHECK(std::string(refused.what()).find("legal widths are 1, 2, 6") != std::string::npos);
+  }
+}
+
+TEST_CASE("decoding with a cache sharded by heads gives the ids of the whole forward, on every mesh") {
+  check_decoding<speaker<2>>({{2, 1}, {1, 2}, {1, 6}});
+  check_decoding<speaker<1>>({{1, 3}});
+}

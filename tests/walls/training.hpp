@@ -1,0 +1,114 @@
+#pragma once
+
+// A hand-written training loop over the same parts that the trainer uses, so that each wall can put its own step in it.
+
+#include "nn/sharded.hpp"
+
+#include <redco/comm/ranks.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/run/rank_state.hpp>
+#include <redco/run/training_step.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/tensor/loss.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace walls {
+
+using namespace redco;
+
+/// The meshes that every wall stands on, beside the one rank that they are compared with.
+inline std::vector<mesh> const meshes{{2, 1}, {1, 2}};
+
+inline std::string name_of(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.mp); }
+
+/// The examples [begin, end) of a global batch that a rank computes.
+struct share {
+  std::int64_t begin, end;
+  std::int64_t size() const { return end - begin; }
+};
+inline share share_of(std::int64_t examples, rank_context const& rank) {
+  return {examples * rank.dp_index() / rank.mesh.dp, examples * (rank.dp_index() + 1) / rank.mesh.dp};
+}
+
+inline pass pass_of(rank_context& rank, share const& mine, std::int64_t step, bool training = true) {
+  pass in;
+  in.mp = &rank.mp;
+  in.training = training;
+  in.seed = 11;
+  in.step = static_cast<std::uint64_t>(step);
+  in.first_example = mine.begin;
+  in.examples = mine.size();
+  return in;
+}
+
+/// What training gave: equal on every mesh, but for rounding.
+struct course {
+  std::vector<double> losses, norms;
+  sharded::tensor_map parameters;
+};
+
+/// The whole parameters of a replica, from its first copy.
+template <class State>
+void collect(sharded::whole_tensors& to, rank_context const& rank, State const& state) {
+  if (rank.dp_index() > 0) return;
+  for (auto const& p : state.store.parameters()) to.add(p, p.value.clone(), rank.mp_index(), false);
+}
+
+struct task {
+  int steps = 6;
+  std::int64_t examples = 5;  ///< uneven over two replicas
+  std::vector<std::string> frozen = {};
+};
+
+/// Trains with loss(net, share, step), which gives a mean over the share's examples.
+template <class M, class Optimizer, class Loss>
+course trained(M const& m, Optimizer const& optimizer, mesh const& on, task const& what, Loss const& loss) {
+  course result;
+  sharded::whole_tensors whole;
+  run_ranks(on, {}, [&](rank_context& rank) {
+    rank_state<M, Optimizer> state(m, plan_of(m, on), optimizer, dtype::f64, 5, rank.rank, what.frozen);
+    share const mine = share_of(what.examples, rank);
+    for (int step = 0; step < what.steps; ++step) {
+      pass const in = pass_of(rank, mine, step);
+      training_step<M, Optimizer, false> update(state, optimizer, rank);
+      update.add(loss(bound_network<M>(state.net, in), mine, step));
+      step_result const done = update.finish(step, what.steps, false);
+      if (rank.rank == 0) result.losses.push_back(done.loss), result.norms.push_back(done.grad_norm);
+    }
+    collect(whole, rank, state);
+  });
+  result.parameters = whole.all();
+  return result;
+}
+
+inline void check_equal(course const& found, course const& expected, double tolerance = 1e-10) {
+  REQUIRE(found.losses.size() == expected.losses.size());
+  for (std::size_t i = 0; i < expected.losses.size(); ++i) {
+    INFO("step " << i);
+    CHECK(found.losses[i] == Approx(expected.losses[i]).epsilon(tolerance).margin(1e-13));
+    if (i < expected.norms.size()) CHECK(found.norms[i] == Approx(expected.norms[i]).epsilon(tolerance).margin(1e-13));
+  }
+  REQUIRE(found.parameters.size() == expected.parameters.size());
+  for (auto const& [name, value] : found.parameters) {
+    INFO(name);
+    CHECK(sharded::distance(value, expected.parameters.at(name)) < 1e-8);
+  }
+}
+
+/// Trains on one rank and on `on`, and compares; gives the one rank's course.
+template <class M, class Optimizer, class Loss>
+course check_meshes(M const& m, Optimizer const& optimizer, task const& what, Loss const& loss,
+                    std::vector<mesh> const& on = meshes) {
+  course const one = trained(m, optimizer, {1, 1}, what, loss);
+  for (mesh const& shape : on) {
+    INFO("mesh " << name_of(shape));
+    check_equal(trained(m, optimizer, shape, what, loss), one);
+  }
+  return one;
+}
+
+}  // namespace walls
