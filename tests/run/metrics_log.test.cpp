@@ -47,7 +47,8 @@ TEST_CASE("numbers that JSON cannot write are null, and names of further metrics
   temporary_folder folder;
   double const infinity = std::numeric_limits<double>::infinity();
   redco::metrics_log log(folder.path / "m");
-  log.write({.step = 3, .loss = std::nan(""), .grad_norm = infinity, .more = {{"a\"b\\c\n", -infinity}, {"bleu é", 2}}});
+  log.write(
+      {.step = 3, .loss = std::nan(""), .grad_norm = infinity, .more = {{"a\"b\\c\n", -infinity}, {"bleu é", 2}}});
   CHECK(content_of(folder.path / "m") ==
         "{\"step\":3,\"loss\":null,\"lr\":0,\"grad_norm\":null,\"tokens_per_second\":0,\"a\\\"b\\\\c\\u000a\":null,"
         "\"bleu é\":2}\n");

@@ -1,0 +1,191 @@
+#include "training.hpp"
+
+#include <redco/comm/ranks.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/enter.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/text/token_batch.hpp>
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <vector>
+
+using run_test::in;
+using run_test::outcome;
+
+namespace {
+
+redco::mesh const equal_meshes[] = {{1, 1}, {2, 1}, {3, 1}, {1, 2}, {1, 3}, {2, 2}};
+
+// 11 token ids do not divide by 2 or 3; dropout everywhere.
+redco::gpt2 const small_gpt2{{.vocab = 11, .context = 16, .width = 12, .heads = 6, .layers = 2, .dropout = 0.1}};
+
+// Example i: nine tokens, of which the last i % 4 do not count.
+auto gpt2_pipeline() {
+  return redco::collate([](std::span<std::int64_t const> ids) {
+           std::vector<at::Tensor> inputs, labels;
+           for (std::int64_t const id : ids) {
+             at::Tensor const t = at::arange(10, at::kLong), tokens = (t * t * 3 + id * 7 + t * id).remainder(11);
+             inputs.push_back(tokens.slice(0, 0, 9));
+             labels.push_back(tokens.slice(0, 1).clone());
+             labels.back().slice(0, 9 - id % 4).fill_(-100);
+           }
+           return redco::token_batch{at::stack(inputs), at::stack(labels)};
+         }) |
+         redco::loss([](auto const& net, redco::token_batch const& b) {
+           return redco::cross_entropy(net(b.input_ids), b.labels);
+         });
+}
+
+using gpt2_options = run_test::options_of<redco::gpt2, decltype(gpt2_pipeline())>;
+
+// 11 examples, 5 at a time: the last step of an epoch has one, and replicas without any.
+gpt2_options steps_of_gpt2(std::int64_t steps) {
+  gpt2_options o;
+  o.epochs = 20;
+  o.max_steps = steps;
+  o.global_batch = 5;
+  o.save_last = false;
+  return o;
+}
+
+outcome fit_gpt2(redco::deployer_options const& where, gpt2_options const& options) {
+  outcome run = run_test::fit(where, small_gpt2, gpt2_pipeline(), run_test::numbers(11), options,
+                              {.lr = 3e-3, .clip_norm = 0.5});
+  INFO(run.reason);
+  CHECK(run.code == 0);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("every mesh gives the same losses with dropout, to 1e-10 over 50 steps in f64 and to 1e-5 over 20 in f32") {
+  struct {
+    redco::dtype type;
+    std::int64_t steps;
+    double tolerance;
+  } const cases[] = {{redco::dtype::f64, 50, 1e-10}, {redco::dtype::f32, 20, 1e-5}};
+  for (auto const& one : cases) {
+    std::vector<double> first;
+    for (redco::mesh const mesh : equal_meshes) {
+      INFO(redco::name_of(one.type) << " on " << mesh.dp << "x" << mesh.mp);
+      temporary_folder folder;
+      redco::deployer_options where = in(folder.path, mesh);
+      where.dtype = one.type;
+      outcome const run = fit_gpt2(where, steps_of_gpt2(one.steps));
+      REQUIRE(run.losses.size() == static_cast<std::size_t>(one.steps));
+      if (first.empty()) first = run.losses;
+      CHECK(run.losses.back() < 0.95 * run.losses.front());
+      CHECK(run_test::difference(first, run.losses) < one.tolerance);
+    }
+  }
+}
+
+TEST_CASE("every mesh starts from the same parameters, bit for bit, and another seed from others") {
+  for (redco::dtype const type : {redco::dtype::f64, redco::dtype::f32, redco::dtype::bf16}) {
+    run_test::tensors first;
+    gpt2_options o = steps_of_gpt2(0);
+    o.epochs = 0;
+    for (redco::mesh const mesh : equal_meshes) {
+      temporary_folder folder;
+      redco::deployer_options where = in(folder.path, mesh);
+      where.dtype = type;
+      auto const state = fit_gpt2(where, o).state;
+      if (first.empty()) first = state;
+      CHECK(run_test::bit_equal(first, state));
+      CHECK(state.contains("master.wte.weight") == (type == redco::dtype::bf16));
+    }
+    temporary_folder folder;
+    redco::deployer_options where = in(folder.path);
+    where.dtype = type;
+    where.seed = 43;
+    CHECK_FALSE(at::equal(first.at("wte.weight"), fit_gpt2(where, o).state.at("wte.weight")));
+  }
+}
+
+TEST_CASE("every mesh drops the same features of the same examples") {
+  using dropped =
+      redco::model_of<redco::sequential<redco::named<"wte", redco::embedding<11, 6>>, redco::dropout<redco::real{0.2}>,
+                                        redco::enter_layer, redco::named<"up", redco::column_linear<6, 12>>,
+                                        redco::dropout<redco::real{0.4}>>>;
+  dropped const model{};
+  at::Tensor const ids = (at::arange(5 * 4, at::kLong) * 7).remainder(11).view({5, 4});
+  at::Tensor first;
+  for (redco::mesh const mesh : equal_meshes) {
+    at::Tensor const kept = at::zeros({5, 4, 12}, at::kBool);
+    auto const plan = redco::plan_of(model, mesh);
+    redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+      redco::rank_state<dropped, redco::adamw> const state(model, plan, {}, redco::dtype::f64, 3, rank.rank, {});
+      auto const own = redco::shard({0, 5}, mesh.dp, rank.dp_index());
+      redco::pass pass;
+      pass.mp = &rank.mp;
+      pass.training = true;
+      pass.seed = 3;
+      pass.step = 17;
+      pass.first_example = own.begin;
+      pass.examples = own.size();
+      at::Tensor const y = redco::bound_network<dropped>(state.net, pass)(ids.slice(0, own.begin, own.end));
+      if (rank.mp_index() == 0) kept.slice(0, own.begin, own.end).copy_(y.detach().ne(0));
+    });
+    if (!first.defined()) first = kept;
+    CHECK(at::equal(first, kept));
+  }
+  double const share = first.to(at::kDouble).mean().item<double>();
+  CHECK(share > 0.5);
+  CHECK(share < 0.7);
+}
+
+TEST_CASE("micro-batches of any size and recomputation give the same losses") {
+  std::vector<double> first;
+  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {2, 2}}) {
+    for (std::int64_t const micro : {0, 1, 2}) {
+      for (bool const recompute : {false, true}) {
+        INFO(mesh.dp << "x" << mesh.mp << ", micro-batch " << micro << (recompute ? ", recomputed" : ""));
+        temporary_folder folder;
+        redco::deployer_options where = in(folder.path, mesh);
+        where.recompute = recompute;
+        gpt2_options o = steps_of_gpt2(12);
+        o.micro_batch = micro;
+        o.prefetch = static_cast<int>(micro);
+        outcome const run = fit_gpt2(where, o);
+        if (first.empty()) first = run.losses;
+        CHECK(run_test::difference(first, run.losses) < 1e-10);
+      }
+    }
+  }
+}
+
+TEST_CASE("bf16 with masters follows f32, and resumes bit for bit") {
+  temporary_folder exact, whole, broken;
+  redco::deployer_options where = in(exact.path, {1, 2});
+  where.dtype = redco::dtype::f32;
+  outcome const f32 = fit_gpt2(where, steps_of_gpt2(60));
+  where.dtype = redco::dtype::bf16;
+  where.workdir = whole.path;
+  outcome const bf16 = fit_gpt2(where, steps_of_gpt2(60));
+  REQUIRE(bf16.losses.size() == 60);
+  CHECK(std::abs(bf16.losses[59] - f32.losses[59]) < 0.02 * f32.losses[59]);
+  CHECK(bf16.losses != f32.losses);
+  where.workdir = broken.path;
+  where.resume = "auto";
+  std::vector<double> losses;
+  for (std::int64_t const stop : {7, 60}) {
+    gpt2_options o = steps_of_gpt2(stop);
+    o.save_last = true;
+    outcome const part = fit_gpt2(where, o);
+    losses.insert(losses.end(), part.losses.begin(), part.losses.end());
+    if (stop == 60) CHECK(run_test::bit_equal(part.state, bf16.state));
+  }
+  CHECK(losses == bf16.losses);
+}

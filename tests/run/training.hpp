@@ -1,0 +1,135 @@
+#pragma once
+
+// What the tests of whole runs share: a run in a folder, and what came of it.
+
+#include "torch_catch.hpp"
+
+#include "temporary_folder.hpp"
+
+#include <redco/optimizer/adamw.hpp>
+#include <redco/run/trainer.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace run_test {
+
+/// Keeps what runs print out of the test's report.
+struct silence {
+  std::ostringstream text;
+  std::streambuf* before = std::cout.rdbuf(text.rdbuf());
+  silence() = default;
+  silence(silence const&) = delete;
+  silence& operator=(silence const&) = delete;
+  ~silence() { std::cout.rdbuf(before); }
+};
+
+using tensors = std::map<std::string, at::Tensor>;
+
+/// The whole tensors of a run's state, put together from the parts of all ranks.
+template <class States>
+tensors whole_state(States const& states) {
+  tensors all;
+  for (auto const& state : states) {
+    for (redco::state_part const& part : state->parts()) {
+      auto const [at, made] = all.try_emplace(part.name);
+      if (made) at->second = at::full(part.shape, std::nan(""), part.local.options());
+      at::Tensor to = at->second, from = part.local;
+      for (std::size_t d = 0; d < part.shape.size(); ++d) {
+        auto const dim = static_cast<std::int64_t>(d);
+        to = to.narrow(dim, part.place.offset[d], part.place.shape[d]);
+        from = from.narrow(dim, 0, part.place.shape[d]);
+      }
+      to.copy_(from);
+    }
+  }
+  return all;
+}
+
+inline bool bit_equal(tensors const& a, tensors const& b) {
+  if (a.size() != b.size() || a.empty()) return false;
+  for (auto const& [name, tensor] : a)
+    if (!b.contains(name) || !at::equal(tensor, b.at(name))) return false;
+  return true;
+}
+
+/// The largest difference of two curves, relative to the first.
+inline double difference(std::vector<double> const& a, std::vector<double> const& b) {
+  if (a.size() != b.size() || a.empty()) return HUGE_VAL;
+  double worst = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    double const here = std::abs(a[i] - b[i]) / std::abs(a[i]);
+    if (!(here <= worst)) worst = here;
+  }
+  return worst;
+}
+
+inline std::vector<std::int64_t> numbers(std::int64_t count) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(count));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+/// What came of a run.
+struct outcome {
+  int code = 0;
+  std::string reason;
+  std::vector<double> losses;  ///< of each step
+  redco::metric_map evaluation;
+  tensors state;
+  std::int64_t warnings = 0;
+  std::string log;
+};
+
+inline bool mentions(outcome const& run, std::string const& part) { return run.reason.find(part) != std::string::npos; }
+
+template <class Model, class Pipeline>
+using trainer_of = redco::trainer<Model, Pipeline, redco::adamw>;
+template <class Model, class Pipeline>
+using options_of = typename trainer_of<Model, Pipeline>::template options_for<std::int64_t>;
+
+/// A deployer in f64 without resuming.
+inline redco::deployer_options in(std::filesystem::path const& workdir, redco::mesh mesh = {1, 1}) {
+  redco::deployer_options o;
+  o.mesh = mesh;
+  o.workdir = workdir;
+  o.resume = "none";
+  o.dtype = redco::dtype::f64;
+  o.threads = 1;
+  o.quiet = true;
+  return o;
+}
+
+/// One fit of `model` to `data`. The hook of `options` is called too.
+template <class Model, class Pipeline>
+outcome fit(redco::deployer_options const& where, Model const& model, Pipeline const& pipeline,
+            std::vector<std::int64_t> const& data, options_of<Model, Pipeline> options,
+            redco::adamw const& optimizer = {.lr = 0.02}) {
+  silence const quiet;
+  redco::deployer deployer(where);
+  trainer_of<Model, Pipeline> trainer(deployer, model, pipeline, optimizer);
+  outcome run;
+  auto const hook = options.on_step;
+  options.on_step = [&](redco::fit_event const& e) {
+    run.losses.push_back(e.loss);
+    if (hook) hook(e);
+  };
+  run.code = trainer.fit(data, options);
+  run.reason = trainer.summary().reason;
+  run.evaluation = trainer.evaluation();
+  if (run.code == 0) run.state = whole_state(trainer.states());
+  run.warnings = deployer.log().warnings();
+  trainer.print_summary();
+  run.log = quiet.text.str();
+  return run;
+}
+
+}  // namespace run_test
