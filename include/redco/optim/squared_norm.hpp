@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/optim/detail/for_parts.hpp>
 #include <redco/optim/detail/wide.hpp>
 #include <redco/optim/norm_range.hpp>
 
+#include <redco/tensor/detail/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
@@ -66,16 +66,10 @@ double blocked_sum_of_squares(at::Tensor const& flat) {
   T const* const x = flat.const_data_ptr<T>();
   std::int64_t const n = flat.numel();
   std::vector<double> sums(static_cast<std::size_t>((n + block - 1) / block));
-  at::Tensor const blocks =
-      at::from_blob(sums.data(), {static_cast<std::int64_t>(sums.size())}, at::TensorOptions(at::kDouble));
-  for_parts(
-      blocks,
-      [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t b = begin; b < end; ++b)
-          sums[static_cast<std::size_t>(b)] =
-              sum_of_squares(x + b * block, std::min(block, n - b * block), have_wide());
-      },
-      4);
+  parallel(static_cast<std::int64_t>(sums.size()), 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t b = begin; b < end; ++b)
+      sums[static_cast<std::size_t>(b)] = sum_of_squares(x + b * block, std::min(block, n - b * block), have_wide());
+  });
   double total = 0;
   for (double const sum : sums) total += sum;
   return total;

@@ -2,9 +2,10 @@
 
 #include <redco/diag/error.hpp>
 #include <redco/nn/kernel/detail/lanes.hpp>
-#include <redco/nn/kernel/detail/parallel.hpp>
+#include <redco/tensor/detail/parallel.hpp>
 #include <redco/random/random_words.hpp>
 #include <redco/random/stream.hpp>
+#include <redco/tensor/detail/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
@@ -64,7 +65,7 @@ void dropout_into(at::Tensor const& y, at::Tensor const& x, dropout_key const& k
   T const* const from = x.const_data_ptr<T>();
   T* const to = y.data_ptr<T>();
   constexpr std::int64_t group = 1024, grain = 8192;
-  parallel(rows * positions, (grain + features - 1) / features, [&](std::int64_t begin, std::int64_t end) {
+  redco::detail::parallel(rows * positions, (grain + features - 1) / features, [&](std::int64_t begin, std::int64_t end) {
     std::uint32_t words[group];
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t f = 0; f < features; f += group) {
@@ -96,7 +97,7 @@ inline at::Tensor dropout_forward(at::Tensor const& any, dropout_key const& key)
 
 inline at::Tensor dropout_by(at::Tensor const& x, dropout_key const& key);
 
-struct dropout_function : torch::autograd::Function<dropout_function> {
+struct dropout_function : redco::detail::recorded_function<dropout_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, dropout_key key) {
     ctx->saved_data["probability"] = key.probability;
     ctx->saved_data["key"] = static_cast<std::int64_t>(std::uint64_t{key.numbers.k1} << 32 | key.numbers.k0);

@@ -2,6 +2,7 @@
 
 #include <redco/nn/kernel/detail/elementwise.hpp>
 #include <redco/nn/kernel/detail/sigmoid.hpp>
+#include <redco/tensor/detail/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
@@ -101,7 +102,7 @@ struct gelu_op {
 };
 
 template <gelu_form Form>
-struct gelu_function : torch::autograd::Function<gelu_function<Form>> {
+struct gelu_function : redco::detail::recorded_function<gelu_function<Form>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x) {
     ctx->save_for_backward({x});
     return elementwise<1>(gelu_op<Form, false>{}, std::array{x})[0];

@@ -2,6 +2,7 @@
 
 #include <redco/nn/kernel/detail/elementwise.hpp>
 #include <redco/nn/kernel/detail/sigmoid.hpp>
+#include <redco/tensor/detail/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <array>
@@ -32,7 +33,7 @@ struct silu_op {
   }
 };
 
-struct silu_function : torch::autograd::Function<silu_function> {
+struct silu_function : redco::detail::recorded_function<silu_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x) {
     ctx->save_for_backward({x});
     return elementwise<1>(silu_op<false>{}, std::array{x})[0];

@@ -3,6 +3,7 @@
 #include <redco/diag/error.hpp>
 #include <redco/nn/kernel/detail/elementwise.hpp>
 #include <redco/nn/kernel/detail/sigmoid.hpp>
+#include <redco/tensor/detail/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <array>
@@ -48,7 +49,7 @@ struct swiglu_backward_op {
   }
 };
 
-struct swiglu_function : torch::autograd::Function<swiglu_function> {
+struct swiglu_function : redco::detail::recorded_function<swiglu_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& gate, at::Tensor const& up) {
     ctx->save_for_backward({gate, up});
     return elementwise<1>(swiglu_op{}, std::array{gate, up})[0];

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/optim/detail/adam_kernel.hpp>
-#include <redco/optim/detail/for_parts.hpp>
 #include <redco/optim/detail/run_kernel.hpp>
 #include <redco/optim/detail/sgd_kernel.hpp>
 #include <redco/optim/segment.hpp>
@@ -10,6 +9,7 @@
 #include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/sgd.hpp>
 
+#include <redco/tensor/detail/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cmath>
@@ -24,6 +24,9 @@ struct adam_decay {
   double penalty = 0;
 };
 
+/// The fewest elements that a thread updates.
+inline constexpr std::int64_t update_grain = 1 << 15;
+
 template <class Description>
 void update_adam(Description const& d, adam_decay decay, segment& s, double lr, std::int64_t step, double grad_scale) {
   double const t = static_cast<double>(step);
@@ -34,7 +37,7 @@ void update_adam(Description const& d, adam_decay decay, segment& s, double lr, 
     adam_arrays<T, Grad> const arrays{param, grad, slot(0), slot(1), slot(2), copy};
     adam_numbers<T> const numbers{T(grad_scale),  T(decay.penalty),  T(decay.keep), T(1 - d.beta1), T(d.beta2),
                                   T(1 - d.beta2), T(root_factor), T(d.eps),      T(-rate)};
-    for_parts(s.param, [&](std::int64_t begin, std::int64_t end) {
+    parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
       adam_kernel(arrays, begin, end, numbers, have_wide());
     });
   });
@@ -57,7 +60,7 @@ inline void update_by(sgd const& d, segment& s, double lr, std::int64_t step, do
     sgd_arrays<T, Grad> const arrays{param, grad, s.slots.empty() ? nullptr : s.slots[0].mutable_data_ptr<T>(), copy};
     sgd_numbers<T> const numbers{T(grad_scale),  T(decay), T(first ? 0 : d.momentum), T(first ? 1 : 1 - d.dampening),
                                  T(-lr), T(d.momentum), d.nesterov};
-    for_parts(s.param, [&](std::int64_t begin, std::int64_t end) {
+    parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
       sgd_kernel(arrays, begin, end, numbers, have_wide());
     });
   });

@@ -5,6 +5,7 @@
 #include <redco/nn/kernel/detail/attention_problem.hpp>
 #include <redco/nn/kernel/detail/attention_run.hpp>
 
+#include <redco/tensor/detail/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
@@ -118,7 +119,7 @@ inline attention_state const& state_of(torch::autograd::AutogradContext* ctx) {
 }
 
 /// Saves qkv, out, log-sum-exp, and bias and mask where given.
-struct packed_attention : torch::autograd::Function<packed_attention> {
+struct packed_attention : redco::detail::recorded_function<packed_attention> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& qkv,
                             std::optional<at::Tensor> const& bias_in, attention_options const& o, bool wants_bias) {
     auto const bias = bias_in.value_or(at::Tensor());
@@ -148,7 +149,7 @@ struct packed_attention : torch::autograd::Function<packed_attention> {
 };
 
 /// Saves q, k, v, out, log-sum-exp, and bias and mask where given.
-struct separate_attention : torch::autograd::Function<separate_attention> {
+struct separate_attention : redco::detail::recorded_function<separate_attention> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& q, at::Tensor const& k,
                             at::Tensor const& v, std::optional<at::Tensor> const& bias_in, attention_options const& o,
                             bool wants_bias) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/nn/kernel/detail/lanes.hpp>
-#include <redco/nn/kernel/detail/parallel.hpp>
+#include <redco/tensor/detail/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
@@ -97,7 +97,7 @@ std::array<at::Tensor, Out> elementwise_as(Op op, std::array<at::Tensor, In> con
   for (auto& source : sources)
     if (source.length != length) source.stride = length;
   constexpr std::int64_t grain = 16384;
-  parallel(shape.numel(), grain, [&](std::int64_t begin, std::int64_t end) {
+  redco::detail::parallel(shape.numel(), grain, [&](std::int64_t begin, std::int64_t end) {
     while (begin < end) {
       std::int64_t const run = begin / length, at = begin % length, n = std::min(length - at, end - begin);
       elementwise_run<Op, T, In, Out> body{op, from, to, n};
