@@ -1,0 +1,286 @@
+#include "mlp.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <unistd.h>
+
+using run_test::behaviour;
+using run_test::fit_mlp;
+using run_test::in;
+using run_test::mentions;
+using run_test::mlp_options;
+using run_test::outcome;
+
+namespace {
+
+mlp_options failing_options() {
+  mlp_options o;
+  o.epochs = 4;
+  o.global_batch = 4;
+  return o;
+}
+
+// Signals do what they do by default, whatever the test library made of them.
+struct plain_signals {
+  struct sigaction before {};
+  plain_signals() {
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGTERM, &standard, &before);
+  }
+  plain_signals(plain_signals const&) = delete;
+  plain_signals& operator=(plain_signals const&) = delete;
+  ~plain_signals() { ::sigaction(SIGTERM, &before, nullptr); }
+};
+
+bool holds_7(at::Tensor const& ids) { return ids.eq(7).any().item<bool>(); }
+
+}  // namespace
+
+TEST_CASE("an exception in a user's function on one rank ends all ranks and says where it was") {
+  behaviour collate, loss, predict;
+  collate.collate = [](std::span<std::int64_t const> ids, redco::collate_info const&) {
+    for (std::int64_t const id : ids)
+      if (id == 7) throw std::runtime_error("seven cannot be collated");
+  };
+  loss.loss = [](at::Tensor const& each, run_test::mlp_batch const& b) {
+    if (holds_7(b.ids)) throw std::runtime_error("seven has no loss");
+    return each.sum();
+  };
+  predict.predict = [](run_test::mlp_batch const& b) {
+    if (holds_7(b.ids)) throw std::runtime_error("seven is not predicted");
+  };
+  struct {
+    char const* function;
+    behaviour const& how;
+    char const* message;
+  } const cases[] = {{"collate", collate, "seven cannot be collated"},
+                     {"loss", loss, "seven has no loss"},
+                     {"predict", predict, "seven is not predicted"}};
+  for (auto const& one : cases) {
+    for (redco::mesh const mesh : {redco::mesh{2, 1}, {1, 2}, {2, 2}}) {
+      INFO(one.function << " on " << mesh.dp << "x" << mesh.mp);
+      temporary_folder folder;
+      mlp_options o = failing_options();
+      o.sanity_check = false;
+      o.eval_predictions = true;
+      o.eval = run_test::numbers(9);
+      auto const began = std::chrono::steady_clock::now();
+      outcome const run = fit_mlp(in(folder.path, mesh), o, 13, one.how);
+      CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
+      CHECK(run.code == 70);
+      CHECK(mentions(run, "rank "));
+      CHECK(mentions(run, "step "));
+      CHECK(mentions(run, std::string("in ") + one.function));
+      CHECK(mentions(run, one.message));
+      CHECK(run.log.find(one.message) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("an exception in a hook, in metrics or in the choice of examples names it") {
+  struct {
+    char const* function;
+    void (*set)(mlp_options&);
+  } const cases[] = {
+      {"on_step", [](mlp_options& o) { o.on_step = [](auto const&) { throw std::runtime_error("broken"); }; }},
+      {"on_epoch", [](mlp_options& o) { o.on_epoch = [](auto const&) { throw std::runtime_error("broken"); }; }},
+      {"metrics",
+       [](mlp_options& o) {
+         o.metrics = [](auto, auto) -> redco::metric_map { throw std::runtime_error("broken"); };
+       }},
+      {"train_of_epoch",
+       [](mlp_options& o) {
+         o.train_of_epoch = [](int) -> redco::examples<std::int64_t> { throw std::runtime_error("broken"); };
+       }},
+      {"train_step", [](mlp_options& o) { o.train_step = [](auto&, auto const&, auto const&) { throw 1; }; }}};
+  for (auto const& one : cases) {
+    INFO(one.function);
+    temporary_folder folder;
+    mlp_options o = failing_options();
+    o.eval = run_test::numbers(5);
+    one.set(o);
+    outcome const run = fit_mlp(in(folder.path, {2, 1}), o);
+    CHECK(run.code == 70);
+    CHECK(mentions(run, std::string("in ") + one.function));
+  }
+}
+
+TEST_CASE("a mistake in evaluation or metrics shows before the first step") {
+  for (bool const in_metrics : {false, true}) {
+    temporary_folder folder;
+    behaviour how;
+    mlp_options o = failing_options();
+    o.eval = run_test::numbers(5);
+    if (in_metrics) {
+      o.metrics = [](auto, auto) -> redco::metric_map { throw std::runtime_error("broken"); };
+    } else {
+      how.predict = [](run_test::mlp_batch const&) { throw std::runtime_error("broken"); };
+      o.eval_predictions = true;
+    }
+    outcome const run = fit_mlp(in(folder.path, {2, 1}), o, 13, how);
+    CHECK(run.code == 70);
+    CHECK(run.losses.empty());
+    o.sanity_check = false;
+    CHECK(fit_mlp(in(folder.path, {2, 1}), o, 13, how).losses.size() == 4);
+  }
+}
+
+TEST_CASE("a loss or a gradient that is not finite stops all ranks and nothing is saved") {
+  behaviour infinite, nan, gradient;
+  infinite.loss = [](at::Tensor const& each, run_test::mlp_batch const& b) {
+    return holds_7(b.ids) ? each.sum() * HUGE_VAL : each.sum();
+  };
+  nan.loss = [](at::Tensor const& each, run_test::mlp_batch const& b) {
+    return holds_7(b.ids) ? each.sum() * std::nan("") : each.sum();
+  };
+  gradient.loss = [](at::Tensor const& each, run_test::mlp_batch const& b) {
+    return holds_7(b.ids) ? each.sum() + (each - each.detach()).sqrt().sum() : each.sum();
+  };
+  struct {
+    behaviour const& how;
+    char const* what;
+  } const cases[] = {{infinite, "loss is infinite"}, {nan, "loss is NaN"}, {gradient, "gradient norm is"}};
+  for (auto const& one : cases) {
+    INFO(one.what);
+    temporary_folder folder;
+    outcome const run = fit_mlp(in(folder.path, {2, 2}), failing_options(), 13, one.how);
+    CHECK(run.code == 79);
+    CHECK(mentions(run, one.what));
+    CHECK(mentions(run, "step " + std::to_string(run.losses.size() + 1)));
+    CHECK(run.losses.size() < 4);
+    CHECK_FALSE(std::filesystem::exists(folder.path / "ckpts" / "last"));
+  }
+}
+
+TEST_CASE("backward with a recorded graph inside a loss is reported") {
+  temporary_folder folder;
+  behaviour how;
+  how.loss = [](at::Tensor const& each, run_test::mlp_batch const&) {
+    if (each.requires_grad()) each.sum().backward({}, true, true);
+    return each.sum();
+  };
+  outcome const run = fit_mlp(in(folder.path), failing_options(), 13, how);
+  CHECK(run.code == 70);
+  CHECK(mentions(run, "create_graph"));
+}
+
+TEST_CASE("what cannot be run is refused before any work") {
+  temporary_folder folder;
+  mlp_options o = failing_options();
+  o.global_batch = 2;
+  outcome const small = fit_mlp(in(folder.path, {3, 1}), o);
+  CHECK(small.code == 64);
+  CHECK(mentions(small, "3"));
+  CHECK(fit_mlp(in(folder.path), failing_options(), 0).code == 65);
+  o = failing_options();
+  o.frozen = {"up.*", "9.*"};
+  outcome const unmatched = fit_mlp(in(folder.path), o);
+  CHECK(unmatched.code == 64);
+  CHECK(mentions(unmatched, "9.*"));
+  o = failing_options();
+  o.eval = run_test::numbers(3);
+  o.save_argmax = {"acuracy"};
+  outcome const unknown = fit_mlp(in(folder.path, {2, 1}), o);
+  CHECK(unknown.code == 64);
+  CHECK(mentions(unknown, "acuracy"));
+  CHECK(unknown.losses.empty());
+}
+
+TEST_CASE("a workdir has one run at a time, and must be one") {
+  temporary_folder folder;
+  run_test::silence const quiet;
+  redco::deployer const first(in(folder.path));
+  auto const failure = [](redco::deployer_options const& o) {
+    try {
+      redco::deployer const second(o);
+    } catch (redco::error const& e) {
+      return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+    }
+    return std::string("none");
+  };
+  std::string const busy = failure(in(folder.path));
+  CHECK(busy.starts_with("64 "));
+  CHECK(busy.find(std::to_string(::getpid())) != std::string::npos);
+  CHECK(failure(in(folder.path / "log.txt" / "below")).starts_with("64 "));
+  redco::deployer_options mesh = in(folder.path / "other");
+  mesh.mesh = {};
+  mesh.ranks = 3;
+  mesh.n_model_shards = 2;
+  CHECK(failure(mesh).starts_with("64 "));
+}
+
+TEST_CASE("a signal is answered by a checkpoint and exit 75, and the run goes on later") {
+  plain_signals const plain;
+  temporary_folder whole, stopped;
+  mlp_options o = failing_options();
+  outcome const unbroken = fit_mlp(in(whole.path, {2, 1}), o);
+  for (std::int64_t const at : {5, 8}) {  // within an epoch, and with its last step
+    for (bool const save_last : {true, false}) {
+      INFO("step " << at);
+      std::filesystem::remove_all(stopped.path / "ckpts");
+      o.save_last = save_last;
+      o.on_step = [at](redco::fit_event const& e) {
+        if (e.step == at - 1) ::raise(SIGTERM);
+      };
+      redco::deployer_options where = in(stopped.path, {2, 1});
+      outcome const first = fit_mlp(where, o);
+      CHECK(first.code == 75);
+      CHECK(mentions(first, "SIGTERM"));
+      CHECK(first.losses.size() == static_cast<std::size_t>(at));
+      CHECK(first.log.find("--resume auto") != std::string::npos);
+      o.on_step = nullptr;
+      where.resume = "auto";
+      outcome const rest = fit_mlp(where, o);
+      CHECK(rest.code == 0);
+      auto losses = first.losses;
+      losses.insert(losses.end(), rest.losses.begin(), rest.losses.end());
+      CHECK(losses == unbroken.losses);
+    }
+  }
+}
+
+TEST_CASE("a failing save is a warning, three in a row are exit 74, and so is the last of a run") {
+  mlp_options o = failing_options();
+  o.eval = run_test::numbers(5);
+  o.save_every_steps = 1;
+  temporary_folder folder;
+  auto const ckpts = folder.path / "ckpts", aside = folder.path / "aside";
+  auto const breaks_at = [&](std::int64_t from, std::int64_t until) {
+    o.on_step = [&, from, until](redco::fit_event const& e) {
+      if (e.step == from) {
+        std::filesystem::rename(ckpts, aside);
+        std::filesystem::create_symlink("nowhere", ckpts);
+      } else if (e.step == until) {
+        std::filesystem::remove(ckpts);
+        std::filesystem::rename(aside, ckpts);
+      }
+    };
+  };
+  breaks_at(5, 7);
+  outcome const some = fit_mlp(in(folder.path, {2, 1}), o);
+  CHECK(some.code == 0);
+  CHECK(some.losses.size() == 16);
+  CHECK(some.warnings == 2);
+  CHECK(some.log.find("not saved") != std::string::npos);
+
+  temporary_folder second;
+  auto const there = second.path / "ckpts";
+  o.on_step = [&](redco::fit_event const& e) {
+    if (e.step != 6) return;
+    std::filesystem::remove_all(there);
+    std::filesystem::create_symlink("nowhere", there);
+  };
+  outcome const all = fit_mlp(in(second.path, {2, 1}), o);
+  CHECK(all.code == 74);
+  CHECK(all.losses.size() == 8);
+  std::filesystem::remove(there);
+  o.max_steps = 6;
+  o.save_every_steps = 0;
+  o.eval = {};
+  CHECK(fit_mlp(in(second.path, {2, 1}), o).code == 74);
+}

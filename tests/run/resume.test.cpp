@@ -1,0 +1,203 @@
+#include "mlp.hpp"
+
+#include <redco/ckpt/read_manifest.hpp>
+#include <redco/json/parse.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using run_test::fit_mlp;
+using run_test::in;
+using run_test::mlp_options;
+using run_test::outcome;
+
+namespace {
+
+// 13 examples, 4 at a time: epochs of 4 steps, the last of one example.
+mlp_options resume_options(std::int64_t max_steps, std::int64_t micro_batch = 0) {
+  mlp_options o;
+  o.epochs = 3;
+  o.max_steps = max_steps;
+  o.global_batch = 4;
+  o.micro_batch = micro_batch;
+  o.eval = run_test::numbers(5);
+  return o;
+}
+
+redco::deployer_options resume_at(std::filesystem::path const& workdir, redco::mesh mesh = {1, 1}) {
+  redco::deployer_options o = in(workdir, mesh);
+  o.resume = "auto";
+  return o;
+}
+
+std::vector<double> after(std::int64_t steps, std::vector<double> const& losses) {
+  return {losses.begin() + steps, losses.end()};
+}
+
+std::vector<std::int64_t> logged_steps(std::filesystem::path const& workdir) {
+  std::vector<std::int64_t> steps;
+  std::istringstream lines(content_of(workdir / "metrics.jsonl"));
+  for (std::string line; std::getline(lines, line);)
+    steps.push_back(redco::parse_json(line, "row")["step"].get<std::int64_t>());
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("a run that is stopped and resumed equals the unbroken run bit for bit, also in the middle of an epoch") {
+  temporary_folder whole, broken;
+  outcome const unbroken = fit_mlp(in(whole.path), resume_options(0));
+  REQUIRE(unbroken.code == 0);
+  REQUIRE(unbroken.losses.size() == 12);
+  std::vector<double> losses;
+  for (std::int64_t const stop : {3, 4, 6, 12}) {
+    outcome const part = fit_mlp(resume_at(broken.path), resume_options(stop));
+    REQUIRE(part.code == 0);
+    losses.insert(losses.end(), part.losses.begin(), part.losses.end());
+  }
+  CHECK(losses == unbroken.losses);
+  outcome const again = fit_mlp(resume_at(broken.path), resume_options(0));
+  CHECK(again.code == 0);
+  CHECK(again.losses.empty());
+  CHECK(again.evaluation == unbroken.evaluation);
+  CHECK(run_test::bit_equal(again.state, unbroken.state));
+  std::vector<std::int64_t> expected = run_test::numbers(12);
+  for (std::int64_t& step : expected) ++step;
+  CHECK(logged_steps(broken.path) == expected);
+}
+
+TEST_CASE("a checkpoint is bit-equal on every mesh, and the run goes on there with the same losses") {
+  temporary_folder saved, whole;
+  outcome const unbroken = fit_mlp(in(whole.path), resume_options(0));
+  outcome const first = fit_mlp(in(saved.path, {2, 1}), resume_options(6));
+  REQUIRE(first.code == 0);
+  CHECK(run_test::difference(unbroken.losses, [&] {
+          auto all = first.losses;
+          auto const rest = after(6, unbroken.losses);
+          all.insert(all.end(), rest.begin(), rest.end());
+          return all;
+        }()) < 1e-10);
+  std::string const at = (saved.path / "ckpts" / "last").string();
+  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {3, 1}, {1, 2}, {1, 3}, {2, 2}}) {
+    INFO("mesh " << mesh.dp << "x" << mesh.mp);
+    temporary_folder there;
+    redco::deployer_options where = in(there.path, mesh);
+    where.resume = at;
+    outcome const loaded = fit_mlp(where, resume_options(6));
+    REQUIRE(loaded.code == 0);
+    CHECK(run_test::bit_equal(loaded.state, first.state));
+    outcome const rest = fit_mlp(where, resume_options(0, 1));
+    REQUIRE(rest.code == 0);
+    CHECK(run_test::difference(after(6, unbroken.losses), rest.losses) < 1e-10);
+  }
+}
+
+TEST_CASE("a manifest tells where the run stands, and pointers name the last, the best and the asked for") {
+  temporary_folder folder;
+  mlp_options o = resume_options(10);
+  o.save_every_epochs = 2;
+  o.save_every_steps = 3;
+  o.keep_last = 1;
+  redco::deployer_options where = in(folder.path, {2, 1});
+  where.seed = 7;
+  std::vector<double> evaluations;
+  o.on_epoch = [&](redco::fit_event const& e) { evaluations.push_back(e.metrics.at("loss")); };
+  outcome const run = fit_mlp(where, o);
+  REQUIRE(run.code == 0);
+  auto const ckpts = folder.path / "ckpts";
+  redco::manifest const last = redco::read_manifest(ckpts / "last");
+  CHECK(last.step == 10);
+  CHECK(last.epoch == 2);
+  CHECK(last.epoch_position == 8);
+  CHECK(last.mesh.dp == 2);
+  CHECK(last.mesh.mp == 1);
+  CHECK(last.rng.seed == 7);
+  CHECK(last.rng.step == 10);
+  CHECK(last.data.seed == 7);
+  CHECK(last.data.examples == 13);
+  REQUIRE(evaluations.size() == 3);
+  double const best = *std::min_element(evaluations.begin(), evaluations.end());
+  CHECK(last.best.at("min_loss").value == best);
+  redco::manifest const lowest = redco::read_manifest(ckpts / "min_loss");
+  CHECK(lowest.best.at("min_loss").step == lowest.step);
+  CHECK(redco::parse_json(content_of(folder.path / "min_metrics.json"), "min")["loss"].get<double>() == best);
+  CHECK(redco::read_manifest(ckpts / "epoch_1").step == 8);
+  CHECK(content_of(ckpts / "last_ckpt.txt") == "step_10\n");
+  CHECK_FALSE(std::filesystem::exists(ckpts / "epoch_0"));
+  std::size_t kept = 0;
+  for (auto const& entry : std::filesystem::directory_iterator(ckpts))
+    if (entry.is_directory() && !entry.is_symlink()) ++kept;
+  CHECK(kept == (lowest.step == 10 ? 2u : lowest.step == 8 ? 2u : 3u));
+}
+
+TEST_CASE("every k-th step is saved, also where it ends an epoch and nothing else is saved") {
+  temporary_folder folder;
+  mlp_options o = resume_options(0);
+  o.eval = {};
+  o.epochs = 2;
+  o.save_last = false;
+  o.keep_last = 0;
+  o.save_every_steps = 4;
+  REQUIRE(fit_mlp(in(folder.path), o).code == 0);
+  CHECK(std::filesystem::exists(folder.path / "ckpts" / "step_4"));
+  CHECK(std::filesystem::exists(folder.path / "ckpts" / "step_8"));
+  CHECK_FALSE(std::filesystem::exists(folder.path / "ckpts" / "step_3"));
+}
+
+TEST_CASE("a run resumes from the newest checkpoint, from a path or not at all") {
+  temporary_folder folder, other;
+  mlp_options o = resume_options(3);
+  o.keep_last = 0;
+  o.save_every_steps = 1;
+  REQUIRE(fit_mlp(in(folder.path), o).code == 0);
+  o.max_steps = 5;
+  CHECK(fit_mlp(resume_at(folder.path), o).losses.size() == 2);
+  redco::deployer_options where = in(other.path);
+  where.resume = (folder.path / "ckpts" / "step_1").string();
+  CHECK(fit_mlp(where, resume_options(3)).losses.size() == 2);
+  CHECK(fit_mlp(resume_at(other.path), resume_options(3)).losses.empty());
+  CHECK(fit_mlp(in(other.path), resume_options(3)).losses.size() == 3);
+  where.resume = (folder.path / "ckpts" / "step_99").string();
+  outcome const missing = fit_mlp(where, resume_options(3));
+  CHECK(missing.code == 65);
+  CHECK(run_test::mentions(missing, "step_99"));
+}
+
+TEST_CASE("a checkpoint that does not belong is refused with what differs") {
+  temporary_folder folder;
+  REQUIRE(fit_mlp(in(folder.path), resume_options(3)).code == 0);
+  outcome const data = fit_mlp(resume_at(folder.path), resume_options(5), 14);
+  CHECK(data.code == 65);
+  CHECK(run_test::mentions(data, "13"));
+  CHECK(run_test::mentions(data, "14"));
+  outcome const wider = fit_mlp(resume_at(folder.path, {2, 1}), resume_options(5), 13, {}, {{.hidden = 6}});
+  CHECK(wider.code == 65);
+  CHECK(run_test::mentions(wider, "weight"));
+  CHECK(run_test::mentions(wider, "[12, 5]"));
+  CHECK(run_test::mentions(wider, "[6, 5]"));
+}
+
+TEST_CASE("examples that change from epoch to epoch are resumed at the end of one and within one") {
+  temporary_folder whole, broken;
+  mlp_options o = resume_options(0);
+  o.epochs = 2;
+  o.train_of_epoch = [](int epoch) {
+    if (epoch > 1) throw std::out_of_range("there is no third epoch");
+    auto all = run_test::numbers(epoch == 0 ? 9 : 6);
+    for (std::int64_t& one : all) one += 100 * epoch;
+    return redco::examples<std::int64_t>(std::move(all));
+  };
+  outcome const unbroken = fit_mlp(in(whole.path), o, 0);
+  REQUIRE(unbroken.code == 0);
+  REQUIRE(unbroken.losses.size() == 5);
+  std::vector<double> losses;
+  for (std::int64_t const stop : {2, 3, 4, 5, 9}) {
+    o.max_steps = stop;
+    outcome const part = fit_mlp(resume_at(broken.path), o, 0);
+    INFO(part.reason);
+    REQUIRE(part.code == 0);
+    losses.insert(losses.end(), part.losses.begin(), part.losses.end());
+  }
+  CHECK(losses == unbroken.losses);
+}

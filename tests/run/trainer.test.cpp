@@ -1,0 +1,306 @@
+#include "mlp.hpp"
+
+#include <redco/ckpt/read_manifest.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/run/predictor.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+using run_test::behaviour;
+using run_test::fit_mlp;
+using run_test::in;
+using run_test::mentions;
+using run_test::mlp_options;
+using run_test::outcome;
+
+namespace {
+
+mlp_options plain_options(int epochs = 2) {
+  mlp_options o;
+  o.epochs = epochs;
+  o.global_batch = 4;
+  return o;
+}
+
+redco::mesh const trainer_meshes[] = {{1, 1}, {2, 1}, {3, 1}, {1, 2}, {1, 3}, {2, 2}};
+
+}  // namespace
+
+TEST_CASE("the first loss is the weighted mean over the whole global batch, whatever the mesh and the micro-batch") {
+  // One step over all 7 examples, checked against ATen over the parameters of the start.
+  mlp_options o = plain_options(1);
+  o.global_batch = 7;
+  temporary_folder start;
+  mlp_options none = plain_options(0);
+  auto const parameters = fit_mlp(in(start.path), none, 7).state;
+  auto const b = run_test::mlp_batch_of(run_test::numbers(7));
+  at::Tensor const logits = at::linear(at::relu(at::linear(b.x, parameters.at("up.weight"), parameters.at("up.bias"))),
+                                       parameters.at("down.weight"), parameters.at("down.bias"));
+  double const expected = ((run_test::losses_of(logits, b) * b.weights).sum() / b.weights.sum()).item<double>();
+  for (redco::mesh const mesh : trainer_meshes) {
+    for (std::int64_t const micro : {0, 1, 2}) {
+      temporary_folder folder;
+      o.micro_batch = micro;
+      outcome const run = fit_mlp(in(folder.path, mesh), o, 7);
+      REQUIRE(run.losses.size() == 1);
+      CHECK(run.losses[0] == Approx(expected).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("evaluation gives the weighted mean loss, one output per example and the user's metrics on every mesh") {
+  std::vector<std::int64_t> const dev{12, 3, 5, 40, 8, 21, 33};
+  for (std::size_t const count : {std::size_t{1}, std::size_t{7}}) {
+    redco::metric_map first;
+    for (redco::mesh const mesh : trainer_meshes) {
+      INFO(count << " examples on " << mesh.dp << "x" << mesh.mp);
+      temporary_folder folder;
+      mlp_options o = plain_options();
+      o.eval = std::vector<std::int64_t>(dev.begin(), dev.begin() + static_cast<std::ptrdiff_t>(count));
+      o.save_argmax = {"right"};
+      std::size_t seen = 0;
+      o.metrics = [&](std::span<std::int64_t const> examples, std::span<std::int64_t const> outputs) {
+        seen = examples.size();
+        double right = 0, order = 0;
+        for (std::size_t i = 0; i < examples.size(); ++i) {
+          right += outputs[i] % 10 == (examples[i] * 7 + 1) % 3 ? 1 : 0;
+          order += outputs[i] / 10 == examples[i] ? 1 : 0;
+        }
+        return redco::metric_map{{"right", right}, {"in_order", order}};
+      };
+      outcome const run = fit_mlp(in(folder.path, mesh), o);
+      REQUIRE(run.code == 0);
+      CHECK(seen == count);
+      CHECK(run.evaluation.at("in_order") == static_cast<double>(count));
+      if (first.empty()) first = run.evaluation;
+      CHECK(run.evaluation.at("right") == first.at("right"));
+      CHECK(run.evaluation.at("loss") == Approx(first.at("loss")).epsilon(1e-10));
+      auto const outputs = redco::parse_json(content_of(folder.path / "outputs_epoch0.json"), "outputs");
+      REQUIRE(outputs.size() == count);
+      CHECK(outputs.back()["example"] == dev[count - 1]);
+      CHECK(outputs.back()["output"].get<std::int64_t>() / 10 == dev[count - 1]);
+      auto const results = redco::parse_json(content_of(folder.path / "eval_results_epoch1.json"), "results");
+      CHECK(results["loss"].get<double>() == run.evaluation.at("loss"));
+      CHECK(std::filesystem::exists(folder.path / "ckpts" / "max_right"));
+      CHECK(std::filesystem::exists(folder.path / "max_metrics.json"));
+    }
+  }
+}
+
+TEST_CASE("training stops when the first watched metric does not get better") {
+  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 2}}) {
+    temporary_folder folder;
+    mlp_options o = plain_options(20);
+    o.eval = run_test::numbers(3);
+    o.patience = 3;
+    o.save_argmin = {"chosen", "loss"};
+    int evaluations = 0;
+    o.metrics = [&](auto, auto) { return redco::metric_map{{"chosen", evaluations++ == 2 ? 1.0 : 2.0}}; };
+    outcome const run = fit_mlp(in(folder.path, mesh), o);
+    // Evaluation 0 is the sanity check; 2 is the best of the rest; 3, 4, 5 are not better.
+    CHECK(run.code == 0);
+    CHECK(run.losses.size() == 5 * 4);
+    CHECK(run.log.find("no better") != std::string::npos);
+    CHECK(redco::read_manifest(folder.path / "ckpts" / "min_chosen").step == 8);
+  }
+}
+
+TEST_CASE("an evaluation every k steps judges and saves within an epoch") {
+  temporary_folder folder;
+  mlp_options o = plain_options();
+  o.eval = run_test::numbers(3);
+  o.eval_every_steps = 3;
+  int evaluations = 0;
+  o.save_argmin = {"chosen"};
+  o.metrics = [&](auto, auto) { return redco::metric_map{{"chosen", evaluations++ == 1 ? 1.0 : 2.0}}; };
+  CHECK(fit_mlp(in(folder.path, {2, 1}), o).code == 0);
+  CHECK(evaluations == 1 + 4);  // before training, after steps 3, 4, 6, 8
+  redco::manifest const best = redco::read_manifest(folder.path / "ckpts" / "min_chosen");
+  CHECK(best.step == 3);
+  CHECK(best.epoch_position == 12);
+}
+
+TEST_CASE("frozen parameters stay as they were and the others do not") {
+  temporary_folder start, folder;
+  auto const before = fit_mlp(in(start.path), plain_options(0)).state;
+  for (redco::mesh const mesh : {redco::mesh{1, 1}, {1, 2}, {2, 1}}) {
+    mlp_options o = plain_options();
+    o.frozen = {"up.*"};
+    auto const now = fit_mlp(in(folder.path, mesh), o).state;
+    CHECK(at::equal(now.at("up.weight"), before.at("up.weight")));
+    CHECK(at::equal(now.at("up.bias"), before.at("up.bias")));
+    CHECK_FALSE(at::equal(now.at("down.weight"), before.at("down.weight")));
+    CHECK_FALSE(now.contains("optimizer.exp_avg.up.weight"));
+  }
+}
+
+TEST_CASE("a warm start takes the parameters of a file and begins at step one") {
+  temporary_folder first, second, third;
+  outcome const trained = fit_mlp(in(first.path), plain_options());
+  mlp_options o = plain_options(0);
+  o.warm_start = first.path / "ckpts" / "last" / "parameters-0of1.safetensors";
+  REQUIRE(std::filesystem::exists(o.warm_start));
+  outcome const warm = fit_mlp(in(second.path, {1, 2}), o);
+  REQUIRE(warm.code == 0);
+  for (char const* const name : {"up.weight", "up.bias", "down.weight", "down.bias"})
+    CHECK(at::equal(warm.state.at(name), trained.state.at(name)));
+  CHECK(warm.state.at("optimizer.exp_avg.up.weight").abs().max().item<double>() == 0);
+  o.warm_start = first.path / "absent.safetensors";
+  CHECK(fit_mlp(in(third.path), o).code == 65);
+}
+
+TEST_CASE("a step of one's own replaces loss and backward") {
+  temporary_folder folder, other;
+  mlp_options o = plain_options();
+  o.train_step = [](auto& step, auto const& net, run_test::mlp_batch const& b) {
+    at::Tensor const each = run_test::losses_of(net(b.x), b) * b.weights;
+    step.add(redco::mean{each.sum(), b.weights.sum().item<double>()});
+  };
+  CHECK(fit_mlp(in(folder.path, {2, 1}), o).losses == fit_mlp(in(other.path, {2, 1}), plain_options()).losses);
+}
+
+TEST_CASE("hooks see every step and epoch on rank 0, once") {
+  temporary_folder folder;
+  mlp_options o = plain_options();
+  o.eval = run_test::numbers(3);
+  o.config = {{"lr", 0.02}};
+  std::vector<std::int64_t> steps;
+  std::vector<int> epochs;
+  o.on_step = [&](redco::fit_event const& e) { steps.push_back(e.step); };
+  o.on_epoch = [&](redco::fit_event const& e) {
+    epochs.push_back(e.epoch);
+    CHECK(e.metrics.contains("loss"));
+  };
+  CHECK(fit_mlp(in(folder.path, {2, 2}), o).code == 0);
+  CHECK(steps == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(epochs == std::vector<int>{0, 1});
+  CHECK(redco::parse_json(content_of(folder.path / "config.json"), "config")["lr"] == 0.02);
+}
+
+TEST_CASE("collate learns the longest of the global batch, and each example is seen once an epoch") {
+  for (redco::mesh const mesh : {redco::mesh{1, 1}, {3, 1}}) {
+    temporary_folder folder;
+    std::mutex guard;
+    std::multiset<std::int64_t> seen;
+    std::map<std::uint64_t, std::set<std::int64_t>> told;
+    std::map<std::uint64_t, std::int64_t> longest;
+    behaviour how;
+    how.collate = [&](std::span<std::int64_t const> ids, redco::collate_info const& info) {
+      std::lock_guard const lock(guard);
+      told[info.step].insert(info.longest);
+      for (std::int64_t const id : ids) {
+        seen.insert(id);
+        longest[info.step] = std::max(longest[info.step], 100 + id);
+      }
+    };
+    mlp_options o = plain_options(1);
+    o.micro_batch = 1;
+    o.length = [](std::int64_t const& id) { return 100 + id; };
+    CHECK(fit_mlp(in(folder.path, mesh), o, 13, how).code == 0);
+    for (auto const& [step, lengths] : told) CHECK(lengths == std::set<std::int64_t>{longest[step]});
+    CHECK(told.size() == 4);
+    auto const all = run_test::numbers(13);
+    CHECK(seen == std::multiset<std::int64_t>(all.begin(), all.end()));
+  }
+}
+
+TEST_CASE("a loss of several terms averages each by its own count, as one rank does") {
+  auto const pipeline =
+      run_test::mlp_collate() | redco::loss([](auto const& net, run_test::mlp_batch const& b) {
+        at::Tensor const out = net(b.x), each = run_test::losses_of(out, b);
+        at::Tensor const some = b.ids.remainder(4).eq(0).to(at::kDouble);
+        return redco::terms{{{"nll", {(each * b.weights).sum(), b.weights.sum().template item<double>()}, 1.0},
+                             {"square", {(out.square().sum(-1) * some).sum(), some.sum().template item<double>()}, 0.3},
+                             {"watched", {out.sum(), static_cast<double>(out.numel())}, 0.0}}};
+      });
+  using several_options = run_test::options_of<run_test::mlp, std::remove_const_t<decltype(pipeline)>>;
+  several_options o;
+  o.epochs = 3;
+  o.global_batch = 4;
+  o.eval = std::vector<std::int64_t>{12};  // fewer than replicas
+  o.save_argmin = {"square"};
+  outcome first;
+  for (redco::mesh const mesh : trainer_meshes) {
+    INFO(mesh.dp << "x" << mesh.mp);
+    temporary_folder folder;
+    outcome const run = run_test::fit(in(folder.path, mesh), run_test::mlp{}, pipeline, run_test::numbers(13), o);
+    INFO(run.reason);
+    REQUIRE(run.code == 0);
+    if (first.losses.empty()) first = run;
+    CHECK(run_test::difference(first.losses, run.losses) < 1e-10);
+    for (char const* const name : {"nll", "square", "watched", "loss"})
+      CHECK(run.evaluation.at(name) == Approx(first.evaluation.at(name)).epsilon(1e-10));
+    CHECK(run.evaluation.at("loss") ==
+          Approx(run.evaluation.at("nll") + 0.3 * run.evaluation.at("square")).epsilon(1e-12));
+    std::string const row = content_of(folder.path / "metrics.jsonl");
+    CHECK(row.find("\"watched\":") != std::string::npos);
+    CHECK(row.find("null") == std::string::npos);
+  }
+  temporary_folder folder;
+  o.micro_batch = 1;
+  CHECK(run_test::fit(in(folder.path), run_test::mlp{}, pipeline, run_test::numbers(13), o).code == 64);
+  o.micro_batch = 0;
+  o.eval_predictions = true;
+  CHECK(run_test::fit(in(folder.path), run_test::mlp{}, pipeline, run_test::numbers(13), o).code == 64);
+}
+
+TEST_CASE("a scalar loss weighs as many as its examples") {
+  auto const pipeline = run_test::mlp_collate() | redco::loss([](auto const& net, run_test::mlp_batch const& b) {
+                          return run_test::losses_of(net(b.x), b).mean();
+                        });
+  run_test::options_of<run_test::mlp, std::remove_const_t<decltype(pipeline)>> o;
+  o.epochs = 3;
+  o.global_batch = 5;
+  std::vector<double> first;
+  for (redco::mesh const mesh : trainer_meshes) {
+    temporary_folder folder;
+    o.micro_batch = mesh.dp == 2 ? 2 : 0;
+    outcome const run = run_test::fit(in(folder.path, mesh), run_test::mlp{}, pipeline, run_test::numbers(13), o);
+    REQUIRE(run.code == 0);
+    if (first.empty()) first = run.losses;
+    CHECK(run_test::difference(first, run.losses) < 1e-10);
+  }
+}
+
+TEST_CASE("a predictor gives one result per example, in order, for any count on any mesh") {
+  std::vector<std::int64_t> first;
+  for (redco::mesh const mesh : trainer_meshes) {
+    temporary_folder folder;
+    run_test::silence const quiet;
+    redco::deployer deployer(in(folder.path, mesh));
+    run_test::trainer_of<run_test::mlp, decltype(run_test::mlp_pipeline())> trainer(
+        deployer, {}, run_test::mlp_pipeline(), redco::adamw{.lr = 0.02});
+    REQUIRE(trainer.fit(run_test::numbers(13), plain_options()) == 0);
+    redco::predictor const predictor(trainer);
+    for (std::int64_t const count : {0, 1, 7}) {
+      auto const outputs = predictor.predict(run_test::numbers(count), 3);
+      REQUIRE(outputs.size() == static_cast<std::size_t>(count));
+      for (std::size_t i = 0; i < outputs.size(); ++i) CHECK(outputs[i] / 10 == static_cast<std::int64_t>(i));
+      if (count < 7) continue;
+      if (first.empty()) first = outputs;
+      CHECK(outputs == first);
+    }
+  }
+}
+
+TEST_CASE("another fit of a trainer goes on from its parameters and cannot freeze others") {
+  temporary_folder folder;
+  run_test::silence const quiet;
+  redco::deployer deployer(in(folder.path));
+  run_test::trainer_of<run_test::mlp, decltype(run_test::mlp_pipeline())> trainer(
+      deployer, {}, run_test::mlp_pipeline(), redco::adamw{.lr = 0.02});
+  std::vector<double> losses;
+  mlp_options o = plain_options(1);
+  o.on_step = [&](redco::fit_event const& e) { losses.push_back(e.loss); };
+  REQUIRE(trainer.fit(run_test::numbers(3), o) == 0);
+  REQUIRE(trainer.fit(run_test::numbers(3), o) == 0);
+  REQUIRE(losses.size() == 2);
+  CHECK(losses[1] < losses[0]);
+  o.frozen = {"up.*"};
+  CHECK(trainer.fit(run_test::numbers(3), o) == 64);
+}
