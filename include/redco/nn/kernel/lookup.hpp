@@ -26,7 +26,8 @@ struct lookup_function : recorded_function<lookup_function> {
     at::Tensor const ids = ctx->get_saved_variables()[0];
     if (at::GradMode::is_enabled()) {  // true exactly under create_graph: the next derivative looks up every id
       at::Tensor const own = gradient[0].masked_fill(ids.lt(0).unsqueeze(-1), 0);
-      return {at::embedding_dense_backward(own, ids.clamp_min(0), ctx->saved_data["rows"].toInt(), -1, false), {}, {}};
+      at::Tensor const none = at::zeros({ctx->saved_data["rows"].toInt(), own.size(-1)}, own.options());
+      return {none.index_add(0, ids.clamp_min(0).flatten(), own.flatten(0, -2)), {}, {}};
     }
     return {at::embedding_dense_backward(gradient[0], ids, ctx->saved_data["rows"].toInt(), -1, false), {}, {}};
   }

@@ -1,0 +1,73 @@
+#include "walls/training.hpp"
+
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/predict.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// A batch that is not text: images with labels, through convolutions.
+
+namespace {
+
+using namespace redco;
+
+struct picture {
+  std::vector<float> pixels;  ///< 2 channels of 6 x 8
+  int label;
+};
+struct picture_batch {
+  at::Tensor pixels, labels;
+};
+
+struct classifier {
+  using net = sequential<named<"c", conv2d<2, 4, 3, 1, 1>>, relu, max_pool<2>, named<"d", conv2d<4, 3, 3>>, flatten,
+                         named<"up", linear<6, 10>>, relu, dropout<real{0.2}>, named<"down", linear<10, 3>>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 2, 6, 8}; }
+};
+
+std::vector<picture> pictures() {
+  std::vector<picture> all;
+  for (int i = 0; i < 7; ++i) {
+    picture p{{}, i % 3};
+    for (int at = 0; at < 96; ++at) p.pixels.push_back(static_cast<float>((at * (i % 3 + 2) + i) % 11) / 11.0F);
+    all.push_back(p);
+  }
+  return all;
+}
+
+auto classification() {
+  return collate([](std::span<picture const> examples) {
+           auto const n = static_cast<std::int64_t>(examples.size());
+           picture_batch batch{at::empty({n, 2, 6, 8}, at::kDouble), at::empty({n}, at::kLong)};
+           for (std::int64_t i = 0; i < n; ++i) {
+             picture const& one = examples[static_cast<std::size_t>(i)];
+             batch.pixels[i].copy_(at::tensor(one.pixels).view({2, 6, 8}));
+             batch.labels[i] = one.label;
+           }
+           return batch;
+         }) |
+         loss([](auto const& net, picture_batch const& b) { return cross_entropy(net(b.pixels), b.labels); }) |
+         predict([](auto const& net, picture_batch const& b) { return net(b.pixels).argmax(1); });
+}
+
+}  // namespace
+
+TEST_CASE("images are classified the same on every mesh") {
+  auto const job = classification();
+  auto const all = pictures();
+  auto const one = walls::check_meshes(
+      classifier{}, adamw{.lr = 2e-2}, {.steps = 20, .examples = 7},
+      [&](auto const& net, walls::share const& mine, int) {
+        std::span<picture const> const examples(all.data() + mine.begin, static_cast<std::size_t>(mine.size()));
+        return job.loss(net, job.collate(examples));
+      },
+      {{2, 1}, {1, 2}, {3, 1}});
+  CHECK(one.losses.back() < 0.9 * one.losses.front());
+}
