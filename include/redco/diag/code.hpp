@@ -74,7 +74,8 @@ inline constexpr diagnosis diagnoses[] = {
      "convert one of them with enter, reduce or gather first",
      {"this layer needs whole features but its input is split", "a norm needs whole features",
       "a residual branch gives another layout than its input", "parallel branches give layouts that cannot be added",
-      "only a replicated value can enter a column-parallel layer", "token ids are replicated"}},
+      "only a replicated value can enter a column-parallel layer",
+      "only a column-parallel layer takes an entered value", "token ids are replicated"}},
     {"S009", "an override matches nothing",
      "A pattern that matches nothing is a typing error, or one that outlived its layer.",
      "name something that the plan has"},
@@ -83,8 +84,6 @@ inline constexpr diagnosis diagnoses[] = {
      "Parameters, gradients, optimizer state, activations and workspace of one rank together exceed the budget.",
      "use a wider mesh, a smaller micro-batch or recomputation"},
     // L: layers
-    {"L001", "this type is not a layer", "A layer type says so, because its members alone do not tell what they mean.",
-     "give it 'using layer_concept = redco::layer_tag' and the members that layer/README.md lists"},
     {"L002", "a layer needs a context entry that nobody set",
      "Masks, positions, encoder states and caches reach a layer through the context, by key.",
      "pass it with .with<Key>(value)"},

@@ -13,6 +13,7 @@ namespace redco {
 template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto Bias = true>
 struct conv2d {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
 
   template <class X>
   using out = typename detail::norm_out<X>::type;

@@ -23,6 +23,7 @@ struct ids_out {
 template <auto Vocabulary, auto Width>
 struct embedding {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
 
   template <class X>
   using out = typename detail::ids_out<X>::type;

@@ -11,6 +11,7 @@ template <auto Deviation, layer Layer>
 struct initialised {
   using layer_concept = layer_tag;
   using alone = initialised<Deviation, alone_t<Layer>>;
+  static constexpr bool unnamed = is_unnamed<Layer>;
   static constexpr bool featurewise = is_featurewise<Layer>;
   static constexpr bool closes_split = redco::closes_split<Layer>;
 

@@ -39,6 +39,7 @@ struct head_out {
 template <auto Vocabulary, auto Width, fixed_string Tied = "">
 struct language_head {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = Tied.view().empty();
 
   template <class X>
   using out = typename detail::head_out<X>::type;

@@ -42,6 +42,10 @@ using alone_t = typename detail::alone<L>::type;
 template <class L>
 inline constexpr bool is_featurewise = requires { requires L::featurewise; };
 
+/// A layer that calls parameters just "weight" or "bias": where it stands in a sequence without a name, its place is its name.
+template <class L>
+inline constexpr bool is_unnamed = requires { requires L::unnamed; };
+
 /// A layer that can take a split input and close it.
 template <class L>
 inline constexpr bool closes_split = requires { requires L::closes_split; };

@@ -23,6 +23,8 @@ struct linear_out {
                 "redco[S004]: the input of a row-parallel layer is not split; put a column-parallel layer before it");
   static_assert(Cut == cut::automatic || Cut == cut::row || !is_split<X>,
                 "redco[S008]: this layer needs whole features but its input is split; close the split before it");
+  static_assert(!is_whole(Cut) || !std::is_same_v<X, entered>,
+                "redco[S008]: only a column-parallel layer takes an entered value; leave enter out before a whole layer");
 };
 
 }  // namespace detail
@@ -35,6 +37,7 @@ struct linear_out {
 template <auto In, auto Out, auto Bias = true, cut Cut = cut::automatic>
 struct linear {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
   using alone = linear<In, Out, Bias, Cut == cut::automatic ? cut::alone : Cut>;
   static constexpr bool closes_split = Cut == cut::automatic || Cut == cut::row;
 

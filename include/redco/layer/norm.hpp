@@ -25,6 +25,7 @@ struct norm_out {
 template <auto Width, int Statistics, bool Bias>
 struct norm_layer {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
 
   template <class X>
   using out = typename detail::norm_out<X>::type;

@@ -38,6 +38,7 @@ struct opaque_facts<Callable> {
 template <class Callable>
 struct opaque {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
 
   template <class X>
   using out = typename detail::norm_out<X>::type;

@@ -13,6 +13,7 @@ namespace redco {
 template <auto Context, auto Width>
 struct positions {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
 
   template <class X>
   using out = replicated;

@@ -25,15 +25,18 @@ struct repeat_out {
 template <auto Times, layer Block>
 struct repeat {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = is_unnamed<Block>;
+
+  using body = alone_t<Block>;
 
   template <class X>
-  using out = typename detail::repeat_out<X, out_t<Block, X>>::type;
+  using out = typename detail::repeat_out<X, out_t<body, X>>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     w.repeated(of<Times>(config), [&] {
-      Block::template facts<X>(config, w);
-      detail::settle_facts<out_t<Block, X>>(w);
+      body::template facts<X>(config, w);
+      detail::settle_facts<out_t<body, X>>(w);
     });
   }
 };

@@ -23,14 +23,17 @@ struct residual_out {
 template <layer Branch>
 struct residual {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = is_unnamed<Branch>;
+
+  using body = alone_t<Branch>;
 
   template <class X>
-  using out = typename detail::residual_out<X, out_t<Branch, X>>::type;
+  using out = typename detail::residual_out<X, out_t<body, X>>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    Branch::template facts<X>(config, w);
-    detail::settle_facts<out_t<Branch, X>>(w);
+    body::template facts<X>(config, w);
+    detail::settle_facts<out_t<body, X>>(w);
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
   }
 };

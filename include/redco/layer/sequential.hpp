@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
+#include <redco/layer/numbered.hpp>
 #include <redco/layer/settle.hpp>
 #include <redco/layer/walk.hpp>
 
@@ -39,7 +40,7 @@ template <class X, class... Done, class First, class... Rest>
 struct resolve_chain<X, chain<Done...>, First, Rest...> {
   using input = settled_t<X>;
   static constexpr bool opens = std::is_same_v<input, replicated> && !split_is_closed<Rest...>;
-  using chosen = std::conditional_t<opens, alone_t<First>, First>;
+  using chosen = numbered<sizeof...(Done), std::conditional_t<opens, alone_t<First>, First>>;
   // Asked before an alias asks: a failed check inside an alias takes the alias away on clang, and more errors follow.
   static_assert(sizeof(out_t<chosen, input>) > 0);
   using next = resolve_chain<out_t<chosen, input>, chain<Done..., link<chosen, input>>, Rest...>;
@@ -51,10 +52,11 @@ struct resolve_chain<X, chain<Done...>, First, Rest...> {
 
 /// Layers one after another. A pending sum between two of them is reduced; the last one's is handed on, so that parallel
 /// branches can share one reduction. Here the data flow decides the cuts: an automatic linear opens a split only where a
-/// later layer closes it.
+/// later layer closes it. A layer without a name is named by its place.
 template <layer... Layers>
 struct sequential {
   using layer_concept = layer_tag;
+  static constexpr bool unnamed = (is_unnamed<Layers> || ...);
   static constexpr bool featurewise = (is_featurewise<Layers> && ...);
   static constexpr bool closes_split = detail::split_is_closed<Layers...>;
 

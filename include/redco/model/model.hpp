@@ -18,6 +18,10 @@ struct workload {
 template <class M>
 concept model = layer<typename M::net> && requires(M const& m) { m.config; };
 
+/// The structure of a model, an automatic linear that is all of it left whole.
+template <model M>
+using net_of = alone_t<typename M::net>;
+
 struct no_config {};
 
 /// A model made of one composition of layers with literal sizes: `model_of<sequential<linear<784, 512>, relu, ...>>`.

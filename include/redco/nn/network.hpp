@@ -27,7 +27,7 @@ namespace redco {
 template <model M>
 class network {
  public:
-  using net_module = module<typename M::net, replicated>;
+  using net_module = module<net_of<M>, replicated>;
 
   network(M const& m, parameter_store const& store, int mp_index, int shards)
       : network(m, store, mp_index, shards, leaves(store)) {}
@@ -103,7 +103,7 @@ class bound_network {
   auto operator()(at::Tensor const& x) const {
     context<Items...> const ctx(*pass_, pass_->calls++, net_, items_);
     auto const y = net_->modules()(redco::tensor<replicated>(x), ctx);
-    static_assert(detail::agrees<out_t<typename M::net, replicated>, std::remove_const_t<decltype(y)>>,
+    static_assert(detail::agrees<out_t<net_of<M>, replicated>, std::remove_const_t<decltype(y)>>,
                   "a module gives another layout than its layer type says");
     return detail::whole(y, *pass_->mp);
   }

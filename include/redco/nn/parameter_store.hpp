@@ -51,7 +51,9 @@ class parameter_store {
     lay_out();
     allocate(compute);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      index_[parameters_[i].name] = i;
+      if (!index_.emplace(parameters_[i].name, i).second)
+        throw error(exit_code::internal, "two parameters are called '" + parameters_[i].name +
+                                             "': give their layers names with redco::named");
       initialise(parameters_[i], mp_index, seed);
     }
     publish();

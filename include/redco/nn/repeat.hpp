@@ -47,7 +47,7 @@ struct module<repeat<Times, Block>, X> {
     return y;
   }
 
-  std::vector<module<Block, X>> blocks;
+  std::vector<module<typename repeat<Times, Block>::body, X>> blocks;
   std::vector<std::vector<at::Tensor>> block_leaves;
 };
 

@@ -15,7 +15,7 @@ struct module<residual<Branch>, X> {
     return tensor<settled_t<X>>(x.local() + detail::settle(branch(x, ctx), ctx.mp()).local());
   }
 
-  module<Branch, X> branch;
+  module<typename residual<Branch>::body, X> branch;
 };
 
 }  // namespace redco

@@ -24,14 +24,28 @@ struct branch_sum {
   void add(tensor<replicated> const& x) { whole.push_back(x.local()); }
 };
 
+template <class Branches, class X>
+struct modules_of_branches;
+template <class... Branches, class X>
+struct modules_of_branches<branch_list<Branches...>, X> {
+  using type = std::tuple<module<Branches, X>...>;
+
+  /// Built from left to right, as the facts are stated.
+  template <class Config>
+  static type build(builder<Config>& b) {
+    return type{module<Branches, X>(b)...};
+  }
+};
+
 }  // namespace detail
 
 template <class... Branches, class X>
 struct module<sum<Branches...>, X> {
   using result = out_t<sum<Branches...>, X>;
+  using branch_modules = typename detail::modules_of_branches<typename sum<Branches...>::template links<X>, X>::type;
 
   template <class Config>
-  explicit module(builder<Config>& b) : branches{module<Branches, X>(b)...} {}
+  explicit module(builder<Config>& b) : branches(detail::modules_of_branches<typename sum<Branches...>::template links<X>, X>::build(b)) {}
 
   template <class Context>
   tensor<result> operator()(tensor<X> const& x, Context const& ctx) const {
@@ -46,7 +60,7 @@ struct module<sum<Branches...>, X> {
     }
   }
 
-  std::tuple<module<Branches, X>...> branches;
+  branch_modules branches;
 };
 
 }  // namespace redco

@@ -5,6 +5,7 @@
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
+#include <redco/layer/numbered.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
@@ -12,6 +13,9 @@
 
 #include <redco/meta/fixed_string.hpp>
 #include <redco/meta/glob.hpp>
+
+#include <cstddef>
+#include <utility>
 
 namespace redco {
 
@@ -79,17 +83,23 @@ struct keep_whole<residual<L>, Pattern, Here, Inside> {
   static constexpr int matches = inner::matches;
 };
 
-template <class... Ls, fixed_string Pattern, class Here, bool Inside>
-struct keep_whole<sequential<Ls...>, Pattern, Here, Inside> {
-  using type = sequential<typename keep_whole<Ls, Pattern, Here, Inside>::type...>;
-  static constexpr int matches = (0 + ... + keep_whole<Ls, Pattern, Here, Inside>::matches);
+/// The members of a sequence or sum, those without a name under their places.
+template <template <class...> class Combinator, class Places, fixed_string Pattern, class Here, bool Inside, class... Ls>
+struct keep_whole_members;
+template <template <class...> class Combinator, std::size_t... Place, fixed_string Pattern, class Here, bool Inside,
+          class... Ls>
+struct keep_whole_members<Combinator, std::index_sequence<Place...>, Pattern, Here, Inside, Ls...> {
+  using type = Combinator<typename keep_whole<numbered<Place, Ls>, Pattern, Here, Inside>::type...>;
+  static constexpr int matches = (0 + ... + keep_whole<numbered<Place, Ls>, Pattern, Here, Inside>::matches);
 };
 
 template <class... Ls, fixed_string Pattern, class Here, bool Inside>
-struct keep_whole<sum<Ls...>, Pattern, Here, Inside> {
-  using type = sum<typename keep_whole<Ls, Pattern, Here, Inside>::type...>;
-  static constexpr int matches = (0 + ... + keep_whole<Ls, Pattern, Here, Inside>::matches);
-};
+struct keep_whole<sequential<Ls...>, Pattern, Here, Inside>
+    : keep_whole_members<sequential, std::index_sequence_for<Ls...>, Pattern, Here, Inside, Ls...> {};
+
+template <class... Ls, fixed_string Pattern, class Here, bool Inside>
+struct keep_whole<sum<Ls...>, Pattern, Here, Inside>
+    : keep_whole_members<sum, std::index_sequence_for<Ls...>, Pattern, Here, Inside, Ls...> {};
 
 template <class L, fixed_string Pattern>
 struct checked_keep_whole : keep_whole<L, Pattern, path_of<>, glob(Pattern.view(), "")> {

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/named.hpp>
+
+#include <redco/meta/fixed_string.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+/// The decimal digits of I, below 1000.
+template <std::size_t I>
+constexpr auto digits() {
+  static_assert(I < 1000, "a sequence of at most 1000 layers is numbered; nest them");
+  if constexpr (I < 10) {
+    return fixed_string({static_cast<char>('0' + I), '\0'});
+  } else if constexpr (I < 100) {
+    return fixed_string({static_cast<char>('0' + I / 10), static_cast<char>('0' + I % 10), '\0'});
+  } else {
+    return fixed_string({static_cast<char>('0' + I / 100), static_cast<char>('0' + I / 10 % 10),
+                         static_cast<char>('0' + I % 10), '\0'});
+  }
+}
+
+}  // namespace detail
+
+/// The layer at place I of a sequence or sum: under its place as a name where it has none ("0.weight", "2.weight"), as
+/// torch::nn::Sequential names its members, else itself.
+template <std::size_t I, layer Layer>
+using numbered = std::conditional_t<is_unnamed<Layer>, named<detail::digits<I>(), Layer>, Layer>;
+
+}  // namespace redco

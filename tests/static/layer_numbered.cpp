@@ -1,0 +1,41 @@
+// Layers without a name are called by their place in a sequence or sum; where no partner follows, an automatic linear is whole.
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sum.hpp>
+#include <redco/model/model.hpp>
+#include <redco/shard/keep_whole.hpp>
+#include <redco/shard/plan.hpp>
+
+#include <string_view>
+
+using namespace redco;
+
+using branches = sum<linear<10, 5>, named<"own", linear<10, 5>>>;
+using body = residual<sequential<linear<10, 12>, gelu, linear<12, 10>>>;
+using whole_net = sequential<linear<7, 6>, relu, linear<6, 10>, body, repeat<3, linear<10, 10>>, layer_norm<10>, branches>;
+
+constexpr model_of<whole_net> net{};
+constexpr auto entries = plan_of<net>({.dp = 1, .mp = 2}).entries;
+
+constexpr bool is(std::size_t i, std::string_view name, int split_dim) {
+  return entries[i].fact.name.view() == name && entries[i].fact.split_dim == split_dim;
+}
+
+constexpr model_of<keep_whole<sequential<linear<7, 6>, relu, linear<6, 10>, body>, "3">> kept{};
+constexpr auto kept_entries = plan_of<kept>({.dp = 1, .mp = 2}).entries;
+static_assert(kept_entries[0].fact.split_dim == 0 && kept_entries[4].fact.name.view() == "3.0.weight");
+static_assert(kept_entries[4].fact.split_dim == -1 && kept_entries[4].fact.why == reason::overridden);
+
+constexpr model_of<linear<4, 3>> only{};
+static_assert(plan_of<only>({.dp = 1, .mp = 7}).entries[0].fact.why == reason::alone);
+
+static_assert(is(0, "0.weight", 0) && is(2, "2.weight", 1));
+static_assert(is(4, "3.0.weight", 0) && is(6, "3.2.weight", 1));
+static_assert(is(8, "4.*.weight", -1) && is(10, "5.weight", -1));
+static_assert(is(12, "6.0.weight", -1) && is(14, "6.own.weight", -1));
