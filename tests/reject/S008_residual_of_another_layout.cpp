@@ -1,13 +1,16 @@
 // A branch ends in the layout in which it begins.
+#include <redco/layer/enter.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
 
-#include <type_traits>
+template <class... Layers>
+using branch = redco::out_t<redco::residual<redco::sequential<redco::enter_layer, Layers...>>, redco::replicated>;
 
 #if REDCO_ACCEPT
-static_assert(std::is_same_v<redco::out_t<redco::residual<redco::linear<8, 8, true, redco::cut::whole>>, redco::replicated>, redco::replicated>);
+static_assert(sizeof(branch<redco::column_linear<8, 8>, redco::row_linear<8, 8>>) > 0);
 #else  // expect: redco[S008]
-static_assert(sizeof(redco::out_t<redco::residual<redco::linear<8, 8>>, redco::replicated>) > 0);
+static_assert(sizeof(branch<redco::column_linear<8, 8>>) > 0);
 #endif
 
 int main() {}
