@@ -183,7 +183,14 @@ TEST_CASE("what cannot be run is refused before any work") {
   CHECK(unmatched.code == 64);
   CHECK(mentions(unmatched, "9.*"));
   o = failing_options();
+  o.patience = -1;
+  CHECK(fit_mlp(in(folder.path), o).code == 64);
+  o = failing_options();
   o.eval = run_test::numbers(3);
+  o.metrics = [](auto, auto) { return redco::metric_map{{"top/1", 1}}; };
+  o.save_argmax = {"top/1"};
+  CHECK(fit_mlp(in(folder.path), o).code == 64);
+  o.metrics = nullptr;
   o.save_argmax = {"acuracy"};
   outcome const unknown = fit_mlp(in(folder.path, {2, 1}), o);
   CHECK(unknown.code == 64);

@@ -3,7 +3,11 @@
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/json/parse.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <mutex>
+#include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -176,6 +180,33 @@ TEST_CASE("a checkpoint that does not belong is refused with what differs") {
   CHECK(run_test::mentions(wider, "weight"));
   CHECK(run_test::mentions(wider, "[12, 5]"));
   CHECK(run_test::mentions(wider, "[6, 5]"));
+}
+
+TEST_CASE("a resumed run may change its batch: every example of the epoch is still seen once; the seed stays") {
+  temporary_folder folder;
+  std::mutex guard;
+  std::vector<std::int64_t> seen;
+  run_test::behaviour how;
+  how.collate = [&](std::span<std::int64_t const> ids, redco::collate_info const&) {
+    std::lock_guard const lock(guard);
+    seen.insert(seen.end(), ids.begin(), ids.end());
+  };
+  mlp_options o = resume_options(2);
+  o.eval = {};
+  o.prefetch = 0;
+  o.epochs = 1;
+  REQUIRE(fit_mlp(resume_at(folder.path), o, 13, how).code == 0);
+  o.max_steps = 0;
+  o.global_batch = 3;
+  redco::deployer_options where = resume_at(folder.path, {3, 1});
+  where.seed = 5;
+  outcome const rest = fit_mlp(where, o, 13, how);
+  CHECK(rest.code == 0);
+  CHECK(rest.losses.size() == 2);
+  CHECK(rest.warnings == 1);
+  CHECK(rest.log.find("seed 42") != std::string::npos);
+  std::sort(seen.begin(), seen.end());
+  CHECK(seen == run_test::numbers(13));
 }
 
 TEST_CASE("examples that change from epoch to epoch are resumed at the end of one and within one") {

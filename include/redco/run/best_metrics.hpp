@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/manifest.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/json/value.hpp>
@@ -22,10 +23,13 @@ class best_metrics {
   best_metrics(std::vector<std::string> argmin, std::vector<std::string> argmax, table known = {})
       : argmin_(std::move(argmin)), argmax_(std::move(argmax)), best_(std::move(known)) {}
 
-  /// Errors: exit code 64 when a watched metric is not among those of an evaluation.
+  /// Errors: exit code 64 when a watched metric is not among those of an evaluation or cannot name a checkpoint.
   void check(metric_map const& metrics) const {
     for (auto const* watched : {&argmin_, &argmax_})
       for (std::string const& name : *watched) {
+        if (!detail::plain_name("min_" + name))
+          throw error(exit_code::usage,
+                      "metric '" + name + "' cannot name a checkpoint: use letters, digits, - _ and .");
         if (metrics.contains(name)) continue;
         std::string known;
         for (auto const& [one, value] : metrics) known += (known.empty() ? "" : ", ") + one;

@@ -133,6 +133,9 @@ class fit_loop {
     saved_best_ = facts.best;
     saved_step_ = step_;
     if (!first()) return;
+    if (seed() != where_.options().seed)
+      where_.log().warning("the run goes on with seed " + std::to_string(seed()) + " of its checkpoint, not with " +
+                           std::to_string(where_.options().seed));
     report_.run = facts.run;
     report_.checkpoint = found.directory;
     report_.best = facts.best;

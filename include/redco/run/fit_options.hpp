@@ -44,7 +44,8 @@ struct fit_options {
   bool eval_predictions = false;      ///< run predict on `eval` too, write outputs_epoch<i>.json; `metrics` implies it
   std::function<metric_map(std::span<Example const>, std::span<Output const>)> metrics = {};
   bool sanity_check = true;  ///< evaluate a few examples before training, so that a mistake there shows at once
-  int patience = 0;  ///< stop after so many evaluations without a better first metric of argmin, argmax; 0: never
+  /// Stop after so many evaluations (of this fit) without a better first metric of argmin, argmax; 0: never.
+  int patience = 0;
 
   std::int64_t save_every_steps = 0;
   int save_every_epochs = 0;  ///< under the name epoch_<i>
@@ -57,6 +58,7 @@ struct fit_options {
   std::filesystem::path warm_start = {};  ///< a safetensors file of parameters to start from
   json_value config = {};                 ///< written to config.json
 
+  /// Called by rank 0 while the others wait, at most the deployer's deadline.
   std::function<void(fit_event const&)> on_step = {};
   std::function<void(fit_event const&)> on_epoch = {};
 };

@@ -76,7 +76,8 @@ class trainer {
   }
 
   /// Trains, and returns the program's exit code: 0, or what went wrong, which the end summary says. `train` is any
-  /// random-access range; an lvalue must outlive the call.
+  /// random-access range; an lvalue must outlive the call. Another fit goes on from the parameters that this one left,
+  /// or, with `resume` "auto", from the newest checkpoint.
   template <class Range>
   int fit(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {}) {
     using example = example_of<std::remove_cvref_t<Range>>;
@@ -133,8 +134,17 @@ class trainer {
   /// What is wrong before any work. Errors: exit code 64, and 65 where there is no example.
   template <class Options>
   void check(std::int64_t size, Options const& options) {
-    if (options.epochs < 0)
-      throw error(exit_code::usage, "epochs " + std::to_string(options.epochs) + ": give 0 or more");
+    std::pair<char const*, std::int64_t> const counts[] = {{"epochs", options.epochs},
+                                                           {"max_steps", options.max_steps},
+                                                           {"prefetch", options.prefetch},
+                                                           {"eval_every_steps", options.eval_every_steps},
+                                                           {"patience", options.patience},
+                                                           {"save_every_steps", options.save_every_steps},
+                                                           {"save_every_epochs", options.save_every_epochs},
+                                                           {"keep_last", options.keep_last}};
+    for (auto const& [name, value] : counts)
+      if (value < 0)
+        throw error(exit_code::usage, std::string(name) + " is " + std::to_string(value) + ": give 0 or more");
     std::int64_t const known = options.train_of_epoch ? 1 : size;
     batches(sampler(known), {options.global_batch, options.micro_batch, where_.mesh().dp, 0});
     if (!Pipeline::has_predict && (options.eval_predictions || options.metrics))
