@@ -1,0 +1,228 @@
+// Speed and size of a training step; one JSON line on standard output.
+//   bench W1 --mesh 1x2 --dtype f32               the demo's GPT-2, random ids, T 256, batch 16, AdamW
+//   bench W1 --mesh 1x2 --loop hand               the same without trainer, pipeline, modules and plan
+//   bench bf16_loss                               a small model after 200 steps in bf16 against f32
+
+#include "hand_gpt2.hpp"
+#include "step_watch.hpp"
+
+#include <redco/comm/ranks.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/json/value.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/options/parse.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/random/random_words.hpp>
+#include <redco/run/trainer.hpp>
+#include <redco/text/token_batch.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+namespace {
+
+
+struct bench_options {
+  redco::mesh mesh;
+  redco::dtype dtype = redco::dtype::f32;
+  int steps = 13;
+  double dropout = 0;
+  std::string loop = "trainer";
+  int threads = 0;
+  bool paced = false;
+
+  static constexpr auto fields() {
+    using o = bench_options;
+    using redco::field;
+    return redco::fields(field<"mesh">(&o::mesh, "data-parallel x model-parallel ranks"),
+                         field<"dtype">(&o::dtype, "f32, bf16 or f64"),
+                         field<"steps">(&o::steps, "updates; the median leaves the first three out"),
+                         field<"dropout">(&o::dropout, "on embeddings, branches and attention"),
+                         field<"loop">(&o::loop, "trainer, or hand: kernels and collectives without trainer and plan"),
+                         field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
+                         field<"paced">(&o::paced, "one step for each line on standard input"));
+  }
+};
+
+/// A folder of this process, removed at the end.
+struct temporary_folder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("redco-bench-" + std::to_string(::getpid()));
+  ~temporary_folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+};
+
+using ids = std::vector<std::int64_t>;
+
+/// `rows` sequences of `length` keyed random ids below `vocabulary`; `next` makes each from the one before and a draw.
+template <class Next>
+std::vector<ids> sequences(std::int64_t rows, std::int64_t length, Next const& next) {
+  std::vector<ids> all;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::vector<std::uint32_t> words(static_cast<std::size_t>(length));
+    redco::random_words(words.data(), 0, length, static_cast<std::uint32_t>(r), 0, 0, redco::make_stream(42, 0, 0, 0));
+    ids row;
+    for (std::uint32_t const word : words) row.push_back(next(row.empty() ? 0 : row.back(), word));
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
+redco::token_batch batch_of_rows(std::span<ids const> rows) {
+  auto const n = std::ssize(rows), length = std::ssize(rows.front()) - 1;
+  redco::token_batch batch{at::empty({n, length}, at::kLong), at::empty({n, length}, at::kLong)};
+  for (std::int64_t r = 0; r < n; ++r) {
+    auto const& row = rows[static_cast<std::size_t>(r)];
+    std::copy_n(row.begin(), length, batch.input_ids.data_ptr<std::int64_t>() + r * length);
+    std::copy_n(row.begin() + 1, length, batch.labels.data_ptr<std::int64_t>() + r * length);
+  }
+  return batch;
+}
+
+redco::deployer_options place(bench_options const& o, std::filesystem::path const& folder) {
+  redco::deployer_options d;
+  d.mesh = o.mesh;
+  d.dtype = o.dtype;
+  d.threads = o.threads;
+  d.workdir = folder;
+  d.resume = "none";
+  d.quiet = true;
+  return d;
+}
+
+auto language_model(step_watch& watch) {
+  return redco::collate([](std::span<ids const> rows) { return batch_of_rows(rows); }) |
+         redco::loss([&watch](auto const& net, redco::token_batch const& b) {
+           if (net.pass().training) watch.enter(net.pass().step);
+           return redco::cross_entropy(net(b.input_ids), b.labels);
+         });
+}
+
+/// Trains and returns the exit code; the loss on `data` afterwards goes into `evaluated` where that is wanted.
+int train(redco::gpt2_config const& config, std::vector<ids> const& data, std::int64_t batch, double lr, bench_options const& o,
+          step_watch& watch, redco::json_value& line, double* evaluated = nullptr) {
+  temporary_folder const folder;
+  redco::deployer deployer(place(o, folder.path));
+  redco::gpt2 const model{config};
+  redco::adamw const optimizer{.lr = lr};
+  redco::trainer trainer(deployer, model, language_model(watch), optimizer);
+  watch.begin();
+  int const code = trainer.fit(data, {.epochs = o.steps,
+                                      .max_steps = o.steps,
+                                      .global_batch = batch,
+                                      .eval = evaluated ? redco::examples<ids>(data) : redco::examples<ids>(),
+                                      .sanity_check = false,
+                                      .save_last = false,
+                                      .save_argmin = {},
+                                      .on_step = [&](redco::fit_event const& e) { watch.done(e.loss); }});
+  if (code != 0) return code;
+  if (evaluated) *evaluated = trainer.evaluation().at("loss");
+  redco::setup setup;
+  setup.mesh = o.mesh;
+  setup.load = {batch / o.mesh.dp, config.context};
+  setup.compute = o.dtype;
+  line["peak_bytes"] = trainer.peak_bytes();
+  line["report_bytes"] = redco::cost_of(model, optimizer, setup).memory.peak();
+  return 0;
+}
+
+void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, bench_options const& o, step_watch& watch) {
+  redco::rank_options ranks;
+  ranks.threads = o.threads;
+  watch.begin();
+  redco::run_ranks(o.mesh, ranks, [&](redco::rank_context& rank) {
+    hand_gpt2 net(config, rank, o.dtype);
+    auto const share = data.size() / static_cast<std::size_t>(o.mesh.dp);
+    auto const batch = batch_of_rows(std::span(data).subspan(share * static_cast<std::size_t>(rank.dp_index()), share));
+    for (int step = 0; step < o.steps; ++step) {
+      watch.enter(static_cast<std::uint64_t>(step));
+      double const loss = net.step(batch.input_ids, batch.labels, step + 1, redco::adamw{.lr = 3e-4});
+      if (rank.rank == 0) watch.done(loss);
+    }
+  });
+}
+
+double rounded(double x, double digits) { return std::round(x * digits) / digits; }
+
+int step_speed(std::string const& workload, bench_options const& o, std::ostream& out) {
+  redco::gpt2_config const config{
+      .vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6, .dropout = o.dropout};
+  std::int64_t const batch = 16;
+  auto const data =
+      sequences(batch, config.context + 1, [](std::int64_t, std::uint32_t word) { return static_cast<std::int64_t>(word % 256); });
+  step_watch watch(o.paced, out);
+  redco::json_value line = {{"program", "redco " + o.loop}, {"workload", workload}, {"mesh", redco::options::to_text(o.mesh)},
+                            {"dtype", std::string(redco::name_of(o.dtype))}, {"dropout", o.dropout}};
+  redco::json_value bytes = redco::json_value::object();
+  if (o.loop == "hand") {
+    if (o.dropout != 0) throw redco::error(redco::exit_code::usage, "--loop hand knows no dropout");
+    by_hand(config, data, o, watch);
+  } else if (o.loop == "trainer") {
+    if (int const code = train(config, data, batch, 3e-4, o, watch, bytes); code != 0) return code;
+  } else {
+    throw redco::error(redco::exit_code::usage, "--loop " + o.loop + ": it is trainer or hand");
+  }
+  double const step = step_watch::typical(watch.seconds);
+  line["steps"] = watch.seconds.size();
+  line["tok_s"] = rounded(static_cast<double>(batch * config.context) / step, 10);
+  line["step_s"] = rounded(step, 1e4);
+  line["step_cpu_s"] = rounded(step_watch::typical(watch.cpu), 1e4);
+  line["first_step_s"] = rounded(watch.first, 100);
+  line["peak_rss_gib"] = rounded(step_watch::peak_rss_gib(), 1e3);
+  line["loss_step10"] = watch.losses.size() > 9 ? redco::json_value(rounded(watch.losses[9], 1e5)) : redco::json_value();
+  line.update(bytes);
+  out << line.dump() << std::endl;
+  return 0;
+}
+
+/// The loss of a small model after 200 updates on sequences that can be learnt, in bf16 against f32.
+int bf16_loss(bench_options o, std::ostream& out) {
+  auto const data = sequences(64, 65, [](std::int64_t before, std::uint32_t word) {
+    return word % 8 == 0 ? static_cast<std::int64_t>(word / 8 % 96) : (5 * before + 7) % 96;
+  });
+  redco::gpt2_config const config{.vocab = 96, .context = 64, .width = 96, .heads = 3, .layers = 2};
+  o.steps = 200;
+  double loss[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    o.dtype = i == 0 ? redco::dtype::f32 : redco::dtype::bf16;
+    step_watch watch(false, out);
+    redco::json_value bytes;
+    if (int const code = train(config, data, 16, 3e-3, o, watch, bytes, loss + i); code != 0) return code;
+  }
+  redco::json_value const line = {{"workload", "bf16_loss"}, {"mesh", redco::options::to_text(o.mesh)}, {"steps", o.steps},
+                                  {"f32", loss[0]}, {"bf16", loss[1]}, {"relative", loss[1] / loss[0] - 1}};
+  out << line.dump() << std::endl;
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  std::string const workload = argc > 1 ? argv[1] : "";
+  bool const named = !workload.empty() && workload.front() != '-';
+  auto const o = redco::options::parse_or_exit<bench_options>(named ? argc - 1 : argc, named ? argv + 1 : argv,
+                                                              "bench W1 | bf16_loss: one JSON line of speed and size.")
+                     .values;
+  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
+  int code = static_cast<int>(redco::exit_code::usage);
+  if (workload == "W1") code = step_speed(workload, o, out);
+  else if (workload == "bf16_loss") code = bf16_loss(o, out);
+  else std::cerr << "which workload? bench W1 --mesh 1x2 --dtype f32, or bench bf16_loss\n";
+  std::cout.rdbuf(out.rdbuf());
+  return code;
+} catch (redco::error const& e) {
+  std::cerr << "error: " << e.what() << std::endl;
+  return static_cast<int>(e.code());
+}

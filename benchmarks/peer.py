@@ -1,0 +1,80 @@
+"""The eager PyTorch peer of benchmarks/bench.cpp: transformers' GPT2LMHeadModel, sdpa, fused AdamW; the same JSON line.
+
+With --paced it does one step for each line on standard input and answers with the step's seconds.
+"""
+import argparse
+import json
+import os
+import resource
+import statistics
+import sys
+import time
+
+
+def process_age():
+    with open("/proc/self/stat") as stat, open("/proc/uptime") as uptime:
+        started = int(stat.read().rsplit(")", 1)[1].split()[19]) / os.sysconf("SC_CLK_TCK")
+        return float(uptime.read().split()[0]) - started
+
+
+def options():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("workload", choices=["W1"])
+    parser.add_argument("--mesh", default="1x1", help="ignored: the peer is one process with all threads")
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--steps", type=int, default=13)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--dropout", type=float, default=0.0)
+    parser.add_argument("--paced", action="store_true")
+    return parser.parse_args()
+
+
+def main():
+    given = options()
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    torch.set_num_threads(given.threads)
+    torch.manual_seed(42)
+    drop = given.dropout
+    config = GPT2Config(vocab_size=256, n_positions=256, n_embd=384, n_layer=6, n_head=6, activation_function="gelu_new",
+                        resid_pdrop=drop, embd_pdrop=drop, attn_pdrop=drop, bos_token_id=0, eos_token_id=0)
+    config._attn_implementation = "sdpa"
+    model = GPT2LMHeadModel(config).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
+    data = torch.randint(256, (16, 257), generator=torch.Generator().manual_seed(42))
+    ids, labels = data[:, :-1].contiguous(), data[:, 1:].contiguous()
+
+    seconds, cpu, losses, first = [], [], [], 0.0
+    for step in range(given.steps):
+        if given.paced and not sys.stdin.readline():
+            break
+        begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=given.dtype == "bf16"):
+            logits = model(ids).logits
+        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+        seconds.append(time.perf_counter() - begin)
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        if step == 0:
+            first = process_age()
+        if given.paced:
+            print(seconds[-1], cpu[-1], flush=True)
+
+    timed = seconds[3:] or seconds
+    print(json.dumps({
+        "program": "eager", "workload": given.workload, "mesh": "1x1", "dtype": given.dtype, "dropout": given.dropout,
+        "threads": given.threads, "steps": len(seconds), "tok_s": round(ids.numel() / statistics.median(timed), 1),
+        "step_s": round(statistics.median(timed), 4), "step_cpu_s": round(statistics.median(cpu[3:] or cpu), 4),
+        "first_step_s": round(first, 3),
+        "peak_rss_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3),
+        "loss_step10": round(losses[9], 5) if len(losses) > 9 else None,
+    }))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+/// Times the steps of a run. Paced, no rank begins a step before a line on standard input asks for it, and each step's
+/// wall and processor seconds are answered on `out`: so two programs can take turns step by step.
+class step_watch {
+ public:
+  step_watch(bool paced, std::ostream& out) : paced_(paced), out_(out) {}
+
+  /// To be called before the first step.
+  void begin() { release(); }
+
+  /// What every rank calls at the beginning of update `step` = 0, 1, ...
+  void enter(std::uint64_t step) {
+    if (!paced_) return;
+    std::unique_lock lock(mutex_);
+    bell_.wait(lock, [&] { return released_ > step; });
+  }
+
+  /// What rank 0 calls after each update.
+  void done(double loss) {
+    seconds.push_back(std::chrono::duration<double>(clock::now() - began_).count());
+    cpu.push_back(processor_seconds() - cpu_began_);
+    losses.push_back(loss);
+    if (seconds.size() == 1) first = process_age();
+    if (paced_) out_ << seconds.back() << ' ' << cpu.back() << std::endl;
+    release();
+  }
+
+  /// The median after the first three steps.
+  static double typical(std::vector<double> times) {
+    if (times.size() > 3) times.erase(times.begin(), times.begin() + 3);
+    std::sort(times.begin(), times.end());
+    std::size_t const n = times.size();
+    return n == 0 ? 0 : (times[(n - 1) / 2] + times[n / 2]) / 2;
+  }
+
+  static double peak_rss_gib() {
+    rusage use{};
+    ::getrusage(RUSAGE_SELF, &use);
+    return static_cast<double>(use.ru_maxrss) / (1 << 20);
+  }
+
+  double first = 0;  ///< seconds from the start of the process to the end of the first step
+  std::vector<double> seconds, cpu, losses;
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  void release() {
+    std::string line;
+    if (paced_) std::getline(std::cin, line);
+    began_ = clock::now();
+    cpu_began_ = processor_seconds();
+    {
+      std::lock_guard const lock(mutex_);
+      ++released_;
+    }
+    bell_.notify_all();
+  }
+
+  static double processor_seconds() {
+    rusage use{};
+    ::getrusage(RUSAGE_SELF, &use);
+    auto const of = [](timeval const& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    return of(use.ru_utime) + of(use.ru_stime);
+  }
+
+  /// Seconds since this process started, to a hundredth: field 22 of its stat, in clock ticks since boot.
+  static double process_age() {
+    std::ifstream stat("/proc/self/stat"), uptime("/proc/uptime");
+    std::string text, word;
+    std::getline(stat, text);
+    std::istringstream fields(text.substr(text.rfind(')') + 2));
+    for (int i = 0; i < 20; ++i) fields >> word;
+    double now = 0;
+    uptime >> now;
+    return now - std::stod(word) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  }
+
+  bool paced_;
+  std::ostream& out_;
+  std::mutex mutex_;
+  std::condition_variable bell_;
+  std::uint64_t released_ = 0;
+  clock::time_point began_ = clock::now();
+  double cpu_began_ = 0;
+};
