@@ -125,14 +125,23 @@ template <class Body>
   body.template operator()<8>();
 }
 
+/// For processors without either; cold, so that little time is spent on compiling it.
+template <class Body>
+[[gnu::cold, gnu::noinline]] void with_sse(Body const& body) {
+  body.template operator()<4>();
+}
+
 /// Lanes of f32 that this processor computes at once: 16, 8 or 4.
 inline int widest_lanes() {
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl")) {
-    return 16;
-  }
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 8 : 4;
+  static int const widest = [] {
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl")) {
+      return 16;
+    }
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 8 : 4;
+  }();
+  return widest;
 }
 
 #endif
@@ -143,9 +152,8 @@ template <class T, class Body>
 void with_lanes(Body const& body) {
 #if defined(__x86_64__)
   if constexpr (!std::is_same_v<T, double>) {
-    static int const lanes = widest_lanes();
-    if (lanes == 16) return with_avx512(body);
-    if (lanes == 8) return with_avx2(body);
+    int const lanes = widest_lanes();
+    return lanes == 16 ? with_avx512(body) : lanes == 8 ? with_avx2(body) : with_sse(body);
   }
 #endif
   body.template operator()<4>();
