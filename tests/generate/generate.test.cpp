@@ -17,7 +17,8 @@ using speaker_net = redco::bound_network<redco::gpt2>;
 void with_speaker(std::function<void(speaker_net const&)> const& f) {
   redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
     redco::gpt2 const model{{.vocab = 13, .context = 12, .width = 8, .heads = 2, .layers = 1}};
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, {1, 1})), 0, redco::dtype::f64, 1);
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, {1, 1})), 0, redco::dtype::f64,
+                                       1);
     sharded::fill(store, 0);
     redco::pass in;
     in.mp = &rank.mp;
@@ -43,10 +44,12 @@ TEST_CASE("a continuation begins with its prompt and has the length asked for") 
 TEST_CASE("a draw from the most likely token only is the most likely token") {
   with_speaker([](speaker_net const& net) {
     at::Tensor const likely = redco::generate(net, prompts(), {.max_new_tokens = 9});
-    sharded::must(redco::generate(net, prompts(), {.max_new_tokens = 9, .temperature = 2, .top_k = 1}).equal(likely), "top 1");
+    sharded::must(redco::generate(net, prompts(), {.max_new_tokens = 9, .temperature = 2, .top_k = 1}).equal(likely),
+                  "top 1");
     at::Tensor const hot = redco::generate(net, prompts(), {.max_new_tokens = 9, .temperature = 5});
     sharded::must(!hot.equal(likely), "heat changes something");
-    sharded::must(hot.equal(redco::generate(net, prompts(), {.max_new_tokens = 9, .temperature = 5})), "draws are keyed");
+    sharded::must(hot.equal(redco::generate(net, prompts(), {.max_new_tokens = 9, .temperature = 5})),
+                  "draws are keyed");
   });
 }
 

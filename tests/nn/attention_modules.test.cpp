@@ -24,10 +24,14 @@ struct shape_of_attention {
 
 at::Tensor plain_attention(tensor_map const& p, std::string const& at, at::Tensor const& x, at::Tensor const& from,
                            shape_of_attention const& s) {
-  auto const by_head = [](at::Tensor const& y, std::int64_t heads) { return y.unflatten(2, {heads, -1}).transpose(1, 2); };
+  auto const by_head = [](at::Tensor const& y, std::int64_t heads) {
+    return y.unflatten(2, {heads, -1}).transpose(1, 2);
+  };
   at::Tensor const q = by_head(project(p, at + "q", x, s.biased), s.heads);
-  at::Tensor const k = by_head(project(p, at + "k", from, s.biased), s.kv_heads).repeat_interleave(s.heads / s.kv_heads, 1);
-  at::Tensor const v = by_head(project(p, at + "v", from, s.biased), s.kv_heads).repeat_interleave(s.heads / s.kv_heads, 1);
+  at::Tensor const k =
+      by_head(project(p, at + "k", from, s.biased), s.kv_heads).repeat_interleave(s.heads / s.kv_heads, 1);
+  at::Tensor const v =
+      by_head(project(p, at + "v", from, s.biased), s.kv_heads).repeat_interleave(s.heads / s.kv_heads, 1);
   at::Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(q.size(3)));
   if (s.causal) scores = scores.masked_fill(at::ones_like(scores, at::kBool).tril().logical_not(), -1e300);
   if (s.mask.defined()) scores = scores.masked_fill(s.mask.logical_not().unsqueeze(1).unsqueeze(1), -1e300);
@@ -44,10 +48,12 @@ at::Tensor source_ids() { return at::tensor({8, 0, 3, 5, 1, 2, 4, 8}, at::kLong)
 at::Tensor target_ids() { return at::tensor({6, 1, 0, 2, 2, 5}, at::kLong).view({2, 3}); }
 at::Tensor source_mask() { return at::tensor({1, 1, 1, 1, 1, 1, 0, 0}, at::kLong).view({2, 4}).to(at::kBool); }
 
-using encoder = sequential<named<"wte", embedding<9, 12>>,
-                           named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, full_attention<12, 6>>>>>>;
-using decoder_block = sequential<residual<sequential<named<"n", layer_norm<12>>, named<"self", causal_attention<12, 6, 2>>>>,
-                                 residual<sequential<named<"m", layer_norm<12>>, named<"cross", cross_attention<12, 6>>>>>;
+using encoder =
+    sequential<named<"wte", embedding<9, 12>>,
+               named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, full_attention<12, 6>>>>>>;
+using decoder_block =
+    sequential<residual<sequential<named<"n", layer_norm<12>>, named<"self", causal_attention<12, 6, 2>>>>,
+               residual<sequential<named<"m", layer_norm<12>>, named<"cross", cross_attention<12, 6>>>>>;
 using translator =
     encoder_decoder<encoder, sequential<named<"wte", embedding<7, 12>>, named<"h", repeat<2, decoder_block>>,
                                         named<"head", whole_linear<12, 7>>>>;
@@ -90,18 +96,21 @@ TEST_CASE("a key mask hides keys on every rank") {
 }
 
 TEST_CASE("key-value heads are grouped, and shared by neighbours where there are fewer than ranks") {
-  check_module<causal_attention<12, 6, 2>>(
-      sequence_x(),
-      [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true}); },
-      {1, 2});
+  check_module<causal_attention<12, 6, 2>>(sequence_x(),
+                                           [](tensor_map const& p, at::Tensor const& x) {
+                                             return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true});
+                                           },
+                                           {1, 2});
   // Second derivatives would need the sharers' first ones summed before they are used.
-  check_module<causal_attention<12, 6, 2>>(
-      sequence_x(),
-      [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true}); },
-      {6}, sharded::call{}, {.second_order = false});
+  check_module<causal_attention<12, 6, 2>>(sequence_x(),
+                                           [](tensor_map const& p, at::Tensor const& x) {
+                                             return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true});
+                                           },
+                                           {6}, sharded::call{}, {.second_order = false});
   check_module<full_attention<12, 6, 1>>(
-      sequence_x(), [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 1}); },
-      {1, 2, 3}, sharded::call{}, {.second_order = false});
+      sequence_x(),
+      [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 1}); }, {1, 2, 3},
+      sharded::call{}, {.second_order = false});
 }
 
 TEST_CASE("attention dropout draws by head and position: every width drops the same") {

@@ -1,18 +1,18 @@
 #pragma once
 
-// Runs a network on a mesh with given parameters and brings whole results and gradients back, so that they can be compared
-// with what one rank, or plain operators, compute.
+// Runs a network on a mesh with given parameters and brings whole results and gradients back, so that they can be
+// compared with what one rank, or plain operators, compute.
 
 #include "torch_catch.hpp"
 
-#include <redco/comm/collectives.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/model/model.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/nn/parameter_store.hpp>
+#include <redco/comm/collectives.hpp>
+#include <redco/comm/ranks.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -76,8 +76,8 @@ inline void fill(redco::parameter_store const& store, int mp_index) {
   }
 }
 
-/// Whole tensors put together from the ranks' parts. Parts that ranks hold alike must be equal; where neighbours share a
-/// part, `add_shared` adds theirs up (gradients), else they must be equal too.
+/// Whole tensors put together from the ranks' parts. Parts that ranks hold alike must be equal; where neighbours share
+/// a part, `add_shared` adds theirs up (gradients), else they must be equal too.
 class whole_tensors {
  public:
   void add(redco::stored_parameter const& p, at::Tensor const& local, int mp_index, bool add_shared) {
@@ -94,7 +94,8 @@ class whole_tensors {
       }
       int const dim = p.plan.fact.split_dim;
       std::int64_t const logical = at.own(local).size(dim);
-      must(local.narrow(dim, logical, local.size(dim) - logical).eq(0).all().item<bool>(), p.name + " has zero padding");
+      must(local.narrow(dim, logical, local.size(dim) - logical).eq(0).all().item<bool>(),
+           p.name + " has zero padding");
     } else if (++seen_[p.name] == 1) {
       whole.copy_(local);
     } else {
@@ -196,7 +197,8 @@ inline void first_order(rank_net const& r, redco::pass const& in, at::Tensor con
   std::lock_guard const lock(mutex);
   if (!result.y.defined()) result.y = y.detach(), result.input_gradient = input.grad();
   must(result.y.equal(y.detach()), "the result is alike on all ranks");
-  if (input.grad().defined()) must(result.input_gradient.equal(input.grad()), "the input's gradient is alike on all ranks");
+  if (input.grad().defined())
+    must(result.input_gradient.equal(input.grad()), "the input's gradient is alike on all ranks");
 }
 
 inline void second_order(rank_net const& r, redco::pass const& in, at::Tensor const& x, int rank, whole_tensors& to,
@@ -278,10 +280,13 @@ inline outcome dense(dense_function const& f, redco::dynamic_plan const& plan, a
   at::Tensor number = at::zeros({}, at::kDouble);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     std::string const name = i < names.size() ? names[i] : "x";
-    if (first[i].defined()) number = number + (first[i] * values_of("direction of " + name, inputs[i].sizes().vec())).sum();
+    if (first[i].defined())
+      number = number + (first[i] * values_of("direction of " + name, inputs[i].sizes().vec())).sum();
   }
   auto const second = torch::autograd::grad({number}, inputs, {}, false, false, true);
-  auto const or_zero = [&](at::Tensor const& g, std::size_t i) { return g.defined() ? g.detach() : at::zeros_like(inputs[i]); };
+  auto const or_zero = [&](at::Tensor const& g, std::size_t i) {
+    return g.defined() ? g.detach() : at::zeros_like(inputs[i]);
+  };
   for (std::size_t i = 0; i < names.size(); ++i) {
     result.gradients[names[i]] = or_zero(first[i], i);
     result.second[names[i]] = or_zero(second[i], i);
@@ -320,8 +325,8 @@ inline void check_equal(outcome const& found, outcome const& expected, double to
 
 /// Checks a network on each of `widths` against plain operators: values, first and second derivatives.
 template <class Net, class Use = call>
-void check_module(at::Tensor const& x, dense_function const& f, std::vector<int> const& widths = {1, 2, 3}, Use use = {},
-                  settings const& how = {}) {
+void check_module(at::Tensor const& x, dense_function const& f, std::vector<int> const& widths = {1, 2, 3},
+                  Use use = {}, settings const& how = {}) {
   outcome const expected = dense(f, redco::plan_of(redco::model_of<Net>{}, {1, 1}), x);
   for (int const width : widths) {
     INFO("width " << width);

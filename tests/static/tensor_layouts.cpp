@@ -31,5 +31,6 @@ static_assert(std::is_same_v<sum_of<partial, partial>, tensor<partial>>);
 static_assert(std::is_same_v<sum_of<partial, replicated>, tensor<partial>>);
 static_assert(std::is_same_v<sum_of<replicated, partial>, tensor<partial>>);
 static_assert(std::is_same_v<sum_of<split<1>, split<1>>, tensor<split<1>>>);
-static_assert(std::is_same_v<decltype(std::declval<tensor<split<1>>>() * std::declval<tensor<split<1>>>()), tensor<split<1>>>);
+static_assert(
+    std::is_same_v<decltype(std::declval<tensor<split<1>>>() * std::declval<tensor<split<1>>>()), tensor<split<1>>>);
 static_assert(std::is_same_v<decltype(std::declval<tensor<partial>>() * 2.0), tensor<partial>>);

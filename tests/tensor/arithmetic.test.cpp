@@ -38,7 +38,8 @@ TEST_CASE("a replicated value added to a pending sum is added once") {
 
     at::Tensor const y = redco::reduce(pending + tensor<replicated>(whole), rank.mp).local();
     expect(at::allclose(y, expected + whole), "partial + replicated");
-    expect(at::allclose(redco::reduce(tensor<replicated>(whole) + pending, rank.mp).local(), y), "replicated + partial");
+    expect(at::allclose(redco::reduce(tensor<replicated>(whole) + pending, rank.mp).local(), y),
+           "replicated + partial");
     at::Tensor const difference = redco::reduce(pending - tensor<replicated>(whole), rank.mp).local();
     expect(at::allclose(difference, expected - whole), "partial - replicated");
     at::Tensor const both = redco::reduce((pending + other) * 3, rank.mp).local();

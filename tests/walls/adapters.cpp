@@ -15,17 +15,20 @@ using namespace redco;
 
 struct adapted {
   static constexpr std::int64_t words = 7, width = 12;
-  using adapter = named<"adapter", residual<sequential<named<"down", linear<width, 4>>, gelu, named<"up", linear<4, width>>>>>;
-  using block = sequential<residual<sequential<named<"n", layer_norm<width>>, named<"attn", causal_attention<width, 4>>>>,
-                           adapter,
-                           residual<sequential<named<"m", layer_norm<width>>, named<"up", linear<width, 16>>, gelu,
-                                               named<"down", linear<16, width>>>>>;
+  using adapter =
+      named<"adapter", residual<sequential<named<"down", linear<width, 4>>, gelu, named<"up", linear<4, width>>>>>;
+  using block =
+      sequential<residual<sequential<named<"n", layer_norm<width>>, named<"attn", causal_attention<width, 4>>>>,
+                 adapter,
+                 residual<sequential<named<"m", layer_norm<width>>, named<"up", linear<width, 16>>, gelu,
+                                     named<"down", linear<16, width>>>>>;
   using net = sequential<named<"wte", embedding<words, width>>, named<"h", repeat<2, block>>,
                          named<"head", language_head<words, width>>>;
   no_config config;
 };
 
-std::vector<std::string> const all_but_adapters{"wte.*", "h.*.n.*", "h.*.m.*", "h.*.attn.*", "h.?.up.*", "h.?.down.*", "head.*"};
+std::vector<std::string> const all_but_adapters{"wte.*",    "h.*.n.*",    "h.*.m.*", "h.*.attn.*",
+                                                "h.?.up.*", "h.?.down.*", "head.*"};
 
 bool is_adapter(std::string const& name) { return name.find("adapter") != std::string::npos; }
 

@@ -21,11 +21,13 @@ struct translator {
       sequential<residual<sequential<named<"n", layer_norm<width>>, named<"self", full_attention<width, 4>>>>, mlp>;
   using decoder_block =
       sequential<residual<sequential<named<"n", layer_norm<width>>, named<"self", causal_attention<width, 4>>>>,
-                 residual<sequential<named<"m", layer_norm<width>>, named<"cross", cross_attention<width, 4, 2>>>>, mlp>;
+                 residual<sequential<named<"m", layer_norm<width>>, named<"cross", cross_attention<width, 4, 2>>>>,
+                 mlp>;
   using embedded = sum<named<"wte", embedding<words, width>>, named<"wpe", positions<6, width>>>;
-  using net = encoder_decoder<sequential<embedded, named<"h", repeat<2, encoder_block>>>,
-                              sequential<embedded, named<"h", repeat<2, decoder_block>>, named<"ln_f", layer_norm<width>>,
-                                         language_head<words, width, "decoder.wte.weight">>>;
+  using net =
+      encoder_decoder<sequential<embedded, named<"h", repeat<2, encoder_block>>>,
+                      sequential<embedded, named<"h", repeat<2, decoder_block>>, named<"ln_f", layer_norm<width>>,
+                                 language_head<words, width, "decoder.wte.weight">>>;
   no_config config;
 };
 
@@ -47,7 +49,8 @@ sentences sentences_of(walls::share const& mine, std::int64_t filler = 0) {
 
 template <class Net>
 mean translation_loss(Net const& net, sentences const& s) {
-  return cross_entropy(net.template with<encoder_input>(s.source).template with<encoder_mask>(s.mask)(s.target), s.labels);
+  return cross_entropy(net.template with<encoder_input>(s.source).template with<encoder_mask>(s.mask)(s.target),
+                       s.labels);
 }
 
 }  // namespace

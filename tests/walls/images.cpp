@@ -1,11 +1,11 @@
 #include "walls/training.hpp"
 
 #include <redco/nn/cross_entropy.hpp>
-#include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
+#include <redco/optimizer/adamw.hpp>
 
 #include <cstdint>
 #include <span>
@@ -62,12 +62,12 @@ auto classification() {
 TEST_CASE("images are classified the same on every mesh") {
   auto const job = classification();
   auto const all = pictures();
-  auto const one = walls::check_meshes(
-      classifier{}, adamw{.lr = 2e-2}, {.steps = 20, .examples = 7},
-      [&](auto const& net, walls::share const& mine, int) {
-        std::span<picture const> const examples(all.data() + mine.begin, static_cast<std::size_t>(mine.size()));
-        return job.loss(net, job.collate(examples));
-      },
-      {{2, 1}, {1, 2}, {3, 1}});
+  auto const one = walls::check_meshes(classifier{}, adamw{.lr = 2e-2}, {.steps = 20, .examples = 7},
+                                       [&](auto const& net, walls::share const& mine, int) {
+                                         std::span<picture const> const examples(all.data() + mine.begin,
+                                                                                 static_cast<std::size_t>(mine.size()));
+                                         return job.loss(net, job.collate(examples));
+                                       },
+                                       {{2, 1}, {1, 2}, {3, 1}});
   CHECK(one.losses.back() < 0.9 * one.losses.front());
 }

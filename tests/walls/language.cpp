@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-// Language models: tied embeddings over an uneven vocabulary, key-value heads fewer than the width, and a decode loop whose
-// key-value cache is sharded by heads.
+// Language models: tied embeddings over an uneven vocabulary, key-value heads fewer than the width, and a decode loop
+// whose key-value cache is sharded by heads.
 
 namespace {
 
@@ -41,7 +41,8 @@ mean text_loss(Net const& net, walls::share const& mine) {
   return cross_entropy(net(ids.slice(1, 0, -1)), ids.slice(1, 1));
 }
 
-/// The gradient of the loss of all texts, with the parameters of `sharded::fill`; the head's are those of the embedding.
+/// The gradient of the loss of all texts, with the parameters of `sharded::fill`; the head's are those of the
+/// embedding.
 template <class M>
 sharded::tensor_map gradient_on(mesh const& on) {
   sharded::whole_tensors whole;

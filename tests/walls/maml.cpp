@@ -8,19 +8,20 @@
 #include <string>
 #include <vector>
 
-// Second-order MAML (Finn et al. 2017) on sinusoids: the outer gradient goes through the inner gradients, which go through
-// sharded layers and hand-written kernels.
+// Second-order MAML (Finn et al. 2017) on sinusoids: the outer gradient goes through the inner gradients, which go
+// through sharded layers and hand-written kernels.
 
 namespace {
 
 using namespace redco;
 
 struct sinusoids {
-  using net = sequential<named<"in", whole_linear<1, 12>>,
-                         residual<sequential<named<"n1", layer_norm<12>>, named<"attention", full_attention<12, 4, 2>>>>,
-                         residual<sequential<named<"n2", layer_norm<12>>, named<"up", linear<12, 10>>, gelu,
-                                             named<"down", linear<10, 12>>>>,
-                         named<"out", whole_linear<12, 1>>>;
+  using net =
+      sequential<named<"in", whole_linear<1, 12>>,
+                 residual<sequential<named<"n1", layer_norm<12>>, named<"attention", full_attention<12, 4, 2>>>>,
+                 residual<sequential<named<"n2", layer_norm<12>>, named<"up", linear<12, 10>>, gelu,
+                                     named<"down", linear<10, 12>>>>,
+                 named<"out", whole_linear<12, 1>>>;
   no_config config;
 };
 
@@ -55,7 +56,8 @@ mean adapted_loss(Net const& net, walls::share const& tasks, bool second_order =
 
 constexpr std::int64_t tasks = 3;
 
-/// The gradient of the summed loss of all tasks; for one rank also central differences of some elements of each parameter.
+/// The gradient of the summed loss of all tasks; for one rank also central differences of some elements of each
+/// parameter.
 struct meta_gradient {
   sharded::tensor_map gradient;
   std::map<std::string, double> worst;
@@ -114,7 +116,8 @@ TEST_CASE("MAML: gradients of gradients through sharded layers and own kernels a
 }
 
 TEST_CASE("MAML learns the same on every mesh") {
-  auto const one = walls::check_meshes(sinusoids{}, adamw{.lr = 5e-3}, {.steps = 12, .examples = tasks},
-                                       [](auto const& net, walls::share const& mine, int) { return adapted_loss(net, mine); });
+  auto const one =
+      walls::check_meshes(sinusoids{}, adamw{.lr = 5e-3}, {.steps = 12, .examples = tasks},
+                          [](auto const& net, walls::share const& mine, int) { return adapted_loss(net, mine); });
   CHECK(one.losses.back() < 0.9 * one.losses.front());
 }

@@ -4,12 +4,12 @@
 
 #include "nn/sharded.hpp"
 
-#include <redco/comm/ranks.hpp>
-#include <redco/nn/network.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/training_step.hpp>
-#include <redco/shard/plan.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/comm/ranks.hpp>
 #include <redco/tensor/loss.hpp>
+#include <redco/shard/plan.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -19,9 +19,10 @@ namespace redco {
 
 namespace detail {
 
-/// The next token of each row of whole logits [B, vocabulary]. A draw is keyed by (seed, step, position, global row), so
-/// every mesh and every division into batches draws the same.
-inline at::Tensor next_tokens(at::Tensor const& logits, generate_options const& options, pass const& in, std::int64_t position) {
+/// The next token of each row of whole logits [B, vocabulary]. A draw is keyed by (seed, step, position, global row),
+/// so every mesh and every division into batches draws the same.
+inline at::Tensor next_tokens(at::Tensor const& logits, generate_options const& options, pass const& in,
+                              std::int64_t position) {
   if (options.temperature <= 0) return logits.argmax(-1);
   constexpr std::uint32_t site = 0x67656e;  // "gen": far from the sites of a model, which count from 0
   at::Tensor scores = logits.to(at::kDouble) / options.temperature;
@@ -44,10 +45,11 @@ inline at::Tensor next_tokens(at::Tensor const& logits, generate_options const& 
 }  // namespace detail
 
 /// Continues prompts [B, T] (int64, all of one length) token by token and returns [B, T + new tokens]: prompt and
-/// continuation. Keys and values of earlier positions are kept, so a token costs one position. The same ids on every mesh.
-/// Errors: exit code 64 when prompt and continuation exceed the model's context.
+/// continuation. Keys and values of earlier positions are kept, so a token costs one position. The same ids on every
+/// mesh. Errors: exit code 64 when prompt and continuation exceed the model's context.
 template <model M, class... Items>
-at::Tensor generate(bound_network<M, Items...> const& net, at::Tensor const& prompts, generate_options const& options = {}) {
+at::Tensor generate(bound_network<M, Items...> const& net, at::Tensor const& prompts,
+                    generate_options const& options = {}) {
   at::NoGradGuard const no_grad;
   std::int64_t const length = prompts.size(1), total = length + options.max_new_tokens;
   if constexpr (requires { net.base().model().config.context; }) {

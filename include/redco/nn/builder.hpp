@@ -15,8 +15,8 @@
 
 namespace redco {
 
-/// What a module's constructor is handed: the config, its parameters by name, its random sites and cache slots. Modules are
-/// built in the order in which their layers state facts, so sites are numbered alike on every mesh.
+/// What a module's constructor is handed: the config, its parameters by name, its random sites and cache slots. Modules
+/// are built in the order in which their layers state facts, so sites are numbered alike on every mesh.
 template <class Config>
 class builder {
  public:
@@ -36,7 +36,8 @@ class builder {
   at::Tensor parameter(std::string_view leaf) { return parameters({leaf}); }
   at::Tensor parameters(std::initializer_list<std::string_view> names) {
     std::vector<std::string> full;
-    for (std::string_view const name : names) full.push_back(here_.empty() ? std::string(name) : here_ + "." + std::string(name));
+    for (std::string_view const name : names)
+      full.push_back(here_.empty() ? std::string(name) : here_ + "." + std::string(name));
     return leaves_.take(full);
   }
   at::Tensor tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }

@@ -29,15 +29,13 @@ at::Tensor const* tensor_in(Value const&) {
 inline at::Tensor const* tensor_in(at::Tensor const& value) { return &value; }
 template <layout L>
   requires(!std::is_same_v<L, partial>)
-at::Tensor const* tensor_in(tensor<L> const& value) {
-  return &value.local();
-}
+at::Tensor const* tensor_in(tensor<L> const& value) { return &value.local(); }
 
 }  // namespace detail
 
 /// What layers see beside their input: the pass, and a typed map that combinators carry through unread (encoder states,
-/// masks, a bias made by the first block). A key that a layer needs and nobody set is a compile error. A copy stays good
-/// as long as somebody holds it: blocks that run again in backward do.
+/// masks, a bias made by the first block). A key that a layer needs and nobody set is a compile error. A copy stays
+/// good as long as somebody holds it: blocks that run again in backward do.
 template <class... Items>
 class context {
  public:
@@ -74,7 +72,8 @@ class context {
   }
   template <class Key>
   static constexpr bool require() {
-    static_assert(has<Key>, "redco[L002]: a layer needs a context entry that nobody set; pass it with .with<Key>(value)");
+    static_assert(has<Key>,
+                  "redco[L002]: a layer needs a context entry that nobody set; pass it with .with<Key>(value)");
     return has<Key>;
   }
 

@@ -8,8 +8,8 @@ struct encoder_input {};
 /// The encoder's result [B, S, width], a tensor<replicated>: what cross-attention reads.
 struct encoder_states {};
 
-/// Which keys may be seen, bool [B, S], an at::Tensor: true where a position is real. Cross-attention reads `encoder_mask`.
-/// An encoder takes `encoder_mask` for its own attention too.
+/// Which keys may be seen, bool [B, S], an at::Tensor: true where a position is real. Cross-attention reads
+/// `encoder_mask`. An encoder takes `encoder_mask` for its own attention too.
 struct key_mask {};
 struct encoder_mask {};
 

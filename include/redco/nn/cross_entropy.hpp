@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// The cross entropy of int64 labels [B, T] (-100: ignored) under a language model's logits: the sum over the labels that
-/// count, and their number. The logits are never whole in memory. Label t belongs to position t: shift beforehand.
+/// The cross entropy of int64 labels [B, T] (-100: ignored) under a language model's logits: the sum over the labels
+/// that count, and their number. The logits are never whole in memory. Label t belongs to position t: shift beforehand.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   auto const loss = kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, {}, l.vocabulary, l.first_row},
                                           labels.flatten(), *l.mp);

@@ -18,7 +18,9 @@ inline at::Tensor activate(relu, at::Tensor const& x) { return kernel::relu(x); 
 inline at::Tensor activate(silu, at::Tensor const& x) { return kernel::silu(x); }
 
 template <class L>
-concept activation = requires(at::Tensor const& x) { activate(L{}, x); };
+concept activation = requires(at::Tensor const& x) {
+  activate(L{}, x);
+};
 
 }  // namespace detail
 

@@ -11,8 +11,9 @@
 
 namespace redco {
 
-/// Keys and values of earlier positions, one slot per attention layer, allocated once for `capacity` positions. Sharded by
-/// heads like the layers that fill it. An encoder and the cross-attention that reads it have a slot each: they run once.
+/// Keys and values of earlier positions, one slot per attention layer, allocated once for `capacity` positions. Sharded
+/// by heads like the layers that fill it. An encoder and the cross-attention that reads it have a slot each: they run
+/// once.
 class key_value_cache {
  public:
   key_value_cache(std::size_t slots, std::int64_t capacity) : slots_(slots), capacity_(capacity) {}
@@ -20,7 +21,8 @@ class key_value_cache {
   std::int64_t length() const { return length_; }
   std::int64_t capacity() const { return capacity_; }
 
-  /// Appends k and v [B, T, features] of the current positions and returns all so far [B, length + T, features], as views.
+  /// Appends k and v [B, T, features] of the current positions and returns all so far [B, length + T, features], as
+  /// views.
   std::pair<at::Tensor, at::Tensor> append(std::size_t slot, at::Tensor const& k, at::Tensor const& v) {
     std::int64_t const end = length_ + k.size(1);
     if (end > capacity_)

@@ -13,15 +13,16 @@
 
 namespace redco {
 
-/// Where modules take their parameters from: the leaves of autograd that read a rank's flat buffers, or tensors that the
-/// caller puts in their place (functional use: meta-learning, target copies).
+/// Where modules take their parameters from: the leaves of autograd that read a rank's flat buffers, or tensors that
+/// the caller puts in their place (functional use: meta-learning, target copies).
 ///
-/// A leaf covers one parameter, or neighbours that a module reads as one matrix (q, k, v). Its `.grad` is the matching view
-/// of the flat gradient.
+/// A leaf covers one parameter, or neighbours that a module reads as one matrix (q, k, v). Its `.grad` is the matching
+/// view of the flat gradient.
 class leaves {
  public:
   explicit leaves(parameter_store const& store) : store_(store) {}
-  leaves(parameter_store const& store, std::span<at::Tensor const> substitutes) : store_(store), substitutes_(substitutes) {}
+  leaves(parameter_store const& store, std::span<at::Tensor const> substitutes)
+      : store_(store), substitutes_(substitutes) {}
 
   /// The leaf that covers `names`, in the order given, [sum of rows, ...].
   at::Tensor take(std::vector<std::string> const& names) {
@@ -29,7 +30,8 @@ class leaves {
     if (substituted()) {
       if (taken_.size() >= substitutes_.size())
         throw error(exit_code::internal, "the network takes more parameters than the " +
-                                             std::to_string(substitutes_.size()) + " given; pass one for each of parameters()");
+                                             std::to_string(substitutes_.size()) +
+                                             " given; pass one for each of parameters()");
       leaf = substitutes_[taken_.size()];
     } else {
       leaf = leaf_of(names);
@@ -43,7 +45,8 @@ class leaves {
   at::Tensor tied(std::string const& name) const {
     auto const at = by_name_.find(name);
     if (at == by_name_.end())
-      throw error(exit_code::internal, "no layer before the tied one owns the parameter '" + name + "'; name its full path");
+      throw error(exit_code::internal,
+                  "no layer before the tied one owns the parameter '" + name + "'; name its full path");
     return taken_[at->second];
   }
 
@@ -64,8 +67,8 @@ class leaves {
     for (std::string const& name : names) {
       stored_parameter const& p = stored(name);
       if (p.offset != end || p.trainable != first.trainable)
-        throw error(exit_code::usage, "'" + names.front() + "' and '" + name +
-                                          "' are read as one matrix: freeze both or neither");
+        throw error(exit_code::usage,
+                    "'" + names.front() + "' and '" + name + "' are read as one matrix: freeze both or neither");
       rows += p.value.size(0);
       end += p.value.numel();
     }

@@ -14,7 +14,7 @@ struct logits {
   redco::tensor<entered> hidden;  ///< [B, T, width]
   at::Tensor weight;              ///< [rows of this shard, width], the last shard padded
   std::int64_t vocabulary = 0;
-  std::int64_t first_row = 0;     ///< of this shard
+  std::int64_t first_row = 0;  ///< of this shard
   group* mp = nullptr;
 
   /// The whole logits [B, T, vocabulary], on every rank.

@@ -12,8 +12,8 @@
 namespace redco {
 
 /// What layer `L` computes on its local shards for an input of layout X: constructed from a builder, called with
-/// (tensor<X>, context), const, and giving tensor<out_t<L, X>>. Each layer type has its own specialisation; a user's layer
-/// type brings its own.
+/// (tensor<X>, context), const, and giving tensor<out_t<L, X>>. Each layer type has its own specialisation; a user's
+/// layer type brings its own.
 template <class L, class X>
 struct module;
 

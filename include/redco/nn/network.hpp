@@ -32,7 +32,8 @@ class network {
   network(M const& m, parameter_store const& store, int mp_index, int shards)
       : network(m, store, mp_index, shards, leaves(store)) {}
 
-  /// The same modules over other tensors: one for each of parameters(), in that order. Differentiable in them to any order.
+  /// The same modules over other tensors: one for each of parameters(), in that order. Differentiable in them to any
+  /// order.
   network with(std::span<at::Tensor const> substitutes) const {
     return network(model_, *store_, mp_index_, shards_, leaves(*store_, substitutes));
   }

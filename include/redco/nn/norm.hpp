@@ -12,7 +12,9 @@ template <auto Width, auto Epsilon, class X>
 struct module<layer_norm<Width, Epsilon>, X> {
   template <class Config>
   explicit module(builder<Config>& b)
-      : weight(b.parameter("weight")), bias(b.parameter("bias")), epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
+      : weight(b.parameter("weight")),
+        bias(b.parameter("bias")),
+        epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
 
   template <class Context>
   tensor<replicated> operator()(tensor<X> const& x, Context const&) const {

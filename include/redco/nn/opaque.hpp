@@ -15,10 +15,12 @@
 
 namespace redco {
 
-/// A user's module that owns its tensors, torch::nn-like: default-constructible, `named_parameters()` (a range of pairs of
-/// name and tensor, by key()/value() or first/second), called with one tensor.
+/// A user's module that owns its tensors, torch::nn-like: default-constructible, `named_parameters()` (a range of pairs
+/// of name and tensor, by key()/value() or first/second), called with one tensor.
 template <class M>
-concept tensor_owner = std::is_default_constructible_v<M> && requires(M m) { m.named_parameters(); };
+concept tensor_owner = std::is_default_constructible_v<M> && requires(M m) {
+  m.named_parameters();
+};
 
 namespace detail {
 
@@ -56,9 +58,9 @@ struct opaque_facts<M> {
 };
 
 /// A callable that lists its parameters is called as f(x, std::span<at::Tensor const>). An owner is called as f(x); its
-/// tensors are turned into views of the flat buffers, so it starts from redco's keyed draws (matrices normal with deviation
-/// 1/sqrt(3 fan-in), vectors zero), and takes substitutes without gradient only (target copies). Errors: exit code 70 for
-/// substitutes that require gradients.
+/// tensors are turned into views of the flat buffers, so it starts from redco's keyed draws (matrices normal with
+/// deviation 1/sqrt(3 fan-in), vectors zero), and takes substitutes without gradient only (target copies). Errors: exit
+/// code 70 for substitutes that require gradients.
 template <class M, class X>
 struct module<opaque<M>, X> {
   template <class Config>
@@ -70,8 +72,9 @@ struct module<opaque<M>, X> {
         at::Tensor const leaf = b.parameter(name);
         bool const trained = leaf.requires_grad();
         if (trained && b.substituted())
-          throw error(exit_code::internal, "'" + name + "' belongs to an opaque module, which cannot be differentiated in " +
-                                               "other tensors than its own; list its parameters and take them as a span");
+          throw error(exit_code::internal,
+                      "'" + name + "' belongs to an opaque module, which cannot be differentiated in " +
+                          "other tensors than its own; list its parameters and take them as a span");
         t.set_data(leaf.detach());
         t.requires_grad_(trained);
         if (trained) t.mutable_grad() = leaf.grad();

@@ -30,12 +30,13 @@ struct stored_parameter {
   at::Tensor gradient;  ///< [local extents], compute dtype; undefined where frozen
 };
 
-/// All parameters of one rank in flat buffers: first those with weight decay, then norms and biases, then frozen ones, each
-/// in the order in which layers state them, so an optimizer needs one call per run of equal treatment.
+/// All parameters of one rank in flat buffers: first those with weight decay, then norms and biases, then frozen ones,
+/// each in the order in which layers state them, so an optimizer needs one call per run of equal treatment.
 class parameter_store {
  public:
-  /// Lays out and initialises this rank's part. Draws are keyed by (seed, name, global element index): every mesh starts
-  /// bit-equal; padding is zero. `frozen` lists name patterns. Errors: exit code 64 for a pattern that matches nothing.
+  /// Lays out and initialises this rank's part. Draws are keyed by (seed, name, global element index): every mesh
+  /// starts bit-equal; padding is zero. `frozen` lists name patterns. Errors: exit code 64 for a pattern that matches
+  /// nothing.
   parameter_store(std::vector<placed_parameter> const& placed, int mp_index, dtype compute, std::uint64_t seed,
                   std::vector<std::string> const& frozen = {}) {
     std::vector<bool> used(frozen.size(), false);
@@ -47,7 +48,8 @@ class parameter_store {
     }
     for (std::size_t i = 0; i < frozen.size(); ++i)
       if (!used[i])
-        throw error(exit_code::usage, "frozen pattern '" + frozen[i] + "' matches no parameter; the plan lists their names");
+        throw error(exit_code::usage,
+                    "frozen pattern '" + frozen[i] + "' matches no parameter; the plan lists their names");
     lay_out();
     allocate(compute);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -134,9 +136,8 @@ class parameter_store {
     std::int64_t const inner = fact.shape[-1], local_inner = logical[-1];
     std::int64_t const rows = local_inner > 0 ? logical.count() / local_inner : 0;
     std::int64_t const offset = p.plan.offset(mp_index);
-    std::int64_t const first = inner_split || fact.split_dim < 0
-                                   ? offset
-                                   : offset * (fact.shape.count() / fact.shape[fact.split_dim]);
+    std::int64_t const first =
+        inner_split || fact.split_dim < 0 ? offset : offset * (fact.shape.count() / fact.shape[fact.split_dim]);
     at::Tensor const drawn = at::empty({rows, local_inner}, part.options());
     AT_DISPATCH_FLOATING_TYPES(drawn.scalar_type(), "initialise", [&] {
       for (std::int64_t r = 0; r < rows; ++r)

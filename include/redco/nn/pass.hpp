@@ -14,13 +14,13 @@ class key_value_cache;
 struct pass {
   group* mp = nullptr;
   bool training = false;
-  bool recompute = false;           ///< keep only each block's input and run the block again in backward
+  bool recompute = false;  ///< keep only each block's input and run the block again in backward
   std::uint64_t seed = 0;
-  std::uint64_t step = 0;           ///< optimizer update
-  std::int64_t first_example = 0;   ///< of the micro-batch, within the step's global batch
-  std::int64_t examples = 0;        ///< in the micro-batch; 0: rows are examples
-  key_value_cache* cache = nullptr; ///< decoding: keys and values of earlier positions
-  mutable std::uint32_t calls = 0;  ///< how often the network ran in this micro-batch
+  std::uint64_t step = 0;            ///< optimizer update
+  std::int64_t first_example = 0;    ///< of the micro-batch, within the step's global batch
+  std::int64_t examples = 0;         ///< in the micro-batch; 0: rows are examples
+  key_value_cache* cache = nullptr;  ///< decoding: keys and values of earlier positions
+  mutable std::uint32_t calls = 0;   ///< how often the network ran in this micro-batch
 
   /// The stream of a site in the network's current call.
   stream at(std::uint32_t site, std::uint32_t call) const { return make_stream(seed, site, step, call); }

@@ -24,8 +24,9 @@ struct module<positions<Context, Width>, X> {
     key_value_cache const* const cache = ctx.pass().cache;
     std::int64_t const first = cache != nullptr ? cache->length() : 0, length = ids.local().size(1);
     if (first + length > weight.size(0))
-      throw error(exit_code::data, "a sequence of " + std::to_string(first + length) + " tokens is longer than the model's " +
-                                       std::to_string(weight.size(0)) + " positions; cut it");
+      throw error(exit_code::data, "a sequence of " + std::to_string(first + length) +
+                                       " tokens is longer than the model's " + std::to_string(weight.size(0)) +
+                                       " positions; cut it");
     return weight.narrow(0, first, length);
   }
 

@@ -13,8 +13,8 @@ namespace redco {
 
 namespace detail {
 
-/// Runs a block without recording it, and again in backward. All that it depends on are inputs, so that gradients flow to
-/// whoever asks, at any order: activations (its input and what it reads from the context), then its parameters.
+/// Runs a block without recording it, and again in backward. All that it depends on are inputs, so that gradients flow
+/// to whoever asks, at any order: activations (its input and what it reads from the context), then its parameters.
 struct recompute_function : recorded_function<recompute_function> {
   using block = std::function<at::Tensor(std::span<at::Tensor const> activations)>;
 
@@ -37,8 +37,10 @@ struct recompute_function : recorded_function<recompute_function> {
     auto const held = c10::static_intrusive_pointer_cast<holder>(ctx->saved_data["held"].toCapsule());
     bool const again = at::GradMode::is_enabled();  // true exactly under create_graph
     at::AutoGradMode const record(true);
-    for (std::size_t i = 0; !again && i < held->activations; ++i)
-      inputs[i] = inputs[i].detach().requires_grad_(inputs[i].requires_grad());
+    // Activations are cut off: what one of them owes to another is not this block's gradient. For the next derivative a
+    // view of each keeps the way to it.
+    for (std::size_t i = 0; i < held->activations; ++i)
+      inputs[i] = again ? inputs[i].view_as(inputs[i]) : inputs[i].detach().requires_grad_(inputs[i].requires_grad());
     at::Tensor const output = held->run({inputs.data(), held->activations});
     std::vector<at::Tensor> wanted;
     for (at::Tensor const& input : inputs)
@@ -53,8 +55,8 @@ struct recompute_function : recorded_function<recompute_function> {
 
 }  // namespace detail
 
-/// run(activations), keeping only these: the block is run again in backward (Chen et al. 2016). `parameters` are the leaves
-/// that it reads. What `run` refers to must live as long as the graph.
+/// run(activations), keeping only these: the block is run again in backward (Chen et al. 2016). `parameters` are the
+/// leaves that it reads. What `run` refers to must live as long as the graph.
 inline at::Tensor recomputed(detail::recompute_function::block run, std::vector<at::Tensor> inputs,
                              std::vector<at::Tensor> const& parameters) {
   std::size_t const activations = inputs.size();

@@ -52,8 +52,7 @@ struct modules_of<chain<Links...>> {
 }  // namespace detail
 
 template <class... Layers, class X>
-struct module<sequential<Layers...>, X>
-    : detail::modules_of<typename sequential<Layers...>::template links<X>>::type {
+struct module<sequential<Layers...>, X> : detail::modules_of<typename sequential<Layers...>::template links<X>>::type {
   using base = typename detail::modules_of<typename sequential<Layers...>::template links<X>>::type;
   using base::base;
 };

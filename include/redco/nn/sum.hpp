@@ -45,7 +45,8 @@ struct module<sum<Branches...>, X> {
   using branch_modules = typename detail::modules_of_branches<typename sum<Branches...>::template links<X>, X>::type;
 
   template <class Config>
-  explicit module(builder<Config>& b) : branches(detail::modules_of_branches<typename sum<Branches...>::template links<X>, X>::build(b)) {}
+  explicit module(builder<Config>& b)
+      : branches(detail::modules_of_branches<typename sum<Branches...>::template links<X>, X>::build(b)) {}
 
   template <class Context>
   tensor<result> operator()(tensor<X> const& x, Context const& ctx) const {

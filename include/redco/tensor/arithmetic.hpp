@@ -19,21 +19,7 @@ inline constexpr bool one_is_pending = (std::is_same_v<A, partial> && std::is_sa
 
 /// The layout of a sum: pending sums are summed once, and what all ranks hold waits beside them.
 template <class A, class B>
-struct added {
-  static constexpr bool legal = std::is_same_v<A, B> || one_is_pending<A, B>;
-  using type = std::conditional_t<std::is_same_v<A, B>, A, partial>;
-  static_assert(legal, "redco[S008]: two layouts are mixed; convert one of them with enter, reduce or gather first");
-};
-
-/// The layout of a product: a sum that is still pending can be multiplied by nothing, not even by another one.
-template <class A, class B>
-struct multiplied {
-  static constexpr bool pending = std::is_same_v<A, partial> || std::is_same_v<B, partial>;
-  using type = A;
-  static_assert(!pending, "redco[S005]: a partial value is used as replicated; reduce it before this layer");
-  static_assert(pending || std::is_same_v<A, B>,
-                "redco[S008]: two layouts are mixed; convert one of them with enter, reduce or gather first");
-};
+using added_t = std::conditional_t<std::is_same_v<A, B>, A, partial>;
 
 inline tensor<partial> add_pending(tensor<partial> const& a, tensor<partial> const& b) {
   std::vector<at::Tensor> addends = a.addends();
@@ -52,23 +38,30 @@ inline tensor<partial> add_pending(tensor<replicated> const& a, tensor<partial> 
 /// The elementwise sum of two activations of one layout; a replicated one added to a pending sum becomes its addend.
 /// Errors: redco[S008] for any other mix.
 template <layout A, layout B>
-tensor<typename detail::added<A, B>::type> operator+(tensor<A> const& a, tensor<B> const& b) {
-  if constexpr (!detail::added<A, B>::legal) {
+tensor<detail::added_t<A, B>> operator+(tensor<A> const& a, tensor<B> const& b) {
+  constexpr bool legal = std::is_same_v<A, B> || detail::one_is_pending<A, B>;
+  static_assert(legal, "redco[S008]: two layouts are mixed; convert one of them with enter, reduce or gather first");
+  if constexpr (!legal) {
     return {};
-  } else if constexpr (std::is_same_v<typename detail::added<A, B>::type, partial>) {
+  } else if constexpr (std::is_same_v<detail::added_t<A, B>, partial>) {
     return detail::add_pending(a, b);
   } else {
     return tensor<A>(a.local() + b.local());
   }
 }
 
-/// The elementwise product of two activations of one layout that is no pending sum. Errors: redco[S005], redco[S008].
+/// The elementwise product of two activations of one layout that is no pending sum: that can be multiplied by nothing,
+/// not even by another one. Errors: redco[S005], redco[S008].
 template <layout A, layout B>
-tensor<typename detail::multiplied<A, B>::type> operator*(tensor<A> const& a, tensor<B> const& b) {
-  if constexpr (std::is_same_v<A, B> && !std::is_same_v<A, partial>) {
-    return tensor<A>(a.local() * b.local());
-  } else {
+tensor<A> operator*(tensor<A> const& a, tensor<B> const& b) {
+  constexpr bool pending = std::is_same_v<A, partial> || std::is_same_v<B, partial>;
+  static_assert(!pending, "redco[S005]: a partial value is used as replicated; reduce it before this layer");
+  static_assert(pending || std::is_same_v<A, B>,
+                "redco[S008]: two layouts are mixed; convert one of them with enter, reduce or gather first");
+  if constexpr (pending || !std::is_same_v<A, B>) {
     return {};
+  } else {
+    return tensor<A>(a.local() * b.local());
   }
 }
 
@@ -86,7 +79,7 @@ tensor<A> operator*(tensor<A> const& a, double factor) {
 
 /// The difference of two activations, as their sum.
 template <layout A, layout B>
-tensor<typename detail::added<A, B>::type> operator-(tensor<A> const& a, tensor<B> const& b) {
+tensor<detail::added_t<A, B>> operator-(tensor<A> const& a, tensor<B> const& b) {
   return a + b * -1.0;
 }
 

@@ -11,8 +11,9 @@ namespace redco {
 
 /// One rank's part of an activation whose layout over the model-parallel group is `Layout`, known to the compiler.
 ///
-/// A `replicated` tensor is an ordinary at::Tensor and converts both ways by itself; every other layout is named when it is
-/// made (`tensor<partial>{x}`) and opened with `local()`, so that a partial sum is never used as a value by mistake.
+/// A `replicated` tensor is an ordinary at::Tensor and converts both ways by itself; every other layout is named when
+/// it is made (`tensor<partial>{x}`) and opened with `local()`, so that a partial sum is never used as a value by
+/// mistake.
 template <layout Layout>
 class tensor {
  public:
@@ -39,8 +40,8 @@ class tensor<replicated> {
   at::Tensor value_;
 };
 
-/// A pending sum over the ranks. Its addends (biases of row-parallel layers, replicated branches) are equal on all ranks
-/// and are added once, after the reduction.
+/// A pending sum over the ranks. Its addends (biases of row-parallel layers, replicated branches) are equal on all
+/// ranks and are added once, after the reduction.
 template <>
 class tensor<partial> {
  public:

@@ -10,8 +10,8 @@
 
 namespace redco {
 
-/// Texts as bytes, each byte the label of the one before it: [B, T] with T at most `context`, shorter texts padded at the
-/// end with id 0 and label -100.
+/// Texts as bytes, each byte the label of the one before it: [B, T] with T at most `context`, shorter texts padded at
+/// the end with id 0 and label -100.
 inline token_batch next_token_batch(std::span<std::string const> texts, std::int64_t context) {
   auto const rows = static_cast<std::int64_t>(texts.size());
   std::int64_t length = 1;
@@ -36,7 +36,8 @@ inline token_batch next_token_batch(std::span<std::string const> texts, std::int
 inline at::Tensor prompt_ids(std::span<std::string const> texts) {
   std::size_t length = texts.empty() ? 0 : texts.front().size();
   for (std::string const& text : texts) length = std::min(length, text.size());
-  at::Tensor const ids = at::empty({static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length)}, at::kLong);
+  at::Tensor const ids =
+      at::empty({static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length)}, at::kLong);
   auto* id = ids.data_ptr<std::int64_t>();
   for (std::string const& text : texts)
     for (std::size_t t = 0; t < length; ++t) *id++ = static_cast<unsigned char>(text[t]);

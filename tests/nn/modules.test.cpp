@@ -1,0 +1,280 @@
+#include "nn/sharded.hpp"
+
+#include <redco/nn/kernel/dropout.hpp>
+
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Every module on one, two and three ranks against plain operators: values, first and second derivatives.
+
+namespace {
+
+using namespace redco;
+using sharded::check_module;
+using sharded::tensor_map;
+using sharded::values_of;
+
+at::Tensor apply_linear(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+  return at::linear(x, p.at(name + ".weight"), p.at(name + ".bias"));
+}
+at::Tensor apply_layer_norm(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+  return at::layer_norm(x, {x.size(-1)}, p.at(name + ".weight"), p.at(name + ".bias"), 1e-5);
+}
+at::Tensor tanh_gelu(at::Tensor const& x) { return at::gelu(x, "tanh"); }
+
+at::Tensor some_x() { return values_of("x", std::vector<std::int64_t>{3, 2, 4}); }
+at::Tensor some_ids() { return at::tensor({4, 10, 0, 7, 7, 3, 10, 1, 9, 4}, at::kLong).view({2, 5}); }
+
+using a_6 = named<"a", linear<4, 6>>;
+using b_4 = named<"b", linear<6, 4>>;
+
+/// A user's own layer: a factor per feature, cut as its input is.
+template <auto Width>
+struct feature_scale : featurewise_layer {
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    parameter_fact factor;
+    factor.shape = {of<Width>(config)};
+    factor.split_dim = is_split<X> ? 0 : -1;
+    factor.units = is_split<X> ? w.activation.units : 0;
+    factor.start = {initial::kind::ones, 0};
+    w.parameter("factor", factor);
+    w.keep("input");
+    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+  }
+};
+
+/// An opaque callable that lists its parameters, and one that owns them.
+struct listed {
+  static constexpr std::array parameters{parameter_shape{"matrix", {5, 4}}, parameter_shape{"shift", {5}}};
+  at::Tensor operator()(at::Tensor const& x, std::span<at::Tensor const> p) const {
+    return at::tanh(at::linear(x, p[0], p[1]));
+  }
+};
+struct owner {
+  at::Tensor matrix = at::zeros({5, 4}).requires_grad_(), shift = at::zeros({5}).requires_grad_();
+  std::vector<std::pair<std::string, at::Tensor>> named_parameters() { return {{"matrix", matrix}, {"shift", shift}}; }
+  at::Tensor operator()(at::Tensor const& x) { return at::tanh(at::linear(x, matrix, shift)); }
+};
+
+}  // namespace
+
+template <auto Width, class X>
+struct redco::module<feature_scale<Width>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : factor(b.parameter("factor")) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    return tensor<X>(x.local() * factor);
+  }
+
+  at::Tensor factor;
+};
+
+TEST_CASE("linear layers are cut by columns, then by rows, and stay whole alone") {
+  using pair = sequential<a_6, gelu, b_4>;
+  static_assert(std::is_same_v<out_t<pair, replicated>, partial>);
+  check_module<pair>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", x)));
+  });
+
+  using three = sequential<named<"a", linear<4, 6, false>>, silu, b_4, relu, named<"c", linear<4, 5>>>;
+  static_assert(std::is_same_v<out_t<three, replicated>, replicated>);
+  check_module<three>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    at::Tensor const up = at::linear(x, p.at("a.weight"));
+    return apply_linear(p, "c", at::relu(apply_linear(p, "b", at::silu(up))));
+  });
+}
+
+TEST_CASE("declared cuts hold, and a split result is joined for the user") {
+  using column = sequential<enter_layer, named<"a", column_linear<4, 6>>>;
+  static_assert(std::is_same_v<out_t<column, replicated>, split<-1>>);
+  check_module<column>(some_x(), [](tensor_map const& p, at::Tensor const& x) { return apply_linear(p, "a", x); });
+
+  using row = sequential<enter_layer, named<"a", column_linear<4, 6>>, relu, named<"b", row_linear<6, 4>>,
+                         named<"c", whole_linear<4, 3>>>;
+  check_module<row>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return apply_linear(p, "c", apply_linear(p, "b", at::relu(apply_linear(p, "a", x))));
+  });
+}
+
+TEST_CASE("an uneven vocabulary is looked up, beside positions") {
+  using tokens = named<"wte", embedding<11, 6>>;
+  static_assert(std::is_same_v<out_t<tokens, replicated>, partial>);
+  check_module<tokens>(
+      some_ids(), [](tensor_map const& p, at::Tensor const& ids) { return at::embedding(p.at("wte.weight"), ids); });
+
+  using both = sequential<sum<tokens, named<"wpe", positions<7, 6>>>, named<"a", linear<6, 3>>>;
+  check_module<both>(some_ids(), [](tensor_map const& p, at::Tensor const& ids) {
+    return apply_linear(p, "a", at::embedding(p.at("wte.weight"), ids) + p.at("wpe.weight").narrow(0, 0, 5));
+  });
+  at::Tensor const places = at::tensor({0, 1, 2, 0, 1, 6, 5, 4, 4, 0}, at::kLong).view({2, 5});
+  check_module<both>(
+      some_ids(),
+      [&](tensor_map const& p, at::Tensor const& ids) {
+        return apply_linear(p, "a", at::embedding(p.at("wte.weight"), ids) + at::embedding(p.at("wpe.weight"), places));
+      },
+      {1, 2}, [&](auto const& net, at::Tensor const& ids) { return net.template with<token_positions>(places)(ids); });
+
+  auto const empty = sharded::on_width(sharded::maker_of<tokens>(), 2, some_ids().narrow(0, 0, 0));
+  CHECK(empty.y.sizes() == at::IntArrayRef{0, 5, 6});
+  CHECK(empty.gradients.at("wte.weight").eq(0).all().item<bool>());
+}
+
+TEST_CASE("norms act on whole features") {
+  using net = sequential<named<"n", layer_norm<4>>, a_6, gelu, b_4, named<"r", rms_norm<4>>>;
+  check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    at::Tensor const y = apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", apply_layer_norm(p, "n", x))));
+    return y * (y * y).mean(-1, true).add(1e-6).rsqrt() * p.at("r.weight");
+  });
+}
+
+TEST_CASE("dropout draws by coordinates: a split activation is dropped as the whole one is") {
+  using net = sequential<a_6, relu, dropout<real{0.4}>, b_4, dropout<real{0.25}>>;
+  check_module<net>(some_x(),
+                    [](tensor_map const& p, at::Tensor const& x) {
+                      at::Tensor const up =
+                          kernel::dropout(at::relu(apply_linear(p, "a", x)), 0.4, make_stream(7, 0, 3, 0), 2, 0);
+                      return kernel::dropout(apply_linear(p, "b", up), 0.25, make_stream(7, 1, 3, 0), 2, 0);
+                    },
+                    {1, 2, 3}, sharded::call{}, {.training = true});
+  check_module<net>(
+      some_x(),
+      [](tensor_map const& p, at::Tensor const& x) { return apply_linear(p, "b", at::relu(apply_linear(p, "a", x))); },
+      {2});
+}
+
+TEST_CASE("a residual branch is reduced once, parallel branches are added before one reduction") {
+  using mlp = sequential<named<"n", layer_norm<4>>, a_6, gelu, b_4>;
+  static_assert(std::is_same_v<out_t<residual<mlp>, replicated>, replicated>);
+  check_module<residual<mlp>>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return x + apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", apply_layer_norm(p, "n", x))));
+  });
+
+  using branches = sum<sequential<a_6, relu, b_4>, named<"skip", whole_linear<4, 4>>,
+                       named<"other", sequential<gated<4, 6>, named<"down", linear<6, 4>>>>>;
+  static_assert(std::is_same_v<out_t<branches, replicated>, partial>);
+  sharded::dense_function const expected = [](tensor_map const& p, at::Tensor const& x) {
+    at::Tensor const gate = at::silu(at::linear(x, p.at("other.gate.weight"))) * at::linear(x, p.at("other.up.weight"));
+    return apply_layer_norm(p, "n",
+                            apply_linear(p, "b", at::relu(apply_linear(p, "a", x))) + apply_linear(p, "skip", x) +
+                                apply_linear(p, "other.down", gate));
+  };
+  check_module<sequential<branches, named<"n", layer_norm<4>>>>(some_x(), expected);
+
+  using whole = sum<named<"a", whole_linear<4, 5>>, named<"b", whole_linear<4, 5>>>;
+  static_assert(std::is_same_v<out_t<whole, replicated>, replicated>);
+  check_module<whole>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return apply_linear(p, "a", x) + apply_linear(p, "b", x);
+  });
+}
+
+TEST_CASE("branches that all enter can enter together") {
+  using branches = sum<sequential<a_6, relu, b_4>, named<"other", sequential<a_6, gelu, b_4>>>;
+  using net = sequential<named<"n", layer_norm<4>>, enter_layer, branches>;
+  static_assert(std::is_same_v<out_t<net, replicated>, partial>);
+  check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    at::Tensor const y = apply_layer_norm(p, "n", x);
+    return apply_linear(p, "b", at::relu(apply_linear(p, "a", y))) +
+           apply_linear(p, "other.b", tanh_gelu(apply_linear(p, "other.a", y)));
+  });
+}
+
+TEST_CASE("a gated layer is cut by columns with its two matrices side by side") {
+  using net = sequential<gated<4, 6, gelu, true>, b_4, named<"alone", gated<4, 5>>>;
+  check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    at::Tensor const y = apply_linear(p, "b", tanh_gelu(apply_linear(p, "gate", x)) * apply_linear(p, "up", x));
+    return at::silu(at::linear(y, p.at("alone.gate.weight"))) * at::linear(y, p.at("alone.up.weight"));
+  });
+}
+
+TEST_CASE("repeated blocks have their own parameters, and are run again in backward where asked") {
+  using block = residual<sequential<named<"n", layer_norm<4>>, a_6, gelu, dropout<real{0.3}>, b_4>>;
+  using net = sequential<named<"first", linear<4, 4>>, named<"h", repeat<3, repeat<2, block>>>>;
+  sharded::dense_function const expected = [](tensor_map const& p, at::Tensor x) {
+    x = apply_linear(p, "first", x);
+    for (int i = 0; i < 6; ++i) {
+      std::string const at = "h." + std::to_string(i / 2) + "." + std::to_string(i % 2) + ".";
+      x = x + apply_linear(p, at + "b", tanh_gelu(apply_linear(p, at + "a", apply_layer_norm(p, at + "n", x))));
+    }
+    return x;
+  };
+  check_module<net>(some_x(), expected);
+  check_module<net>(some_x(), expected, {1, 2}, sharded::call{}, {.recompute = true});
+
+  auto const plain = sharded::on_width(sharded::maker_of<net>(), 1, some_x(), {.training = true});
+  CHECK(sharded::distance(plain.y, sharded::dense(expected, plan_of(model_of<net>{}, {1, 1}), some_x()).y) > 1e-3);
+  for (int const width : {1, 3})
+    sharded::check_equal(
+        sharded::on_width(sharded::maker_of<net>(), width, some_x(), {.training = true, .recompute = true}), plain);
+}
+
+TEST_CASE("convolutions, pooling and flattening stay whole before a pair of linear layers") {
+  using net = sequential<named<"c", conv2d<2, 3, 3, 1, 1>>, relu, max_pool<2>, named<"d", conv2d<3, 2, 2, 2, 0, false>>,
+                         flatten, named<"a", linear<2, 6>>, gelu, b_4>;
+  at::Tensor const images = values_of("images", std::vector<std::int64_t>{3, 2, 5, 7});
+  check_module<net>(images, [](tensor_map const& p, at::Tensor const& x) {
+    at::Tensor const c =
+        at::max_pool2d(at::relu(at::conv2d(x, p.at("c.weight"), p.at("c.bias"), {1, 1}, {1, 1})), {2, 2});
+    at::Tensor const d = at::conv2d(c, p.at("d.weight"), {}, {2, 2}).flatten(1);
+    return apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", d)));
+  });
+}
+
+TEST_CASE("an opaque callable is data parallel, whether it lists or owns its parameters") {
+  sharded::dense_function const expected = [](tensor_map const& p, at::Tensor const& x) {
+    at::Tensor const y = apply_linear(p, "b", at::relu(apply_linear(p, "a", x)));
+    return at::tanh(at::linear(y, p.at("mine.matrix"), p.at("mine.shift")));
+  };
+  check_module<sequential<a_6, relu, b_4, named<"mine", opaque<listed>>>>(some_x(), expected);
+  using owning = sequential<a_6, relu, b_4, named<"mine", opaque<owner>>>;
+  check_module<owning>(some_x(), expected, {1, 2}, sharded::call{}, {.second_order = false});
+  CHECK_THROWS_AS(sharded::on_width(sharded::maker_of<owning>(), 1, some_x()), redco::error);
+}
+
+TEST_CASE("an opaque owner that is frozen trains nothing") {
+  using net = named<"mine", opaque<owner>>;
+  run_ranks({1, 1}, {}, [&](rank_context& rank) {
+    parameter_store const store(placed_parameters(plan_of(model_of<net>{}, rank.mesh)), 0, dtype::f64, 1, {"mine.*"});
+    auto const modules = std::make_shared<network<model_of<net>> const>(model_of<net>{}, store, 0, 1);
+    pass in;
+    in.mp = &rank.mp;
+    bound_network<model_of<net>> const bound(modules, in);
+    sharded::must(!bound(some_x()).requires_grad(), "nothing to train");
+    std::vector<at::Tensor> target;
+    for (at::Tensor const& t : bound.parameters()) target.push_back(t + 1);
+    sharded::must(!bound.substituted(target)(some_x()).equal(bound(some_x())), "a target copy is another network");
+  });
+}
+
+TEST_CASE("names and prescribed deviations change no value") {
+  using net = named<"outer", initialised<real{0.02}, sequential<a_6, gelu, initialised<real{0.5}, b_4>>>>;
+  static_assert(std::is_same_v<out_t<net, replicated>, partial>);
+  check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return apply_linear(p, "outer.b", tanh_gelu(apply_linear(p, "outer.a", x)));
+  });
+}
+
+TEST_CASE("a user's own layer type is planned and computed like any other") {
+  using net = sequential<named<"whole", feature_scale<4>>, a_6, named<"cut", feature_scale<6>>, b_4>;
+  check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return apply_linear(p, "b", apply_linear(p, "a", x * p.at("whole.factor")) * p.at("cut.factor"));
+  });
+}
+
+TEST_CASE("the logits of a language model are whole and differentiable for who asks") {
+  using tied =
+      sequential<named<"wte", embedding<11, 6>>, named<"n", layer_norm<6>>, language_head<11, 6, "wte.weight">>;
+  static_assert(std::is_same_v<out_t<tied, replicated>, as_logits>);
+  check_module<tied>(some_ids(), [](tensor_map const& p, at::Tensor const& ids) {
+    return at::linear(apply_layer_norm(p, "n", at::embedding(p.at("wte.weight"), ids)), p.at("wte.weight"));
+  });
+  using own = sequential<a_6, gelu, b_4, named<"head", language_head<7, 4>>>;
+  check_module<own>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return at::linear(apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", x))), p.at("head.weight"));
+  });
+}
