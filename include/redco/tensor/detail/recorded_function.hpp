@@ -3,6 +3,7 @@
 #include <redco/tensor/detail/function_ref.hpp>
 #include <redco/tensor/torch.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -31,8 +32,8 @@ struct recorded_arguments {
   }
 };
 
-/// The one kind of node that this library records. Each instantiation of torch::autograd::Function compiles some 12 KB of
-/// code, most of it for torch.compile; so all functions share this one, which calls them through pointers.
+/// The one kind of node that this library records. Each instantiation of torch::autograd::Function compiles some 12 KB
+/// of code, most of it for torch.compile; so all functions share this one, which calls them through pointers.
 struct recorded_call : torch::autograd::Function<recorded_call> {
   struct callee : torch::CustomClassHolder {
     callee(recorded_backward b, std::vector<bool> i) : backward(b), is_tensor(std::move(i)) {}

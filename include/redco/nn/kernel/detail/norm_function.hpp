@@ -122,7 +122,8 @@ norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const
   T* const to = result.x.template data_ptr<T>();
   float const* const centers = Centered ? mean.const_data_ptr<float>() : nullptr;
   float const* const scales = rstd.const_data_ptr<float>();
-  redco::detail::parallel(blocks, std::max<std::int64_t>(1, grain / (block * n)), [&](std::int64_t begin, std::int64_t end) {
+  std::int64_t const blocks_at_once = std::max<std::int64_t>(1, grain / (block * n));
+  redco::detail::parallel(blocks, blocks_at_once, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::int64_t const first = i * block;
       norm_backward_rows<Centered, T> const part{from_g + first * n,
