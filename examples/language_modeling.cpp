@@ -59,7 +59,7 @@ int main(int argc, char** argv) try {
 
   redco::deployer deployer(o.deployer);
   std::string const extensions[] = {".hpp", ".h", ".cpp", ".txt", ".md"};
-  auto const text = redco::hold_out(redco::read_text_files(o.text, extensions));
+  auto const text = redco::hold_out(redco::read_text_files(o.text, extensions), 40);
   auto const train = redco::text_windows(text.train, model.config.context);
   auto const held_out = redco::text_windows(text.held_out, model.config.context);
 
