@@ -1,10 +1,14 @@
 #include "mlp.hpp"
 
+#include <redco/ckpt/read_manifest.hpp>
+#include <redco/json/parse.hpp>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <unistd.h>
 
@@ -290,4 +294,33 @@ TEST_CASE("a failing save is a warning, three in a row are exit 74, and so is th
   o.save_every_steps = 0;
   o.eval = {};
   CHECK(fit_mlp(in(second.path, {2, 1}), o).code == 74);
+}
+
+TEST_CASE("the best that could not be saved is not the best: the next one is kept in its place") {
+  temporary_folder folder;
+  auto const ckpts = folder.path / "ckpts", aside = folder.path / "aside";
+  mlp_options o = failing_options();
+  o.epochs = 3;
+  o.eval = run_test::numbers(5);
+  o.sanity_check = false;
+  o.save_argmin = {"chosen"};
+  int evaluations = 0;
+  double const values[] = {5, 1, 3};
+  o.metrics = [&](auto, auto) { return redco::metric_map{{"chosen", values[evaluations++]}}; };
+  o.on_step = [&](redco::fit_event const& e) {
+    if (e.step == 8) {
+      std::filesystem::rename(ckpts, aside);
+      std::filesystem::create_symlink("nowhere", ckpts);
+    } else if (e.step == 9) {
+      std::filesystem::remove(ckpts);
+      std::filesystem::rename(aside, ckpts);
+    }
+  };
+  outcome const run = fit_mlp(in(folder.path, {2, 1}), o);
+  CHECK(run.code == 0);
+  CHECK(run.warnings == 1);
+  redco::manifest const best = redco::read_manifest(ckpts / "min_chosen");
+  CHECK(best.step == 12);
+  CHECK(best.best.at("min_chosen").value == 3);
+  CHECK(redco::parse_json(content_of(folder.path / "min_metrics.json"), "min")["chosen"] == 3.0);
 }

@@ -209,6 +209,24 @@ TEST_CASE("collate learns the longest of the global batch, and each example is s
   }
 }
 
+TEST_CASE("collate learns the longest of an evaluation's batch too") {
+  temporary_folder folder;
+  std::mutex guard;
+  std::set<std::int64_t> told;
+  behaviour how;
+  how.collate = [&](std::span<std::int64_t const> ids, redco::collate_info const& info) {
+    std::lock_guard const lock(guard);
+    if (ids.front() >= 100) told.insert(info.longest);
+  };
+  mlp_options o = plain_options(1);
+  o.eval = std::vector<std::int64_t>{103, 109, 105};
+  o.sanity_check = false;
+  o.eval_predictions = true;
+  o.length = [](std::int64_t const& id) { return id; };
+  CHECK(fit_mlp(in(folder.path, {2, 1}), o, 13, how).code == 0);
+  CHECK(told == std::set<std::int64_t>{109});
+}
+
 TEST_CASE("a loss of several terms averages each by its own count, as one rank does") {
   auto const pipeline =
       run_test::mlp_collate() | redco::loss([](auto const& net, run_test::mlp_batch const& b) {
