@@ -6,13 +6,13 @@
 
 // Attention as a layer on several widths, and encoder-decoders, against plain operators.
 
-namespace {
+namespace attention_modules_test {
 
 using namespace redco;
 using sharded::check_module;
 using sharded::tensor_map;
 
-at::Tensor project(tensor_map const& p, std::string const& name, at::Tensor const& x, bool biased = true) {
+inline at::Tensor project(tensor_map const& p, std::string const& name, at::Tensor const& x, bool biased = true) {
   return at::linear(x, p.at(name + ".weight"), biased ? p.at(name + ".bias") : at::Tensor());
 }
 
@@ -22,8 +22,8 @@ struct shape_of_attention {
   at::Tensor mask = {};
 };
 
-at::Tensor plain_attention(tensor_map const& p, std::string const& at, at::Tensor const& x, at::Tensor const& from,
-                           shape_of_attention const& s) {
+inline at::Tensor plain_attention(tensor_map const& p, std::string const& at, at::Tensor const& x,
+                                  at::Tensor const& from, shape_of_attention const& s) {
   auto const by_head = [](at::Tensor const& y, std::int64_t heads) {
     return y.unflatten(2, {heads, -1}).transpose(1, 2);
   };
@@ -38,27 +38,27 @@ at::Tensor plain_attention(tensor_map const& p, std::string const& at, at::Tenso
   return project(p, at + "o", at::matmul(scores.softmax(-1), v).transpose(1, 2).flatten(2), s.biased);
 }
 
-at::Tensor layer_normed(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+inline at::Tensor layer_normed(tensor_map const& p, std::string const& name, at::Tensor const& x) {
   return at::layer_norm(x, {x.size(-1)}, p.at(name + ".weight"), p.at(name + ".bias"), 1e-5);
 }
 
-at::Tensor sequence_x() { return sharded::values_of("x", std::vector<std::int64_t>{2, 5, 12}) * 2; }
+inline at::Tensor sequence_x() { return sharded::values_of("x", std::vector<std::int64_t>{2, 5, 12}) * 2; }
 
-at::Tensor source_ids() { return at::tensor({8, 0, 3, 5, 1, 2, 4, 8}, at::kLong).view({2, 4}); }
-at::Tensor target_ids() { return at::tensor({6, 1, 0, 2, 2, 5}, at::kLong).view({2, 3}); }
-at::Tensor source_mask() { return at::tensor({1, 1, 1, 1, 1, 1, 0, 0}, at::kLong).view({2, 4}).to(at::kBool); }
+inline at::Tensor source_ids() { return at::tensor({8, 0, 3, 5, 1, 2, 4, 8}, at::kLong).view({2, 4}); }
+inline at::Tensor target_ids() { return at::tensor({6, 1, 0, 2, 2, 5}, at::kLong).view({2, 3}); }
+inline at::Tensor source_mask() { return at::tensor({1, 1, 1, 1, 1, 1, 0, 0}, at::kLong).view({2, 4}).to(at::kBool); }
 
 using encoder =
     sequential<named<"wte", embedding<9, 12>>,
                named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, full_attention<12, 6>>>>>>;
 using decoder_block =
     sequential<residual<sequential<named<"n", layer_norm<12>>, named<"self", causal_attention<12, 6, 2>>>>,
-               residual<sequential<named<"m", layer_norm<12>>, named<"cross", cross_attention<12, 6>>>>>;
+               residual<sequential<named<"m", layer_norm<12>>, named<"cross", redco::cross_attention<12, 6>>>>>;
 using translator =
     encoder_decoder<encoder, sequential<named<"wte", embedding<7, 12>>, named<"h", repeat<2, decoder_block>>,
                                         named<"head", whole_linear<12, 7>>>>;
 
-at::Tensor plain_translator(tensor_map const& p, at::Tensor const& target) {
+inline at::Tensor plain_translator(tensor_map const& p, at::Tensor const& target) {
   at::Tensor states = at::embedding(p.at("encoder.wte.weight"), source_ids());
   for (std::string const at : {"encoder.h.0.", "encoder.h.1."}) {
     at::Tensor const y = layer_normed(p, at + "n", states);
@@ -72,8 +72,6 @@ at::Tensor plain_translator(tensor_map const& p, at::Tensor const& target) {
   }
   return project(p, "decoder.head", x);
 }
-
-}  // namespace
 
 TEST_CASE("attention is cut by whole heads") {
   static_assert(std::is_same_v<out_t<causal_attention<12, 6>, replicated>, partial>);
@@ -128,3 +126,5 @@ TEST_CASE("a decoder reads its encoder through the context") {
   check_module<translator>(target_ids(), plain_translator, {1, 2}, use);
   check_module<translator>(target_ids(), plain_translator, {1, 2}, use, {.recompute = true});
 }
+
+}  // namespace attention_modules_test

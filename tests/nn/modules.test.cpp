@@ -10,23 +10,23 @@
 
 // Every module on one, two and three ranks against plain operators: values, first and second derivatives.
 
-namespace {
+namespace modules_test {
 
 using namespace redco;
 using sharded::check_module;
 using sharded::tensor_map;
 using sharded::values_of;
 
-at::Tensor apply_linear(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+inline at::Tensor apply_linear(tensor_map const& p, std::string const& name, at::Tensor const& x) {
   return at::linear(x, p.at(name + ".weight"), p.at(name + ".bias"));
 }
-at::Tensor apply_layer_norm(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+inline at::Tensor apply_layer_norm(tensor_map const& p, std::string const& name, at::Tensor const& x) {
   return at::layer_norm(x, {x.size(-1)}, p.at(name + ".weight"), p.at(name + ".bias"), 1e-5);
 }
-at::Tensor tanh_gelu(at::Tensor const& x) { return at::gelu(x, "tanh"); }
+inline at::Tensor tanh_gelu(at::Tensor const& x) { return at::gelu(x, "tanh"); }
 
-at::Tensor some_x() { return values_of("x", std::vector<std::int64_t>{3, 2, 4}); }
-at::Tensor some_ids() { return at::tensor({4, 10, 0, 7, 7, 3, 10, 1, 9, 4}, at::kLong).view({2, 5}); }
+inline at::Tensor some_x() { return values_of("x", std::vector<std::int64_t>{3, 2, 4}); }
+inline at::Tensor some_ids() { return at::tensor({4, 10, 0, 7, 7, 3, 10, 1, 9, 4}, at::kLong).view({2, 5}); }
 
 using a_6 = named<"a", linear<4, 6>>;
 using b_4 = named<"b", linear<6, 4>>;
@@ -60,10 +60,10 @@ struct owner {
   at::Tensor operator()(at::Tensor const& x) { return at::tanh(at::linear(x, matrix, shift)); }
 };
 
-}  // namespace
+}  // namespace modules_test
 
 template <auto Width, class X>
-struct redco::module<feature_scale<Width>, X> {
+struct redco::module<modules_test::feature_scale<Width>, X> {
   template <class Config>
   explicit module(builder<Config>& b) : factor(b.parameter("factor")) {}
 
@@ -74,6 +74,8 @@ struct redco::module<feature_scale<Width>, X> {
 
   at::Tensor factor;
 };
+
+namespace modules_test {
 
 TEST_CASE("linear layers are cut by columns, then by rows, and stay whole alone") {
   using pair = sequential<a_6, gelu, b_4>;
@@ -278,3 +280,5 @@ TEST_CASE("the logits of a language model are whole and differentiable for who a
     return at::linear(apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", x))), p.at("head.weight"));
   });
 }
+
+}  // namespace modules_test
