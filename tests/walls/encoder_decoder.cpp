@@ -92,11 +92,11 @@ TEST_CASE("an encoder-decoder decodes with a cache as it does without, and its e
                            .template with<encoder_mask>(s.mask);
       at::NoGradGuard const quiet;
       at::Tensor whole = s.target.slice(1, 0, 2);
-      std::uint64_t const before = rank.mp.counters().total().calls;
+      std::int64_t const before = rank.mp.counters().total().calls;
       at::Tensor const found = generate(net, whole, {.max_new_tokens = 4});
-      std::uint64_t const with_cache = rank.mp.counters().total().calls - before;
+      std::int64_t const with_cache = rank.mp.counters().total().calls - before;
       for (int i = 0; i < 4; ++i) whole = at::cat({whole, net(whole).last().tensor().argmax(-1)}, 1);
-      std::uint64_t const without = rank.mp.counters().total().calls - before - with_cache;
+      std::int64_t const without = rank.mp.counters().total().calls - before - with_cache;
       sharded::must(found.equal(whole), "the cache changes no token");
       // Encoding takes one reduction for the tokens and two for each of two blocks; with a cache it happens once.
       if (rank.mesh.mp > 1) sharded::must(without - with_cache == 3 * 5, "the encoder runs once");
