@@ -1,16 +1,23 @@
-// A project of its own that uses redco: one step of gradient descent on y = 3 x must bring the weight closer to 3.
+// A program that depends on redco and trains a few steps: exit code 0 when the loss falls below its bound.
+#include <redco/redco.hpp>
 
-#include <redco/tensor/torch.hpp>
-
-#include <cmath>
-#include <cstdio>
+struct point_batch {
+  at::Tensor x, y;
+};
 
 int main() {
-  auto const x = at::arange(1, 6, at::kDouble);
-  auto weight = at::zeros({1}, at::kDouble).set_requires_grad(true);
-  auto const loss = (weight * x - 3 * x).square().mean();
-  loss.backward();
-  double const after = (weight - 0.05 * weight.grad()).item<double>();
-  std::printf("weight after one step: %g\n", after);
-  return std::abs(after - 3) < 1 ? 0 : 1;
+  auto const line = redco::collate([](std::span<double const> xs) {
+                      at::Tensor const x = at::tensor(std::vector<double>(xs.begin(), xs.end())).to(at::kFloat).unsqueeze(1);
+                      return point_batch{x, 3 * x - 1};
+                    }) |
+                    redco::loss([](auto const& net, point_batch const& b) { return (net(b.x) - b.y).square().mean(); });
+  redco::model_of<redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 1>>> const model;
+  redco::deployer_options options;
+  options.mesh = redco::mesh{.dp = 1, .mp = 2};
+  options.resume = "none";
+  redco::deployer deployer(options);
+  redco::trainer trainer(deployer, model, line, redco::adamw{.lr = 0.05});
+  std::vector<double> const xs{-1, -0.5, 0, 0.25, 0.5, 1, 2};
+  int const code = trainer.fit(xs, {.epochs = 60, .global_batch = 7, .save_last = false});
+  return code != 0 ? code : trainer.summary().train_loss.value_or(1) < 0.05 ? 0 : 1;
 }

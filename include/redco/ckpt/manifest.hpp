@@ -63,7 +63,7 @@ struct manifest {
   std::string run;              ///< one id for a run and all its resumptions: a plain name
   std::int64_t step = 0;        ///< optimizer updates done
   std::int64_t epoch = 0;
-  std::int64_t epoch_position = 0;  ///< steps done in this epoch
+  std::int64_t epoch_position = 0;  ///< examples of this epoch that all ranks together have used
   redco::mesh mesh;                 ///< that saved; any other may load
   random_facts rng;
   data_facts data;

@@ -12,7 +12,7 @@ struct diagnosis {
   std::string_view sentence;
   std::string_view cause;
   std::string_view cure;
-  std::array<std::string_view, 6> closer{};  ///< sentences that say the same of one place, each with its own cure there
+  std::array<std::string_view, 8> closer{};  ///< sentences that say the same of one place, each with its own cure there
 };
 
 /// Every compile-time error. A static_assert writes its text as a literal (C++20 wants one), and a test holds the
