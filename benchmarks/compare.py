@@ -46,8 +46,13 @@ def main():
             times[i].append([float(number) for number in answer])
     lines = []
     for program in running:
-        rest, _ = program.communicate("\n")
-        lines.append(json.loads(rest.strip().splitlines()[-1]))
+        try:  # ours waits once more
+            program.stdin.write("\n")
+            program.stdin.close()
+        except BrokenPipeError:
+            pass
+        lines.append(json.loads(program.stdout.read().strip().splitlines()[-1]))
+        program.wait()
         print(json.dumps(lines[-1]))
     ratio = {"compare": mode, "mesh": option(arguments, "--mesh", "1x1"), "dtype": option(arguments, "--dtype", "f32"),
              "rounds": steps - SKIPPED}

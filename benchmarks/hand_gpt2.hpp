@@ -44,7 +44,8 @@ class hand_gpt2 {
     gradients_.zero_();
     auto const loss = redco::kernel::cross_entropy(
         redco::enter(hidden(ids), rank_.mp).local().flatten(0, -2),
-        {tokens_, {}, config_.vocab, rank_.mp_index() * tokens_.size(0)}, labels.flatten(), rank_.mp);
+        {tokens_, {}, config_.vocab, rank_.mp_index() * tokens_.size(0)}, labels.flatten(), rank_.mp,
+        {.chunk_rows = redco::loss_chunk_rows(config_.vocab)});
     loss.sum.backward();
     at::Tensor const totals = at::empty({2}, at::kDouble);
     totals[0] = loss.sum.detach();

@@ -23,7 +23,14 @@ inline tensor<entered> enter(tensor<replicated> const& x, group& ranks) {
 /// Sums a pending value over the ranks, then adds its addends once. The gradient stays as it is.
 inline tensor<replicated> reduce(tensor<partial> const& x, group& ranks) {
   at::Tensor sum = detail::take_step<detail::all_reduce_step>(x.local(), ranks, 0);
-  for (at::Tensor const& addend : x.addends()) sum = sum + addend;
+  bool const fresh = ranks.size() > 1;  // a group of one gave the argument back
+  for (at::Tensor const& addend : x.addends()) {
+    if (fresh && at::infer_size(sum.sizes(), addend.sizes()) == sum.sizes() && addend.scalar_type() == sum.scalar_type()) {
+      sum.add_(addend);
+    } else {
+      sum = sum + addend;
+    }
+  }
   return sum;
 }
 

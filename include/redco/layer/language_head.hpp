@@ -18,8 +18,12 @@ namespace redco {
 /// who asks.
 struct as_logits {};
 
-/// Rows whose logits exist at once in the cross entropy of a language model.
-inline constexpr std::int64_t loss_chunk_rows = 1024;
+/// Rows whose logits exist at once in the cross entropy of a language model: 2^20 logits of the whole vocabulary, but not
+/// so few rows that matrix products become slow.
+constexpr std::int64_t loss_chunk_rows(std::int64_t vocabulary) {
+  std::int64_t const rows = (std::int64_t{1} << 20) / vocabulary;
+  return rows > 1024 ? rows : 1024;
+}
 
 namespace detail {
 
@@ -67,7 +71,7 @@ struct language_head {
   template <class Walk>
   static constexpr void state_loss(Walk& w, std::int64_t rows, std::int64_t width) {
     extents const hidden = w.activation.shape;
-    std::int64_t const n = hidden.count() / width, chunk = n < loss_chunk_rows ? n : loss_chunk_rows;
+    std::int64_t const n = hidden.count() / width, most = loss_chunk_rows(rows), chunk = n < most ? n : most;
     auto const keep = [&](std::string_view slot, extents shape, int dim, width_kind kind, saved_role role) {
       w.keep(slot, shape, dim, kind, dim < 0 ? 0 : rows, role);
     };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/language_head.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/tensor/loss.hpp>
@@ -11,7 +12,7 @@ namespace redco {
 /// that count, and their number. The logits are never whole in memory. Label t belongs to position t: shift beforehand.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   auto const loss = kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, {}, l.vocabulary, l.first_row},
-                                          labels.flatten(), *l.mp);
+                                          labels.flatten(), *l.mp, {.chunk_rows = loss_chunk_rows(l.vocabulary)});
   return {loss.sum, static_cast<double>(loss.count)};
 }
 
