@@ -93,7 +93,7 @@ std::vector<hostile> corpus() {
   add("unknown dtype \"f32\"", safetensors_bytes(one("\"f32\"", "[3]", "[0,12]"), e12));
   add("not a string", safetensors_bytes(one("32", "[3]", "[0,12]"), e12));
   add("unsupported", safetensors_bytes(one("\"F4\"", "[3]", "[0,2]"), "xx"));
-  add("unsupported", safetensors_bytes(one("\"F6_E2M3\"", "[4]", "[0,3]"), "xxx"));
+  add("unsupported", safetensors_bytes(one("\"F6_E2M3\"", "[4]", "[0,3]"), "abc"));
   add("unsupported", safetensors_bytes(one("\"F8_E8M0\"", "[8]", "[0,8]"), e8));
   add("unsupported", safetensors_bytes(one("\"F8_E4M3FNUZ\"", "[8]", "[0,8]"), e8));
   add("not a string", safetensors_bytes(one("null", "[3]", "[0,12]"), e12));

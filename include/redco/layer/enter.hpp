@@ -12,8 +12,8 @@ namespace detail {
 template <class X>
 struct enter_out {
   using type = entered;
-  static_assert(std::is_same_v<X, replicated>, "redco[S008]: only a replicated value can enter a column-parallel layer; "
-                "reduce or gather the value first");
+  static_assert(std::is_same_v<X, replicated>,
+                "redco[S008]: only a replicated value can enter a column-parallel layer; reduce or gather the value first");
 };
 
 }  // namespace detail

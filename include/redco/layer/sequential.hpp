@@ -29,7 +29,7 @@ struct link {
 template <class... Links>
 struct chain {};
 
-template <class X, class Done, class... Todo>
+template <class X, class Done, class... Rest>
 struct resolve_chain;
 template <class X, class... Done>
 struct resolve_chain<X, chain<Done...>> {
