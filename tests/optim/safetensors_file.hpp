@@ -1,10 +1,11 @@
 #pragma once
 
+#include "shared_folder.hpp"
+
 #include <redco/json/parse.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,16 +15,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-/// The reference data beside the repository: $REDCO_SHARED, else ../shared of the sources.
-inline std::filesystem::path shared_folder() {
-  if (char const* given = std::getenv("REDCO_SHARED")) return given;
-#ifdef REDCO_SOURCE_DIR
-  return std::filesystem::path(REDCO_SOURCE_DIR) / ".." / "shared";
-#else
-  return std::filesystem::path(__FILE__).parent_path() / ".." / ".." / ".." / "shared";
-#endif
-}
 
 inline std::string file_bytes(std::filesystem::path const& path) {
   std::ifstream file(path, std::ios::binary);

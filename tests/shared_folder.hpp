@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+
+/// The reference data beside the repository: $REDCO_SHARED, else ../shared of the sources.
+inline std::filesystem::path shared_folder() {
+  if (char const* given = std::getenv("REDCO_SHARED")) return given;
+#ifdef REDCO_SOURCE_DIR
+  return std::filesystem::path(REDCO_SOURCE_DIR) / ".." / "shared";
+#else
+  return std::filesystem::path(__FILE__).parent_path() / ".." / ".." / "shared";
+#endif
+}
