@@ -121,6 +121,10 @@
 #include <redco/pipeline/predict.hpp>
 #include <redco/pipeline/predicting_pipeline.hpp>
 #include <redco/pipeline/training_pipeline.hpp>
+#include <redco/shard/compat_parameter.hpp>
+#include <redco/shard/compat_plan.hpp>
+#include <redco/shard/compat_reason.hpp>
+#include <redco/shard/compat_split.hpp>
 #include <redco/shard/entry.hpp>
 #include <redco/shard/facts.hpp>
 #include <redco/shard/keep_whole.hpp>

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <redco/shard/compat_parameter.hpp>
+#include <redco/shard/compat_split.hpp>
+#include <redco/shard/detail/compat_names.hpp>
+
+#include <redco/shape/extents.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace redco::detail {
+
+/// What the original knows of all parameters with the same key, and what it decides for them.
+struct compat_rule {
+  std::string_view key;
+  int rank = 0;
+  std::array<bool, extents::max_rank> divides{true, true, true, true, true, true};  ///< in all parameters
+  bool in_attention = true;              ///< the path of every parameter names an attention
+  std::optional<compat_reason> whole{};  ///< why it is replicated whatever divides
+  compat_split decided{};
+};
+
+/// One rule for each key, in the order of their names.
+constexpr std::vector<compat_rule> collect_compat_rules(std::span<compat_parameter const> parameters, int n) {
+  std::vector<compat_rule> rules;
+  for (compat_parameter const& p : parameters) {
+    std::string_view const key = compat_key(p.path);
+    auto at = std::lower_bound(rules.begin(), rules.end(), key,
+                               [](compat_rule const& r, std::string_view k) { return by_names{}(r.key, k); });
+    if (at == rules.end() || at->key != key) at = rules.insert(at, {.key = key, .rank = p.shape.rank});
+    compat_rule& r = *at;
+    if (last_name(key) != "kernel" && last_name(key) != "embedding") {
+      r.whole = compat_reason::not_kernel_or_embedding;
+    } else if (!r.whole && p.shape.rank != r.rank) {
+      r.whole = compat_reason::ranks_differ;
+    } else {
+      for (int d = 0; d < p.shape.rank; ++d) {
+        if (p.shape[d] % n == 0) continue;
+        if (r.whole) {
+          r.whole = compat_reason::raises;  // the original has dropped the list that it now writes into
+        } else {
+          r.divides[static_cast<std::size_t>(d)] = false;
+        }
+      }
+      r.in_attention = r.in_attention && names_attention(p.path);
+    }
+  }
+  return rules;
+}
+
+/// The first of the original's special names that a rule has.
+constexpr compat_reason special_name_of(compat_rule const& r) {
+  std::string_view const name = r.key.substr(0, r.key.find('/'));
+  auto const edge = [name](char c) { return name.starts_with(c) || name.ends_with(c); };
+  auto const token = [name](std::string_view word) { return stands_in(word, name, '_'); };
+  if (r.key == "embedding") return compat_reason::embedding;
+  if (r.in_attention && (edge('q') || edge('k') || edge('v'))) return compat_reason::query_key_value;
+  if (r.in_attention && edge('o')) return compat_reason::attention_output;
+  if (name.starts_with("up") || name.starts_with("gate") || name.starts_with("wi") || token("in"))
+    return compat_reason::widening;
+  if (name.starts_with("down") || name.starts_with("wo") || token("out")) return compat_reason::narrowing;
+  if (name.starts_with("head") || name.ends_with("head")) return compat_reason::head;
+  return compat_reason::alternating;
+}
+
+/// Decides every rule. Those without a special name alternate in the order of names, not of data flow.
+constexpr void decide_compat_rules(std::span<compat_rule> rules) {
+  int taken = -1;  // by the alternating rule before
+  for (compat_rule& r : rules) {
+    std::vector<int> choices;  // last dimension first
+    for (int d = r.rank - 1; d >= 0; --d)
+      if (r.divides[static_cast<std::size_t>(d)]) choices.push_back(d);
+    if (choices.empty() || r.whole) {
+      r.decided = {-1, r.whole.value_or(compat_reason::no_dimension_divides)};
+      continue;
+    }
+    compat_reason const why = special_name_of(r);
+    bool const first =
+        why == compat_reason::embedding || why == compat_reason::attention_output || why == compat_reason::narrowing;
+    int dim = first ? choices.back() : choices.front();
+    if (why == compat_reason::alternating) {
+      if (dim == taken && choices.size() > 1) dim = choices[1];
+      taken = dim;
+    }
+    r.decided = {dim, why};
+  }
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,103 @@
+#include "catch.hpp"
+#include "shared_folder.hpp"
+
+#include <redco/shard/compat_plan.hpp>
+
+#include <redco/json/parse.hpp>
+#include <redco/shape/extents.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace compat_test {
+
+/// A tree and what the original decided for it.
+struct record {
+  std::string name;
+  int n = 0;
+  bool raised = false;
+  struct row {
+    std::string path;
+    redco::extents shape;
+    int dim = -1;  ///< recorded
+  };
+  std::vector<row> rows;
+};
+
+/// Puts rows into the order in which the original walks them, that of nested dictionaries: where a name was seen first,
+/// all that stands below it.
+void nest(std::vector<record::row>& rows) {
+  std::map<std::string, std::size_t> seen;  // the first row below each prefix
+  auto const places = [&seen](std::string const& path, std::size_t at) {
+    std::vector<std::size_t> order;
+    for (std::size_t end = 0; end != std::string::npos;) {
+      end = path.find('/', end + 1);
+      order.push_back(seen.try_emplace(path.substr(0, end), at).first->second);
+    }
+    return order;
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) places(rows[i].path, i);
+  std::sort(rows.begin(), rows.end(),
+            [&](record::row const& a, record::row const& b) { return places(a.path, 0) < places(b.path, 0); });
+}
+
+record parse(std::string const& line, std::string const& source) {
+  auto const value = redco::parse_json(line, source);
+  record r{value.at("name").get<std::string>(), value.at("n").get<int>(), value.contains("error"), {}};
+  for (auto const& parameter : value.at("params")) {
+    redco::extents shape;
+    for (auto const& size : parameter[1]) shape.push(size.get<std::int64_t>());
+    r.rows.push_back({parameter[0].get<std::string>(), shape, parameter[2].is_null() ? -1 : parameter[2].get<int>()});
+  }
+  nest(r.rows);
+  return r;
+}
+
+/// The first decision that differs from the recorded one, or "". Of a tree on which the original raised, only that some
+/// key says so is compared.
+std::string difference(record const& r) {
+  std::vector<redco::compat_parameter> parameters;
+  for (record::row const& row : r.rows) parameters.push_back({row.path, row.shape});
+  auto const plan = redco::compat_plan(parameters, r.n);
+  bool raised = false;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    raised = raised || plan[i] == redco::compat_split{-1, redco::compat_reason::raises};
+    if (!r.raised && plan[i].dim != r.rows[i].dim)
+      return r.rows[i].path + ": " + std::to_string(plan[i].dim) + ", recorded " + std::to_string(r.rows[i].dim);
+  }
+  return raised == r.raised ? "" : raised ? "only ours raises" : "only the original raises";
+}
+
+void check_file(std::string const& name, std::size_t trees, std::size_t raising) {
+  auto const path = shared_folder() / "compat" / name;
+  if (!std::filesystem::exists(path)) {
+    char const* const ci = std::getenv("CI");
+    REQUIRE_FALSE((ci != nullptr && std::string_view(ci) == "true"));
+    WARN("skipped: no recorded decisions at " + path.string());
+    return;
+  }
+  std::ifstream file(path);
+  std::size_t lines = 0, raised = 0;
+  for (std::string line; std::getline(file, line);) {
+    record const r = parse(line, name + ":" + std::to_string(++lines));
+    CAPTURE(r.name, r.n);
+    CHECK(difference(r) == "");
+    raised += r.raised ? 1 : 0;
+  }
+  CHECK(lines == trees);
+  CHECK(raised == raising);
+}
+
+TEST_CASE("the original's decisions for public architectures are reproduced") { check_file("families.jsonl", 66, 0); }
+
+TEST_CASE("the original's decisions for random trees are reproduced") { check_file("random.jsonl", 4000, 10); }
+
+}  // namespace compat_test
