@@ -5,10 +5,12 @@
 #include <range/v3/view/iota.hpp>
 #include <range/v3/view/transform.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <list>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 TEST_CASE("gathered examples come in the order of their indices, and scattered ones are copies") {
@@ -28,6 +30,16 @@ TEST_CASE("neighbours in memory are not copied") {
   redco::gathered const window(std::span<std::string const>(texts), wanted);
   REQUIRE(window.span().data() == &texts[1]);
   REQUIRE(window.span().size() == 3);
+}
+
+TEST_CASE("elements that only convert to examples are copied, in memory or not") {
+  std::vector<char const*> const words{"zero", "one", "two"};
+  std::vector<std::int64_t> const wanted{1, 2};
+  redco::gathered<std::string> const converted(words, wanted);
+  REQUIRE(converted.span()[0] == "one");
+  REQUIRE(converted.span()[1] == "two");
+  STATIC_REQUIRE(!std::constructible_from<redco::gathered<std::string>, std::vector<int> const&,
+                                          std::span<std::int64_t const>>);
 }
 
 TEST_CASE("a view that computes its elements is a range of examples") {

@@ -6,23 +6,24 @@
 #include <range/v3/range/concepts.hpp>
 #include <range/v3/range/primitives.hpp>
 
+#include <concepts>
 #include <cstdint>
-#include <iterator>
 #include <span>
 #include <vector>
 
 namespace redco {
 
-/// The examples of a micro-batch as the span that collate takes: a window on the data set where its elements lie side
-/// by side in memory and the indices follow each other (evaluation, prediction), copies otherwise. Valid as long as the
-/// data.
+/// The examples of a micro-batch as the span that collate takes: a window on the data set where its elements are examples
+/// side by side in memory and the indices follow each other (evaluation, prediction), copies otherwise. Valid as long as
+/// the data.
 template <class Example>
 class gathered {
  public:
   /// Requires 0 <= index < size of the range for each index.
   template <example_range Range>
+    requires std::convertible_to<example_of<Range>, Example>
   gathered(Range const& examples, std::span<std::int64_t const> indices) {
-    if constexpr (ranges::contiguous_range<Range const>) {
+    if constexpr (ranges::contiguous_range<Range const> && std::same_as<example_of<Range>, Example>) {
       if (consecutive(indices)) {
         window_ = {ranges::data(examples) + indices.front(), indices.size()};
         return;

@@ -1,16 +1,15 @@
 #pragma once
 
 #include <redco/data/example_range.hpp>
+#include <redco/data/gathered.hpp>
 
 #include <concepts>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace redco {
 
@@ -33,23 +32,17 @@ class examples {
       kept = std::make_shared<held const>(std::move(range));
     }
     size_ = static_cast<std::int64_t>(ranges::size(*kept));
-    copy_ = [kept](std::span<std::int64_t const> indices) {
-      std::vector<Example> chosen;
-      chosen.reserve(indices.size());
-      for (std::int64_t const i : indices)
-        chosen.push_back(ranges::begin(*kept)[static_cast<ranges::range_difference_t<held const>>(i)]);
-      return chosen;
-    };
+    gather_ = [kept](std::span<std::int64_t const> indices) { return gathered<Example>(*kept, indices); };
   }
 
   std::int64_t size() const { return size_; }
 
-  /// Copies of the examples at `indices`.
-  std::vector<Example> operator[](std::span<std::int64_t const> indices) const { return copy_(indices); }
+  /// The examples at `indices`, valid as long as these.
+  gathered<Example> operator[](std::span<std::int64_t const> indices) const { return gather_(indices); }
 
  private:
   std::int64_t size_ = 0;
-  std::function<std::vector<Example>(std::span<std::int64_t const>)> copy_;
+  std::function<gathered<Example>(std::span<std::int64_t const>)> gather_;
 };
 
 /// The length of an example, by which collate can pad to the longest of the global batch.

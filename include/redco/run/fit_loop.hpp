@@ -8,6 +8,7 @@
 #include <redco/data/batch_step.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/data_position.hpp>
+#include <redco/data/gathered.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/json/value.hpp>
@@ -146,7 +147,8 @@ class fit_loop {
     std::vector<std::int64_t> few(
         static_cast<std::size_t>(std::min<std::int64_t>(options_.eval.size(), rank_.mesh.dp)));
     for (std::size_t i = 0; i < few.size(); ++i) few[i] = static_cast<std::int64_t>(i);
-    measured(examples<Example>(options_.eval[few]));
+    auto const chosen = options_.eval[few];
+    measured(examples<Example>(chosen.span()));
   }
 
   /// Loss and metrics over `data`, the same on all ranks.
@@ -158,7 +160,7 @@ class fit_loop {
                      options_.length);
         if (first() && options_.metrics) {
           auto const judged =
-              user_call("metrics", step_, [&] { return options_.metrics(every(data), report_.outputs()); });
+              user_call("metrics", step_, [&] { return options_.metrics(every(data).span(), report_.outputs()); });
           for (auto const& [name, value] : judged) metrics[name] = value;
         }
       }
@@ -170,7 +172,7 @@ class fit_loop {
 
   bool predicts() const { return options_.eval_predictions || options_.metrics; }
 
-  static std::vector<Example> every(examples<Example> const& data) {
+  static gathered<Example> every(examples<Example> const& data) {
     std::vector<std::int64_t> indices(static_cast<std::size_t>(data.size()));
     std::iota(indices.begin(), indices.end(), 0);
     return data[indices];
@@ -276,7 +278,8 @@ class fit_loop {
   /// [{"example": ..., "output": ...}, ...]
   void save_outputs(int epoch) {
     json_value list = json_value::array();
-    auto const all = every(options_.eval);
+    auto const chosen = every(options_.eval);
+    auto const all = chosen.span();
     auto const outputs = report_.outputs();
     for (std::size_t i = 0; i < all.size(); ++i)
       list.push_back({{"example", json_of(all[i])}, {"output", json_of(outputs[i])}});

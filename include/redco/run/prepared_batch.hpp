@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,8 +38,9 @@ prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examp
     auto const global = from.step(step).global;
     std::vector<std::int64_t> indices;
     for (std::int64_t at = global.begin; at < global.end; ++at) indices.push_back(order.at(epoch, at));
+    auto const chosen = data[indices];
     std::int64_t result = 0;
-    for (Example const& example : data[indices]) result = std::max(result, length(example));
+    for (Example const& example : chosen.span()) result = std::max(result, length(example));
     return result;
   };
   auto const produce = [&pipeline, &data, &from, settings, longest](std::int64_t i) {
@@ -51,7 +51,7 @@ prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examp
     info.seed = settings.seed;
     info.step = static_cast<std::uint64_t>(settings.first_step + place.step);
     auto const chosen = data[place.examples];
-    return prepared_batch<Batch>{std::move(place), pipeline.collate(std::span<Example const>(chosen), info)};
+    return prepared_batch<Batch>{std::move(place), pipeline.collate(chosen.span(), info)};
   };
   return {from.size(), depth, produce, std::move(on_thread_start)};
 }
