@@ -1,5 +1,4 @@
 // Bytes and messages of constexpr models, against numbers worked out by hand.
-#include <redco/comm/traffic.hpp>
 #include <redco/cost/fits.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/linear.hpp>
@@ -58,18 +57,6 @@ constexpr redco::model_of<net> mlp{};
 constexpr auto pair = redco::cost_of<mlp>(redco::adamw{}, {.mesh = {1, 2}, .load = {5, 1}, .prefetch = 1});
 static_assert(pair.messages[messages::forward].calls == 1 && pair.messages[messages::backward].calls == 0);
 static_assert(pair.memory.batches == 2 * 4 * 5 * 20 && pair.memory.activations == 4 * 5 * 6);
-
-// The communicators count by the same formula.
-constexpr bool same_rings() {
-  for (int n = 2; n <= 9; ++n)
-    for (std::int64_t const bytes : {0, 8, 264, 5040, 2520 * 1001}) {
-      using redco::collective_kind;
-      if (redco::all_reduce_ring_bytes(bytes, n) != redco::traffic::wire(collective_kind::all_reduce, bytes, 0, n)) return false;
-      if (redco::gather_ring_bytes(bytes, n) != redco::traffic::wire(collective_kind::all_gather, bytes, 0, n)) return false;
-    }
-  return true;
-}
-static_assert(same_rings());
 
 }  // namespace
 

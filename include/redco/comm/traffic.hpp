@@ -2,6 +2,8 @@
 
 #include <redco/comm/collective_kind.hpp>
 
+#include <redco/shape/ring_bytes.hpp>
+
 #include <array>
 #include <cstdint>
 
@@ -49,10 +51,10 @@ struct traffic {
   /// broadcast.
   static constexpr std::int64_t wire(collective_kind kind, std::int64_t payload, int rank, int size, int root = 0) {
     switch (kind) {
-      case collective_kind::all_reduce: return (2 * (size - 1) * payload + size - 1) / size;
+      case collective_kind::all_reduce: return all_reduce_ring_bytes(payload, size);
       case collective_kind::all_gather:
       case collective_kind::reduce_scatter:
-      case collective_kind::all_to_all: return payload / size * (size - 1);
+      case collective_kind::all_to_all: return gather_ring_bytes(payload, size);
       case collective_kind::broadcast: return (rank + 1) % size == root ? 0 : payload;
       case collective_kind::send: return payload;
       case collective_kind::recv:
