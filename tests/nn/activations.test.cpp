@@ -6,7 +6,7 @@
 #include <redco/nn/kernel/silu.hpp>
 #include <redco/nn/kernel/swiglu.hpp>
 
-#include "gradcheck.hpp"
+#include "nn/gradcheck.hpp"
 
 #include <functional>
 #include <string>

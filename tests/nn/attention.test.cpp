@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include "nn/attention_gradcheck.hpp"
+#include "nn/gradcheck.hpp"
 
 #include <redco/nn/kernel/attention.hpp>
 #include <redco/random/philox.hpp>
@@ -203,14 +203,14 @@ TEST_CASE("derivatives of attention of first and second order are central differ
   for (std::int64_t const bias_rows : {1, 2}) {
     std::vector<at::Tensor> const x{leaf({2, 3, 6}, 17), leaf({2, 4, 3}, 18), leaf({2, 4, 3}, 19),
                                     leaf({bias_rows, 2, 3, 4}, 20)};
-    CHECK(redco_test::gradient_error(separate, x) < 1e-8);
-    CHECK(redco_test::second_gradient_error(separate, x) < 1e-7);
+    CHECK(gradcheck::first(separate, x) < 1e-8);
+    CHECK(gradcheck::second(separate, x) < 1e-7);
   }
   auto const packed = [&](std::vector<at::Tensor> const& x) {
     return self_attention(x[0], {.heads = 2, .kv_heads = 1, .causal = true, .scale = 0.8});
   };
-  CHECK(redco_test::gradient_error(packed, {leaf({2, 3, 12}, 21)}) < 1e-8);
-  CHECK(redco_test::second_gradient_error(packed, {leaf({2, 3, 12}, 22)}) < 1e-7);
+  CHECK(gradcheck::first(packed, {leaf({2, 3, 12}, 21)}) < 1e-8);
+  CHECK(gradcheck::second(packed, {leaf({2, 3, 12}, 22)}) < 1e-7);
 }
 
 TEST_CASE("attention does not depend on the number of threads") {

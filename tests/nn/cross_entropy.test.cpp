@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include "nn/attention_gradcheck.hpp"
+#include "nn/gradcheck.hpp"
 
 #include <redco/comm/ranks.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
@@ -159,11 +159,11 @@ TEST_CASE("derivatives of cross entropy of first and second order are central di
       std::vector<at::Tensor> const hidden{entropy_random({4, 3}, at::kDouble, 10).requires_grad_()};
       // Every rank moves hidden alike; weights and bias stay, as another rank's move would be seen by none.
       auto const of_hidden = [&](std::vector<at::Tensor> const& x) { return f({x[0], shard.weight, shard.bias}); };
-      double const first = redco_test::gradient_error(of_hidden, hidden),
-                   second = redco_test::second_gradient_error(of_hidden, hidden);
+      double const first = gradcheck::first(of_hidden, hidden),
+                   second = gradcheck::second(of_hidden, hidden);
       if (ranks == 1) {
         std::vector<at::Tensor> const all{hidden[0], shard.weight, shard.bias};
-        worst[4] = redco_test::gradient_error(f, all), worst[5] = redco_test::second_gradient_error(f, all);
+        worst[4] = gradcheck::first(f, all), worst[5] = gradcheck::second(f, all);
       }
       if (rank.rank == 0) worst[0] = std::max(worst[0], first), worst[1] = std::max(worst[1], second);
       if (rank.rank == ranks - 1) worst[2] = std::max(worst[2], first), worst[3] = std::max(worst[3], second);

@@ -4,7 +4,7 @@
 #include <redco/nn/kernel/dropout.hpp>
 #include <redco/random/philox.hpp>
 
-#include "gradcheck.hpp"
+#include "nn/gradcheck.hpp"
 
 #include <cstdint>
 

@@ -4,7 +4,7 @@
 #include <redco/nn/kernel/layer_norm.hpp>
 #include <redco/nn/kernel/rms_norm.hpp>
 
-#include "gradcheck.hpp"
+#include "nn/gradcheck.hpp"
 
 #include <cstddef>
 #include <vector>
