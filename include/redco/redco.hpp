@@ -41,6 +41,7 @@
 #include <redco/layer/enter.hpp>
 #include <redco/layer/featurewise.hpp>
 #include <redco/layer/flatten.hpp>
+#include <redco/layer/forwarding.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/gelu.hpp>
 #include <redco/layer/initialised.hpp>
@@ -67,6 +68,7 @@
 #include <redco/layer/silu.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/sum.hpp>
+#include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>

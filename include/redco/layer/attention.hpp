@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/linear.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
+#include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
 #include <type_traits>
@@ -12,19 +12,6 @@ namespace redco {
 
 /// What a query may attend to: earlier positions and itself, all positions, or the encoder states of the context.
 enum class attention_kind : unsigned char { causal, full, cross };
-
-namespace detail {
-
-template <class X>
-struct attention_out {
-  using type = partial;
-  static_assert(!std::is_same_v<X, partial>,
-                "redco[S005]: a partial value is used as replicated; reduce it before this layer");
-  static_assert(!is_split<X>,
-                "redco[S008]: this layer needs whole features but its input is split; close the split before it");
-};
-
-}  // namespace detail
 
 /// Scaled dot-product attention (Vaswani et al. 2017) with its four projections, cut by whole heads.
 ///
@@ -40,7 +27,7 @@ struct attention {
   static constexpr attention_kind kind = Kind;
 
   template <class X>
-  using out = typename detail::attention_out<X>::type;
+  using out = typename detail::takes<detail::needs::whole, X, partial>::type;
 
   template <class Config>
   static constexpr std::int64_t head_dim(Config const& config) {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/norm.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
+#include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
 namespace redco {
@@ -16,7 +16,7 @@ struct conv2d {
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::norm_out<X>::type;
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {

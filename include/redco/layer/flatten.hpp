@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/norm.hpp>
+#include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
 namespace redco {
@@ -11,7 +11,7 @@ struct flatten {
   using layer_concept = layer_tag;
 
   template <class X>
-  using out = typename detail::norm_out<X>::type;
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/forwarding.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/walk.hpp>
@@ -8,15 +9,9 @@ namespace redco {
 
 /// `Layer` with its drawn weights normal with standard deviation `Deviation` and its biases zero, as a family prescribes.
 template <auto Deviation, layer Layer>
-struct initialised {
-  using layer_concept = layer_tag;
+struct initialised : detail::forwarding<Layer> {
   using alone = initialised<Deviation, alone_t<Layer>>;
   static constexpr bool unnamed = is_unnamed<Layer>;
-  static constexpr bool featurewise = is_featurewise<Layer>;
-  static constexpr bool closes_split = redco::closes_split<Layer>;
-
-  template <class X>
-  using out = out_t<Layer, X>;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {

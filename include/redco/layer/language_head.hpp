@@ -3,6 +3,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
+#include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
 #include <redco/meta/fixed_string.hpp>
@@ -25,19 +26,6 @@ constexpr std::int64_t loss_chunk_rows(std::int64_t vocabulary) {
   return rows > 1024 ? rows : 1024;
 }
 
-namespace detail {
-
-template <class X>
-struct head_out {
-  using type = as_logits;
-  static_assert(!std::is_same_v<X, partial>,
-                "redco[S005]: a partial value is used as replicated; reduce it before this layer");
-  static_assert(!is_split<X>,
-                "redco[S008]: this layer needs whole features but its input is split; close the split before it");
-};
-
-}  // namespace detail
-
 /// The vocabulary-parallel head of a language model over hidden states [B, T, Width]. `Tied` names the embedding whose table
 /// is used again (its full path, such as "wte.weight"); empty: the head owns "weight" [Vocabulary, Width].
 template <auto Vocabulary, auto Width, fixed_string Tied = "">
@@ -46,7 +34,7 @@ struct language_head {
   static constexpr bool unnamed = Tied.view().empty();
 
   template <class X>
-  using out = typename detail::head_out<X>::type;
+  using out = typename detail::takes<detail::needs::whole, X, as_logits>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {

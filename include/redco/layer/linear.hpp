@@ -4,27 +4,24 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
+#include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
+#include <type_traits>
 
 namespace redco {
-
 
 namespace detail {
 
 template <cut Cut, class X>
 struct linear_out {
   using type = std::conditional_t<is_whole(Cut), replicated, std::conditional_t<is_split<X>, partial, split<-1>>>;
-  static_assert(!std::is_same_v<X, partial>,
-                "redco[S005]: a partial value is used as replicated; reduce it before this layer");
+  static constexpr needs need = is_whole(Cut) ? needs::alike : Cut == cut::column ? needs::whole : needs::value;
+  static_assert(sizeof(takes<need, X, type>) > 0);
   static_assert(Cut != cut::column || !std::is_same_v<X, replicated>,
                 "redco[S006]: a replicated value enters a column-parallel layer; put redco::enter before it");
   static_assert(Cut != cut::row || is_split<X> || std::is_same_v<X, partial>,
                 "redco[S004]: the input of a row-parallel layer is not split; put a column-parallel layer before it");
-  static_assert(Cut == cut::automatic || Cut == cut::row || !is_split<X>,
-                "redco[S008]: this layer needs whole features but its input is split; close the split before it");
-  static_assert(!is_whole(Cut) || !std::is_same_v<X, entered>,
-                "redco[S008]: only a column-parallel layer takes an entered value; leave enter out before a whole layer");
 };
 
 }  // namespace detail

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/norm.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
 namespace redco {
@@ -13,7 +13,7 @@ struct max_pool {
   using layer_concept = layer_tag;
 
   template <class X>
-  using out = typename detail::norm_out<X>::type;
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {

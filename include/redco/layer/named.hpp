@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/forwarding.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/walk.hpp>
 
@@ -9,14 +10,8 @@ namespace redco {
 
 /// `Layer` under a name: its parameters are called "Name.<leaf>".
 template <fixed_string Name, layer Layer>
-struct named {
-  using layer_concept = layer_tag;
+struct named : detail::forwarding<Layer> {
   using alone = named<Name, alone_t<Layer>>;
-  static constexpr bool featurewise = is_featurewise<Layer>;
-  static constexpr bool closes_split = redco::closes_split<Layer>;
-
-  template <class X>
-  using out = out_t<Layer, X>;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {

@@ -2,24 +2,10 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
-#include <type_traits>
-
 namespace redco {
-
-namespace detail {
-
-template <class X>
-struct norm_out {
-  using type = replicated;
-  static_assert(!std::is_same_v<X, partial>,
-                "redco[S005]: a partial value is used as replicated; reduce it before this layer");
-  static_assert(std::is_same_v<X, partial> || std::is_same_v<X, replicated>,
-                "redco[S008]: a norm needs whole features; close the split before it");
-};
-
-}  // namespace detail
 
 /// What the norms share: weights over the last dimension, whole features in and out, statistics kept per row.
 template <auto Width, int Statistics, bool Bias>
@@ -28,7 +14,7 @@ struct norm_layer {
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::norm_out<X>::type;
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {

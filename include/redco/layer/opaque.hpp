@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/norm.hpp>
+#include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
 namespace redco {
@@ -41,7 +41,7 @@ struct opaque {
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::norm_out<X>::type;
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
