@@ -119,6 +119,22 @@ TEST_CASE("attention dropout draws by head and position: every width drops the s
   sharded::check_equal(sharded::on_width(sharded::maker_of<net>(), 2, sequence_x(), {.training = true}), one);
 }
 
+TEST_CASE("attention, a feed-forward pair and whole layers stand side by side over one norm") {
+  using pair = named<"mlp", sequential<named<"up", linear<12, 18>>, relu, named<"down", linear<18, 12>>>>;
+  using branches = sum<named<"whole", whole_linear<12, 12>>, named<"attn", causal_attention<12, 6>>, pair>;
+  using net = named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, branches>>>>;
+  sharded::dense_function const expected = [](tensor_map const& p, at::Tensor x) {
+    for (std::string const at : {"h.0.", "h.1."}) {
+      at::Tensor const y = layer_normed(p, at + "n", x);
+      x = x + project(p, at + "whole", y) + plain_attention(p, at + "attn.", y, y, {.causal = true}) +
+          project(p, at + "mlp.down", at::relu(project(p, at + "mlp.up", y)));
+    }
+    return x;
+  };
+  check_module<net>(sequence_x(), expected);
+  check_module<net>(sequence_x(), expected, {1, 2, 3}, sharded::call{}, {.recompute = true});
+}
+
 TEST_CASE("a decoder reads its encoder through the context") {
   auto const use = [](auto const& net, at::Tensor const& x) {
     return net.template with<encoder_input>(source_ids()).template with<encoder_mask>(source_mask())(x);

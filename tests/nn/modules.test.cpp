@@ -30,6 +30,7 @@ inline at::Tensor some_ids() { return at::tensor({4, 10, 0, 7, 7, 3, 10, 1, 9, 4
 
 using a_6 = named<"a", linear<4, 6>>;
 using b_4 = named<"b", linear<6, 4>>;
+using b_alone = named<"alone", linear<4, 4>>;
 
 /// A user's own layer: a factor per feature, cut as its input is.
 template <auto Width>
@@ -172,6 +173,20 @@ TEST_CASE("a residual branch is reduced once, parallel branches are added before
   static_assert(std::is_same_v<out_t<whole, replicated>, replicated>);
   check_module<whole>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply_linear(p, "a", x) + apply_linear(p, "b", x);
+  });
+}
+
+TEST_CASE("branches enter together, and sums of branches in sums") {
+  using pair = sequential<a_6, relu, b_4>;
+  using net = sequential<named<"n", layer_norm<4>>,
+                         sum<sum<named<"p", pair>, named<"q", pair>>, named<"w", whole_linear<4, 4>>,
+                             named<"r", sequential<dropout<real{0.5}>, pair>>, named<"s", sum<named<"t", pair>, b_alone>>>>;
+  check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    at::Tensor const y = apply_layer_norm(p, "n", x);
+    at::Tensor total = apply_linear(p, "w", y) + apply_linear(p, "s.alone", y);
+    for (std::string const at : {"p.", "q.", "r.", "s.t."})
+      total = total + apply_linear(p, at + "b", at::relu(apply_linear(p, at + "a", y)));
+    return total;
   });
 }
 

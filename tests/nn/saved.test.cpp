@@ -150,6 +150,31 @@ using mlp = redco::model_of<redco::sequential<n<"a", redco::linear<20, 96>>, red
                                               n<"d", redco::gated<48, 72>>, n<"e", redco::linear<72, 48>>,
                                               n<"f", redco::linear<48, 6>>>>;
 
+/// Attention, a feed-forward pair and a whole layer side by side over one norm.
+struct side_by_side {
+  using pair = redco::sequential<n<"up", redco::linear<24, 66>>, redco::relu, n<"down", redco::linear<66, 24>>>;
+  using branches = redco::sum<n<"attn", redco::causal_attention<24, 6>>, n<"mlp", pair>, n<"whole", redco::whole_linear<24, 24>>>;
+  using block = redco::residual<redco::sequential<n<"norm", redco::rms_norm<24>>, branches>>;
+  using net = redco::sequential<n<"in", redco::linear<20, 24>>, n<"h", redco::repeat<2, block>>>;
+  redco::no_config config;
+
+  redco::extents input(redco::workload const& load) const { return {load.batch, load.sequence, 20}; }
+};
+
+TEST_CASE("parallel branches save and send what they declare: one gradient enters for them") {
+  for (int const mp : {1, 2, 3})
+    for (bool const recompute : {false, true}) {
+      INFO("mp " << mp << " recompute " << recompute);
+      redco::setup const s{.mesh = {1, mp}, .load = {8, 10}, .recompute = recompute, .prefetch = 0};
+      auto const all = observe(
+          side_by_side{}, s, [] { return std::vector<at::Tensor>{at::ones({8, 10, 20})}; },
+          [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); });
+      check_saved_and_sent(all);
+      for (observation const& o : all)
+        CHECK(o.planned.messages[redco::messages::backward].calls == (mp > 1 ? 2 : 0));
+    }
+}
+
 TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is the planned one") {
   for (int const mp : {1, 2, 3})
     for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})

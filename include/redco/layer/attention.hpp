@@ -24,6 +24,7 @@ template <attention_kind Kind, auto Width, auto Heads, auto KeyValueHeads = Head
           auto Dropout = 0, auto OutputDeviation = 0>
 struct attention {
   using layer_concept = layer_tag;
+  static constexpr bool enters = true;
   static constexpr attention_kind kind = Kind;
 
   template <class X>

@@ -11,6 +11,7 @@ struct forwarding {
   using layer_concept = layer_tag;
   static constexpr bool featurewise = is_featurewise<Layer>;
   static constexpr bool closes_split = redco::closes_split<Layer>;
+  static constexpr bool enters = redco::enters<Layer>;
 
   template <class X>
   using out = out_t<Layer, X>;

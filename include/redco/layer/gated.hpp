@@ -17,6 +17,7 @@ template <auto In, auto Out, class Activation = silu, auto Bias = false, cut Cut
 struct gated {
   using layer_concept = layer_tag;
   using alone = gated<In, Out, Activation, Bias, Cut == cut::automatic ? cut::alone : Cut>;
+  static constexpr bool enters = Cut == cut::automatic;
 
   template <class X>
   using out = typename detail::linear_out<is_split<X> ? cut::whole : Cut, X>::type;

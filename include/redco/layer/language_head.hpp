@@ -32,6 +32,7 @@ template <auto Vocabulary, auto Width, fixed_string Tied = "">
 struct language_head {
   using layer_concept = layer_tag;
   static constexpr bool unnamed = Tied.view().empty();
+  static constexpr bool enters = true;
 
   template <class X>
   using out = typename detail::takes<detail::needs::whole, X, as_logits>::type;

@@ -46,6 +46,10 @@ inline constexpr bool is_featurewise = requires { requires L::featurewise; };
 template <class L>
 inline constexpr bool is_unnamed = requires { requires L::unnamed; };
 
+/// A layer that takes a replicated input into a split by itself, and what has entered as it is.
+template <class L>
+inline constexpr bool enters = requires { requires L::enters; };
+
 /// A layer that can take a split input and close it.
 template <class L>
 inline constexpr bool closes_split = requires { requires L::closes_split; };

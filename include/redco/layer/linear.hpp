@@ -37,6 +37,7 @@ struct linear {
   static constexpr bool unnamed = true;
   using alone = linear<In, Out, Bias, Cut == cut::automatic ? cut::alone : Cut>;
   static constexpr bool closes_split = Cut == cut::automatic || Cut == cut::row;
+  static constexpr bool enters = Cut == cut::automatic;
 
   template <class X>
   using out = typename detail::linear_out<Cut, X>::type;

@@ -20,6 +20,13 @@ template <class First, class... Rest>
 inline constexpr bool split_is_closed<First, Rest...> =
     closes_split<First> || (is_featurewise<First> && split_is_closed<Rest...>);
 
+/// Whether the first layer, cut as a replicated input has it, enters by itself.
+template <class... Layers>
+inline constexpr bool first_enters = false;
+template <class First, class... Rest>
+inline constexpr bool first_enters<First, Rest...> =
+    enters<std::conditional_t<split_is_closed<Rest...>, First, alone_t<First>>>;
+
 /// The layers of a sequence with their cuts decided, each with the layout it receives.
 template <class Layer, class X>
 struct link {
@@ -59,6 +66,7 @@ struct sequential {
   static constexpr bool unnamed = (is_unnamed<Layers> || ...);
   static constexpr bool featurewise = (is_featurewise<Layers> && ...);
   static constexpr bool closes_split = detail::split_is_closed<Layers...>;
+  static constexpr bool enters = detail::first_enters<Layers...>;
 
   template <class X>
   using links = typename detail::resolve_chain<X, detail::chain<>, Layers...>::links;

@@ -2,7 +2,6 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/numbered.hpp>
-#include <redco/layer/numbered.hpp>
 #include <redco/layer/walk.hpp>
 
 #include <cstddef>
@@ -21,7 +20,12 @@ struct sum_out {
   static_assert(summable, "redco[S008]: parallel branches give layouts that cannot be added; close each branch's split");
 };
 
-/// The branches with their cuts decided, under the names that their places give them.
+/// A branch with its cuts decided, under the name that its place gives it, with the layout it receives.
+template <class Layer, class X>
+struct branch {
+  using layer = Layer;
+  using input = X;
+};
 template <class... Branches>
 struct branch_list {};
 template <class X, class Places, class... Branches>
@@ -30,18 +34,29 @@ template <class X, std::size_t... Place, class... Branches>
 struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   template <class B>
   using chosen = std::conditional_t<std::is_same_v<X, replicated>, alone_t<B>, B>;
-  using links = branch_list<numbered<Place, chosen<Branches>>...>;
-  using out = typename sum_out<out_t<chosen<Branches>, X>...>::type;
+  /// Where several branches would each enter, the input enters once for all of them.
+  static constexpr bool together =
+      std::is_same_v<X, replicated> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
+  template <class B>
+  using input = std::conditional_t<together && enters<chosen<B>>, entered, X>;
+  using links = branch_list<branch<numbered<Place, chosen<Branches>>, input<Branches>>...>;
+  // Asked before an alias asks: a failed check inside an alias takes the alias away on clang, and more errors follow.
+  static_assert(((sizeof(out_t<chosen<Branches>, input<Branches>>) > 0) && ...));
+  static_assert(sizeof(sum_out<out_t<chosen<Branches>, input<Branches>>...>) > 0);
+  using out = typename sum_out<out_t<chosen<Branches>, input<Branches>>...>::type;
 };
 
 }  // namespace detail
 
 /// Parallel branches of one input, added: Branch1(x) + Branch2(x) + ... Partial branches are added before the one
-/// reduction that follows, replicated ones ride along as its addends. A branch without a name is named by its place.
+/// reduction that follows, replicated ones ride along as its addends. Where several branches open a split at once, the
+/// input enters once for them, so that the sum of their gradients is reduced once; whole branches take it as it is. A
+/// branch without a name is named by its place.
 template <layer... Branches>
 struct sum {
   using layer_concept = layer_tag;
   static constexpr bool unnamed = (is_unnamed<Branches> || ...);
+  static constexpr bool enters = (redco::enters<alone_t<Branches>> && ...);
 
   template <class X>
   using resolved = detail::resolve_branches<X, std::index_sequence_for<Branches...>, Branches...>;
@@ -52,15 +67,16 @@ struct sum {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    walk_branches<X>(config, w, links<X>{});
+    if constexpr (resolved<X>::together) w.enter(w.activation);
+    walk_branches(config, w, links<X>{});
     w.produce(w.activation.shape);
   }
 
  private:
-  template <class X, class Config, class Walk, class... Links>
+  template <class Config, class Walk, class... Links>
   static constexpr void walk_branches(Config const& config, Walk& w, detail::branch_list<Links...>) {
     flow const input = w.activation;
-    ((w.activation = input, Links::template facts<X>(config, w)), ...);
+    ((w.activation = input, Links::layer::template facts<typename Links::input>(config, w)), ...);
   }
 };
 

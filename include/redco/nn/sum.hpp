@@ -4,6 +4,7 @@
 #include <redco/nn/module.hpp>
 
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,16 +25,16 @@ struct branch_sum {
   void add(tensor<replicated> const& x) { whole.push_back(x.local()); }
 };
 
-template <class Branches, class X>
+template <class Branches>
 struct modules_of_branches;
-template <class... Branches, class X>
-struct modules_of_branches<branch_list<Branches...>, X> {
-  using type = std::tuple<module<Branches, X>...>;
+template <class... Branches>
+struct modules_of_branches<branch_list<Branches...>> {
+  using type = std::tuple<module<typename Branches::layer, typename Branches::input>...>;
 
   /// Built from left to right, as the facts are stated.
   template <class Config>
   static type build(builder<Config>& b) {
-    return type{module<Branches, X>(b)...};
+    return type{module<typename Branches::layer, typename Branches::input>(b)...};
   }
 };
 
@@ -42,16 +43,18 @@ struct modules_of_branches<branch_list<Branches...>, X> {
 template <class... Branches, class X>
 struct module<sum<Branches...>, X> {
   using result = out_t<sum<Branches...>, X>;
-  using branch_modules = typename detail::modules_of_branches<typename sum<Branches...>::template links<X>, X>::type;
+  using resolved = typename sum<Branches...>::template resolved<X>;
+  using branch_modules = detail::modules_of_branches<typename resolved::links>;
 
   template <class Config>
-  explicit module(builder<Config>& b)
-      : branches(detail::modules_of_branches<typename sum<Branches...>::template links<X>, X>::build(b)) {}
+  explicit module(builder<Config>& b) : branches(branch_modules::build(b)) {}
 
   template <class Context>
   tensor<result> operator()(tensor<X> const& x, Context const& ctx) const {
+    tensor<entered> shared;
+    if constexpr (resolved::together) shared = enter(x, ctx.mp());
     detail::branch_sum total;
-    std::apply([&](auto const&... branch) { (total.add(branch(x, ctx)), ...); }, branches);
+    std::apply([&](auto const&... branch) { (total.add(run(branch, x, shared, ctx)), ...); }, branches);
     if constexpr (std::is_same_v<result, partial>) {
       return tensor<partial>(total.pending, std::move(total.whole));
     } else {
@@ -61,7 +64,18 @@ struct module<sum<Branches...>, X> {
     }
   }
 
-  branch_modules branches;
+  typename branch_modules::type branches;
+
+ private:
+  template <class Branch, class Input, class Context>
+  static auto run(module<Branch, Input> const& branch, tensor<X> const& x, tensor<entered> const& shared,
+                  Context const& ctx) {
+    if constexpr (std::is_same_v<Input, X>) {
+      return branch(x, ctx);
+    } else {
+      return branch(shared, ctx);
+    }
+  }
 };
 
 }  // namespace redco

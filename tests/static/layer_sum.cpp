@@ -1,0 +1,69 @@
+// How often the input of parallel branches enters: once for all that open a split at once, not at all for whole ones.
+#include <redco/layer/attention.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/enter.hpp>
+#include <redco/layer/gated.hpp>
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sum.hpp>
+#include <redco/model/model.hpp>
+#include <redco/shard/facts.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+using namespace redco;
+
+using norm = named<"n", layer_norm<8>>;
+using pair = sequential<named<"up", linear<8, 12>>, gelu, named<"down", linear<12, 8>>>;
+using attn = named<"attn", causal_attention<8, 4>>;
+using one = named<"one", pair>;
+using two = named<"two", initialised<real{0.02}, sequential<gated<8, 12>, named<"down", linear<12, 8>>>>>;
+using whole = named<"whole", whole_linear<8, 8>>;
+using normed = named<"normed", sequential<norm, pair>>;
+using dropped = named<"dropped", sequential<dropout<real{0.5}>, pair>>;
+
+static_assert(enters<attn> && enters<one> && enters<two> && enters<linear<8, 4>>);
+static_assert(!enters<whole> && !enters<normed> && !enters<dropped> && !enters<norm> && !enters<residual<pair>>);
+static_assert(!enters<sequential<linear<8, 8>, norm>> && !enters<alone_t<linear<8, 4>>>);  // no partner follows
+static_assert(!enters<sequential<enter_layer, column_linear<8, 8>, row_linear<8, 8>>>);     // it says so itself
+static_assert(enters<sum<attn, one>> && !enters<sum<attn, whole>> && !enters<sum<linear<8, 8>, one>>);
+static_assert(std::is_same_v<out_t<sum<attn, one, whole>, replicated>, partial>);
+static_assert(std::is_same_v<out_t<sum<attn, one>, entered>, partial>);
+
+/// Behind a norm, so that there is a gradient to reduce.
+template <class Net>
+struct behind_a_norm {
+  using net = sequential<norm, Net>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, load.sequence, 8}; }
+};
+template <class Net>
+inline constexpr behind_a_norm<Net> instance{};
+
+template <class Net>
+constexpr std::int64_t entered_times() {
+  std::int64_t times = 0;
+  for (message_fact const& m : facts_of<instance<Net>>({2, 3}).messages)
+    if (m.backward) times += m.copies;
+  return times;
+}
+
+static_assert(entered_times<sum<attn>>() == 1);
+static_assert(entered_times<sum<attn, one, two>>() == 1);
+static_assert(entered_times<sum<whole, attn, named<"too", linear<8, 8>>, one>>() == 1);
+static_assert(entered_times<sum<whole, one>>() == 1);
+static_assert(entered_times<sum<whole, named<"too", whole>>>() == 0);
+static_assert(entered_times<sum<attn, normed>>() == 2);  // another value enters there
+static_assert(entered_times<sum<sum<attn, one>, two>>() == 1);
+static_assert(entered_times<sum<sum<attn, one, whole>, two>>() == 2);  // the inner sum needs its input whole, too
+static_assert(entered_times<sequential<enter_layer, sum<attn, one>>>() == 1);
+static_assert(facts_of<instance<sum<attn, one>>>({2, 3}).messages[0].shape == extents{2, 3, 8});
+
+int main() {}
