@@ -2,6 +2,7 @@
 // vocabularies, overrides.
 #include <redco/layer/attention.hpp>
 #include <redco/layer/embedding.hpp>
+#include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
@@ -126,6 +127,17 @@ constexpr whole_mlp overridden{{{.vocab = 256, .context = 64, .width = 96, .head
 static_assert(at<overridden>("h.*.mlp.up.weight", 2).fact.why == redco::reason::overridden);
 static_assert(!at<overridden>("h.*.mlp.down.weight", 2).is_split());
 static_assert(at<overridden>("h.*.attn.q.weight", 2).is_split());
+
+// It reaches into both halves of a translator, under their names.
+using half = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::relu, redco::named<"down", redco::linear<12, 8>>>;
+using translator = redco::sequential<redco::named<"in", redco::linear<4, 8>>, redco::encoder_decoder<half, redco::residual<half>>>;
+constexpr redco::model_of<redco::keep_whole<translator, "decoder">> whole_decoder{};
+static_assert(at<whole_decoder>("encoder.up.weight", 2).is_split() && at<whole_decoder>("encoder.down.weight", 2).is_split());
+static_assert(at<whole_decoder>("decoder.up.weight", 2).fact.why == redco::reason::overridden);
+static_assert(!at<whole_decoder>("decoder.down.weight", 2).is_split());
+constexpr redco::model_of<redco::keep_whole<translator, "*coder.*">> whole_both{};
+static_assert(!at<whole_both>("encoder.up.weight", 2).is_split() && !at<whole_both>("decoder.up.weight", 2).is_split());
+static_assert(at<whole_both>("in.weight", 2).fact.why == redco::reason::alone);
 
 }  // namespace
 

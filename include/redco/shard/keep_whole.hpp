@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/layer/cut.hpp>
+#include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/linear.hpp>
@@ -81,6 +82,14 @@ struct keep_whole<residual<L>, Pattern, Here, Inside> {
   using inner = keep_whole<L, Pattern, Here, Inside>;
   using type = residual<typename inner::type>;
   static constexpr int matches = inner::matches;
+};
+
+template <class Encoder, class Decoder, fixed_string Pattern, class Here, bool Inside>
+struct keep_whole<encoder_decoder<Encoder, Decoder>, Pattern, Here, Inside> {
+  using encoder = keep_whole<named<"encoder", Encoder>, Pattern, Here, Inside>;
+  using decoder = keep_whole<named<"decoder", Decoder>, Pattern, Here, Inside>;
+  using type = encoder_decoder<typename encoder::inner::type, typename decoder::inner::type>;
+  static constexpr int matches = encoder::matches + decoder::matches;
 };
 
 /// The members of a sequence or sum, those without a name under their places.
