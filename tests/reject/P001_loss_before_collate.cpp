@@ -1,36 +1,7 @@
 // The order of piping does not matter, and what is piped behind the error is not another one.
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/enable_loss.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
-
-#include <span>
-#include <string>
-#include <vector>
-
-namespace {
-
-struct text_batch {
-  std::vector<std::string> texts;
-};
-struct image_batch {
-  std::vector<float> pixels;
-};
-struct my_loss {
-  double sum;
-};
-struct my_net {};
-
-}  // namespace
-
-template <>
-inline constexpr bool redco::enable_loss<my_loss> = true;
+#include "text_pipeline.hpp"
 
 int main() {
-  auto collate = redco::collate([](std::span<std::string const> texts) {
-    return text_batch{{texts.begin(), texts.end()}};
-  });
 #if REDCO_ACCEPT
   auto job = redco::loss([](my_net const&, text_batch const&) { return my_loss{1}; }) | collate;
   static_cast<void>(job | redco::predict([](auto const&, text_batch const& b) { return b.texts; }));

@@ -1,0 +1,30 @@
+#pragma once
+
+// What the reject tests of the pipeline pipe: a collate of texts, batches, a loss and a net.
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/enable_loss.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/predict.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+struct text_batch {
+  std::vector<std::string> texts;
+};
+struct image_batch {
+  std::vector<float> pixels;
+};
+struct my_loss {
+  double sum;
+};
+struct my_net {};
+
+template <>
+inline constexpr bool redco::enable_loss<my_loss> = true;
+
+inline constexpr auto collate = redco::collate([](std::span<std::string const> texts) {
+  return text_batch{{texts.begin(), texts.end()}};
+});
