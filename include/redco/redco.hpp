@@ -9,21 +9,25 @@
 #include <redco/meta/nearest.hpp>
 #include <redco/meta/signature.hpp>
 #include <redco/meta/tuple.hpp>
+
 #include <redco/diag/blame.hpp>
 #include <redco/diag/code.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>
+
 #include <redco/shape/bytes.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/extents.hpp>
 #include <redco/shape/layout.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/ring_bytes.hpp>
+
 #include <redco/json/dump.hpp>
 #include <redco/json/limits.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
+
 #include <redco/random/below.hpp>
 #include <redco/random/normal.hpp>
 #include <redco/random/philox.hpp>
@@ -31,6 +35,7 @@
 #include <redco/random/stream.hpp>
 #include <redco/random/truncated_normal.hpp>
 #include <redco/random/uniform.hpp>
+
 #include <redco/layer/activation_fact.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/conv2d.hpp>
@@ -70,6 +75,7 @@
 #include <redco/layer/sum.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
+
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/clip_norm.hpp>
@@ -86,6 +92,7 @@
 #include <redco/optimizer/sgd.hpp>
 #include <redco/optimizer/slot_list.hpp>
 #include <redco/optimizer/state_slots.hpp>
+
 #include <redco/data/batch_options.hpp>
 #include <redco/data/batch_step.hpp>
 #include <redco/data/batches.hpp>
@@ -101,6 +108,7 @@
 #include <redco/data/shard.hpp>
 #include <redco/data/text_file.hpp>
 #include <redco/data/text_windows.hpp>
+
 #include <redco/options/choices.hpp>
 #include <redco/options/help_requested.hpp>
 #include <redco/options/mesh_text.hpp>
@@ -109,8 +117,10 @@
 #include <redco/options/resolve.hpp>
 #include <redco/options/resolved.hpp>
 #include <redco/options/to_json.hpp>
+
 #include <redco/model/gpt2.hpp>
 #include <redco/model/model.hpp>
+
 #include <redco/pipeline/any_pipeline.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/pipeline/collate.hpp>
@@ -123,6 +133,7 @@
 #include <redco/pipeline/predict.hpp>
 #include <redco/pipeline/predicting_pipeline.hpp>
 #include <redco/pipeline/training_pipeline.hpp>
+
 #include <redco/shard/compat_parameter.hpp>
 #include <redco/shard/compat_plan.hpp>
 #include <redco/shard/compat_reason.hpp>
@@ -134,6 +145,7 @@
 #include <redco/shard/legality.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
+
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>
 #include <redco/cost/local_extents.hpp>
@@ -142,11 +154,13 @@
 #include <redco/cost/message_total.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/setup.hpp>
+
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/shard_report.hpp>
+
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
@@ -154,6 +168,7 @@
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
+
 #include <redco/comm/collective_kind.hpp>
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/collectives.hpp>
@@ -164,6 +179,7 @@
 #include <redco/comm/ranks.hpp>
 #include <redco/comm/reduce_op.hpp>
 #include <redco/comm/traffic.hpp>
+
 #include <redco/nn/attention.hpp>
 #include <redco/nn/builder.hpp>
 #include <redco/nn/context.hpp>
@@ -208,6 +224,7 @@
 #include <redco/nn/sequential.hpp>
 #include <redco/nn/sum.hpp>
 #include <redco/nn/wrappers.hpp>
+
 #include <redco/optim/clip_factor.hpp>
 #include <redco/optim/gradient_norm.hpp>
 #include <redco/optim/make_segment.hpp>
@@ -217,6 +234,7 @@
 #include <redco/optim/squared_norm.hpp>
 #include <redco/optim/update.hpp>
 #include <redco/optim/updating_optimizer.hpp>
+
 #include <redco/ckpt/box.hpp>
 #include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/checkpoint_names.hpp>
@@ -240,10 +258,13 @@
 #include <redco/ckpt/workdir_lock.hpp>
 #include <redco/ckpt/write_manifest.hpp>
 #include <redco/ckpt/xxh64.hpp>
+
 #include <redco/generate/generate.hpp>
 #include <redco/generate/generate_options.hpp>
+
 #include <redco/text/next_token_batch.hpp>
 #include <redco/text/token_batch.hpp>
+
 #include <redco/run/best_metrics.hpp>
 #include <redco/run/command_line.hpp>
 #include <redco/run/console.hpp>

@@ -38,14 +38,13 @@ TEST_CASE("elements that only convert to examples are copied, in memory or not")
   redco::gathered<std::string> const converted(words, wanted);
   REQUIRE(converted.span()[0] == "one");
   REQUIRE(converted.span()[1] == "two");
-  STATIC_REQUIRE(!std::constructible_from<redco::gathered<std::string>, std::vector<int> const&,
-                                          std::span<std::int64_t const>>);
+  STATIC_REQUIRE(
+      !std::constructible_from<redco::gathered<std::string>, std::vector<int> const&, std::span<std::int64_t const>>);
 }
 
 TEST_CASE("a view that computes its elements is a range of examples") {
-  auto const squares =
-      ranges::views::iota(std::int64_t{0}, std::int64_t{10}) |
-      ranges::views::transform([](std::int64_t i) { return i * i; });
+  auto const squares = ranges::views::iota(std::int64_t{0}, std::int64_t{10}) |
+                       ranges::views::transform([](std::int64_t i) { return i * i; });
   std::vector<std::int64_t> const wanted{4, 5};
   REQUIRE(redco::gathered(squares, wanted).span()[1] == 25);
   REQUIRE(redco::gathered(squares, {}).span().empty());

@@ -1,10 +1,10 @@
 #include "torch_catch.hpp"
 
-#include <redco/diag/error.hpp>
 #include <redco/nn/kernel/gelu.hpp>
 #include <redco/nn/kernel/relu.hpp>
 #include <redco/nn/kernel/silu.hpp>
 #include <redco/nn/kernel/swiglu.hpp>
+#include <redco/diag/error.hpp>
 
 #include "nn/gradcheck.hpp"
 

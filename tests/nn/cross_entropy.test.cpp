@@ -2,9 +2,9 @@
 
 #include "nn/gradcheck.hpp"
 
-#include <redco/comm/ranks.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/nn/kernel/sharded_argmax.hpp>
+#include <redco/comm/ranks.hpp>
 
 #include <ATen/CPUGeneratorImpl.h>
 
@@ -159,8 +159,7 @@ TEST_CASE("derivatives of cross entropy of first and second order are central di
       std::vector<at::Tensor> const hidden{entropy_random({4, 3}, at::kDouble, 10).requires_grad_()};
       // Every rank moves hidden alike; weights and bias stay, as another rank's move would be seen by none.
       auto const of_hidden = [&](std::vector<at::Tensor> const& x) { return f({x[0], shard.weight, shard.bias}); };
-      double const first = gradcheck::first(of_hidden, hidden),
-                   second = gradcheck::second(of_hidden, hidden);
+      double const first = gradcheck::first(of_hidden, hidden), second = gradcheck::second(of_hidden, hidden);
       if (ranks == 1) {
         std::vector<at::Tensor> const all{hidden[0], shard.weight, shard.bias};
         worst[4] = gradcheck::first(f, all), worst[5] = gradcheck::second(f, all);

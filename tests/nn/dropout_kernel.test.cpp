@@ -1,8 +1,8 @@
 #include "torch_catch.hpp"
 
-#include <redco/diag/error.hpp>
 #include <redco/nn/kernel/dropout.hpp>
 #include <redco/random/philox.hpp>
+#include <redco/diag/error.hpp>
 
 #include "nn/gradcheck.hpp"
 

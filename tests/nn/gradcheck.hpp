@@ -61,7 +61,8 @@ inline double first(std::function<at::Tensor(tensors const&)> const& f, tensors 
   tensors const expected = differences(inputs, [&](tensors const& x) { return number(x).item().toDouble(); });
   double worst = 0;
   for (bool const create_graph : {false, true})
-    worst = std::max(worst, error_of(torch::autograd::grad({number(inputs)}, inputs, {}, true, create_graph), expected));
+    worst =
+        std::max(worst, error_of(torch::autograd::grad({number(inputs)}, inputs, {}, true, create_graph), expected));
   return worst;
 }
 

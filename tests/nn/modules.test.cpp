@@ -178,9 +178,10 @@ TEST_CASE("a residual branch is reduced once, parallel branches are added before
 
 TEST_CASE("branches enter together, and sums of branches in sums") {
   using pair = sequential<a_6, relu, b_4>;
-  using net = sequential<named<"n", layer_norm<4>>,
-                         sum<sum<named<"p", pair>, named<"q", pair>>, named<"w", whole_linear<4, 4>>,
-                             named<"r", sequential<dropout<real{0.5}>, pair>>, named<"s", sum<named<"t", pair>, b_alone>>>>;
+  using net =
+      sequential<named<"n", layer_norm<4>>,
+                 sum<sum<named<"p", pair>, named<"q", pair>>, named<"w", whole_linear<4, 4>>,
+                     named<"r", sequential<dropout<real{0.5}>, pair>>, named<"s", sum<named<"t", pair>, b_alone>>>>;
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const y = apply_layer_norm(p, "n", x);
     at::Tensor total = apply_linear(p, "w", y) + apply_linear(p, "s.alone", y);

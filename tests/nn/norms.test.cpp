@@ -1,8 +1,8 @@
 #include "torch_catch.hpp"
 
-#include <redco/diag/error.hpp>
 #include <redco/nn/kernel/layer_norm.hpp>
 #include <redco/nn/kernel/rms_norm.hpp>
+#include <redco/diag/error.hpp>
 
 #include "nn/gradcheck.hpp"
 

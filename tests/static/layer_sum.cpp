@@ -1,4 +1,6 @@
 // How often the input of parallel branches enters: once for all that open a split at once, not at all for whole ones.
+#include <redco/shard/facts.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/enter.hpp>
@@ -12,8 +14,6 @@
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>
-#include <redco/model/model.hpp>
-#include <redco/shard/facts.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -32,7 +32,7 @@ using dropped = named<"dropped", sequential<dropout<real{0.5}>, pair>>;
 static_assert(enters<attn> && enters<one> && enters<two> && enters<linear<8, 4>>);
 static_assert(!enters<whole> && !enters<normed> && !enters<dropped> && !enters<norm> && !enters<residual<pair>>);
 static_assert(!enters<sequential<linear<8, 8>, norm>> && !enters<alone_t<linear<8, 4>>>);  // no partner follows
-static_assert(!enters<sequential<enter_layer, column_linear<8, 8>, row_linear<8, 8>>>);     // it says so itself
+static_assert(!enters<sequential<enter_layer, column_linear<8, 8>, row_linear<8, 8>>>);    // it says so itself
 static_assert(enters<sum<attn, one>> && !enters<sum<attn, whole>> && !enters<sum<linear<8, 8>, one>>);
 static_assert(std::is_same_v<out_t<sum<attn, one, whole>, replicated>, partial>);
 static_assert(std::is_same_v<out_t<sum<attn, one>, entered>, partial>);

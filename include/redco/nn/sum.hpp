@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/layer/sum.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/sum.hpp>
 
 #include <tuple>
 #include <type_traits>

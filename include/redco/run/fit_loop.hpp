@@ -1,17 +1,5 @@
 #pragma once
 
-#include <redco/ckpt/checkpoint_store.hpp>
-#include <redco/ckpt/load_checkpoint.hpp>
-#include <redco/ckpt/load_parameters.hpp>
-#include <redco/ckpt/save_checkpoint.hpp>
-#include <redco/comm/rank_context.hpp>
-#include <redco/data/batch_step.hpp>
-#include <redco/data/batches.hpp>
-#include <redco/data/data_position.hpp>
-#include <redco/data/gathered.hpp>
-#include <redco/data/sampler.hpp>
-#include <redco/pipeline/batch_of.hpp>
-#include <redco/json/value.hpp>
 #include <redco/run/best_metrics.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
@@ -23,6 +11,18 @@
 #include <redco/run/run_recorder.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
+#include <redco/ckpt/checkpoint_store.hpp>
+#include <redco/ckpt/load_checkpoint.hpp>
+#include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/pipeline/batch_of.hpp>
+#include <redco/data/batch_step.hpp>
+#include <redco/data/batches.hpp>
+#include <redco/data/data_position.hpp>
+#include <redco/data/gathered.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/json/value.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -39,9 +39,9 @@
 namespace redco {
 
 /// The type that a pipeline's loss returns.
-template <class Pipeline, class Net, class Batch> using loss_of =
-    std::remove_cvref_t<decltype(std::declval<Pipeline const&>().loss(std::declval<Net const&>(),
-                                                                      std::declval<Batch const&>()))>;
+template <class Pipeline, class Net, class Batch>
+using loss_of = std::remove_cvref_t<decltype(std::declval<Pipeline const&>().loss(std::declval<Net const&>(),
+                                                                                  std::declval<Batch const&>()))>;
 
 /// The training loop of one rank: what `trainer::fit` runs on every rank thread. All ranks take the same decisions from
 /// the same numbers; rank 0 alone writes.
@@ -248,8 +248,8 @@ class fit_loop {
       user_call("train_step", step_, [&] { options_.train_step(step, bound, prepared.batch); });
       return;
     }
-    terms const loss = user_call(
-        "loss", step_, [&] { return detail::as_terms(pipeline_.loss(bound, prepared.batch), in.examples); });
+    terms const loss =
+        user_call("loss", step_, [&] { return detail::as_terms(pipeline_.loss(bound, prepared.batch), in.examples); });
     if constexpr (step_type::several) {
       step.add(loss);
     } else {
@@ -292,8 +292,7 @@ class fit_loop {
     std::vector<std::string> const improved = best_.update(metrics, step_);
     if (options_.patience > 0 && best_.stale() >= options_.patience && !out_of_patience_) {
       out_of_patience_ = true;
-      if (first())
-        where_.log().line("stopped: no better evaluation in the last " + std::to_string(options_.patience));
+      if (first()) where_.log().line("stopped: no better evaluation in the last " + std::to_string(options_.patience));
     }
     return improved;
   }

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <redco/run/examples.hpp>
+#include <redco/pipeline/collate_info.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/prefetch.hpp>
 #include <redco/data/sampler.hpp>
-#include <redco/pipeline/collate_info.hpp>
-#include <redco/run/examples.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -93,7 +93,8 @@ struct keep_whole<encoder_decoder<Encoder, Decoder>, Pattern, Here, Inside> {
 };
 
 /// The members of a sequence or sum, those without a name under their places.
-template <template <class...> class Combinator, class Places, fixed_string Pattern, class Here, bool Inside, class... Ls>
+template <template <class...> class Combinator, class Places, fixed_string Pattern, class Here, bool Inside,
+          class... Ls>
 struct keep_whole_members;
 template <template <class...> class Combinator, std::size_t... Place, fixed_string Pattern, class Here, bool Inside,
           class... Ls>
