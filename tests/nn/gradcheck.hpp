@@ -15,9 +15,10 @@ namespace gradcheck {
 
 using tensors = std::vector<at::Tensor>;
 
-/// Central differences of `number` at `inputs`, one tensor for each.
+/// Central differences of fourth order of `number` at `inputs`, one tensor for each. The step balances rounding, about
+/// 1e-16 / step, with the error of the formula, step^4 / 30 times the fifth derivative.
 inline tensors differences(tensors const& inputs, std::function<double(tensors const&)> const& number) {
-  constexpr double step = 1e-5;
+  constexpr double step = 5e-4;
   tensors slopes;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     slopes.push_back(at::empty({inputs[i].numel()}, at::kDouble));
@@ -31,7 +32,8 @@ inline tensors differences(tensors const& inputs, std::function<double(tensors c
         }
         return number(copies);
       };
-      slopes[i][j] = (moved(step) - moved(-step)) / (2 * step);
+      double const near = moved(step) - moved(-step), far = moved(2 * step) - moved(-2 * step);
+      slopes[i][j] = (8 * near - far) / (12 * step);
     }
   }
   return slopes;
