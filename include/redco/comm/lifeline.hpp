@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,17 +22,9 @@ class lifeline {
   int ranks() const noexcept { return static_cast<int>(ended_.size()); }
 
   /// Records that `rank` failed, if it is the first to, and wakes all who wait. True for the first.
-  bool fail(int rank, exit_code code, std::string const& message) {
-    {
-      std::lock_guard const lock(mutex_);
-      if (failed_.load()) return false;
-      rank_ = rank;
-      code_ = code;
-      message_ = message;
-      failed_.store(true);
-    }
-    wake();
-    return true;
+  bool fail(int rank, exit_code code, std::string const& message) { return fail(error(code, rank, message)); }
+  bool fail(int rank, error const& failure) {
+    return failure.names_rank() ? fail(failure) : fail(rank, failure.code(), failure.what());
   }
 
   bool failed() const noexcept { return failed_.load(); }
@@ -39,7 +32,7 @@ class lifeline {
   /// The first failure as an error whose text starts with its rank. Only after failed().
   error cause() const {
     std::lock_guard const lock(mutex_);
-    return error(code_, "rank " + std::to_string(rank_) + ": " + message_);
+    return cause_.value();
   }
 
   /// Records that `rank` takes part no more; who waits for it then, or later, has lost a peer.
@@ -61,6 +54,17 @@ class lifeline {
   }
 
  private:
+  bool fail(error const& named) {
+    {
+      std::lock_guard const lock(mutex_);
+      if (failed_.load()) return false;
+      cause_ = named;
+      failed_.store(true);
+    }
+    wake();
+    return true;
+  }
+
   void wake() {
     std::lock_guard const lock(mutex_);
     for (auto const& room : rooms_) room->wake();
@@ -70,9 +74,7 @@ class lifeline {
   std::atomic<bool> any_ended_{false};
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
-  int rank_ = 0;
-  exit_code code_ = exit_code::internal;
-  std::string message_;
+  std::optional<error> cause_;
   std::vector<std::shared_ptr<detail::waiting_room>> rooms_;
 };
 

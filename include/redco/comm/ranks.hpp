@@ -72,7 +72,7 @@ inline void run_rank(lifeline& line, int rank, std::function<void()> const& body
   try {
     body();
   } catch (error const& failure) {
-    line.fail(rank, failure.code(), failure.what());
+    line.fail(rank, failure);
   } catch (c10::Error const& failure) {
     line.fail(rank, exit_code::internal, failure.what_without_backtrace());
   } catch (std::exception const& failure) {

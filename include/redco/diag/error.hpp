@@ -12,11 +12,16 @@ namespace redco {
 class error : public std::runtime_error {
  public:
   error(exit_code code, std::string const& what) : std::runtime_error(what), code_(code) {}
+  /// A failure of `rank` that may be thrown by others: the text is "rank 1: what".
+  error(exit_code code, int rank, std::string const& what)
+      : std::runtime_error("rank " + std::to_string(rank) + ": " + what), code_(code), names_rank_(true) {}
 
   exit_code code() const noexcept { return code_; }
+  bool names_rank() const noexcept { return names_rank_; }
 
  private:
   exit_code code_;
+  bool names_rank_ = false;
 };
 
 }  // namespace redco

@@ -58,8 +58,9 @@ template <class Work> outcome attempt_together(group& world, Work work) {
       int code = 0;
       char const* const end = text.data() + text.size();
       char const* const rest = std::from_chars(text.data() + 1, end, code).ptr;
-      std::string const from = world.size() > 1 ? "rank " + std::to_string(rank) + ": " : "";
-      result.failure.emplace(static_cast<exit_code>(code), from + std::string(rest + 1, end));
+      auto const kind = static_cast<exit_code>(code);
+      std::string const what(rest + 1, end);
+      result.failure = world.size() > 1 ? error(kind, static_cast<int>(rank), what) : error(kind, what);
     }
     text.erase(0, 1);
   }
