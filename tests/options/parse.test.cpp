@@ -239,7 +239,7 @@ TEST_CASE("help lists every option with kind, sentence and default, and asks for
     CHECK(text.find("passes over the training data (3)\n") != std::string::npos);
     CHECK(text.find("--verbose, --no-verbose ") != std::string::npos);
     CHECK(text.find("--dtype f32|bf16|f64|f16 ") != std::string::npos);
-    CHECK(text.find("replaces --ranks and --n-model-shards (none)\n") != std::string::npos);
+    CHECK(text.find("replaces --ranks and --n-model-shards (auto)\n") != std::string::npos);
     CHECK(text.find("--config FILE") != std::string::npos);
   }
   CHECK_THROWS_AS(given({"--help"}), redco::options::help_requested);

@@ -18,9 +18,9 @@
 
 namespace redco::options::detail {
 
-/// A value as a person reads it: strings without quotes, lists with blanks.
+/// A value as a person reads it: strings without quotes, lists with blanks, what is left open as "auto".
 inline std::string shown(json_value const& value) {
-  if (value.is_null()) return "none";
+  if (value.is_null()) return "auto";
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return value.dump();
   std::string text;
