@@ -21,10 +21,11 @@ class predictor {
  public:
   explicit predictor(Trainer const& from) : trainer_(from) {}
 
-  /// `global_batch` examples are computed at once over all ranks. Errors: what predict throws, and exit code 70 when
+  /// `global_batch` examples are computed at once over all ranks; `length` as in fit. Errors: what predict throws, and exit code 70 when
   /// the trainer has not fitted or predict does not return one result per example.
   template <class Range>
-  auto predict(Range&& range, std::int64_t global_batch = 8) const {
+  auto predict(Range&& range, std::int64_t global_batch = 8,
+               length_of<example_of<std::remove_cvref_t<Range>>> const& length = {}) const {
     using example = example_of<std::remove_cvref_t<Range>>;
     using output = typename Trainer::template output<example>;
     examples<example> const data(std::forward<Range>(range));
@@ -36,7 +37,7 @@ class predictor {
       auto const& state = trainer_.states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
       predict_into(slots, rank, state->net, trainer_.pipeline(), data,
-                   {global_batch, 0, where.options().seed, 0});
+                   {global_batch, 0, where.options().seed, 0}, length);
     });
     results.reserve(slots.size());
     for (auto& slot : slots) results.push_back(std::move(slot).value());
