@@ -22,11 +22,12 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
   result operator()(tensor<X> const& x, Context const& ctx) const {
     at::Tensor input = x.local();
     if constexpr (!is_whole(Cut)) input = detail::entering(x, ctx.mp()).local();
-    auto const both = at::linear(input, weight, bias).chunk(2, -1);
+    at::Tensor const both = at::linear(input, weight, bias);
     if constexpr (std::is_same_v<Activation, silu>) {
-      return result(kernel::swiglu(both[0], both[1]));
+      return result(kernel::swiglu(both));
     } else {
-      return result(detail::activate(Activation{}, both[0]) * both[1]);
+      auto const parts = both.chunk(2, -1);
+      return result(detail::activate(Activation{}, parts[0]) * parts[1]);
     }
   }
 

@@ -3,6 +3,8 @@
 #include <redco/layer/residual.hpp>
 #include <redco/nn/module.hpp>
 
+#include <type_traits>
+
 namespace redco {
 
 template <class Branch, class X>
@@ -12,7 +14,12 @@ struct module<residual<Branch>, X> {
 
   template <class Context>
   tensor<settled_t<X>> operator()(tensor<X> const& x, Context const& ctx) const {
-    return tensor<settled_t<X>>(x.local() + detail::settle(branch(x, ctx), ctx.mp()).local());
+    auto const y = branch(x, ctx);
+    if constexpr (std::is_same_v<out_t<typename residual<Branch>::body, X>, partial>) {
+      return reduce(y.with_addend(x.local()), ctx.mp());
+    } else {
+      return tensor<settled_t<X>>(x.local() + y.local());
+    }
   }
 
   module<typename residual<Branch>::body, X> branch;

@@ -3,7 +3,7 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/nn/module.hpp>
 
-#include <type_traits>
+#include <utility>
 
 namespace redco {
 
@@ -37,8 +37,10 @@ struct linked_modules<First, Rest...> {
   explicit linked_modules(builder<Config>& b) : first(b), rest(b) {}
 
   template <class X, class Context>
-  auto operator()(tensor<X> const& x, Context const& ctx) const {
-    return rest(settle(first(x, ctx), ctx.mp()), ctx);
+  auto operator()(tensor<X> x, Context const& ctx) const {
+    auto y = settle(first(x, ctx), ctx.mp());
+    x = {};  // what nobody keeps for backward is freed before the rest is computed
+    return rest(std::move(y), ctx);
   }
 };
 

@@ -52,6 +52,13 @@ class tensor<partial> {
   at::Tensor const& local() const { return local_; }
   std::vector<at::Tensor> const& addends() const { return addends_; }
 
+  /// The same with another addend, a replicated value.
+  tensor with_addend(at::Tensor const& x) const {
+    tensor more = *this;
+    more.addends_.push_back(x);
+    return more;
+  }
+
  private:
   at::Tensor local_;
   std::vector<at::Tensor> addends_;

@@ -49,32 +49,39 @@ struct swiglu_backward_op {
   }
 };
 
+/// The two halves of the last dimension.
+inline std::array<at::Tensor, 2> halves(at::Tensor const& both) {
+  std::int64_t const n = both.size(-1) / 2;
+  return {both.narrow(-1, 0, n), both.narrow(-1, n, n)};
+}
+
 struct swiglu_function : redco::detail::recorded_function<swiglu_function> {
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& gate, at::Tensor const& up) {
-    ctx->save_for_backward({gate, up});
-    return elementwise<1>(swiglu_op{}, std::array{gate, up})[0];
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& both) {
+    ctx->save_for_backward({both});
+    return elementwise<1>(swiglu_op{}, halves(both))[0];
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list const& g) {
-    auto const saved = ctx->get_saved_variables();
-    auto const &gate = saved[0], &up = saved[1];
-    if (at::GradMode::is_enabled()) return {g[0] * up * silu_slope(gate), g[0] * at::silu(gate)};
-    auto const grads = elementwise<2>(swiglu_backward_op{}, std::array{gate, up, g[0]});
-    return {grads[0], grads[1]};
+    auto const both = ctx->get_saved_variables()[0];
+    auto const [gate, up] = halves(both);
+    if (at::GradMode::is_enabled()) return {at::cat({g[0] * up * silu_slope(gate), g[0] * at::silu(gate)}, -1)};
+    auto const gradient = at::empty_like(both, at::MemoryFormat::Contiguous);
+    elementwise_into(swiglu_backward_op{}, halves(gradient), std::array{gate, up, g[0]});
+    return {gradient};
   }
 };
 
 }  // namespace detail
 
-/// silu(gate) * up in one pass: the gated linear unit of Llama. Requires one shape and one dtype (else an error, exit
-/// 70); halves of one tensor (`chunk(2, -1)`) are read in place. Differentiable at any order. Autograd saves gate and
-/// up.
-inline at::Tensor swiglu(at::Tensor const& gate, at::Tensor const& up) {
-  if (gate.sizes() != up.sizes() || gate.scalar_type() != up.scalar_type())
-    throw error(exit_code::internal,
-                "swiglu: gate and up must have one shape and one dtype: split one projection in two equal halves");
-  return detail::computes(gate) ? detail::swiglu_function::apply(gate, up) : at::silu(gate) * up;
+/// silu(gate) * up in one pass: the gated linear unit of Llama. `both` [..., 2 n] holds gate [..., n], then up [..., n].
+/// An odd last dimension is an error (exit 70). Differentiable at any order. Autograd saves `both`.
+inline at::Tensor swiglu(at::Tensor const& both) {
+  if (both.dim() == 0 || both.size(-1) % 2 != 0)
+    throw error(exit_code::internal, "swiglu: gate and up must be the halves of the last dimension: give one of even size");
+  if (detail::computes(both)) return detail::swiglu_function::apply(both);
+  auto const [gate, up] = detail::halves(both);
+  return at::silu(gate) * up;
 }
 
 }  // namespace redco::kernel

@@ -74,40 +74,41 @@ struct elementwise_run {
   }
 };
 
-/// New tensors of the shape and dtype of the inputs, filled by op on the vectors (f32, bf16: computed in f32) or
-/// numbers (f64) of all inputs. The inputs have one shape and one dtype.
-template <class T, std::size_t Out, class Op, std::size_t In>
-std::array<at::Tensor, Out> elementwise_as(Op op, std::array<at::Tensor, In> const& inputs) {
-  auto const& shape = inputs[0];
-  std::array<at::Tensor, Out> outputs;
-  std::array<T*, Out> to;
-  for (std::size_t i = 0; i < Out; ++i) {
-    outputs[i] = at::empty(shape.sizes(), shape.options());
-    to[i] = outputs[i].template data_ptr<T>();
-  }
-  std::int64_t length = shape.numel();
+/// Fills the outputs by op on the vectors (f32, bf16: computed in f32) or numbers (f64) of all inputs. All have one shape
+/// and one dtype; an output is contiguous or a chunk of a contiguous tensor.
+template <class T, class Op, std::size_t In, std::size_t Out>
+void elementwise_into_as(Op op, std::array<at::Tensor, Out> const& outputs, std::array<at::Tensor, In> const& inputs) {
+  std::int64_t const numbers = inputs[0].numel();
+  std::int64_t length = numbers;
+  auto const lay_out = [&](auto& all, auto const& tensors) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      all[i] = runs_of(tensors[i]);
+      length = std::min(length, all[i].length);
+    }
+  };
   std::array<runs, In> sources;
-  std::array<T const*, In> from;
-  for (std::size_t i = 0; i < In; ++i) {
-    sources[i] = runs_of(inputs[i]);
-    from[i] = sources[i].owner.template const_data_ptr<T>();
-    length = std::min(length, sources[i].length);
-  }
-  // A contiguous input seen beside one in runs has its runs next to each other.
-  for (auto& source : sources)
-    if (source.length != length) source.stride = length;
+  std::array<runs, Out> targets;
+  lay_out(sources, inputs);
+  lay_out(targets, outputs);
+  // A contiguous tensor seen beside one in runs has its runs next to each other.
+  auto const next_to_each_other = [&](runs& r) { r.stride = r.length == length ? r.stride : length; };
+  for (auto& source : sources) next_to_each_other(source);
+  for (auto& target : targets) next_to_each_other(target);
+  elementwise_run<Op, T, In, Out> all{op, {}, {}, 0};
+  for (std::size_t i = 0; i < In; ++i) all.in[i] = sources[i].owner.template const_data_ptr<T>();
+  for (std::size_t i = 0; i < Out; ++i) all.out[i] = targets[i].owner.template mutable_data_ptr<T>();
   constexpr std::int64_t grain = 16384;
-  redco::detail::parallel(shape.numel(), grain, [&](std::int64_t begin, std::int64_t end) {
+  redco::detail::parallel(numbers, grain, [&](std::int64_t begin, std::int64_t end) {
     while (begin < end) {
       std::int64_t const run = begin / length, at = begin % length, n = std::min(length - at, end - begin);
-      elementwise_run<Op, T, In, Out> body{op, from, to, n};
-      for (std::size_t i = 0; i < In; ++i) body.in[i] += run * sources[i].stride + at;
-      for (std::size_t i = 0; i < Out; ++i) body.out[i] += begin;
-      with_lanes<T>(body);
+      auto part = all;
+      part.n = n;
+      for (std::size_t i = 0; i < In; ++i) part.in[i] += run * sources[i].stride + at;
+      for (std::size_t i = 0; i < Out; ++i) part.out[i] += run * targets[i].stride + at;
+      with_lanes<T>(part);
       begin += n;
     }
   });
-  return outputs;
 }
 
 /// True where the kernels of this folder compute x themselves; elsewhere ATen's operators do.
@@ -116,16 +117,22 @@ inline bool computes(at::Tensor const& x) {
          (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kDouble);
 }
 
+template <class Op, std::size_t Out, std::size_t In>
+void elementwise_into(Op op, std::array<at::Tensor, Out> const& outputs, std::array<at::Tensor, In> const& inputs) {
+  switch (inputs[0].scalar_type()) {
+    case at::kFloat: return elementwise_into_as<float>(op, outputs, inputs);
+    case at::kBFloat16: return elementwise_into_as<at::BFloat16>(op, outputs, inputs);
+    default: return elementwise_into_as<double>(op, outputs, inputs);
+  }
+}
+
+/// The same into new tensors of the shape and dtype of the inputs.
 template <std::size_t Out, class Op, std::size_t In>
 std::array<at::Tensor, Out> elementwise(Op op, std::array<at::Tensor, In> const& inputs) {
-  switch (inputs[0].scalar_type()) {
-    case at::kFloat:
-      return elementwise_as<float, Out>(op, inputs);
-    case at::kBFloat16:
-      return elementwise_as<at::BFloat16, Out>(op, inputs);
-    default:
-      return elementwise_as<double, Out>(op, inputs);
-  }
+  std::array<at::Tensor, Out> outputs;
+  for (at::Tensor& y : outputs) y = at::empty(inputs[0].sizes(), inputs[0].options());
+  elementwise_into(op, outputs, inputs);
+  return outputs;
 }
 
 }  // namespace redco::kernel::detail
