@@ -61,7 +61,7 @@ std::int64_t declared_bytes(redco::dynamic_facts const& facts, redco::setup cons
   using redco::saved_role;
   std::int64_t sum = 0;
   for (redco::saved_fact const& f : facts.saved) {
-    bool const stored = f.role == saved_role::stored || f.role == saved_role::entry;
+    bool const stored = f.role == saved_role::stored || f.role == saved_role::entry || f.role == saved_role::first_entry;
     bool const kept = s.recompute ? f.role == saved_role::block_input || (stored && !f.in_block) : stored;
     if (kept || f.role == saved_role::loss || (f.role == saved_role::batch_when_whole && s.mesh.mp > 1))
       sum += redco::local_bytes(f, s.mesh.mp, s.compute) * f.copies;
@@ -126,7 +126,7 @@ void check_peak(std::vector<observation> const& all) {
   for (observation const& o : all) {
     auto const planned = static_cast<double>(o.planned.memory.peak()), measured = static_cast<double>(o.peak);
     UNSCOPED_INFO("planned " << planned << " measured " << measured << " ratio " << planned / measured);
-    CHECK(std::abs(planned / measured - 1) < 0.1);
+    CHECK(std::abs(planned / measured - 1) < 0.05);
   }
 }
 
@@ -186,19 +186,19 @@ TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is t
         }
 }
 
-// The peak is not checked here: the plan adds the widest layer's gradients to all that forward keeps, but where the widest
-// layer comes first, backward has freed the later ones by then.
-TEST_CASE("autograd saves exactly what an MLP's layers declare") {
+TEST_CASE("autograd saves exactly what an MLP's layers declare, and the peak is the planned one") {
   for (int const mp : {1, 2, 3})
     for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16}) {
       INFO("mp " << mp << " " << redco::name_of(compute));
       redco::setup const s{.mesh = {1, mp}, .load = {640, 1}, .compute = compute, .prefetch = 0};
-      check_saved_and_sent(observe(
+      auto const all = observe(
           mlp{}, s,
           [&] {
             return std::vector<at::Tensor>{at::ones({640, 20}, redco::scalar_type_of(s.compute))};
           },
-          [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); }));
+          [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); });
+      check_saved_and_sent(all);
+      check_peak(all);
     }
 }
 

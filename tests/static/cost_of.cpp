@@ -48,7 +48,7 @@ static_assert(two.messages[messages::forward].calls == 4 * 13 && two.messages[me
 static_assert(two.messages[messages::forward].payload_bytes == 4 * 13 * hidden);
 static_assert(two.messages[messages::loss].calls == 4 * 2 && two.messages[messages::loss].payload_bytes == 4 * 3 * 4 * tokens);
 static_assert(two.messages[messages::gradients].payload_bytes == two.memory.gradients);
-static_assert(two.messages[messages::loss_total].ranks == 6 && two.messages[messages::loss_total].payload_bytes == 264);
+static_assert(two.messages[messages::loss_total].ranks == 6 && two.messages[messages::loss_total].payload_bytes == 8 * (3 * 16 + 1));
 static_assert(again.messages[messages::forward].calls == 13 + 12);
 
 // The batch has no gradient: the first column of an MLP enters for nothing.

@@ -31,7 +31,7 @@ constexpr budget_check check_budget() {
   if (Mesh.dp < 1 || Mesh.mp < 1 || first_illegal(facts, Mesh.mp) < facts.size()) return {Mesh};
   memory const m = cost_of<Model>(Optimizer, setup{Mesh, Load, Compute, Recompute}).memory;
   return {Mesh, mib_above(m.peak()), Budget / (1024 * 1024), mib_above(m.persistent()),
-          mib_above(m.activations + m.recomputed_block), m.peak() <= Budget};
+          mib_above(m.activations + m.backward.recomputed), m.peak() <= Budget};
 }
 
 }  // namespace detail

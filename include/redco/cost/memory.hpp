@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/cost/backward_moment.hpp>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -13,17 +15,16 @@ struct memory {
   std::int64_t optimizer = 0;   ///< state slots
   std::int64_t batches = 0;     ///< the batch that is computed and those prepared ahead
 
-  std::int64_t activations = 0;         ///< what forward keeps for backward, or under recomputation the blocks' inputs
-  std::int64_t recomputed_block = 0;    ///< under recomputation: what one block keeps while its backward runs
-  std::int64_t loss = 0;                ///< gradients that the loss makes in forward and keeps for backward
-  std::int64_t loss_workspace = 0;      ///< logits of one chunk of rows and the like
-  std::int64_t backward_workspace = 0;  ///< gradients in flight, at the largest layer
-  std::int64_t shared_gradients = 0;    ///< while neighbours sum the gradient of a part that they share
+  std::int64_t activations = 0;       ///< what forward keeps for backward, or under recomputation the blocks' inputs
+  std::int64_t loss = 0;              ///< gradients that the loss makes in forward and keeps for backward
+  std::int64_t loss_workspace = 0;    ///< logits of one chunk of rows and the like
+  backward_moment backward;           ///< the moment of backward that holds most
+  std::int64_t shared_gradients = 0;  ///< while neighbours sum the gradient of a part that they share
 
   constexpr std::int64_t persistent() const { return parameters + masters + gradients + optimizer + batches; }
   /// The most in each phase of a step.
   constexpr std::int64_t at_loss() const { return persistent() + activations + loss + loss_workspace; }
-  constexpr std::int64_t at_backward() const { return persistent() + activations + recomputed_block + backward_workspace; }
+  constexpr std::int64_t at_backward() const { return persistent() + backward.bytes(); }
   constexpr std::int64_t at_update() const { return persistent() + shared_gradients; }
   /// The most at any moment of a step.
   constexpr std::int64_t peak() const { return std::max({at_loss(), at_backward(), at_update()}); }

@@ -36,8 +36,11 @@ struct messages {
   friend constexpr bool operator==(messages const&, messages const&) = default;
 };
 
-/// The numbers that a step sums over all ranks for its loss: one flag, and a sum and a count for each of 16 terms.
-inline constexpr std::int64_t loss_total_numbers = 33;
+/// A loss has at most so many terms.
+inline constexpr std::int64_t most_loss_terms = 16;
+
+/// The numbers that a step sums over all ranks for its loss: per term its sum times factor, its sum, its count; one flag.
+inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
 /// The messages of one step from a model's facts. All of them are all-reduces.
 template <class Facts>

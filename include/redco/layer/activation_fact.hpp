@@ -19,11 +19,16 @@ enum class width_kind : std::uint8_t {
 enum class saved_role : std::uint8_t {
   stored,            ///< from forward to this layer's backward
   entry,             ///< the same; it is the input of an outermost repeated block
+  first_entry,       ///< the same; the input of the first block only: the others' are kept as outputs
   batch,             ///< the same; it is the batch's own tensor
   batch_when_whole,  ///< the batch's own tensor on one shard, another one on several
-  block_input,       ///< only under recomputation: what a block is run again from
-  workspace,         ///< in this layer's backward
-  carried,           ///< in the backward of a residual branch, beside the workspace of its layers
+  block_input,       ///< only under recomputation: what an outermost block is run again from; its facts follow
+  block_output,      ///< only under recomputation: what the block gives again; ends its facts
+  workspace,         ///< in one moment of this layer's backward
+  reduction,         ///< the same; only on several shards, while a gradient is all-reduced
+  weight_gradient,   ///< the same; it goes to the parameters, under recomputation at the end of the block
+  carried_until,     ///< a gradient that waits while backward goes through a branch, whose facts follow
+  carried_from,      ///< the same gradient; ends the facts of the branch
   loss,              ///< from the loss to its backward
   loss_workspace,    ///< while the loss is computed
 };
@@ -39,6 +44,7 @@ struct saved_fact {
   saved_role role = saved_role::stored;
   std::int64_t copies = 1;
   std::int64_t blocks = 1;  ///< how often the outermost `repeat` around it repeats
+  int moment = 0;           ///< workspace of one moment is held at once
   bool in_block = false;    ///< inside a `repeat`: recomputation drops it
 };
 

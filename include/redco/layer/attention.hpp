@@ -43,8 +43,12 @@ struct attention {
 
     flow const input = w.activation;
     w.expect_features(width);
+    if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
     w.keep("input");
-    if constexpr (Kind == attention_kind::cross) w.keep_encoded("encoder_states");
+    if constexpr (Kind == attention_kind::cross) {
+      w.enter(w.encoded);
+      w.keep_encoded("encoder_states");
+    }
     auto const project = [&](std::string_view name, std::int64_t units, reason why) {
       parameter_fact weight;
       weight.shape = {units * dim, width};
@@ -75,21 +79,24 @@ struct attention {
       bias("v", kv, kv != heads);
     }
 
-    if constexpr (std::is_same_v<X, replicated>) w.enter(input);
-    if constexpr (Kind == attention_kind::cross) w.enter(w.encoded);
     std::int64_t const rows = input.shape[0], length = input.shape[1];
     std::int64_t const keys = Kind == attention_kind::cross ? w.encoded.shape[1] : length;
-    flow queries{{rows, length, heads * dim}, 2, heads, 0};
     flow key_values{{rows, keys, 2 * kv * dim}, 2, kv, 0};
-    w.keep("q", queries.shape, 2, width_kind::compute, heads);
+    w.produce({rows, length, heads * dim}, 2, heads);
+    flow const queries = w.activation;
+    w.backward(input);
+    w.workspace("key_value_gradient", key_values);
+    w.weight_gradient({heads * dim, width}, 0, heads);
+    w.weight_gradient({2 * kv * dim, width}, 0, kv);
+
+    w.keep("q");
     w.keep("key_value", key_values.shape, 2, width_kind::compute, kv);
     w.keep("log_sum_exp", {rows, heads, length}, 1, width_kind::accumulate, heads);
     w.produce(queries.shape, 2, heads);
+    flow const attended = w.activation;
     w.keep("output");
-    w.workspace("input_gradient", input);
-    w.workspace("q_gradient", queries);
+    w.backward(queries);
     w.workspace("key_value_gradient", key_values);
-    w.workspace("output_gradient", w.activation);
 
     parameter_fact o;
     o.shape = {width, heads * dim};
@@ -109,6 +116,8 @@ struct attention {
     });
     w.deviation = outer;
     w.produce(input.shape);
+    w.backward(attended);
+    w.weight_gradient(o.shape, o.split_dim, o.units);
   }
 };
 

@@ -38,9 +38,8 @@ struct conv2d {
     extents const x = w.activation.shape;
     flow const input = w.activation;
     w.produce({x[0], outs, (x[2] + 2 * padding - kernel) / stride + 1, (x[3] + 2 * padding - kernel) / stride + 1});
-    w.workspace("input_gradient", input);
-    w.workspace("output_gradient", w.activation);
-    w.workspace("weight_gradient", {weight.shape, -1, 0, 0});
+    w.backward(input);
+    w.weight_gradient(weight.shape, -1, 0);
   }
 };
 

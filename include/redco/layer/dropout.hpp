@@ -12,8 +12,9 @@ struct dropout : featurewise_layer {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     if (of<Probability>(config) <= 0) return;
-    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
-    w.carry("gradient", w.activation);
+    flow const input = w.activation;
+    w.produce(input.shape, input.split_dim, input.units);
+    w.backward(input);
   }
 };
 

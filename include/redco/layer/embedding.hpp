@@ -43,8 +43,8 @@ struct embedding {
     extents const ids = w.activation.shape;
     w.keep("local_ids", ids, -1, width_kind::index, 0, saved_role::batch_when_whole);
     w.produce({ids[0], ids[1], width});
-    w.workspace("output_gradient", w.activation);
-    w.workspace("weight_gradient", {weight.shape, 0, rows, 0});
+    w.backward({});
+    w.weight_gradient(weight.shape, 0, rows);
   }
 };
 

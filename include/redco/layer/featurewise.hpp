@@ -17,8 +17,10 @@ struct featurewise_layer {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
+    flow const input = w.activation;
     w.keep("input");
-    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+    w.produce(input.shape, input.split_dim, input.units);
+    w.backward(input);
   }
 };
 

@@ -40,6 +40,7 @@ struct gated {
     bias.why = column ? reason::column_bias : reason_of(Cut);
 
     w.expect_features(in);
+    if constexpr (column && std::is_same_v<X, replicated>) w.enter(w.activation);
     w.keep("input");
     w.parameter("gate.weight", weight);
     w.parameter("up.weight", weight);
@@ -50,19 +51,19 @@ struct gated {
 
     flow const input = w.activation;
     extents shape = input.shape;
-    if constexpr (column && std::is_same_v<X, replicated>) w.enter(input);
     shape[-1] = outs;
     extents both = shape;
     both[-1] = 2 * outs;
     int const dim = column ? shape.rank - 1 : -1;
     std::int64_t const units = column ? outs : 0;
-    w.keep("gate_and_up", both, dim, width_kind::compute, units);
+    w.produce(both, dim, units);
+    w.backward(input);
+    w.weight_gradient({2 * outs, in}, weight.split_dim, weight.units);
+    flow const halves = w.activation;
+    w.keep("gate_and_up");
     if constexpr (!std::is_same_v<Activation, silu>) w.keep("activated", shape, dim, width_kind::compute, units);
     w.produce(shape, dim, units);
-    w.workspace("input_gradient", input);
-    w.workspace("gate_and_up_gradient", {both, dim, units, 0});
-    w.workspace("output_gradient", w.activation);
-    w.workspace("weight_gradient", {{2 * outs, in}, column ? 0 : -1, units, 0});
+    w.backward(halves);
   }
 };
 

@@ -62,6 +62,7 @@ struct linear {
     bias.why = row ? reason::row_bias : column ? reason::column_bias : reason_of(Cut);
 
     if constexpr (!row) w.expect_features(in);
+    if constexpr (column && std::is_same_v<X, replicated>) w.enter(w.activation);
     w.keep("input");
     w.parameter("weight", weight);
     if (of<Bias>(config)) w.parameter("bias", bias);
@@ -69,11 +70,9 @@ struct linear {
     flow const input = w.activation;
     extents shape = input.shape;
     shape[-1] = outs;
-    if constexpr (column && std::is_same_v<X, replicated>) w.enter(input);
     w.produce(shape, column ? shape.rank - 1 : -1, column ? outs : 0);
-    w.workspace("input_gradient", input);
-    w.workspace("output_gradient", w.activation);
-    w.workspace("weight_gradient", {weight.shape, weight.split_dim, weight.units, 0});
+    w.backward(input);
+    w.weight_gradient(weight.shape, weight.split_dim, weight.units);
   }
 };
 

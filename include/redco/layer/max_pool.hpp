@@ -20,9 +20,11 @@ struct max_pool {
     std::int64_t const kernel = of<Kernel>(config);
     extents const x = w.activation.shape;
     extents const pooled = {x[0], x[1], x[2] / kernel, x[3] / kernel};
+    flow const input = w.activation;
     w.keep("input");
     w.keep("indices", pooled, -1, width_kind::index);
     w.produce(pooled);
+    w.backward(input);
   }
 };
 

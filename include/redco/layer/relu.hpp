@@ -8,8 +8,10 @@ namespace redco {
 struct relu : featurewise_layer {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
-    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+    flow const input = w.activation;
+    w.produce(input.shape, input.split_dim, input.units);
     w.keep("output");
+    w.backward(input);
   }
 };
 

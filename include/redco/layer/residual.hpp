@@ -32,8 +32,10 @@ struct residual {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    body::template facts<X>(config, w);
-    detail::settle_facts<out_t<body, X>>(w);
+    w.carrying(w.activation, [&] {
+      body::template facts<X>(config, w);
+      detail::settle_facts<out_t<body, X>>(w);
+    });
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
   }
 };

@@ -5,6 +5,7 @@
 #include <redco/layer/settle.hpp>
 #include <redco/layer/walk.hpp>
 
+#include <array>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -13,21 +14,7 @@ namespace redco {
 
 namespace detail {
 
-/// Whether a split opened before `Rest...` is closed by it: featurewise layers pass it on, a layer that closes it ends it.
-template <class... Rest>
-inline constexpr bool split_is_closed = false;
-template <class First, class... Rest>
-inline constexpr bool split_is_closed<First, Rest...> =
-    closes_split<First> || (is_featurewise<First> && split_is_closed<Rest...>);
-
-/// Whether the first layer, cut as a replicated input has it, enters by itself.
-template <class... Layers>
-inline constexpr bool first_enters = false;
-template <class First, class... Rest>
-inline constexpr bool first_enters<First, Rest...> =
-    enters<std::conditional_t<split_is_closed<Rest...>, First, alone_t<First>>>;
-
-/// The layers of a sequence with their cuts decided, each with the layout it receives.
+/// A layer of a sequence with its cuts decided, and the layout that it receives.
 template <class Layer, class X>
 struct link {
   using layer = Layer;
@@ -36,24 +23,49 @@ struct link {
 template <class... Links>
 struct chain {};
 
-template <class X, class Done, class... Rest>
-struct resolve_chain;
-template <class X, class... Done>
-struct resolve_chain<X, chain<Done...>> {
-  using links = chain<Done...>;
+/// What is read of the layers of a sequence before any layout is known.
+template <class... Layers>
+struct sequence_traits {
+  static constexpr std::array<bool, sizeof...(Layers)> closes = {closes_split<Layers>...};
+  static constexpr std::array<bool, sizeof...(Layers)> passes = {is_featurewise<Layers>...};
+
+  /// Whether a split that reaches layer `i` is closed: featurewise layers pass it on, a layer that closes it ends it.
+  static constexpr bool closed_from(std::size_t i) {
+    for (; i < sizeof...(Layers); ++i) {
+      if (closes[i]) return true;
+      if (!passes[i]) return false;
+    }
+    return false;
+  }
+};
+
+/// Whether the first layer, cut as a replicated input has it, enters by itself.
+template <class First, class... Rest>
+inline constexpr bool first_enters =
+    enters<std::conditional_t<sequence_traits<First, Rest...>::closed_from(1), First, alone_t<First>>>;
+
+template <std::size_t I, class Layer>
+struct placed_layer {
+  using type = Layer;
+};
+template <class Places, class... Layers>
+struct placed_layers;
+template <std::size_t... I, class... Layers>
+struct placed_layers<std::index_sequence<I...>, Layers...> : placed_layer<I, Layers>... {};
+template <std::size_t I, class Layer>
+placed_layer<I, Layer> layer_at(placed_layer<I, Layer> const&);
+
+template <class X>
+struct before_first {
   using out = X;
 };
-template <class X, class... Done, class First, class... Rest>
-struct resolve_chain<X, chain<Done...>, First, Rest...> {
-  using input = settled_t<X>;
-  static constexpr bool opens = std::is_same_v<input, replicated> && !split_is_closed<Rest...>;
-  using chosen = numbered<sizeof...(Done), std::conditional_t<opens, alone_t<First>, First>>;
-  // Asked before an alias asks: a failed check inside an alias takes the alias away on clang, and more errors follow.
-  static_assert(sizeof(out_t<chosen, input>) > 0);
-  using next = resolve_chain<out_t<chosen, input>, chain<Done..., link<chosen, input>>, Rest...>;
-  using links = typename next::links;
-  using out = typename next::out;
-};
+
+/// The facts of one link. A free function, so that its name does not repeat all the layers around it.
+template <class Layer, class X, class Config, class Walk>
+constexpr void link_facts(Config const& config, Walk& w, bool last) {
+  Layer::template facts<X>(config, w);
+  if (!last) settle_facts<out_t<Layer, X>>(w);
+}
 
 }  // namespace detail
 
@@ -65,33 +77,52 @@ struct sequential {
   using layer_concept = layer_tag;
   static constexpr bool unnamed = (is_unnamed<Layers> || ...);
   static constexpr bool featurewise = (is_featurewise<Layers> && ...);
-  static constexpr bool closes_split = detail::split_is_closed<Layers...>;
+  static constexpr bool closes_split = detail::sequence_traits<Layers...>::closed_from(0);
   static constexpr bool enters = detail::first_enters<Layers...>;
 
+ private:
+  using places = std::index_sequence_for<Layers...>;
+  static constexpr std::size_t size = sizeof...(Layers);
+
+  /// Layer `I` and the layouts around it, when the sequence receives X.
+  template <class X, std::size_t I>
+  struct place {
+    using before = typename std::conditional_t<I == 0, std::type_identity<detail::before_first<X>>,
+                                               std::type_identity<place<X, I - (I > 0)>>>::type;
+    using input = settled_t<typename before::out>;
+    using declared = typename decltype(detail::layer_at<I>(std::declval<detail::placed_layers<places, Layers...>>()))::type;
+    static constexpr bool opens =
+        std::is_same_v<input, replicated> && !detail::sequence_traits<Layers...>::closed_from(I + 1);
+    using layer = numbered<I, std::conditional_t<opens, alone_t<declared>, declared>>;
+    // Asked before an alias asks: a failed check inside an alias takes the alias away on clang, and more errors follow.
+    static_assert(sizeof(out_t<layer, input>) > 0);
+    using out = out_t<layer, input>;
+  };
+
+  template <class X, class Places>
+  struct linked;
+  template <class X, std::size_t... I>
+  struct linked<X, std::index_sequence<I...>> {
+    using type = detail::chain<detail::link<typename place<X, I>::layer, typename place<X, I>::input>...>;
+  };
+
+ public:
   template <class X>
-  using links = typename detail::resolve_chain<X, detail::chain<>, Layers...>::links;
+  using links = typename linked<X, places>::type;
   template <class X>
-  using out = typename detail::resolve_chain<X, detail::chain<>, Layers...>::out;
+  using out = typename place<X, size - 1>::out;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    walk_links<X>(config, w, links<X>{});
+    each_facts<X>(config, w, places{});
   }
 
  private:
-  template <class X, class Config, class Walk, class... Links>
-  static constexpr void walk_links(Config const& config, Walk& w, detail::chain<Links...>) {
-    int index = 0;
-    int const expand[] = {0, (walk_link<Links>(config, w, index++ + 1 == sizeof...(Links)), 0)...};
+  template <class X, class Config, class Walk, std::size_t... I>
+  static constexpr void each_facts(Config const& config, Walk& w, std::index_sequence<I...>) {
+    int const expand[] = {
+        (detail::link_facts<typename place<X, I>::layer, typename place<X, I>::input>(config, w, I + 1 == size), 0)...};
     static_cast<void>(expand);
-  }
-
-  template <class Link, class Config, class Walk>
-  static constexpr void walk_link(Config const& config, Walk& w, bool last) {
-    using L = typename Link::layer;
-    using X = typename Link::input;
-    L::template facts<X>(config, w);
-    if (!last) detail::settle_facts<out_t<L, X>>(w);
   }
 };
 

@@ -22,8 +22,9 @@ struct flow {
 };
 
 /// What a layer's `facts` talks to: it states its parameters, what its forward keeps, its messages, and how the activation
-/// changes. `Sink` receives the facts (`add(parameter_fact)`, `add(saved_fact)`, `add(message_fact)`): a counter, an array
-/// or a vector, so the same walk runs at compile time and at run time.
+/// changes. `Sink` receives the facts (`add(parameter_fact)`, `add(saved_fact)`, `add(message_fact)`, and
+/// `amend(i, role, copies)` of saved fact i): a counter, an array or a vector, so the same walk runs at compile time and at
+/// run time.
 template <class Sink>
 class walk {
  public:
@@ -57,14 +58,28 @@ class walk {
     state(slot, {shape, split_dim, units, 0}, kind, role, blocks_.count());
   }
 
-  /// States that the layer's backward holds such a tensor for a moment.
-  constexpr void workspace(std::string_view slot, flow const& like) {
-    state(slot, like, width_kind::compute, saved_role::workspace, 1);
+  /// States one moment of the layer's backward, which holds the gradients of `input` and of the current activation. To be
+  /// stated in the order of forward, after what the moment still reads.
+  constexpr void backward(flow const& input) {
+    ++moment_;
+    if (!is_input(input)) workspace("input_gradient", input);
+    workspace("output_gradient", activation);
   }
 
-  /// States that backward holds such a gradient while it goes through the layers before this one.
-  constexpr void carry(std::string_view slot, flow const& like) {
-    state(slot, like, width_kind::compute, saved_role::carried, 1);
+  /// States what else the layer holds in the moment stated last.
+  constexpr void workspace(std::string_view slot, flow const& like, width_kind kind = width_kind::compute) {
+    state(slot, like, kind, saved_role::workspace, 1);
+  }
+  constexpr void weight_gradient(extents shape, int split_dim, std::int64_t units) {
+    state("weight_gradient", {shape, split_dim, units, 0}, width_kind::compute, saved_role::weight_gradient, 1);
+  }
+
+  /// Runs `body`, the facts of a branch beside which the gradient of an activation like `waiting` waits in backward.
+  template <class Body>
+  constexpr void carrying(flow const& waiting, Body&& body) {
+    state("gradient", waiting, width_kind::compute, saved_role::carried_until, 1);
+    body();
+    state("gradient", waiting, width_kind::compute, saved_role::carried_from, 1);
   }
 
   /// States that the layer makes a new activation.
@@ -81,10 +96,13 @@ class walk {
     add_message(what, backward, shape, kind, times * blocks_.count());
   }
 
-  /// States that a replicated activation enters column-parallel layers: its gradient is all-reduced. The model's input has
-  /// no gradient.
+  /// States that a replicated activation enters column-parallel layers: its gradient is all-reduced, after their backward.
+  /// The model's input has no gradient.
   constexpr void enter(flow const& entering) {
     if (is_input(entering)) return;
+    ++moment_;
+    for (std::string_view const slot : {"gradient", "reduced_gradient"})
+      state(slot, entering, width_kind::compute, saved_role::reduction, 1);
     std::int64_t copies = blocks_.count();
     if (entering.id == block_.input && block_.from_batch) copies -= copies / block_.times;
     if (copies > 0) add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
@@ -110,8 +128,12 @@ class walk {
     block_ = {activation.id, times, is_kept(entry), entry == 0};
     int const input = activation.id;
     inside("*", [&] {
-      if (blocks_.rank == 1) state("block_input", activation, width_kind::compute, saved_role::block_input, times);
+      bool const outermost = blocks_.rank == 1;
+      if (outermost) state("block_input", activation, width_kind::compute, saved_role::block_input, times);
       body();
+      bool const kept = activation.id != input && is_kept(activation.id);
+      if (kept && block_.entry >= 0) keep_first_entry();
+      if (outermost) state("block_output", activation, width_kind::compute, saved_role::block_output, kept ? 0 : 1);
     });
     if (is_kept(input)) mark(entry);
     blocks_ = outer_blocks;
@@ -125,6 +147,7 @@ class walk {
     std::int64_t times = 1;
     bool first_kept = false;  ///< a layer before the repeat keeps it
     bool from_batch = false;  ///< it is the model's input
+    int entry = -1;           ///< which saved fact states that the blocks' inputs are kept
   };
 
   static constexpr bool is_input(flow const& f) { return f.id == 0; }
@@ -148,7 +171,14 @@ class walk {
     saved_role const role = is_input(f)                        ? saved_role::batch
                             : entry && blocks_.rank == 1       ? saved_role::entry
                                                                : saved_role::stored;
+    if (entry && copies > 0) block_.entry = saved_;
     if (copies > 0) state(slot, f, width_kind::compute, role, is_input(f) ? 1 : copies);
+  }
+
+  /// A block keeps its output, which is the next one's input: of the inputs only the first counts by itself.
+  constexpr void keep_first_entry() {
+    std::int64_t const copies = block_.first_kept ? 0 : blocks_.count() / block_.times;
+    sink_.amend(block_.entry, blocks_.rank == 1 ? saved_role::first_entry : saved_role::stored, copies);
   }
 
   constexpr void state(std::string_view slot, flow const& f, width_kind kind, saved_role role, std::int64_t copies) {
@@ -163,7 +193,9 @@ class walk {
     fact.copies = copies;
     fact.in_block = blocks_.rank > 0;
     if (fact.in_block) fact.blocks = blocks_[0];
+    fact.moment = moment_;
     sink_.add(fact);
+    ++saved_;
   }
 
   constexpr void add_message(collective what, bool backward, extents const& shape, width_kind kind, std::int64_t copies) {
@@ -184,6 +216,8 @@ class walk {
   block block_;
   std::array<bool, memory> kept_{};
   int last_ = 0;
+  int moment_ = 0;
+  int saved_ = 0;  ///< how many saved facts are stated
 };
 
 }  // namespace redco

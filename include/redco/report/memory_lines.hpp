@@ -22,10 +22,10 @@ constexpr std::array<memory_line, 11> memory_lines(memory const& m) {
            {"optimizer state", m.optimizer},
            {"batches", m.batches},
            {"activations", m.activations},
-           {"recomputed block", m.recomputed_block},
+           {"recomputed block", m.backward.recomputed},
            {"loss", m.loss},
            {"loss workspace", m.loss_workspace},
-           {"backward workspace", m.backward_workspace},
+           {"gradients in flight", m.backward.gradients},
            {"shared gradients", m.shared_gradients}}};
 }
 

@@ -2,6 +2,7 @@
 
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/cost/messages.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
@@ -19,7 +20,7 @@ namespace redco {
 /// The loss and its terms, added up over micro-batches and then over ranks; each term is divided by its own count.
 class loss_totals {
  public:
-  static constexpr std::size_t most_terms = 16;
+  static constexpr std::size_t most_terms = most_loss_terms;
 
   /// Errors: exit code 64 for a loss without terms or with more than are told apart.
   static void check(terms const& loss) {
@@ -80,7 +81,7 @@ class loss_totals {
     return count > 0 ? sums_[3 * term + column] / count : 0;
   }
 
-  std::array<double, 3 * most_terms + 1> sums_{};  ///< per term: sum times factor, sum, count; then the flag
+  std::array<double, loss_total_numbers> sums_{};  ///< per term: sum times factor, sum, count; then the flag
   std::vector<std::string> names_;
 };
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace redco {
@@ -32,7 +33,15 @@ struct fact_counts {
   constexpr void add(parameter_fact const&) { ++parameters; }
   constexpr void add(saved_fact const&) { ++saved; }
   constexpr void add(message_fact const&) { ++messages; }
+  constexpr void amend(int, saved_role, std::int64_t) {}
 };
+
+template <class Saved>
+constexpr void amend_saved(Saved& saved, int i, saved_role role, std::int64_t copies) {
+  saved_fact& fact = saved[static_cast<std::size_t>(i)];
+  fact.role = role;
+  fact.copies = copies;
+}
 
 template <class Facts>
 struct fact_array_sink {
@@ -42,6 +51,7 @@ struct fact_array_sink {
   constexpr void add(parameter_fact const& f) { facts.parameters[used.parameters++] = f; }
   constexpr void add(saved_fact const& f) { facts.saved[used.saved++] = f; }
   constexpr void add(message_fact const& f) { facts.messages[used.messages++] = f; }
+  constexpr void amend(int i, saved_role role, std::int64_t copies) { amend_saved(facts.saved, i, role, copies); }
 };
 
 struct fact_vector_sink {
@@ -50,6 +60,7 @@ struct fact_vector_sink {
   void add(parameter_fact const& f) { facts.parameters.push_back(f); }
   void add(saved_fact const& f) { facts.saved.push_back(f); }
   void add(message_fact const& f) { facts.messages.push_back(f); }
+  void amend(int i, saved_role role, std::int64_t copies) { amend_saved(facts.saved, i, role, copies); }
 };
 
 template <model M, class Sink>

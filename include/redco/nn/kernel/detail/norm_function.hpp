@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/diag/error.hpp>
+#include <redco/layer/norm.hpp>
 #include <redco/nn/kernel/detail/norm_rows.hpp>
 #include <redco/tensor/detail/parallel.hpp>
 #include <redco/tensor/detail/recorded_function.hpp>
@@ -111,7 +112,7 @@ norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const
                                     at::ScalarType bias_type) {
   auto const g = gradient.contiguous(), x = any.contiguous(), w = norm_parameter(weight);
   std::int64_t const n = x.size(-1), rows = x.numel() / n;
-  constexpr std::int64_t block = 64, grain = 16384;
+  constexpr std::int64_t block = norm_block_rows, grain = 16384;
   std::int64_t const blocks = (rows + block - 1) / block;
   norm_gradients result{at::empty_like(x), {}, {}};
   auto const sums = at::zeros({2, blocks, n}, x.options().dtype(at::kFloat));
