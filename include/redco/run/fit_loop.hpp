@@ -9,6 +9,7 @@
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/run_recorder.hpp>
+#include <redco/run/step_measure.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
 #include <redco/ckpt/checkpoint_store.hpp>
@@ -214,7 +215,7 @@ class fit_loop {
 
   template <class Source>
   void run_step(Source& source, batch_step const& at, int epoch, std::int64_t run_steps, std::int64_t done_in_epoch) {
-    if (step_ == report_.measured_step) rank_.memory->reset_peak();
+    if (step_ == report_.measured_step) step_measure::begin(rank_);
     step_type step(state_, optimizer_, rank_);
     if (step_type::several && at.rounds > 1) step.refuse_micro_batches();
     for (std::int64_t i = 0; i < at.micro_batches; ++i) {
@@ -223,7 +224,7 @@ class fit_loop {
     }
     if (at.micro_batches == 0) step.add_nothing();
     step_result const result = step.finish(step_, run_steps, where_.stop_requested() != 0);
-    if (step_ == report_.measured_step) report_.peak_bytes[static_cast<std::size_t>(rank_.rank)] = rank_.memory->peak();
+    if (step_ == report_.measured_step) report_.measures[static_cast<std::size_t>(rank_.rank)] = step_measure::end(rank_);
     ++step_;
     rank_.first_step_done();
     preempted_ = result.stop;

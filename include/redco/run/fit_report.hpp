@@ -3,6 +3,7 @@
 #include <redco/ckpt/manifest.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/run/fit_options.hpp>
+#include <redco/run/step_measure.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +22,12 @@ namespace redco {
 template <class Output>
 class fit_report {
  public:
-  explicit fit_report(int ranks) : peak_bytes(static_cast<std::size_t>(ranks), 0), run(new_run_id()) {}
+  explicit fit_report(int ranks) : measures(static_cast<std::size_t>(ranks)), run(new_run_id()) {}
 
-  /// The step (counted from 0) in which memory is measured: the third.
+  /// The step (counted from 0) that is measured: the third.
   static constexpr std::int64_t measured_step = 2;
 
-  std::vector<std::int64_t> peak_bytes;  ///< tensor bytes of each rank at the peak of that step; 0: not reached
+  std::vector<step_measure> measures;  ///< of each rank in that step
   std::string run;                       ///< one id for a run and all its resumptions
   std::int64_t first_step = 0, step = 0, steps = 0;
   int epoch = 0;

@@ -14,6 +14,7 @@
 #include <redco/run/fit_report.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/run_summary.hpp>
+#include <redco/run/step_measure.hpp>
 #include <redco/shard/plan.hpp>
 
 #include <algorithm>
@@ -115,9 +116,9 @@ class trainer {
   /// How the last fit ended; lines of one's own may be added before it is printed.
   run_summary& summary() { return summary_; }
 
-  /// The metrics of the last evaluation, and tensor bytes of each rank at the peak of the third step.
+  /// The metrics of the last evaluation, and what each rank held and sent in the third step.
   metric_map const& evaluation() const { return evaluation_; }
-  std::vector<std::int64_t> const& peak_bytes() const { return peak_bytes_; }
+  std::vector<step_measure> const& measures() const { return measures_; }
 
   /// Prints the end summary. Called last, whatever happened.
   void print_summary() {
@@ -177,7 +178,7 @@ class trainer {
     s.lost_lines = where_.log().lost();
     s.resume = resume_command();
     evaluation_ = report.evaluation;
-    peak_bytes_ = report.peak_bytes;
+    measures_ = report.measures;
   }
 
   deployer& where_;
@@ -189,7 +190,7 @@ class trainer {
   std::vector<std::string> frozen_;
   run_summary summary_;
   metric_map evaluation_;
-  std::vector<std::int64_t> peak_bytes_;
+  std::vector<step_measure> measures_;
 };
 
 }  // namespace redco
