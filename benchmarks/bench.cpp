@@ -5,6 +5,7 @@
 
 #include "hand_gpt2.hpp"
 #include "step_watch.hpp"
+#include "temporary_folder.hpp"
 
 #include <redco/comm/ranks.hpp>
 #include <redco/cost/cost_of.hpp>
@@ -28,8 +29,6 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 namespace {
 
 
@@ -52,15 +51,6 @@ struct bench_options {
                          field<"loop">(&o::loop, "trainer, or hand: kernels and collectives without trainer and plan"),
                          field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
                          field<"paced">(&o::paced, "one step for each line on standard input"));
-  }
-};
-
-/// A folder of this process, removed at the end.
-struct temporary_folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("redco-bench-" + std::to_string(::getpid()));
-  ~temporary_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
   }
 };
 
@@ -133,7 +123,7 @@ int train(redco::gpt2_config const& config, std::vector<ids> const& data, std::i
   setup.mesh = o.mesh;
   setup.load = {batch / o.mesh.dp, config.context};
   setup.compute = o.dtype;
-  line["peak_bytes"] = trainer.peak_bytes();
+  for (redco::step_measure const& rank : trainer.measures()) line["peak_bytes"].push_back(rank.peak_bytes);
   line["report_bytes"] = redco::cost_of(model, optimizer, setup).memory.peak();
   return 0;
 }

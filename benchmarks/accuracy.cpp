@@ -1,0 +1,171 @@
+// The report against the run: for each case of a list, three steps are trained, and bytes and messages of the third are
+// compared with the plan's.
+//   accuracy benchmarks/accuracy.json docs/accuracy.md
+// Exit code 1 when a message differs, a peak is off by more than 5 %, or activations are less than 20 % of a peak.
+
+#include "accuracy_models.hpp"
+#include "temporary_folder.hpp"
+
+#include <redco/cost/cost_of.hpp>
+#include <redco/json/read.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/run/trainer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr double largest_error = 0.05, least_activations = 0.2;
+
+struct accuracy_case {
+  std::string model;
+  redco::mesh mesh;
+  redco::dtype dtype = redco::dtype::f32;
+  int micro_batches = 1;
+  bool recompute = false;
+};
+
+accuracy_case case_of(redco::json_value const& j) {
+  accuracy_case c;
+  c.model = j.at("model").get<std::string>();
+  c.mesh = redco::options::parse_mesh(j.at("mesh").get<std::string>());
+  c.dtype = j.at("dtype").get<std::string>() == "bf16" ? redco::dtype::bf16 : redco::dtype::f32;
+  c.micro_batches = j.at("micro_batches").get<int>();
+  c.recompute = j.at("recompute").get<bool>();
+  return c;
+}
+
+struct result {
+  std::int64_t planned = 0, measured = 0;
+  double activations = 0;  ///< share of the planned peak
+  bool same_messages = true;
+
+  double error() const { return static_cast<double>(planned) / static_cast<double>(measured) - 1; }
+};
+
+bool same(redco::traffic::entry const& counted, std::initializer_list<redco::message_total> planned) {
+  redco::traffic::entry sum;
+  for (redco::message_total const& one : planned) {
+    sum.calls += one.calls;
+    sum.payload_bytes += one.payload_bytes;
+    sum.wire_bytes += one.wire_bytes;
+  }
+  if (counted != sum)
+    std::cerr << "messages: counted " << counted.calls << " calls of " << counted.payload_bytes << " bytes, sends "
+              << counted.wire_bytes << "; planned " << sum.calls << ", " << sum.payload_bytes << ", " << sum.wire_bytes << "\n";
+  return counted == sum;
+}
+
+bool same(redco::step_measure const& counted, redco::messages const& planned) {
+  using m = redco::messages;
+  return same(counted.mp.total(), {planned[m::forward], planned[m::backward], planned[m::loss],
+                                   planned[m::shared_gradients], planned[m::gradient_norm]}) &&
+         same(counted.dp.total(), {planned[m::gradients]}) && same(counted.world.total(), {planned[m::loss_total]});
+}
+
+/// Trains three steps; the worst rank's peak beside the plan's.
+template <class Subject>
+result run(Subject const& subject, accuracy_case const& c) {
+  temporary_folder const folder;
+  redco::deployer_options where;
+  where.mesh = c.mesh;
+  where.dtype = c.dtype;
+  where.recompute = c.recompute;
+  where.workdir = folder.path;
+  where.resume = "none";
+  where.quiet = true;
+  where.threads = 1;
+  redco::deployer deployer(where);
+  auto const pipeline = redco::collate([&](std::span<int const> rows) { return subject.batch_of(std::ssize(rows), c.dtype); }) |
+                        redco::loss([](auto const& net, typename Subject::batch const& b) { return Subject::loss(net, b); });
+  redco::adamw const optimizer{.lr = 1e-3};
+  redco::trainer trainer(deployer, subject.model, pipeline, optimizer);
+  std::vector<int> examples(static_cast<std::size_t>(6 * subject.load.batch));  // step 3 still prepares batches ahead
+  std::iota(examples.begin(), examples.end(), 0);
+  std::int64_t const micro_batch = subject.load.batch / c.mesh.dp / c.micro_batches;
+  if (trainer.fit(examples, {.max_steps = 3, .global_batch = subject.load.batch, .micro_batch = micro_batch, .save_last = false,
+                             .save_argmin = {}}) != 0)
+    throw std::runtime_error("a case failed");
+
+  redco::setup setup{c.mesh, {micro_batch, subject.load.sequence}, c.dtype, c.recompute, c.micro_batches};
+  redco::cost const planned = redco::cost_of(subject.model, optimizer, setup);
+  result r;
+  r.planned = planned.memory.peak();
+  r.activations = static_cast<double>(std::max(planned.memory.activations,
+                                               planned.memory.backward.activations + planned.memory.backward.recomputed)) /
+                  static_cast<double>(r.planned);
+  for (redco::step_measure const& rank : trainer.measures()) {
+    r.measured = std::max(r.measured, rank.peak_bytes);
+    r.same_messages = r.same_messages && same(rank, planned.messages);
+  }
+  return r;
+}
+
+result run(accuracy_case const& c) {
+  if (c.model == "mlp") return run(mlp_subject(), c);
+  if (c.model == "gpt2") return run(gpt2_subject(), c);
+  if (c.model == "decoder") return run(decoder_subject(), c);
+  throw std::runtime_error("no model " + c.model + ": mlp, gpt2 or decoder");
+}
+
+std::string percent(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100 * x);
+  return text;
+}
+
+std::string row(accuracy_case const& c, result const& r) {
+  return "| " + c.model + " | " + redco::options::to_text(c.mesh) + " | " + std::string(redco::name_of(c.dtype)) + " | " +
+         std::to_string(c.micro_batches) + " | " + (c.recompute ? "yes" : "no") + " | " + std::to_string(r.planned) + " | " +
+         std::to_string(r.measured) + " | " + percent(r.activations) + " | " + (r.same_messages ? "equal" : "DIFFER") + " | " +
+         percent(r.error()) + " |";
+}
+
+constexpr char const* head =
+    "# The report against the run\n\n"
+    "Printed by `scripts/bench accuracy`: the peak of tensor bytes that the plan states for a rank, beside the peak that was\n"
+    "counted on the fullest rank between start and end of step 3; messages, payload and wire bytes of that step as counted by\n"
+    "the communicators, which must equal the plan's. Cases: `benchmarks/accuracy.json`; models: `benchmarks/accuracy_models.hpp`.\n\n"
+    "| model | mesh | dtype | micro-batches | recomputed | planned bytes | measured bytes | activations | messages | error |\n"
+    "|---|---|---|---|---|---|---|---|---|---|\n";
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 2) throw std::runtime_error("accuracy CASES.json [OUT.md]");
+  std::string page = head;
+  std::string worst_row;
+  double worst = 0;
+  bool good = true;
+  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
+  for (redco::json_value const& j : redco::read_json(argv[1])) {
+    accuracy_case const c = case_of(j);
+    result const r = run(c);
+    good = good && r.same_messages && std::abs(r.error()) <= largest_error && r.activations >= least_activations;
+    worst = std::max(worst, std::abs(r.error()));
+    page += row(c, r) + "\n";
+    out << row(c, r) << std::endl;
+  }
+  page += "\nworst case: " + percent(worst) + "\n";
+  out << "worst case: " << percent(worst) << std::endl;
+  if (argc > 2) std::ofstream(argv[2]) << page;
+  std::cout.rdbuf(out.rdbuf());
+  return good ? 0 : 1;
+} catch (std::exception const& e) {
+  std::cerr << "error: " << e.what() << std::endl;
+  return 64;
+}

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <redco/layer/gated.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/rms_norm.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/tensor/loss.hpp>
+#include <redco/tensor/scalar_type.hpp>
+#include <redco/text/token_batch.hpp>
+
+#include <cstdint>
+
+// What accuracy.cpp trains: each subject has a model, a global batch, batches of any size, and a loss.
+
+/// Blocks of linear, relu, linear between a linear in and a linear out.
+struct mlp_subject {
+  struct batch {
+    at::Tensor x, labels;
+  };
+  using block = redco::sequential<redco::linear<64, 256>, redco::relu, redco::linear<256, 64>, redco::relu>;
+  using net = redco::sequential<redco::linear<40, 64>, redco::relu, redco::named<"h", redco::repeat<4, block>>,
+                                redco::linear<64, 12>>;
+
+  redco::model_of<net> model;
+  redco::workload load{8192, 1};
+
+  batch batch_of(std::int64_t rows, redco::dtype compute) const {
+    return {at::ones({rows, 40}, redco::scalar_type_of(compute)), at::arange(rows).remainder(12)};
+  }
+  static redco::mean loss(auto const& net, batch const& b) {
+    return {at::cross_entropy_loss(net(b.x).to(at::kFloat), b.labels, {}, at::Reduction::Sum), static_cast<double>(b.labels.size(0))};
+  }
+};
+
+/// Sequences of ids.
+struct text_subject {
+  using batch = redco::token_batch;
+  redco::workload load{64, 64};
+
+  batch batch_of(std::int64_t rows, redco::dtype) const {
+    auto const ids = at::arange(rows * (load.sequence + 1)).remainder(120).view({rows, load.sequence + 1});
+    return {ids.narrow(1, 0, load.sequence).contiguous(), ids.narrow(1, 1, load.sequence).contiguous()};
+  }
+  static auto loss(auto const& net, batch const& b) { return redco::cross_entropy(net(b.input_ids), b.labels); }
+};
+
+struct gpt2_subject : text_subject {
+  redco::gpt2 model{{.vocab = 123, .context = 64, .width = 64, .heads = 4, .layers = 4, .dropout = 0.1}};
+};
+
+/// A decoder of gated blocks with four heads on two key-value heads and a head of its own.
+struct decoder_subject : text_subject {
+  using attention = redco::residual<redco::sequential<redco::named<"norm_1", redco::rms_norm<64>>,
+                                                      redco::named<"attn", redco::causal_attention<64, 4, 2, 0, false>>>>;
+  using mlp = redco::residual<redco::sequential<redco::named<"norm_2", redco::rms_norm<64>>,
+                                                redco::named<"mlp", redco::sequential<redco::gated<64, 176>, redco::linear<176, 64, false>>>>>;
+  using net = redco::sequential<redco::named<"embed", redco::embedding<123, 64>>,
+                                redco::named<"h", redco::repeat<4, redco::sequential<attention, mlp>>>,
+                                redco::named<"norm", redco::rms_norm<64>>, redco::named<"head", redco::language_head<123, 64>>>;
+
+  redco::model_of<net> model;
+};
