@@ -1,9 +1,13 @@
 #pragma once
 
+#include <redco/layer/attention_scores.hpp>
+#include <redco/layer/distance_biased.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/projection_biases.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
+#include <redco/layer/unscaled.hpp>
 #include <redco/layer/walk.hpp>
 
 #include <type_traits>
@@ -18,14 +22,17 @@ enum class attention_kind : unsigned char { causal, full, cross };
 /// q [Heads*HeadDim, Width], k and v [KeyValueHeads*HeadDim, Width] are column-parallel, o [Width, Heads*HeadDim] is
 /// row-parallel, so the result is a partial sum. The q, k and v parameters are neighbours in memory: self-attention computes
 /// them as one product. Fewer key-value heads than heads are grouped (Ainslie et al. 2023); with fewer of them than shards,
-/// neighbouring ranks share one. `HeadDim` 0 is Width / Heads. `Dropout` acts on the attention probabilities.
-/// `OutputDeviation` > 0 draws o with its own deviation.
+/// neighbouring ranks share one. `HeadDim` 0 is Width / Heads. `Bias` is a bool or `projection_biases`. `Dropout` acts on
+/// the attention probabilities. `OutputDeviation` > 0 draws o with its own deviation. `Traits` change how the scores are
+/// made: `rotary`, `sliding_window`, `unscaled`, `distance_biased`.
 template <attention_kind Kind, auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true,
-          auto Dropout = 0, auto OutputDeviation = 0>
+          auto Dropout = 0, auto OutputDeviation = 0, class... Traits>
 struct attention {
   using layer_concept = layer_tag;
   static constexpr bool enters = true;
   static constexpr attention_kind kind = Kind;
+  static constexpr bool is_distance_biased = (std::is_same_v<Traits, distance_biased> || ...);
+  static constexpr bool is_unscaled = (std::is_same_v<Traits, unscaled> || ...);
 
   template <class X>
   using out = typename detail::takes<detail::needs::whole, X, partial>::type;
@@ -34,6 +41,15 @@ struct attention {
   static constexpr std::int64_t head_dim(Config const& config) {
     std::int64_t const declared = of<HeadDim>(config);
     return declared > 0 ? declared : of<Width>(config) / of<Heads>(config);
+  }
+
+  /// How scores are made under a config.
+  template <class Config>
+  static constexpr attention_scores scores(Config const& config) {
+    std::int64_t const dim = head_dim(config);
+    attention_scores s{.scale = 1.0 / square_root(static_cast<double>(dim))};
+    (Traits::apply(config, dim, s), ...);
+    return s;
   }
 
   template <class X, class Config, class Walk>
@@ -49,15 +65,18 @@ struct attention {
       w.enter(w.encoded);
       w.keep_encoded("encoder_states");
     }
-    auto const project = [&](std::string_view name, std::int64_t units, reason why) {
+    double const outer = w.deviation;
+    auto const project = [&](std::string_view name, std::int64_t units, reason why, double shrink = 1) {
       parameter_fact weight;
       weight.shape = {units * dim, width};
       weight.split_dim = 0;
       weight.units = units;
       weight.sharers = why == reason::key_value_heads;
       weight.why = why;
-      weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
+      weight.start = {initial::kind::normal, shrink / square_root(3.0 * static_cast<double>(width))};
+      w.deviation = outer * shrink;
       w.inside(name, [&] { w.parameter("weight", weight); });
+      w.deviation = outer;
     };
     auto const bias = [&](std::string_view name, std::int64_t units, bool sharers) {
       parameter_fact fact;
@@ -70,10 +89,11 @@ struct attention {
       w.inside(name, [&] { w.parameter("bias", fact); });
     };
     reason const kv_why = kv == heads ? reason::heads : reason::key_value_heads;
-    project("q", heads, reason::heads);
+    project("q", heads, reason::heads, is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0);
     project("k", kv, kv_why);
     project("v", kv, kv_why);
-    if (of<Bias>(config)) {
+    projection_biases const biased = of<Bias>(config);
+    if (biased.qkv) {
       bias("q", heads, false);
       bias("k", kv, kv != heads);
       bias("v", kv, kv != heads);
@@ -97,6 +117,7 @@ struct attention {
     w.keep("output");
     w.backward(queries);
     w.workspace("key_value_gradient", key_values);
+    if constexpr (is_distance_biased) w.workspace("distance_gradient", {{heads, length + keys - 1}, 0, heads, 0});
 
     parameter_fact o;
     o.shape = {width, heads * dim};
@@ -108,11 +129,10 @@ struct attention {
     o_bias.shape = {width};
     o_bias.decay = false;
     o_bias.why = reason::row_bias;
-    double const outer = w.deviation;
     if (of<OutputDeviation>(config) > 0) w.deviation = static_cast<double>(of<OutputDeviation>(config));
     w.inside("o", [&] {
       w.parameter("weight", o);
-      if (of<Bias>(config)) w.parameter("bias", o_bias);
+      if (biased.o) w.parameter("bias", o_bias);
     });
     w.deviation = outer;
     w.produce(input.shape);
@@ -122,16 +142,16 @@ struct attention {
 };
 
 template <auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true, auto Dropout = 0,
-          auto OutputDeviation = 0>
+          auto OutputDeviation = 0, class... Traits>
 using causal_attention =
-    attention<attention_kind::causal, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>;
+    attention<attention_kind::causal, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>;
 template <auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true, auto Dropout = 0,
-          auto OutputDeviation = 0>
+          auto OutputDeviation = 0, class... Traits>
 using full_attention =
-    attention<attention_kind::full, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>;
+    attention<attention_kind::full, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>;
 template <auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true, auto Dropout = 0,
-          auto OutputDeviation = 0>
+          auto OutputDeviation = 0, class... Traits>
 using cross_attention =
-    attention<attention_kind::cross, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>;
+    attention<attention_kind::cross, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>;
 
 }  // namespace redco

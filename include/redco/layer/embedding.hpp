@@ -4,6 +4,8 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/walk.hpp>
 
+#include <redco/meta/fixed_string.hpp>
+
 #include <type_traits>
 
 namespace redco {
@@ -19,11 +21,12 @@ struct ids_out {
 }  // namespace detail
 
 /// Rows of a [Vocabulary, Width] table looked up by int64 ids [B, T]; gives [B, T, Width]. Vocabulary-parallel: each shard
-/// looks up the rows it holds and gives a partial sum; the last shard may be padded.
-template <auto Vocabulary, auto Width>
+/// looks up the rows it holds and gives a partial sum; the last shard may be padded. `Tied` names the embedding whose table
+/// is used again (its full path); empty: "weight" is its own. Looking up the id `Padding` gives its row no gradient.
+template <auto Vocabulary, auto Width, fixed_string Tied = "", auto Padding = -1>
 struct embedding {
   using layer_concept = layer_tag;
-  static constexpr bool unnamed = true;
+  static constexpr bool unnamed = Tied.view().empty();
 
   template <class X>
   using out = typename detail::ids_out<X>::type;
@@ -38,7 +41,7 @@ struct embedding {
     weight.uneven = true;
     weight.start = {initial::kind::normal, 1.0};
     weight.why = reason::vocabulary;
-    w.parameter("weight", weight);
+    if constexpr (Tied.view().empty()) w.parameter("weight", weight);
 
     extents const ids = w.activation.shape;
     w.keep("local_ids", ids, -1, width_kind::index, 0, saved_role::batch_when_whole);

@@ -26,12 +26,16 @@ constexpr std::int64_t loss_chunk_rows(std::int64_t vocabulary) {
   return rows > 1024 ? rows : 1024;
 }
 
+/// The bias of a language head: none, one that is trained, or one that stays as it was loaded.
+enum class head_bias : unsigned char { none, trained, fixed };
+
 /// The vocabulary-parallel head of a language model over hidden states [B, T, Width]. `Tied` names the embedding whose table
-/// is used again (its full path, such as "wte.weight"); empty: the head owns "weight" [Vocabulary, Width].
-template <auto Vocabulary, auto Width, fixed_string Tied = "">
+/// is used again (its full path, such as "wte.weight"); empty: the head owns "weight" [Vocabulary, Width]. `Bias` adds
+/// "bias" [Vocabulary].
+template <auto Vocabulary, auto Width, fixed_string Tied = "", head_bias Bias = head_bias::none>
 struct language_head {
   using layer_concept = layer_tag;
-  static constexpr bool unnamed = Tied.view().empty();
+  static constexpr bool unnamed = Tied.view().empty() || Bias != head_bias::none;
   static constexpr bool enters = true;
 
   template <class X>
@@ -40,15 +44,21 @@ struct language_head {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     std::int64_t const rows = of<Vocabulary>(config), width = of<Width>(config);
-    if constexpr (Tied.view().empty()) {
-      parameter_fact weight;
-      weight.shape = {rows, width};
-      weight.split_dim = 0;
-      weight.units = rows;
-      weight.uneven = true;
-      weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
-      weight.why = reason::vocabulary;
-      w.parameter("weight", weight);
+    parameter_fact weight;
+    weight.shape = {rows, width};
+    weight.split_dim = 0;
+    weight.units = rows;
+    weight.uneven = true;
+    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
+    weight.why = reason::vocabulary;
+    if constexpr (Tied.view().empty()) w.parameter("weight", weight);
+    if constexpr (Bias != head_bias::none) {
+      parameter_fact bias = weight;
+      bias.shape = {rows};
+      bias.start = {};
+      bias.trained = Bias == head_bias::trained;
+      bias.decay = false;
+      w.parameter("bias", bias);
     }
     if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
     w.keep("hidden");
@@ -67,9 +77,12 @@ struct language_head {
     keep("labels", {n}, -1, width_kind::index, saved_role::batch);
     keep("hidden_gradient", hidden, -1, width_kind::compute, saved_role::loss);
     keep("weight_gradient", {rows, width}, 0, width_kind::compute, saved_role::loss);
+    if constexpr (Bias == head_bias::trained) keep("bias_gradient", {rows}, 0, width_kind::compute, saved_role::loss);
     keep("logits", {chunk, rows}, 1, width_kind::compute, saved_role::loss_workspace);
     keep("statistics", {3 * chunk}, -1, width_kind::accumulate, saved_role::loss_workspace);
     keep("weight_gradient_sum", {rows, width}, 0, width_kind::accumulate, saved_role::loss_workspace);
+    if constexpr (Bias == head_bias::trained)
+      keep("bias_gradient_sum", {rows, 1}, 0, width_kind::accumulate, saved_role::loss_workspace);
     for (auto const& [length, times] : {std::pair{chunk, n / chunk}, std::pair{n % chunk, std::int64_t{n % chunk > 0}}}) {
       w.message(collective::all_reduce, false, {length}, width_kind::accumulate, times);
       w.message(collective::all_reduce, false, {2 * length}, width_kind::accumulate, times);

@@ -28,6 +28,8 @@ enum class reason : std::uint8_t {
   row_bias,           ///< added once, after the reduction
   norm,               ///< small, applied to replicated activations
   position,           ///< indexed by position, added as a replicated branch
+  token_type,         ///< indexed by token type, added as a replicated branch
+  class_token,        ///< one row, put before the others
   alone,              ///< no partner behind it: splitting would cost a gather
   convolution,        ///< convolutions stay whole
   opaque,             ///< a user's callable: data parallel only
@@ -46,6 +48,8 @@ constexpr std::string_view sentence_of(reason why) {
       "bias of a row-parallel layer: replicated, added once after the reduction",
       "replicated: a norm acts on whole activations",
       "replicated: positions are added once as a branch of the embedding's sum",
+      "replicated: token types are added once as a branch of the embedding's sum",
+      "replicated: one row before the others",
       "replicated: no row-parallel partner follows, splitting would cost a gather",
       "replicated: convolutions stay whole",
       "replicated: an opaque layer is data parallel only",
@@ -64,6 +68,7 @@ struct parameter_fact {
   std::int64_t units = 0;    ///< along split_dim: heads, columns or rows
   bool uneven = false;       ///< the last shard may be padded (vocabularies)
   bool sharers = false;      ///< fewer units than shards are legal: neighbours hold the same unit
+  bool trained = true;       ///< has a gradient; else it stays as it was loaded
   bool decay = true;         ///< weight decay applies (not to norms and biases)
   extents blocks;            ///< how often each enclosing `repeat` repeats, outermost first; one `*` in the name for each
   initial start;

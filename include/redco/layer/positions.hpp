@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/counted_tokens.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/walk.hpp>
@@ -8,9 +9,10 @@
 
 namespace redco {
 
-/// Learned absolute positions: rows 0..T-1 of a [Context, Width] table, the same for every example, or the rows named by the
-/// context's positions [B, T]. Gives a replicated [B, T, Width] that broadcasts over the batch.
-template <auto Context, auto Width>
+/// Learned absolute positions: rows Offset + 0..T-1 of a [Offset + Context, Width] table, the same for every example, or the
+/// rows named by the context's positions [B, T]. Gives a replicated [B, T, Width] that broadcasts over the batch. Where
+/// `Counted` leaves tokens out, each example has positions of its own.
+template <auto Context, auto Width, auto Offset = 0, class Counted = every_token>
 struct positions {
   using layer_concept = layer_tag;
   static constexpr bool unnamed = true;
@@ -22,11 +24,18 @@ struct positions {
   static constexpr void facts(Config const& config, Walk& w) {
     std::int64_t const width = of<Width>(config);
     parameter_fact weight;
-    weight.shape = {of<Context>(config), width};
+    weight.shape = {of<Context>(config) + of<Offset>(config), width};
     weight.start = {initial::kind::normal, 1.0};
     weight.why = reason::position;
     w.parameter("weight", weight);
-    w.produce({w.activation.shape[0], w.activation.shape[1], width});
+    extents const ids = w.activation.shape;
+    constexpr bool by_example = !std::is_same_v<Counted, every_token>;
+    if constexpr (by_example) w.keep("rows", {ids[0], ids[1]}, -1, width_kind::index);
+    w.produce({ids[0], ids[1], width});
+    if constexpr (by_example) {
+      w.backward({});
+      w.weight_gradient(weight.shape, -1, 0);
+    }
   }
 };
 

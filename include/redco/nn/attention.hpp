@@ -27,17 +27,17 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
         dropout(static_cast<double>(b.template extent<Dropout>())),
         site(b.site()),
         cache_slot(b.cache_slot()) {
-    bool const biased = b.template extent<Bias>();
+    projection_biases const biased = b.template extent<Bias>();
     if constexpr (cross) {
       q_weight = b.parameter("q.weight");
       weight = b.parameters({"k.weight", "v.weight"});
-      if (biased) q_bias = b.parameter("q.bias"), bias = b.parameters({"k.bias", "v.bias"});
+      if (biased.qkv) q_bias = b.parameter("q.bias"), bias = b.parameters({"k.bias", "v.bias"});
     } else {
       weight = b.parameters({"q.weight", "k.weight", "v.weight"});
-      if (biased) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
+      if (biased.qkv) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
     }
     o_weight = b.parameter("o.weight");
-    if (biased) o_bias = b.parameter("o.bias");
+    if (biased.o) o_bias = b.parameter("o.bias");
   }
 
   template <class Context>

@@ -11,6 +11,7 @@
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>
+#include <redco/layer/with_distance_bias.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 #include <redco/meta/glob.hpp>
@@ -74,6 +75,14 @@ template <auto Times, class L, fixed_string Pattern, class Here, bool Inside>
 struct keep_whole<repeat<Times, L>, Pattern, Here, Inside> {
   using inner = keep_whole<L, Pattern, typename Here::template then<"*">, Inside>;
   using type = repeat<Times, typename inner::type>;
+  static constexpr int matches = inner::matches;
+};
+
+template <attention_kind Kind, auto Heads, auto Buckets, auto Farthest, class L, fixed_string Pattern, class Here,
+          bool Inside>
+struct keep_whole<with_distance_bias<Kind, Heads, Buckets, Farthest, L>, Pattern, Here, Inside> {
+  using inner = keep_whole<L, Pattern, Here, Inside>;
+  using type = with_distance_bias<Kind, Heads, Buckets, Farthest, typename inner::type>;
   static constexpr int matches = inner::matches;
 };
 

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/takes.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// A learned token "weight" [Width] before those of each example: [B, T + 1, Width] of [B, T, Width].
+template <auto Width>
+struct class_token {
+  using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    parameter_fact token;
+    token.shape = {of<Width>(config)};
+    token.start = {initial::kind::normal, 1.0};
+    token.why = reason::class_token;
+    w.parameter("weight", token);
+    flow const input = w.activation;
+    w.produce({input.shape[0], input.shape[1] + 1, input.shape[2]});
+    w.backward(input);
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/square_root.hpp>
+#include <redco/layer/takes.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// Images [B, Channels, H, W] cut into Patch x Patch squares, each a token: [B, H/Patch * W/Patch, Width], row by row. A
+/// convolution whose stride is its kernel, computed as one product of the squares laid out as rows with "weight" [Width,
+/// Channels, Patch, Patch]. Data parallel: it stays whole.
+template <auto Channels, auto Patch, auto Width>
+struct patch_embedding {
+  using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const channels = of<Channels>(config), patch = of<Patch>(config), width = of<Width>(config);
+    std::int64_t const numbers = channels * patch * patch;
+    parameter_fact weight;
+    weight.shape = {width, channels, patch, patch};
+    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(numbers))};
+    weight.why = reason::convolution;
+    w.parameter("weight", weight);
+    parameter_fact bias;
+    bias.shape = {width};
+    bias.decay = false;
+    bias.why = reason::convolution;
+    w.parameter("bias", bias);
+
+    extents const pixels = w.activation.shape;
+    std::int64_t const patches = (pixels[2] / patch) * (pixels[3] / patch);
+    w.keep("pixels", pixels, -1, width_kind::compute, 0, saved_role::batch);
+    w.keep("patches", {pixels[0], patches, numbers}, -1, width_kind::compute);
+    w.produce({pixels[0], patches, width});
+    w.backward({});
+    w.weight_gradient(weight.shape, -1, 0);
+  }
+};
+
+}  // namespace redco

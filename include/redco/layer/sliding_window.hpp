@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/layer/attention_scores.hpp>
+#include <redco/layer/of.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// A trait of causal attention: a query sees its own key and the Keys - 1 before it (Beltagy et al. 2020). 0: all of them.
+template <auto Keys>
+struct sliding_window {
+  template <class Config>
+  static constexpr void apply(Config const& config, std::int64_t, attention_scores& scores) {
+    scores.window = of<Keys>(config);
+  }
+};
+
+}  // namespace redco

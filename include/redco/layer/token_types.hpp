@@ -1,0 +1,36 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// Rows of a [Types, Width] table by the context's token types [B, T], all 0 without them; gives a replicated [B, T, Width].
+template <auto Types, auto Width>
+struct token_types {
+  using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = replicated;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const width = of<Width>(config);
+    parameter_fact weight;
+    weight.shape = {of<Types>(config), width};
+    weight.start = {initial::kind::normal, 1.0};
+    weight.why = reason::token_type;
+    w.parameter("weight", weight);
+    extents const ids = w.activation.shape;
+    w.keep("types", {ids[0], ids[1]}, -1, width_kind::index, 0, saved_role::batch);
+    w.produce({ids[0], ids[1], width});
+    w.backward({});
+    w.weight_gradient(weight.shape, -1, 0);
+  }
+};
+
+}  // namespace redco

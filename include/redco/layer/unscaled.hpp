@@ -1,0 +1,17 @@
+#pragma once
+
+#include <redco/layer/attention_scores.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// A trait of attention: scores are q k^T without the factor 1 / sqrt(head_dim), which q's starting weights carry instead.
+struct unscaled {
+  template <class Config>
+  static constexpr void apply(Config const&, std::int64_t, attention_scores& scores) {
+    scores.scale = 1;
+  }
+};
+
+}  // namespace redco
