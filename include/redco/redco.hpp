@@ -135,7 +135,11 @@
 #include <redco/options/to_json.hpp>
 
 #include <redco/model/gpt2.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/mistral.hpp>
 #include <redco/model/model.hpp>
+#include <redco/model/qwen2.hpp>
+#include <redco/model/swiglu_decoder.hpp>
 
 #include <redco/pipeline/any_pipeline.hpp>
 #include <redco/pipeline/batch_of.hpp>

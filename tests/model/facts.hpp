@@ -1,0 +1,69 @@
+#pragma once
+
+#include <redco/shard/plan.hpp>
+
+#include <redco/layer/activation_fact.hpp>
+#include <redco/model/model.hpp>
+#include <redco/shape/extents.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+// Questions about the plan of a constexpr model.
+namespace model_facts {
+
+/// Trained numbers of a model.
+template <auto const& Model>
+constexpr std::int64_t numbers() {
+  std::int64_t sum = 0;
+  for (redco::parameter_fact const& p : redco::facts_of<Model>().parameters)
+    if (p.trained) sum += p.shape.count() * p.copies();
+  return sum;
+}
+
+/// The entry of `name` on `shards` ranks.
+template <auto const& Model>
+constexpr redco::entry at(std::string_view name, int shards) {
+  for (redco::parameter_fact const& p : redco::facts_of<Model>().parameters)
+    if (p.name.view() == name && redco::can_split(p, shards)) return redco::entry_of(p, shards);
+  throw "no such parameter";
+}
+
+/// What every rank of `shards` holds of `name`, if this is why.
+template <auto const& Model>
+constexpr redco::extents part(std::string_view name, int shards, redco::reason why) {
+  redco::entry const e = at<Model>(name, shards);
+  return e.fact.why == why ? e.local() : redco::extents{};
+}
+
+/// Whether of the widths 1 to 64 exactly these are legal.
+template <auto const& Model>
+constexpr bool legal_widths(std::initializer_list<int> widths) {
+  auto const facts = redco::facts_of<Model>().parameters;
+  for (int n = 1; n <= 64; ++n) {
+    bool wanted = false;
+    for (int const w : widths) wanted = wanted || w == n;
+    if ((redco::first_illegal(facts, n) == facts.size()) != wanted) return false;
+  }
+  return true;
+}
+
+/// All-reduces of activations whose layer's path begins with `where`, in one block of those that repeat there.
+template <auto const& Model>
+constexpr std::int64_t reductions(std::string_view where, bool backward, std::int64_t blocks = 1) {
+  std::int64_t calls = 0;
+  for (redco::message_fact const& m : redco::facts_of<Model>({2, 8}).messages)
+    if (m.kind == redco::width_kind::compute && m.backward == backward && m.layer.view().starts_with(where)) calls += m.copies;
+  return calls % blocks == 0 ? calls / blocks : -1;
+}
+
+/// Parameters of this name.
+template <auto const& Model>
+constexpr int count(std::string_view name) {
+  int n = 0;
+  for (redco::parameter_fact const& p : redco::facts_of<Model>().parameters) n += p.name.view() == name;
+  return n;
+}
+
+}  // namespace model_facts

@@ -1,0 +1,89 @@
+// LLaMA, Mistral and Qwen2: as many numbers as the public models, where the shards are cut and why, which widths are legal,
+// what a block says to other ranks.
+#include "model/facts.hpp"
+
+#include <redco/shard/legal.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/mistral.hpp>
+#include <redco/model/qwen2.hpp>
+
+namespace {
+
+using namespace model_facts;
+using redco::extents;
+using redco::reason;
+
+constexpr redco::llama llama_7b{};
+constexpr redco::llama llama3_8b{
+    {.vocab = 128256, .context = 8192, .ffn = 14336, .kv_heads = 8, .norm_epsilon = 1e-5, .theta = 500000}};
+constexpr redco::llama_tied llama_1b{
+    {.vocab = 128256, .width = 2048, .ffn = 8192, .kv_heads = 8, .head_dim = 64, .layers = 16}};
+constexpr redco::mistral mistral_7b{};
+constexpr redco::qwen2 qwen2_7b{};
+constexpr redco::qwen2_tied qwen2_half_b{
+    {.vocab = 151936, .width = 896, .ffn = 4864, .heads = 14, .kv_heads = 2, .layers = 24}};
+
+static_assert(numbers<llama_7b>() == 6'738'415'616);
+static_assert(numbers<llama3_8b>() == 8'030'261'248);
+static_assert(numbers<llama_1b>() == 1'235'814'400);
+static_assert(numbers<mistral_7b>() == 7'241'732'096);
+static_assert(numbers<qwen2_7b>() == 7'615'616'512);
+static_assert(numbers<qwen2_half_b>() == 494'032'768);
+
+// A tied table is stated once, and the head has no other.
+static_assert(count<llama_1b>("embed_tokens.weight") == 1 && count<llama_1b>("lm_head.weight") == 0);
+static_assert(count<llama_7b>("lm_head.weight") == 1);
+
+// Biases: none; on q, k and v.
+static_assert(count<llama_7b>("layers.*.self_attn.q.bias") == 0);
+static_assert(count<qwen2_7b>("layers.*.self_attn.q.bias") == 1 && count<qwen2_7b>("layers.*.self_attn.o.bias") == 0);
+constexpr redco::llama biased{{.attention_bias = true}};
+static_assert(count<biased>("layers.*.self_attn.v.bias") == 1 && count<biased>("layers.*.self_attn.o.bias") == 1);
+
+// Columns, then rows; one rule for the whole model type.
+static_assert(part<llama_7b>("layers.*.self_attn.q.weight", 2, reason::heads) == extents{2048, 4096});
+static_assert(part<llama_7b>("layers.*.self_attn.k.weight", 4, reason::heads) == extents{1024, 4096});
+static_assert(part<llama_7b>("layers.*.self_attn.o.weight", 4, reason::row) == extents{4096, 1024});
+static_assert(part<llama_7b>("layers.*.mlp.gate.weight", 2, reason::column) == extents{5504, 4096});
+static_assert(part<llama_7b>("layers.*.mlp.up.weight", 4, reason::column) == extents{2752, 4096});
+static_assert(part<llama_7b>("layers.*.mlp.down.weight", 4, reason::row) == extents{4096, 2752});
+static_assert(part<llama_7b>("layers.*.input_layernorm.weight", 4, reason::norm) == extents{4096});
+static_assert(part<llama_7b>("lm_head.weight", 4, reason::vocabulary) == extents{8000, 4096});
+static_assert(part<qwen2_7b>("layers.*.self_attn.k.bias", 4, reason::column_bias) == extents{128});
+
+// Fewer key-value heads than shards: neighbours share one.
+static_assert(part<llama3_8b>("layers.*.self_attn.k.weight", 16, reason::key_value_heads) == extents{128, 4096});
+static_assert(at<llama3_8b>("layers.*.self_attn.v.weight", 16).sharers == 2 &&
+              at<llama3_8b>("layers.*.self_attn.v.weight", 8).sharers == 1);
+static_assert(at<mistral_7b>("layers.*.self_attn.k.weight", 32).sharers == 4);
+
+// An odd vocabulary is padded on the last shard.
+constexpr redco::llama odd{{.vocab = 32001}};
+static_assert(at<odd>("embed_tokens.weight", 4).local() == extents{8001, 4096});
+static_assert(at<odd>("embed_tokens.weight", 4).logical(3) == extents{7998, 4096});
+
+// Whole heads and equal columns: 32 heads and 11008 = 256 * 43 columns; 28 heads, 4 key-value heads and 18944 = 512 * 37.
+static_assert(legal_widths<llama_7b>({1, 2, 4, 8, 16, 32}));
+static_assert(legal_widths<llama3_8b>({1, 2, 4, 8, 16, 32}));
+static_assert(legal_widths<mistral_7b>({1, 2, 4, 8, 16, 32}));
+static_assert(legal_widths<qwen2_7b>({1, 2, 4}));
+static_assert(redco::legal<llama_7b, redco::mesh{.dp = 1, .mp = 4}>{});
+
+// Two all-reduces in a block, forward and backward; one for the embedding, one for the head's gradient.
+static_assert(reductions<llama_7b>("layers.*", false, 32) == 2 && reductions<llama_7b>("layers.*", true, 32) == 2);
+static_assert(reductions<llama_7b>("", false) == 2 * 32 + 1 && reductions<llama_7b>("", true) == 2 * 32 + 1);
+
+// How scores are made.
+constexpr auto turned = redco::llama::attention::scores(llama3_8b.config);
+static_assert(turned.rotary.dims == 128 && turned.rotary.theta == 500000 &&
+              turned.rotary.pairs == redco::rotary_pairs::halves);
+static_assert(turned.rotary.scaling.factor == 1 && turned.window == 0);
+static_assert(turned.scale * turned.scale * 128 > 0.999999 && turned.scale * turned.scale * 128 < 1.000001);
+static_assert(redco::mistral::attention::scores(mistral_7b.config).window == 4096);
+static_assert(redco::qwen2::attention::scores(qwen2_7b.config).rotary.theta == 1e6);
+constexpr redco::llama_config stretched{.scaling = {.factor = 8, .context = 64}};
+static_assert(redco::llama::attention::scores(stretched).rotary.scaling.factor == 8);
+
+}  // namespace
+
+int main() {}
