@@ -175,11 +175,15 @@
 #include <redco/cost/messages.hpp>
 #include <redco/cost/setup.hpp>
 
+#include <redco/report/graph_of.hpp>
 #include <redco/report/memory_lines.hpp>
+#include <redco/report/model_graph.hpp>
+#include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/report/step_moments.hpp>
 
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/tensor/loss.hpp>

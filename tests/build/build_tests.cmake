@@ -130,3 +130,6 @@ foreach(way find_package add_subdirectory fetch_content pkg_config)
     -DBUILD=${PROJECT_BINARY_DIR} -DWORK=${PROJECT_BINARY_DIR}/consume/${way} -DTORCH_ROOT=${redco_torch_found}
     -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/consume.cmake)
 endforeach()
+
+redco_add_test(build.report_browser COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
+  -DWORK=${PROJECT_BINARY_DIR}/report_browser -P ${CMAKE_CURRENT_LIST_DIR}/report_browser.cmake)

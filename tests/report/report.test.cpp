@@ -6,6 +6,7 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
@@ -46,6 +47,31 @@ TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golde
 TEST_CASE("the report of an MLP in bf16 is the golden one") {
   auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 3}, .load = {640, 1}, .compute = redco::dtype::bf16});
   matches_golden("mlp_1x3_bf16.txt", redco::report_text(report));
+}
+
+TEST_CASE("the page of an MLP over its budget is the golden one") {
+  auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 3}, .load = {640, 1}}, 300'000);
+  CHECK_FALSE(report.fits());
+  matches_golden("mlp_1x3.html", redco::report_html(report, "An MLP <of> \"two\" layers & 'a' budget"));
+}
+
+TEST_CASE("text in a page is no markup") {
+  CHECK(redco::detail::escaped("<a href=\"x\">&'\x01") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39; ");
+  auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 1}, .load = {4, 1}});
+  CHECK(redco::report_html(report, "</title><script>").find("</title><script>") == std::string::npos);
+}
+
+TEST_CASE("the moments of a step hold what its phases hold") {
+  for (bool const recompute : {false, true}) {
+    auto const m = redco::report_of(demo, redco::adamw{},
+                                    {.mesh = {2, 3}, .load = {8, 256}, .compute = redco::dtype::bf16, .recompute = recompute})
+                       .cost.memory;
+    auto const moments = redco::step_moments(m);
+    CHECK(moments[2].total() == m.at_loss());
+    CHECK(moments[4].total() == m.at_backward());
+    CHECK(moments[6].total() == m.at_update());
+    CHECK(redco::detail::peak_moment(m).total() == m.peak());
+  }
 }
 
 TEST_CASE("an illegal mesh is refused with the legal widths") {

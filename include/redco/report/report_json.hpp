@@ -2,6 +2,7 @@
 
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/report/step_moments.hpp>
 
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
@@ -25,10 +26,26 @@ json_value json_of_lines(Lines const& lines) {
   return result;
 }
 
+inline json_value json_of(graph_node const& node) {
+  json_value j;
+  j["kind"] = std::string(name_of(node.what));
+  j["layer"] = std::string(node.layer.view());
+  j["inputs"] = node.inputs;
+  j["parameters"] = node.parameters;
+  j["output"] = json_of(node.output);
+  j["split_dim"] = node.split_dim;
+  j["enters"] = node.enters;
+  j["depth"] = node.depth;
+  j["copies"] = node.copies;
+  return j;
+}
+
 }  // namespace detail
 
-/// The report as JSON: {"schema": "redco.shard_report", "version": 1, "run", "plan", "bytes", "phases", "peak_bytes",
-/// "messages"}. Bytes are of one rank. A change that breaks readers raises the version.
+/// The report as JSON: {"schema": "redco.shard_report", "version": 1, "run", "plan", "bytes", "phases", "moments",
+/// "peak_bytes", "budget_bytes" (null where none was asked for), "messages", "graph"}. Bytes are of one rank; numbers in
+/// "graph" count from zero, its inputs in "graph" and its parameters in "plan". A change that breaks readers raises the
+/// version.
 inline json_value report_json(shard_report const& r) {
   json_value j;
   j["schema"] = "redco.shard_report";
@@ -56,7 +73,11 @@ inline json_value report_json(shard_report const& r) {
   }
   j["bytes"] = detail::json_of_lines(memory_lines(r.cost.memory));
   j["phases"] = detail::json_of_lines(phase_lines(r.cost.memory));
+  j["moments"] = json_value::array();
+  for (step_moment const& m : step_moments(r.cost.memory))
+    j["moments"].push_back({{"phase", std::string(m.phase)}, {"what", std::string(m.what)}, {"bytes", m.total()}});
   j["peak_bytes"] = r.cost.memory.peak();
+  j["budget_bytes"] = r.budget > 0 ? json_value(r.budget) : json_value(nullptr);
   j["messages"] = json_value::array();
   for (message_total const& line : r.cost.messages)
     if (line.calls > 0)
@@ -67,6 +88,8 @@ inline json_value report_json(shard_report const& r) {
                                {"calls", line.calls},
                                {"payload_bytes", line.payload_bytes},
                                {"wire_bytes", line.wire_bytes}});
+  j["graph"] = json_value::array();
+  for (graph_node const& node : r.graph) j["graph"].push_back(detail::json_of(node));
   return j;
 }
 

@@ -1,26 +1,34 @@
 #pragma once
 
+#include <redco/report/graph_of.hpp>
+#include <redco/report/model_graph.hpp>
+
 #include <redco/cost/cost_of.hpp>
 
 #include <redco/shard/plan.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace redco {
 
-/// What a report says: a run, its plan, and what it costs.
+/// What a report says: a run, its plan, what it costs, and how the model's layers follow one another.
 struct shard_report {
   setup run;
   std::string optimizer;
   dynamic_plan plan;
   redco::cost cost;
+  model_graph graph;
+  std::int64_t budget = 0;  ///< bytes that a rank may hold; 0: nobody asked
+
+  bool fits() const { return budget == 0 || cost.memory.peak() <= budget; }
 };
 
 /// The report of a model. Errors: exit code 64 with the legal widths when the mesh cannot hold the model.
 template <model M, class Optimizer>
-shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run) {
+shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
   dynamic_plan p = plan_of(m, run.mesh);
-  return {run, std::string(Optimizer::name), std::move(p), cost_of(m, optimizer, run)};
+  return {run, std::string(Optimizer::name), std::move(p), cost_of(m, optimizer, run), graph_of(m, run.load), budget};
 }
 
 }  // namespace redco

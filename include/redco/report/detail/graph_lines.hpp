@@ -1,0 +1,93 @@
+#pragma once
+
+#include <redco/report/detail/numbers.hpp>
+#include <redco/report/shard_report.hpp>
+
+#include <redco/cost/local_extents.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco::detail {
+
+/// A line of text in the box of a node, behind the picture of a parameter where it names one.
+struct graph_line {
+  std::string text;
+  std::string style;
+  entry const* parameter = nullptr;
+  bool centred = false;
+};
+
+/// "mlp.up" of "h.*.mlp.up": the name inside the block.
+inline std::string relative_name(std::string_view name) {
+  std::size_t const star = name.rfind('*');
+  if (star == std::string_view::npos) return std::string(name);
+  return std::string(name.substr(std::min(star + 2, name.size())));
+}
+
+inline std::string_view layer_of(std::string_view parameter) {
+  return parameter.substr(0, parameter.find_last_of('.'));
+}
+
+inline extents local_output(shard_report const& r, graph_node const& n) {
+  saved_fact fact;
+  fact.shape = n.output;
+  fact.split_dim = n.split_dim;
+  fact.units = n.units;
+  return local_extents(fact, r.run.mesh.mp);
+}
+
+/// Whether ranks hold different parts of the node's parameters or of its output.
+inline bool is_cut(shard_report const& r, graph_node const& n) {
+  if (r.run.mesh.mp == 1) return false;
+  bool const parameters = std::any_of(n.parameters.begin(), n.parameters.end(),
+                                      [&](std::size_t p) { return r.plan.entries[p].is_split(); });
+  return parameters || n.split_dim >= 0 || n.what == graph_node::kind::head;
+}
+
+inline std::string node_title(shard_report const& r, graph_node const& n) {
+  std::string const name = relative_name(n.layer.view()), before = name.empty() ? "" : name + ": ";
+  switch (n.what) {
+    case graph_node::kind::attention: return before + "attended values";
+    case graph_node::kind::head:
+      return n.parameters.empty() ? "logits and loss, with the tied table" : "logits and loss";
+    case graph_node::kind::function:
+      return before + (n.inputs.size() == 1 && r.graph[n.inputs[0]].output == n.output ? "elementwise" : "function");
+    default: return name;
+  }
+}
+
+/// What the box of a node says: its name, its layers with their first parameters, what it gives.
+inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const& n) {
+  int const mp = r.run.mesh.mp;
+  std::vector<graph_line> lines;
+  if (n.what == graph_node::kind::all_reduce) {
+    std::int64_t const bytes = n.output.count() * size_of(r.run.compute);
+    lines.push_back(
+        {"all-reduce over " + std::to_string(mp) + " shards, " + bytes_text(bytes), "sum strong", nullptr, true});
+    return lines;
+  }
+  if (n.enters && mp > 1) lines.push_back({"backward: all-reduce of the input's gradient", "sum"});
+  std::vector<entry const*> layers;  // the first parameter of each
+  for (std::size_t const p : n.parameters) {
+    entry const* const e = &r.plan.entries[p];
+    auto const same = [&](entry const* o) { return layer_of(o->fact.name.view()) == layer_of(e->fact.name.view()); };
+    if (std::none_of(layers.begin(), layers.end(), same)) layers.push_back(e);
+  }
+  if (layers.size() != 1) lines.push_back({node_title(r, n), "strong"});
+  for (entry const* const e : layers) {
+    std::string text = relative_name(layer_of(e->fact.name.view())) + " " + extents_text(e->fact.shape);
+    if (e->is_split()) text += " \u2192 " + extents_text(e->local());
+    lines.push_back({text, layers.size() == 1 ? "strong" : "", e});
+  }
+  if (n.output.rank > 0) {
+    bool const cut = mp > 1 && n.split_dim >= 0;
+    lines.push_back(
+        {"gives " + extents_text(n.output) + (cut ? " \u2192 " + extents_text(local_output(r, n)) : ""), "soft"});
+  }
+  return lines;
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <redco/report/detail/html_text.hpp>
+#include <redco/report/detail/numbers.hpp>
+#include <redco/report/memory_lines.hpp>
+#include <redco/report/shard_report.hpp>
+#include <redco/report/step_moments.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+namespace redco::detail {
+
+/// The moment at which a rank holds most.
+inline step_moment peak_moment(memory const& m) {
+  auto const moments = step_moments(m);
+  return *std::max_element(moments.begin(), moments.end(),
+                           [](step_moment const& a, step_moment const& b) { return a.total() < b.total(); });
+}
+
+/// Bytes of one rank: a bar of what the peak is made of, and every kind with its number.
+inline std::string html_bytes(shard_report const& r) {
+  memory const& m = r.cost.memory;
+  step_moment const peak = peak_moment(m);
+  auto const total = static_cast<double>(std::max<std::int64_t>(peak.total(), 1));
+  double const width = 720, scale = width / std::max(total, static_cast<double>(r.budget));
+  std::string bar;
+  double x = 0;
+  auto const lines = memory_lines(m);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    double const w = static_cast<double>(peak.bytes[k]) * scale;
+    if (w > 0) bar += svg_rect(x, 4, w, 32, "k" + std::to_string(k)) + "\n";
+    x += w;
+  }
+  if (r.budget > 0) {
+    std::string const at = coordinate(static_cast<double>(r.budget) * scale);
+    bar += svg_path("M" + at + " 0V40", "budget") + "\n";
+  }
+  std::string text =
+      "<h2>Bytes of one rank</h2>\n<p>Most in " + std::string(peak.phase) + ": <b>" + bytes_text(m.peak()) + "</b>";
+  if (r.budget > 0)
+    text += r.fits() ? ", <span class=\"good\">within the budget of " + bytes_text(r.budget) + "</span>"
+                     : ", <span class=\"bad\">more than the budget of " + bytes_text(r.budget) + "</span>";
+  text += ". The bar is that moment; kinds without a share in it belong to other phases.</p>\n";
+  text += svg(width, 40, "the peak of one rank by kind", bar);
+  text +=
+      "<table class=\"narrow\"><thead><tr><th>kind</th><th class=\"n wide\">bytes</th><th class=\"n\"></th><th "
+      "class=\"n\">of the "
+      "peak</th></tr></thead><tbody>\n";
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    if (lines[k].bytes == 0) continue;
+    auto const share = static_cast<int>(100 * static_cast<double>(peak.bytes[k]) / total + 0.5);
+    text +=
+        "<tr><td><svg class=\"key\" viewBox=\"0 0 8 8\" aria-hidden=\"true\"><rect width=\"8\" height=\"8\" class=\"k" +
+        std::to_string(k) + "\"/></svg>" + escaped(lines[k].kind) + "</td><td class=\"n wide\">" +
+        std::to_string(lines[k].bytes) + "</td><td class=\"n\">" + bytes_text(lines[k].bytes) +
+        "</td><td class=\"n\">" + (peak.bytes[k] > 0 ? std::to_string(share) + " %" : "") + "</td></tr>\n";
+  }
+  return text + "</tbody></table>\n";
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <redco/report/detail/html_text.hpp>
+#include <redco/report/report_text.hpp>
+
+#include <redco/shape/dtype.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace redco::detail {
+
+/// Every parameter with its cut and the reason for it; `data-key` is what a column is sorted by.
+inline std::string html_parameters(shard_report const& r) {
+  std::string text =
+      "<h2>Parameters</h2>\n<table class=\"plan\"><thead><tr><th>parameter</th><th>logical</th><th>on a "
+      "rank</th><th>split</th>"
+      "<th class=\"n\">bytes</th><th>because</th></tr></thead><tbody>\n";
+  std::size_t place = 0;
+  for (entry const& e : r.plan.entries) {
+    std::int64_t const bytes = e.local().count() * e.fact.copies() * size_of(r.run.compute);
+    text += "<tr><td data-key=\"" + std::to_string(place++) + "\"><code>" + escaped(e.fact.name.view()) + "</code>" +
+            escaped(copies_text(e)) + "</td><td data-is=\"logical\" data-key=\"" +
+            std::to_string(e.fact.shape.count()) + "\">" + extents_text(e.fact.shape) +
+            "</td><td data-is=\"on a rank\" data-key=\"" + std::to_string(e.local().count()) + "\">" +
+            extents_text(e.local()) + "</td><td data-is=\"split\">" + escaped(split_text(e)) +
+            "</td><td class=\"n\" data-is=\"bytes\" data-key=\"" + std::to_string(bytes) + "\">" + bytes_text(bytes) +
+            "</td><td class=\"why\">" + escaped(sentence_of(e.fact.why)) + "</td></tr>\n";
+  }
+  return text + "</tbody></table>\n";
+}
+
+/// The messages of a step by purpose.
+inline std::string html_messages(shard_report const& r) {
+  if (r.cost.messages.calls() == 0) return "<h2>Messages of one step</h2>\n<p>None: one rank talks to nobody.</p>\n";
+  std::string text =
+      "<h2>Messages of one step</h2>\n<table class=\"narrow\"><thead><tr><th>purpose</th><th>group</th><th "
+      "class=\"n\">calls</th>"
+      "<th class=\"n\">payload of one</th><th class=\"n\">sent</th></tr></thead><tbody>\n";
+  for (message_total const& line : r.cost.messages)
+    if (line.calls > 0)
+      text += "<tr><td>" + escaped(line.purpose) + "</td><td>" + escaped(line.group) + "</td><td class=\"n\">" +
+              std::to_string(line.calls) + "</td><td class=\"n\">" + bytes_text(line.payload_bytes / line.calls) +
+              "</td><td class=\"n\">" + bytes_text(line.wire_bytes) + "</td></tr>\n";
+  return text +
+         "</tbody></table>\n<p class=\"soft\">All are all-reduces; sent is what one rank sends if rings are "
+         "used.</p>\n";
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <redco/report/detail/html_text.hpp>
+#include <redco/report/detail/numbers.hpp>
+#include <redco/report/shard_report.hpp>
+#include <redco/report/step_moments.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace redco::detail {
+
+/// Where the moments of a step stand in the drawing: forward and backward take time, the loss and the update stand still.
+struct phase_point {
+  double x;
+  std::size_t moment;
+};
+inline constexpr std::array<phase_point, 9> phase_points = {
+    {{0, 0}, {112, 1}, {124, 2}, {154, 2}, {166, 3}, {226, 4}, {300, 5}, {314, 6}, {360, 6}}};
+inline constexpr std::array<double, 5> phase_edges = {0, 118, 160, 307, 360};
+
+/// Memory over the phases of a step: areas by kind between the computed moments, with the most of each phase marked.
+inline std::string html_phases(shard_report const& r) {
+  auto const moments = step_moments(r.cost.memory);
+  double const left = 52, top = 24, width = 360, height = 190, bottom = top + height;
+  double most = static_cast<double>(std::max<std::int64_t>(r.cost.memory.peak(), 1));
+  most = std::max(most, static_cast<double>(r.budget) < 2 * most ? static_cast<double>(r.budget) : 0);
+  auto const y_of = [&](double bytes) { return bottom - bytes / most * height; };
+
+  std::string inside;
+  for (int part = 0; part <= 4; ++part) {
+    double const y = y_of(most * part / 4);
+    inside += svg_path("M" + coordinate(left) + " " + coordinate(y) + "h" + coordinate(width), "axis") +
+              svg_text(left - 6, y + 4, bytes_text(static_cast<std::int64_t>(most * part / 4)), "soft end") + "\n";
+  }
+  std::array<double, phase_points.size()> below{};
+  for (std::size_t kind = 0; kind < moments[0].bytes.size(); ++kind) {
+    std::string forth, back;
+    bool any = false;
+    for (std::size_t p = 0; p < phase_points.size(); ++p) {
+      double const bytes = static_cast<double>(moments[phase_points[p].moment].bytes[kind]);
+      std::string const x = coordinate(left + phase_points[p].x);
+      back = "L" + x + " " + coordinate(y_of(below[p])) + back;
+      below[p] += bytes;
+      forth += (p == 0 ? "M" : "L") + x + " " + coordinate(y_of(below[p]));
+      any = any || bytes > 0;
+    }
+    if (any) inside += svg_path(forth + back + "Z", "k" + std::to_string(kind)) + "\n";
+  }
+  std::array<char const*, 4> const names = {"forward", "loss", "backward", "update"};
+  for (std::size_t phase = 0; phase < names.size(); ++phase) {
+    double const from = left + phase_edges[phase], to = left + phase_edges[phase + 1];
+    inside += svg_text((from + to) / 2, bottom + 18, names[phase], "mid") + "\n";
+    if (phase > 0)
+      inside += svg_path("M" + coordinate(from) + " " + coordinate(top) + "V" + coordinate(bottom + 6), "axis") + "\n";
+  }
+  std::size_t last = moments.size();
+  for (phase_point const& p : phase_points) {
+    step_moment const& m = moments[p.moment];
+    if (!m.most || p.moment == last) continue;
+    last = p.moment;
+    bool const wide = m.what == "holds most" && m.phase != "backward";
+    double const x = left + p.x + (wide ? (m.phase == "loss" ? 15 : 23) : 0), y = y_of(static_cast<double>(m.total()));
+    inside += "<circle cx=\"" + coordinate(x) + "\" cy=\"" + coordinate(y) + "\" r=\"3.5\" class=\"peak\"/>" +
+              svg_text(x, y - 8, bytes_text(m.total()), m.phase == "forward" ? "strong halo end" : "strong halo mid") +
+              "\n";
+  }
+  if (r.budget > 0 && static_cast<double>(r.budget) <= most)
+    inside +=
+        svg_path(
+            "M" + coordinate(left) + " " + coordinate(y_of(static_cast<double>(r.budget))) + "h" + coordinate(width),
+            "budget") +
+        svg_text(left + 4, y_of(static_cast<double>(r.budget)) - 5, "budget " + bytes_text(r.budget), "over halo") +
+        "\n";
+  std::string text =
+      "<h2>Memory over a step</h2>\n<p>One micro-batch, on one rank. Circles mark the most of each phase";
+  if (r.cost.memory.backward.layer.size > 0)
+    text += "; backward holds most at <code>" + escaped(r.cost.memory.backward.layer.view()) + "</code>";
+  return text + ". Between computed moments the lines are straight. Colours as above.</p>\n" +
+         "<div class=\"narrow\">\n" +
+         svg(left + width + 8, bottom + 26, "bytes of one rank over forward, loss, backward and update", inside) +
+         "</div>\n";
+}
+
+}  // namespace redco::detail

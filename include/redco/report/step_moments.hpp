@@ -1,0 +1,48 @@
+#pragma once
+
+#include <redco/report/memory_lines.hpp>
+
+#include <redco/cost/memory.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+/// A computed moment of a step and the bytes of each kind that a rank holds then, in the order of memory_lines.
+struct step_moment {
+  std::string_view phase;
+  std::string_view what;
+  bool most = false;  ///< the phase holds no more at any other moment
+  std::array<std::int64_t, memory_lines({}).size()> bytes{};
+
+  constexpr std::int64_t total() const {
+    std::int64_t sum = 0;
+    for (std::int64_t const n : bytes) sum += n;
+    return sum;
+  }
+};
+
+/// The moments of a step that the cost knows, in the order of time.
+constexpr std::array<step_moment, 7> step_moments(memory const& m) {
+  auto const moment = [&](std::string_view phase, std::string_view what, bool most, std::int64_t activations, bool loss,
+                          bool workspace, bool backward, bool update) {
+    return step_moment{phase,
+                       what,
+                       most,
+                       {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, activations,
+                        backward ? m.backward.recomputed : 0, loss ? m.loss : 0, workspace ? m.loss_workspace : 0,
+                        backward ? m.backward.gradients : 0, update ? m.shared_gradients : 0}};
+  };
+  return {moment("forward", "begins", false, 0, false, false, false, false),
+          moment("forward", "ends", true, m.activations, false, false, false, false),
+          moment("loss", "holds most", true, m.activations, true, true, false, false),
+          moment("backward", "begins", false, m.activations, true, false, false, false),
+          moment("backward", "holds most", true, m.backward.activations, false, false, true, false),
+          moment("backward", "ends", false, 0, false, false, false, false),
+          moment("update", "holds most", true, 0, false, false, false, true)};
+}
+
+}  // namespace redco

@@ -1,0 +1,74 @@
+#include "catch.hpp"
+
+#include <redco/report/graph_of.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/layer/attention.hpp>
+#include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sum.hpp>
+
+#include <string>
+#include <vector>
+
+namespace graph_test {
+
+using redco::graph_node;
+using places = std::vector<std::size_t>;
+
+std::string kinds(redco::model_graph const& graph) {
+  std::string text;
+  for (graph_node const& n : graph) text += (text.empty() ? "" : " ") + std::string(name_of(n.what));
+  return text;
+}
+
+TEST_CASE("the graph of a GPT-2 has its branches, residual connections and reductions") {
+  redco::gpt2 const model{{.vocab = 64, .context = 16, .width = 24, .heads = 3, .layers = 5}};
+  auto const g = redco::graph_of(model, {2, 8});
+  REQUIRE(kinds(g) ==
+          "layer layer add all_reduce block layer layer attention layer all_reduce add layer layer function layer "
+          "all_reduce add layer head");
+  CHECK(g[2].inputs == places{0, 1});   // tokens and positions
+  CHECK(g[10].inputs == places{4, 9});  // the block's input beside attention
+  CHECK(g[16].inputs == places{10, 15});
+  CHECK(g[4].copies == 5);
+  CHECK(g[6].parameters.size() == 6);  // q, k, v
+  CHECK((g[6].split_dim == 2 && g[6].units == 3 && g[6].enters));
+  CHECK((g[14].layer.view() == "h.*.mlp.down" && g[14].split_dim == -1 && !g[14].enters));
+  CHECK((g[16].depth == 1 && g[17].depth == 0));
+  CHECK(g[18].enters);
+}
+
+template <class Net>
+redco::model_graph graph_of_net() {
+  redco::model_of<Net> const model;
+  return redco::graph_of(model, {2, 4});
+}
+
+TEST_CASE("parallel branches inside a residual join before its sum") {
+  using branch = redco::named<"a", redco::sequential<redco::linear<8, 16>, redco::gelu, redco::linear<16, 8>>>;
+  using other = redco::named<"b", redco::sequential<redco::linear<8, 16>, redco::gelu, redco::linear<16, 8>>>;
+  auto const g = graph_of_net<
+      redco::sequential<redco::named<"in", redco::layer_norm<8>>, redco::residual<redco::sum<branch, other>>>>();
+  REQUIRE(kinds(g) == "layer layer function layer layer function layer add all_reduce add");
+  CHECK((g[1].inputs == places{0} && g[4].inputs == places{0}));
+  CHECK((g[1].enters && g[4].enters));
+  CHECK(g[7].inputs == places{3, 6});
+  CHECK(g[9].inputs == places{0, 8});
+}
+
+TEST_CASE("cross-attention reads the encoder") {
+  using encoder = redco::named<"e", redco::layer_norm<8>>;
+  using decoder = redco::repeat<2, redco::residual<redco::named<"x", redco::cross_attention<8, 2>>>>;
+  auto const g = graph_of_net<redco::encoder_decoder<encoder, decoder>>();
+  REQUIRE(kinds(g) == "layer block layer attention layer all_reduce add");
+  CHECK(g[2].inputs == places{0, 1});
+  CHECK(g[6].inputs == places{1, 5});
+}
+
+}  // namespace graph_test
