@@ -8,8 +8,8 @@ if(NOT chromium)
 endif()
 file(REMOVE_RECURSE "${WORK}")
 file(READ "${ROOT}/tests/golden/mlp_1x3.html" page)
-string(CONCAT check "<script>const rows = () => [...document.querySelectorAll('.plan tbody tr')].map(r => r.cells[0].textContent)."
-  "join(' ');const buttons = document.querySelectorAll('.plan th button');buttons[4].click();const up = rows();"
+string(CONCAT check "<script>const rows = () => [...document.querySelectorAll('.plan tbody tr')].map(r => r."
+  "cells[0].textContent).join(' ');const buttons = document.querySelectorAll('.plan th button');buttons[4].click();const up = rows();"
   "buttons[4].click();document.title = 'up ' + up + ', down ' + rows() + ', wide ' + "
   "(document.documentElement.scrollWidth > innerWidth);</script>")
 string(REPLACE "</body>" "${check}</body>" page "${page}")
@@ -21,7 +21,8 @@ if(NOT status EQUAL 0)
   return()
 endif()
 string(REGEX MATCH "<title>[^<]*</title>" title "${dom}")
-set(wanted "<title>up down.bias up.bias down.weight up.weight, down up.weight down.weight up.bias down.bias, wide false</title>")
+string(CONCAT wanted "<title>up down.bias up.bias down.weight up.weight, "
+  "down up.weight down.weight up.bias down.bias, wide false</title>")
 if(NOT title STREQUAL wanted)
   message(FATAL_ERROR "the page in chromium says\n${title}\nnot\n${wanted}")
 endif()

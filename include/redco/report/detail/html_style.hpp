@@ -6,10 +6,13 @@ namespace redco::detail {
 
 /// Light by default and on paper, dark where the reader's screen is; k0 to k10 are the kinds of bytes.
 inline constexpr std::string_view html_style = R"(<style>
-:root{color-scheme:light;--page:#fff;--ink:#1b1f24;--soft:#59636e;--line:#d1d9e0;--card:#f6f8fa;--split:#0b6bcb;--splitbg:#dcebfb;
+:root{color-scheme:light;--page:#fff;--ink:#1b1f24;--soft:#59636e;--line:#d1d9e0;--card:#f6f8fa;--split:#0b6bcb;
+--splitbg:#dcebfb;
 --sum:#a8480c;--sumbg:#fde8d7;--bad:#b3261e;--good:#1a7f37;
---k0:#24568f;--k1:#4a86c5;--k2:#1f7a70;--k3:#5cb39b;--k4:#8c99a6;--k5:#dd7430;--k6:#f0b45e;--k7:#a8407f;--k8:#d78bb7;--k9:#6a4fb5;--k10:#ac9bdc}
-@media screen and (prefers-color-scheme:dark){:root{color-scheme:dark;--page:#0f1419;--ink:#e4e9ee;--soft:#9aa7b4;--line:#313c47;
+--k0:#24568f;--k1:#4a86c5;--k2:#1f7a70;--k3:#5cb39b;--k4:#8c99a6;--k5:#dd7430;--k6:#f0b45e;--k7:#a8407f;--k8:#d78bb7;
+--k9:#6a4fb5;--k10:#ac9bdc}
+@media screen and (prefers-color-scheme:dark){:root{color-scheme:dark;--page:#0f1419;--ink:#e4e9ee;--soft:#9aa7b4;
+--line:#313c47;
 --card:#182029;--split:#6cb6ff;--splitbg:#16324f;--sum:#ffab70;--sumbg:#45280f;--bad:#ff8a80;--good:#56d364;
 --k0:#4f8fd6;--k1:#86b8ec;--k2:#35a697;--k3:#7fd0b9;--k4:#8593a1}}
 *{box-sizing:border-box}
@@ -20,27 +23,37 @@ code,.mono{font-family:ui-monospace,"DejaVu Sans Mono",monospace;font-size:.86em
 .run{display:flex;flex-wrap:wrap;gap:.3rem .5rem;margin:.6rem 0;padding:0;list-style:none}
 .run li{background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.15rem .5rem;font-size:.9rem}
 svg{display:block;width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink)}
-svg .soft{fill:var(--soft)}svg .mono{font:10.5px ui-monospace,"DejaVu Sans Mono",monospace}svg .end{text-anchor:end}svg .mid{text-anchor:middle}
+svg .soft{fill:var(--soft)}svg .mono{font:10.5px ui-monospace,"DejaVu Sans Mono",monospace}svg .end{text-anchor:end}
+svg .mid{text-anchor:middle}
 svg .strong{font-weight:600}svg .sum{fill:var(--sum)}svg .over{fill:var(--bad)}
 svg .halo{paint-order:stroke;stroke:var(--page);stroke-width:3px;stroke-linejoin:round}
-.axis{stroke:var(--line);fill:none}.flow{stroke:var(--soft);fill:none;stroke-width:1.5}.rail{stroke:var(--soft);fill:none;stroke-width:1.5;stroke-dasharray:4 3}
+.axis{stroke:var(--line);fill:none}.flow{stroke:var(--soft);fill:none;stroke-width:1.5}.rail{stroke:var(--soft);fill:none;
+stroke-width:1.5;stroke-dasharray:4 3}
 .budget{stroke:var(--bad);stroke-dasharray:6 4;fill:none}.peak{fill:var(--page);stroke:var(--ink);stroke-width:1.5}
-.whole{fill:var(--card);stroke:var(--line)}.cut{fill:var(--splitbg);stroke:var(--split)}.pill{fill:var(--sumbg);stroke:var(--sum)}
-.mine{fill:var(--split)}.other{fill:none;stroke:var(--split)}.all{fill:var(--soft)}.group{fill:none;stroke:var(--line);stroke-dasharray:3 3}
-.k0{fill:var(--k0)}.k1{fill:var(--k1)}.k2{fill:var(--k2)}.k3{fill:var(--k3)}.k4{fill:var(--k4)}.k5{fill:var(--k5)}.k6{fill:var(--k6)}
+.whole{fill:var(--card);stroke:var(--line)}.cut{fill:var(--splitbg);stroke:var(--split)}.pill{fill:var(--sumbg);
+stroke:var(--sum)}
+.mine{fill:var(--split)}.other{fill:none;stroke:var(--split)}.all{fill:var(--soft)}.group{fill:none;stroke:var(--line);
+stroke-dasharray:3 3}
+.k0{fill:var(--k0)}.k1{fill:var(--k1)}.k2{fill:var(--k2)}.k3{fill:var(--k3)}.k4{fill:var(--k4)}.k5{fill:var(--k5)}
+.k6{fill:var(--k6)}
 .k7{fill:var(--k7)}.k8{fill:var(--k8)}.k9{fill:var(--k9)}.k10{fill:var(--k10)}
 .narrow{max-width:36rem}.key{display:inline-block;width:.8rem;height:.8rem;vertical-align:-.05rem;margin-right:.4rem}
-table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{text-align:left;padding:.28rem .6rem .28rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{text-align:left;padding:.28rem .6rem .28rem 0;
+border-bottom:1px solid var(--line);vertical-align:top}
 th{color:var(--soft);font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--split)}th[aria-sort=ascending] button::after{content:" \2191"}
+th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--split)}
+th[aria-sort=ascending] button::after{content:" \2191"}
 th[aria-sort=descending] button::after{content:" \2193"}
 @media screen and (max-width:44rem){body{padding:.75rem}
 .plan tr{display:grid;grid-template-columns:1fr 1fr;gap:0 .6rem;border-bottom:1px solid var(--line);padding:.35rem 0}
-.plan td,.plan th{border:0;padding:.05rem 0}.plan td:first-child,.plan .why{grid-column:1/-1}.plan td[data-is]::before{content:attr(data-is) " ";color:var(--soft)}
-.plan thead tr{display:flex;flex-wrap:wrap;gap:.3rem}.plan th button{border:1px solid var(--line);border-radius:.4rem;padding:.1rem .45rem}
+.plan td,.plan th{border:0;padding:.05rem 0}.plan td:first-child,.plan .why{grid-column:1/-1}
+.plan td[data-is]::before{content:attr(data-is) " ";color:var(--soft)}
+.plan thead tr{display:flex;flex-wrap:wrap;gap:.3rem}.plan th button{border:1px solid var(--line);border-radius:.4rem;
+padding:.1rem .45rem}
 .plan .n{text-align:left}.wide{display:none}}
 @media print{body{max-width:none;padding:0;font-size:11px}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
-h2{break-after:avoid}tr,.whole,svg.once{break-inside:avoid}.narrow{max-width:28rem}a{color:inherit}thead{display:table-header-group}}
+h2{break-after:avoid}tr,.whole,svg.once{break-inside:avoid}.narrow{max-width:28rem}a{color:inherit}
+thead{display:table-header-group}}
 </style>
 )";
 
