@@ -21,6 +21,7 @@
 #include <redco/shape/layout.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/ring_bytes.hpp>
+#include <redco/shape/saturating.hpp>
 
 #include <redco/json/dump.hpp>
 #include <redco/json/limits.hpp>
@@ -166,6 +167,7 @@
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
 
+#include <redco/cost/check_magnitude.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>
 #include <redco/cost/local_extents.hpp>

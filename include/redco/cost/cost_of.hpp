@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/cost/check_magnitude.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
 
@@ -20,12 +21,14 @@ namespace detail {
 
 template <class Facts, class Optimizer>
 constexpr cost cost_from(Facts const& facts, Optimizer const& optimizer, setup const& s) {
+  check_magnitude(facts, state_slots(optimizer).size(), s);
   return {memory_of(facts, state_slots(optimizer).size(), s), messages_of(facts, s)};
 }
 
 }  // namespace detail
 
 /// The cost of a model whose sizes are known at run time; requires a legal mesh (plan_of checks it).
+/// Errors: exit code 64 for what 64-bit integers cannot count.
 template <model M, class Optimizer>
 cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   return detail::cost_from(facts_of(m, s.load), optimizer, s);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/shape/saturating.hpp>
+
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -24,10 +26,10 @@ struct extents {
   constexpr std::int64_t operator[](int dim) const { return size[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
   constexpr std::int64_t& operator[](int dim) { return size[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
 
-  /// The number of elements; 1 for a scalar.
+  /// The number of elements, at most `saturated`; 1 for a scalar. Requires extents that are not negative.
   constexpr std::int64_t count() const {
     std::int64_t product = 1;
-    for (int d = 0; d < rank; ++d) product *= size[static_cast<std::size_t>(d)];
+    for (int d = 0; d < rank; ++d) product = saturating_multiply(product, size[static_cast<std::size_t>(d)]);
     return product;
   }
 

@@ -7,7 +7,7 @@ namespace redco {
 /// Bytes that one of `ranks` ranks sends when an all-reduce of `payload` bytes runs as a ring (Patarasuk and Yuan 2009):
 /// a reduce-scatter and an all-gather, 2 (n - 1) / n of the payload, rounded up.
 constexpr std::int64_t all_reduce_ring_bytes(std::int64_t payload, int ranks) {
-  return (2 * (ranks - 1) * payload + ranks - 1) / ranks;
+  return 2 * payload - 2 * payload / ranks;
 }
 
 /// The same for all_gather, reduce_scatter and all_to_all, whose payload is the whole value: (n - 1) / n of it.
