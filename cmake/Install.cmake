@@ -13,6 +13,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/redco-config-version.cma
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/redco-config.cmake" "${PROJECT_BINARY_DIR}/redco-config-version.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/RedcoDependencies.cmake" "${PROJECT_SOURCE_DIR}/cmake/RedcoTorch.cmake"
+  "${PROJECT_SOURCE_DIR}/cmake/RedcoShardReport.cmake" "${PROJECT_SOURCE_DIR}/cmake/shard_report.cpp.in"
   DESTINATION "${redco_package}")
 
 file(RELATIVE_PATH redco_prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")

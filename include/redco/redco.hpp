@@ -126,6 +126,7 @@
 #include <redco/data/text_file.hpp>
 #include <redco/data/text_windows.hpp>
 
+#include <redco/options/bytes_text.hpp>
 #include <redco/options/choices.hpp>
 #include <redco/options/help_requested.hpp>
 #include <redco/options/mesh_text.hpp>
@@ -177,14 +178,18 @@
 #include <redco/cost/messages.hpp>
 #include <redco/cost/setup.hpp>
 
+#include <redco/report/budget_text.hpp>
+#include <redco/report/build_report.hpp>
 #include <redco/report/graph_of.hpp>
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/model_graph.hpp>
+#include <redco/report/report_format.hpp>
 #include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/report/smallest_change.hpp>
 #include <redco/report/step_moments.hpp>
 
 #include <redco/tensor/arithmetic.hpp>

@@ -49,13 +49,28 @@ else()
 FetchContent_Declare(redco SOURCE_DIR ${ROOT})
 FetchContent_MakeAvailable(redco)")
 endif()
+file(WRITE ${WORK}/include/app/model.hpp "#pragma once
+#include <redco/layer/linear.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/model/model.hpp>
+namespace app {
+constexpr redco::model_of<redco::sequential<redco::linear<8, 16>, redco::relu, redco::linear<16, 8>>> model{};
+}
+")
 file(WRITE ${WORK}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES CXX)
 ${how}
 add_executable(consumer ${program})
 target_link_libraries(consumer PRIVATE redco::redco)
+redco_add_shard_report(NAME report MODEL app::model HEADER app/model.hpp MESHES 1x2 2x4 BATCH 8 BUDGET 1MiB FORMATS md json html)
 ")
 run(${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE_PROGRAM}
   -DCMAKE_PREFIX_PATH=${WORK}/prefix -DREDCO_TORCH_ROOT=${TORCH_ROOT})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
+foreach(file 1x2.md 1x2.json 1x2.html 2x4.md 2x4.json 2x4.html)
+  if(NOT EXISTS ${WORK}/build/report_${file})
+    message(FATAL_ERROR "the build wrote no report_${file}")
+  endif()
+endforeach()

@@ -70,7 +70,7 @@ TEST_CASE("the moments of a step hold what its phases hold") {
     CHECK(moments[2].total() == m.at_loss());
     CHECK(moments[4].total() == m.at_backward());
     CHECK(moments[6].total() == m.at_update());
-    CHECK(redco::detail::peak_moment(m).total() == m.peak());
+    CHECK(redco::peak_moment(m).total() == m.peak());
   }
 }
 

@@ -34,7 +34,8 @@ constexpr std::int64_t cost_bound(Facts const& facts, int slots, setup const& s)
 template <class Facts>
 constexpr void check_magnitude(Facts const& facts, int slots, setup const& s) {
   if (cost_bound(facts, slots, s) == saturated)
-    throw error(exit_code::usage, "the model and its batches have more bytes than 63 bits can count; give smaller sizes");
+    throw error(exit_code::usage,
+                "the model and its batches have more bytes than 63 bits can count; give smaller sizes");
 }
 
 }  // namespace redco

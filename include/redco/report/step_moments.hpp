@@ -45,4 +45,12 @@ constexpr std::array<step_moment, 7> step_moments(memory const& m) {
           moment("update", "holds most", true, 0, false, false, false, true)};
 }
 
+/// The moment at which a rank holds most.
+constexpr step_moment peak_moment(memory const& m) {
+  step_moment most;
+  for (step_moment const& one : step_moments(m))
+    if (one.total() > most.total()) most = one;
+  return most;
+}
+
 }  // namespace redco

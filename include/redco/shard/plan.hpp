@@ -43,12 +43,13 @@ std::vector<int> legal_widths(Facts const& facts, int limit = 64) {
 
 namespace detail {
 
-inline std::string illegal_mesh_message(parameter_fact const& fact, mesh const& m, std::vector<int> const& widths) {
+inline std::string illegal_mesh_message(parameter_fact const& fact, mesh const& m, std::vector<int> const& widths,
+                                        std::string const& cure = "choose one with --n-model-shards") {
   std::string list;
   for (int const n : widths) list += (list.empty() ? "" : ", ") + std::to_string(n);
   return "mesh " + std::to_string(m.dp) + "x" + std::to_string(m.mp) + ": " + std::string(fact.name.view()) + " has " +
          std::to_string(fact.units) + " units, which " + std::to_string(m.mp) +
-         " model shards do not divide; legal widths are " + list + ": choose one with --n-model-shards";
+         " model shards do not divide; legal widths are " + list + ": " + cure;
 }
 
 }  // namespace detail

@@ -12,13 +12,6 @@
 
 namespace redco::detail {
 
-/// The moment at which a rank holds most.
-inline step_moment peak_moment(memory const& m) {
-  auto const moments = step_moments(m);
-  return *std::max_element(moments.begin(), moments.end(),
-                           [](step_moment const& a, step_moment const& b) { return a.total() < b.total(); });
-}
-
 /// Bytes of one rank: a bar of what the peak is made of, and every kind with its number.
 inline std::string html_bytes(shard_report const& r) {
   memory const& m = r.cost.memory;

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <redco/report/budget_text.hpp>
+#include <redco/report/report_format.hpp>
+#include <redco/report/shard_report.hpp>
+#include <redco/report/smallest_change.hpp>
+
+#include <redco/model/model.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/shape/dtype.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace redco {
+
+/// What the CMake function redco_add_shard_report asks for. Batches are of one step over all replicas.
+struct build_report_request {
+  std::string name = "report";
+  std::filesystem::path folder = ".";
+  std::vector<mesh> meshes;
+  workload load;
+  std::int64_t micro_batch = 0;  ///< examples of a replica at once; 0: all
+  dtype compute = dtype::f32;
+  bool recompute = false;
+  std::int64_t budget = 0;  ///< 0: none
+  std::vector<report_format> formats;
+};
+
+/// The run of one rank when `load` is the global batch: each replica takes its share in micro-batches.
+constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
+                         bool recompute) {
+  std::int64_t const share = (load.batch - 1) / on.dp + 1;
+  std::int64_t const at_once = micro_batch > 0 ? std::min(micro_batch, share) : share;
+  setup run;
+  run.mesh = on;
+  run.load = {at_once, load.sequence};
+  run.compute = compute;
+  run.recompute = recompute;
+  run.micro_batches = (share - 1) / at_once + 1;
+  return run;
+}
+
+namespace detail {
+
+inline void write_file(std::filesystem::path const& file, std::string const& text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text << std::flush;
+  if (!out) throw error(exit_code::io, file.string() + ": cannot be written; make its folder writable");
+}
+
+template <model M, class Optimizer>
+exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_request const& r) {
+  exit_code worst = exit_code::done;
+  auto const fail = [&](exit_code code, std::string const& why) {
+    std::cerr << r.name << ": " << why << '\n';
+    worst = std::max(worst, code);
+  };
+  auto const parameters = facts_of(m).parameters;
+  std::filesystem::create_directories(r.folder);
+  for (mesh const& on : r.meshes) {
+    if (std::size_t const bad = first_illegal(parameters, on.mp); bad < parameters.size()) {
+      fail(exit_code::usage,
+           illegal_mesh_message(parameters[bad], on, legal_widths(parameters), "choose one for the shards in MESHES"));
+      continue;
+    }
+    try {
+      setup const run = setup_of(on, r.load, r.micro_batch, r.compute, r.recompute);
+      shard_report const report = report_of(m, optimizer, run, r.budget);
+      for (report_format const format : r.formats) {
+        std::string const file = r.name + "_" + options::to_text(on) + "." + std::string(name_of(format));
+        write_file(r.folder / file, report_as(format, report, r.name));
+      }
+      if (report.fits()) continue;
+      fail(exit_code::missed, budget_text(report, smallest_change(m, optimizer, run, r.budget)));
+    } catch (error const& e) {
+      fail(e.code(), e.what());
+    }
+  }
+  return worst;
+}
+
+}  // namespace detail
+
+/// Writes NAME_<mesh>.<format> for every mesh and format, and says on standard error which meshes are illegal, with the
+/// legal widths, and which exceed the budget, with the largest parts and the smallest change that would fit. The model is
+/// an object with static storage, or a type that needs no sizes. Returns what main returns: 0, 1 (over the budget), 64
+/// (illegal mesh) or 74.
+template <auto const& Model, class Optimizer>
+int build_report(Optimizer const& optimizer, build_report_request const& request) {
+  static_assert(
+      model<std::remove_cvref_t<decltype(Model)>>,
+      "redco_add_shard_report: MODEL is no redco model; name an object such as redco::gpt2 or redco::model_of");
+  return static_cast<int>(detail::build_reports(Model, optimizer, request));
+}
+template <class Model, class Optimizer>
+int build_report(Optimizer const& optimizer, build_report_request const& request) {
+  static_assert(model<Model>, "redco_add_shard_report: MODEL is no redco model; name a type such as redco::model_of");
+  return static_cast<int>(detail::build_reports(Model{}, optimizer, request));
+}
+
+}  // namespace redco
