@@ -162,7 +162,8 @@ int main(int argc, char** argv) try {
   }
   page += "\nworst case: " + percent(worst) + "\n";
   out << "worst case: " << percent(worst) << std::endl;
-  if (argc > 2) std::ofstream(argv[2]) << page;
+  if (argc > 2 && !(std::ofstream(argv[2]) << page << std::flush))
+    throw std::runtime_error(std::string("cannot write ") + argv[2]);
   std::cout.rdbuf(out.rdbuf());
   return good ? 0 : 1;
 } catch (std::exception const& e) {

@@ -3,6 +3,7 @@
 #include <redco/layer/attention.hpp>
 #include <redco/nn/context_keys.hpp>
 #include <redco/nn/kernel/attention.hpp>
+#include <redco/nn/kernel/linear.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 
@@ -43,8 +44,8 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
   template <class Context>
   tensor<partial> operator()(tensor<X> const& x, Context const& ctx) const {
     at::Tensor const heads_out = attend(detail::entering(x, ctx.mp()).local(), ctx);
-    if (ctx.mp().size() == 1) return tensor<partial>(at::linear(heads_out, o_weight, o_bias));
-    at::Tensor const product = at::linear(heads_out, o_weight);
+    if (ctx.mp().size() == 1) return tensor<partial>(kernel::linear(heads_out, o_weight, o_bias));
+    at::Tensor const product = kernel::linear(heads_out, o_weight);
     return o_bias.defined() ? tensor<partial>(product, {o_bias}) : tensor<partial>(product);
   }
 
@@ -85,15 +86,15 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
       if constexpr (Context::template require<encoder_states>()) {
         key_value_cache* const cache = ctx.pass().cache;
         auto const project = [&] {
-          return at::linear(enter(ctx.template get<encoder_states>(), ctx.mp()).local(), weight, bias);
+          return kernel::linear(enter(ctx.template get<encoder_states>(), ctx.mp()).local(), weight, bias);
         };
         auto const kv = (cache == nullptr ? project() : cache->once(cache_slot, project)).chunk(2, -1);
-        return kernel::cross_attention(at::linear(x, q_weight, q_bias), kv[0], kv[1], o);
+        return kernel::cross_attention(kernel::linear(x, q_weight, q_bias), kv[0], kv[1], o);
       } else {
         return {};
       }
     } else {
-      at::Tensor const qkv = at::linear(x, weight, bias);
+      at::Tensor const qkv = kernel::linear(x, weight, bias);
       key_value_cache* const cache = ctx.pass().cache;
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);

@@ -2,6 +2,7 @@
 
 #include <redco/layer/gated.hpp>
 #include <redco/nn/featurewise.hpp>
+#include <redco/nn/kernel/linear.hpp>
 #include <redco/nn/kernel/swiglu.hpp>
 #include <redco/nn/module.hpp>
 
@@ -22,7 +23,7 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
   result operator()(tensor<X> const& x, Context const& ctx) const {
     at::Tensor input = x.local();
     if constexpr (!is_whole(Cut)) input = detail::entering(x, ctx.mp()).local();
-    at::Tensor const both = at::linear(input, weight, bias);
+    at::Tensor const both = kernel::linear(input, weight, bias);
     if constexpr (std::is_same_v<Activation, silu>) {
       return result(kernel::swiglu(both));
     } else {

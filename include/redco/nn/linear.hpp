@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/layer/linear.hpp>
+#include <redco/nn/kernel/linear.hpp>
 #include <redco/nn/module.hpp>
 
 namespace redco {
@@ -18,13 +19,13 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_split<X>) {
-      if (ctx.mp().size() == 1) return result(at::linear(x.local(), weight, bias));
-      at::Tensor const product = at::linear(x.local(), weight);
+      if (ctx.mp().size() == 1) return result(kernel::linear(x.local(), weight, bias));
+      at::Tensor const product = kernel::linear(x.local(), weight);
       return bias.defined() ? result(product, {bias}) : result(product);
     } else if constexpr (is_whole(Cut)) {
-      return result(at::linear(x.local(), weight, bias));
+      return result(kernel::linear(x.local(), weight, bias));
     } else {
-      return result(at::linear(detail::entering(x, ctx.mp()).local(), weight, bias));
+      return result(kernel::linear(detail::entering(x, ctx.mp()).local(), weight, bias));
     }
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/comm/collectives.hpp>
+#include <redco/nn/kernel/linear.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 
@@ -19,7 +20,7 @@ struct logits {
 
   /// The whole logits [B, T, vocabulary], on every rank.
   at::Tensor tensor() const {
-    redco::tensor<split<-1>> const part(at::linear(hidden.local(), weight));
+    redco::tensor<split<-1>> const part(kernel::linear(hidden.local(), weight));
     return gather<-1>(part, *mp).local().narrow(-1, 0, vocabulary);
   }
 

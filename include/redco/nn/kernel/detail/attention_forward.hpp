@@ -4,6 +4,7 @@
 #include <redco/nn/kernel/detail/attention_problem.hpp>
 #include <redco/nn/kernel/detail/attention_rows.hpp>
 #include <redco/nn/kernel/detail/gemm.hpp>
+#include <redco/nn/kernel/detail/scratch.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 namespace redco::kernel::detail {
 
@@ -102,14 +101,6 @@ template <int W, class T>
 /// Rows of scores that are made at once: about 256 KiB of them, so that they stay in the second-level cache.
 constexpr std::int64_t query_rows(std::int64_t keys) {
   return std::clamp<std::int64_t>(65536 / padded_columns(std::max<std::int64_t>(keys, 1)), 16, 64);
-}
-
-/// Memory of this thread that outlives the call: a block of scores is the same size in every layer.
-template <class T, int Slot>
-T* scratch(std::int64_t n) {
-  thread_local std::vector<T> memory;
-  if (memory.size() < static_cast<std::size_t>(n)) memory.resize(static_cast<std::size_t>(n));
-  return memory.data();
 }
 
 }  // namespace redco::kernel::detail

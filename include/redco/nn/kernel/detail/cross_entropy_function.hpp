@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/nn/kernel/detail/bf16_linear.hpp>
 #include <redco/nn/kernel/detail/cross_entropy_composed.hpp>
 #include <redco/nn/kernel/detail/gemm.hpp>
 #include <redco/nn/kernel/detail/vocabulary_rows.hpp>
@@ -38,6 +39,26 @@ void add_outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& 
        matrix<T>{b.const_data_ptr<T>(), b.size(1)}, sum(1), target.mutable_data_ptr<sum>(), target.size(1));
 }
 
+/// c = a b; all contiguous.
+inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
+  if (lacks_bf16(a)) {
+    bf16_product(c, a.size(1), rows_of(a), matrix_of(b));
+  } else {
+    at::mm_out(c, a, b);
+  }
+}
+
+/// logits = h W^T + bias; all contiguous.
+inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard const& head) {
+  if (lacks_bf16(h)) {
+    bf16_product(logits, h.size(1), rows_of(h), matrix_of(head.weight, true), head.bias);
+  } else if (head.bias.defined()) {
+    at::addmm_out(logits, head.bias, h, head.weight.t());
+  } else {
+    at::mm_out(logits, h, head.weight.t());
+  }
+}
+
 /// The summed loss, and the gradients that are wanted for an incoming gradient of 1. All contiguous.
 template <class T>
 at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
@@ -56,11 +77,7 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
     auto const rows = std::min(chunk, n - r0);
     auto const h = hidden.narrow(0, r0, rows);
     auto logits = workspace.narrow(0, 0, rows);
-    if (head.bias.defined()) {
-      at::addmm_out(logits, head.bias, h, head.weight.t());
-    } else {
-      at::mm_out(logits, h, head.weight.t());
-    }
+    product(logits, h, head);
     auto const top = statistics.narrow(0, 0, rows), stats = statistics.narrow(0, rows, 2 * rows);
     logit_chunk<T> const c{.logits = logits.template mutable_data_ptr<T>(),
                            .rows = rows,
@@ -82,7 +99,7 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
     over_rows<gradient_of_rows>(c);
     if (s.wants.hidden) {
       auto part = gradients.hidden.narrow(0, r0, rows);
-      at::mm_out(part, logits, head.weight);
+      product(part, logits, head.weight);
     }
     if (s.wants.weight) add_outer<T>(gradients.weight, logits, h);
     if (s.wants.bias) gradients.bias.add_(logits.sum(at::IntArrayRef{0}, false, type));
