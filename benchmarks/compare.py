@@ -2,6 +2,7 @@
 
     compare.py eager    [options of bench]    PyTorch's eager mode beside the trainer: ratio of tok/s
     compare.py overhead [options of bench]    the hand-written loop beside the trainer: what the trainer costs
+    compare.py MESH     [options of bench]    the same on another mesh: ratio of tok/s
 
 Each step waits for the other program's, so that whatever else the machine does touches both alike. The first three
 steps count for neither.
@@ -30,8 +31,11 @@ def main():
             if name in arguments:
                 other += [name, option(arguments, name, None)]
         other.insert(2, arguments[0])
-    else:
+    elif mode == "overhead":
         other = [OURS, *arguments, "--loop", "hand"]
+    else:
+        other = [OURS, *arguments]
+        other[other.index("--mesh") + 1] = mode
     commands = [[OURS, *arguments], other]
     running = [subprocess.Popen([*c, "--steps", str(steps), "--paced"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
                for c in commands]

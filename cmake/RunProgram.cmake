@@ -1,0 +1,16 @@
+# Runs a program and checks its exit code and its words:
+#   cmake -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=64 -DWORDS="regular;expressions" -DFRESH=folder -P RunProgram.cmake
+# FRESH is removed first. Every expression must be found in what the program prints on both streams together.
+
+if(FRESH)
+  file(REMOVE_RECURSE ${FRESH})
+endif()
+execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} RESULT_VARIABLE status OUTPUT_VARIABLE text ERROR_VARIABLE text)
+if(NOT status STREQUAL "${EXIT}")
+  message(FATAL_ERROR "exit code ${status} instead of ${EXIT}:\n${text}")
+endif()
+foreach(words IN LISTS WORDS)
+  if(NOT text MATCHES "${words}")
+    message(FATAL_ERROR "no \"${words}\" in:\n${text}")
+  endif()
+endforeach()
