@@ -1,6 +1,6 @@
 // LLaMA, Mistral and Qwen2: as many numbers as the public models, where the shards are cut and why, which widths are legal,
 // what a block says to other ranks.
-#include "model/facts.hpp"
+#include "model_facts.hpp"
 
 #include <redco/shard/legal.hpp>
 #include <redco/model/llama.hpp>

@@ -111,10 +111,10 @@ class walk {
   /// Runs `body` with `component` appended to the path.
   template <class Body>
   constexpr void inside(std::string_view component, Body&& body) {
-    auto const outer = here_;
+    std::size_t const outer = here_.size;
     here_.push(component);
     body();
-    here_ = outer;
+    here_.size = outer;
   }
 
   /// Runs `body` once for `times` equal blocks named `*`.

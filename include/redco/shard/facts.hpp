@@ -29,11 +29,6 @@ namespace detail {
 
 struct fact_counts {
   std::size_t parameters = 0, saved = 0, messages = 0;
-
-  constexpr void add(parameter_fact const&) { ++parameters; }
-  constexpr void add(saved_fact const&) { ++saved; }
-  constexpr void add(message_fact const&) { ++messages; }
-  constexpr void amend(int, saved_role, std::int64_t) {}
 };
 
 template <class Saved>
@@ -43,15 +38,28 @@ constexpr void amend_saved(Saved& saved, int i, saved_role role, std::int64_t co
   fact.copies = copies;
 }
 
-template <class Facts>
+/// Counts facts, and writes them where there is a place for them: one type, so that the walk is instantiated once for both.
 struct fact_array_sink {
-  Facts facts{};
+  parameter_fact* parameters = nullptr;
+  saved_fact* saved = nullptr;
+  message_fact* messages = nullptr;
   fact_counts used{};
 
-  constexpr void add(parameter_fact const& f) { facts.parameters[used.parameters++] = f; }
-  constexpr void add(saved_fact const& f) { facts.saved[used.saved++] = f; }
-  constexpr void add(message_fact const& f) { facts.messages[used.messages++] = f; }
-  constexpr void amend(int i, saved_role role, std::int64_t copies) { amend_saved(facts.saved, i, role, copies); }
+  constexpr void add(parameter_fact const& f) {
+    if (parameters != nullptr) parameters[used.parameters] = f;
+    ++used.parameters;
+  }
+  constexpr void add(saved_fact const& f) {
+    if (saved != nullptr) saved[used.saved] = f;
+    ++used.saved;
+  }
+  constexpr void add(message_fact const& f) {
+    if (messages != nullptr) messages[used.messages] = f;
+    ++used.messages;
+  }
+  constexpr void amend(int i, saved_role role, std::int64_t copies) {
+    if (saved != nullptr) amend_saved(saved, i, role, copies);
+  }
 };
 
 struct fact_vector_sink {
@@ -72,9 +80,9 @@ constexpr void state_facts(M const& m, workload const& load, Sink& sink) {
 
 template <auto const& Model>
 constexpr fact_counts counts_of() {
-  fact_counts counts;
-  state_facts(Model, {}, counts);
-  return counts;
+  fact_array_sink sink;
+  state_facts(Model, {}, sink);
+  return sink.used;
 }
 
 }  // namespace detail
@@ -91,11 +99,11 @@ dynamic_facts facts_of(M const& m, workload const& load = {}) {
 template <auto const& Model>
 constexpr auto facts_of(workload const& load = {}) {
   constexpr auto n = detail::counts_of<Model>();
-  detail::fact_array_sink<model_facts<std::array<parameter_fact, n.parameters>, std::array<saved_fact, n.saved>,
-                                      std::array<message_fact, n.messages>>>
-      sink;
+  model_facts<std::array<parameter_fact, n.parameters>, std::array<saved_fact, n.saved>, std::array<message_fact, n.messages>>
+      facts;
+  detail::fact_array_sink sink{facts.parameters.data(), facts.saved.data(), facts.messages.data()};
   detail::state_facts(Model, load, sink);
-  return sink.facts;
+  return facts;
 }
 
 }  // namespace redco
