@@ -137,9 +137,12 @@
 #include <redco/options/to_json.hpp>
 
 #include <redco/model/gpt2.hpp>
+#include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/mistral.hpp>
 #include <redco/model/model.hpp>
+#include <redco/model/opt.hpp>
+#include <redco/model/opt_post_norm.hpp>
 #include <redco/model/qwen2.hpp>
 #include <redco/model/swiglu_decoder.hpp>
 

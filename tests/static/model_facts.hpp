@@ -13,11 +13,16 @@
 // Questions about the plan of a constexpr model.
 namespace model_facts {
 
+template <auto const& Model>
+inline constexpr auto parameters = redco::facts_of<Model>().parameters;
+template <auto const& Model>
+inline constexpr auto messages = redco::facts_of<Model>({.batch = 2, .sequence = 8}).messages;
+
 /// Trained numbers of a model.
 template <auto const& Model>
 constexpr std::int64_t numbers() {
   std::int64_t sum = 0;
-  for (redco::parameter_fact const& p : redco::facts_of<Model>().parameters)
+  for (redco::parameter_fact const& p : parameters<Model>)
     if (p.trained) sum += p.shape.count() * p.copies();
   return sum;
 }
@@ -25,7 +30,7 @@ constexpr std::int64_t numbers() {
 /// The entry of `name` on `shards` ranks.
 template <auto const& Model>
 constexpr redco::entry at(std::string_view name, int shards) {
-  for (redco::parameter_fact const& p : redco::facts_of<Model>().parameters)
+  for (redco::parameter_fact const& p : parameters<Model>)
     if (p.name.view() == name && redco::can_split(p, shards)) return redco::entry_of(p, shards);
   throw "no such parameter";
 }
@@ -40,11 +45,10 @@ constexpr redco::extents part(std::string_view name, int shards, redco::reason w
 /// Whether of the widths 1 to 64 exactly these are legal.
 template <auto const& Model>
 constexpr bool legal_widths(std::initializer_list<int> widths) {
-  auto const facts = redco::facts_of<Model>().parameters;
   for (int n = 1; n <= 64; ++n) {
     bool wanted = false;
     for (int const w : widths) wanted = wanted || w == n;
-    if ((redco::first_illegal(facts, n) == facts.size()) != wanted) return false;
+    if ((redco::first_illegal(parameters<Model>, n) == parameters<Model>.size()) != wanted) return false;
   }
   return true;
 }
@@ -53,7 +57,7 @@ constexpr bool legal_widths(std::initializer_list<int> widths) {
 template <auto const& Model>
 constexpr std::int64_t reductions(std::string_view where, bool backward, std::int64_t blocks = 1) {
   std::int64_t calls = 0;
-  for (redco::message_fact const& m : redco::facts_of<Model>({2, 8}).messages)
+  for (redco::message_fact const& m : messages<Model>)
     if (m.kind == redco::width_kind::compute && m.backward == backward && m.layer.view().starts_with(where)) calls += m.copies;
   return calls % blocks == 0 ? calls / blocks : -1;
 }
@@ -62,7 +66,7 @@ constexpr std::int64_t reductions(std::string_view where, bool backward, std::in
 template <auto const& Model>
 constexpr int count(std::string_view name) {
   int n = 0;
-  for (redco::parameter_fact const& p : redco::facts_of<Model>().parameters) n += p.name.view() == name;
+  for (redco::parameter_fact const& p : parameters<Model>) n += p.name.view() == name;
   return n;
 }
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <redco/layer/attention.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/rotary.hpp>
+#include <redco/layer/rotary_angles.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sum.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The sizes of a GPT-J; the defaults are GPT-J-6B's.
+struct gptj_config {
+  std::int64_t vocab = 50400;
+  std::int64_t context = 2048;
+  std::int64_t width = 4096;
+  std::int64_t heads = 16;
+  std::int64_t rotary_dim = 64;  ///< features of a head that turn
+  std::int64_t layers = 28;
+  double dropout = 0;  ///< on embeddings, the residual branch and attention probabilities
+
+  constexpr std::int64_t ffn() const { return 4 * width; }
+};
+
+/// GPT-J (Wang and Komatsuzaki 2021): in each block attention and MLP read one norm side by side, so their sum is reduced
+/// once; rotary positions on neighbouring features of the first `rotary_dim`; no biases in the attention, one in the head.
+/// Dropout takes one draw for the sum of both branches. Weights start normal with deviation 0.02.
+struct gptj {
+  static constexpr auto vocab = &gptj_config::vocab;
+  static constexpr auto width = &gptj_config::width;
+  static constexpr auto heads = &gptj_config::heads;
+  static constexpr auto rotary_dim = &gptj_config::rotary_dim;
+  static constexpr auto layers = &gptj_config::layers;
+  static constexpr auto drop = &gptj_config::dropout;
+  static constexpr auto ffn = &gptj_config::ffn;
+
+  using attention = causal_attention<width, heads, heads, 0, false, drop, 0,
+                                     rotary<real{10000}, rotary_dim, rotary_pairs::neighbours>>;
+  using mlp = sequential<named<"fc_in", linear<width, ffn>>, gelu, named<"fc_out", linear<ffn, width>>>;
+  using block =
+      residual<sequential<named<"ln_1", layer_norm<width>>, sum<named<"attn", attention>, named<"mlp", mlp>>, dropout<drop>>>;
+  using net = initialised<
+      real{0.02}, sequential<named<"wte", embedding<vocab, width>>, dropout<drop>, named<"h", repeat<layers, block>>,
+                             named<"ln_f", layer_norm<width>>,
+                             named<"lm_head", language_head<vocab, width, "", head_bias::trained>>>>;
+
+  gptj_config config;
+};
+
+}  // namespace redco

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <redco/layer/attention.hpp>
+#include <redco/layer/counted_tokens.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/positions.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sum.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The sizes of an OPT; the defaults are OPT-2.7B's.
+struct opt_config {
+  std::int64_t vocab = 50272;
+  std::int64_t context = 2048;
+  std::int64_t width = 2560;
+  std::int64_t ffn = 10240;
+  std::int64_t heads = 32;
+  std::int64_t layers = 32;
+  std::int64_t padding = 1;      ///< the id whose embedding is not trained as an input
+  double dropout = 0;            ///< on residual branches
+  double attention_dropout = 0;  ///< on attention probabilities
+};
+
+/// OPT (Zhang et al. 2022): pre-norm blocks with ReLU, learned positions that count the unmasked tokens and begin at row 2,
+/// head tied to the token embedding. Weights start normal with deviation 0.02.
+struct opt {
+  static constexpr auto vocab = &opt_config::vocab;
+  static constexpr auto context = &opt_config::context;
+  static constexpr auto width = &opt_config::width;
+  static constexpr auto ffn = &opt_config::ffn;
+  static constexpr auto heads = &opt_config::heads;
+  static constexpr auto layers = &opt_config::layers;
+  static constexpr auto padding = &opt_config::padding;
+  static constexpr auto drop = &opt_config::dropout;
+  static constexpr auto attention_drop = &opt_config::attention_dropout;
+
+  using attention_branch =
+      residual<sequential<named<"self_attn_layer_norm", layer_norm<width>>,
+                          named<"self_attn", causal_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
+  using mlp_branch = residual<sequential<named<"final_layer_norm", layer_norm<width>>, named<"fc1", linear<width, ffn>>, relu,
+                                         named<"fc2", linear<ffn, width>>, dropout<drop>>>;
+  using block = sequential<attention_branch, mlp_branch>;
+  using net = initialised<
+      real{0.02}, sequential<sum<named<"embed_tokens", embedding<vocab, width, "", padding>>,
+                                 named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
+                             named<"layers", repeat<layers, block>>, named<"final_layer_norm", layer_norm<width>>,
+                             language_head<vocab, width, "embed_tokens.weight">>>;
+
+  opt_config config;
+};
+
+}  // namespace redco

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <redco/layer/attention.hpp>
+#include <redco/layer/counted_tokens.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/positions.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sum.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The sizes of an OPT with post-norm blocks; the defaults are OPT-350M's.
+struct opt_post_norm_config {
+  std::int64_t vocab = 50272;
+  std::int64_t context = 2048;
+  std::int64_t embedding_width = 512;
+  std::int64_t width = 1024;
+  std::int64_t ffn = 4096;
+  std::int64_t heads = 16;
+  std::int64_t layers = 24;
+  std::int64_t padding = 1;      ///< the id whose embedding is not trained as an input
+  double dropout = 0;            ///< on residual branches
+  double attention_dropout = 0;  ///< on attention probabilities
+};
+
+/// OPT-350M (Zhang et al. 2022), unlike the other OPTs: each norm stands behind its residual, none at the end, and the token
+/// embedding is narrower than the blocks, with a projection on either side of them. Weights start normal with deviation 0.02.
+struct opt_post_norm {
+  static constexpr auto vocab = &opt_post_norm_config::vocab;
+  static constexpr auto context = &opt_post_norm_config::context;
+  static constexpr auto narrow = &opt_post_norm_config::embedding_width;
+  static constexpr auto width = &opt_post_norm_config::width;
+  static constexpr auto ffn = &opt_post_norm_config::ffn;
+  static constexpr auto heads = &opt_post_norm_config::heads;
+  static constexpr auto layers = &opt_post_norm_config::layers;
+  static constexpr auto padding = &opt_post_norm_config::padding;
+  static constexpr auto drop = &opt_post_norm_config::dropout;
+  static constexpr auto attention_drop = &opt_post_norm_config::attention_dropout;
+
+  using attention_branch = residual<
+      sequential<named<"self_attn", causal_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
+  using mlp_branch = residual<
+      sequential<named<"fc1", linear<width, ffn>>, relu, named<"fc2", linear<ffn, width>>, dropout<drop>>>;
+  using block = sequential<attention_branch, named<"self_attn_layer_norm", layer_norm<width>>, mlp_branch,
+                           named<"final_layer_norm", layer_norm<width>>>;
+  using tokens = sequential<named<"embed_tokens", embedding<vocab, narrow, "", padding>>,
+                            named<"project_in", whole_linear<narrow, width, false>>>;
+  using net = initialised<
+      real{0.02}, sequential<sum<tokens, named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
+                             named<"layers", repeat<layers, block>>, named<"project_out", whole_linear<width, narrow, false>>,
+                             language_head<vocab, narrow, "embed_tokens.weight">>>;
+
+  opt_post_norm_config config;
+};
+
+}  // namespace redco
