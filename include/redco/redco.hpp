@@ -136,6 +136,8 @@
 #include <redco/options/resolved.hpp>
 #include <redco/options/to_json.hpp>
 
+#include <redco/model/bert.hpp>
+#include <redco/model/bert_encoder.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
@@ -144,7 +146,9 @@
 #include <redco/model/opt.hpp>
 #include <redco/model/opt_post_norm.hpp>
 #include <redco/model/qwen2.hpp>
+#include <redco/model/roberta.hpp>
 #include <redco/model/swiglu_decoder.hpp>
+#include <redco/model/vit.hpp>
 
 #include <redco/pipeline/any_pipeline.hpp>
 #include <redco/pipeline/batch_of.hpp>

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <redco/layer/counted_tokens.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/first_token.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/tanh_layer.hpp>
+
+#include <redco/model/bert_encoder.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The sizes of a BERT that classifies sequences; the defaults are BERT-large's (uncased).
+struct bert_config {
+  std::int64_t vocab = 30522;
+  std::int64_t context = 512;
+  std::int64_t token_types = 2;
+  std::int64_t width = 1024;
+  std::int64_t ffn = 4096;
+  std::int64_t heads = 16;
+  std::int64_t layers = 24;
+  std::int64_t classes = 2;
+  std::int64_t padding = 0;  ///< the id whose embedding is not trained
+  double norm_epsilon = 1e-12;
+  double dropout = 0;            ///< on embeddings, residual branches and what is classified
+  double attention_dropout = 0;  ///< on attention probabilities
+};
+
+/// BERT (Devlin et al. 2019) with a head that classifies sequences: the first token goes through the pooler, a linear layer
+/// and tanh, then to the classes. Gives [B, classes]. Weights start normal with deviation 0.02.
+struct bert {
+  static constexpr auto width = &bert_config::width;
+  static constexpr auto classes = &bert_config::classes;
+  static constexpr auto drop = &bert_config::dropout;
+
+  using encoder = bert_encoder<bert_config, 0, every_token>;
+  using head = sequential<first_token, named<"pooler.dense", linear<width, width>>, tanh_layer, dropout<drop>,
+                          named<"classifier", linear<width, classes>>>;
+  using net = initialised<real{0.02}, sequential<encoder::net, head>>;
+
+  bert_config config;
+};
+
+}  // namespace redco

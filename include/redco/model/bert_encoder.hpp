@@ -1,0 +1,49 @@
+#pragma once
+
+#include <redco/layer/attention.hpp>
+#include <redco/layer/counted_tokens.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/exact_gelu.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/positions.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sum.hpp>
+#include <redco/layer/token_types.hpp>
+
+namespace redco {
+
+/// What BERT and RoBERTa have in common: the sum of three embeddings, normed, then post-norm blocks with GELU in which each
+/// token sees all. Positions are counted over `Counted` from row `Offset`.
+template <class Config, auto Offset, class Counted>
+struct bert_encoder {
+  static constexpr auto vocab = &Config::vocab;
+  static constexpr auto context = &Config::context;
+  static constexpr auto types = &Config::token_types;
+  static constexpr auto width = &Config::width;
+  static constexpr auto ffn = &Config::ffn;
+  static constexpr auto heads = &Config::heads;
+  static constexpr auto layers = &Config::layers;
+  static constexpr auto epsilon = &Config::norm_epsilon;
+  static constexpr auto padding = &Config::padding;
+  static constexpr auto drop = &Config::dropout;
+  static constexpr auto attention_drop = &Config::attention_dropout;
+
+  using norm = named<"LayerNorm", layer_norm<width, epsilon>>;
+  using embeddings = sequential<sum<named<"word_embeddings", embedding<vocab, width, "", padding>>,
+                                    named<"position_embeddings", positions<context, width, Offset, Counted>>,
+                                    named<"token_type_embeddings", token_types<types, width>>>,
+                                norm, dropout<drop>>;
+  using attention_branch =
+      residual<sequential<full_attention<width, heads, heads, 0, true, attention_drop>, dropout<drop>>>;
+  using mlp_branch = residual<sequential<named<"intermediate", linear<width, ffn>>, exact_gelu,
+                                         named<"output", linear<ffn, width>>, dropout<drop>>>;
+  using block = sequential<named<"attention", sequential<attention_branch, norm>>, mlp_branch, named<"output", norm>>;
+  using net = sequential<named<"embeddings", embeddings>, named<"encoder.layer", repeat<layers, block>>>;
+};
+
+}  // namespace redco

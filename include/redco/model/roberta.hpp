@@ -1,0 +1,54 @@
+#pragma once
+
+#include <redco/layer/counted_tokens.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/first_token.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/tanh_layer.hpp>
+
+#include <redco/model/bert_encoder.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The sizes of a RoBERTa that classifies sequences; the defaults are RoBERTa-large's.
+struct roberta_config {
+  std::int64_t vocab = 50265;
+  std::int64_t context = 512;
+  std::int64_t token_types = 1;
+  std::int64_t width = 1024;
+  std::int64_t ffn = 4096;
+  std::int64_t heads = 16;
+  std::int64_t layers = 24;
+  std::int64_t classes = 2;
+  std::int64_t padding = 1;  ///< the id that has no position and whose embeddings are not trained
+  double norm_epsilon = 1e-5;
+  double dropout = 0;            ///< on embeddings, residual branches and what is classified
+  double attention_dropout = 0;  ///< on attention probabilities
+
+  constexpr std::int64_t first_position() const { return padding + 1; }
+};
+
+/// RoBERTa (Liu et al. 2019) with a head that classifies sequences: BERT's encoder with positions that count what is not
+/// padding, from the row behind the padding id; the head has a linear layer and tanh of its own. Gives [B, classes]. Weights
+/// start normal with deviation 0.02.
+struct roberta {
+  static constexpr auto width = &roberta_config::width;
+  static constexpr auto classes = &roberta_config::classes;
+  static constexpr auto drop = &roberta_config::dropout;
+
+  using encoder =
+      bert_encoder<roberta_config, &roberta_config::first_position, tokens_other_than<&roberta_config::padding>>;
+  using head = sequential<first_token, dropout<drop>, named<"dense", linear<width, width>>, tanh_layer, dropout<drop>,
+                          named<"out_proj", linear<width, classes>>>;
+  using net = initialised<real{0.02}, sequential<encoder::net, named<"classifier", head>>>;
+
+  roberta_config config;
+};
+
+}  // namespace redco
