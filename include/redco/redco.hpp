@@ -136,6 +136,7 @@
 #include <redco/options/resolved.hpp>
 #include <redco/options/to_json.hpp>
 
+#include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/bert_encoder.hpp>
 #include <redco/model/gpt2.hpp>
@@ -148,6 +149,9 @@
 #include <redco/model/qwen2.hpp>
 #include <redco/model/roberta.hpp>
 #include <redco/model/swiglu_decoder.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/model/t5_gated.hpp>
+#include <redco/model/t5_net.hpp>
 #include <redco/model/vit.hpp>
 
 #include <redco/pipeline/any_pipeline.hpp>

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <redco/layer/attention.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/exact_gelu.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/positions.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/scale.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/square_root.hpp>
+#include <redco/layer/sum.hpp>
+
+#include <redco/meta/fixed_string.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The sizes of a BART; the defaults are BART-large's.
+struct bart_config {
+  std::int64_t vocab = 50265;
+  std::int64_t context = 1024;
+  std::int64_t width = 1024;
+  std::int64_t ffn = 4096;
+  std::int64_t decoder_ffn = 4096;
+  std::int64_t heads = 16;
+  std::int64_t decoder_heads = 16;
+  std::int64_t layers = 12;  ///< of the encoder
+  std::int64_t decoder_layers = 12;
+  std::int64_t padding = 1;       ///< the id whose embedding is not trained as an input
+  bool scale_embedding = false;   ///< multiply token embeddings by sqrt(width)
+  double dropout = 0;             ///< on embeddings and residual branches
+  double activation_dropout = 0;  ///< within the feed-forward
+  double attention_dropout = 0;   ///< on attention probabilities
+
+  constexpr double embedding_factor() const { return scale_embedding ? square_root(static_cast<double>(width)) : 1; }
+};
+
+/// BART (Lewis et al. 2020): an encoder-decoder of post-norm blocks with GELU; learned positions from row 2 on each side,
+/// normed with the tokens; one token embedding for both sides and the head, whose bias is loaded and not trained. Weights
+/// start normal with deviation 0.02.
+struct bart {
+  static constexpr auto vocab = &bart_config::vocab;
+  static constexpr auto context = &bart_config::context;
+  static constexpr auto width = &bart_config::width;
+  static constexpr auto padding = &bart_config::padding;
+  static constexpr auto factor = &bart_config::embedding_factor;
+  static constexpr auto drop = &bart_config::dropout;
+  static constexpr auto inner_drop = &bart_config::activation_dropout;
+  static constexpr auto attention_drop = &bart_config::attention_dropout;
+
+  template <fixed_string Tokens>
+  using embeddings =
+      sequential<sum<sequential<named<"embed_tokens", embedding<vocab, width, Tokens, padding>>, scale<factor>>,
+                     named<"embed_positions", positions<context, width, 2>>>,
+                 named<"layernorm_embedding", layer_norm<width>>, dropout<drop>>;
+  template <fixed_string Name, fixed_string Norm, attention_kind Kind, auto Heads>
+  using attention_part =
+      sequential<residual<sequential<named<Name, attention<Kind, width, Heads, Heads, 0, true, attention_drop>>,
+                                     dropout<drop>>>,
+                 named<Norm, layer_norm<width>>>;
+  template <auto Inner>
+  using mlp_part =
+      sequential<residual<sequential<named<"fc1", linear<width, Inner>>, exact_gelu, dropout<inner_drop>,
+                                     named<"fc2", linear<Inner, width>>, dropout<drop>>>,
+                 named<"final_layer_norm", layer_norm<width>>>;
+
+  using encoder_block =
+      sequential<attention_part<"self_attn", "self_attn_layer_norm", attention_kind::full, &bart_config::heads>,
+                 mlp_part<&bart_config::ffn>>;
+  using decoder_block = sequential<
+      attention_part<"self_attn", "self_attn_layer_norm", attention_kind::causal, &bart_config::decoder_heads>,
+      attention_part<"encoder_attn", "encoder_attn_layer_norm", attention_kind::cross, &bart_config::decoder_heads>,
+      mlp_part<&bart_config::decoder_ffn>>;
+  using encoder = sequential<embeddings<"">, named<"layers", repeat<&bart_config::layers, encoder_block>>>;
+  using decoder = sequential<embeddings<"encoder.embed_tokens.weight">,
+                             named<"layers", repeat<&bart_config::decoder_layers, decoder_block>>>;
+  using head = named<"final_logits", language_head<vocab, width, "encoder.embed_tokens.weight", head_bias::fixed>>;
+  using net = initialised<real{0.02}, sequential<encoder_decoder<encoder, decoder>, head>>;
+
+  bart_config config;
+};
+
+}  // namespace redco

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/square_root.hpp>
+
+#include <redco/model/t5_net.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The sizes of a T5; the defaults are T5-11B's.
+struct t5_config {
+  std::int64_t vocab = 32128;
+  std::int64_t width = 1024;
+  std::int64_t ffn = 65536;
+  std::int64_t heads = 128;
+  std::int64_t head_dim = 128;
+  std::int64_t layers = 24;  ///< of the encoder
+  std::int64_t decoder_layers = 24;
+  std::int64_t buckets = 32;    ///< of distances
+  std::int64_t farthest = 128;  ///< the distance from which on all share a bucket
+  double norm_epsilon = 1e-6;
+  double dropout = 0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
+
+  constexpr double from_width() const { return 1 / square_root(static_cast<double>(width)); }
+  constexpr double from_heads() const { return 1 / square_root(static_cast<double>(heads * head_dim)); }
+  constexpr double from_ffn() const { return 1 / square_root(static_cast<double>(ffn)); }
+};
+
+/// T5 (Raffel et al. 2020) with its ReLU feed-forward and a tied head. A weight starts normal with deviation 1 / sqrt(inputs),
+/// the token embedding with 1.
+struct t5 {
+  static constexpr auto width = &t5_config::width;
+  static constexpr auto ffn = &t5_config::ffn;
+  static constexpr auto from_ffn = &t5_config::from_ffn;
+  static constexpr auto drop = &t5_config::dropout;
+
+  using feed_forward = sequential<named<"wi", linear<width, ffn, false>>, relu, dropout<drop>,
+                                  named<"wo", initialised<from_ffn, linear<ffn, width, false>>>>;
+  using net = t5_net<t5_config, feed_forward, true>::net;
+
+  t5_config config;
+};
+
+}  // namespace redco

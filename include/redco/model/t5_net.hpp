@@ -1,0 +1,68 @@
+#pragma once
+
+#include <redco/layer/attention.hpp>
+#include <redco/layer/distance_biased.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/layer.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/rms_norm.hpp>
+#include <redco/layer/scale.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/unscaled.hpp>
+#include <redco/layer/with_distance_bias.hpp>
+
+#include <redco/meta/fixed_string.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+/// The encoder-decoder of T5 (Raffel et al. 2020) around its feed-forward: pre-norm blocks with RMS norms and no biases;
+/// attention without the factor 1 / sqrt(head_dim), its only positions a bias by distance that all blocks of a stack share;
+/// one token embedding for both sides. A tied head reads it too, after a factor of 1 / sqrt(width).
+template <class Config, layer FeedForward, bool Tied>
+struct t5_net {
+  static constexpr auto vocab = &Config::vocab;
+  static constexpr auto width = &Config::width;
+  static constexpr auto heads = &Config::heads;
+  static constexpr auto head_dim = &Config::head_dim;
+  static constexpr auto buckets = &Config::buckets;
+  static constexpr auto farthest = &Config::farthest;
+  static constexpr auto epsilon = &Config::norm_epsilon;
+  static constexpr auto drop = &Config::dropout;
+  static constexpr auto from_width = &Config::from_width;
+  static constexpr auto from_heads = &Config::from_heads;
+
+  template <attention_kind Kind, class... Traits>
+  using attention =
+      redco::attention<Kind, width, heads, heads, head_dim, false, drop, from_heads, unscaled, Traits...>;
+  template <fixed_string Name, layer Branch>
+  using branch =
+      residual<sequential<named<Name, sequential<named<"layer_norm", rms_norm<width, epsilon>>, Branch>>, dropout<drop>>>;
+  using self_attention = branch<"SelfAttention", attention<attention_kind::full, distance_biased>>;
+  using causal_self_attention = branch<"SelfAttention", attention<attention_kind::causal, distance_biased>>;
+  using cross_attention = branch<"EncDecAttention", attention<attention_kind::cross>>;
+  using feed_forward = branch<"DenseReluDense", FeedForward>;
+
+  template <attention_kind Kind, auto Layers, fixed_string Tokens, layer Block>
+  using stack = sequential<
+      named<"embed_tokens", initialised<real{1}, embedding<vocab, width, Tokens>>>, dropout<drop>,
+      with_distance_bias<Kind, heads, buckets, farthest, named<"block", repeat<Layers, Block>>>,
+      named<"final_layer_norm", rms_norm<width, epsilon>>, dropout<drop>>;
+  using encoder = stack<attention_kind::full, &Config::layers, "", sequential<self_attention, feed_forward>>;
+  using decoder = stack<attention_kind::causal, &Config::decoder_layers, "encoder.embed_tokens.weight",
+                        sequential<causal_self_attention, cross_attention, feed_forward>>;
+  using tied_head = sequential<scale<from_width>, language_head<vocab, width, "encoder.embed_tokens.weight">>;
+  using own_head = named<"lm_head", initialised<real{1}, language_head<vocab, width>>>;
+  using net = initialised<from_width, sequential<encoder_decoder<encoder, decoder>,
+                                                 std::conditional_t<Tied, tied_head, own_head>>>;
+};
+
+}  // namespace redco

@@ -1,0 +1,107 @@
+// T5 with either feed-forward and BART: as many numbers as the public models, cuts, legal widths, messages, shared tables.
+#include "model_facts.hpp"
+
+#include <redco/model/bart.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/model/t5_gated.hpp>
+#include <redco/shard/keep_whole.hpp>
+
+namespace {
+
+using namespace model_facts;
+using redco::extents;
+using redco::reason;
+
+/// A T5 of these sizes with `matrices` in its feed-forward and `tables` of the vocabulary.
+constexpr std::int64_t t5_numbers(std::int64_t width, std::int64_t inner, std::int64_t ffn, std::int64_t heads,
+                                  std::int64_t matrices, std::int64_t tables) {
+  std::int64_t const attention = 4 * width * inner + width, feed_forward = matrices * width * ffn + width;
+  return tables * 32128 * width + 24 * (3 * attention + 2 * feed_forward) + 2 * 32 * heads + 2 * width;
+}
+constexpr redco::t5 t5_11b{};
+static_assert(numbers<t5_11b>() == t5_numbers(1024, 128 * 128, 65536, 128, 2, 1));
+static_assert(numbers<t5_11b>() == 11'307'321'344);
+constexpr redco::t5_gated t5_xxl{};
+static_assert(numbers<t5_xxl>() == t5_numbers(4096, 64 * 64, 10240, 64, 3, 2));
+static_assert(numbers<t5_xxl>() == 11'135'332'352);
+constexpr redco::t5 t5_small{{.width = 512, .ffn = 2048, .heads = 8, .head_dim = 64, .layers = 6, .decoder_layers = 6}};
+static_assert(numbers<t5_small>() == 60'506'624);
+
+// One table for both sides, and for a tied head; the bias by distance once for each stack, cut by heads.
+static_assert(count<t5_11b>("encoder.embed_tokens.weight") == 1 && count<t5_11b>("decoder.embed_tokens.weight") == 0);
+static_assert(count<t5_11b>("lm_head.weight") == 0 && count<t5_xxl>("lm_head.weight") == 1);
+static_assert(part<t5_11b>("encoder.relative_attention_bias.weight", 4, reason::heads) == extents{32, 32});
+static_assert(part<t5_xxl>("decoder.relative_attention_bias.weight", 2, reason::heads) == extents{32, 32});
+static_assert(at<t5_11b>("decoder.relative_attention_bias.weight", 4).fact.copies() == 1);
+
+static_assert(part<t5_11b>("encoder.block.*.SelfAttention.q.weight", 4, reason::heads) == extents{4096, 1024});
+static_assert(part<t5_11b>("decoder.block.*.EncDecAttention.k.weight", 2, reason::heads) == extents{8192, 1024});
+static_assert(part<t5_11b>("decoder.block.*.EncDecAttention.o.weight", 4, reason::row) == extents{1024, 4096});
+static_assert(part<t5_11b>("encoder.block.*.DenseReluDense.wi.weight", 4, reason::column) == extents{16384, 1024});
+static_assert(part<t5_11b>("encoder.block.*.DenseReluDense.wo.weight", 2, reason::row) == extents{1024, 32768});
+static_assert(part<t5_xxl>("decoder.block.*.DenseReluDense.gate.weight", 4, reason::column) == extents{2560, 4096});
+static_assert(part<t5_xxl>("decoder.block.*.DenseReluDense.up.weight", 2, reason::column) == extents{5120, 4096});
+static_assert(part<t5_xxl>("decoder.block.*.DenseReluDense.wo.weight", 4, reason::row) == extents{4096, 2560});
+static_assert(part<t5_xxl>("lm_head.weight", 4, reason::vocabulary) == extents{8032, 4096});
+static_assert(legal_widths<t5_xxl>({1, 2, 4, 8, 16, 32, 64}));
+
+// Scores without the factor, which q's starting weights carry.
+using self_attention = redco::full_attention<64, 4, 4, 16, false, 0, 0, redco::unscaled, redco::distance_biased>;
+static_assert(self_attention::scores(redco::no_config{}).scale == 1 && self_attention::is_distance_biased);
+static_assert(at<t5_xxl>("encoder.block.*.SelfAttention.q.weight", 1).fact.start.deviation == 1.0 / 64 / 8);
+static_assert(at<t5_xxl>("encoder.block.*.SelfAttention.k.weight", 1).fact.start.deviation == 1.0 / 64);
+
+// Two all-reduces in a block of the encoder, three in one of the decoder; backward one more there, for the encoder's states.
+static_assert(reductions<t5_xxl>("encoder.block.*", false, 24) == 2 && reductions<t5_xxl>("encoder.block.*", true, 24) == 2);
+static_assert(reductions<t5_xxl>("decoder.block.*", false, 24) == 3 && reductions<t5_xxl>("decoder.block.*", true, 24) == 4);
+static_assert(reductions<t5_11b>("", false) == 5 * 24 + 2 && reductions<t5_11b>("", true) == 6 * 24 + 1);
+
+/// How often, and in which shape, `layer` keeps `slot` for examples of eight tokens.
+template <auto const& Model>
+constexpr redco::saved_fact kept(std::string_view layer, std::string_view slot) {
+  for (redco::saved_fact const& s : redco::facts_of<Model>({.batch = 2, .sequence = 8}).saved)
+    if (s.layer.view() == layer && s.slot.view() == slot) return s;
+  return {};
+}
+// Fifteen distances between eight positions; all blocks read one bias.
+static_assert(kept<t5_xxl>("encoder", "bias").shape == extents{64, 15} && kept<t5_xxl>("encoder", "bias").split_dim == 0);
+static_assert(kept<t5_xxl>("encoder", "bias").copies == 1 && !kept<t5_xxl>("encoder", "bias").in_block);
+static_assert(kept<t5_xxl>("decoder.block.*.SelfAttention", "distance_gradient").shape == extents{64, 15});
+static_assert(kept<t5_xxl>("decoder.block.*.EncDecAttention", "distance_gradient").shape == extents{});
+
+// An override reaches through the bias into its stack.
+struct whole_feed_forward {
+  using net = redco::keep_whole<redco::t5::net, "decoder.block.*.DenseReluDense">;
+  redco::t5_config config;
+};
+constexpr whole_feed_forward overridden{};
+static_assert(!at<overridden>("decoder.block.*.DenseReluDense.wi.weight", 4).is_split());
+static_assert(part<overridden>("encoder.block.*.DenseReluDense.wi.weight", 4, reason::column) == extents{16384, 1024});
+
+// One table of tokens, two of positions with two rows more, three norms in a block of the decoder; a bias of the head that is
+// loaded, not trained.
+constexpr redco::bart bart_large{};
+constexpr std::int64_t d = 1024, attention = 4 * d * d + 4 * d + 2 * d, feed_forward = 8 * d * d + 5 * d + 2 * d;
+static_assert(numbers<bart_large>() == 50265 * d + 2 * 1026 * d + 2 * 2 * d + 12 * (3 * attention + 2 * feed_forward));
+static_assert(numbers<bart_large>() == 406'291'456);
+static_assert(!at<bart_large>("final_logits.bias", 1).fact.trained && count<bart_large>("final_logits.weight") == 0);
+static_assert(part<bart_large>("final_logits.bias", 2, reason::vocabulary) == extents{25133});
+static_assert(kept<bart_large>("final_logits", "bias_gradient").shape == extents{});
+
+// A vocabulary of 50265 rows: the last shard has padding.
+static_assert(part<bart_large>("encoder.embed_tokens.weight", 2, reason::vocabulary) == extents{25133, 1024});
+static_assert(at<bart_large>("encoder.embed_tokens.weight", 2).logical(1) == extents{25132, 1024});
+static_assert(count<bart_large>("decoder.embed_tokens.weight") == 0);
+static_assert(part<bart_large>("decoder.embed_positions.weight", 4, reason::position) == extents{1026, 1024});
+static_assert(part<bart_large>("decoder.layers.*.encoder_attn.v.weight", 4, reason::heads) == extents{256, 1024});
+static_assert(part<bart_large>("decoder.layers.*.fc2.weight", 4, reason::row) == extents{1024, 1024});
+static_assert(legal_widths<bart_large>({1, 2, 4, 8, 16}));
+static_assert(reductions<bart_large>("encoder.layers.*", false, 12) == 2);
+static_assert(reductions<bart_large>("encoder.layers.*", true, 12) == 2);
+static_assert(reductions<bart_large>("decoder.layers.*", false, 12) == 3);
+static_assert(reductions<bart_large>("decoder.layers.*", true, 12) == 4);
+static_assert(redco::bart_config{.scale_embedding = true}.embedding_factor() == 32);
+
+}  // namespace
+
+int main() {}
