@@ -139,6 +139,14 @@
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/bert_encoder.hpp>
+#include <redco/model/from_config/common_keys.hpp>
+#include <redco/model/from_config/config_reader.hpp>
+#include <redco/model/from_config/families.hpp>
+#include <redco/model/from_config/gpt2.hpp>
+#include <redco/model/from_config/llama.hpp>
+#include <redco/model/from_config/mistral.hpp>
+#include <redco/model/from_config/qwen2.hpp>
+#include <redco/model/from_config/swiglu_keys.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
@@ -199,9 +207,11 @@
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
+#include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/smallest_change.hpp>
 #include <redco/report/step_moments.hpp>
+#include <redco/report/widths_text.hpp>
 
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/tensor/loss.hpp>

@@ -136,3 +136,8 @@ redco_add_test(build.report_browser COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SO
 
 redco_add_test(build.shard_report COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/shard_report
   -DTORCH_ROOT=${redco_torch_found} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/shard_report.cmake)
+
+if(TARGET redco-plan)
+  redco_add_test(build.plan_tool COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:redco-plan> -DWORK=${PROJECT_BINARY_DIR}/plan_tool
+    -P ${CMAKE_CURRENT_LIST_DIR}/plan_tool.cmake)
+endif()

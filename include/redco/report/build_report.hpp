@@ -2,6 +2,7 @@
 
 #include <redco/report/budget_text.hpp>
 #include <redco/report/report_format.hpp>
+#include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/smallest_change.hpp>
 
@@ -37,20 +38,6 @@ struct build_report_request {
   std::int64_t budget = 0;  ///< 0: none
   std::vector<report_format> formats;
 };
-
-/// The run of one rank when `load` is the global batch: each replica takes its share in micro-batches.
-constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
-                         bool recompute) {
-  std::int64_t const share = (load.batch - 1) / on.dp + 1;
-  std::int64_t const at_once = micro_batch > 0 ? std::min(micro_batch, share) : share;
-  setup run;
-  run.mesh = on;
-  run.load = {at_once, load.sequence};
-  run.compute = compute;
-  run.recompute = recompute;
-  run.micro_batches = (share - 1) / at_once + 1;
-  return run;
-}
 
 namespace detail {
 

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <redco/model/from_config/config_reader.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace redco {
+
+/// The keys that every family has: bookkeeping, generation and ids are skipped, what would change the model is refused.
+/// `architecture` is the only class of the family that is planned.
+inline void read_common_keys(config_reader& c, std::string_view architecture) {
+  if (json_value const* const list = c.find("architectures"); list != nullptr) {
+    bool has = false;
+    if (list->is_array())
+      for (json_value const& one : *list) has = has || one == architecture;
+    if (!has) c.refuse(c.is("architectures", *list) + "; only " + std::string(architecture) + " is supported");
+  }
+  c.only("initializer_range", 0.02);
+  c.only("is_encoder_decoder", false);
+  c.only("is_decoder", false);
+  c.only("add_cross_attention", false);
+  c.only("pruned_heads", json_value::object());
+  c.only("chunk_size_feed_forward", 0);
+  c.only("torchscript", false);
+  c.skip({"model_type",
+          "_name_or_path",
+          "transformers_version",
+          "torch_dtype",
+          "dtype",
+          "use_cache",
+          "bos_token_id",
+          "eos_token_id",
+          "pad_token_id",
+          "sep_token_id",
+          "cls_token_id",
+          "decoder_start_token_id",
+          "tokenizer_class",
+          "task_specific_params",
+          "output_attentions",
+          "output_hidden_states",
+          "output_scores",
+          "return_dict",
+          "return_dict_in_generate",
+          "id2label",
+          "label2id",
+          "problem_type",
+          "prefix",
+          "finetuning_task",
+          "max_length",
+          "min_length",
+          "do_sample",
+          "early_stopping",
+          "num_beams",
+          "num_beam_groups",
+          "diversity_penalty",
+          "temperature",
+          "top_k",
+          "top_p",
+          "typical_p",
+          "repetition_penalty",
+          "length_penalty",
+          "no_repeat_ngram_size",
+          "encoder_no_repeat_ngram_size",
+          "bad_words_ids",
+          "num_return_sequences",
+          "forced_bos_token_id",
+          "forced_eos_token_id",
+          "remove_invalid_values",
+          "exponential_decay_length_penalty",
+          "suppress_tokens",
+          "begin_suppress_tokens",
+          "cross_attention_hidden_size",
+          "tie_encoder_decoder"});
+}
+
+/// Refuses heads that do not divide the width.
+inline void check_heads(config_reader const& c, std::int64_t width, std::int64_t heads) {
+  if (width % heads != 0)
+    c.refuse("a width of " + std::to_string(width) + " is not divisible by " + std::to_string(heads) +
+             " heads; correct one of them");
+}
+
+}  // namespace redco

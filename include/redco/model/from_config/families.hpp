@@ -1,0 +1,56 @@
+#pragma once
+
+#include <redco/model/from_config/config_reader.hpp>
+#include <redco/model/from_config/gpt2.hpp>
+#include <redco/model/from_config/llama.hpp>
+#include <redco/model/from_config/mistral.hpp>
+#include <redco/model/from_config/qwen2.hpp>
+
+#include <redco/json/value.hpp>
+
+#include <redco/meta/nearest.hpp>
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// Types with a `name` and a function `read(config_reader&, use)`.
+template <class... Family>
+struct family_list {};
+
+/// Every family that a config.json can name in its model_type. A new one is a header here and its name in this list.
+using config_families = family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config>;
+
+namespace detail {
+
+template <class Use, class... Family>
+auto visit_family(config_reader& c, Use&& use, family_list<Family...>) {
+  std::vector<std::string> const names{std::string(Family::name)...};
+  json_value const* const type = c.find("model_type");
+  if (type == nullptr || !type->is_string()) c.refuse("\"model_type\" is missing; it names the family of a model");
+  std::string const wanted = type->get<std::string>();
+  using result = std::common_type_t<decltype(Family::read(c, use))...>;
+  std::optional<result> found;
+  static_cast<void>(((wanted == Family::name && (found.emplace(Family::read(c, use)), true)) || ...));
+  if (found) return std::move(*found);
+  std::string list, near = nearest(wanted, names);
+  for (std::string const& name : names) list += (list.empty() ? "" : ", ") + name;
+  c.refuse(c.is("model_type", *type) + ", which is not supported; " +
+           (near.empty() ? "supported are " + list : "did you mean \"" + near + "\"?"));
+}
+
+}  // namespace detail
+
+/// Calls `use` with the model that a config.json describes, and returns what it returns. `source` is for errors.
+/// Errors: exit_code::data for what is missing, unknown, contradictory, absurd or not supported.
+template <class Use>
+auto model_from_config(json_value const& config, std::string const& source, Use&& use) {
+  config_reader c(config, source);
+  return detail::visit_family(c, use, config_families{});
+}
+
+}  // namespace redco

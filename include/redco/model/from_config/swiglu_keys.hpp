@@ -1,0 +1,73 @@
+#pragma once
+
+#include <redco/model/from_config/common_keys.hpp>
+#include <redco/model/from_config/config_reader.hpp>
+
+#include <redco/layer/rotary_angles.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace redco {
+
+/// The keys of rotary positions, in a nested object or beside the others. `scaling` is nullptr where a family has none.
+inline void read_rotary_keys(config_reader& c, double& theta, rotary_scaling* scaling) {
+  double const largest = 1e12;
+  theta = c.real("rope_theta", theta, 1, largest);
+  bool const beside = c.find("rope_theta") != nullptr;
+  json_value const* const parameters = c.find("rope_parameters");
+  json_value const* const older = c.find("rope_scaling");
+  if (parameters != nullptr && older != nullptr)
+    c.refuse("\"rope_parameters\" and \"rope_scaling\" say the same of a model; remove the wrong one");
+  if (parameters == nullptr && older == nullptr) return;
+  config_reader inner(parameters != nullptr ? *parameters : *older,
+                      c.source() + (parameters != nullptr ? ": rope_parameters" : ": rope_scaling"));
+  double const named = inner.real("rope_theta", theta, 1, largest);
+  if (beside && named != theta) c.refuse("two different \"rope_theta\" are given; remove the wrong one");
+  theta = named;
+  json_value const* kind = inner.find("rope_type");
+  if (json_value const* const old_name = inner.find("type"); kind == nullptr) kind = old_name;
+  if (kind != nullptr && *kind != "default") {
+    if (scaling == nullptr || *kind != "llama3")
+      inner.refuse(inner.is("rope_type", *kind) + ", which is not supported; only \"default\"" +
+                   (scaling == nullptr ? " is" : " and \"llama3\" are"));
+    scaling->factor = inner.real("factor", 1, 1, 1e6);
+    scaling->low_frequency = inner.real("low_freq_factor", 1, 1e-6, 1e6);
+    scaling->high_frequency = inner.real("high_freq_factor", 4, 1e-6, 1e6);
+    scaling->context = inner.extent({"original_max_position_embeddings"}, 8192);
+  }
+  inner.finish();
+}
+
+/// The keys that LLaMA and its kin share.
+template <class Config>
+void read_swiglu_keys(config_reader& c, Config& g, std::string_view architecture, rotary_scaling* scaling = nullptr) {
+  read_common_keys(c, architecture);
+  g.vocab = c.extent({"vocab_size"});
+  g.context = c.extent({"max_position_embeddings"});
+  g.width = c.extent({"hidden_size"});
+  g.ffn = c.extent({"intermediate_size"});
+  g.heads = c.extent({"num_attention_heads"});
+  g.kv_heads = c.extent({"num_key_value_heads"}, g.heads);
+  g.head_dim = c.extent({"head_dim"}, 0);
+  g.layers = c.extent({"num_hidden_layers"});
+  g.norm_epsilon = c.real("rms_norm_eps", 1e-6, 1e-30, 1);
+  g.padding = c.integer({"pad_token_id"}, -1, -1);
+  g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
+  read_rotary_keys(c, g.theta, scaling);
+  if (g.head_dim == 0) check_heads(c, g.width, g.heads);
+  std::int64_t const dim = g.head_dim > 0 ? g.head_dim : g.width / g.heads;
+  if (dim % 2 != 0)
+    c.refuse("heads have " + std::to_string(dim) + " features, which rotary positions cannot pair; make them even");
+  if (dim > config_reader::most / g.heads)
+    c.refuse(std::to_string(g.heads) + " heads of " + std::to_string(dim) +
+             " features are too many; correct one of them");
+  if (g.kv_heads > g.heads || g.heads % g.kv_heads != 0)
+    c.refuse(std::to_string(g.heads) + " heads are not divisible by " + std::to_string(g.kv_heads) +
+             " key-value heads; correct one of them");
+  if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
+  c.only("hidden_act", "silu");
+}
+
+}  // namespace redco

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/cost/setup.hpp>
+
+#include <redco/model/model.hpp>
+#include <redco/shape/dtype.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace redco {
+
+/// The run of one rank when `load` is the global batch: each replica takes its share, `micro_batch` examples at once (0:
+/// all). Requires positive sizes.
+constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
+                         bool recompute) {
+  std::int64_t const share = (load.batch - 1) / on.dp + 1;
+  std::int64_t const at_once = micro_batch > 0 ? std::min(micro_batch, share) : share;
+  setup run;
+  run.mesh = on;
+  run.load = {at_once, load.sequence};
+  run.compute = compute;
+  run.recompute = recompute;
+  run.micro_batches = (share - 1) / at_once + 1;
+  return run;
+}
+
+}  // namespace redco

@@ -1,0 +1,57 @@
+# redco-plan: what it prints and its exit codes.
+#   cmake -DTOOL=redco-plan -DWORK=DIR -P plan_tool.cmake
+
+file(REMOVE_RECURSE "${WORK}")
+set(sizes "\"model_type\": \"gpt2\", \"vocab_size\": 50257, \"n_embd\": 768, \"n_head\": 12, \"n_layer\": 12")
+file(WRITE "${WORK}/config.json" "{${sizes}, \"n_positions\": 1024}")
+file(WRITE "${WORK}/heads.json" "{\"model_type\": \"gpt2\", \"vocab_size\": 99, \"n_positions\": 9, \"n_embd\": 50, \"n_head\": 4, \
+\"n_layer\": 2}")
+file(WRITE "${WORK}/twice.json" "{${sizes}, \"n_positions\": 1024, \"n_ctx\": 512}")
+file(WRITE "${WORK}/absurd.json" "{\"model_type\": \"gpt2\", \"vocab_size\": 4611686018427387904}")
+file(WRITE "${WORK}/large.json" "{\"model_type\": \"gpt2\", \"vocab_size\": 268435456, \"n_positions\": 268435456, \
+\"n_embd\": 268435456, \"n_head\": 1, \"n_layer\": 268435456}")
+file(WRITE "${WORK}/family.json" "{\"model_type\": \"mamba\"}")
+file(WRITE "${WORK}/broken.json" "{")
+
+function(expect code text)
+  execute_process(COMMAND ${TOOL} ${ARGN} WORKING_DIRECTORY ${WORK} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL code OR NOT out MATCHES "${text}")
+    message(FATAL_ERROR "redco-plan ${ARGN}: expected exit code ${code} and '${text}', got ${status}:\n${out}")
+  endif()
+endfunction()
+
+expect(0 "usage: redco-plan CONFIG.JSON .OPTIONS.\n.*--n-model-shards INTEGER .*--device-memory TEXT" --help)
+expect(0 "^plan: mesh 1x4, f32, adamw, 1 micro-batch of 8 x 1024\n.*\n +4 +[0-9.]+ GiB  fits\n.*mesh 1x4: fits, "
+  config.json --n-model-shards 4 --batch 8 --sequence 1024 --optimizer adamw --device-memory 40GiB)
+expect(1 "   1 +[0-9.]+ GiB  does not fit\n.*mesh 1x1: does not fit, .*\n  largest: activations .*\n  smallest change that fits: \
+[24] model shards" config.json --batch 8 --device-memory 3GiB)
+expect(0 "mesh 2x3, bf16, sgd, 2 micro-batches of 2 x 64, blocks recomputed" config.json --mesh 2x3 --batch 8 --micro-batch 2
+  --dtype bf16 --optimizer sgd --sequence 64 --recompute)
+expect(0 "\"schema\": \"redco.shard_report\"" config.json --format json)
+expect(0 "model shards and what a rank holds at most" config.json --format html --output page.html)
+file(READ "${WORK}/page.html" page)
+if(NOT page MATCHES "^<!doctype html>.*</html>\n$")
+  message(FATAL_ERROR "page.html is no page")
+endif()
+
+expect(64 "no model; write redco-plan config.json")
+expect(64 "unknown option --bacth; did you mean --batch" config.json --bacth 8)
+expect(64 "h.*attn.q.weight has 12 units, which 5 model shards do not divide; legal widths are 1, 2, 3, 4, 6, 12: choose one with \
+--n-model-shards" config.json --n-model-shards 5)
+expect(64 "6 ranks cannot hold copies of 4 model shards each" config.json --ranks 6 --n-model-shards 4)
+expect(64 "'0x2' is not a mesh" config.json --mesh 0x2)
+expect(64 "more than a million ranks" config.json --mesh 65536x65536)
+expect(64 "--n-model-shards -1 is no count" config.json --n-model-shards -1)
+expect(64 "--batch 0 is no count" config.json --batch 0)
+expect(64 "--sequence 2048 is longer than the model's context of 1024" config.json --sequence 2048)
+expect(64 "'40' has no unit; write 40GiB" config.json --device-memory 40)
+expect(64 "is not one of adamw.adam.sgd" config.json --optimizer lion)
+expect(64 "more bytes than 63 bits can count" config.json --batch 268435456 --micro-batch 1)
+expect(65 "no.json: No such file" no.json)
+expect(65 "broken.json:1:" broken.json)
+expect(65 "heads.json: a width of 50 is not divisible by 4 heads; correct one of them" heads.json)
+expect(65 "twice.json: \"n_positions\" is 1024 and \"n_ctx\" is 512, but both say the same" twice.json)
+expect(65 "absurd.json: \"vocab_size\" is 4611686018427387904; write an integer from 1" absurd.json)
+expect(65 "large.json: the model has more bytes than 63 bits can count; correct its sizes" large.json)
+expect(65 "family.json: \"model_type\" is \"mamba\", which is not supported" family.json)
+expect(74 "no/page.html: cannot be written" config.json --format html --output no/page.html)

@@ -1,0 +1,110 @@
+#include "catch.hpp"
+#include "shared_folder.hpp"
+
+#include <redco/model/from_config/families.hpp>
+
+#include <redco/shard/facts.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/json/read.hpp>
+
+#include <cstdlib>
+#include <string>
+
+namespace from_config_test {
+
+std::string const gpt2 =
+    R"("model_type": "gpt2", "vocab_size": 97, "n_positions": 48, "n_embd": 48, "n_head": 4, "n_layer": 2)";
+std::string const llama =
+    R"("model_type": "llama", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48, "intermediate_size": 80,
+       "num_attention_heads": 4, "num_hidden_layers": 2)";
+
+/// The parameters of the model that a configuration describes.
+std::int64_t count_of(redco::json_value const& config) {
+  return redco::model_from_config(config, "c.json", [](auto const& m) {
+    std::int64_t sum = 0;
+    for (redco::parameter_fact const& f : redco::facts_of(m).parameters) sum += f.shape.count() * f.copies();
+    return sum;
+  });
+}
+std::int64_t numbers_of(std::string const& members) {
+  return count_of(redco::parse_json("{" + members + "}", "c.json"));
+}
+
+std::string refusal(std::string const& members) {
+  try {
+    numbers_of(members);
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::data);
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST_CASE("sizes are read under all their names") {
+  std::int64_t const d = 48, gpt2_numbers = 2 * (12 * d * d + 13 * d) + (97 + 48) * d + 2 * d;
+  CHECK(numbers_of(gpt2) == gpt2_numbers);
+  CHECK(numbers_of(gpt2 + R"(, "n_ctx": 48, "n_inner": 192, "attn_pdrop": 0.1)") == gpt2_numbers);
+  CHECK(numbers_of(R"("model_type": "gpt2", "vocab_size": 97, "n_ctx": 48, "hidden_size": 48, "num_attention_heads": 4,
+                      "num_hidden_layers": 2, "n_inner": null, "use_cache": true)") == gpt2_numbers);
+  std::int64_t const block = 4 * d * d + 3 * 80 * d + 2 * d;
+  CHECK(numbers_of(llama) == 2 * block + 2 * 96 * d + d);
+  CHECK(numbers_of(llama + R"(, "tie_word_embeddings": true)") == 2 * block + 96 * d + d);
+  CHECK(numbers_of(llama + R"(, "num_key_value_heads": 2, "head_dim": 6, "attention_bias": true)") ==
+        2 * (2 * d * 24 + 2 * d * 12 + 24 + 12 + 12 + d + 3 * 80 * d + 2 * d) + 2 * 96 * d + d);
+}
+
+TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is refused with a cure") {
+  auto const with = [](std::string const& more) { return refusal(gpt2 + ", " + more); };
+  CHECK(refusal(R"("n_embd": 48)") == "c.json: \"model_type\" is missing; it names the family of a model");
+  CHECK(refusal(R"("model_type": "gpt3")") ==
+        "c.json: \"model_type\" is \"gpt3\", which is not supported; did you mean \"gpt2\"?");
+  CHECK(refusal(R"("model_type": "mamba")").find("supported are gpt2, ") != std::string::npos);
+  CHECK(refusal(R"("model_type": "gpt2")") == "c.json: \"vocab_size\" is missing; add it, no size is guessed");
+  for (std::string const bad : {"-5", "0", "4611686018427387904", "18446744073709551615", "48.0", "\"48\"", "[48]"})
+    CHECK(refusal(R"("model_type": "gpt2", "vocab_size": )" + bad) ==
+          "c.json: \"vocab_size\" is " + bad + "; write an integer from 1 to 268435456");
+  CHECK(with(R"("n_ctx": 64)") ==
+        "c.json: \"n_positions\" is 48 and \"n_ctx\" is 64, but both say the same of a model; remove the "
+        "wrong one");
+  CHECK(with(R"("n_lyaer": 3)") == "c.json: \"n_lyaer\" is unknown and could change sizes; did you mean \"n_layer\"?");
+  CHECK(with(R"("rank_of_adapter": 3)").find("is unknown and could change sizes; remove it if it does not") !=
+        std::string::npos);
+  CHECK(with(R"("activation_function": "relu")") ==
+        "c.json: \"activation_function\" is \"relu\", which is not supported; only \"gelu_new\" is");
+  CHECK(with(R"("embd_pdrop": 0.2)").find("this family has one dropout: make them equal") != std::string::npos);
+  CHECK(with(R"("resid_pdrop": 1.5)").find("write a number from 0") != std::string::npos);
+  CHECK(with(R"("n_inner": 100)").find("\"n_inner\" is not 4 times the width") != std::string::npos);
+  CHECK(with(R"("tie_word_embeddings": false)").find("only true is") != std::string::npos);
+  CHECK(with(R"("architectures": ["GPT2ForSequenceClassification"])").find("only GPT2LMHeadModel is supported") !=
+        std::string::npos);
+  CHECK(refusal(
+            R"("model_type": "gpt2", "vocab_size": 97, "n_positions": 48, "n_embd": 50, "n_head": 4, "n_layer": 2)") ==
+        "c.json: a width of 50 is not divisible by 4 heads; correct one of them");
+  CHECK(refusal(llama + R"(, "num_key_value_heads": 3)") ==
+        "c.json: 4 heads are not divisible by 3 key-value heads; correct one of them");
+  CHECK(refusal(llama + R"(, "head_dim": 7)").find("rotary positions cannot pair") != std::string::npos);
+  CHECK(refusal(llama + R"(, "head_dim": 268435456)").find("are too many") != std::string::npos);
+  CHECK(refusal(llama + R"(, "rope_theta": 1e4, "rope_parameters": {"rope_theta": 5e5})").find("two different") !=
+        std::string::npos);
+  CHECK(refusal(llama + R"(, "rope_scaling": {"rope_type": "yarn"})") ==
+        "c.json: rope_scaling: \"rope_type\" is \"yarn\", which is not supported; only \"default\" and \"llama3\" are");
+  CHECK(refusal(llama + R"(, "rope_scaling": {"rope_type": "llama3", "betta": 1})")
+            .find("c.json: rope_scaling: \"betta\" is unknown") == 0);
+  CHECK(refusal("") == "c.json: \"model_type\" is missing; it names the family of a model");
+  CHECK_THROWS_AS(count_of(redco::parse_json("[1]", "c.json")), redco::error);
+}
+
+TEST_CASE("configurations of the reference models are understood") {
+  auto const folder = shared_folder() / "parity";
+  if (!std::filesystem::exists(folder)) {
+    if (std::getenv("CI") != nullptr) FAIL("no reference data in " << folder);
+    WARN("skipped: no reference data in " << folder);
+    return;
+  }
+  for (std::string const name : {"gpt2-tied", "llama-gqa", "llama-tied"}) {
+    INFO(name);
+    CHECK(count_of(redco::read_json(folder / name / "config.json")) > 10000);
+  }
+}
+
+}  // namespace from_config_test

@@ -1,0 +1,187 @@
+// The shard report of the model that a config.json describes, before anything is built or run:
+//   redco-plan config.json --n-model-shards 4 --batch 8 --sequence 1024 --optimizer adamw --device-memory 40GiB
+// Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh; 65 the configuration; 74 output.
+#include <redco/report/budget_text.hpp>
+#include <redco/report/report_format.hpp>
+#include <redco/report/setup_of.hpp>
+#include <redco/report/shard_report.hpp>
+#include <redco/report/smallest_change.hpp>
+#include <redco/report/widths_text.hpp>
+
+#include <redco/model/from_config/families.hpp>
+
+#include <redco/optimizer/adam.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/sgd.hpp>
+#include <redco/options/bytes_text.hpp>
+#include <redco/options/resolve.hpp>
+
+#include <redco/json/read.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/meta/fields.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using redco::error;
+using redco::exit_code;
+
+enum class optimizer_kind { adamw, adam, sgd };
+
+constexpr std::string_view name_of(optimizer_kind kind) {
+  constexpr std::string_view names[] = {"adamw", "adam", "sgd"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+template <>
+inline constexpr std::array redco::options::choices<optimizer_kind> = {optimizer_kind::adamw, optimizer_kind::adam,
+                                                                       optimizer_kind::sgd};
+
+namespace {
+
+struct plan_options {
+  int n_model_shards = 1;
+  std::optional<int> ranks;
+  std::optional<redco::mesh> mesh;
+  std::int64_t batch = 1;
+  std::optional<std::int64_t> sequence;
+  std::optional<std::int64_t> micro_batch;
+  optimizer_kind optimizer = optimizer_kind::adamw;
+  redco::dtype dtype = redco::dtype::f32;
+  bool recompute = false;
+  std::optional<std::string> device_memory;
+  redco::report_format format = redco::report_format::txt;
+  std::optional<std::filesystem::path> output;
+
+  static constexpr auto fields() {
+    using o = plan_options;
+    using redco::field;
+    return redco::fields(
+        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
+        field<"ranks">(&o::ranks, "all ranks; default: one copy of the model"),
+        field<"mesh">(&o::mesh, "data-parallel x model-parallel ranks, instead of the two above"),
+        field<"batch">(&o::batch, "examples of one step over all ranks"),
+        field<"sequence">(&o::sequence, "length of an example; default: the model's context"),
+        field<"micro_batch">(&o::micro_batch, "examples of one copy at once; default: all"),
+        field<"optimizer">(&o::optimizer, "whose state is kept"),
+        field<"dtype">(&o::dtype, "in which the model computes"),
+        field<"recompute">(&o::recompute, "keep only each block's input and compute the block again in backward"),
+        field<"device_memory">(&o::device_memory, "bytes that a rank may hold, such as 40GiB: says what fits"),
+        field<"format">(&o::format, "of the report"),
+        field<"output">(&o::output, "file of the report, instead of standard output"));
+  }
+};
+
+[[noreturn]] void refuse(std::string const& why) { throw error(exit_code::usage, why); }
+
+/// A count from 1 to 2^28.
+void check_count(std::string const& flag, std::int64_t value) {
+  if (value < 1 || value > redco::config_reader::most)
+    refuse(flag + " " + std::to_string(value) + " is no count; write a number from 1 to " +
+           std::to_string(redco::config_reader::most));
+}
+
+redco::mesh mesh_of(plan_options const& o) {
+  check_count("--n-model-shards", o.n_model_shards);
+  int const ranks = o.ranks.value_or(o.n_model_shards);
+  check_count("--ranks", ranks);
+  redco::mesh const m = o.mesh.value_or(redco::mesh{ranks / o.n_model_shards, o.n_model_shards});
+  if (!o.mesh && ranks % o.n_model_shards != 0)
+    refuse(std::to_string(ranks) + " ranks cannot hold copies of " + std::to_string(o.n_model_shards) +
+           " model shards each: make --ranks a multiple of --n-model-shards");
+  if (std::int64_t{m.dp} * m.mp > 1'000'000)
+    refuse("mesh " + redco::options::to_text(m) + " has more than a million ranks; choose a smaller one");
+  return m;
+}
+
+void write(plan_options const& o, std::string const& text) {
+  if (!o.output) {
+    std::cout << text << std::flush;
+    if (!std::cout) throw error(exit_code::io, "standard output cannot be written; is the disk full?");
+    return;
+  }
+  std::ofstream file(*o.output, std::ios::binary);
+  file << text << std::flush;
+  if (!file)
+    throw error(exit_code::io, o.output->string() + ": cannot be written; give --output a file in a writable folder");
+}
+
+template <class Model, class Optimizer>
+exit_code plan(Model const& model, Optimizer const& optimizer, plan_options const& o, std::string const& source) {
+  std::int64_t const sequence = o.sequence.value_or(model.config.context),
+                     micro_batch = o.micro_batch.value_or(o.batch);
+  check_count("--batch", o.batch);
+  check_count("--sequence", sequence);
+  check_count("--micro-batch", micro_batch);
+  if (sequence > model.config.context)
+    refuse("--sequence " + std::to_string(sequence) + " is longer than the model's context of " +
+           std::to_string(model.config.context) + "; shorten it");
+  if (redco::cost_bound(redco::facts_of(model), redco::state_slots(optimizer).size(), {}) == redco::saturated)
+    throw error(exit_code::data, source + ": the model has more bytes than 63 bits can count; correct its sizes");
+
+  std::int64_t const budget = o.device_memory ? redco::options::parse_bytes(*o.device_memory) : 0;
+  redco::setup const run = redco::setup_of(mesh_of(o), {o.batch, sequence}, micro_batch, o.dtype, o.recompute);
+  redco::shard_report const report = redco::report_of(model, optimizer, run, budget);
+  write(o, redco::report_as(o.format, report, std::filesystem::path(source).filename().string()));
+
+  bool const alone = o.format != redco::report_format::txt && !o.output;  // another program reads standard output
+  std::ostream& out = alone ? std::cerr : std::cout;
+  out << redco::widths_text(model, optimizer, run, budget);
+  if (budget == 0) return exit_code::done;
+  std::optional<redco::fitting_change> change;
+  if (!report.fits()) change = redco::smallest_change(model, optimizer, run, budget);
+  out << redco::budget_text(report, change) << std::endl;
+  return report.fits() ? exit_code::done : exit_code::missed;
+}
+
+exit_code run(int argc, char const* const* argv) {
+  std::vector<char const*> words(argv, argv + argc);
+  std::string config;
+  if (argc > 1 && argv[1][0] != '-') {
+    config = argv[1];
+    words.erase(words.begin() + 1);
+  }
+  words[0] = "redco-plan CONFIG.JSON";
+  auto const options = redco::options::resolve<plan_options>(
+      static_cast<int>(words.size()), words.data(),
+      "What each rank of a run holds and sends, for the model that a Hugging Face config.json describes.");
+  if (config.empty()) refuse("no model; write redco-plan config.json, and --help for all options");
+  plan_options const& o = options.values;
+  redco::json_value const json = redco::read_json(config);
+  return redco::model_from_config(json, config, [&](auto const& model) {
+    switch (o.optimizer) {
+      case optimizer_kind::adam: return plan(model, redco::adam{}, o, config);
+      case optimizer_kind::sgd: return plan(model, redco::sgd{}, o, config);
+      case optimizer_kind::adamw: break;
+    }
+    return plan(model, redco::adamw{}, o, config);
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(run(argc, argv));
+  } catch (error const& e) {
+    (e.code() == exit_code::done ? std::cout : std::cerr) << e.what() << std::endl;
+    return static_cast<int>(e.code());
+  } catch (std::exception const& e) {
+    std::cerr << e.what() << "; this is a fault of redco-plan" << std::endl;
+    return static_cast<int>(exit_code::internal);
+  }
+}
