@@ -195,6 +195,7 @@
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/message_total.hpp>
 #include <redco/cost/messages.hpp>
+#include <redco/cost/moves_of.hpp>
 #include <redco/cost/setup.hpp>
 
 #include <redco/report/budget_text.hpp>

@@ -1,0 +1,200 @@
+// What the split of the matrices costs: messages and bytes of a step under the rules of the Python original (`compat`) and
+// under ours (`dataflow`), each change of layout counted as its cheapest single collective, ring bytes, forward and backward.
+//   layouts            a Markdown table of 11 public models
+// Exit code 1 when a legal plan of ours moves more bytes than a split of the original's, or a number worked out by hand fails.
+
+#include "layout_families.hpp"
+
+#include <redco/cost/moves_of.hpp>
+#include <redco/shard/compat_plan.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+constexpr int tokens = 4096;  // of one step
+constexpr int number_bytes = 4;
+
+/// The split of every matrix of a family, by path; -1: whole.
+using splits = std::map<std::string, int, std::less<>>;
+
+splits compat_splits(layout_family const& family, int n) {
+  std::vector<redco::compat_parameter> parameters;
+  for (auto const& leaf : family.tree) parameters.push_back({leaf.path, leaf.shape});
+  auto const plan = redco::compat_plan(parameters, n);
+  splits all;
+  for (std::size_t i = 0; i < plan.size(); ++i) all.emplace(parameters[i].path, plan[i].dim);
+  return all;
+}
+
+splits dataflow_splits(layout_family const& family) {
+  int const outputs = family.kernels_out_in ? 0 : 1;
+  splits all;
+  for (layer_stack const& stack : family.stacks)
+    for (matrix_names const& pair : stack.pairs) {
+      for (std::string_view const name : pair.first) all[std::string(name) + "/kernel"] = outputs;
+      all[std::string(pair.second) + "/kernel"] = 1 - outputs;
+    }
+  if (!family.embedding.empty()) all[std::string(family.embedding)] = 0;
+  if (!family.head.empty() && family.head != family.embedding) all[std::string(family.head)] = 1;
+  return all;
+}
+
+struct family_moves {
+  double forward_per_layer = 0;  ///< numbers per token and layer, of the first stack
+  redco::pass_moves step;        ///< numbers per token
+  bool whole = false;            ///< some matrix of attention or MLP is not split
+};
+
+class counter {
+ public:
+  counter(layout_family const& family, splits const& chosen) : family_(family), chosen_(chosen) {
+    for (auto const& leaf : family.tree) shapes_.emplace(leaf.path, leaf.shape);
+  }
+
+  family_moves count() const {
+    family_moves all;
+    double width = 0;
+    for (layer_stack const& stack : family_.stacks) {
+      redco::pass_moves const layer = moves_of_layer(stack, all.whole, width);
+      if (all.forward_per_layer == 0) all.forward_per_layer = layer.forward.numbers;
+      for (int i = 0; i < stack.layers; ++i) all.step += layer;
+    }
+    if (!family_.embedding.empty())
+      all.step += redco::embedding_moves(chosen_.find(family_.embedding)->second, width);
+    if (!family_.head.empty()) {
+      bool const tied = family_.head == family_.embedding;  // an own head is stored [width, vocabulary]
+      int const stored = chosen_.find(family_.head)->second, dim = tied || stored < 0 ? stored : 1 - stored;
+      auto const& shape = shapes_.find(family_.head)->second;
+      all.step += redco::head_moves(dim, static_cast<double>(shape[tied ? 0 : 1]), width);
+    }
+    return all;
+  }
+
+ private:
+  struct dense {
+    redco::cut_weight weight;
+    double inputs;
+  };
+
+  dense of(std::string_view name) const {
+    std::string const path = std::string(name) + "/kernel";
+    int const split = chosen_.find(path)->second, outputs = family_.kernels_out_in ? 0 : 1;
+    auto const& shape = shapes_.find(path)->second;
+    auto const cut = split < 0          ? redco::weight_cut::whole
+                     : split == outputs ? redco::weight_cut::outputs
+                                        : redco::weight_cut::inputs;
+    return {{cut, static_cast<double>(shape[outputs])}, static_cast<double>(shape[1 - outputs])};
+  }
+
+  redco::pass_moves moves_of_layer(layer_stack const& stack, bool& whole, double& width) const {
+    redco::pass_moves all;
+    for (std::size_t i = 0; i < stack.pairs.size();) {
+      std::vector<std::vector<redco::cut_weight>> first;
+      std::vector<dense> second;
+      std::size_t const begin = i;
+      do {
+        first.emplace_back();
+        for (std::string_view const name : stack.pairs[i].first) first.back().push_back(of(name).weight);
+        second.push_back(of(stack.pairs[i].second));
+        whole = whole || second.back().weight.cut == redco::weight_cut::whole;
+        for (auto const& w : first.back()) whole = whole || w.cut == redco::weight_cut::whole;
+      } while (++i < stack.pairs.size() && stack.pairs[i].from == reads::parallel);
+      width = second.back().weight.width;
+      std::vector<redco::dense_pair> pairs;
+      for (std::size_t k = 0; k < first.size(); ++k) pairs.push_back({first[k], second[k].inputs, second[k].weight});
+      all += redco::moves_of(pairs, width);
+      if (stack.pairs[begin].from == reads::cross) all.backward += encoder_gradient(first.front(), width);
+    }
+    return all;
+  }
+
+  /// Keys and values read the encoder's states, whose gradient is reduced as well.
+  static redco::layout_moves encoder_gradient(std::vector<redco::cut_weight> const& weights, double width) {
+    redco::layout_moves m;
+    auto const cut = weights.back().cut;
+    m.add(cut == redco::weight_cut::outputs ? 2 : cut == redco::weight_cut::inputs ? 1 : 0, width);
+    return m;
+  }
+
+  layout_family const& family_;
+  splits const& chosen_;
+  std::map<std::string_view, redco::extents> shapes_;
+};
+
+double width_of(layout_family const& family) {
+  auto const first = family.stacks.front().pairs.front().first.front();
+  for (auto const& leaf : family.tree)
+    if (leaf.path.starts_with(first)) return static_cast<double>(leaf.shape[family.kernels_out_in ? 1 : 0]);
+  return 0;
+}
+
+bool is_legal(layout_family const& family, int n) {
+  return family.heads % n == 0 && (family.kv_heads % n == 0 || n % family.kv_heads == 0);
+}
+
+std::string cells(family_moves const& m, double width, int n) {
+  redco::layout_moves sum = m.step.forward;
+  sum += m.step.backward;
+  double const bytes = sum.numbers * tokens * number_bytes * (n - 1) / n;
+  char text[96];
+  std::snprintf(text, sizeof text, "%.4gh | %d | %.1f", m.forward_per_layer / width, sum.calls, bytes / (1 << 20));
+  return text;
+}
+
+double total(family_moves const& m) { return m.step.forward.numbers + m.step.backward.numbers; }
+
+/// Ring bytes of the gradients of key and value weights that `n / kv_heads` ranks hold alike, in MiB.
+double shared_gradients(layout_family const& family, int n) {
+  if (n <= family.kv_heads) return 0;
+  int const sharers = n / family.kv_heads;
+  double const width = width_of(family), rows = width / family.heads;  // of one rank: one head
+  double const one = rows * width * number_bytes * 2 * (sharers - 1) / sharers;
+  return 2 * one * family.stacks.front().layers / (1 << 20);
+}
+
+}  // namespace
+
+int main() {
+  std::printf("Per rank of n: forward numbers per token and layer in widths h, times (n - 1) / n; messages and MiB of a step of\n"
+              "%d tokens in f32, embedding and head included, sent in rings.\n\n"
+              "| model | n | compat forward | messages | MiB | dataflow forward | messages | MiB | compat / dataflow | |\n"
+              "|---|---|---|---|---|---|---|---|---|---|\n",
+              tokens);
+  bool good = true;
+  for (layout_family const& family : layout_families()) {
+    double const width = width_of(family);
+    bool const must_win = family.name.starts_with("bert") || family.name.starts_with("roberta") ||
+                          family.name.starts_with("vit") || family.name.starts_with("gpt2");
+    for (int const n : {2, 3, 4, 6, 8, 16}) {
+      auto const theirs_splits = compat_splits(family, n), ours_splits = dataflow_splits(family);
+      family_moves const theirs = counter(family, theirs_splits).count(), ours = counter(family, ours_splits).count();
+      bool const legal = is_legal(family, n);
+      std::string note = theirs.whole ? "replicated by compat" : "";
+      if (legal && n > family.kv_heads) {
+        char text[96];
+        std::snprintf(text, sizeof text, "gradients of sharer groups: %.1f MiB more", shared_gradients(family, n));
+        note += (note.empty() ? "" : "; ") + std::string(text);
+      }
+      std::printf("| %s | %d | %s | %s | ", std::string(family.name).c_str(), n, cells(theirs, width, n).c_str(),
+                  legal ? cells(ours, width, n).c_str() : "illegal | | ");
+      if (legal && !theirs.whole) {
+        std::printf("%.3f | %s |\n", total(theirs) / total(ours), note.c_str());
+        good = good && (must_win ? total(theirs) > total(ours) : total(theirs) >= total(ours));
+      } else {
+        std::printf("| %s |\n", note.c_str());
+      }
+      if (family.name == "bert-large" && legal)
+        good = good && ours.forward_per_layer == 4 * width && theirs.forward_per_layer == (n == 2 ? 8 : 7) * width;
+    }
+  }
+  if (!good) std::fputs("layouts: a figure is not what was worked out by hand\n", stderr);
+  return good ? 0 : 1;
+}

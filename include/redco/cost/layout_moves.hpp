@@ -1,0 +1,31 @@
+#pragma once
+
+namespace redco {
+
+/// Collectives of one forward or backward pass. `numbers` per token, times (n - 1) / n, is what a rank of a ring of n sends.
+struct layout_moves {
+  int calls = 0;
+  double numbers = 0;
+
+  constexpr void add(double factor, double width) {
+    if (factor > 0 && width > 0) ++calls, numbers += factor * width;
+  }
+  constexpr layout_moves& operator+=(layout_moves const& other) {
+    calls += other.calls;
+    numbers += other.numbers;
+    return *this;
+  }
+};
+
+/// Forward and backward.
+struct pass_moves {
+  layout_moves forward, backward;
+
+  constexpr pass_moves& operator+=(pass_moves const& other) {
+    forward += other.forward;
+    backward += other.backward;
+    return *this;
+  }
+};
+
+}  // namespace redco

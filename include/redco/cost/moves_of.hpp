@@ -1,0 +1,80 @@
+#pragma once
+
+#include <redco/cost/dense_pair.hpp>
+#include <redco/cost/layout_moves.hpp>
+
+#include <span>
+
+namespace redco {
+
+namespace detail {
+
+/// What an activation is on the ranks: whole, cut along its features, or a pending sum.
+enum class spread : unsigned char { whole, cut, pending };
+
+constexpr spread output_of(weight_cut w) {
+  return w == weight_cut::outputs ? spread::cut : w == weight_cut::inputs ? spread::pending : spread::whole;
+}
+constexpr spread input_of(weight_cut w) { return w == weight_cut::inputs ? spread::cut : spread::whole; }
+
+/// The cheapest single collective from one layout to another, in widths: all-reduce 2, reduce-scatter and all-gather 1.
+constexpr double change(spread from, spread to) {
+  if (from == to || from == spread::whole) return 0;
+  if (from == spread::pending) return to == spread::whole ? 2 : 1;
+  return 1;
+}
+
+/// What a dense layer's gradients are: of its inputs from how it is cut, of its outputs what it must be given.
+constexpr spread input_gradient_of(weight_cut w) {
+  return w == weight_cut::outputs ? spread::pending : w == weight_cut::inputs ? spread::cut : spread::whole;
+}
+constexpr spread output_gradient_of(weight_cut w) { return w == weight_cut::outputs ? spread::cut : spread::whole; }
+
+}  // namespace detail
+
+/// The collectives of parallel pairs that read one whole activation of `width` numbers per token and give one: results and
+/// gradients that are pending sums meet before one reduction.
+constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width) {
+  using detail::spread;
+  pass_moves m;
+  bool pending = false, cut = false, gradient_pending = false, gradient_cut = false;
+  for (dense_pair const& pair : parallel) {
+    spread const wanted = detail::input_of(pair.second.cut);
+    spread middle = spread::whole;
+    for (cut_weight const& w : pair.first)
+      if (w.cut == weight_cut::outputs || (w.cut == weight_cut::inputs && wanted == spread::cut)) middle = spread::cut;
+    m.forward.add(detail::change(middle, wanted), pair.between);
+    m.backward.add(detail::change(detail::input_gradient_of(pair.second.cut), middle), pair.between);
+    for (cut_weight const& w : pair.first) {
+      m.forward.add(detail::change(detail::output_of(w.cut), middle), w.width);
+      m.backward.add(detail::change(middle, detail::output_gradient_of(w.cut)), w.width);
+      gradient_pending = gradient_pending || w.cut == weight_cut::outputs;
+      gradient_cut = gradient_cut || w.cut == weight_cut::inputs;
+    }
+    pending = pending || pair.second.cut == weight_cut::inputs;
+    cut = cut || pair.second.cut == weight_cut::outputs;
+  }
+  m.forward.add(pending ? 2 : 0, width);
+  m.forward.add(cut ? 1 : 0, width);
+  m.backward.add(gradient_pending ? 2 : 0, width);
+  m.backward.add(gradient_cut ? 1 : 0, width);
+  return m;
+}
+
+/// The collectives of an embedding [vocabulary, width] that is cut along dimension `dim`; -1: whole.
+constexpr pass_moves embedding_moves(int dim, double width) {
+  pass_moves m;
+  m.forward.add(dim == 0 ? 2 : dim == 1 ? 1 : 0, width);
+  return m;
+}
+
+/// The collectives of a language head [vocabulary, width] cut along dimension `dim`, whose loss is computed on cut logits.
+constexpr pass_moves head_moves(int dim, double vocabulary, double width) {
+  pass_moves m;
+  m.forward.add(dim == 1 ? 1 : 0, vocabulary);
+  m.backward.add(dim == 1 ? 1 : 0, vocabulary);
+  m.backward.add(dim == 0 ? 2 : dim == 1 ? 1 : 0, width);
+  return m;
+}
+
+}  // namespace redco

@@ -1,0 +1,55 @@
+// The collectives of a block under different cuts, against numbers worked out by hand (in widths h per token).
+#include <redco/cost/moves_of.hpp>
+
+#include <array>
+
+namespace {
+
+using redco::cut_weight, redco::dense_pair, redco::pass_moves, redco::weight_cut;
+constexpr double h = 10;
+
+constexpr pass_moves block(weight_cut qkv, weight_cut o, weight_cut up, weight_cut down) {
+  std::array const heads{cut_weight{qkv, h}, cut_weight{qkv, h}, cut_weight{qkv, h}};
+  std::array const wide{cut_weight{up, 4 * h}};
+  std::array const attention{dense_pair{heads, h, {o, h}}}, mlp{dense_pair{wide, 4 * h, {down, h}}};
+  pass_moves m = redco::moves_of(attention, h);
+  m += redco::moves_of(mlp, h);
+  return m;
+}
+
+using enum weight_cut;
+constexpr pass_moves ours = block(outputs, inputs, outputs, inputs);
+static_assert(ours.forward.numbers == 4 * h && ours.forward.calls == 2);
+static_assert(ours.backward.numbers == 4 * h && ours.backward.calls == 2);
+
+// All by outputs: the heads, o's result, the wide activation and the result are gathered.
+constexpr pass_moves columns = block(outputs, outputs, outputs, outputs);
+static_assert(columns.forward.numbers == 7 * h && columns.forward.calls == 4);
+static_assert(columns.backward.numbers == (1 + 2 + 4 + 2) * h);
+
+// q, k, v by outputs, all others by inputs: two all-reduces, and a reduce-scatter of the wide activation.
+static_assert(block(outputs, inputs, inputs, inputs).forward.numbers == 8 * h);
+
+// q, k, v by inputs: their sums are scattered over the heads.
+static_assert(block(inputs, inputs, outputs, inputs).forward.numbers == (3 + 2 + 2) * h);
+
+static_assert(block(whole, whole, whole, whole).forward.calls == 0);
+static_assert(block(whole, whole, whole, whole).backward.numbers == 0);
+static_assert(block(whole, inputs, whole, outputs).forward.numbers == 2 * h + h);
+
+// Parallel branches: one reduction of the result, one of the gradient.
+constexpr double parallel_forward() {
+  std::array const heads{cut_weight{outputs, 3 * h}}, wide{cut_weight{outputs, 4 * h}};
+  std::array const both{dense_pair{heads, h, {inputs, h}}, dense_pair{wide, 4 * h, {inputs, h}}};
+  auto const m = redco::moves_of(both, h);
+  return m.backward.numbers == m.forward.numbers ? m.forward.numbers : -1;
+}
+static_assert(parallel_forward() == 2 * h);
+
+static_assert(redco::embedding_moves(0, h).forward.numbers == 2 * h && redco::embedding_moves(1, h).forward.numbers == h);
+static_assert(redco::head_moves(0, 77, h).backward.numbers == 2 * h && redco::head_moves(0, 77, h).forward.calls == 0);
+static_assert(redco::head_moves(1, 77, h).forward.numbers == 77 && redco::head_moves(1, 77, h).backward.numbers == 77 + h);
+
+}  // namespace
+
+int main() {}
