@@ -1,7 +1,14 @@
 #include "catch.hpp"
 
 #include <redco/report/graph_of.hpp>
+#include <redco/shard/facts.hpp>
+#include <redco/model/bart.hpp>
+#include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/gptj.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/model/vit.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/gelu.hpp>
@@ -69,6 +76,36 @@ TEST_CASE("cross-attention reads the encoder") {
   REQUIRE(kinds(g) == "layer block layer attention layer all_reduce add");
   CHECK(g[2].inputs == places{0, 1});
   CHECK(g[6].inputs == places{1, 5});
+}
+
+template <class M>
+void check_graph(M const& model) {
+  auto const g = redco::graph_of(model, {2, 4});
+  auto const parameters = redco::facts_of(model).parameters;
+  std::vector<int> stated(parameters.size()), read(g.size());
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    for (std::size_t const p : g[i].parameters) ++stated.at(p);
+    for (std::size_t const from : g[i].inputs) {
+      REQUIRE(from < i);
+      ++read[from];
+    }
+    CHECK((g[i].what != graph_node::kind::add || g[i].inputs.size() > 1));
+  }
+  CHECK(stated == std::vector<int>(parameters.size(), 1));
+  for (std::size_t i = 0; i + 1 < g.size(); ++i) {
+    bool const context = g[i].layer.view().ends_with("coder") && g[i].what == graph_node::kind::layer;  // T5's distances
+    INFO("node " << i << " " << name_of(g[i].what) << " " << g[i].layer.view());
+    CHECK((read[i] > 0 || context));
+  }
+}
+
+TEST_CASE("in every family each parameter has one place and every activation is read") {
+  check_graph(redco::llama{});
+  check_graph(redco::gptj{});
+  check_graph(redco::bert{});
+  check_graph(redco::t5{});
+  check_graph(redco::bart{});
+  check_graph(redco::vit{});
 }
 
 }  // namespace graph_test

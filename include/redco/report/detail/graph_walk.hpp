@@ -31,11 +31,11 @@ class graph_walk : public walk<pending_node> {
     bool const plain = node.parameters.empty() && node.what == kind::function;
     if (sink_.reduces) {
       node.what = kind::all_reduce;
+    } else if (!node.parameters.empty()) {
+      node.what = kind::layer;
     } else if (waiting_ >= 0) {
       node.what = kind::add;
       reads.insert(reads.begin(), waiting_);
-    } else if (!node.parameters.empty()) {
-      node.what = kind::layer;
     }
     finish(reads);
     unsure_ = plain && graph_.back().what == kind::function;
@@ -46,7 +46,12 @@ class graph_walk : public walk<pending_node> {
   void backward(flow const& input) {
     unsure_ = false;
     base::backward(input);
-    if (!graph_.empty()) graph_.back().layer = sink_.node.layer;
+    if (graph_.empty()) return;
+    graph_.back().layer = sink_.node.layer;
+    if (graph_.back().what == kind::add) {  // what waited was not for this node
+      graph_.back().what = kind::function;
+      reads_.back() = {input.id};
+    }
   }
 
   template <class Body>
