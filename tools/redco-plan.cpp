@@ -122,14 +122,19 @@ void write(plan_options const& o, std::string const& text) {
 
 template <class Model, class Optimizer>
 exit_code plan(Model const& model, Optimizer const& optimizer, plan_options const& o, std::string const& source) {
-  std::int64_t const sequence = o.sequence.value_or(model.config.context),
-                     micro_batch = o.micro_batch.value_or(o.batch);
+  std::int64_t context = redco::config_reader::most;
+  if constexpr (requires { model.config.context; }) {
+    context = model.config.context;
+  } else if (!o.sequence) {
+    refuse("--sequence is missing; this family has no longest one to take in its place");
+  }
+  std::int64_t const sequence = o.sequence.value_or(context), micro_batch = o.micro_batch.value_or(o.batch);
   check_count("--batch", o.batch);
   check_count("--sequence", sequence);
   check_count("--micro-batch", micro_batch);
-  if (sequence > model.config.context)
+  if (sequence > context)
     refuse("--sequence " + std::to_string(sequence) + " is longer than the model's context of " +
-           std::to_string(model.config.context) + "; shorten it");
+           std::to_string(context) + "; shorten it");
   if (redco::cost_bound(redco::facts_of(model), redco::state_slots(optimizer).size(), {}) == redco::saturated)
     throw error(exit_code::data, source + ": the model has more bytes than 63 bits can count; correct its sizes");
 

@@ -34,6 +34,11 @@ if(NOT page MATCHES "^<!doctype html>.*</html>\n$")
   message(FATAL_ERROR "page.html is no page")
 endif()
 
+file(WRITE "${WORK}/t5.json" "{\"model_type\": \"t5\", \"vocab_size\": 96, \"d_model\": 48, \"d_ff\": 96, \"num_heads\": 4, \
+\"d_kv\": 12, \"num_layers\": 2, \"is_encoder_decoder\": true}")
+expect(0 "decoder.block...EncDecAttention.q.weight" t5.json --sequence 16 --n-model-shards 2)
+expect(64 "--sequence is missing; this family has no longest one" t5.json)
+
 expect(64 "no model; write redco-plan config.json")
 expect(64 "unknown option --bacth; did you mean --batch" config.json --bacth 8)
 expect(64 "h.*attn.q.weight has 12 units, which 5 model shards do not divide; legal widths are 1, 2, 3, 4, 6, 12: choose one with \

@@ -18,13 +18,16 @@ std::string const llama =
     R"("model_type": "llama", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48, "intermediate_size": 80,
        "num_attention_heads": 4, "num_hidden_layers": 2)";
 
+template <class M>
+std::int64_t numbers_in(M const& model) {
+  std::int64_t sum = 0;
+  for (redco::parameter_fact const& f : redco::facts_of(model).parameters) sum += f.shape.count() * f.copies();
+  return sum;
+}
+
 /// The parameters of the model that a configuration describes.
 std::int64_t count_of(redco::json_value const& config) {
-  return redco::model_from_config(config, "c.json", [](auto const& m) {
-    std::int64_t sum = 0;
-    for (redco::parameter_fact const& f : redco::facts_of(m).parameters) sum += f.shape.count() * f.copies();
-    return sum;
-  });
+  return redco::model_from_config(config, "c.json", [](auto const& m) { return numbers_in(m); });
 }
 std::int64_t numbers_of(std::string const& members) {
   return count_of(redco::parse_json("{" + members + "}", "c.json"));
@@ -101,10 +104,35 @@ TEST_CASE("configurations of the reference models are understood") {
     WARN("skipped: no reference data in " << folder);
     return;
   }
-  for (std::string const name : {"gpt2-tied", "llama-gqa", "llama-tied"}) {
+  auto const check = [&](std::string const& name, auto const& model) {
     INFO(name);
-    CHECK(count_of(redco::read_json(folder / name / "config.json")) > 10000);
-  }
+    CHECK(count_of(redco::read_json(folder / name / "config.json")) == numbers_in(model));
+  };
+  redco::llama_config const sizes{
+      .vocab = 96, .context = 128, .width = 48, .ffn = 80, .heads = 4, .kv_heads = 2, .layers = 2};
+  check("gpt2-tied", redco::gpt2{{.vocab = 97, .context = 48, .width = 48, .heads = 4, .layers = 2}});
+  check("llama-gqa", redco::llama{sizes});
+  check("llama-tied", redco::llama_tied{sizes});
+  check("gptj-rotary8",
+        redco::gptj{{.vocab = 97, .context = 48, .width = 48, .heads = 4, .rotary_dim = 8, .layers = 2}});
+  check("opt-prenorm", redco::opt{{.vocab = 97, .context = 48, .width = 48, .ffn = 96, .heads = 4, .layers = 2}});
+  check("opt-postnorm",
+        redco::opt_post_norm{
+            {.vocab = 97, .context = 48, .embedding_width = 24, .width = 48, .ffn = 96, .heads = 4, .layers = 2}});
+  check("t5-relu",
+        redco::t5{{.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}});
+  check("t5-gated",
+        redco::t5_gated{
+            {.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}});
+  check("bart-base", redco::bart{{.vocab = 97,
+                                  .context = 48,
+                                  .width = 48,
+                                  .ffn = 96,
+                                  .decoder_ffn = 96,
+                                  .heads = 4,
+                                  .decoder_heads = 4,
+                                  .layers = 2,
+                                  .decoder_layers = 2}});
 }
 
 }  // namespace from_config_test

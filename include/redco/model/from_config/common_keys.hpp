@@ -3,6 +3,7 @@
 #include <redco/model/from_config/config_reader.hpp>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -10,7 +11,7 @@ namespace redco {
 
 /// The keys that every family has: bookkeeping, generation and ids are skipped, what would change the model is refused.
 /// `architecture` is the only class of the family that is planned.
-inline void read_common_keys(config_reader& c, std::string_view architecture) {
+inline void read_common_keys(config_reader& c, std::string_view architecture, bool encoder_decoder = false) {
   if (json_value const* const list = c.find("architectures"); list != nullptr) {
     bool has = false;
     if (list->is_array())
@@ -18,7 +19,7 @@ inline void read_common_keys(config_reader& c, std::string_view architecture) {
     if (!has) c.refuse(c.is("architectures", *list) + "; only " + std::string(architecture) + " is supported");
   }
   c.only("initializer_range", 0.02);
-  c.only("is_encoder_decoder", false);
+  c.only("is_encoder_decoder", encoder_decoder);
   c.only("is_decoder", false);
   c.only("add_cross_attention", false);
   c.only("pruned_heads", json_value::object());
@@ -80,6 +81,16 @@ inline void check_heads(config_reader const& c, std::int64_t width, std::int64_t
   if (width % heads != 0)
     c.refuse("a width of " + std::to_string(width) + " is not divisible by " + std::to_string(heads) +
              " heads; correct one of them");
+}
+
+/// The probability that all of `names` give; families here have one where a config.json names several.
+inline double read_one_dropout(config_reader& c, std::initializer_list<std::string_view> names, double standard) {
+  double const first = c.real(*names.begin(), standard, 0, 0.999);
+  for (std::string_view const name : names)
+    if (double const p = c.real(name, standard, 0, 0.999); p != first)
+      c.refuse(c.is(name, p) + " and " + c.is(*names.begin(), first) +
+               "; this family has one dropout: make them equal");
+  return first;
 }
 
 }  // namespace redco

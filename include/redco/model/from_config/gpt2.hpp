@@ -23,11 +23,7 @@ struct gpt2_from_config {
     g.width = c.extent({"n_embd", "hidden_size"});
     g.heads = c.extent({"n_head", "num_attention_heads"});
     g.layers = c.extent({"n_layer", "num_hidden_layers"});
-    g.dropout = c.real("resid_pdrop", 0.1, 0, 0.999);
-    for (std::string_view const other : {"embd_pdrop", "attn_pdrop"})
-      if (double const p = c.real(other, 0.1, 0, 0.999); p != g.dropout)
-        c.refuse(c.is(other, p) + " and " + c.is("resid_pdrop", g.dropout) +
-                 "; this family has one dropout: make them equal");
+    g.dropout = read_one_dropout(c, {"resid_pdrop", "embd_pdrop", "attn_pdrop"}, 0.1);
     if (c.extent({"n_inner"}, g.ffn()) != g.ffn())
       c.refuse("\"n_inner\" is not 4 times the width, which is not supported; remove it");
     check_heads(c, g.width, g.heads);

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <redco/model/bart.hpp>
+#include <redco/model/from_config/common_keys.hpp>
+#include <redco/model/from_config/config_reader.hpp>
+
+#include <string_view>
+
+namespace redco {
+
+/// BART as a config.json names it.
+struct bart_from_config {
+  static constexpr std::string_view name = "bart";
+
+  /// Calls `use` with the model.
+  template <class Use>
+  static auto read(config_reader& c, Use&& use) {
+    read_common_keys(c, "BartForConditionalGeneration", true);
+    bart model;
+    bart_config& g = model.config;
+    g.vocab = c.extent({"vocab_size"});
+    g.context = c.extent({"max_position_embeddings"});
+    g.width = c.extent({"d_model", "hidden_size"});
+    g.ffn = c.extent({"encoder_ffn_dim"});
+    g.decoder_ffn = c.extent({"decoder_ffn_dim"});
+    g.heads = c.extent({"encoder_attention_heads", "num_attention_heads"});
+    g.decoder_heads = c.extent({"decoder_attention_heads"});
+    g.layers = c.extent({"encoder_layers", "num_hidden_layers"});
+    g.decoder_layers = c.extent({"decoder_layers"});
+    g.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : 1, -1);
+    g.scale_embedding = c.flag("scale_embedding", false);
+    g.dropout = c.real("dropout", 0.1, 0, 0.999);
+    g.activation_dropout = c.real("activation_dropout", 0, 0, 0.999);
+    g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
+    check_heads(c, g.width, g.heads);
+    check_heads(c, g.width, g.decoder_heads);
+    if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
+    c.only("activation_function", "gelu");
+    c.only("encoder_layerdrop", 0.0);
+    c.only("decoder_layerdrop", 0.0);
+    c.only("init_std", 0.02);
+    c.only("normalize_before", false);
+    c.only("add_final_layer_norm", false);
+    c.only("normalize_embedding", true);
+    c.only("add_bias_logits", false);
+    c.only("static_position_embeddings", false);
+    c.only("tie_word_embeddings", true);
+    c.skip({"classifier_dropout", "classif_dropout", "num_labels", "gradient_checkpointing"});
+    c.finish();
+    return use(model);
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <redco/model/from_config/common_keys.hpp>
+#include <redco/model/from_config/config_reader.hpp>
+#include <redco/model/opt.hpp>
+#include <redco/model/opt_post_norm.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+/// OPT as a config.json names it.
+struct opt_from_config {
+  static constexpr std::string_view name = "opt";
+
+  /// Calls `use` with the model: post-norm where do_layer_norm_before is false, as in OPT-350M.
+  template <class Use>
+  static auto read(config_reader& c, Use&& use) {
+    opt before;
+    opt_post_norm after;
+    read_sizes(c, before.config);
+    read_sizes(c, after.config);
+    after.config.embedding_width = c.extent({"word_embed_proj_dim"}, after.config.width);
+    bool const pre_norm = c.flag("do_layer_norm_before", true);
+    c.finish();
+    if (!pre_norm) return use(after);
+    if (after.config.embedding_width != before.config.width)
+      c.refuse(
+          "\"word_embed_proj_dim\" is not the width, which is not supported with norms before layers; make them equal");
+    return use(before);
+  }
+
+ private:
+  template <class Config>
+  static void read_sizes(config_reader& c, Config& g) {
+    read_common_keys(c, "OPTForCausalLM");
+    g.vocab = c.extent({"vocab_size"});
+    g.context = c.extent({"max_position_embeddings"});
+    g.width = c.extent({"hidden_size"});
+    g.ffn = c.extent({"ffn_dim"});
+    g.heads = c.extent({"num_attention_heads"});
+    g.layers = c.extent({"num_hidden_layers"});
+    g.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : 1, -1);
+    g.dropout = c.real("dropout", 0.1, 0, 0.999);
+    g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
+    check_heads(c, g.width, g.heads);
+    if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
+    c.only("activation_function", "relu");
+    c.only("activation_dropout", 0.0);
+    c.only("layerdrop", 0.0);
+    c.only("init_std", 0.02);
+    c.only("enable_bias", true);
+    c.only("layer_norm_elementwise_affine", true);
+    c.only("_remove_final_layer_norm", false);
+    c.only("tie_word_embeddings", true);
+  }
+};
+
+}  // namespace redco
