@@ -78,9 +78,12 @@ inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const&
   }
   if (layers.size() != 1) lines.push_back({node_title(r, n), "strong"});
   for (entry const* const e : layers) {
-    std::string text = relative_name(layer_of(e->fact.name.view())) + " " + extents_text(e->fact.shape);
-    if (e->is_split()) text += " \u2192 " + extents_text(e->local());
-    lines.push_back({text, layers.size() == 1 ? "strong" : "", e});
+    std::string const name = relative_name(layer_of(e->fact.name.view())), style = layers.size() == 1 ? "strong" : "";
+    std::string shape = extents_text(e->fact.shape);
+    if (e->is_split()) shape += " \u2192 " + extents_text(e->local());
+    bool const fits = name.size() + shape.size() < 46;
+    lines.push_back({fits ? name + " " + shape : name, style, e});
+    if (!fits) lines.push_back({shape, style});
   }
   if (n.output.rank > 0) {
     bool const cut = mp > 1 && n.split_dim >= 0;

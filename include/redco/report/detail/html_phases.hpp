@@ -65,7 +65,8 @@ inline std::string html_phases(shard_report const& r) {
     bool const wide = m.what == "holds most" && m.phase != "backward";
     double const x = left + p.x + (wide ? (m.phase == "loss" ? 15 : 23) : 0), y = y_of(static_cast<double>(m.total()));
     inside += "<circle cx=\"" + coordinate(x) + "\" cy=\"" + coordinate(y) + "\" r=\"3.5\" class=\"peak\"/>" +
-              svg_text(x, y - 8, bytes_text(m.total()), m.phase == "forward" ? "strong halo end" : "strong halo mid") +
+              svg_text(m.phase == "forward" ? x - 6 : x, y - 8, bytes_text(m.total()),
+                       m.phase == "forward" ? "strong halo end" : "strong halo mid") +
               "\n";
   }
   if (r.budget > 0 && static_cast<double>(r.budget) <= most)
