@@ -139,7 +139,8 @@ constexpr char const* head =
     "# The report against the run\n\n"
     "Printed by `scripts/bench accuracy`: the peak of tensor bytes that the plan states for a rank, beside the peak that was\n"
     "counted on the fullest rank between start and end of step 3; messages, payload and wire bytes of that step as counted by\n"
-    "the communicators, which must equal the plan's. Cases: `benchmarks/accuracy.json`; models: `benchmarks/accuracy_models.hpp`.\n\n"
+    "the communicators, which must equal the plan's. Cases: `benchmarks/accuracy.json`; models:\n"
+    "`benchmarks/accuracy_models.hpp`.\n\n"
     "| model | mesh | dtype | micro-batches | recomputed | planned bytes | measured bytes | activations | messages | error |\n"
     "|---|---|---|---|---|---|---|---|---|---|\n";
 

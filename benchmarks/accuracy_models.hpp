@@ -30,7 +30,8 @@ struct mlp_subject {
     return {at::ones({rows, 40}, redco::scalar_type_of(compute)), at::arange(rows).remainder(12)};
   }
   static redco::mean loss(auto const& net, batch const& b) {
-    return {at::cross_entropy_loss(net(b.x).to(at::kFloat), b.labels, {}, at::Reduction::Sum), static_cast<double>(b.labels.size(0))};
+    auto const logits = net(b.x).to(at::kFloat);
+    return {at::cross_entropy_loss(logits, b.labels, {}, at::Reduction::Sum), static_cast<double>(b.labels.size(0))};
   }
 };
 
@@ -54,8 +55,8 @@ struct gpt2_subject : text_subject {
 struct decoder_subject : text_subject {
   using attention = redco::residual<redco::sequential<redco::named<"norm_1", redco::rms_norm<64>>,
                                                       redco::named<"attn", redco::causal_attention<64, 4, 2, 0, false>>>>;
-  using mlp = redco::residual<redco::sequential<redco::named<"norm_2", redco::rms_norm<64>>,
-                                                redco::named<"mlp", redco::sequential<redco::gated<64, 176>, redco::linear<176, 64, false>>>>>;
+  using gated = redco::sequential<redco::gated<64, 176>, redco::linear<176, 64, false>>;
+  using mlp = redco::residual<redco::sequential<redco::named<"norm_2", redco::rms_norm<64>>, redco::named<"mlp", gated>>>;
   using net = redco::sequential<redco::named<"embed", redco::embedding<123, 64>>,
                                 redco::named<"h", redco::repeat<4, redco::sequential<attention, mlp>>>,
                                 redco::named<"norm", redco::rms_norm<64>>, redco::named<"head", redco::language_head<123, 64>>>;

@@ -51,6 +51,14 @@ static_assert(two.messages[messages::gradients].payload_bytes == two.memory.grad
 static_assert(two.messages[messages::loss_total].ranks == 6 && two.messages[messages::loss_total].payload_bytes == 8 * (3 * 16 + 1));
 static_assert(again.messages[messages::forward].calls == 13 + 12);
 
+// Two operations for each multiplication: 12 d^2 weights in a block, scores and their sums, the head; twice that backward.
+constexpr std::int64_t block_work = tokens * 2 * (12 * d * d + 2 * 256 * d), head_work = tokens * 2 * 256 * d;
+static_assert(whole.operations.forward == 6 * block_work + head_work && whole.operations.again == 0);
+static_assert(whole.operations.backward == 2 * whole.operations.forward);
+static_assert(again.operations.again == 6 * block_work && again.operations.forward == whole.operations.forward);
+static_assert(two.operations.forward == 4 * whole.operations.forward);
+static_assert(whole.operations.per_token({.load = {16, 256}}) == 6.0 * (6 * (12 * d * d + 2 * 256 * d) + 256 * d));
+
 // The batch has no gradient: the first column of an MLP enters for nothing.
 using net = redco::sequential<redco::named<"a", redco::linear<20, 12>>, redco::relu, redco::named<"b", redco::linear<12, 6>>>;
 constexpr redco::model_of<net> mlp{};

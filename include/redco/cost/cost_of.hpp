@@ -3,16 +3,18 @@
 #include <redco/cost/check_magnitude.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
+#include <redco/cost/operations.hpp>
 
 #include <redco/optimizer/state_slots.hpp>
 #include <redco/shard/facts.hpp>
 
 namespace redco {
 
-/// What one rank of a run pays: bytes that it holds, messages of one step.
+/// What one rank of a run pays: bytes that it holds, messages of one step; and the operations of its replica.
 struct cost {
   redco::memory memory;
   redco::messages messages;
+  redco::operations operations;
 
   friend constexpr bool operator==(cost const&, cost const&) = default;
 };
@@ -22,7 +24,7 @@ namespace detail {
 template <class Facts, class Optimizer>
 constexpr cost cost_from(Facts const& facts, Optimizer const& optimizer, setup const& s) {
   check_magnitude(facts, state_slots(optimizer).size(), s);
-  return {memory_of(facts, state_slots(optimizer).size(), s), messages_of(facts, s)};
+  return {memory_of(facts, state_slots(optimizer).size(), s), messages_of(facts, s), operations_of(facts.work, s)};
 }
 
 }  // namespace detail

@@ -104,6 +104,8 @@ struct attention {
     flow key_values{{rows, keys, 2 * kv * dim}, 2, kv, 0};
     w.produce({rows, length, heads * dim}, 2, heads);
     flow const queries = w.activation;
+    w.multiply(rows * length, width, heads * dim);
+    w.multiply(rows * keys, width, 2 * kv * dim);
     w.backward(input);
     w.workspace("key_value_gradient", key_values);
     w.weight_gradient({heads * dim, width}, 0, heads);
@@ -115,6 +117,8 @@ struct attention {
     w.produce(queries.shape, 2, heads);
     flow const attended = w.activation;
     w.keep("output");
+    w.multiply(rows * heads * length, dim, keys);  // scores
+    w.multiply(rows * heads * length, keys, dim);  // weighted sums of values
     w.backward(queries);
     w.workspace("key_value_gradient", key_values);
     if constexpr (is_distance_biased) w.workspace("distance_gradient", {{heads, length + keys - 1}, 0, heads, 0});
@@ -136,6 +140,7 @@ struct attention {
     });
     w.deviation = outer;
     w.produce(input.shape);
+    w.multiply(rows * length, heads * dim, width);
     w.backward(attended);
     w.weight_gradient(o.shape, o.split_dim, o.units);
   }

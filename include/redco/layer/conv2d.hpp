@@ -38,6 +38,7 @@ struct conv2d {
     extents const x = w.activation.shape;
     flow const input = w.activation;
     w.produce({x[0], outs, (x[2] + 2 * padding - kernel) / stride + 1, (x[3] + 2 * padding - kernel) / stride + 1});
+    w.multiply(w.activation.shape.count() / outs, in * kernel * kernel, outs);
     w.backward(input);
     w.weight_gradient(weight.shape, -1, 0);
   }

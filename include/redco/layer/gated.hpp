@@ -57,6 +57,7 @@ struct gated {
     int const dim = column ? shape.rank - 1 : -1;
     std::int64_t const units = column ? outs : 0;
     w.produce(both, dim, units);
+    w.multiply(shape.count() / outs, in, 2 * outs);
     w.backward(input);
     w.weight_gradient({2 * outs, in}, weight.split_dim, weight.units);
     flow const halves = w.activation;

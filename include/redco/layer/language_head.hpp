@@ -62,6 +62,7 @@ struct language_head {
     }
     if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
     w.keep("hidden");
+    w.multiply(w.activation.shape.count() / width, width, rows);
     state_loss(w, rows, width);
   }
 

@@ -71,6 +71,7 @@ struct linear {
     extents shape = input.shape;
     shape[-1] = outs;
     w.produce(shape, column ? shape.rank - 1 : -1, column ? outs : 0);
+    w.multiply(shape.count() / outs, in, outs);
     w.backward(input);
     w.weight_gradient(weight.shape, weight.split_dim, weight.units);
   }

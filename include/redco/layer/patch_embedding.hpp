@@ -41,6 +41,7 @@ struct patch_embedding {
     w.keep("pixels", pixels, -1, width_kind::compute, 0, saved_role::batch);
     w.keep("patches", {pixels[0], patches, numbers}, -1, width_kind::compute);
     w.produce({pixels[0], patches, width});
+    w.multiply(pixels[0] * patches, numbers, width);
     w.backward({});
     w.weight_gradient(weight.shape, -1, 0);
   }

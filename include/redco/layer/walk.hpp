@@ -4,6 +4,7 @@
 #include <redco/layer/parameter_fact.hpp>
 
 #include <redco/shape/extents.hpp>
+#include <redco/shape/saturating.hpp>
 
 #include <array>
 #include <cstddef>
@@ -22,9 +23,9 @@ struct flow {
 };
 
 /// What a layer's `facts` talks to: it states its parameters, what its forward keeps, its messages, and how the activation
-/// changes. `Sink` receives the facts (`add(parameter_fact)`, `add(saved_fact)`, `add(message_fact)`, and
-/// `amend(i, role, copies)` of saved fact i): a counter, an array or a vector, so the same walk runs at compile time and at
-/// run time.
+/// changes. `Sink` receives the facts (`add(parameter_fact)`, `add(saved_fact)`, `add(message_fact)`, `amend(i, role, copies)`
+/// of saved fact i, `add_work(operations, in_block)`): a counter, an array or a vector, so the same walk runs at compile time
+/// and at run time.
 template <class Sink>
 class walk {
  public:
@@ -85,6 +86,13 @@ class walk {
   /// States that the layer makes a new activation.
   constexpr void produce(extents shape, int split_dim = -1, std::int64_t units = 0) {
     activation = {shape, split_dim, units, fresh()};
+  }
+
+  /// States a product [rows, inner] x [inner, columns] of forward, in logical extents.
+  constexpr void multiply(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
+    std::int64_t operations = saturating_multiply(2, blocks_.count());
+    for (std::int64_t const extent : {rows, inner, columns}) operations = saturating_multiply(operations, extent);
+    sink_.add_work(operations, blocks_.rank > 0);
   }
 
   /// States that the layer gives its activation another shape, in the same storage.

@@ -4,6 +4,7 @@
 #include <redco/layer/parameter_fact.hpp>
 #include <redco/layer/settle.hpp>
 #include <redco/layer/walk.hpp>
+#include <redco/layer/work.hpp>
 
 #include <redco/model/model.hpp>
 
@@ -21,6 +22,7 @@ struct model_facts {
   Parameters parameters{};
   Saved saved{};
   Messages messages{};
+  redco::work work{};
 };
 
 using dynamic_facts = model_facts<std::vector<parameter_fact>, std::vector<saved_fact>, std::vector<message_fact>>;
@@ -44,6 +46,7 @@ struct fact_array_sink {
   saved_fact* saved = nullptr;
   message_fact* messages = nullptr;
   fact_counts used{};
+  redco::work work{};
 
   constexpr void add(parameter_fact const& f) {
     if (parameters != nullptr) parameters[used.parameters] = f;
@@ -60,6 +63,7 @@ struct fact_array_sink {
   constexpr void amend(int i, saved_role role, std::int64_t copies) {
     if (saved != nullptr) amend_saved(saved, i, role, copies);
   }
+  constexpr void add_work(std::int64_t operations, bool in_block) { work.add(operations, in_block); }
 };
 
 struct fact_vector_sink {
@@ -69,6 +73,7 @@ struct fact_vector_sink {
   void add(saved_fact const& f) { facts.saved.push_back(f); }
   void add(message_fact const& f) { facts.messages.push_back(f); }
   void amend(int i, saved_role role, std::int64_t copies) { amend_saved(facts.saved, i, role, copies); }
+  void add_work(std::int64_t operations, bool in_block) { facts.work.add(operations, in_block); }
 };
 
 template <model M, class Sink>
@@ -103,6 +108,7 @@ constexpr auto facts_of(workload const& load = {}) {
       facts;
   detail::fact_array_sink sink{facts.parameters.data(), facts.saved.data(), facts.messages.data()};
   detail::state_facts(Model, load, sink);
+  facts.work = sink.work;
   return facts;
 }
 

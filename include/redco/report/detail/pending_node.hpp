@@ -29,6 +29,7 @@ struct pending_node {
   }
   void add(message_fact const& f) { reduces = reduces || (!f.backward && f.kind == width_kind::compute); }
   void amend(int, saved_role, std::int64_t) {}
+  void add_work(std::int64_t, bool) {}
 
   std::size_t parameters = 0;  ///< how many the model has so far
 };

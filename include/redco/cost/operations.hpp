@@ -1,0 +1,33 @@
+#pragma once
+
+#include <redco/cost/setup.hpp>
+
+#include <redco/layer/work.hpp>
+#include <redco/shape/saturating.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// Floating-point operations of matrix products in one step of one replica, over all its shards and micro-batches.
+struct operations {
+  std::int64_t forward = 0;
+  std::int64_t backward = 0;  ///< gradients of both factors of every product
+  std::int64_t again = 0;     ///< of blocks that are recomputed
+
+  constexpr std::int64_t total() const { return saturating_add(saturating_add(forward, backward), again); }
+  /// Of the step, for one of its tokens (or examples, where the sequence is 1).
+  constexpr double per_token(setup const& s) const {
+    return static_cast<double>(total()) / static_cast<double>(s.load.batch * s.load.sequence * s.micro_batches);
+  }
+
+  friend constexpr bool operator==(operations const&, operations const&) = default;
+};
+
+constexpr operations operations_of(work const& forward, setup const& s) {
+  auto const times = [](std::int64_t a, std::int64_t b) { return saturating_multiply(a, b); };
+  return {times(forward.all, s.micro_batches), times(times(forward.all, 2), s.micro_batches),
+          s.recompute ? times(forward.in_blocks, s.micro_batches) : 0};
+}
+
+}  // namespace redco
