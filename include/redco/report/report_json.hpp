@@ -43,9 +43,9 @@ inline json_value json_of(graph_node const& node) {
 }  // namespace detail
 
 /// The report as JSON: {"schema": "redco.shard_report", "version": 1, "run", "plan", "bytes", "phases", "moments",
-/// "peak_bytes", "budget_bytes" (null where none was asked for), "messages", "graph"}. Bytes are of one rank; numbers in
-/// "graph" count from zero, its inputs in "graph" and its parameters in "plan". A change that breaks readers raises the
-/// version.
+/// "peak_bytes", "budget_bytes" (null where none was asked for), "operations", "messages", "graph"}. Bytes are of one
+/// rank, operations of a replica; numbers in "graph" count from zero, its inputs in "graph" and its parameters in "plan". A
+/// change that breaks readers raises the version.
 inline json_value report_json(shard_report const& r) {
   json_value j;
   j["schema"] = "redco.shard_report";
@@ -78,6 +78,8 @@ inline json_value report_json(shard_report const& r) {
     j["moments"].push_back({{"phase", std::string(m.phase)}, {"what", std::string(m.what)}, {"bytes", m.total()}});
   j["peak_bytes"] = r.cost.memory.peak();
   j["budget_bytes"] = r.budget > 0 ? json_value(r.budget) : json_value(nullptr);
+  operations const& o = r.cost.operations;
+  j["operations"] = {{"forward", o.forward}, {"backward", o.backward}, {"again", o.again}, {"per_token", o.per_token(r.run)}};
   j["messages"] = json_value::array();
   for (message_total const& line : r.cost.messages)
     if (line.calls > 0)

@@ -20,6 +20,16 @@ inline std::string bytes_text(std::int64_t bytes) {
   return text;
 }
 
+/// "768", "12.3 M", "4.56 G": the same in powers of a thousand.
+inline std::string count_text(double value) {
+  char const* const units[] = {"", " k", " M", " G", " T", " P", " E"};
+  std::size_t unit = 0;
+  while (value >= 1000 && unit + 1 < std::size(units)) value /= 1000, ++unit;
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f%s" : "%.3g%s", value, units[unit]);
+  return text;
+}
+
 /// "[3072, 768]".
 inline std::string extents_text(extents const& shape) {
   std::string text = "[";
