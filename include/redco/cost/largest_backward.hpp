@@ -121,7 +121,7 @@ class backward_replay {
   constexpr void enter_block(std::size_t last) {
     block_gradient_ = one(saved_[last]);
     now_.recomputed = block_gradient_ * saved_[last].copies;
-    outside_ = carried_;
+    outside_ = carried_ + arriving_;
     for (std::size_t i = last; i-- > 0 && saved_[i].role != role::block_input;)
       if (saved_[i].role == role::stored) now_.recomputed += of_block(saved_[i]);
     // Its end, on several shards: what is summed over them is there beside the sum.

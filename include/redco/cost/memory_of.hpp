@@ -22,6 +22,7 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
     entry const e = entry_of(fact, s.mesh.mp);
     std::int64_t const one = e.local().count(), count = one * fact.copies();
     m.parameters += count * element;
+    if (!fact.trained) continue;
     m.gradients += count * element;
     if (element != master) m.masters += count * master;
     m.optimizer += slots * count * master;

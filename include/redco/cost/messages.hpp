@@ -65,6 +65,7 @@ constexpr messages messages_of(Facts const& facts, setup const& s) {
   }
   std::int64_t flat = 0;
   for (parameter_fact const& fact : facts.parameters) {
+    if (!fact.trained) continue;
     entry const e = entry_of(fact, mp);
     std::int64_t const bytes = e.local().count() * size_of(s.compute);
     flat += bytes * fact.copies();

@@ -23,8 +23,8 @@ inline std::string report_markdown(shard_report const& r) {
   for (memory_line const& line : phase_lines(r.cost.memory)) bytes("most at " + std::string(line.kind), line.bytes);
   bytes("**peak**", r.cost.memory.peak());
   operations const& o = r.cost.operations;
-  text += "\nMatrix products of one step: " + detail::count_text(static_cast<double>(o.total())) + " operations, " +
-          detail::count_text(o.per_token(r.run)) + " for one token.\n";
+  text += "\nMatrix products of one step: " + detail::operations_text(static_cast<double>(o.total())) + " operations, " +
+          detail::operations_text(o.per_token(r.run)) + " for one token.\n";
   text += "\n## Messages of one step\n\n| purpose | group | collective | calls | payload bytes | bytes sent |\n"
           "|---|---|---|---:|---:|---:|\n";
   for (message_total const& line : r.cost.messages)

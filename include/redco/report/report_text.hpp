@@ -63,8 +63,8 @@ inline std::string report_text(shard_report const& r) {
   text += "  " + padded("peak", 20) + padded_left(detail::bytes_text(m.peak()), 10) + "\n";
 
   text += "operations of one step\n  " + padded("matrix products", 20) +
-          padded_left(detail::count_text(static_cast<double>(r.cost.operations.total())), 10) + ", " +
-          detail::count_text(r.cost.operations.per_token(r.run)) + " for one token\n";
+          padded_left(detail::operations_text(static_cast<double>(r.cost.operations.total())), 10) + ", " +
+          detail::operations_text(r.cost.operations.per_token(r.run)) + " for one token\n";
   text += "messages of one step\n";
   if (r.cost.messages.calls() == 0) text += "  none\n";
   for (message_total const& line : r.cost.messages)

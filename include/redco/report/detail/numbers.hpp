@@ -20,8 +20,8 @@ inline std::string bytes_text(std::int64_t bytes) {
   return text;
 }
 
-/// "768", "12.3 M", "4.56 G": the same in powers of a thousand.
-inline std::string count_text(double value) {
+/// "768", "12.3 M", "4.56 G": operations in powers of a thousand.
+inline std::string operations_text(double value) {
   char const* const units[] = {"", " k", " M", " G", " T", " P", " E"};
   std::size_t unit = 0;
   while (value >= 1000 && unit + 1 < std::size(units)) value /= 1000, ++unit;
