@@ -43,7 +43,9 @@ accuracy_case case_of(redco::json_value const& j) {
   accuracy_case c;
   c.model = j.at("model").get<std::string>();
   c.mesh = redco::options::parse_mesh(j.at("mesh").get<std::string>());
-  c.dtype = j.at("dtype").get<std::string>() == "bf16" ? redco::dtype::bf16 : redco::dtype::f32;
+  std::string const type = j.at("dtype").get<std::string>();
+  if (type != "f32" && type != "bf16") throw std::runtime_error("no dtype " + type + ": f32 or bf16");
+  c.dtype = type == "bf16" ? redco::dtype::bf16 : redco::dtype::f32;
   c.micro_batches = j.at("micro_batches").get<int>();
   c.recompute = j.at("recompute").get<bool>();
   return c;

@@ -78,19 +78,18 @@ class backward_replay {
 
   constexpr void hold(saved_fact const& fact) {
     moment_ = fact.moment;
-    layer_ = fact.layer;
+    now_.layer = fact.layer;
     held_ += one(fact);
   }
 
-  constexpr void look(path const& layer, std::int64_t gradients) {
-    now_.layer = layer;
+  constexpr void look(std::int64_t gradients) {
     now_.gradients = gradients;
     if (now_.bytes() > largest_.bytes()) largest_ = now_;
   }
 
   constexpr void end_moment() {
     if (moment_ == 0) return;
-    look(layer_, carried_ + weights_ + held_);
+    look(carried_ + weights_ + held_);
     carried_ += arriving_ + block_gradient_;  // it was this moment's own output gradient and waits from here on
     weights_ += waiting_weights_;
     arriving_ = block_gradient_ = waiting_weights_ = held_ = 0;
@@ -125,7 +124,8 @@ class backward_replay {
     for (std::size_t i = last; i-- > 0 && saved_[i].role != role::block_input;)
       if (saved_[i].role == role::stored) now_.recomputed += of_block(saved_[i]);
     // Its end, on several shards: what is summed over them is there beside the sum.
-    look(saved_[last].layer, carried_ + block_gradient_ * (setup_.mesh.mp > 1 ? 2 : 1));
+    now_.layer = saved_[last].layer;
+    look(carried_ + block_gradient_ * (setup_.mesh.mp > 1 ? 2 : 1));
   }
 
   constexpr void leave_block(saved_fact const& fact) {
@@ -140,7 +140,6 @@ class backward_replay {
   Saved const& saved_;
   setup const& setup_;
   backward_moment now_, largest_;
-  path layer_;
   int moment_ = 0;               ///< whose tensors are in held_; 0: none
   std::int64_t held_ = 0;        ///< gradients of this moment
   std::int64_t carried_ = 0;     ///< gradients that wait beside a branch

@@ -6,6 +6,7 @@
 #include <redco/optim/optimizer.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/report/report_text.hpp>
+#include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/run/command_line.hpp>
 #include <redco/run/deployer.hpp>
@@ -65,14 +66,8 @@ class trainer {
   /// The plan with its reasons, the bytes of one rank and the messages of a step, before anything runs. `global` is the
   /// global batch and the length of its examples; `micro_batch` as in fit.
   std::string report(workload const& global, std::int64_t micro_batch = 0) const {
-    std::int64_t const share = (global.batch + plan_.mesh.dp - 1) / plan_.mesh.dp;
-    std::int64_t const at_once = micro_batch > 0 ? std::min(micro_batch, share) : share;
-    setup run;
-    run.mesh = plan_.mesh;
-    run.load = {at_once, global.sequence};
-    run.compute = where_.compute();
-    run.recompute = where_.options().recompute;
-    run.micro_batches = (share + at_once - 1) / at_once;
+    setup const run =
+        setup_of(plan_.mesh, global, micro_batch, where_.compute(), where_.options().recompute);
     return report_text(report_of(model_, optimizer_, run));
   }
 
