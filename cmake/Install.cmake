@@ -8,12 +8,13 @@ install(TARGETS redco redco_plan EXPORT redco-targets
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT redco-targets NAMESPACE redco:: DESTINATION "${redco_package}")
 configure_package_config_file(cmake/redco-config.cmake.in "${PROJECT_BINARY_DIR}/redco-config.cmake"
-  INSTALL_DESTINATION "${redco_package}")
+  INSTALL_DESTINATION "${redco_package}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/redco-config-version.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/redco-config.cmake" "${PROJECT_BINARY_DIR}/redco-config-version.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/RedcoDependencies.cmake" "${PROJECT_SOURCE_DIR}/cmake/RedcoTorch.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/RedcoShardReport.cmake" "${PROJECT_SOURCE_DIR}/cmake/shard_report.cpp.in"
+  "${PROJECT_SOURCE_DIR}/cmake/RedcoCompiled.cmake" "${PROJECT_SOURCE_DIR}/cmake/Rooms.cmake"
   DESTINATION "${redco_package}")
 
 file(RELATIVE_PATH redco_prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")

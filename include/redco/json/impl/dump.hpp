@@ -1,0 +1,36 @@
+#pragma once
+
+#include <redco/json/dump.hpp>
+
+#include <redco/config.hpp>
+#include <redco/diag/error.hpp>
+
+#include <cmath>
+
+namespace redco {
+
+namespace detail {
+
+inline bool all_finite(json_value const& value) {
+  if (value.is_number_float()) return std::isfinite(value.get<double>());
+  if (!value.is_structured()) return true;
+  for (auto const& part : value) {
+    if (!all_finite(part)) return false;
+  }
+  return true;
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::string dump_json(json_value const& value, int indent) {
+  if (!detail::all_finite(value)) {
+    throw error(exit_code::data, "JSON cannot write NaN or infinity; put null or a string into the value");
+  }
+  try {
+    return value.dump(indent);
+  } catch (json_value::exception const& e) {
+    throw error(exit_code::data, std::string("JSON cannot write a string that is not UTF-8: ") + e.what());
+  }
+}
+
+}  // namespace redco
