@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/config.hpp>
+
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/edit_distance.hpp>
 #include <redco/meta/field_count.hpp>

@@ -1,8 +1,5 @@
 #pragma once
 
-#include <redco/meta/edit_distance.hpp>
-
-#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,19 +8,10 @@ namespace redco {
 
 /// The name among `names` that a person who typed `typed` most likely meant, for "did you mean ...": the first one at
 /// the least edit distance, or empty when even that is more than a third of the longer word (at least two edits) away.
-inline std::string nearest(std::string_view typed, std::span<std::string const> names) {
-  std::string const* best = nullptr;
-  std::size_t least = 0;
-  for (std::string const& name : names) {
-    std::size_t const distance = edit_distance(typed, name);
-    std::size_t const longer = typed.size() > name.size() ? typed.size() : name.size();
-    bool const plausible = distance < name.size() && (distance <= 2 || distance <= longer / 3);
-    if (plausible && (best == nullptr || distance < least)) {
-      best = &name;
-      least = distance;
-    }
-  }
-  return best == nullptr ? std::string{} : *best;
-}
+std::string nearest(std::string_view typed, std::span<std::string const> names);
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/meta/impl/nearest.hpp>
+#endif

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <redco/options/detail/apply.hpp>
-#include <redco/options/detail/entry.hpp>
+#include <redco/options/detail/shown.hpp>
 #include <redco/options/provenance.hpp>
 
 #include <redco/json/value.hpp>

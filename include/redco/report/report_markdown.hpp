@@ -1,38 +1,16 @@
 #pragma once
 
-#include <redco/report/report_text.hpp>
+#include <redco/report/shard_report.hpp>
 
 #include <string>
 
 namespace redco {
 
 /// The report as a Markdown page.
-inline std::string report_markdown(shard_report const& r) {
-  std::string text = "# Shard report\n\n" + detail::run_text(r) + "\n\n## Plan\n\n" +
-                     "| parameter | logical | on rank | split | because |\n|---|---|---|---|---|\n";
-  for (entry const& e : r.plan.entries)
-    text += "| `" + std::string(e.fact.name.view()) + "`" + detail::copies_text(e) + " | " + detail::extents_text(e.fact.shape) +
-            " | " + detail::extents_text(e.local()) + " | " + detail::split_text(e) + " | " + std::string(sentence_of(e.fact.why)) +
-            " |\n";
-  text += "\n## Bytes of one rank\n\n| kind | bytes | |\n|---|---:|---:|\n";
-  auto const bytes = [&](std::string const& kind, std::int64_t n) {
-    text += "| " + kind + " | " + std::to_string(n) + " | " + detail::bytes_text(n) + " |\n";
-  };
-  for (memory_line const& line : memory_lines(r.cost.memory))
-    if (line.bytes > 0) bytes(std::string(line.kind), line.bytes);
-  for (memory_line const& line : phase_lines(r.cost.memory)) bytes("most at " + std::string(line.kind), line.bytes);
-  bytes("**peak**", r.cost.memory.peak());
-  operations const& o = r.cost.operations;
-  text += "\nMatrix products of one step: " + detail::operations_text(static_cast<double>(o.total())) + " operations, " +
-          detail::operations_text(o.per_token(r.run)) + " for one token.\n";
-  text += "\n## Messages of one step\n\n| purpose | group | collective | calls | payload bytes | bytes sent |\n"
-          "|---|---|---|---:|---:|---:|\n";
-  for (message_total const& line : r.cost.messages)
-    if (line.calls > 0)
-      text += "| " + std::string(line.purpose) + " | " + std::string(line.group) + " | " + std::string(name_of(line.what)) + " | " +
-              std::to_string(line.calls) + " | " + std::to_string(line.payload_bytes) + " | " + std::to_string(line.wire_bytes) +
-              " |\n";
-  return text;
-}
+std::string report_markdown(shard_report const& r);
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/report/impl/report_markdown.hpp>
+#endif

@@ -3,9 +3,9 @@
 #include <redco/shard/entry.hpp>
 #include <redco/shard/facts.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/model/model.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/diag/error.hpp>
 
 #include <array>
 #include <optional>
@@ -43,14 +43,8 @@ std::vector<int> legal_widths(Facts const& facts, int limit = 64) {
 
 namespace detail {
 
-inline std::string illegal_mesh_message(parameter_fact const& fact, mesh const& m, std::vector<int> const& widths,
-                                        std::string const& cure = "choose one with --n-model-shards") {
-  std::string list;
-  for (int const n : widths) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  return "mesh " + std::to_string(m.dp) + "x" + std::to_string(m.mp) + ": " + std::string(fact.name.view()) + " has " +
-         std::to_string(fact.units) + " units, which " + std::to_string(m.mp) +
-         " model shards do not divide; legal widths are " + list + ": " + cure;
-}
+std::string illegal_mesh_message(parameter_fact const& fact, mesh const& m, std::vector<int> const& widths,
+                                 std::string const& cure = "choose one with --n-model-shards");
 
 }  // namespace detail
 
@@ -76,3 +70,7 @@ constexpr auto plan_of(mesh const& on) {
 }
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/shard/impl/plan.hpp>
+#endif

@@ -1,102 +1,17 @@
 #pragma once
 
-#include <redco/options/detail/command_line.hpp>
 #include <redco/options/detail/entry.hpp>
-#include <redco/options/help_requested.hpp>
-#include <redco/options/provenance.hpp>
 
-#include <redco/json/read.hpp>
-#include <redco/json/value.hpp>
-
-#include <redco/diag/error.hpp>
-#include <redco/meta/nearest.hpp>
-
-#include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace redco::options::detail {
 
-/// A value as a person reads it: strings without quotes, lists with blanks, what is left open as "auto".
-inline std::string shown(json_value const& value) {
-  if (value.is_null()) return "auto";
-  if (value.is_string()) return value.get<std::string>();
-  if (!value.is_array()) return value.dump();
-  std::string text;
-  for (auto const& part : value) text.append(text.empty() ? "" : " ").append(shown(part));
-  return text;
-}
-
-inline std::string padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
-  return text;
-}
-
-inline std::string help_text(std::vector<entry> const& entries, std::string_view program, std::string_view about) {
-  std::vector<std::string> left;
-  for (entry const& e : entries) {
-    left.push_back(e.kind.empty() ? e.flag + ", --no-" + e.flag.substr(2) : e.flag + " " + e.kind);
-  }
-  std::size_t width = sizeof("--config FILE") - 1;
-  for (std::string const& text : left) width = text.size() > width ? text.size() : width;
-
-  std::string text = "usage: " + std::string(program) + " [OPTIONS]\n";
-  if (!about.empty()) text.append(about).append("\n");
-  text += "\noptions:\n";
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    text += "  " + padded(left[i], width) + "  " + entries[i].about + (entries[i].about.empty() ? "(" : " (") +
-            shown(entries[i].write()) + ")\n";
-  }
-  text +=
-      "  " + padded("--config FILE", width) + "  JSON object with the same names, overruled by options given here\n";
-  text += "  " + padded("-h, --help", width) + "  this text\n";
-  return text;
-}
-
-template <class Value, class Read>
-void assign(entry& e, provenance source, std::string const& where, Value const& value, Read const& read) {
-  try {
-    read(value);
-  } catch (std::string const& reason) {
-    throw error(exit_code::usage, where + ": '" + shown(value) + "' " + reason + "; see --help");
-  } catch (error const& refused) {
-    throw error(exit_code::usage, where + ": " + refused.what());
-  }
-  e.source = source;
-}
-
-inline void apply_file(std::vector<entry>& entries, std::string const& path) {
-  json_value const config = read_json(path);
-  if (!config.is_object()) {
-    throw error(exit_code::usage, path + ": a configuration is a JSON object of options, such as {\"epochs\": 3}");
-  }
-  for (auto const& [key, value] : config.items()) {
-    entry* known = nullptr;
-    std::vector<std::string> names;
-    for (entry& e : entries) {
-      names.push_back(e.name);
-      if (e.name == key) known = &e;
-    }
-    if (known == nullptr) {
-      std::string const near = nearest(key, names);
-      throw error(exit_code::usage, path + ": unknown option \"" + key + "\"; " +
-                                        (near.empty() ? "see --help for all" : "did you mean \"" + near + "\"?"));
-    }
-    assign(*known, provenance::file, path + ": " + key, value, known->read_json);
-  }
-}
-
 /// Fills the struct behind `entries`: defaults, then the file of --config, then flags.
-inline void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::string_view about) {
-  command_line const line = read_command_line(entries, argc, argv);
-  if (line.help) throw help_requested(help_text(entries, argc > 0 ? argv[0] : "program", about));
-  if (line.config) apply_file(entries, *line.config);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (line.texts[i].empty()) continue;
-    assign(entries[i], provenance::flag, entries[i].flag, json_value(line.texts[i]),
-           [&](json_value const&) { entries[i].read_texts(line.texts[i]); });
-  }
-}
+void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::string_view about);
 
 }  // namespace redco::options::detail
+
+#ifndef REDCO_COMPILED
+#include <redco/options/impl/apply.hpp>
+#endif

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <redco/report/detail/html_text.hpp>
-#include <redco/report/report_text.hpp>
+#include <redco/report/detail/numbers.hpp>
+#include <redco/report/detail/run_text.hpp>
 
 #include <redco/shape/dtype.hpp>
 

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <redco/data/hold_out.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace redco {
+
+REDCO_INLINE text_split hold_out(std::vector<text_file> files, std::int64_t every) {
+  text_split split;
+  auto const period = static_cast<std::size_t>(every);
+  if (files.size() == 1) {
+    text_file& only = files.front();
+    std::size_t const cut = only.text.size() - (only.text.size() + period - 1) / period;
+    split.held_out.push_back({only.path, only.text.substr(cut)});
+    only.text.resize(cut);
+    if (cut > 0) split.train.push_back(std::move(only));
+  } else {
+    std::size_t const place = std::min(period, files.size()) / 2;
+    for (std::size_t i = 0; i < files.size(); ++i)
+      (i % period == place ? split.held_out : split.train).push_back(std::move(files[i]));
+  }
+  if (split.train.empty() || split.held_out.empty())
+    throw error(exit_code::data, "the text (" + std::to_string(files.size()) +
+                                     " files) is too short to hold out a part of it: give more text");
+  return split;
+}
+
+}  // namespace redco

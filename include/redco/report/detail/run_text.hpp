@@ -1,0 +1,33 @@
+#pragma once
+
+#include <redco/report/shard_report.hpp>
+
+#include <string>
+
+namespace redco {
+
+namespace detail {
+
+/// "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256".
+inline std::string run_text(shard_report const& r) {
+  setup const& s = r.run;
+  return "mesh " + std::to_string(s.mesh.dp) + "x" + std::to_string(s.mesh.mp) + ", " +
+         std::string(name_of(s.compute)) + ", " + r.optimizer + ", " + std::to_string(s.micro_batches) +
+         (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + std::to_string(s.load.batch) + " x " +
+         std::to_string(s.load.sequence) + (s.recompute ? ", blocks recomputed" : "");
+}
+
+inline std::string copies_text(entry const& e) {
+  return e.fact.copies() > 1 ? " x" + std::to_string(e.fact.copies()) : "";
+}
+
+/// "dim 0", "dim 0, shared by 2" or "whole".
+inline std::string split_text(entry const& e) {
+  if (e.fact.split_dim < 0) return "whole";
+  std::string const dim = "dim " + std::to_string(e.fact.split_dim);
+  return e.sharers > 1 ? dim + ", shared by " + std::to_string(e.sharers) : dim;
+}
+
+}  // namespace detail
+
+}  // namespace redco

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <redco/report/report_html.hpp>
+
+#include <redco/report/detail/html_bytes.hpp>
+#include <redco/report/detail/html_graph.hpp>
+#include <redco/report/detail/html_parameters.hpp>
+#include <redco/report/detail/html_phases.hpp>
+#include <redco/report/detail/html_style.hpp>
+#include <redco/report/detail/html_text.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/config.hpp>
+
+namespace redco {
+
+REDCO_INLINE std::string report_html(shard_report const& r, std::string const& title) {
+  setup const& s = r.run;
+  std::string const name = detail::escaped(title), mesh = options::to_text(s.mesh);
+  std::string text =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
+      name + ", mesh " + mesh + "</title>\n" + std::string(detail::html_style) + "</head>\n<body>\n<h1>" + name +
+      "</h1>\n<ul class=\"run\">\n";
+  auto const item = [&](std::string const& what) { text += "<li>" + detail::escaped(what) + "</li>\n"; };
+  item("mesh " + mesh + ": " + std::to_string(s.mesh.dp) + (s.mesh.dp == 1 ? " replica of " : " replicas of ") +
+       std::to_string(s.mesh.mp) + (s.mesh.mp == 1 ? " shard" : " shards"));
+  item(std::string(name_of(s.compute)));
+  item(r.optimizer);
+  item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
+       std::to_string(s.load.batch) + " x " + std::to_string(s.load.sequence));
+  if (s.recompute) item("blocks recomputed");
+  text += "</ul>\n" + detail::html_bytes(r) + detail::html_phases(r) + detail::html_graph(r) +
+          detail::html_parameters(r) + detail::html_messages(r) + std::string(detail::html_script) +
+          "</body>\n</html>\n";
+  return text;
+}
+
+}  // namespace redco

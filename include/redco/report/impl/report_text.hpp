@@ -1,0 +1,59 @@
+#pragma once
+
+#include <redco/report/report_text.hpp>
+
+#include <redco/report/detail/numbers.hpp>
+#include <redco/report/detail/run_text.hpp>
+#include <redco/report/memory_lines.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+
+namespace redco {
+
+REDCO_INLINE std::string report_text(shard_report const& r) {
+  using detail::padded;
+  using detail::padded_left;
+  std::size_t name = 9, logical = 7, local = 7, split = 5;
+  for (entry const& e : r.plan.entries) {
+    name = std::max(name, e.fact.name.size + detail::copies_text(e).size());
+    logical = std::max(logical, detail::extents_text(e.fact.shape).size());
+    local = std::max(local, detail::extents_text(e.local()).size());
+    split = std::max(split, detail::split_text(e).size());
+  }
+  std::string text = "plan: " + detail::run_text(r) + "\n";
+  auto const row = [&](std::string const& a, std::string const& b, std::string const& c, std::string const& d,
+                       std::string_view e) {
+    text += "  " + padded(a, name) + "  " + padded(b, logical) + "  " + padded(c, local) + "  " + padded(d, split) +
+            "  " + std::string(e) + "\n";
+  };
+  row("parameter", "logical", "on rank", "split", "because");
+  for (entry const& e : r.plan.entries)
+    row(std::string(e.fact.name.view()) + detail::copies_text(e), detail::extents_text(e.fact.shape),
+        detail::extents_text(e.local()), detail::split_text(e), sentence_of(e.fact.why));
+
+  memory const& m = r.cost.memory;
+  text += "bytes of one rank\n";
+  for (memory_line const& line : memory_lines(m))
+    if (line.bytes > 0)
+      text += "  " + padded(std::string(line.kind), 20) + padded_left(detail::bytes_text(line.bytes), 10) + "\n";
+  for (memory_line const& line : phase_lines(m))
+    text +=
+        "  " + padded("most at " + std::string(line.kind), 20) + padded_left(detail::bytes_text(line.bytes), 10) + "\n";
+  text += "  " + padded("peak", 20) + padded_left(detail::bytes_text(m.peak()), 10) + "\n";
+
+  text += "operations of one step\n  " + padded("matrix products", 20) +
+          padded_left(detail::operations_text(static_cast<double>(r.cost.operations.total())), 10) + ", " +
+          detail::operations_text(r.cost.operations.per_token(r.run)) + " for one token\n";
+  text += "messages of one step\n";
+  if (r.cost.messages.calls() == 0) text += "  none\n";
+  for (message_total const& line : r.cost.messages)
+    if (line.calls > 0)
+      text += "  " + padded(std::string(line.purpose), 26) + padded(std::string(line.group), 7) +
+              std::string(name_of(line.what)) + padded_left(std::to_string(line.calls), 6) + " x " +
+              detail::bytes_text(line.payload_bytes / line.calls) + ", sends " + detail::bytes_text(line.wire_bytes) +
+              "\n";
+  return text;
+}
+
+}  // namespace redco
