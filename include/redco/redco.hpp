@@ -312,8 +312,10 @@
 #include <redco/ckpt/safetensors_plan.hpp>
 #include <redco/ckpt/safetensors_reader.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/ckpt/save_checkpoint_with.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/ckpt/sweep_checkpoints.hpp>
 #include <redco/ckpt/workdir_lock.hpp>
 #include <redco/ckpt/write_manifest.hpp>
 #include <redco/ckpt/xxh64.hpp>

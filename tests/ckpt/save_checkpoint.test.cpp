@@ -2,6 +2,7 @@
 
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/ckpt/save_checkpoint_with.hpp>
 
 #include <redco/comm/ranks.hpp>
 
@@ -31,7 +32,7 @@ redco::save_options saving(std::filesystem::path const& workdir, redco::mesh con
 void save_on(redco::mesh const& mesh, redco::save_options const& options, recording_ops& ops) {
   redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state(mesh, rank.rank, true);
-    redco::save_checkpoint(options, parts, rank.world, ops);
+    redco::save_checkpoint_with(ops, options, parts, rank.world);
   });
 }
 
@@ -146,14 +147,14 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
   redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state({1, 2}, rank.rank, true);
     auto const failure = ckpt_test::error_of([&] {
-      redco::save_checkpoint(saving(folder.path(), {1, 2}, 5), parts, rank.world, ops);
+      redco::save_checkpoint_with(ops, saving(folder.path(), {1, 2}, 5), parts, rank.world);
     });
     told += failure.code == redco::exit_code::io && ckpt_test::has(failure.text, "rank 1") &&
             ckpt_test::has(failure.text, "optimizer-1of2.safetensors") && ckpt_test::has(failure.text, "after 0 bytes");
     // The group is still of use: training goes on.
     ops.fail_on.clear();
     rank.world.barrier();
-    redco::save_checkpoint(saving(folder.path(), {1, 2}, 6), parts, rank.world, ops);
+    redco::save_checkpoint_with(ops, saving(folder.path(), {1, 2}, 6), parts, rank.world);
   });
   CHECK(told == 2);
   CHECK(!std::filesystem::exists(folder / "ckpts/.tmp-step_5-run-a"));
@@ -168,7 +169,7 @@ TEST_CASE("owners that leave a hole or overlap are refused before anything is na
       redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
         auto parts = sharded_state({1, 2}, rank.rank, true);
         parts[2].owner = owner;  // replicated: both ranks write it, or none
-        redco::save_checkpoint(saving(folder.path(), {1, 2}, 5), parts, rank.world, ops);
+        redco::save_checkpoint_with(ops, saving(folder.path(), {1, 2}, 5), parts, rank.world);
       });
     });
     CHECK(failure.code == redco::exit_code::internal);

@@ -1,15 +1,7 @@
 #pragma once
 
-#include <redco/ckpt/detail/differences.hpp>
-#include <redco/ckpt/detail/merged.hpp>
-#include <redco/ckpt/detail/together.hpp>
-#include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/find_checkpoint.hpp>
-#include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/read_manifest.hpp>
-#include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
-#include <redco/ckpt/write_manifest.hpp>
 
 #include <redco/comm/group.hpp>
 
@@ -29,18 +21,8 @@ struct load_options {
 };
 
 /// `find_checkpoint` by rank 0, told to all ranks of `world`. Every rank gets the same answer or throws the same error.
-inline std::optional<found_checkpoint> find_checkpoint(group& world, std::filesystem::path const& workdir,
-                                                       std::string_view resume, find_options const& options = {}) {
-  std::optional<found_checkpoint> found;
-  std::string const directory = detail::together(world, [&] {
-                                  if (world.rank() == 0) found = find_checkpoint(workdir, resume, options);
-                                  return found ? found->directory.string() : std::string();
-                                }).front();
-  if (directory.empty()) return std::nullopt;
-  std::string const text = detail::gather_texts(world, found ? write_manifest(found->facts) : "").front();
-  if (!found) found = {directory, read_manifest(text, directory + "/manifest.json")};
-  return found;
-}
+std::optional<found_checkpoint> find_checkpoint(group& world, std::filesystem::path const& workdir,
+                                                std::string_view resume, find_options const& options = {});
 
 /// Fills every rank's parts from a checkpoint, whatever mesh saved it: bit for bit, padding zero. All ranks of `world`
 /// call it.
@@ -48,26 +30,11 @@ inline std::optional<found_checkpoint> find_checkpoint(group& world, std::filesy
 /// Names, shapes and dtypes are compared before anything is read: error 65 with the first 20 differences and their
 /// number when the checkpoint does not belong to this state. A rank that cannot read ends all with its error, 65 or 74;
 /// parts may then be half filled.
-inline void load_checkpoint(found_checkpoint const& checkpoint, std::span<state_part const> parts, group& world,
-                            load_options const& options = {}) {
-  // A tensor that only another rank wants is not a surplus one, so the ranks' wishes are put together first.
-  std::vector<std::string> const wishes = detail::together(world, [&] {
-    manifest wish;
-    wish.run = "load";
-    wish.tensors = detail::described(parts);
-    return write_manifest(wish);
-  });
-  detail::together(world, [&] {
-    manifest all;
-    for (std::string const& wish : wishes) detail::merge(all, detail::parse_manifest(wish, "a rank's wish"));
-    detail::refuse_differences(checkpoint.directory.string(),
-                               detail::differences(checkpoint.facts.tensors, all.tensors, {.unread = options.unread}));
-    return std::string();
-  });
-  detail::together(world, [&] {
-    read_parts(checkpoint.directory, checkpoint.facts.tensors, parts, links::refused);
-    return std::string();
-  });
-}
+void load_checkpoint(found_checkpoint const& checkpoint, std::span<state_part const> parts, group& world,
+                     load_options const& options = {});
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/ckpt/impl/load_checkpoint.hpp>
+#endif

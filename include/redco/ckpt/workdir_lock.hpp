@@ -1,18 +1,7 @@
 #pragma once
 
-#include <redco/diag/error.hpp>
-
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <string>
-#include <system_error>
-#include <utility>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 namespace redco {
 
@@ -22,59 +11,26 @@ namespace redco {
 /// the file system knows no locks.
 class workdir_lock {
  public:
-  explicit workdir_lock(std::filesystem::path workdir) : workdir_(std::move(workdir)) {
-    std::error_code failed;
-    std::filesystem::create_directories(workdir_, failed);
-    if (failed) refuse(failed.message());
-    std::filesystem::path const path = workdir_ / ".lock";
-    descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (descriptor_ < 0) refuse(std::strerror(errno));
-    int result = 0;
-    do result = ::flock(descriptor_, LOCK_EX | LOCK_NB);
-    while (result != 0 && errno == EINTR);
-    if (result != 0) {
-      int const cause = errno;
-      std::string const holder = read_holder();
-      ::close(descriptor_);
-      if (cause == EWOULDBLOCK) {
-        throw error(exit_code::usage, "the working directory " + workdir_.string() + " is in use by " + holder +
-                                          ". Wait for that run, stop it, or choose another --workdir.");
-      }
-      throw error(exit_code::io, "cannot lock " + path.string() + ": " + std::strerror(cause) +
-                                     ". Choose a --workdir on a file system with locks.");
-    }
-    write_holder();
-  }
+  explicit workdir_lock(std::filesystem::path workdir);
   workdir_lock(workdir_lock const&) = delete;
   workdir_lock& operator=(workdir_lock const&) = delete;
-  ~workdir_lock() { ::close(descriptor_); }
+  ~workdir_lock();
 
   std::filesystem::path const& workdir() const { return workdir_; }
 
  private:
-  [[noreturn]] void refuse(std::string const& why) const {
-    throw error(exit_code::usage,
-                "cannot use " + workdir_.string() + " as working directory: " + why + ". Choose another --workdir.");
-  }
+  [[noreturn]] void refuse(std::string const& why) const;
 
-  void write_holder() const {
-    std::array<char, 256> host{};
-    ::gethostname(host.data(), host.size() - 1);
-    std::string const text = "process " + std::to_string(::getpid()) + " on host " + host.data() + "\n";
-    // Only a help for whoever is refused: that it cannot be written (a full disk) is no reason not to run.
-    if (::ftruncate(descriptor_, 0) == 0) (void)!::pwrite(descriptor_, text.data(), text.size(), 0);
-  }
+  void write_holder() const;
 
-  std::string read_holder() const {
-    std::array<char, 320> text{};
-    ::ssize_t const got = ::pread(descriptor_, text.data(), text.size(), 0);
-    std::string holder(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
-    while (!holder.empty() && holder.back() == '\n') holder.pop_back();
-    return holder.empty() ? "another process" : holder;
-  }
+  std::string read_holder() const;
 
   std::filesystem::path workdir_;
   int descriptor_ = -1;
 };
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/ckpt/impl/workdir_lock.hpp>
+#endif

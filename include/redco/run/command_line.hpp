@@ -1,48 +1,17 @@
 #pragma once
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 namespace redco {
 
 /// The command that started this process, quoted for a shell; a script that wraps it names itself in REDCO_COMMAND.
-inline std::string command_line() {
-  if (char const* const wrapper = std::getenv("REDCO_COMMAND")) return wrapper;
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  std::string const raw{std::istreambuf_iterator<char>(file), {}};
-  std::string text, word;
-  auto const finish = [&] {
-    bool const plain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                               "0123456789_-./=:,+@%") == std::string::npos;
-    if (!plain) {
-      std::string quoted = "'";
-      for (char const c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      word = quoted + "'";
-    }
-    text += (text.empty() ? "" : " ") + word;
-    word.clear();
-  };
-  for (char const c : raw) {
-    if (c == '\0') {
-      finish();
-    } else {
-      word += c;
-    }
-  }
-  return text;
-}
+std::string command_line();
 
 /// The command that continues the run: the same, resuming.
-inline std::string resume_command() {
-  std::string command = command_line();
-  std::size_t const at = command.find(" --resume ");
-  if (at != std::string::npos) {
-    std::size_t const end = command.find(' ', at + 10);
-    command.erase(at, end == std::string::npos ? end : end - at);
-  }
-  return command + " --resume auto";
-}
+std::string resume_command();
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/run/impl/command_line.hpp>
+#endif

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <redco/ckpt/workdir_lock.hpp>
-#include <redco/comm/ranks.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/run/console.hpp>
 #include <redco/run/deployer_options.hpp>
-#include <redco/run/fastest_dtype.hpp>
 #include <redco/run/run_log.hpp>
 #include <redco/run/signals.hpp>
+#include <redco/ckpt/workdir_lock.hpp>
+#include <redco/comm/ranks.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 
@@ -24,17 +22,7 @@ namespace redco {
 /// Errors: exit code 64 for ranks that form no mesh, a workdir that cannot be made or that a live run holds.
 class deployer {
  public:
-  explicit deployer(deployer_options options)
-      : options_(std::move(options)),
-        mesh_(mesh_of(options_)),
-        compute_(options_.dtype.value_or(fastest_dtype())),
-        console_(standard_console(options_.quiet)),
-        lock_(options_.workdir),
-        log_(console_, options_.workdir / "log.txt") {
-    if (compute_ != dtype::f32 && compute_ != dtype::f64 && compute_ != dtype::bf16)
-      throw error(exit_code::usage,
-                  "--dtype " + std::string(name_of(compute_)) + " cannot be trained in; use f32, bf16 or f64");
-  }
+  explicit deployer(deployer_options options);
 
   deployer_options const& options() const { return options_; }
   redco::mesh const& mesh() const { return mesh_; }
@@ -67,3 +55,7 @@ class deployer {
 };
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/run/impl/deployer.hpp>
+#endif

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <redco/diag/error.hpp>
-#include <redco/meta/fields.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/meta/fields.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -44,13 +43,10 @@ struct deployer_options {
 };
 
 /// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it.
-inline mesh mesh_of(deployer_options const& o) {
-  if (o.mesh) return *o.mesh;
-  if (o.ranks < 1 || o.n_model_shards < 1 || o.ranks % o.n_model_shards != 0)
-    throw error(exit_code::usage, std::to_string(o.ranks) + " ranks cannot hold copies of " +
-                                      std::to_string(o.n_model_shards) +
-                                      " model shards each: make --ranks a multiple of --n-model-shards");
-  return {o.ranks / o.n_model_shards, o.n_model_shards};
-}
+mesh mesh_of(deployer_options const& o);
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/run/impl/deployer_options.hpp>
+#endif

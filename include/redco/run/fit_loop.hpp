@@ -12,10 +12,10 @@
 #include <redco/run/step_measure.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
-#include <redco/ckpt/checkpoint_store.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/ckpt/sweep_checkpoints.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/data/batch_step.hpp>
@@ -97,10 +97,7 @@ class fit_loop {
   }
 
   void start() {
-    if (first()) {
-      posix_file_ops ops;
-      checkpoint_store(ops, where_.workdir() / checkpoint_names::folder, report_.run).sweep(where_.lock());
-    }
+    if (first()) sweep_checkpoints(where_.lock(), report_.run);
     auto const found = find_checkpoint(rank_.world, where_.workdir(), where_.options().resume,
                                        {.warn = [this](std::string const& text) { where_.log().warning(text); }});
     if (found) {
@@ -224,7 +221,8 @@ class fit_loop {
     }
     if (at.micro_batches == 0) step.add_nothing();
     step_result const result = step.finish(step_, run_steps, where_.stop_requested() != 0);
-    if (step_ == report_.measured_step) report_.measures[static_cast<std::size_t>(rank_.rank)] = step_measure::end(rank_);
+    if (step_ == report_.measured_step)
+      report_.measures[static_cast<std::size_t>(rank_.rank)] = step_measure::end(rank_);
     ++step_;
     rank_.first_step_done();
     preempted_ = result.stop;

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <redco/ckpt/save_checkpoint.hpp>
+
+#include <redco/ckpt/file_ops.hpp>
+#include <redco/ckpt/save_checkpoint_with.hpp>
+#include <redco/config.hpp>
+
+namespace redco {
+
+REDCO_INLINE std::filesystem::path save_checkpoint(save_options const& options, std::span<state_part const> parts,
+                                                   group& world) {
+  posix_file_ops ops;
+  return save_checkpoint_with(ops, options, parts, world);
+}
+
+}  // namespace redco

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <redco/run/run_log.hpp>
+
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <ctime>
+
+namespace redco {
+
+REDCO_INLINE run_log::run_log(console& where, std::optional<std::filesystem::path> const& file, clock_function now)
+    : console_(&where), now_(std::move(now)) {
+  if (file) file_.emplace(*file, [this](std::string const& text) { console_->print("warning: " + text); });
+}
+
+REDCO_INLINE void run_log::line(std::string_view text) {
+  console_->print(text);
+  to_file(text);
+}
+
+REDCO_INLINE void run_log::warning(std::string_view text) {
+  {
+    std::scoped_lock lock(mutex_);
+    ++warnings_;
+  }
+  line("warning: " + std::string(text));
+}
+
+REDCO_INLINE void run_log::banner(std::string_view title, std::optional<std::int64_t> step, std::string_view text) {
+  std::string block = "### " + std::string(title) + (step ? " (step " + std::to_string(*step) + ")" : "");
+  std::string const rule(std::clamp<std::size_t>(detail::columns(block), 20, 78), '-');
+  block = rule + "\n" + block + "\n" + rule;
+  if (!text.empty()) block += "\n" + std::string(text);
+  line(block);
+}
+
+REDCO_INLINE void run_log::to_file(std::string_view text) {
+  std::scoped_lock lock(mutex_);
+  if (!file_) return;
+  std::string const time = stamp();
+  std::string lines;
+  std::int64_t count = 0;
+  for (bool more = true; more; ++count) {
+    std::size_t const end = text.find('\n');
+    more = end != std::string_view::npos;
+    lines += time + std::string(text.substr(0, end)) + "\n";
+    if (more) text.remove_prefix(end + 1);
+  }
+  if (!file_->append(lines)) lost_ += count;
+}
+
+REDCO_INLINE std::string run_log::stamp() const {
+  using namespace std::chrono;
+  auto const milliseconds = duration_cast<std::chrono::milliseconds>(now_().time_since_epoch()).count();
+  std::time_t const seconds = milliseconds / 1000;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  char text[32] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  std::string const fraction = std::to_string(1000 + milliseconds % 1000);
+  return std::string(text) + "." + fraction.substr(1) + "Z ";
+}
+
+}  // namespace redco
