@@ -2,6 +2,7 @@
 
 #include "nn/gradcheck.hpp"
 
+#include <redco/nn/kernel/detail/bf16_linear.hpp>
 #include <redco/nn/kernel/linear.hpp>
 
 #include <vector>

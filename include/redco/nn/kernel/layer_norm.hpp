@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/nn/kernel/detail/norm_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 namespace redco::kernel {
@@ -9,9 +8,10 @@ namespace redco::kernel {
 /// undefined, and may be in another dtype than x. bf16 is computed in f32. Parameters of another size are an error
 /// (exit 70). Differentiable at any order. Autograd saves x, weight, and mean and 1 / deviation (one f32 per row, f64
 /// for f64).
-inline at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
-  detail::check_norm("layer_norm", x, weight, bias);
-  return detail::norm_function<true>::apply(x, detail::if_defined(weight), detail::if_defined(bias), epsilon);
-}
+at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon);
 
 }  // namespace redco::kernel
+
+#ifndef REDCO_COMPILED
+#include <redco/nn/impl/layer_norm_kernel.hpp>
+#endif
