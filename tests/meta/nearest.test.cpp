@@ -1,3 +1,4 @@
+#include <redco/meta/edit_distance.hpp>
 #include <redco/meta/nearest.hpp>
 
 #include "catch.hpp"

@@ -1,3 +1,4 @@
+#include <redco/options/help_requested.hpp>
 #include <redco/options/parse.hpp>
 #include <redco/options/to_json.hpp>
 

@@ -1,15 +1,18 @@
 #include "catch.hpp"
 
+#include <redco/json/dump.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/report/detail/html_text.hpp>
 #include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
+#include <redco/report/step_moments.hpp>
 
 #include <cstdlib>
 #include <filesystem>

@@ -2,6 +2,8 @@
 
 #include <redco/ckpt/manifest.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <filesystem>
 #include <functional>
 #include <iostream>

@@ -4,6 +4,8 @@
 #include <redco/ckpt/manifest.hpp>
 #include <redco/ckpt/state_part.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <filesystem>
 #include <span>
 #include <string>

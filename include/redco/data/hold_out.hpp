@@ -2,6 +2,8 @@
 
 #include <redco/data/text_file.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <cstdint>
 #include <vector>
 

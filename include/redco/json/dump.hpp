@@ -2,6 +2,8 @@
 
 #include <redco/json/value.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <string>
 
 namespace redco {

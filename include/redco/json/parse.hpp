@@ -3,6 +3,8 @@
 #include <redco/json/limits.hpp>
 #include <redco/json/value.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <string>
 #include <string_view>
 

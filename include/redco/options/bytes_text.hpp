@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/diag/error.hpp>
+
 #include <cstdint>
 #include <string_view>
 

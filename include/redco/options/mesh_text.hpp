@@ -2,6 +2,8 @@
 
 #include <redco/shape/mesh.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <string>
 #include <string_view>
 

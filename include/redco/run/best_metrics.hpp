@@ -4,6 +4,8 @@
 #include <redco/ckpt/manifest.hpp>
 #include <redco/json/value.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <cstdint>
 #include <map>
 #include <string>

@@ -9,6 +9,8 @@
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <chrono>
 #include <filesystem>
 #include <string>

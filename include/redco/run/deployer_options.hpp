@@ -4,6 +4,8 @@
 #include <redco/shape/mesh.hpp>
 #include <redco/meta/fields.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>

@@ -5,6 +5,8 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/cost/messages.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>

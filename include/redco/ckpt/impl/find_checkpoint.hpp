@@ -6,7 +6,6 @@
 #include <redco/ckpt/checkpoint_names.hpp>
 #include <redco/ckpt/detail/disk.hpp>
 #include <redco/ckpt/input_file.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

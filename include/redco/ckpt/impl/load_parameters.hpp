@@ -9,7 +9,6 @@
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/safetensors_reader.hpp>
 #include <redco/json/parse.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <map>

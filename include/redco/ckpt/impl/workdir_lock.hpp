@@ -2,7 +2,6 @@
 
 #include <redco/ckpt/workdir_lock.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <array>

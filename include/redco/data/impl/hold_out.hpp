@@ -2,7 +2,6 @@
 
 #include <redco/data/hold_out.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 
 #include <redco/data/read_text_files.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

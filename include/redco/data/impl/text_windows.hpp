@@ -2,7 +2,6 @@
 
 #include <redco/data/text_windows.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <string_view>

@@ -3,7 +3,6 @@
 #include <redco/json/dump.hpp>
 
 #include <redco/config.hpp>
-#include <redco/diag/error.hpp>
 
 #include <cmath>
 

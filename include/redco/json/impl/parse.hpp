@@ -2,9 +2,8 @@
 
 #include <redco/json/parse.hpp>
 
-#include <redco/config.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/json/detail/strict_builder.hpp>
+#include <redco/config.hpp>
 
 namespace redco {
 

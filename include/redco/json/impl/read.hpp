@@ -2,9 +2,8 @@
 
 #include <redco/json/read.hpp>
 
-#include <redco/config.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/config.hpp>
 
 #include <cerrno>
 #include <cstdio>

@@ -3,7 +3,6 @@
 #include <redco/options/bytes_text.hpp>
 
 #include <redco/shape/saturating.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <charconv>

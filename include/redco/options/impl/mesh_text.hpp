@@ -2,7 +2,6 @@
 
 #include <redco/options/mesh_text.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <charconv>

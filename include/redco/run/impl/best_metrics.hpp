@@ -3,7 +3,6 @@
 #include <redco/run/best_metrics.hpp>
 
 #include <redco/ckpt/detail/names.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <cmath>

@@ -3,7 +3,6 @@
 #include <redco/run/deployer.hpp>
 
 #include <redco/run/fastest_dtype.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 namespace redco {

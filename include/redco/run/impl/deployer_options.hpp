@@ -2,7 +2,6 @@
 
 #include <redco/run/deployer_options.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 namespace redco {

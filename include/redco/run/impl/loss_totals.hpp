@@ -3,7 +3,6 @@
 #include <redco/run/loss_totals.hpp>
 
 #include <redco/comm/collective_label.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 namespace redco {

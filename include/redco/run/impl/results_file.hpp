@@ -5,7 +5,6 @@
 #include <redco/ckpt/file_ops.hpp>
 #include <redco/ckpt/output_file.hpp>
 #include <redco/json/dump.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <cerrno>
