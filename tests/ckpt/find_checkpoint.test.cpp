@@ -1,5 +1,6 @@
 #include "support.hpp"
 
+#include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/find_checkpoint.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>

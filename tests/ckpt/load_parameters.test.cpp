@@ -1,5 +1,6 @@
 #include "support.hpp"
 
+#include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/output_file.hpp>
 #include <redco/ckpt/safetensors_plan.hpp>
