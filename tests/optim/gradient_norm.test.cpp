@@ -1,6 +1,7 @@
 #include "torch_catch.hpp"
 
 #include <redco/optim/clip_factor.hpp>
+#include <redco/optim/detail/sum_of_squares.hpp>
 #include <redco/optim/gradient_norm.hpp>
 #include <redco/optim/squared_norm.hpp>
 

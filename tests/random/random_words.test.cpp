@@ -1,3 +1,4 @@
+#include <redco/random/detail/words_with.hpp>
 #include <redco/random/philox.hpp>
 #include <redco/random/random_words.hpp>
 

@@ -1,21 +1,16 @@
 #pragma once
 
-#include <redco/comm/detail/mailbox.hpp>
-#include <redco/comm/detail/meeting.hpp>
-#include <redco/comm/detail/reduce_ranks.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/lifeline.hpp>
 
-#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
 
 #include <redco/tensor/torch.hpp>
 
-#include <algorithm>
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace redco {
@@ -29,170 +24,29 @@ class in_process_group final : public group {
  public:
   /// One handle per rank of a new group of the threads `members`, numbered as in `line`.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members,
-                                                  std::shared_ptr<lifeline> const& line) {
-    auto const place = std::make_shared<shared>(name, members, line);
-    std::vector<std::unique_ptr<group>> handles;
-    for (std::size_t rank = 0; rank < members.size(); ++rank) {
-      handles.push_back(std::unique_ptr<group>(new in_process_group(place, rank)));
-    }
-    return handles;
-  }
+                                                  std::shared_ptr<lifeline> const& line);
 
   /// The same for a run that has no other group: threads 0 to `size` - 1.
-  static std::vector<std::unique_ptr<group>> make(std::string const& name, int size) {
-    std::vector<int> members(static_cast<std::size_t>(size));
-    std::iota(members.begin(), members.end(), 0);
-    return make(name, members, std::make_shared<lifeline>(size));
-  }
+  static std::vector<std::unique_ptr<group>> make(std::string const& name, int size);
 
-  void abort(exit_code code, std::string const& message) override {
-    place_->meeting.line().fail(place_->meeting.member(me_), code, message);
-  }
+  void abort(exit_code code, std::string const& message) override;
 
  private:
-  struct shared {
-    shared(std::string const& name, std::vector<int> const& members, std::shared_ptr<lifeline> const& line)
-        : meeting(name, members, line) {}
+  struct shared;
 
-    detail::meeting meeting;
-    detail::mailbox mailbox;
-  };
+  in_process_group(std::shared_ptr<shared> place, std::size_t me);
 
-  in_process_group(std::shared_ptr<shared> place, std::size_t me)
-      : group(static_cast<int>(me), static_cast<int>(place->meeting.size()), place->meeting.name()),
-        place_(std::move(place)),
-        me_(me),
-        pointers_(place_->meeting.size()),
-        targets_(place_->meeting.size()) {}
+  void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override;
+  void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
+  void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
+  void do_all_to_all(at::Tensor const& x, at::Tensor const& out) override;
+  void do_broadcast(at::Tensor const& x, int root) override;
+  void do_send(at::Tensor const& x, int peer, int tag) override;
+  void do_recv(at::Tensor const& x, int peer, int tag) override;
+  void do_barrier() override;
 
-  void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override {
-    check_device(x);
-    detail::reduce_function const reduce = reduction_of(x);
-    auto const mine = detail::operand::of(collective_kind::all_reduce, x, 0, op);
-    detail::meeting& meeting = place_->meeting;
-    std::size_t const ranks = pointers_.size();
-    auto const count = static_cast<std::size_t>(x.numel());
-    void* own = out.data_ptr();
-    if (x.nbytes() <= detail::meeting::copy_bytes) {
-      if (count != 0) std::memcpy(meeting.copy_of_next(me_), x.data_ptr(), x.nbytes());
-      meeting.open(me_, mine, deadline());
-      for (std::size_t rank = 0; rank < ranks; ++rank) pointers_[rank] = meeting.copy_of(rank, me_);
-      reduce({pointers_.data(), ranks, 0, &own, 1, 0, count}, op);
-      return;
-    }
-    meeting.open(me_, mine, deadline(), x.data_ptr(), own);
-    gather_pointers();
-    for (std::size_t rank = 0; rank < ranks; ++rank) targets_[rank] = meeting.out_of(rank, me_);
-    std::size_t const line = 64 / static_cast<std::size_t>(x.element_size());  // slices end at cache lines
-    std::size_t const slice = (count + ranks * line - 1) / (ranks * line) * line;
-    std::size_t const begin = std::min(count, slice * me_);
-    std::size_t const end = std::min(count, begin + slice);
-    reduce({pointers_.data(), ranks, begin, targets_.data(), ranks, begin, end - begin}, op);
-    meeting.close(me_);
-  }
-
-  void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
-    check_device(x);
-    place_->meeting.open(me_, detail::operand::of(collective_kind::all_gather, x, dim), deadline(), x.data_ptr());
-    gather_pointers();
-    std::size_t const outer = rows_before(x, dim);
-    std::size_t const bytes = outer == 0 ? 0 : x.nbytes() / outer;
-    auto* to = static_cast<std::byte*>(out.data_ptr());
-    for (std::size_t row = 0; row < outer && bytes != 0; ++row) {
-      for (void* const from : pointers_) {
-        std::memcpy(to, static_cast<std::byte const*>(from) + row * bytes, bytes);
-        to += bytes;
-      }
-    }
-    place_->meeting.close(me_);
-  }
-
-  void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
-    check_device(x);
-    detail::reduce_function const reduce = reduction_of(x);
-    place_->meeting.open(me_, detail::operand::of(collective_kind::reduce_scatter, x, dim), deadline(), x.data_ptr());
-    gather_pointers();
-    std::size_t const outer = rows_before(x, dim);
-    std::size_t const part = outer == 0 ? 0 : static_cast<std::size_t>(out.numel()) / outer;
-    std::size_t const ranks = pointers_.size();
-    void* to = out.data_ptr();
-    for (std::size_t row = 0; row < outer; ++row) {
-      reduce({pointers_.data(), ranks, (row * ranks + me_) * part, &to, 1, row * part, part}, reduce_op::sum);
-    }
-    place_->meeting.close(me_);
-  }
-
-  void do_all_to_all(at::Tensor const& x, at::Tensor const& out) override {
-    check_device(x);
-    place_->meeting.open(me_, detail::operand::of(collective_kind::all_to_all, x, 0), deadline(), x.data_ptr());
-    gather_pointers();
-    std::size_t const bytes = x.nbytes() / pointers_.size();
-    auto* to = static_cast<std::byte*>(out.data_ptr());
-    for (std::size_t rank = 0; rank < pointers_.size() && bytes != 0; ++rank) {
-      std::memcpy(to + rank * bytes, static_cast<std::byte const*>(pointers_[rank]) + me_ * bytes, bytes);
-    }
-    place_->meeting.close(me_);
-  }
-
-  void do_broadcast(at::Tensor const& x, int root) override {
-    check_device(x);
-    place_->meeting.open(me_, detail::operand::of(collective_kind::broadcast, x, root), deadline(), x.data_ptr());
-    auto const from = static_cast<std::size_t>(root);
-    if (me_ != from && x.numel() != 0) std::memcpy(x.data_ptr(), place_->meeting.data_of(from, me_), x.nbytes());
-    place_->meeting.close(me_);
-  }
-
-  void do_send(at::Tensor const& x, int peer, int tag) override {
-    check_device(x);
-    if (place_->meeting.line().failed()) throw place_->meeting.line().cause();
-    place_->mailbox.post(me_, static_cast<std::size_t>(peer), tag, x.clone());
-    place_->meeting.room().wake();
-  }
-
-  void do_recv(at::Tensor const& x, int peer, int tag) override {
-    check_device(x);
-    auto const from = static_cast<std::size_t>(peer);
-    detail::meeting& meeting = place_->meeting;
-    lifeline& line = meeting.line();
-    int const sender = meeting.member(from);
-    auto const posted = [&] { return place_->mailbox.has(from, me_, tag); };
-    meeting.room().wait([&] { return line.failed() || line.ended(sender) || posted(); }, deadline());
-    auto const letter = place_->mailbox.take(from, me_, tag);
-    if (!letter) {
-      if (line.failed()) throw line.cause();
-      std::string const what = "recv of " + detail::describe(x) + " with tag " + std::to_string(tag);
-      meeting.lose(me_, meeting.where(what, me_), {sender}, deadline());
-    }
-    if (letter->scalar_type() != x.scalar_type() || letter->sizes() != x.sizes()) {
-      throw error(exit_code::internal, "recv with tag " + std::to_string(tag) + " in group " + name() + ": rank " +
-                                           std::to_string(sender) + " sent " + detail::describe(*letter) + ", rank " +
-                                           std::to_string(meeting.member(me_)) + " expects " + detail::describe(x) +
-                                           "; receive into a tensor of the shape and dtype that was sent");
-    }
-    if (x.numel() != 0) std::memcpy(x.data_ptr(), letter->data_ptr(), x.nbytes());
-  }
-
-  void do_barrier() override { place_->meeting.open(me_, {}, deadline()); }
-
-  static std::size_t rows_before(at::Tensor const& x, std::int64_t dim) {
-    return static_cast<std::size_t>(c10::multiply_integers(x.sizes().slice(0, static_cast<std::size_t>(dim))));
-  }
-
-  void gather_pointers() {
-    for (std::size_t rank = 0; rank < pointers_.size(); ++rank) pointers_[rank] = place_->meeting.data_of(rank, me_);
-  }
-
-  void check_device(at::Tensor const& x) const {
-    if (x.device().is_cpu()) return;
-    throw error(exit_code::internal, "group " + name() + " joins threads over CPU tensors and got one on " +
-                                         x.device().str() + "; move it to the CPU");
-  }
-
-  detail::reduce_function reduction_of(at::Tensor const& x) const {
-    if (auto const reduce = detail::reduction_of(x.scalar_type())) return reduce;
-    throw error(exit_code::internal, "group " + name() + " cannot reduce " + detail::describe(x) +
-                                         "; convert it to a floating type, Long, Int or Byte");
-  }
+  void gather_pointers();
+  void check_device(at::Tensor const& x) const;
 
   std::shared_ptr<shared> place_;
   std::size_t me_;
@@ -201,3 +55,7 @@ class in_process_group final : public group {
 };
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/comm/impl/in_process_group.hpp>
+#endif

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <redco/comm/detail/waiting_room.hpp>
-
 #include <redco/diag/error.hpp>
 
 #include <atomic>
@@ -13,6 +11,12 @@
 
 namespace redco {
 
+namespace detail {
+
+class waiting_room;
+
+}  // namespace detail
+
 /// What the ranks of a run share besides their groups: the first failure, which ends every wait, and who has ended.
 /// Any thread may call any member.
 class lifeline {
@@ -22,25 +26,16 @@ class lifeline {
   int ranks() const noexcept { return static_cast<int>(ended_.size()); }
 
   /// Records that `rank` failed, if it is the first to, and wakes all who wait. True for the first.
-  bool fail(int rank, exit_code code, std::string const& message) { return fail(error(code, rank, message)); }
-  bool fail(int rank, error const& failure) {
-    return failure.names_rank() ? fail(failure) : fail(rank, failure.code(), failure.what());
-  }
+  bool fail(int rank, exit_code code, std::string const& message);
+  bool fail(int rank, error const& failure);
 
   bool failed() const noexcept { return failed_.load(); }
 
   /// The first failure as an error whose text starts with its rank. Only after failed().
-  error cause() const {
-    std::lock_guard const lock(mutex_);
-    return cause_.value();
-  }
+  error cause() const;
 
   /// Records that `rank` takes part no more; who waits for it then, or later, has lost a peer.
-  void end(int rank) {
-    ended_[static_cast<std::size_t>(rank)].store(true);
-    any_ended_.store(true);
-    wake();
-  }
+  void end(int rank);
 
   bool ended(int rank) const noexcept { return any_ended_.load() && ended_[static_cast<std::size_t>(rank)].load(); }
 
@@ -48,27 +43,11 @@ class lifeline {
   bool troubled() const noexcept { return failed_.load() || any_ended_.load(); }
 
   /// Lets fail() and end() wake those who wait in `room`.
-  void attach(std::shared_ptr<detail::waiting_room> room) {
-    std::lock_guard const lock(mutex_);
-    rooms_.push_back(std::move(room));
-  }
+  void attach(std::shared_ptr<detail::waiting_room> room);
 
  private:
-  bool fail(error const& named) {
-    {
-      std::lock_guard const lock(mutex_);
-      if (failed_.load()) return false;
-      cause_ = named;
-      failed_.store(true);
-    }
-    wake();
-    return true;
-  }
-
-  void wake() {
-    std::lock_guard const lock(mutex_);
-    for (auto const& room : rooms_) room->wake();
-  }
+  bool fail(error const& named);
+  void wake();
 
   std::vector<std::atomic<bool>> ended_;
   std::atomic<bool> any_ended_{false};
@@ -79,3 +58,7 @@ class lifeline {
 };
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/comm/impl/lifeline.hpp>
+#endif

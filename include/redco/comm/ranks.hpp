@@ -1,29 +1,12 @@
 #pragma once
 
-#include <redco/comm/in_process_group.hpp>
-#include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_context.hpp>
-
-#include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 
 #include <redco/shape/mesh.hpp>
 
-#include <redco/tensor/memory_counter.hpp>
-#include <redco/tensor/rank_environment.hpp>
+#include <redco/tensor/detail/function_ref.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <vector>
 
 namespace redco {
 
@@ -37,89 +20,8 @@ struct rank_options {
 
 namespace detail {
 
-/// One group per set of ranks, as handles by world rank.
-struct rank_groups {
-  std::vector<std::unique_ptr<group>> world, dp, mp;
-
-  rank_groups(mesh const& shape, std::shared_ptr<lifeline> const& line)
-      : dp(static_cast<std::size_t>(shape.ranks())), mp(static_cast<std::size_t>(shape.ranks())) {
-    std::vector<int> all;
-    for (int rank = 0; rank < shape.ranks(); ++rank) all.push_back(rank);
-    world = in_process_group::make("world", all, line);
-    for (int m = 0; m < shape.mp; ++m) {
-      std::vector<int> members;
-      for (int d = 0; d < shape.dp; ++d) members.push_back(d * shape.mp + m);
-      place(dp, in_process_group::make("dp", members, line), members);
-    }
-    for (int d = 0; d < shape.dp; ++d) {
-      std::vector<int> members;
-      for (int m = 0; m < shape.mp; ++m) members.push_back(d * shape.mp + m);
-      place(mp, in_process_group::make("mp", members, line), members);
-    }
-  }
-
- private:
-  static void place(std::vector<std::unique_ptr<group>>& by_rank, std::vector<std::unique_ptr<group>> handles,
-                    std::vector<int> const& members) {
-    for (std::size_t at = 0; at < members.size(); ++at) {
-      by_rank[static_cast<std::size_t>(members[at])] = std::move(handles[at]);
-    }
-  }
-};
-
-/// Calls `body`; whatever it throws becomes the failure of `rank`, unless another came first.
-inline void run_rank(lifeline& line, int rank, std::function<void()> const& body) noexcept {
-  try {
-    body();
-  } catch (error const& failure) {
-    line.fail(rank, failure);
-  } catch (c10::Error const& failure) {
-    line.fail(rank, exit_code::internal, failure.what_without_backtrace());
-  } catch (std::exception const& failure) {
-    line.fail(rank, exit_code::internal, failure.what());
-  } catch (...) {
-    line.fail(rank, exit_code::internal, "threw something that is not a std::exception");
-  }
-  line.end(rank);
-}
-
-/// How many rank threads still run, and the wait for the last.
-class rank_roll {
- public:
-  explicit rank_roll(int ranks) : ended_(static_cast<std::size_t>(ranks)) {}
-
-  void sign_off(int rank) {
-    std::lock_guard const lock(mutex_);
-    ended_[static_cast<std::size_t>(rank)] = true;
-    bell_.notify_all();
-  }
-
-  /// Returns when the first `started` ranks have ended. A rank that has not, `grace` after the first failure, cannot be
-  /// stopped and still uses the caller's data: the only end that cannot hang is that of the process.
-  void wait(lifeline const& line, int started, std::chrono::milliseconds grace) {
-    std::unique_lock lock(mutex_);
-    auto const all = [&] {
-      return std::all_of(ended_.begin(), ended_.begin() + started, [](bool ended) { return ended; });
-    };
-    auto last = std::chrono::steady_clock::time_point::max();
-    while (!bell_.wait_for(lock, std::chrono::milliseconds(50), all)) {
-      auto const now = std::chrono::steady_clock::now();
-      if (line.failed() && last == std::chrono::steady_clock::time_point::max()) last = now + grace;
-      if (now < last) continue;
-      std::string text = std::string(line.cause().what()) + "\n";
-      for (int rank = 0; rank < started; ++rank) {
-        if (!ended_[static_cast<std::size_t>(rank)]) text += "rank " + std::to_string(rank) + " does not end: killed\n";
-      }
-      std::fputs(text.c_str(), stderr);
-      std::_Exit(static_cast<int>(line.cause().code()));
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable bell_;
-  std::vector<bool> ended_;
-};
+/// run_ranks for callables of one type.
+void run_on_ranks(mesh const& shape, rank_options const& options, function_ref<void(rank_context&)> f);
 
 }  // namespace detail
 
@@ -132,40 +34,11 @@ class rank_roll {
 /// exits with its code.
 template <class F>
 void run_ranks(mesh const& shape, rank_options const& options, F&& f) {
-  if (shape.dp < 1 || shape.mp < 1) {
-    throw error(exit_code::usage, "a mesh of " + std::to_string(shape.dp) + "x" + std::to_string(shape.mp) +
-                                      " has no ranks; give two numbers from 1 on");
-  }
-  int const ranks = shape.ranks();
-  int const threads_before = at::get_num_threads();
-  int const threads = options.threads > 0 ? options.threads : std::max(1, threads_before / ranks);
-  auto const line = std::make_shared<lifeline>(ranks);
-  detail::rank_groups groups(shape, line);
-  detail::rank_roll roll(ranks);
-  auto const body = [&](int rank) {
-    auto const at = static_cast<std::size_t>(rank);
-    auto const memory = std::make_shared<memory_counter>();
-    rank_environment const environment("rank " + std::to_string(rank), threads, memory);
-    rank_context context{rank, shape, *groups.world[at], *groups.dp[at], *groups.mp[at], memory, options.deadline};
-    for (group* one : {&context.world, &context.dp, &context.mp}) one->set_deadline(options.first_deadline);
-    f(context);
-  };
-  std::vector<std::thread> running;
-  try {
-    for (int rank = 0; rank < ranks; ++rank) {
-      running.emplace_back([&, rank] {
-        detail::run_rank(*line, rank, [&] { body(rank); });
-        roll.sign_off(rank);
-      });
-    }
-  } catch (std::exception const& failure) {
-    line->fail(static_cast<int>(running.size()), exit_code::internal,
-               std::string("its thread cannot be started: ") + failure.what());
-  }
-  roll.wait(*line, static_cast<int>(running.size()), options.grace);
-  for (std::thread& one : running) one.join();
-  at::set_num_threads(threads_before);
-  if (line->failed()) throw line->cause();
+  detail::run_on_ranks(shape, options, [&f](rank_context& rank) { f(rank); });
 }
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/comm/impl/ranks.hpp>
+#endif

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <redco/diag/error.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,20 +21,7 @@ class key_value_cache {
 
   /// Appends k and v [B, T, features] of the current positions and returns all so far [B, length + T, features], as
   /// views.
-  std::pair<at::Tensor, at::Tensor> append(std::size_t slot, at::Tensor const& k, at::Tensor const& v) {
-    std::int64_t const end = length_ + k.size(1);
-    if (end > capacity_)
-      throw error(exit_code::internal, "key-value cache holds " + std::to_string(capacity_) + " positions, position " +
-                                           std::to_string(end) + " was asked for; make it larger");
-    auto& [keys, values] = slots_[slot];
-    if (!keys.defined()) {
-      keys = at::empty({k.size(0), capacity_, k.size(2)}, k.options());
-      values = at::empty({v.size(0), capacity_, v.size(2)}, v.options());
-    }
-    keys.narrow(1, length_, k.size(1)).copy_(k);
-    values.narrow(1, length_, v.size(1)).copy_(v);
-    return {keys.narrow(1, 0, end), values.narrow(1, 0, end)};
-  }
+  std::pair<at::Tensor, at::Tensor> append(std::size_t slot, at::Tensor const& k, at::Tensor const& v);
 
   /// What `make()` gave the first time for this slot: what all positions share (encoder states and their projections).
   template <class Make>
@@ -56,3 +41,7 @@ class key_value_cache {
 };
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/nn/impl/key_value_cache.hpp>
+#endif

@@ -1,65 +1,20 @@
 #pragma once
 
-#include <redco/random/detail/words_scalar.hpp>
-#include <redco/random/detail/words_vector.hpp>
 #include <redco/random/stream.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace redco {
-
-namespace detail {
-
-using block_writer = std::int64_t (*)(std::uint32_t*, std::uint32_t, std::int64_t, word_coordinates, stream);
-
-inline std::int64_t blocks_scalar(std::uint32_t* out, std::uint32_t block, std::int64_t blocks, word_coordinates c,
-                                  stream s) {
-  words_scalar(out, std::int64_t{block} * 4, blocks * 4, c, s);
-  return blocks;
-}
-
-/// The widest writer that this processor has.
-inline block_writer best_block_writer() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f")) return blocks_avx512;
-  if (__builtin_cpu_supports("avx2")) return blocks_avx2;
-  return blocks_sse2;
-#else
-  return blocks_scalar;
-#endif
-}
-
-/// A run written by one block writer: scalar up to the first whole block, vectors, and a last group through a buffer.
-inline void words_with(block_writer write, std::uint32_t* out, std::int64_t first, std::int64_t n, word_coordinates c,
-                       stream s) {
-  std::int64_t const head = std::min(n, (4 - first % 4) % 4);
-  words_scalar(out, first, head, c, s);
-  out += head, first += head, n -= head;
-  std::int64_t const done = 4 * write(out, static_cast<std::uint32_t>(first / 4), n / 4, c, s);
-  out += done, first += done, n -= done;
-  if (n >= 16) {
-    constexpr std::int64_t group = 128;
-    std::uint32_t buffer[group];
-    std::int64_t const written = 4 * write(buffer, static_cast<std::uint32_t>(first / 4), group / 4, c, s);
-    std::int64_t const taken = std::min(n, written);
-    std::copy_n(buffer, taken, out);
-    out += taken, first += taken, n -= taken;
-  }
-  words_scalar(out, first, n, c, s);
-}
-
-}  // namespace detail
 
 /// Writes the random words of consecutive features [first, first + n) at the coordinates (c1, c2, c3) to `out`: word f
 /// is `philox({f / 4, c1, c2, c3}, s)[f % 4]`, whatever run it is part of. By convention c1 is a position (or query),
 /// c2 the global row, c3 what else there is (a head). Uses AVX512 or AVX2 where the processor has them, with equal
 /// words. Requires 0 <= first and first + n <= 2^34. Costs about half a nanosecond a word.
-inline void random_words(std::uint32_t* out, std::int64_t first, std::int64_t n, std::uint32_t c1, std::uint32_t c2,
-                         std::uint32_t c3, stream s) {
-  static detail::block_writer const write = detail::best_block_writer();
-  detail::words_with(write, out, first, n, {c1, c2, c3}, s);
-}
+void random_words(std::uint32_t* out, std::int64_t first, std::int64_t n, std::uint32_t c1, std::uint32_t c2,
+                  std::uint32_t c3, stream s);
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/random/impl/random_words.hpp>
+#endif

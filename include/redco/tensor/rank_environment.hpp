@@ -6,11 +6,7 @@
 #include <ATen/Parallel.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
-#include <utility>
-
-#include <pthread.h>
 
 namespace redco {
 
@@ -19,16 +15,7 @@ namespace redco {
 /// memory.
 class rank_environment {
  public:
-  rank_environment(std::string const& thread_name, int threads, std::shared_ptr<memory_counter> counter)
-      : counting_(std::move(counter)) {
-    c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
-    {
-      static std::mutex setting;  // the call sets the process's default too, and makes libtorch's pool on the way
-      std::lock_guard const lock(setting);
-      at::set_num_threads(threads);
-    }
-    pthread_setname_np(pthread_self(), thread_name.substr(0, 15).c_str());  // 15: the kernel's limit
-  }
+  rank_environment(std::string const& thread_name, int threads, std::shared_ptr<memory_counter> counter);
   ~rank_environment() { c10::AutogradState::get_tls_state().set_multithreading_enabled(multithreading_); }
   rank_environment(rank_environment const&) = delete;
   rank_environment& operator=(rank_environment const&) = delete;
@@ -39,3 +26,7 @@ class rank_environment {
 };
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/tensor/impl/rank_environment.hpp>
+#endif

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <redco/comm/lifeline.hpp>
+
+#include <redco/comm/detail/waiting_room.hpp>
+#include <redco/config.hpp>
+
+#include <utility>
+
+namespace redco {
+
+REDCO_INLINE bool lifeline::fail(int rank, exit_code code, std::string const& message) {
+  return fail(error(code, rank, message));
+}
+
+REDCO_INLINE bool lifeline::fail(int rank, error const& failure) {
+  return failure.names_rank() ? fail(failure) : fail(rank, failure.code(), failure.what());
+}
+
+REDCO_INLINE error lifeline::cause() const {
+  std::lock_guard const lock(mutex_);
+  return cause_.value();
+}
+
+REDCO_INLINE void lifeline::end(int rank) {
+  ended_[static_cast<std::size_t>(rank)].store(true);
+  any_ended_.store(true);
+  wake();
+}
+
+REDCO_INLINE void lifeline::attach(std::shared_ptr<detail::waiting_room> room) {
+  std::lock_guard const lock(mutex_);
+  rooms_.push_back(std::move(room));
+}
+
+REDCO_INLINE bool lifeline::fail(error const& named) {
+  {
+    std::lock_guard const lock(mutex_);
+    if (failed_.load()) return false;
+    cause_ = named;
+    failed_.store(true);
+  }
+  wake();
+  return true;
+}
+
+REDCO_INLINE void lifeline::wake() {
+  std::lock_guard const lock(mutex_);
+  for (auto const& room : rooms_) room->wake();
+}
+
+}  // namespace redco

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <redco/nn/parameter_store.hpp>
+
+#include <redco/config.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/meta/glob.hpp>
+#include <redco/random/normal.hpp>
+#include <redco/random/stream.hpp>
+#include <redco/tensor/scalar_type.hpp>
+
+#include <utility>
+
+namespace redco {
+
+REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> const& placed, int mp_index, dtype compute,
+                                              std::uint64_t seed, std::vector<std::string> const& frozen) {
+  std::vector<bool> used(frozen.size(), false);
+  for (placed_parameter const& p : placed) {
+    stored_parameter s{p.name, p.plan, 0, true, {}, {}, {}};
+    for (std::size_t i = 0; i < frozen.size(); ++i)
+      if (glob(frozen[i], p.name)) s.trainable = false, used[i] = true;
+    parameters_.push_back(std::move(s));
+  }
+  for (std::size_t i = 0; i < frozen.size(); ++i)
+    if (!used[i])
+      throw error(exit_code::usage,
+                  "frozen pattern '" + frozen[i] + "' matches no parameter; the plan lists their names");
+  lay_out();
+  allocate(compute);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!index_.emplace(parameters_[i].name, i).second)
+      throw error(exit_code::internal, "two parameters are called '" + parameters_[i].name +
+                                           "': give their layers names with redco::named");
+    initialise(parameters_[i], mp_index, seed);
+  }
+  publish();
+}
+
+REDCO_INLINE stored_parameter const* parameter_store::find(std::string_view name) const {
+  auto const at = index_.find(std::string(name));
+  return at == index_.end() ? nullptr : &parameters_[at->second];
+}
+
+REDCO_INLINE void parameter_store::publish() {
+  if (has_masters()) values_.copy_(masters_);
+}
+
+REDCO_INLINE void parameter_store::lay_out() {
+  std::int64_t end = 0;
+  auto const place = [&](auto&& wanted) {
+    for (stored_parameter& p : parameters_)
+      if (wanted(p)) p.offset = end, end += p.plan.local().count();
+  };
+  place([](stored_parameter const& p) { return p.trainable && p.plan.fact.decay; });
+  decayed_ = end;
+  place([](stored_parameter const& p) { return p.trainable && !p.plan.fact.decay; });
+  trainable_ = end;
+  place([](stored_parameter const& p) { return !p.trainable; });
+  size_ = end;
+}
+
+REDCO_INLINE void parameter_store::allocate(dtype compute) {
+  at::NoGradGuard const no_grad;
+  auto const type = scalar_type_of(compute);
+  values_ = at::zeros({size_}, type);
+  masters_ = compute == dtype::f64 || compute == dtype::f32 ? values_ : at::zeros({size_}, at::kFloat);
+  gradients_ = at::zeros({trainable_}, type);
+  for (stored_parameter& p : parameters_) {
+    extents const local = p.plan.local();
+    at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));
+    auto const view = [&](at::Tensor const& flat) { return flat.narrow(0, p.offset, local.count()).view(sizes); };
+    p.value = view(values_);
+    p.master = view(masters_);
+    if (p.trainable) p.gradient = view(gradients_);
+  }
+}
+
+REDCO_INLINE std::uint32_t parameter_store::site_of(std::string_view name) {
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
+REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int mp_index, std::uint64_t seed) {
+  at::NoGradGuard const no_grad;
+  parameter_fact const& fact = p.plan.fact;
+  if (fact.start.draw == initial::kind::zeros) return;
+  extents const logical = p.plan.logical(mp_index);
+  at::Tensor part = fact.split_dim >= 0 ? p.master.narrow(fact.split_dim, 0, logical[fact.split_dim]) : p.master;
+  if (fact.start.draw == initial::kind::ones) {
+    part.fill_(1);
+    return;
+  }
+  // Rows of the innermost dimension are runs of consecutive global indices.
+  stream const key = make_stream(seed, site_of(p.name), 0, 0);
+  bool const inner_split = fact.split_dim == fact.shape.rank - 1;
+  std::int64_t const inner = fact.shape[-1], local_inner = logical[-1];
+  std::int64_t const rows = local_inner > 0 ? logical.count() / local_inner : 0;
+  std::int64_t const offset = p.plan.offset(mp_index);
+  std::int64_t const first =
+      inner_split || fact.split_dim < 0 ? offset : offset * (fact.shape.count() / fact.shape[fact.split_dim]);
+  at::Tensor const drawn = at::empty({rows, local_inner}, part.options());
+  AT_DISPATCH_FLOATING_TYPES(drawn.scalar_type(), "initialise", [&] {
+    for (std::int64_t r = 0; r < rows; ++r)
+      fill_normal(drawn.data_ptr<scalar_t>() + r * local_inner, static_cast<std::uint64_t>(first + r * inner),
+                  local_inner, key, 0.0, fact.start.deviation);
+  });
+  part.copy_(drawn.view(part.sizes()));
+}
+
+}  // namespace redco
