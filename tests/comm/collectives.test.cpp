@@ -2,6 +2,7 @@
 
 #include <redco/comm/collectives.hpp>
 
+#include <cmath>
 #include <vector>
 
 namespace {

@@ -1,7 +1,10 @@
 #include "comm/on_ranks.hpp"
 
+#include <redco/comm/collective_label.hpp>
 #include <redco/comm/in_process_group.hpp>
 
+#include <atomic>
+#include <limits>
 #include <random>
 #include <thread>
 #include <vector>

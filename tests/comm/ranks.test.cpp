@@ -1,8 +1,15 @@
 #include "comm/on_ranks.hpp"
 
+#include <redco/comm/collective_label.hpp>
 #include <redco/comm/collectives.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/tensor/memory_counter.hpp>
+
+#include <ATen/Parallel.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <exception>
 #include <set>
 #include <stdexcept>
 #include <thread>

@@ -2,12 +2,15 @@
 
 #include "nn/gradcheck.hpp"
 
+#include <redco/diag/error.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/nn/kernel/sharded_argmax.hpp>
 #include <redco/comm/ranks.hpp>
 
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <mutex>
 #include <vector>

@@ -3,9 +3,11 @@
 #include <redco/nn/kernel/dropout.hpp>
 #include <redco/random/philox.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/random/stream.hpp>
 
 #include "nn/gradcheck.hpp"
 
+#include <cmath>
 #include <cstdint>
 
 namespace {

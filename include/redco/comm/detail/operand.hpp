@@ -5,6 +5,7 @@
 
 #include <redco/tensor/torch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>

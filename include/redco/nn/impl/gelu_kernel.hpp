@@ -8,6 +8,7 @@
 #include <redco/tensor/detail/recorded_function.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 

@@ -6,6 +6,7 @@
 #include <redco/nn/kernel/detail/gemm.hpp>
 #include <redco/nn/kernel/detail/scratch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
