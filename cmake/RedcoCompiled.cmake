@@ -31,7 +31,6 @@ function(redco_add_compiled include)
   target_link_libraries(redco_compiled PUBLIC redco_plan_compiled redco::redco)
 
   foreach(name compiled plan_compiled)
-    set_target_properties(redco_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_compile_definitions(redco_${name} PUBLIC REDCO_COMPILED)
     add_library(redco::${name} ALIAS redco_${name})
   endforeach()

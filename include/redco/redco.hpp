@@ -313,6 +313,7 @@
 #include <redco/ckpt/safetensors_reader.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
+#include <redco/ckpt/save_options.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/ckpt/sweep_checkpoints.hpp>

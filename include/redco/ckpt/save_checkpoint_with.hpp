@@ -5,8 +5,7 @@
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/file_ops.hpp>
-#include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/ckpt/save_options.hpp>
 #include <redco/ckpt/state_part.hpp>
 
 #include <redco/comm/group.hpp>
