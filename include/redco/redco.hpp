@@ -86,6 +86,7 @@
 #include <redco/layer/settle.hpp>
 #include <redco/layer/silu.hpp>
 #include <redco/layer/sliding_window.hpp>
+#include <redco/layer/split_tokens.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/sum.hpp>
 #include <redco/layer/takes.hpp>
@@ -163,6 +164,7 @@
 #include <redco/model/qwen2.hpp>
 #include <redco/model/roberta.hpp>
 #include <redco/model/swiglu_decoder.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/t5_gated.hpp>
 #include <redco/model/t5_net.hpp>

@@ -9,6 +9,7 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/vit.hpp>
+#include <redco/layer/split_tokens.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/gelu.hpp>
@@ -76,6 +77,18 @@ TEST_CASE("cross-attention reads the encoder") {
   REQUIRE(kinds(g) == "layer block layer attention layer all_reduce add");
   CHECK(g[2].inputs == places{0, 1});
   CHECK(g[6].inputs == places{1, 5});
+}
+
+TEST_CASE("split tokens are joined before column-parallel layers and summed behind row-parallel ones") {
+  using pair = redco::sequential<redco::named<"n", redco::layer_norm<8>>, redco::named<"a", redco::linear<8, 16>>, redco::gelu,
+                                 redco::named<"b", redco::linear<16, 8>>>;
+  auto const g = graph_of_net<redco::sequential<redco::named<"in", redco::layer_norm<8>>, redco::split_tokens,
+                                                redco::named<"h", redco::repeat<2, redco::residual<pair>>>>>();
+  REQUIRE(kinds(g) == "layer function block layer all_gather layer function layer reduce_scatter add all_gather");
+  CHECK(g[1].split_dim == g[1].output.rank - 2);
+  CHECK(g[3].split_dim == g[3].output.rank - 2);
+  CHECK(g[4].split_dim == -1);
+  CHECK(g[9].inputs == places{2, 8});
 }
 
 template <class M>

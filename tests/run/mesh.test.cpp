@@ -9,6 +9,7 @@
 #include <redco/layer/real.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/pipeline/collate.hpp>
@@ -90,6 +91,30 @@ TEST_CASE("every mesh gives the same losses with dropout, to 1e-10 over 50 steps
       CHECK(run_test::difference(first, run.losses) < one.tolerance);
     }
   }
+}
+
+TEST_CASE("split tokens give the same losses and gradients, recomputed or not, of runs that do not divide") {
+  temporary_folder one;
+  outcome const whole = fit_gpt2(in(one.path), steps_of_gpt2(30));
+  redco::sequence_parallel<redco::gpt2> const split{small_gpt2.config};
+  for (redco::mesh const mesh : {redco::mesh{1, 1}, {1, 2}, {1, 3}, {2, 2}})
+    for (bool const recompute : {false, true}) {
+      INFO(mesh.dp << "x" << mesh.mp << (recompute ? ", recomputed" : ""));
+      temporary_folder folder;
+      redco::deployer_options where = in(folder.path, mesh);
+      where.recompute = recompute;
+      run_test::options_of<redco::sequence_parallel<redco::gpt2>, decltype(gpt2_pipeline())> o;
+      o.epochs = 20;
+      o.max_steps = 30;
+      o.global_batch = 5;
+      o.save_last = false;
+      outcome const run =
+          run_test::fit(where, split, gpt2_pipeline(), run_test::numbers(11), o, {.lr = 3e-3, .clip_norm = 0.5});
+      INFO(run.reason);
+      REQUIRE(run.code == 0);
+      CHECK(run_test::difference(whole.losses, run.losses) < 1e-10);
+      for (auto const& [name, value] : whole.state) CHECK(at::allclose(run.state.at(name), value, 1e-8, 1e-10));
+    }
 }
 
 TEST_CASE("every mesh starts from the same parameters, bit for bit, and another seed from others") {

@@ -1,6 +1,7 @@
 #include "walls/training.hpp"
 
 #include <redco/generate/generate.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/optimizer/adamw.hpp>
 
@@ -124,6 +125,19 @@ TEST_CASE("a language model with tied embeddings learns the same on every mesh")
   auto const one = walls::check_meshes(speaker<6>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 8}, loss,
                                        {{2, 1}, {1, 2}, {1, 3}, {2, 2}});
   CHECK(one.losses.back() < 0.9 * one.losses.front());
+}
+
+TEST_CASE("split tokens learn and decode the same, one token at a time on ranks that hold none") {
+  auto const loss = [](auto const& net, walls::share const& mine, int) { return text_loss(net, mine); };
+  using cut = sequence_parallel<speaker<2>>;
+  walls::check_meshes(cut{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss, {{2, 1}, {1, 2}, {1, 6}});
+  decoded const one = decoded_on<speaker<2>>({1, 1});
+  for (mesh const& shape : {mesh{1, 1}, mesh{1, 2}, mesh{2, 2}, mesh{1, 6}}) {
+    INFO("mesh " << walls::name_of(shape));
+    decoded const found = decoded_on<cut>(shape);
+    CHECK(found.greedy.equal(one.greedy));
+    CHECK(found.drawn.equal(one.drawn));
+  }
 }
 
 TEST_CASE("key-value heads fewer than the width are shared by neighbours") {

@@ -58,6 +58,19 @@ tensor<split<Dim>> reduce_scatter(tensor<partial> const& x, group& ranks) {
   return tensor<split<Dim>>(detail::reduce_to_part(x, ranks, Dim));
 }
 
+/// Cuts a replicated value [B, T, features] into runs of tokens; T need not divide. The gradients of the runs are joined.
+tensor<token_split> scatter_tokens(tensor<replicated> const& x, group& ranks);
+
+/// Joins runs of tokens on their way into column-parallel layers; the gradient, a pending sum, is reduced and each rank
+/// keeps its run.
+tensor<entered> enter(tensor<token_split> const& x, group& ranks);
+
+/// Joins runs of tokens; the gradient is this rank's run of the whole gradient.
+tensor<replicated> gather(tensor<token_split> const& x, group& ranks);
+
+/// Sums a pending value and keeps this rank's run of tokens; addends, which broadcast over the tokens, are added once.
+tensor<token_split> reduce_tokens(tensor<partial> const& x, group& ranks);
+
 }  // namespace redco
 
 #ifndef REDCO_COMPILED

@@ -14,7 +14,9 @@ namespace redco {
 
 /// The messages of one step, by purpose: `messages[purpose]`.
 struct messages {
-  enum purpose : std::size_t { forward, backward, loss, gradients, shared_gradients, loss_total, gradient_norm, purposes };
+  enum purpose : std::size_t {
+    forward, forward_gather, forward_scatter, backward, backward_gather, backward_scatter, loss, gradients, shared_gradients, loss_total, gradient_norm, purposes
+  };
 
   std::array<message_total, purposes> all{};
 
@@ -42,13 +44,36 @@ inline constexpr std::int64_t most_loss_terms = 16;
 /// The numbers that a step sums over all ranks for its loss: per term its sum times factor, its sum, its count; one flag.
 inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
-/// The messages of one step from a model's facts. All of them are all-reduces.
+namespace detail {
+
+/// The purpose of a message of a pass of the model.
+constexpr messages::purpose purpose_of(message_fact const& fact) {
+  if (fact.kind == width_kind::accumulate && !fact.backward) return messages::loss;
+  auto const first = fact.backward ? messages::backward : messages::forward;
+  int const place = fact.what == collective::all_gather ? 1 : fact.what == collective::reduce_scatter ? 2 : 0;
+  return static_cast<messages::purpose>(static_cast<int>(first) + place);
+}
+
+/// The numbers of a message: tokens that are joined or scattered are padded to runs of one length.
+constexpr std::int64_t numbers_of(message_fact const& fact, int ranks) {
+  extents shape = fact.shape;
+  if (fact.what != collective::all_reduce && shape.rank > 1) shape[-2] = (shape[-2] + ranks - 1) / ranks * ranks;
+  return shape.count();
+}
+
+}  // namespace detail
+
+/// The messages of one step from a model's facts.
 template <class Facts>
 constexpr messages messages_of(Facts const& facts, setup const& s) {
   int const dp = s.mesh.dp, mp = s.mesh.mp;
   messages m;
   m.all[messages::forward] = {"forward activations", "mp", collective::all_reduce, mp, 0, 0, 0};
+  m.all[messages::forward_gather] = {"forward, tokens joined", "mp", collective::all_gather, mp, 0, 0, 0};
+  m.all[messages::forward_scatter] = {"forward, tokens summed", "mp", collective::reduce_scatter, mp, 0, 0, 0};
   m.all[messages::backward] = {"backward activations", "mp", collective::all_reduce, mp, 0, 0, 0};
+  m.all[messages::backward_gather] = {"backward, tokens joined", "mp", collective::all_gather, mp, 0, 0, 0};
+  m.all[messages::backward_scatter] = {"backward, tokens summed", "mp", collective::reduce_scatter, mp, 0, 0, 0};
   m.all[messages::loss] = {"loss over the vocabulary", "mp", collective::all_reduce, mp, 0, 0, 0};
   m.all[messages::gradients] = {"gradients", "dp", collective::all_reduce, dp, 0, 0, 0};
   m.all[messages::shared_gradients] = {"gradients of shared parts", "mp", collective::all_reduce, mp, 0, 0, 0};
@@ -58,10 +83,8 @@ constexpr messages messages_of(Facts const& facts, setup const& s) {
   for (message_fact const& fact : facts.messages) {
     // A block that is run again repeats its forward messages.
     std::int64_t const runs = s.recompute && fact.in_block && !fact.backward ? 2 : 1;
-    auto const p = fact.backward                              ? messages::backward
-                   : fact.kind == width_kind::accumulate ? messages::loss
-                                                              : messages::forward;
-    m.all[p].add(s.micro_batches * runs * fact.copies, fact.shape.count() * size_of(fact.kind, s.compute));
+    m.all[detail::purpose_of(fact)].add(s.micro_batches * runs * fact.copies,
+                                        detail::numbers_of(fact, mp) * size_of(fact.kind, s.compute));
   }
   std::int64_t flat = 0;
   for (parameter_fact const& fact : facts.parameters) {

@@ -86,6 +86,9 @@ inline constexpr diagnosis diagnoses[] = {
     {"L002", "a layer needs a context entry that nobody set",
      "Masks, positions, encoder states and caches reach a layer through the context, by key.",
      "pass it with .with<Key>(value)"},
+    {"L003", "sequence_parallel finds no repeated block in the model",
+     "Tokens are split where the first repeat of the model's sequence begins, and stay split until its head.",
+     "write redco::split_tokens into the model's net where its tokens are to be split"},
 };
 
 /// The row of a code; the empty row when there is none.

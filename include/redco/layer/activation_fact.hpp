@@ -37,8 +37,8 @@ enum class saved_role : std::uint8_t {
 struct saved_fact {
   path layer;
   path slot;
-  extents shape;       ///< logical; cut along split_dim by the mesh
-  int split_dim = -1;  ///< -1: whole on every rank
+  extents shape;           ///< logical; cut along split_dim by the mesh
+  int split_dim = -1;      ///< -1: whole on every rank
   std::int64_t units = 0;  ///< indivisible units along split_dim; a rank holds ceil(units / shards) of them
   width_kind kind = width_kind::compute;
   saved_role role = saved_role::stored;

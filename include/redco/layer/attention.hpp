@@ -5,6 +5,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/projection_biases.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/layer/unscaled.hpp>
@@ -35,7 +36,7 @@ struct attention {
   static constexpr bool is_unscaled = (std::is_same_v<Traits, unscaled> || ...);
 
   template <class X>
-  using out = typename detail::takes<detail::needs::whole, X, partial>::type;
+  using out = typename detail::takes<detail::needs::features, X, partial>::type;
 
   template <class Config>
   static constexpr std::int64_t head_dim(Config const& config) {
@@ -57,9 +58,9 @@ struct attention {
     std::int64_t const width = of<Width>(config), heads = of<Heads>(config), kv = of<KeyValueHeads>(config);
     std::int64_t const dim = head_dim(config);
 
-    flow const input = w.activation;
     w.expect_features(width);
-    if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
+    detail::enter_facts<X>(w);
+    flow const input = w.activation;
     w.keep("input");
     if constexpr (Kind == attention_kind::cross) {
       w.enter(w.encoded);
@@ -136,7 +137,7 @@ struct attention {
     if (of<OutputDeviation>(config) > 0) w.deviation = static_cast<double>(of<OutputDeviation>(config));
     w.inside("o", [&] {
       w.parameter("weight", o);
-      if (biased.o) w.parameter("bias", o_bias);
+      if (biased.o) w.parameter("bias", o_bias), w.addend();
     });
     w.deviation = outer;
     w.produce(input.shape);

@@ -21,7 +21,7 @@ struct encoder_decoder {
     auto const input = w.activation;
     w.inside("encoder", [&] {
       Encoder::template facts<X>(config, w);
-      detail::settle_facts<out_t<Encoder, X>>(w);
+      detail::whole_facts<out_t<Encoder, X>>(w);
     });
     w.encoded = w.activation;
     w.activation = input;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/walk.hpp>
 
 #include <type_traits>
@@ -12,8 +13,9 @@ namespace detail {
 template <class X>
 struct enter_out {
   using type = entered;
-  static_assert(std::is_same_v<X, replicated>,
-                "redco[S008]: only a replicated value can enter a column-parallel layer; reduce or gather the value first");
+  static_assert(
+      is_at_rest<X>,
+      "redco[S008]: only a replicated value can enter a column-parallel layer; reduce or gather the value first");
 };
 
 }  // namespace detail
@@ -28,7 +30,7 @@ struct enter_layer {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
-    w.enter(w.activation);
+    detail::enter_facts<X>(w);
   }
 };
 

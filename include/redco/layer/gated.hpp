@@ -4,6 +4,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/silu.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/walk.hpp>
@@ -20,7 +21,7 @@ struct gated {
   static constexpr bool enters = Cut == cut::automatic;
 
   template <class X>
-  using out = typename detail::linear_out<is_split<X> ? cut::whole : Cut, X>::type;
+  using out = typename detail::linear_out<is_feature_split<X> ? cut::whole : Cut, X>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
@@ -40,13 +41,15 @@ struct gated {
     bias.why = column ? reason::column_bias : reason_of(Cut);
 
     w.expect_features(in);
-    if constexpr (column && std::is_same_v<X, replicated>) w.enter(w.activation);
+    if constexpr (column) detail::enter_facts<X>(w);
     w.keep("input");
     w.parameter("gate.weight", weight);
     w.parameter("up.weight", weight);
+    if constexpr (!column) detail::shared_parameter_facts<X>(w, {2 * outs, in});
     if (of<Bias>(config)) {
       w.parameter("gate.bias", bias);
       w.parameter("up.bias", bias);
+      if constexpr (!column) detail::shared_parameter_facts<X>(w, {2 * outs});
     }
 
     flow const input = w.activation;
@@ -54,8 +57,8 @@ struct gated {
     shape[-1] = outs;
     extents both = shape;
     both[-1] = 2 * outs;
-    int const dim = column ? shape.rank - 1 : -1;
-    std::int64_t const units = column ? outs : 0;
+    int const dim = column ? shape.rank - 1 : input.split_dim;
+    std::int64_t const units = column ? outs : input.units;
     w.produce(both, dim, units);
     w.multiply(shape.count() / outs, in, 2 * outs);
     w.backward(input);

@@ -2,6 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
@@ -39,7 +40,7 @@ struct language_head {
   static constexpr bool enters = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::whole, X, as_logits>::type;
+  using out = typename detail::takes<detail::needs::features, X, as_logits>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
@@ -60,7 +61,7 @@ struct language_head {
       bias.decay = false;
       w.parameter("bias", bias);
     }
-    if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
+    detail::enter_facts<X>(w);
     w.keep("hidden");
     w.multiply(w.activation.shape.count() / width, width, rows);
     state_loss(w, rows, width);
@@ -84,7 +85,8 @@ struct language_head {
     keep("weight_gradient_sum", {rows, width}, 0, width_kind::accumulate, saved_role::loss_workspace);
     if constexpr (Bias == head_bias::trained)
       keep("bias_gradient_sum", {rows, 1}, 0, width_kind::accumulate, saved_role::loss_workspace);
-    for (auto const& [length, times] : {std::pair{chunk, n / chunk}, std::pair{n % chunk, std::int64_t{n % chunk > 0}}}) {
+    for (auto const& [length, times] :
+         {std::pair{chunk, n / chunk}, std::pair{n % chunk, std::int64_t{n % chunk > 0}}}) {
       w.message(collective::all_reduce, false, {length}, width_kind::accumulate, times);
       w.message(collective::all_reduce, false, {2 * length}, width_kind::accumulate, times);
     }

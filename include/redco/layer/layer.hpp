@@ -18,9 +18,13 @@ concept layer = std::is_same_v<typename L::layer_concept, layer_tag>;
 template <layer L, class X>
 using out_t = typename L::template out<X>;
 
-/// What is left of a layout once pending sums are reduced.
-template <class X>
-using settled_t = std::conditional_t<std::is_same_v<X, partial>, replicated, X>;
+/// What is left of a layout once pending sums are reduced: where tokens are split, each rank gets the sum of its own.
+template <class X, class Home = replicated>
+using settled_t = std::conditional_t<std::is_same_v<X, partial>, Home, X>;
+
+/// The layout into which sums settle that pend behind a value of layout X: X where it is complete, else that of `Before`.
+template <class X, class Before = replicated>
+using home_t = std::conditional_t<is_at_rest<X>, X, Before>;
 
 namespace detail {
 template <class L>
@@ -40,18 +44,26 @@ using alone_t = typename detail::alone<L>::type;
 
 /// A layer that acts on each feature by itself, so a split passes through it.
 template <class L>
-inline constexpr bool is_featurewise = requires { requires L::featurewise; };
+inline constexpr bool is_featurewise = requires {
+  requires L::featurewise;
+};
 
 /// A layer that calls parameters just "weight" or "bias": where it stands in a sequence without a name, its place is its name.
 template <class L>
-inline constexpr bool is_unnamed = requires { requires L::unnamed; };
+inline constexpr bool is_unnamed = requires {
+  requires L::unnamed;
+};
 
 /// A layer that takes a replicated input into a split by itself, and what has entered as it is.
 template <class L>
-inline constexpr bool enters = requires { requires L::enters; };
+inline constexpr bool enters = requires {
+  requires L::enters;
+};
 
 /// A layer that can take a split input and close it.
 template <class L>
-inline constexpr bool closes_split = requires { requires L::closes_split; };
+inline constexpr bool closes_split = requires {
+  requires L::closes_split;
+};
 
 }  // namespace redco

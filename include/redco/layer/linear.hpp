@@ -3,6 +3,7 @@
 #include <redco/layer/cut.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
@@ -15,12 +16,15 @@ namespace detail {
 
 template <cut Cut, class X>
 struct linear_out {
-  using type = std::conditional_t<is_whole(Cut), replicated, std::conditional_t<is_split<X>, partial, split<-1>>>;
-  static constexpr needs need = is_whole(Cut) ? needs::alike : Cut == cut::column ? needs::whole : needs::value;
+  static constexpr bool row = is_feature_split<X>;
+  using type = std::conditional_t<is_whole(Cut), home_t<X>, std::conditional_t<row, partial, split<-1>>>;
+  static constexpr needs need = is_whole(Cut)        ? needs::features_alike
+                                : Cut == cut::column ? needs::features
+                                                     : needs::value;
   static_assert(sizeof(takes<need, X, type>) > 0);
-  static_assert(Cut != cut::column || !std::is_same_v<X, replicated>,
+  static_assert(Cut != cut::column || !is_at_rest<X>,
                 "redco[S006]: a replicated value enters a column-parallel layer; put redco::enter before it");
-  static_assert(Cut != cut::row || is_split<X> || std::is_same_v<X, partial>,
+  static_assert(Cut != cut::row || row || std::is_same_v<X, partial>,
                 "redco[S004]: the input of a row-parallel layer is not split; put a column-parallel layer before it");
 };
 
@@ -44,7 +48,7 @@ struct linear {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    constexpr bool row = is_split<X>;
+    constexpr bool row = is_feature_split<X>;
     constexpr bool column = !row && !is_whole(Cut);
     std::int64_t const in = of<In>(config), outs = of<Out>(config);
 
@@ -62,15 +66,21 @@ struct linear {
     bias.why = row ? reason::row_bias : column ? reason::column_bias : reason_of(Cut);
 
     if constexpr (!row) w.expect_features(in);
-    if constexpr (column && std::is_same_v<X, replicated>) w.enter(w.activation);
+    if constexpr (column) detail::enter_facts<X>(w);
     w.keep("input");
     w.parameter("weight", weight);
-    if (of<Bias>(config)) w.parameter("bias", bias);
+    if constexpr (is_whole(Cut)) detail::shared_parameter_facts<X>(w, weight.shape);
+    if (of<Bias>(config)) {
+      w.parameter("bias", bias);
+      if constexpr (is_whole(Cut)) detail::shared_parameter_facts<X>(w, bias.shape);
+      if constexpr (row) w.addend();
+    }
 
     flow const input = w.activation;
     extents shape = input.shape;
     shape[-1] = outs;
-    w.produce(shape, column ? shape.rank - 1 : -1, column ? outs : 0);
+    constexpr bool tokens = is_whole(Cut) && is_token_split<X>;
+    w.produce(shape, column ? shape.rank - 1 : tokens ? input.split_dim : -1, column ? outs : tokens ? input.units : 0);
     w.multiply(shape.count() / outs, in, outs);
     w.backward(input);
     w.weight_gradient(weight.shape, weight.split_dim, weight.units);

@@ -2,6 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
@@ -19,7 +20,7 @@ struct norm_layer {
   static constexpr bool unnamed = true;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename detail::takes<detail::needs::features_alike, X, home_t<X>>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
@@ -29,19 +30,27 @@ struct norm_layer {
     weight.start = {initial::kind::ones, 0};
     weight.why = reason::norm;
     w.parameter("weight", weight);
+    detail::shared_parameter_facts<X>(w, weight.shape);
     weight.start = {};
-    if constexpr (Bias) w.parameter("bias", weight);
+    if constexpr (Bias) {
+      w.parameter("bias", weight);
+      detail::shared_parameter_facts<X>(w, weight.shape);
+    }
 
     flow const input = w.activation;
     w.keep("input");
     extents rows = input.shape;
     rows[-1] = 1;
-    if constexpr (Statistics == 2) w.keep("mean", rows, -1, width_kind::accumulate);
-    w.keep("inverse_deviation", rows, -1, width_kind::accumulate);
-    w.produce(input.shape);
+    if constexpr (Statistics == 2) w.keep("mean", rows, input.split_dim, width_kind::accumulate, input.units);
+    w.keep("inverse_deviation", rows, input.split_dim, width_kind::accumulate, input.units);
+    w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
     std::int64_t const blocks = (input.shape.count() / input.shape[-1] + norm_block_rows - 1) / norm_block_rows;
-    w.workspace("parameter_gradient_sums", {{2, blocks, input.shape[-1]}}, width_kind::accumulate);
+    flow sums = input;  // keeps the cut of its rows
+    sums.shape = {2, blocks, input.shape[-1]};
+    sums.split_dim = input.split_dim < 0 ? -1 : 1;
+    sums.units = input.split_dim < 0 ? 0 : blocks;
+    w.workspace("parameter_gradient_sums", sums, width_kind::accumulate);
   }
 };
 

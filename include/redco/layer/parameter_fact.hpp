@@ -19,22 +19,22 @@ struct initial {
 
 /// Why a parameter is split the way it is; the sentence is printed by the shard report.
 enum class reason : std::uint8_t {
-  column,             ///< output features, first of a column-then-row pair
-  row,                ///< input features, behind a column-parallel layer
-  heads,              ///< whole attention heads
-  key_value_heads,    ///< whole key-value heads, shared by neighbours where there are fewer heads than shards
-  vocabulary,         ///< rows of a vocabulary, the last shard padded
-  column_bias,        ///< follows its column-parallel weight
-  row_bias,           ///< added once, after the reduction
-  norm,               ///< small, applied to replicated activations
-  position,           ///< indexed by position, added as a replicated branch
-  token_type,         ///< indexed by token type, added as a replicated branch
-  class_token,        ///< one row, put before the others
-  alone,              ///< no partner behind it: splitting would cost a gather
-  convolution,        ///< convolutions stay whole
-  opaque,             ///< a user's callable: data parallel only
-  declared,           ///< declared whole in the model's type
-  overridden,         ///< kept whole by the user's override
+  column,           ///< output features, first of a column-then-row pair
+  row,              ///< input features, behind a column-parallel layer
+  heads,            ///< whole attention heads
+  key_value_heads,  ///< whole key-value heads, shared by neighbours where there are fewer heads than shards
+  vocabulary,       ///< rows of a vocabulary, the last shard padded
+  column_bias,      ///< follows its column-parallel weight
+  row_bias,         ///< added once, after the reduction
+  norm,             ///< small, applied to replicated activations
+  position,         ///< indexed by position, added as a replicated branch
+  token_type,       ///< indexed by token type, added as a replicated branch
+  class_token,      ///< one row, put before the others
+  alone,            ///< no partner behind it: splitting would cost a gather
+  convolution,      ///< convolutions stay whole
+  opaque,           ///< a user's callable: data parallel only
+  declared,         ///< declared whole in the model's type
+  overridden,       ///< kept whole by the user's override
 };
 
 constexpr std::string_view sentence_of(reason why) {
@@ -63,14 +63,14 @@ constexpr std::string_view sentence_of(reason why) {
 /// model-parallel group may cut, and in how many indivisible units.
 struct parameter_fact {
   path name;
-  extents shape;             ///< logical, unpadded
-  int split_dim = -1;        ///< -1: replicated
-  std::int64_t units = 0;    ///< along split_dim: heads, columns or rows
-  bool uneven = false;       ///< the last shard may be padded (vocabularies)
-  bool sharers = false;      ///< fewer units than shards are legal: neighbours hold the same unit
-  bool trained = true;       ///< has a gradient; else it stays as it was loaded
-  bool decay = true;         ///< weight decay applies (not to norms and biases)
-  extents blocks;            ///< how often each enclosing `repeat` repeats, outermost first; one `*` in the name for each
+  extents shape;           ///< logical, unpadded
+  int split_dim = -1;      ///< -1: replicated
+  std::int64_t units = 0;  ///< along split_dim: heads, columns or rows
+  bool uneven = false;     ///< the last shard may be padded (vocabularies)
+  bool sharers = false;    ///< fewer units than shards are legal: neighbours hold the same unit
+  bool trained = true;     ///< has a gradient; else it stays as it was loaded
+  bool decay = true;       ///< weight decay applies (not to norms and biases)
+  extents blocks;          ///< how often each enclosing `repeat` repeats, outermost first; one `*` in the name for each
   initial start;
   reason why = reason::alone;
 

@@ -14,7 +14,7 @@ namespace detail {
 template <class X, class Y>
 struct repeat_out {
   using type = settled_t<X>;
-  static_assert(std::is_same_v<X, settled_t<Y>>,
+  static_assert(std::is_same_v<X, settled_t<Y, settled_t<X>>>,
                 "redco[S007]: the block of a repeat changes the layout; end it in the layout in which it begins");
 };
 
@@ -36,7 +36,7 @@ struct repeat {
   static constexpr void facts(Config const& config, Walk& w) {
     w.repeated(of<Times>(config), [&] {
       body::template facts<X>(config, w);
-      detail::settle_facts<out_t<body, X>>(w);
+      detail::settle_facts<out_t<body, X>, X>(w);
     });
   }
 };

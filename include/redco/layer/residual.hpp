@@ -13,8 +13,9 @@ namespace detail {
 template <class X, class Y>
 struct residual_out {
   using type = settled_t<X>;
-  static_assert(std::is_same_v<settled_t<X>, settled_t<Y>>,
-                "redco[S008]: a residual branch gives another layout than its input; close its split inside the branch");
+  static_assert(
+      std::is_same_v<type, settled_t<Y, type>>,
+      "redco[S008]: a residual branch gives another layout than its input; close its split inside the branch");
 };
 
 }  // namespace detail
@@ -34,7 +35,7 @@ struct residual {
   static constexpr void facts(Config const& config, Walk& w) {
     w.carrying(w.activation, [&] {
       body::template facts<X>(config, w);
-      detail::settle_facts<out_t<body, X>>(w);
+      detail::settle_facts<out_t<body, X>, settled_t<X>>(w);
     });
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
   }

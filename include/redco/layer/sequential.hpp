@@ -14,11 +14,12 @@ namespace redco {
 
 namespace detail {
 
-/// A layer of a sequence with its cuts decided, and the layout that it receives.
-template <class Layer, class X>
+/// A layer of a sequence with its cuts decided, the layout that it receives, and the one in which its pending sum settles.
+template <class Layer, class X, class Home>
 struct link {
   using layer = Layer;
   using input = X;
+  using home = Home;
 };
 template <class... Links>
 struct chain {};
@@ -58,13 +59,14 @@ placed_layer<I, Layer> layer_at(placed_layer<I, Layer> const&);
 template <class X>
 struct before_first {
   using out = X;
+  using home = home_t<X>;
 };
 
 /// The facts of one link. A free function, so that its name does not repeat all the layers around it.
-template <class Layer, class X, class Config, class Walk>
+template <class Layer, class X, class Home, class Config, class Walk>
 constexpr void link_facts(Config const& config, Walk& w, bool last) {
   Layer::template facts<X>(config, w);
-  if (!last) settle_facts<out_t<Layer, X>>(w);
+  if (!last) settle_facts<out_t<Layer, X>, Home>(w);
 }
 
 }  // namespace detail
@@ -89,10 +91,11 @@ struct sequential {
   struct place {
     using before = typename std::conditional_t<I == 0, std::type_identity<detail::before_first<X>>,
                                                std::type_identity<place<X, I - (I > 0)>>>::type;
-    using input = settled_t<typename before::out>;
-    using declared = typename decltype(detail::layer_at<I>(std::declval<detail::placed_layers<places, Layers...>>()))::type;
-    static constexpr bool opens =
-        std::is_same_v<input, replicated> && !detail::sequence_traits<Layers...>::closed_from(I + 1);
+    using input = settled_t<typename before::out, typename before::home>;
+    using home = home_t<input, typename before::home>;
+    using declared =
+        typename decltype(detail::layer_at<I>(std::declval<detail::placed_layers<places, Layers...>>()))::type;
+    static constexpr bool opens = is_at_rest<input> && !detail::sequence_traits<Layers...>::closed_from(I + 1);
     using layer = numbered<I, std::conditional_t<opens, alone_t<declared>, declared>>;
     // Asked before an alias asks: a failed check inside an alias takes the alias away on clang, and more errors follow.
     static_assert(sizeof(out_t<layer, input>) > 0);
@@ -103,7 +106,8 @@ struct sequential {
   struct linked;
   template <class X, std::size_t... I>
   struct linked<X, std::index_sequence<I...>> {
-    using type = detail::chain<detail::link<typename place<X, I>::layer, typename place<X, I>::input>...>;
+    using type = detail::chain<
+        detail::link<typename place<X, I>::layer, typename place<X, I>::input, typename place<X, I>::home>...>;
   };
 
  public:
@@ -121,7 +125,9 @@ struct sequential {
   template <class X, class Config, class Walk, std::size_t... I>
   static constexpr void each_facts(Config const& config, Walk& w, std::index_sequence<I...>) {
     int const expand[] = {
-        (detail::link_facts<typename place<X, I>::layer, typename place<X, I>::input>(config, w, I + 1 == size), 0)...};
+        (detail::link_facts<typename place<X, I>::layer, typename place<X, I>::input, typename place<X, I>::home>(
+             config, w, I + 1 == size),
+         0)...};
     static_cast<void>(expand);
   }
 };

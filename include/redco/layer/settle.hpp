@@ -4,17 +4,60 @@
 
 #include <redco/shape/layout.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace redco::detail {
 
-/// The facts of reducing a pending sum: one all-reduce forward, a new activation.
-template <class X, class Walk>
+/// The facts of reducing a pending sum to layout `Home`, a new activation: all-reduced, or where tokens are split, each rank
+/// getting the sum of its own. There each rank adds biases to its own tokens only, so that their gradients are summed.
+template <class X, class Home = replicated, class Walk>
 constexpr void settle_facts(Walk& w) {
   if constexpr (std::is_same_v<X, partial>) {
-    w.message(collective::all_reduce, false, w.activation.shape);
+    extents const shape = w.activation.shape;
+    std::int64_t const addends = w.take_addends();
+    if constexpr (is_token_split<Home>) {
+      w.message(collective::reduce_scatter, false, shape);
+      w.message(collective::all_gather, true, shape);
+      if (addends > 0) w.message(collective::all_reduce, true, {shape[-1]}, width_kind::compute, addends);
+      w.produce(shape, shape.rank - 2, shape[-2]);
+    } else {
+      w.message(collective::all_reduce, false, shape);
+      w.produce(shape);
+    }
+  }
+}
+
+/// The facts of an activation on its way into column-parallel layers: the gradient of a replicated one is summed, split
+/// tokens are joined and each rank gets its part of the summed gradient; what has entered is itself.
+template <class X, class Walk>
+constexpr void enter_facts(Walk& w) {
+  if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
+  if constexpr (is_token_split<X>) {
+    flow const part = w.activation;
+    flow whole = part;
+    whole.split_dim = -1;
+    w.reduces(whole, part);
+    w.message(collective::all_gather, false, part.shape);
+    w.message(collective::reduce_scatter, true, part.shape);
+    w.produce(part.shape);
+  }
+}
+
+/// The facts of making a result whole: pending sums reduced, split tokens joined.
+template <class X, class Walk>
+constexpr void whole_facts(Walk& w) {
+  settle_facts<X>(w);
+  if constexpr (is_token_split<X>) {
+    w.message(collective::all_gather, false, w.activation.shape);
     w.produce(w.activation.shape);
   }
+}
+
+/// The facts of a whole parameter in a layer that sees its rank's tokens only: its gradient is summed over the ranks.
+template <class X, class Walk>
+constexpr void shared_parameter_facts(Walk& w, extents const& shape) {
+  if constexpr (is_token_split<X>) w.message(collective::all_reduce, true, shape);
 }
 
 }  // namespace redco::detail

@@ -2,6 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/numbered.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/walk.hpp>
 
 #include <cstddef>
@@ -15,9 +16,12 @@ namespace detail {
 template <class... Ys>
 struct sum_out {
   static constexpr bool any_partial = (std::is_same_v<Ys, partial> || ...);
-  static constexpr bool summable = ((std::is_same_v<Ys, partial> || std::is_same_v<Ys, replicated>) && ...);
-  using type = std::conditional_t<any_partial, partial, replicated>;
-  static_assert(summable, "redco[S008]: parallel branches give layouts that cannot be added; close each branch's split");
+  static constexpr bool any_tokens = (is_token_split<Ys> || ...);
+  static constexpr bool summable =
+      any_tokens ? (is_token_split<Ys> && ...) : ((std::is_same_v<Ys, partial> || std::is_same_v<Ys, replicated>)&&...);
+  using type = std::conditional_t<any_partial, partial, std::conditional_t<any_tokens, token_split, replicated>>;
+  static_assert(summable,
+                "redco[S008]: parallel branches give layouts that cannot be added; close each branch's split");
 };
 
 /// A branch with its cuts decided, under the name that its place gives it, with the layout it receives.
@@ -33,10 +37,9 @@ struct resolve_branches;
 template <class X, std::size_t... Place, class... Branches>
 struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   template <class B>
-  using chosen = std::conditional_t<std::is_same_v<X, replicated>, alone_t<B>, B>;
+  using chosen = std::conditional_t<is_at_rest<X>, alone_t<B>, B>;
   /// Where several branches would each enter, the input enters once for all of them.
-  static constexpr bool together =
-      std::is_same_v<X, replicated> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
+  static constexpr bool together = is_at_rest<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
   template <class B>
   using input = std::conditional_t<together && enters<chosen<B>>, entered, X>;
   using links = branch_list<branch<numbered<Place, chosen<Branches>>, input<Branches>>...>;
@@ -67,16 +70,21 @@ struct sum {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    if constexpr (resolved<X>::together) w.enter(w.activation);
-    walk_branches(config, w, links<X>{});
-    w.produce(w.activation.shape);
+    flow const input = w.activation;
+    if constexpr (resolved<X>::together) detail::enter_facts<X>(w);
+    walk_branches(config, w, input, links<X>{});
+    flow const last = w.activation;
+    w.produce(last.shape, is_token_split<out<X>> ? last.split_dim : -1, is_token_split<out<X>> ? last.units : 0);
   }
 
  private:
+  /// A branch reads the input, or what has entered once for several.
   template <class Config, class Walk, class... Links>
-  static constexpr void walk_branches(Config const& config, Walk& w, detail::branch_list<Links...>) {
-    flow const input = w.activation;
-    ((w.activation = input, Links::layer::template facts<typename Links::input>(config, w)), ...);
+  static constexpr void walk_branches(Config const& config, Walk& w, flow const& input, detail::branch_list<Links...>) {
+    flow const entered_input = w.activation;
+    ((w.activation = std::is_same_v<typename Links::input, entered> ? entered_input : input,
+      Links::layer::template facts<typename Links::input>(config, w)),
+     ...);
   }
 };
 

@@ -7,8 +7,9 @@
 
 namespace redco::detail {
 
-/// What a layer needs of its input: any value, whole features, or whole features of which every rank makes the same.
-enum class needs : std::uint8_t { value, whole, alike };
+/// What a layer needs of its input: any value; every token, with whole features, entered or not; the same of which every
+/// rank makes the same; whole features only, of tokens that may be split, entered or not; the same, not entered.
+enum class needs : std::uint8_t { value, whole, alike, features, features_alike };
 
 /// What a layer gives that takes an input of layout X: `type` is `Out`.
 /// Errors: redco[S005] for a pending sum, redco[S008] for a split or an entered value that it cannot take.
@@ -17,10 +18,12 @@ struct takes {
   using type = Out;
   static_assert(!std::is_same_v<X, partial>,
                 "redco[S005]: a partial value is used as replicated; reduce it before this layer");
-  static_assert(Need == needs::value || !is_split<X>,
+  static constexpr bool any_tokens = Need == needs::features || Need == needs::features_alike;
+  static_assert(Need == needs::value || !is_split<X> || (is_token_split<X> && any_tokens),
                 "redco[S008]: this layer needs whole features but its input is split; close the split before it");
-  static_assert(Need != needs::alike || !std::is_same_v<X, entered>,
-                "redco[S008]: only a column-parallel layer takes an entered value; leave enter out before a whole layer");
+  static_assert(
+      (Need != needs::alike && Need != needs::features_alike) || !std::is_same_v<X, entered>,
+      "redco[S008]: only a column-parallel layer takes an entered value; leave enter out before a whole layer");
 };
 
 }  // namespace redco::detail

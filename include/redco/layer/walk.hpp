@@ -108,13 +108,23 @@ class walk {
   /// The model's input has no gradient.
   constexpr void enter(flow const& entering) {
     if (is_input(entering)) return;
-    ++moment_;
-    for (std::string_view const slot : {"gradient", "reduced_gradient"})
-      state(slot, entering, width_kind::compute, saved_role::reduction, 1);
+    reduces(entering, entering);
     std::int64_t copies = blocks_.count();
     if (entering.id == block_.input && block_.from_batch) copies -= copies / block_.times;
     if (copies > 0) add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
   }
+
+  /// States that, between layers, `whole` gradients are summed over the ranks into ones like `part`.
+  constexpr void reduces(flow const& whole, flow const& part) {
+    ++moment_;
+    state("gradient", whole, width_kind::compute, saved_role::reduction, 1);
+    state("reduced_gradient", part, width_kind::compute, saved_role::reduction, 1);
+  }
+
+  /// States that a layer adds a bias after the reduction of its pending sum.
+  constexpr void addend() { ++addends_; }
+  /// How many biases wait beside the pending sum that is reduced now.
+  constexpr std::int64_t take_addends() { return std::exchange(addends_, 0); }
 
   /// Runs `body` with `component` appended to the path.
   template <class Body>
@@ -176,9 +186,9 @@ class walk {
     std::int64_t copies = blocks_.count();
     bool const entry = f.id == block_.input;
     if (entry && block_.first_kept) copies -= copies / block_.times;
-    saved_role const role = is_input(f)                        ? saved_role::batch
-                            : entry && blocks_.rank == 1       ? saved_role::entry
-                                                               : saved_role::stored;
+    saved_role const role = is_input(f)                  ? saved_role::batch
+                            : entry && blocks_.rank == 1 ? saved_role::entry
+                                                         : saved_role::stored;
     if (entry && copies > 0) block_.entry = saved_;
     if (copies > 0) state(slot, f, width_kind::compute, role, is_input(f) ? 1 : copies);
   }
@@ -206,7 +216,8 @@ class walk {
     ++saved_;
   }
 
-  constexpr void add_message(collective what, bool backward, extents const& shape, width_kind kind, std::int64_t copies) {
+  constexpr void add_message(collective what, bool backward, extents const& shape, width_kind kind,
+                             std::int64_t copies) {
     message_fact fact;
     fact.layer = here_;
     fact.what = what;
@@ -225,7 +236,8 @@ class walk {
   std::array<bool, memory> kept_{};
   int last_ = 0;
   int moment_ = 0;
-  int saved_ = 0;  ///< how many saved facts are stated
+  int saved_ = 0;             ///< how many saved facts are stated
+  std::int64_t addends_ = 0;  ///< biases that wait beside the pending sum
 };
 
 }  // namespace redco

@@ -17,9 +17,10 @@ struct module<dropout<Probability>, X> {
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
     if (!ctx.pass().training || probability == 0) return x;
-    std::int64_t const feature0 = is_split<X> ? mp_index * x.local().size(-1) : 0;
-    return tensor<X>(
-        kernel::dropout(x.local(), probability, ctx.at(site), ctx.pass().first_row(x.local().size(0)), feature0));
+    std::int64_t const feature0 = is_feature_split<X> ? mp_index * x.local().size(-1) : 0;
+    std::int64_t const position0 = is_token_split<X> ? mp_index * x.local().size(1) : 0;
+    return x.like(kernel::dropout(x.local(), probability, ctx.at(site), ctx.pass().first_row(x.local().size(0)), feature0,
+                                  position0));
   }
 
   double probability;

@@ -41,9 +41,9 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
       auto const alone = ctx.in(in).template without<key_mask>().template without<token_positions>();
       if constexpr (Context::template has<encoder_mask>) {
         auto const masked = alone.template with<key_mask>(ctx.template get<encoder_mask>());
-        return detail::settle(encoder(source, masked), ctx.mp());
+        return detail::whole(encoder(source, masked), ctx.mp());
       } else {
-        return detail::settle(encoder(source, alone), ctx.mp());
+        return detail::whole(encoder(source, alone), ctx.mp());
       }
     } else {
       return {};

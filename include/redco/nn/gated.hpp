@@ -21,19 +21,26 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
 
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
-    at::Tensor input = x.local();
-    if constexpr (!is_whole(Cut)) input = detail::entering(x, ctx.mp()).local();
-    at::Tensor const both = kernel::linear(input, weight, bias);
-    if constexpr (std::is_same_v<Activation, silu>) {
-      return result(kernel::swiglu(both));
+    if constexpr (is_whole(Cut)) {
+      return x.like(activated(kernel::linear(x.local(), detail::shared_parameter<X>(weight, ctx.mp()),
+                                             detail::shared_parameter<X>(bias, ctx.mp()))));
     } else {
-      auto const parts = both.chunk(2, -1);
-      return result(detail::activate(Activation{}, parts[0]) * parts[1]);
+      return result(activated(kernel::linear(detail::entering(x, ctx.mp()).local(), weight, bias)));
     }
   }
 
   at::Tensor weight;  ///< [2 Out, In]: gate rows, then up rows
   at::Tensor bias;
+
+ private:
+  static at::Tensor activated(at::Tensor const& both) {
+    if constexpr (std::is_same_v<Activation, silu>) {
+      return kernel::swiglu(both);
+    } else {
+      auto const parts = both.chunk(2, -1);
+      return detail::activate(Activation{}, parts[0]) * parts[1];
+    }
+  }
 };
 
 }  // namespace redco

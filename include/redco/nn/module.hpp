@@ -19,16 +19,48 @@ struct module;
 
 namespace detail {
 
-/// Reduces a pending sum; any other layout is itself.
-template <layout X>
-tensor<X> settle(tensor<X> const& x, group&) {
-  return x;
+/// Reduces a pending sum to layout `Home`; any other layout is itself.
+template <layout Home = replicated, layout X>
+tensor<settled_t<X, Home>> settle(tensor<X> const& x, [[maybe_unused]] group& mp) {
+  if constexpr (!std::is_same_v<X, partial>) {
+    return x;
+  } else if constexpr (is_token_split<Home>) {
+    return reduce_tokens(x, mp);
+  } else {
+    return reduce(x, mp);
+  }
 }
-inline tensor<replicated> settle(tensor<partial> const& x, group& mp) { return reduce(x, mp); }
 
-/// A replicated value on its way into a column-parallel layer that enters by itself; what has entered is itself.
-inline tensor<entered> entering(tensor<replicated> const& x, group& mp) { return enter(x, mp); }
-inline tensor<entered> entering(tensor<entered> const& x, group&) { return x; }
+/// A value at rest on its way into a column-parallel layer that enters by itself; what has entered is itself.
+template <layout X>
+tensor<entered> entering(tensor<X> const& x, [[maybe_unused]] group& mp) {
+  if constexpr (std::is_same_v<X, entered>) {
+    return x;
+  } else {
+    return enter(x, mp);
+  }
+}
+
+/// A result for who wants an ordinary tensor: a pending sum is reduced, a split joined.
+template <layout X>
+at::Tensor whole(tensor<X> const& x, [[maybe_unused]] group& mp) {
+  if constexpr (is_split<X>) {
+    return gather(x, mp).local();
+  } else {
+    return settle(x, mp).local();
+  }
+}
+
+/// A whole parameter as a layer with an input of layout X reads it: where a rank sees its own tokens only, the gradient is
+/// summed over the ranks.
+template <layout X>
+at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] group& mp) {
+  if constexpr (is_token_split<X>) {
+    return parameter.defined() ? enter(tensor<replicated>(parameter), mp).local() : parameter;
+  } else {
+    return parameter;
+  }
+}
 
 }  // namespace detail
 

@@ -70,14 +70,7 @@ class network {
 
 namespace detail {
 
-/// What a user gets for a result: an ordinary tensor where it is whole (a pending sum is reduced, a split joined), the
-/// handle where it is one.
-inline at::Tensor whole(tensor<replicated> const& x, group&) { return x.local(); }
-inline at::Tensor whole(tensor<partial> const& x, group& mp) { return reduce(x, mp).local(); }
-template <int Dim>
-at::Tensor whole(tensor<split<Dim>> const& x, group& mp) {
-  return gather(x, mp).local();
-}
+/// A handle is what a user gets for it.
 inline logits whole(logits const& x, group&) { return x; }
 
 /// Whether a module's result is what the fold over layer types says.

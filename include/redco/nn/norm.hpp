@@ -17,8 +17,9 @@ struct module<layer_norm<Width, Epsilon>, X> {
         epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
-    return kernel::layer_norm(x.local(), weight, bias, epsilon);
+  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    return x.like(kernel::layer_norm(x.local(), detail::shared_parameter<X>(weight, ctx.mp()),
+                                     detail::shared_parameter<X>(bias, ctx.mp()), epsilon));
   }
 
   at::Tensor weight, bias;
@@ -32,8 +33,8 @@ struct module<rms_norm<Width, Epsilon>, X> {
       : weight(b.parameter("weight")), epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
-    return kernel::rms_norm(x.local(), weight, epsilon);
+  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    return x.like(kernel::rms_norm(x.local(), detail::shared_parameter<X>(weight, ctx.mp()), epsilon));
   }
 
   at::Tensor weight;

@@ -33,16 +33,16 @@ struct module<repeat<Times, Block>, X> {
     tensor<X> y = x;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (!again) {
-        y = detail::settle(blocks[i](y, ctx), ctx.mp());
+        y = detail::settle<X>(blocks[i](y, ctx), ctx.mp());
         continue;
       }
-      auto const run = [&block = blocks[i], ctx](std::span<at::Tensor const> inputs) {
+      auto const run = [&block = blocks[i], ctx, layout = y.like({})](std::span<at::Tensor const> inputs) {
         auto const beside = ctx.over(inputs.subspan(1));
-        return detail::settle(block(tensor<X>(inputs[0]), beside), ctx.mp()).local();
+        return detail::settle<X>(block(layout.like(inputs[0]), beside), ctx.mp()).local();
       };
       auto inputs = ctx.tensors();
       inputs.insert(inputs.begin(), y.local());
-      y = tensor<X>(recomputed(run, std::move(inputs), block_leaves[i]));
+      y = y.like(recomputed(run, std::move(inputs), block_leaves[i]));
     }
     return y;
   }

@@ -15,10 +15,13 @@ struct module<residual<Branch>, X> {
   template <class Context>
   tensor<settled_t<X>> operator()(tensor<X> const& x, Context const& ctx) const {
     auto const y = branch(x, ctx);
-    if constexpr (std::is_same_v<out_t<typename residual<Branch>::body, X>, partial>) {
+    constexpr bool pending = std::is_same_v<out_t<typename residual<Branch>::body, X>, partial>;
+    if constexpr (pending && is_token_split<X>) {
+      return x.like(reduce_tokens(y, ctx.mp()).local() + x.local());
+    } else if constexpr (pending) {
       return reduce(y.with_addend(x.local()), ctx.mp());
     } else {
-      return tensor<settled_t<X>>(x.local() + y.local());
+      return y.like(x.local() + y.local());
     }
   }
 

@@ -22,7 +22,10 @@ struct branch_sum {
     pending = pending.defined() ? pending + x.local() : x.local();
     whole.insert(whole.end(), x.addends().begin(), x.addends().end());
   }
-  void add(tensor<replicated> const& x) { whole.push_back(x.local()); }
+  template <layout X>
+  void add(tensor<X> const& x) {
+    whole.push_back(x.local());
+  }
 };
 
 template <class Branches>
@@ -60,7 +63,7 @@ struct module<sum<Branches...>, X> {
     } else {
       at::Tensor value = total.whole.front();
       for (std::size_t i = 1; i < total.whole.size(); ++i) value = value + total.whole[i];
-      return value;
+      return x.like(value);
     }
   }
 

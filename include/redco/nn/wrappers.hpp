@@ -4,6 +4,7 @@
 #include <redco/layer/flatten.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/named.hpp>
+#include <redco/layer/split_tokens.hpp>
 #include <redco/nn/module.hpp>
 
 namespace redco {
@@ -34,6 +35,17 @@ struct module<enter_layer, X> {
   template <class Context>
   tensor<entered> operator()(tensor<X> const& x, Context const& ctx) const {
     return enter(x, ctx.mp());
+  }
+};
+
+template <class X>
+struct module<split_tokens, X> {
+  template <class Config>
+  explicit module(builder<Config>&) {}
+
+  template <class Context>
+  tensor<token_split> operator()(tensor<X> const& x, Context const& ctx) const {
+    return scatter_tokens(x, ctx.mp());
   }
 };
 

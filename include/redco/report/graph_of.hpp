@@ -18,7 +18,7 @@ model_graph graph_of(M const& m, workload const& load) {
   detail::pending_node sink;
   detail::graph_walk w(sink, input_of(m, load));
   net_of<M>::template facts<replicated>(m.config, w);
-  detail::settle_facts<out_t<net_of<M>, replicated>>(w);
+  detail::whole_facts<out_t<net_of<M>, replicated>>(w);
   return w.take();
 }
 

@@ -20,6 +20,8 @@ struct graph_node {
     all_reduce,  ///< a pending sum over the ranks is reduced
     block,       ///< the input of a repeated block; `copies` says how often it is repeated
     head,        ///< hidden states to logits and loss
+    all_gather,      ///< split tokens are joined
+    reduce_scatter,  ///< a pending sum is reduced, each rank keeping its tokens
   };
 
   kind what = kind::function;
@@ -37,8 +39,15 @@ struct graph_node {
 };
 
 constexpr std::string_view name_of(graph_node::kind what) {
-  constexpr std::string_view names[] = {"layer", "function", "attention", "add", "all_reduce", "block", "head"};
+  constexpr std::string_view names[] = {"layer", "function", "attention", "add", "all_reduce", "block", "head",
+                                        "all_gather", "reduce_scatter"};
   return names[static_cast<std::size_t>(what)];
+}
+
+/// Whether the ranks talk to each other and compute nothing else.
+constexpr bool is_collective(graph_node::kind what) {
+  using kind = graph_node::kind;
+  return what == kind::all_reduce || what == kind::all_gather || what == kind::reduce_scatter;
 }
 
 /// A model's forward pass in the order in which it runs; every node reads earlier ones only.

@@ -19,8 +19,23 @@ inline constexpr bool is_split = false;
 template <int Dim>
 inline constexpr bool is_split<split<Dim>> = true;
 
+/// An activation [B, T, features] of which each rank holds a run of tokens of every example: what lies between the blocks
+/// of a model under sequence parallelism (Korthikanti et al. 2022).
+using token_split = split<-2>;
+template <class Layout>
+inline constexpr bool is_token_split = std::is_same_v<Layout, token_split>;
+
+/// A split that a row-parallel layer closes: of features, heads or channels.
+template <class Layout>
+inline constexpr bool is_feature_split = is_split<Layout> && !is_token_split<Layout>;
+
+/// A layout in which a value is complete on its way from layer to layer: nothing pends, features are whole.
+template <class Layout>
+inline constexpr bool is_at_rest = std::is_same_v<Layout, replicated> || is_token_split<Layout>;
+
 /// Satisfied by the four layout tags.
 template <class T>
-concept layout = std::is_same_v<T, replicated> || std::is_same_v<T, entered> || std::is_same_v<T, partial> || is_split<T>;
+concept layout =
+    std::is_same_v<T, replicated> || std::is_same_v<T, entered> || std::is_same_v<T, partial> || is_split<T>;
 
 }  // namespace redco

@@ -80,7 +80,7 @@ template <model M, class Sink>
 constexpr void state_facts(M const& m, workload const& load, Sink& sink) {
   walk<Sink> w(sink, input_of(m, load));
   net_of<M>::template facts<replicated>(m.config, w);
-  settle_facts<out_t<net_of<M>, replicated>>(w);  // the user is given whole results
+  whole_facts<out_t<net_of<M>, replicated>>(w);  // the user is given whole results
 }
 
 template <auto const& Model>

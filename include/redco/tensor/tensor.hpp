@@ -23,8 +23,30 @@ class tensor {
   /// This rank's part.
   at::Tensor const& local() const { return local_; }
 
+  /// `other` in this tensor's layout.
+  tensor like(at::Tensor other) const { return tensor(std::move(other)); }
+
  private:
   at::Tensor local_;
+};
+
+/// A run of tokens of every example, [B, tokens / ranks rounded up, features]. Where the tokens do not divide, the last
+/// runs are padded, and `tokens` says how many there are.
+template <>
+class tensor<token_split> {
+ public:
+  tensor() = default;
+  explicit tensor(at::Tensor local, std::int64_t tokens = 0) : local_(std::move(local)), tokens_(tokens) {}
+
+  at::Tensor const& local() const { return local_; }
+  /// Of an example, over all ranks; 0: no run is padded.
+  std::int64_t tokens() const { return tokens_; }
+
+  tensor like(at::Tensor other) const { return tensor(std::move(other), tokens_); }
+
+ private:
+  at::Tensor local_;
+  std::int64_t tokens_ = 0;
 };
 
 template <>
@@ -35,6 +57,8 @@ class tensor<replicated> {
 
   at::Tensor const& local() const { return value_; }
   operator at::Tensor const&() const { return value_; }
+
+  tensor like(at::Tensor other) const { return tensor(std::move(other)); }
 
  private:
   at::Tensor value_;

@@ -50,4 +50,35 @@ REDCO_INLINE tensor<replicated> reduce(tensor<partial> const& x, group& ranks) {
   return sum;
 }
 
+namespace detail {
+
+/// x with its tokens padded to runs of one length.
+inline at::Tensor padded_tokens(at::Tensor const& x, group const& ranks) {
+  std::int64_t const size = ranks.size(), missing = (size - x.size(-2) % size) % size;
+  return missing == 0 ? x : at::constant_pad_nd(x, {0, 0, 0, missing});
+}
+
+inline at::Tensor without_padding(at::Tensor const& joined, std::int64_t tokens) {
+  return tokens == 0 || tokens == joined.size(-2) ? joined : joined.narrow(-2, 0, tokens).contiguous();
+}
+
+}  // namespace detail
+
+REDCO_INLINE tensor<token_split> scatter_tokens(tensor<replicated> const& x, group& ranks) {
+  return tensor<token_split>(detail::scatter_part(detail::padded_tokens(x.local(), ranks), ranks, -2), x.local().size(-2));
+}
+
+REDCO_INLINE tensor<entered> enter(tensor<token_split> const& x, group& ranks) {
+  return tensor<entered>(detail::without_padding(detail::gather_entered(x.local(), ranks, -2), x.tokens()));
+}
+
+REDCO_INLINE tensor<replicated> gather(tensor<token_split> const& x, group& ranks) {
+  return detail::without_padding(detail::gather_parts(x.local(), ranks, -2), x.tokens());
+}
+
+REDCO_INLINE tensor<token_split> reduce_tokens(tensor<partial> const& x, group& ranks) {
+  tensor<partial> const padded(detail::padded_tokens(x.local(), ranks), x.addends());
+  return tensor<token_split>(detail::reduce_to_part(padded, ranks, -2), x.local().size(-2));
+}
+
 }  // namespace redco

@@ -63,10 +63,13 @@ inline std::string node_title(shard_report const& r, graph_node const& n) {
 inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const& n) {
   int const mp = r.run.mesh.mp;
   std::vector<graph_line> lines;
-  if (n.what == graph_node::kind::all_reduce) {
+  if (is_collective(n.what)) {
+    std::string_view const how = n.what == graph_node::kind::all_reduce   ? "all-reduce over "
+                                 : n.what == graph_node::kind::all_gather ? "all-gather of tokens over "
+                                                                          : "reduce-scatter of tokens over ";
     std::int64_t const bytes = n.output.count() * size_of(r.run.compute);
     lines.push_back(
-        {"all-reduce over " + std::to_string(mp) + " shards, " + bytes_text(bytes), "sum strong", nullptr, true});
+        {std::string(how) + std::to_string(mp) + " shards, " + bytes_text(bytes), "sum strong", nullptr, true});
     return lines;
   }
   if (n.enters && mp > 1) lines.push_back({"backward: all-reduce of the input's gradient", "sum"});

@@ -29,8 +29,8 @@ class graph_walk : public walk<pending_node> {
     std::vector<int> reads = std::move(sink_.reads);
     reads.insert(reads.begin(), from);
     bool const plain = node.parameters.empty() && node.what == kind::function;
-    if (sink_.reduces) {
-      node.what = kind::all_reduce;
+    if (sink_.talks) {
+      node.what = *sink_.talks;
     } else if (!node.parameters.empty()) {
       node.what = kind::layer;
     } else if (waiting_ >= 0) {
@@ -91,7 +91,7 @@ class graph_walk : public walk<pending_node> {
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       for (int const id : reads_[i]) {
         if (std::size_t const from = maker(id); from < i) graph_[i].inputs.push_back(from);
-        bool const opens = graph_[i].what != kind::add && graph_[i].what != kind::all_reduce;
+        bool const opens = graph_[i].what != kind::add && !is_collective(graph_[i].what);
         graph_[i].enters = graph_[i].enters || (opens && std::count(entered_.begin(), entered_.end(), id) > 0);
       }
       std::sort(graph_[i].inputs.begin(), graph_[i].inputs.end());
@@ -117,7 +117,8 @@ class graph_walk : public walk<pending_node> {
     graph_.push_back(std::exchange(node, {}));
     reads_.push_back(reads);
     makes_.push_back(activation.id);
-    sink_.reduces = sink_.states = false;
+    sink_.states = false;
+    sink_.talks.reset();
     sink_.reads.clear();
   }
 

@@ -38,7 +38,7 @@ inline std::string draw_node(shard_report const& r, graph_node const& n, graph_b
            "\n";
   std::string text = "<rect x=\"" + coordinate(box.left) + "\" y=\"" + coordinate(box.top) + "\" width=\"" +
                      coordinate(box.width) + "\" height=\"" + coordinate(box.height) + "\" rx=\"5\" class=\"" +
-                     (n.what == graph_node::kind::all_reduce ? "pill"
+                     (is_collective(n.what) ? "pill"
                       : is_cut(r, n)                         ? "cut"
                                                              : "whole") +
                      "\"/>\n";

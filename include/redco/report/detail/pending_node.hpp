@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace redco::detail {
@@ -15,7 +16,8 @@ namespace redco::detail {
 struct pending_node {
   graph_node node;
   std::vector<int> reads;  ///< tensors beside the activation
-  bool reduces = false, states = false;
+  bool states = false;
+  std::optional<graph_node::kind> talks;  ///< which collective makes the next activation
 
   void add(parameter_fact const& f) {
     node.parameters.push_back(parameters++), states = true;
@@ -27,7 +29,13 @@ struct pending_node {
     if (f.slot.view() == "log_sum_exp") node.what = graph_node::kind::attention;
     if (f.slot.view() == "hidden") node.what = graph_node::kind::head, states = true;
   }
-  void add(message_fact const& f) { reduces = reduces || (!f.backward && f.kind == width_kind::compute); }
+  void add(message_fact const& f) {
+    if (f.backward || f.kind != width_kind::compute) return;
+    using kind = graph_node::kind;
+    talks = f.what == collective::all_gather       ? kind::all_gather
+            : f.what == collective::reduce_scatter ? kind::reduce_scatter
+                                                   : kind::all_reduce;
+  }
   void amend(int, saved_role, std::int64_t) {}
   void add_work(std::int64_t, bool) {}
 

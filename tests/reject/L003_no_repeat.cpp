@@ -1,0 +1,23 @@
+// Tokens are split where blocks begin to repeat.
+#include <redco/shard/plan.hpp>
+#include <redco/model/sequence_parallel.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+
+using mlp = redco::residual<redco::sequential<redco::linear<8, 12>, redco::relu, redco::linear<12, 8>>>;
+
+#if REDCO_ACCEPT
+constexpr redco::sequence_parallel<redco::model_of<redco::sequential<redco::layer_norm<8>, redco::repeat<2, mlp>>>>
+    model{};
+static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
+#else  // expect: redco[L003]
+constexpr redco::sequence_parallel<redco::model_of<redco::sequential<redco::layer_norm<8>, mlp>>> model{};
+static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
+#endif
+
+int main() {}

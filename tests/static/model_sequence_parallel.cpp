@@ -1,0 +1,52 @@
+// A family with split tokens has the same parameters under the same plan; its blocks begin and end with split tokens.
+#include <redco/cost/cost_of.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/gptj.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/opt.hpp>
+#include <redco/model/sequence_parallel.hpp>
+#include <redco/optimizer/adamw.hpp>
+
+#include <type_traits>
+
+using namespace redco;
+
+template <class M>
+inline constexpr M plain{};
+template <class M>
+inline constexpr sequence_parallel<M> split_model{};
+
+template <class M>
+constexpr bool same_plan(int shards) {
+  auto const a = plan_of<plain<M>>({1, shards}), b = plan_of<split_model<M>>({1, shards});
+  for (std::size_t i = 0; i < a.entries.size(); ++i)
+    if (a.entries[i].fact.name != b.entries[i].fact.name ||
+        a.entries[i].fact.split_dim != b.entries[i].fact.split_dim || a.entries[i].fact.why != b.entries[i].fact.why ||
+        a.entries[i].local() != b.entries[i].local())
+      return false;
+  return a.entries.size() == b.entries.size();
+}
+static_assert(same_plan<gpt2>(4) && same_plan<llama>(8) && same_plan<gptj>(2) && same_plan<opt>(4));
+
+// Blocks of GPT-2 between runs of tokens: what enters a block is what leaves it.
+static_assert(std::is_same_v<out_t<gpt2::block, token_split>, token_split>);
+static_assert(std::is_same_v<out_t<gpt2::block, replicated>, replicated>);
+static_assert(std::is_same_v<out_t<layer_norm<8>, token_split>, token_split>);
+static_assert(std::is_same_v<out_t<whole_linear<8, 8>, token_split>, token_split>);
+static_assert(std::is_same_v<out_t<linear<8, 8>, token_split>, split<-1>>);
+
+// An all-reduce is a reduce-scatter and an all-gather: as many bytes in the blocks, over two calls. A sequence of 6 tokens is
+// padded to 8 on 4 shards.
+constexpr setup on_four{.mesh = {1, 4}, .load = {2, 6}};
+constexpr cost whole = cost_of<plain<gpt2>>(adamw{}, on_four), runs = cost_of<split_model<gpt2>>(adamw{}, on_four);
+static_assert(whole.messages[messages::forward].calls == 2 * 12 + 1);
+static_assert(runs.messages[messages::forward].calls == 1);                  // the embedding
+static_assert(runs.messages[messages::forward_gather].calls == 2 * 12 + 1);  // the head's too
+static_assert(runs.messages[messages::forward_scatter].calls == 2 * 12);
+static_assert(runs.messages[messages::forward_scatter].payload_bytes == 2 * 12 * 2 * 8 * 768 * 4);
+static_assert(runs.messages[messages::backward_gather].calls == 2 * 12 + 1);  // the embedding's gradient
+static_assert(runs.messages[messages::backward_scatter].calls == 2 * 12 + 1);
+static_assert(runs.messages[messages::backward].calls == 12 * (2 * 2 + 2) + 2);  // of norms and of biases behind a sum
+static_assert(runs.memory.activations < whole.memory.activations && runs.memory.parameters == whole.memory.parameters);
+static_assert(runs.operations == whole.operations);
