@@ -59,24 +59,18 @@ struct result {
   double error() const { return static_cast<double>(planned) / static_cast<double>(measured) - 1; }
 };
 
-bool same(redco::traffic::entry const& counted, std::initializer_list<redco::message_total> planned) {
-  redco::traffic::entry sum;
-  for (redco::message_total const& one : planned) {
-    sum.calls += one.calls;
-    sum.payload_bytes += one.payload_bytes;
-    sum.wire_bytes += one.wire_bytes;
-  }
-  if (counted != sum)
-    std::cerr << "messages: counted " << counted.calls << " calls of " << counted.payload_bytes << " bytes, sends "
-              << counted.wire_bytes << "; planned " << sum.calls << ", " << sum.payload_bytes << ", " << sum.wire_bytes << "\n";
-  return counted == sum;
-}
-
+/// Whether one rank's groups counted what is planned, each collective of each group by itself.
 bool same(redco::step_measure const& counted, redco::messages const& planned) {
-  using m = redco::messages;
-  return same(counted.mp.total(), {planned[m::forward], planned[m::backward], planned[m::loss],
-                                   planned[m::shared_gradients], planned[m::gradient_norm]}) &&
-         same(counted.dp.total(), {planned[m::gradients]}) && same(counted.world.total(), {planned[m::loss_total]});
+  using redco::collective, redco::collective_kind;
+  redco::traffic world, dp, mp;
+  for (redco::message_total const& one : planned) {
+    redco::traffic& group = one.group == "world" ? world : one.group == "dp" ? dp : mp;
+    auto& kind = group[one.what == collective::all_gather       ? collective_kind::all_gather
+                       : one.what == collective::reduce_scatter ? collective_kind::reduce_scatter
+                                                                : collective_kind::all_reduce];
+    kind.calls += one.calls, kind.payload_bytes += one.payload_bytes, kind.wire_bytes += one.wire_bytes;
+  }
+  return counted.world == world && counted.dp == dp && counted.mp == mp;
 }
 
 /// Trains three steps; the worst rank's peak beside the plan's.
@@ -120,8 +114,9 @@ result run(Subject const& subject, accuracy_case const& c) {
 result run(accuracy_case const& c) {
   if (c.model == "mlp") return run(mlp_subject(), c);
   if (c.model == "gpt2") return run(gpt2_subject(), c);
+  if (c.model == "gpt2 split tokens") return run(split_gpt2_subject(), c);
   if (c.model == "decoder") return run(decoder_subject(), c);
-  throw std::runtime_error("no model " + c.model + ": mlp, gpt2 or decoder");
+  throw std::runtime_error("no model " + c.model + ": mlp, gpt2, gpt2 split tokens or decoder");
 }
 
 std::string percent(double x) {

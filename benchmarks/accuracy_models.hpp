@@ -4,6 +4,7 @@
 #include <redco/layer/relu.hpp>
 #include <redco/layer/rms_norm.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/tensor/loss.hpp>
@@ -49,6 +50,11 @@ struct text_subject {
 
 struct gpt2_subject : text_subject {
   redco::gpt2 model{{.vocab = 123, .context = 64, .width = 64, .heads = 4, .layers = 4, .dropout = 0.1}};
+};
+
+/// The same with its tokens split between blocks.
+struct split_gpt2_subject : text_subject {
+  redco::sequence_parallel<redco::gpt2> model{gpt2_subject{}.model.config};
 };
 
 /// A decoder of gated blocks with four heads on two key-value heads and a head of its own.
