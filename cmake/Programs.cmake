@@ -60,6 +60,7 @@ if(REDCO_EXAMPLES)
 endif()
 if(REDCO_BENCHMARKS)
   redco_programs(benchmarks)
+  add_custom_target(paper_table COMMAND table1 USES_TERMINAL VERBATIM)
 endif()
 # Programs for users; so far none needs libtorch.
 if(REDCO_TOOLS)

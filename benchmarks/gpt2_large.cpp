@@ -1,0 +1,70 @@
+// GPT2-Large (774 million parameters) trains three steps on two model shards of this machine's CPU: sequences of 512 tokens,
+// f32, AdamW. One JSON line: measured peak of each rank beside the plan's, the process' peak, losses.
+#include "temporary_folder.hpp"
+
+#include <redco/run/trainer.hpp>
+#include <redco/text/token_batch.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/json/value.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <iostream>
+#include <span>
+#include <vector>
+
+#include <sys/resource.h>
+
+int main() {
+  constexpr std::int64_t length = 512;
+  redco::gpt2 const model{{.width = 1280, .heads = 20, .layers = 36}};
+  auto const pipeline =
+      redco::collate([&](std::span<int const> rows) {
+        auto const ids = (at::arange(std::ssize(rows) * (length + 1), at::kLong) * 7919 + rows[0])
+                             .remainder(model.config.vocab)
+                             .view({std::ssize(rows), length + 1});
+        return redco::token_batch{ids.narrow(1, 0, length).contiguous(), ids.narrow(1, 1, length).contiguous()};
+      }) |
+      redco::loss([](auto const& net, redco::token_batch const& b) {
+        return redco::cross_entropy(net(b.input_ids), b.labels);
+      });
+  temporary_folder const folder;
+  redco::deployer_options where;
+  where.mesh = {1, 2};
+  where.dtype = redco::dtype::f32;
+  where.workdir = folder.path;
+  where.resume = "none";
+  where.quiet = true;
+  where.deadline = 600;
+  redco::deployer deployer(where);
+  redco::adamw const optimizer{.lr = 1e-4};
+  redco::trainer trainer(deployer, model, pipeline, optimizer);
+  std::vector<int> const examples{1, 2, 3, 4, 5, 6};
+  redco::json_value losses = redco::json_value::array();
+  auto const begin = std::chrono::steady_clock::now();
+  int const code = trainer.fit(examples, {.max_steps = 3,
+                                          .global_batch = 1,
+                                          .save_last = false,
+                                          .save_argmin = {},
+                                          .on_step = [&](redco::fit_event const& e) { losses.push_back(e.loss); }});
+  if (code != 0) return code;
+  redco::json_value line;
+  line["benchmark"] = "gpt2_large";
+  line["mesh"] = "1x2";
+  line["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  line["planned_peak_bytes"] = redco::cost_of(model, optimizer, {.mesh = {1, 2}, .load = {1, length}}).memory.peak();
+  line["measured_peak_bytes"] = redco::json_value::array();
+  for (redco::step_measure const& rank : trainer.measures()) line["measured_peak_bytes"].push_back(rank.peak_bytes);
+  rusage used{};
+  ::getrusage(RUSAGE_SELF, &used);
+  line["peak_rss_bytes"] = std::int64_t{used.ru_maxrss} * 1024;
+  line["losses"] = losses;
+  std::cout << line.dump() << std::endl;
+}

@@ -1,0 +1,82 @@
+// The seven models and servers of RedCoast's table 1 (arXiv 2310.16355) under our plans: what a device holds at most in f32
+// with AdamW, one example at a time, and whether it fits. Nothing is run.
+#include <redco/cost/cost_of.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/bart.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/gptj.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/opt.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/optimizer/adamw.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+constexpr std::int64_t gigabyte = 1'000'000'000;
+
+struct server {
+  char const* name;
+  int devices;
+  std::int64_t gigabytes;  ///< of one device
+};
+
+std::string gigabytes(std::int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", static_cast<double>(bytes) / gigabyte);
+  return text;
+}
+
+/// The mesh of all devices with the most shards that is legal, and its cost.
+template <class Model>
+redco::setup widest(Model const& model, server const& on, std::int64_t sequence) {
+  int shards = 1;
+  for (int const width : redco::legal_widths(redco::facts_of(model).parameters, on.devices))
+    if (on.devices % width == 0) shards = width;
+  return {.mesh = {on.devices / shards, shards}, .load = {1, sequence}};
+}
+
+/// One row; true when it fits.
+template <class Model>
+bool row(char const* name, Model const& model, server const& on, std::int64_t sequence, char const* ran) {
+  redco::setup const run = widest(model, on, sequence);
+  redco::memory const held = redco::cost_of(model, redco::adamw{}, run).memory;
+  bool const fits = held.peak() <= on.gigabytes * gigabyte;
+  std::string verdict = fits ? "fits" : "does not fit";
+  for (int const width : redco::legal_widths(redco::facts_of(model).parameters, on.devices)) {
+    redco::setup other = run;
+    other.mesh = {1, width};
+    std::int64_t const peak = redco::cost_of(model, redco::adamw{}, other).memory.peak();
+    if (fits || peak > on.gigabytes * gigabyte) continue;
+    verdict += "; " + std::to_string(width) + " of the devices as one replica would: " + gigabytes(peak);
+    break;
+  }
+  std::printf("| %s | %s (%d x %lldG) | %lld | %dx%d | %s | %s | %s | %s |\n", name, on.name, on.devices,
+              static_cast<long long>(on.gigabytes), static_cast<long long>(sequence), run.mesh.dp, run.mesh.mp,
+              gigabytes(held.persistent()).c_str(), gigabytes(held.peak()).c_str(), verdict.c_str(), ran);
+  return fits;
+}
+
+}  // namespace
+
+int main() {
+  constexpr server two{"2x1080Ti", 2, 10}, four{"4xA100", 4, 40}, hosts{"2 TPU-v4 hosts", 8, 32},
+      many{"16 TPU-v4 hosts", 64, 32};
+  std::printf(
+      "| model | server | length | mesh | states GB | peak GB of a device | verdict | "
+      "|\n|---|---|---:|---|---:|---:|---|---|\n");
+  char const* const planned = "planned, not run";
+  int fitting = 0;
+  fitting += row("BART-Large", redco::bart{}, two, 1024, planned);
+  fitting += row("GPT2-Large", redco::gpt2{{.width = 1280, .heads = 20, .layers = 36}}, two, 512,
+                 "planned, not run there; on a CPU by scripts/bench gpt2_large");
+  fitting += row("LLaMA-7B", redco::llama{}, four, 1024, planned);
+  fitting += row("GPT-J-6B", redco::gptj{}, four, 1024, planned);
+  fitting += row("T5-XXL-11B", redco::t5{}, hosts, 512, planned);
+  fitting += row("OPT-13B", redco::opt{{.width = 5120, .ffn = 20480, .heads = 40, .layers = 40}}, hosts, 1024, planned);
+  fitting += row("OPT-66B", redco::opt{{.width = 9216, .ffn = 36864, .heads = 72, .layers = 64}}, many, 512, planned);
+  std::printf("\n%d of 7 fit\n", fitting);
+}
