@@ -40,7 +40,9 @@ if(WAY STREQUAL "pkg_config")
   return()
 endif()
 
+set(target redco::redco)
 if(WAY STREQUAL "find_package")
+  set(target redco::compiled)  # the others are header-only
   set(how "find_package(redco 0.1 CONFIG REQUIRED)")
 elseif(WAY STREQUAL "add_subdirectory")
   set(how "add_subdirectory(${ROOT} redco)")
@@ -62,7 +64,7 @@ file(WRITE ${WORK}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES CXX)
 ${how}
 add_executable(consumer ${program})
-target_link_libraries(consumer PRIVATE redco::redco)
+target_link_libraries(consumer PRIVATE ${target})
 redco_add_shard_report(NAME report MODEL app::model HEADER app/model.hpp MESHES 1x2 2x4 BATCH 8 BUDGET 1MiB FORMATS md json html)
 ")
 run(${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE_PROGRAM}
