@@ -47,6 +47,17 @@ TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golde
   }
 }
 
+TEST_CASE("activations by layer add up to those of the report") {
+  for (bool const recompute : {false, true})
+    for (int const mp : {1, 3}) {
+      auto const report = redco::report_of(demo, redco::adamw{}, {.mesh = {1, mp}, .load = {4, 250}, .recompute = recompute});
+      std::int64_t sum = 0;
+      for (redco::layer_activations const& one : report.activations) sum += one.bytes;
+      CHECK(sum == report.cost.memory.activations);
+      CHECK(report.activations.size() > 2);
+    }
+}
+
 TEST_CASE("the report of an MLP in bf16 is the golden one") {
   auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 3}, .load = {640, 1}, .compute = redco::dtype::bf16});
   matches_golden("mlp_1x3_bf16.txt", redco::report_text(report));

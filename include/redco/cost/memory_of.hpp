@@ -1,12 +1,13 @@
 #pragma once
 
+#include <redco/cost/activation_bytes.hpp>
 #include <redco/cost/largest_backward.hpp>
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/memory.hpp>
 #include <redco/cost/setup.hpp>
 
-#include <redco/layer/activation_fact.hpp>
 #include <redco/shard/entry.hpp>
+#include <redco/layer/activation_fact.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -45,25 +46,20 @@ constexpr memory memory_of(Facts const& facts, int slots, setup const& s) {
   std::int64_t batch = 0;
   for (saved_fact const& fact : facts.saved) {
     std::int64_t const all = local_bytes(fact, shards, s.compute) * fact.copies;
+    m.activations += activation_bytes(fact, s);
     switch (fact.role) {
-      case saved_role::stored:
-      case saved_role::entry:
-      case saved_role::first_entry:
-        if (!s.recompute || !fact.in_block) m.activations += all;
-        break;
-      case saved_role::block_input:
-        if (s.recompute) m.activations += all;
-        break;
       case saved_role::batch_when_whole:
-        if (shards > 1) m.activations += all;
-        batch += all;
-        break;
       case saved_role::batch: batch += all; break;
       case saved_role::loss: m.loss += all; break;
       case saved_role::loss_workspace:
         // Sums in another type than the gradient are converted at the end.
-        if (fact.kind != width_kind::accumulate || fact.shape.rank < 2 || s.compute == dtype::bf16) m.loss_workspace += all;
+        if (fact.kind != width_kind::accumulate || fact.shape.rank < 2 || s.compute == dtype::bf16)
+          m.loss_workspace += all;
         break;
+      case saved_role::stored:
+      case saved_role::entry:
+      case saved_role::first_entry:
+      case saved_role::block_input:
       case saved_role::block_output:
       case saved_role::workspace:
       case saved_role::reduction:

@@ -29,9 +29,9 @@ constexpr std::array<memory_line, 11> memory_lines(memory const& m) {
            {"shared gradients", m.shared_gradients}}};
 }
 
-/// The most bytes of one rank in each phase of a step.
-constexpr std::array<memory_line, 3> phase_lines(memory const& m) {
-  return {{{"loss", m.at_loss()}, {"backward", m.at_backward()}, {"update", m.at_update()}}};
+/// The most bytes of one rank in each phase of a step, and while a checkpoint is saved.
+constexpr std::array<memory_line, 4> phase_lines(memory const& m) {
+  return {{{"loss", m.at_loss()}, {"backward", m.at_backward()}, {"update", m.at_update()}, {"saving", m.at_saving()}}};
 }
 
 }  // namespace redco

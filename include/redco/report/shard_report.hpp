@@ -3,12 +3,14 @@
 #include <redco/report/graph_of.hpp>
 #include <redco/report/model_graph.hpp>
 
+#include <redco/cost/activations_of.hpp>
 #include <redco/cost/cost_of.hpp>
 
 #include <redco/shard/plan.hpp>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace redco {
 
@@ -18,6 +20,7 @@ struct shard_report {
   std::string optimizer;
   dynamic_plan plan;
   redco::cost cost;
+  std::vector<layer_activations> activations;
   model_graph graph;
   std::int64_t budget = 0;  ///< bytes that a rank may hold; 0: nobody asked
 
@@ -28,7 +31,13 @@ struct shard_report {
 template <model M, class Optimizer>
 shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
   dynamic_plan p = plan_of(m, run.mesh);
-  return {run, std::string(Optimizer::name), std::move(p), cost_of(m, optimizer, run), graph_of(m, run.load), budget};
+  return {run,
+          std::string(Optimizer::name),
+          std::move(p),
+          cost_of(m, optimizer, run),
+          activations_of(facts_of(m, run.load), run),
+          graph_of(m, run.load),
+          budget};
 }
 
 }  // namespace redco

@@ -2,6 +2,7 @@
 
 #include <redco/report/detail/html_text.hpp>
 #include <redco/report/detail/numbers.hpp>
+#include <redco/report/detail/run_text.hpp>
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_moments.hpp>
@@ -50,6 +51,14 @@ inline std::string html_bytes(shard_report const& r) {
         std::to_string(lines[k].bytes) + "</td><td class=\"n\">" + bytes_text(lines[k].bytes) +
         "</td><td class=\"n\">" + (peak.bytes[k] > 0 ? std::to_string(share) + " %" : "") + "</td></tr>\n";
   }
+  text += "</tbody></table>\n";
+  if (r.activations.empty()) return text;
+  text +=
+      "<h3>Activations by layer</h3>\n<table class=\"narrow\"><thead><tr><th>layer</th><th class=\"n wide\">bytes</th>"
+      "<th class=\"n\"></th></tr></thead><tbody>\n";
+  for (layer_activations const& one : r.activations)
+    text += "<tr><td>" + escaped(layer_text(one)) + "</td><td class=\"n wide\">" + std::to_string(one.bytes) +
+            "</td><td class=\"n\">" + bytes_text(one.bytes) + "</td></tr>\n";
   return text + "</tbody></table>\n";
 }
 

@@ -28,6 +28,11 @@ inline std::string split_text(entry const& e) {
   return e.sharers > 1 ? dim + ", shared by " + std::to_string(e.sharers) : dim;
 }
 
+/// The layer's name, or where it has none, what it is.
+inline std::string layer_text(layer_activations const& one) {
+  return one.layer.size == 0 ? "outside of named layers" : std::string(one.layer.view());
+}
+
 }  // namespace detail
 
 }  // namespace redco

@@ -68,6 +68,9 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
     j["plan"].push_back(std::move(p));
   }
   j["bytes"] = detail::json_of_lines(memory_lines(r.cost.memory));
+  j["activations"] = json_value::array();
+  for (layer_activations const& one : r.activations)
+    j["activations"].push_back({{"layer", std::string(one.layer.view())}, {"bytes", one.bytes}});
   j["phases"] = detail::json_of_lines(phase_lines(r.cost.memory));
   j["moments"] = json_value::array();
   for (step_moment const& m : step_moments(r.cost.memory))

@@ -24,6 +24,8 @@ REDCO_INLINE std::string report_markdown(shard_report const& r) {
     if (line.bytes > 0) bytes(std::string(line.kind), line.bytes);
   for (memory_line const& line : phase_lines(r.cost.memory)) bytes("most at " + std::string(line.kind), line.bytes);
   bytes("**peak**", r.cost.memory.peak());
+  if (!r.activations.empty()) text += "\n## Activations by layer\n\n| layer | bytes | |\n|---|---:|---:|\n";
+  for (layer_activations const& one : r.activations) bytes("`" + detail::layer_text(one) + "`", one.bytes);
   operations const& o = r.cost.operations;
   text += "\nMatrix products of one step: " + detail::operations_text(static_cast<double>(o.total())) +
           " operations, " + detail::operations_text(o.per_token(r.run)) + " for one token.\n";

@@ -42,6 +42,12 @@ REDCO_INLINE std::string report_text(shard_report const& r) {
         "  " + padded("most at " + std::string(line.kind), 20) + padded_left(detail::bytes_text(line.bytes), 10) + "\n";
   text += "  " + padded("peak", 20) + padded_left(detail::bytes_text(m.peak()), 10) + "\n";
 
+  if (!r.activations.empty()) text += "activations by layer\n";
+  std::size_t layer = 20;
+  for (layer_activations const& one : r.activations) layer = std::max(layer, detail::layer_text(one).size() + 2);
+  for (layer_activations const& one : r.activations)
+    text += "  " + padded(detail::layer_text(one), layer) + padded_left(detail::bytes_text(one.bytes), 10) + "\n";
+
   text += "operations of one step\n  " + padded("matrix products", 20) +
           padded_left(detail::operations_text(static_cast<double>(r.cost.operations.total())), 10) + ", " +
           detail::operations_text(r.cost.operations.per_token(r.run)) + " for one token\n";
