@@ -143,6 +143,8 @@
 #include <redco/model/bert.hpp>
 #include <redco/model/bert_encoder.hpp>
 #include <redco/model/from_config/bart.hpp>
+#include <redco/model/from_config/bert.hpp>
+#include <redco/model/from_config/bert_keys.hpp>
 #include <redco/model/from_config/common_keys.hpp>
 #include <redco/model/from_config/config_reader.hpp>
 #include <redco/model/from_config/families.hpp>
@@ -152,8 +154,11 @@
 #include <redco/model/from_config/mistral.hpp>
 #include <redco/model/from_config/opt.hpp>
 #include <redco/model/from_config/qwen2.hpp>
+#include <redco/model/from_config/read_classes.hpp>
+#include <redco/model/from_config/roberta.hpp>
 #include <redco/model/from_config/swiglu_keys.hpp>
 #include <redco/model/from_config/t5.hpp>
+#include <redco/model/from_config/vit.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>

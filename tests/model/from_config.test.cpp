@@ -133,6 +133,29 @@ TEST_CASE("configurations of the reference models are understood") {
                                   .decoder_heads = 4,
                                   .layers = 2,
                                   .decoder_layers = 2}});
+  check("bert-classify",
+        redco::bert{{.vocab = 97, .context = 32, .width = 48, .ffn = 96, .heads = 4, .layers = 2, .classes = 3}});
+  check("roberta-classify",  // of 32 rows two come before the first position
+        redco::roberta{{.vocab = 97, .context = 30, .width = 48, .ffn = 96, .heads = 4, .layers = 2, .classes = 3}});
+  check("vit-classify", redco::vit{{.image = 32, .width = 48, .ffn = 96, .heads = 4, .layers = 2, .classes = 10}});
+}
+
+TEST_CASE("a classifier's labels and an image's patches must agree with the rest") {
+  std::string const sizes =
+      R"("hidden_size": 48, "intermediate_size": 96, "num_attention_heads": 4, "num_hidden_layers": 2)";
+  std::string const bert = R"("model_type": "bert", "vocab_size": 97, "max_position_embeddings": 32, )" + sizes;
+  std::string const vit = R"("model_type": "vit", "image_size": 32, "patch_size": 16, )" + sizes;
+  CHECK(numbers_of(bert) + 5 * 49 == numbers_of(bert + R"(, "num_labels": 7)"));
+  CHECK(refusal(bert + R"(, "num_labels": 7, "id2label": {"0": "a"})") ==
+        "c.json: \"id2label\" names 1 labels and \"num_labels\" says 7; correct one of them");
+  CHECK(refusal(bert + R"(, "classifier_dropout": 0.3)").find("\"classifier_dropout\" is 0.3, another one than") !=
+        std::string::npos);
+  CHECK(refusal(bert + R"(, "pad_token_id": 97)").find("outside the vocabulary") != std::string::npos);
+  CHECK(refusal(vit + R"(, "num_attention_heads": 5)").find("accepted") == std::string::npos);
+  CHECK(refusal(R"("model_type": "vit", "image_size": 30, "patch_size": 16, )" + sizes).find("whole patches of 16") !=
+        std::string::npos);
+  CHECK(refusal(R"("model_type": "roberta", "vocab_size": 97, "max_position_embeddings": 2, )" + sizes)
+            .find("leaves no row behind") != std::string::npos);
 }
 
 }  // namespace from_config_test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/model/from_config/bart.hpp>
+#include <redco/model/from_config/bert.hpp>
 #include <redco/model/from_config/config_reader.hpp>
 #include <redco/model/from_config/gpt2.hpp>
 #include <redco/model/from_config/gptj.hpp>
@@ -8,7 +9,9 @@
 #include <redco/model/from_config/mistral.hpp>
 #include <redco/model/from_config/opt.hpp>
 #include <redco/model/from_config/qwen2.hpp>
+#include <redco/model/from_config/roberta.hpp>
 #include <redco/model/from_config/t5.hpp>
+#include <redco/model/from_config/vit.hpp>
 
 #include <redco/json/value.hpp>
 
@@ -28,7 +31,8 @@ struct family_list {};
 
 /// Every family that a config.json can name in its model_type. A new one is a header here and its name in this list.
 using config_families = family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config,
-                                    gptj_from_config, opt_from_config, t5_from_config, bart_from_config>;
+                                    gptj_from_config, opt_from_config, t5_from_config, bart_from_config,
+                                    bert_from_config, roberta_from_config, vit_from_config>;
 
 namespace detail {
 

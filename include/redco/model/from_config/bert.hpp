@@ -1,0 +1,28 @@
+#pragma once
+
+#include <redco/model/bert.hpp>
+#include <redco/model/from_config/bert_keys.hpp>
+#include <redco/model/from_config/config_reader.hpp>
+
+#include <string_view>
+
+namespace redco {
+
+/// BERT that classifies sequences, as a config.json names it.
+struct bert_from_config {
+  static constexpr std::string_view name = "bert";
+
+  /// Calls `use` with the model.
+  template <class Use>
+  static auto read(config_reader& c, Use&& use) {
+    bert model;
+    read_bert_keys(c, model.config, "BertForSequenceClassification");
+    model.config.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : 0, -1);
+    if (model.config.padding >= model.config.vocab)
+      c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
+    c.finish();
+    return use(model);
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <redco/model/from_config/common_keys.hpp>
+#include <redco/model/from_config/config_reader.hpp>
+#include <redco/model/from_config/read_classes.hpp>
+
+#include <string_view>
+
+namespace redco {
+
+/// The keys that BERT and RoBERTa share; `context` becomes the rows of the table of positions.
+template <class Config>
+void read_bert_keys(config_reader& c, Config& g, std::string_view architecture) {
+  read_common_keys(c, architecture);
+  g.vocab = c.extent({"vocab_size"});
+  g.context = c.extent({"max_position_embeddings"});
+  g.token_types = c.extent({"type_vocab_size"}, 2);
+  g.width = c.extent({"hidden_size"});
+  g.ffn = c.extent({"intermediate_size"});
+  g.heads = c.extent({"num_attention_heads"});
+  g.layers = c.extent({"num_hidden_layers"});
+  g.classes = read_classes(c);
+  g.norm_epsilon = c.real("layer_norm_eps", 1e-12, 1e-30, 1);
+  g.dropout = c.real("hidden_dropout_prob", 0.1, 0, 0.999);
+  g.attention_dropout = c.real("attention_probs_dropout_prob", 0.1, 0, 0.999);
+  if (double const p = c.real("classifier_dropout", g.dropout, 0, 0.999); p != g.dropout)
+    c.refuse(c.is("classifier_dropout", p) +
+             ", another one than \"hidden_dropout_prob\", which is not supported; remove it");
+  check_heads(c, g.width, g.heads);
+  c.only("hidden_act", "gelu");
+  c.only("position_embedding_type", "absolute");
+  c.skip({"tie_word_embeddings", "gradient_checkpointing"});
+}
+
+}  // namespace redco

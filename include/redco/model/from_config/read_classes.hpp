@@ -1,0 +1,24 @@
+#pragma once
+
+#include <redco/model/from_config/config_reader.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// How many classes a classifier tells apart: the labels that are named, or their number; 2 where neither is said.
+inline std::int64_t read_classes(config_reader& c) {
+  json_value const* const labels = c.find("id2label");
+  std::int64_t named = 2;
+  if (labels != nullptr) {
+    if (!labels->is_object() || labels->empty()) c.refuse("\"id2label\" names no label; write {\"0\": \"name\", ...}");
+    named = static_cast<std::int64_t>(labels->size());
+  }
+  std::int64_t const classes = c.extent({"num_labels", "num_classes"}, named);
+  if (labels != nullptr && classes != named)
+    c.refuse("\"id2label\" names " + std::to_string(named) + " labels and \"num_labels\" says " +
+             std::to_string(classes) + "; correct one of them");
+  return classes;
+}
+
+}  // namespace redco

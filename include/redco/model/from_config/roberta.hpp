@@ -1,0 +1,32 @@
+#pragma once
+
+#include <redco/model/from_config/bert_keys.hpp>
+#include <redco/model/from_config/config_reader.hpp>
+#include <redco/model/roberta.hpp>
+
+#include <string_view>
+
+namespace redco {
+
+/// RoBERTa that classifies sequences, as a config.json names it.
+struct roberta_from_config {
+  static constexpr std::string_view name = "roberta";
+
+  /// Calls `use` with the model.
+  template <class Use>
+  static auto read(config_reader& c, Use&& use) {
+    roberta model;
+    read_bert_keys(c, model.config, "RobertaForSequenceClassification");
+    model.config.padding = c.integer({"pad_token_id"}, 1, 0);
+    if (model.config.padding >= model.config.vocab)
+      c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
+    // The rows up to the padding's own are no positions.
+    model.config.context -= model.config.first_position();
+    if (model.config.context < 1)
+      c.refuse("\"max_position_embeddings\" leaves no row behind \"pad_token_id\"; correct one of them");
+    c.finish();
+    return use(model);
+  }
+};
+
+}  // namespace redco
