@@ -1,12 +1,19 @@
 // The shard report of the model that a config.json describes, before anything is built or run:
 //   redco-plan config.json --n-model-shards 4 --batch 8 --sequence 1024 --optimizer adamw --device-memory 40GiB
+// The fastest plan of a number of ranks, by the speed of this machine, which has to be measured once:
+//   redco-plan --calibrate
+//   redco-plan config.json --ranks 2 --batch 16 --sequence 256 --device-memory 8GiB --search
 // Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh; 65 the configuration; 74 output.
 #include <redco/report/budget_text.hpp>
 #include <redco/report/report_format.hpp>
+#include <redco/report/search_text.hpp>
 #include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/smallest_change.hpp>
 #include <redco/report/widths_text.hpp>
+
+#include <redco/cost/read_machine.hpp>
+#include <redco/cost/search.hpp>
 
 #include <redco/model/from_config/families.hpp>
 
@@ -32,6 +39,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <unistd.h>
 
 namespace {
 
@@ -66,6 +75,9 @@ struct plan_options {
   std::optional<std::string> device_memory;
   redco::report_format format = redco::report_format::txt;
   std::optional<std::filesystem::path> output;
+  bool search = false;
+  bool calibrate = false;
+  std::filesystem::path machine = "redco_machine.json";
 
   static constexpr auto fields() {
     using o = plan_options;
@@ -82,11 +94,16 @@ struct plan_options {
         field<"recompute">(&o::recompute, "keep only each block's input and compute the block again in backward"),
         field<"device_memory">(&o::device_memory, "bytes that a rank may hold, such as 40GiB: says what fits"),
         field<"format">(&o::format, "of the report"),
-        field<"output">(&o::output, "file of the report, instead of standard output"));
+        field<"output">(&o::output, "file of the report, instead of standard output"),
+        field<"search">(&o::search, "the fastest mesh, micro-batch, dtype and recomputation of --ranks that fit"),
+        field<"calibrate">(&o::calibrate, "measure this machine for --search; takes no model"),
+        field<"machine">(&o::machine, "file of the machine's speed: --calibrate writes it, --search reads it"));
   }
 };
 
 [[noreturn]] void refuse(std::string const& why) { throw error(exit_code::usage, why); }
+
+constexpr std::int64_t most_ranks = 1'000'000;
 
 /// A count from 1 to 2^28.
 void check_count(std::string const& flag, std::int64_t value) {
@@ -103,7 +120,7 @@ redco::mesh mesh_of(plan_options const& o) {
   if (!o.mesh && ranks % o.n_model_shards != 0)
     refuse(std::to_string(ranks) + " ranks cannot hold copies of " + std::to_string(o.n_model_shards) +
            " model shards each: make --ranks a multiple of --n-model-shards");
-  if (std::int64_t{m.dp} * m.mp > 1'000'000)
+  if (std::int64_t{m.dp} * m.mp > most_ranks)
     refuse("mesh " + redco::options::to_text(m) + " has more than a million ranks; choose a smaller one");
   return m;
 }
@@ -118,6 +135,37 @@ void write(plan_options const& o, std::string const& text) {
   file << text << std::flush;
   if (!file)
     throw error(exit_code::io, o.output->string() + ": cannot be written; give --output a file in a writable folder");
+}
+
+/// Replaces this process by the program beside it that measures the machine, which needs libtorch.
+[[noreturn]] void calibrate(plan_options const& o) {
+  std::filesystem::path const program =
+      std::filesystem::read_symlink("/proc/self/exe").replace_filename("redco-calibrate");
+  char const* const words[] = {"redco-calibrate", "--machine", o.machine.c_str(), nullptr};
+  ::execv(program.c_str(), const_cast<char* const*>(words));
+  refuse("--calibrate: " + program.string() +
+         " cannot be run; build it beside redco-plan: cmake --build build/release --target redco-calibrate");
+}
+
+redco::machine machine_in(std::filesystem::path const& file) {
+  if (!std::filesystem::exists(file))
+    refuse("--search needs the speed of this machine, and " + file.string() +
+           " is not there; measure it first: redco-plan "
+           "--calibrate --machine " +
+           file.string());
+  return redco::read_machine(redco::read_json(file), file.string());
+}
+
+template <class Model, class Optimizer>
+exit_code search(Model const& model, Optimizer const& optimizer, plan_options const& o, redco::workload const& load,
+                 std::int64_t budget) {
+  redco::search_space const space{.load = load, .ranks = o.ranks.value_or(1), .budget = budget};
+  check_count("--ranks", space.ranks);
+  if (space.ranks > most_ranks)
+    refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
+  redco::search_result const found = redco::search(model, optimizer, space, machine_in(o.machine));
+  write(o, redco::search_text(found, space));
+  return found.plans.empty() ? exit_code::missed : exit_code::done;
 }
 
 template <class Model, class Optimizer>
@@ -139,6 +187,7 @@ exit_code plan(Model const& model, Optimizer const& optimizer, plan_options cons
     throw error(exit_code::data, source + ": the model has more bytes than 63 bits can count; correct its sizes");
 
   std::int64_t const budget = o.device_memory ? redco::options::parse_bytes(*o.device_memory) : 0;
+  if (o.search) return search(model, optimizer, o, {o.batch, sequence}, budget);
   redco::setup const run = redco::setup_of(mesh_of(o), {o.batch, sequence}, micro_batch, o.dtype, o.recompute);
   redco::shard_report const report = redco::report_of(model, optimizer, run, budget);
   write(o, redco::report_as(o.format, report, std::filesystem::path(source).filename().string()));
@@ -153,6 +202,18 @@ exit_code plan(Model const& model, Optimizer const& optimizer, plan_options cons
   return report.fits() ? exit_code::done : exit_code::missed;
 }
 
+/// Errors: exit code 64 for options that --search chooses itself, or that --calibrate has no use for.
+void check_alone(redco::options::resolved<plan_options> const& options) {
+  bool const measures = options.values.calibrate;
+  for (auto const& row : options.rows()) {
+    if (!options.given(row.name) || row.name == "machine" || row.name == (measures ? "calibrate" : "search")) continue;
+    if (measures) refuse("--calibrate measures the machine and takes --machine only; leave " + row.flag + " out");
+    for (std::string_view const chosen : {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute", "format"})
+      if (row.name == chosen)
+        refuse("--search has no use for " + row.flag + ": it tries them all and prints a table; leave it out");
+  }
+}
+
 exit_code run(int argc, char const* const* argv) {
   std::vector<char const*> words(argv, argv + argc);
   std::string config;
@@ -164,6 +225,11 @@ exit_code run(int argc, char const* const* argv) {
   auto const options = redco::options::resolve<plan_options>(
       static_cast<int>(words.size()), words.data(),
       "What each rank of a run holds and sends, for the model that a Hugging Face config.json describes.");
+  if (options.values.search || options.values.calibrate) check_alone(options);
+  if (options.values.calibrate) {
+    if (!config.empty()) refuse("--calibrate measures the machine and takes no model; leave " + config + " out");
+    calibrate(options.values);
+  }
   if (config.empty()) refuse("no model; write redco-plan config.json, and --help for all options");
   plan_options const& o = options.values;
   redco::json_value const json = redco::read_json(config);

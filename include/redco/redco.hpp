@@ -200,16 +200,22 @@
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
 
+#include <redco/cost/activity.hpp>
 #include <redco/cost/check_magnitude.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>
 #include <redco/cost/local_extents.hpp>
+#include <redco/cost/machine.hpp>
+#include <redco/cost/machine_json.hpp>
 #include <redco/cost/memory.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/message_total.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/moves_of.hpp>
+#include <redco/cost/read_machine.hpp>
+#include <redco/cost/search.hpp>
 #include <redco/cost/setup.hpp>
+#include <redco/cost/step_time.hpp>
 
 #include <redco/report/budget_text.hpp>
 #include <redco/report/build_report.hpp>
@@ -221,6 +227,7 @@
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
+#include <redco/report/search_text.hpp>
 #include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/smallest_change.hpp>

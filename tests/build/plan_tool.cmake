@@ -60,3 +60,31 @@ expect(65 "absurd.json: \"vocab_size\" is 4611686018427387904; write an integer 
 expect(65 "large.json: the model has more bytes than 63 bits can count; correct its sizes" large.json)
 expect(65 "family.json: \"model_type\" is \"mamba\", which is not supported" family.json)
 expect(74 "no/page.html: cannot be written" config.json --format html --output no/page.html)
+
+# --search: the machine's file is written by hand; nothing is measured.
+set(speed "\"operations_per_second\": 1e11, \"activation_bytes_per_second\": 1e10, \"weight_bytes_per_second\": 1e10, \"seconds_per_tensor\": 1e-6")
+set(machine "\"version\": 1, \"compute\": [{\"dtype\": \"f32\", \"ranks\": 1, ${speed}}, {\"dtype\": \"bf16\", \"ranks\": 1, ${speed}}], \
+\"all_reduce\": [{\"group\": 2, \"ranks\": 2, \"seconds_per_call\": 1e-5, \"bytes_per_second\": 1e9}], \"update_bytes_per_second\": 1e10")
+file(WRITE "${WORK}/machine.json" "{\"schema\": \"redco.machine\", ${machine}}")
+file(WRITE "${WORK}/other.json" "{\"schema\": \"redco.other\", ${machine}}")
+set(search config.json --batch 16 --sequence 256 --ranks 2 --search --machine machine.json)
+expect(0 "^2 ranks, 16 x 256 a step: [0-9]+ plans fit 8.00 GiB on every rank; step times are predicted\nmesh +micro-batch  dtype +\
+recompute +peak +step time\n[12]x[12] .*\nrun: --mesh [12]x[12] --dtype b?f(16|32) --global-batch 16 --micro-batch [0-9]+\n$"
+  ${search} --device-memory 8GiB)
+expect(0 "^2 ranks, 16 x 256 a step: 36 plans; step times are predicted" ${search})
+expect(1 "^no plan fits 512 MiB on every rank .2 ranks, 16 x 256 a step.; the smallest peak is\n.*\n1x2 +1  bf16  yes" ${search}
+  --device-memory 512MiB)
+expect(64 "a global batch of 15 cannot be shared equally by 20 ranks" config.json --batch 15 --ranks 20 --search --machine machine.json)
+expect(64 "--search has no use for --dtype: it tries them all" ${search} --dtype f32)
+expect(64 "redco_machine.json is not there; measure it first: redco-plan --calibrate --machine redco_machine.json" config.json --search)
+expect(65 "other.json: is no machine file: its schema is not .redco.machine.; write the file anew with redco-plan --calibrate"
+  config.json --search --machine other.json)
+expect(64 "--calibrate measures the machine and takes --machine only; leave --batch out" --calibrate --batch 8)
+expect(64 "takes no model; leave config.json out" config.json --calibrate)
+
+# Without the program that measures beside it.
+file(COPY "${TOOL}" DESTINATION "${WORK}/alone")
+get_filename_component(name "${TOOL}" NAME)
+set(TOOL "${WORK}/alone/${name}")
+expect(64 "alone/redco-calibrate cannot be run; build it beside redco-plan: cmake --build build/release --target redco-calibrate"
+  --calibrate)

@@ -1,20 +1,22 @@
 #pragma once
 
+#include <redco/cost/activity.hpp>
 #include <redco/cost/check_magnitude.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>
 
-#include <redco/optimizer/state_slots.hpp>
 #include <redco/shard/facts.hpp>
+#include <redco/optimizer/state_slots.hpp>
 
 namespace redco {
 
-/// What one rank of a run pays: bytes that it holds, messages of one step; and the operations of its replica.
+/// What one rank of a run pays: bytes that it holds, messages and activity of one step; and the operations of its replica.
 struct cost {
   redco::memory memory;
   redco::messages messages;
   redco::operations operations;
+  redco::activity activity;
 
   friend constexpr bool operator==(cost const&, cost const&) = default;
 };
@@ -24,7 +26,8 @@ namespace detail {
 template <class Facts, class Optimizer>
 constexpr cost cost_from(Facts const& facts, Optimizer const& optimizer, setup const& s) {
   check_magnitude(facts, state_slots(optimizer).size(), s);
-  return {memory_of(facts, state_slots(optimizer).size(), s), messages_of(facts, s), operations_of(facts.work, s)};
+  return {memory_of(facts, state_slots(optimizer).size(), s), messages_of(facts, s), operations_of(facts.work, s),
+          activity_of(facts, s)};
 }
 
 }  // namespace detail

@@ -1,0 +1,160 @@
+// Predicted against measured step times: one GPT-2, one global batch, and the plans that redco-plan --search would compare on
+// one, two and four ranks.
+//   search redco_machine.json            what redco-calibrate wrote on this machine
+// Prints a table and the rank correlation; exit code 1 when it is below 0.9.
+
+#include "temporary_folder.hpp"
+
+#include <redco/run/trainer.hpp>
+#include <redco/text/token_batch.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/cost/read_machine.hpp>
+#include <redco/cost/search.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/json/read.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <iostream>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr double least_correlation = 0.9;
+constexpr int rounds = 3, warm_up = 2, steps = 4;  // plans take turns, so that what disturbs the machine disturbs all
+
+redco::gpt2 const model{{.vocab = 512, .context = 128, .width = 256, .heads = 4, .layers = 2}};
+redco::workload const load{16, 128};
+
+struct row {
+  redco::found_plan plan;
+  std::vector<double> seconds{};  ///< of the steps after the warm-up
+
+  double measured() const {
+    std::vector<double> sorted = seconds;
+    std::sort(sorted.begin(), sorted.end());
+    return (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+  }
+};
+
+/// Plans with micro-batches of one and of four examples.
+std::vector<row> rows(redco::machine const& machine) {
+  std::vector<row> all;
+  for (int const ranks : {1, 2, 4})
+    for (redco::found_plan const& plan :
+         redco::search(model, redco::adamw{}, {.load = load, .ranks = ranks}, machine).plans)
+      if (plan.run.load.batch == 1 || plan.run.load.batch == 4) all.push_back({plan});
+  return all;
+}
+
+redco::token_batch batch_of(std::int64_t examples) {
+  auto const ids = (at::arange(examples * (load.sequence + 1)) * 7919).remainder(model.config.vocab);
+  auto const table = ids.view({examples, load.sequence + 1});
+  return {table.narrow(1, 0, load.sequence).contiguous(), table.narrow(1, 1, load.sequence).contiguous()};
+}
+
+/// A few steps of the trainer.
+void train(row& r) {
+  using clock = std::chrono::steady_clock;
+  temporary_folder const folder;
+  redco::deployer_options where;
+  where.mesh = r.plan.run.mesh;
+  where.dtype = r.plan.run.compute;
+  where.recompute = r.plan.run.recompute;
+  where.workdir = folder.path;
+  where.resume = "none";
+  where.quiet = true;
+  redco::deployer deployer(where);
+  auto const pipeline = redco::collate([](std::span<int const> some) { return batch_of(std::ssize(some)); }) |
+                        redco::loss([](auto const& net, redco::token_batch const& b) {
+                          return redco::cross_entropy(net(b.input_ids), b.labels);
+                        });
+  redco::trainer trainer(deployer, model, pipeline, redco::adamw{.lr = 1e-4});
+  std::vector<int> examples(static_cast<std::size_t>((warm_up + steps) * load.batch));
+  std::iota(examples.begin(), examples.end(), 0);
+  auto last = clock::now();
+  int const code = trainer.fit(examples, {.global_batch = load.batch,
+                                          .micro_batch = r.plan.run.load.batch,
+                                          .save_last = false,
+                                          .save_argmin = {},
+                                          .on_step = [&](redco::fit_event const& e) {
+                                            auto const now = clock::now();
+                                            if (e.step > warm_up)
+                                              r.seconds.push_back(std::chrono::duration<double>(now - last).count());
+                                            last = now;
+                                          }});
+  if (code != 0) throw std::runtime_error("a plan failed");
+}
+
+/// Positions of the values in rising order; equal values share the mean of theirs.
+std::vector<double> ranks_of(std::vector<double> const& x) {
+  std::vector<double> ranks;
+  for (double const one : x) {
+    auto const below = std::count_if(x.begin(), x.end(), [&](double other) { return other < one; });
+    auto const equal = std::count(x.begin(), x.end(), one);
+    ranks.push_back(static_cast<double>(below) + static_cast<double>(equal - 1) / 2);
+  }
+  return ranks;
+}
+
+/// Spearman's: the correlation of the ranks.
+double rank_correlation(std::vector<double> const& x, std::vector<double> const& y) {
+  auto const a = ranks_of(x), b = ranks_of(y);
+  double const middle = static_cast<double>(a.size() - 1) / 2;
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ab += (a[i] - middle) * (b[i] - middle);
+    aa += (a[i] - middle) * (a[i] - middle);
+    bb += (b[i] - middle) * (b[i] - middle);
+  }
+  return ab / std::sqrt(aa * bb);
+}
+
+void print(row const& r, std::ostream& out) {
+  char text[128];
+  double const predicted = r.plan.time.total(), measured = r.measured();
+  std::snprintf(text, sizeof text, "| %s | %d | %s | %s | %.1f | %.1f | %+.0f %% |",
+                redco::options::to_text(r.plan.run.mesh).c_str(), static_cast<int>(r.plan.run.load.batch),
+                std::string(redco::name_of(r.plan.run.compute)).c_str(), r.plan.run.recompute ? "yes" : "no",
+                1e3 * predicted, 1e3 * measured, 100 * (predicted / measured - 1));
+  out << text << std::endl;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc != 2) throw std::runtime_error("search MACHINE.json");
+  std::vector<row> all = rows(redco::read_machine(redco::read_json(argv[1]), argv[1]));
+  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
+  for (int round = 0; round < rounds; ++round)
+    for (row& r : all) train(r);
+  std::sort(all.begin(), all.end(), [](row const& a, row const& b) { return a.measured() < b.measured(); });
+  out << "| mesh | micro-batch | dtype | recomputed | predicted ms | measured ms | error "
+         "|\n|---|---|---|---|---|---|---|\n";
+  std::vector<double> predicted, measured;
+  for (row const& r : all) {
+    print(r, out);
+    predicted.push_back(r.plan.time.total());
+    measured.push_back(r.measured());
+  }
+  double const correlation = rank_correlation(predicted, measured);
+  out << "\nrank correlation of " << all.size() << " plans: " << correlation << std::endl;
+  std::cout.rdbuf(out.rdbuf());
+  return correlation >= least_correlation ? 0 : 1;
+} catch (std::exception const& e) {
+  std::cerr << "error: " << e.what() << std::endl;
+  return 64;
+}

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <redco/cost/machine_json.hpp>
+
+#include <redco/config.hpp>
+
+#include <string>
+
+namespace redco {
+
+REDCO_INLINE json_value machine_json(machine const& m) {
+  json_value compute = json_value::array(), groups = json_value::array();
+  for (compute_speed const& one : m.compute)
+    compute.push_back({{"dtype", std::string(name_of(one.compute))},
+                       {"ranks", one.ranks},
+                       {"operations_per_second", one.operations_per_second},
+                       {"activation_bytes_per_second", one.activation_bytes_per_second},
+                       {"weight_bytes_per_second", one.weight_bytes_per_second},
+                       {"seconds_per_tensor", one.seconds_per_tensor}});
+  for (group_speed const& one : m.groups)
+    groups.push_back({{"group", one.group},
+                      {"ranks", one.ranks},
+                      {"seconds_per_call", one.seconds_per_call},
+                      {"bytes_per_second", one.bytes_per_second}});
+  return {{"schema", "redco.machine"},
+          {"version", 1},
+          {"compute", compute},
+          {"all_reduce", groups},
+          {"update_bytes_per_second", m.update_bytes_per_second}};
+}
+
+}  // namespace redco

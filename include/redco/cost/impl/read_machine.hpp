@@ -1,0 +1,126 @@
+#pragma once
+
+#include <redco/cost/read_machine.hpp>
+
+#include <redco/shape/dtype.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace redco {
+
+namespace detail {
+
+/// One object of a machine file, whose keys are all asked for.
+class machine_object {
+ public:
+  machine_object(json_value const& object, std::string where) : object_(object), where_(std::move(where)) {
+    if (!object.is_object()) refuse("is no JSON object");
+  }
+
+  [[noreturn]] void refuse(std::string const& why) const {
+    throw error(exit_code::data, where_ + " " + why + "; write the file anew with redco-plan --calibrate");
+  }
+
+  json_value const& at(std::string const& key) {
+    known_.push_back(key);
+    auto const found = object_.find(key);
+    if (found == object_.end()) refuse("has no \"" + key + "\"");
+    return *found;
+  }
+  json_value const& list(std::string const& key) {
+    json_value const& value = at(key);
+    if (!value.is_array()) refuse("has a \"" + key + "\" that is no list");
+    return value;
+  }
+  /// A finite number above zero, or from zero.
+  double number(std::string const& key, bool zero = false) {
+    json_value const& value = at(key);
+    double const x = value.is_number() ? value.get<double>() : -1;
+    if (!std::isfinite(x) || x < 0 || (x == 0 && !zero))
+      refuse("has a \"" + key + "\" that is no " + (zero ? "number from 0" : "positive number"));
+    return x;
+  }
+  int count(std::string const& key, int least) {
+    json_value const& value = at(key);
+    std::int64_t const n = value.is_number_integer() ? value.get<std::int64_t>() : 0;
+    if (n < least || n > 1'000'000) refuse("has a \"" + key + "\" that is no integer from " + std::to_string(least));
+    return static_cast<int>(n);
+  }
+  void finish() const {
+    for (auto const& [key, value] : object_.items())
+      if (std::find(known_.begin(), known_.end(), key) == known_.end()) refuse("has the unknown key \"" + key + "\"");
+  }
+
+ private:
+  json_value const& object_;
+  std::string where_;
+  std::vector<std::string> known_;
+};
+
+inline dtype dtype_in(machine_object& object) {
+  json_value const& value = object.at("dtype");
+  for (dtype const one : {dtype::f32, dtype::bf16, dtype::f64, dtype::f16})
+    if (value == std::string(name_of(one))) return one;
+  object.refuse("has a \"dtype\" that is none of f32, bf16, f64 and f16");
+}
+
+inline compute_speed compute_speed_in(machine_object object) {
+  compute_speed s;
+  s.compute = dtype_in(object);
+  s.ranks = object.count("ranks", 1);
+  s.operations_per_second = object.number("operations_per_second");
+  s.activation_bytes_per_second = object.number("activation_bytes_per_second");
+  s.weight_bytes_per_second = object.number("weight_bytes_per_second");
+  s.seconds_per_tensor = object.number("seconds_per_tensor", true);
+  object.finish();
+  return s;
+}
+
+inline group_speed group_speed_in(machine_object object) {
+  group_speed s;
+  s.group = object.count("group", 2);
+  s.ranks = object.count("ranks", 2);
+  s.seconds_per_call = object.number("seconds_per_call", true);
+  s.bytes_per_second = object.number("bytes_per_second");
+  object.finish();
+  return s;
+}
+
+}  // namespace detail
+
+REDCO_INLINE machine read_machine(json_value const& content, std::string const& source) {
+  detail::machine_object file(content, source + ":");
+  if (file.at("schema") != "redco.machine") file.refuse("is no machine file: its schema is not \"redco.machine\"");
+  if (file.at("version") != 1) file.refuse("has a version other than 1");
+  machine m;
+  auto const place = [&](char const* list, std::size_t i) {
+    return source + ": " + list + "[" + std::to_string(i) + "]";
+  };
+  for (json_value const& one : file.list("compute")) {
+    compute_speed const s = detail::compute_speed_in({one, place("compute", m.compute.size())});
+    for (compute_speed const& other : m.compute)
+      if (other.compute == s.compute && other.ranks == s.ranks)
+        file.refuse("has the speed of " + std::string(name_of(s.compute)) + " with " + std::to_string(s.ranks) +
+                    " ranks twice");
+    m.compute.push_back(s);
+  }
+  for (json_value const& one : file.list("all_reduce")) {
+    group_speed const s = detail::group_speed_in({one, place("all_reduce", m.groups.size())});
+    for (group_speed const& other : m.groups)
+      if (other.group == s.group && other.ranks == s.ranks)
+        file.refuse("has the all-reduce of " + std::to_string(s.group) + " among " + std::to_string(s.ranks) +
+                    " ranks twice");
+    m.groups.push_back(s);
+  }
+  m.update_bytes_per_second = file.number("update_bytes_per_second");
+  file.finish();
+  if (m.compute.empty() || m.groups.empty()) file.refuse("has no speed in \"compute\" or \"all_reduce\"");
+  return m;
+}
+
+}  // namespace redco

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <redco/cost/search.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace redco::detail {
+
+REDCO_INLINE std::vector<std::int64_t> divisors_of(std::int64_t n) {
+  std::vector<std::int64_t> small, large;
+  for (std::int64_t d = 1; d <= n / d; ++d) {
+    if (n % d != 0) continue;
+    small.push_back(d);
+    if (d != n / d) large.push_back(n / d);
+  }
+  small.insert(small.end(), large.rbegin(), large.rend());
+  return small;
+}
+
+REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards) {
+  std::vector<setup> runs;
+  for (int const mp : shards) {
+    int const dp = space.ranks / mp;
+    if (space.load.batch % dp != 0) continue;
+    std::int64_t const share = space.load.batch / dp;
+    for (std::int64_t const at_once : divisors_of(share))
+      for (dtype const compute : space.compute)
+        for (bool const recompute : {false, true})
+          runs.push_back({.mesh = {dp, mp},
+                          .load = {at_once, space.load.sequence},
+                          .compute = compute,
+                          .recompute = recompute,
+                          .micro_batches = share / at_once});
+  }
+  if (!runs.empty()) return runs;
+  std::string widths;
+  for (int const mp : shards) widths += (widths.empty() ? "" : ", ") + std::to_string(mp);
+  throw error(exit_code::usage, "a global batch of " + std::to_string(space.load.batch) +
+                                    " cannot be shared equally by " + std::to_string(space.ranks) +
+                                    " ranks, of which " + widths + " hold one copy of the model; choose a batch that " +
+                                    std::to_string(space.ranks / shards.back()) + " divides");
+}
+
+REDCO_INLINE void sort_by_time(std::vector<found_plan>& plans) {
+  std::stable_sort(plans.begin(), plans.end(), [](found_plan const& a, found_plan const& b) {
+    return std::pair(a.time.total(), a.peak) < std::pair(b.time.total(), b.peak);
+  });
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <redco/cost/machine.hpp>
+
+#include <redco/json/value.hpp>
+
+namespace redco {
+
+/// The content of a machine file: schema "redco.machine", version 1.
+json_value machine_json(machine const& m);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/cost/impl/machine_json.hpp>
+#endif

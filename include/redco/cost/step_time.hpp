@@ -1,0 +1,30 @@
+#pragma once
+
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/machine.hpp>
+#include <redco/cost/setup.hpp>
+
+namespace redco {
+
+/// Predicted seconds of one step, by what they are spent on.
+struct step_time {
+  double products = 0;     ///< of matrices
+  double activations = 0;  ///< all that layers do element by element
+  double weights = 0;      ///< reading weights and adding to their gradients, in each micro-batch
+  double tensors = 0;      ///< what each of a layer's tensors costs, however small
+  double messages = 0;
+  double update = 0;  ///< of the optimizer
+
+  double total() const { return products + activations + weights + tensors + messages + update; }
+};
+
+/// The time of one step of a run, from its cost and the machine's speed. Its ranks share the one machine; what they do
+/// takes turns with what they send.
+/// Errors: exit code 65 where the machine's speed in this dtype, or of all-reduces, was not measured.
+step_time step_time_of(cost const& what, setup const& run, machine const& on);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/cost/impl/step_time.hpp>
+#endif

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <redco/report/search_text.hpp>
+
+#include <redco/report/detail/numbers.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace redco {
+
+namespace detail {
+
+/// "12.3 s", "4.56 ms", "789 us": three digits that matter.
+inline std::string seconds_text(double seconds) {
+  char const* const units[] = {"s", "ms", "us"};
+  std::size_t unit = 0;
+  while (seconds < 1 && unit + 1 < std::size(units)) seconds *= 1000, ++unit;
+  char text[64];
+  std::snprintf(text, sizeof text,
+                seconds < 10    ? "%.2f %s"
+                : seconds < 100 ? "%.1f %s"
+                                : "%.0f %s",
+                seconds, units[unit]);
+  return text;
+}
+
+inline std::string mesh_name(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.mp); }
+
+/// The options of a program that trains so.
+inline std::string flags_text(setup const& run, search_space const& space) {
+  return "--mesh " + mesh_name(run.mesh) + " --dtype " + std::string(name_of(run.compute)) +
+         (run.recompute ? " --recompute" : "") + " --global-batch " + std::to_string(space.load.batch) +
+         " --micro-batch " + std::to_string(run.load.batch);
+}
+
+inline std::string row_text(std::string const& mesh, std::string const& micro_batch, std::string const& compute,
+                            std::string const& recompute, std::string const& peak, std::string const& time) {
+  return padded(mesh, 10) + padded_left(micro_batch, 11) + "  " + padded(compute, 6) + padded(recompute, 10) +
+         padded_left(peak, 11) + padded_left(time, 11) + "\n";
+}
+
+inline std::string row_text(found_plan const& p) {
+  return row_text(mesh_name(p.run.mesh), std::to_string(p.run.load.batch), std::string(name_of(p.run.compute)),
+                  p.run.recompute ? "yes" : "no", bytes_text(p.peak), seconds_text(p.time.total()));
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::string search_text(search_result const& found, search_space const& space, std::size_t most) {
+  std::string const head = detail::row_text("mesh", "micro-batch", "dtype", "recompute", "peak", "step time");
+  std::string const what = std::to_string(space.ranks) + (space.ranks == 1 ? " rank, " : " ranks, ") +
+                           std::to_string(space.load.batch) + " x " + std::to_string(space.load.sequence) + " a step";
+  if (found.plans.empty())
+    return "no plan fits " + detail::bytes_text(space.budget) + " on every rank (" + what +
+           "); the smallest peak is\n" + head + detail::row_text(found.smallest) +
+           "take more ranks, a shorter sequence or more memory\n";
+  std::string text = what + ": " + std::to_string(found.plans.size()) + " plans" +
+                     (space.budget > 0 ? " fit " + detail::bytes_text(space.budget) + " on every rank" : "") +
+                     "; step times are predicted\n" + head;
+  for (std::size_t i = 0; i < std::min(most, found.plans.size()); ++i) text += detail::row_text(found.plans[i]);
+  return text + "run: " + detail::flags_text(found.plans.front().run, space) + "\n";
+}
+
+}  // namespace redco

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <redco/cost/search.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace redco {
+
+/// The best plans of a search as a table, at most `most` of them, the fastest first, and the sentence that says what to
+/// run; or, where none fits, what the smallest holds.
+std::string search_text(search_result const& found, search_space const& space, std::size_t most = 10);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/report/impl/search_text.hpp>
+#endif

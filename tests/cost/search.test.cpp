@@ -1,0 +1,84 @@
+#include "catch.hpp"
+
+#include <redco/cost/search.hpp>
+
+#include <redco/model/gpt2.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/shape/bytes.hpp>
+
+#include <algorithm>
+
+namespace search_test {
+
+redco::gpt2 const model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
+
+redco::machine machine(double faster = 1) {
+  return {.compute = {{redco::dtype::f32, 1, 1e11 * faster, 1e10 * faster, 1e10 * faster, 1e-6 / faster},
+                      {redco::dtype::f32, 2, 2e11 * faster, 2e10 * faster, 2e10 * faster, 1e-6 / faster},
+                      {redco::dtype::bf16, 1, 3e11 * faster, 2e10 * faster, 2e10 * faster, 1e-6 / faster}},
+          .groups = {{2, 2, 1e-5 / faster, 1e9 * faster}, {4, 4, 2e-5 / faster, 1e9 * faster}},
+          .update_bytes_per_second = 1e10 * faster};
+}
+
+redco::search_result search(redco::search_space const& space, redco::machine const& on = machine()) {
+  return redco::search(model, redco::adamw{}, space, on);
+}
+
+TEST_CASE("every plan is legal, fits, and computes the same global batch") {
+  redco::search_space const space{.load = {24, 256}, .ranks = 6, .budget = redco::MiB(250)};
+  auto const found = search(space);
+  auto const all = search({.load = {24, 256}, .ranks = 6});
+  REQUIRE(!found.plans.empty());
+  CHECK(found.plans.size() < all.plans.size());
+  auto const legal = redco::legal_widths(redco::facts_of(model).parameters);
+  for (redco::found_plan const& p : found.plans) {
+    CHECK(p.run.mesh.ranks() == 6);
+    CHECK(std::count(legal.begin(), legal.end(), p.run.mesh.mp) == 1);
+    CHECK(p.run.mesh.dp * p.run.micro_batches * p.run.load.batch == 24);
+    CHECK(p.run.load.sequence == 256);
+    CHECK(p.peak == redco::cost_of(model, redco::adamw{}, p.run).memory.peak());
+    CHECK(p.peak <= redco::MiB(250));
+  }
+}
+
+TEST_CASE("all meshes, micro-batches, dtypes and recomputation are tried once, the fastest first") {
+  auto const found = search({.load = {8, 64}, .ranks = 4});
+  // 6 heads allow 1 and 2 shards; shares of 2 and 4 examples are cut in 2 and 3 ways.
+  CHECK(found.plans.size() == (2 + 3) * 2 * 2);
+  for (std::size_t i = 1; i < found.plans.size(); ++i)
+    CHECK(found.plans[i - 1].time.total() <= found.plans[i].time.total());
+  for (redco::found_plan const& p : found.plans) CHECK(p.peak >= found.smallest.peak);
+}
+
+TEST_CASE("a faster machine takes less time for every plan, and no other plan is found") {
+  redco::search_space const space{.load = {8, 64}, .ranks = 2};
+  auto const slow = search(space), fast = search(space, machine(2));
+  REQUIRE(slow.plans.size() == fast.plans.size());
+  for (std::size_t i = 0; i < slow.plans.size(); ++i) {
+    CHECK(slow.plans[i].peak == fast.plans[i].peak);
+    CHECK(fast.plans[i].time.total() == Approx(slow.plans[i].time.total() / 2));
+  }
+}
+
+TEST_CASE("where nothing fits the smallest plan is told") {
+  auto const found = search({.load = {8, 64}, .ranks = 2, .budget = redco::MiB(1)});
+  CHECK(found.plans.empty());
+  CHECK(found.smallest.peak > redco::MiB(1));
+  CHECK(found.smallest.run.load.batch == 1);
+  CHECK(found.smallest.run.recompute);
+}
+
+TEST_CASE("ranks that cannot share the batch are refused with what would") {
+  try {
+    search({.load = {7, 64}, .ranks = 10});
+    FAIL("no error");
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    CHECK(
+        std::string(e.what()) ==
+        "a global batch of 7 cannot be shared equally by 10 ranks, of which 1, 2 hold one copy of the model; choose a "
+        "batch that 5 divides");
+  }
+}
+
+}  // namespace search_test

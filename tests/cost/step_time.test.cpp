@@ -1,0 +1,56 @@
+#include "catch.hpp"
+
+#include <redco/cost/step_time.hpp>
+
+#include <redco/layer/linear.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+namespace step_time_test {
+
+redco::machine const machine{
+    .compute = {{redco::dtype::f32, 1, 1e3, 100, 10, 0.5}}, .groups = {{2, 2, 3, 50}}, .update_bytes_per_second = 25};
+
+TEST_CASE("each part of a cost takes its time, and they add up") {
+  redco::cost c;
+  c.operations = {1000, 2000, 500};
+  c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
+  c.memory.parameters = c.memory.gradients = 100;
+  c.messages.all[redco::messages::forward] = {"", "mp", redco::collective::all_reduce, 2, 4, 200, 200};
+
+  auto const one = redco::step_time_of(c, {}, machine);
+  CHECK(one.products == Approx(3.5));
+  CHECK(one.activations == Approx(7));
+  CHECK(one.weights == Approx(8));
+  CHECK(one.tensors == Approx(3));
+  CHECK(one.update == Approx(8));
+  CHECK(one.messages == Approx(4 * 3 + 4));
+  CHECK(one.total() == Approx(3.5 + 7 + 8 + 3 + 8 + 16));
+
+  // The products are those of a replica, the rest of a rank.
+  auto const two = redco::step_time_of(c, {.mesh = {1, 2}}, machine);
+  CHECK(two.products == Approx(3.5));
+  CHECK(two.activations == Approx(14));
+  CHECK(two.weights == Approx(16));
+  CHECK(two.tensors == Approx(3));
+  CHECK(two.update == Approx(16));
+  CHECK(redco::step_time_of(c, {.mesh = {2, 1}}, machine).products == Approx(7));
+}
+
+TEST_CASE("the activity of a toy is what its layers keep, three times, four where it is recomputed") {
+  using block = redco::sequential<redco::linear<8, 32>, redco::relu, redco::linear<32, 8>>;
+  redco::model_of<redco::repeat<3, block>> const toy;
+  redco::setup run{.load = {5, 1}, .micro_batches = 2};
+  auto const whole = redco::cost_of(toy, redco::sgd{}, run).activity;
+  std::int64_t const weights = 3 * (8 * 32 + 32 + 32 * 8 + 8) * 4;
+  CHECK(whole.weight_bytes == 3 * 2 * weights);
+  run.recompute = true;
+  auto const again = redco::cost_of(toy, redco::sgd{}, run).activity;
+  CHECK(again.weight_bytes == 4 * 2 * weights);
+  CHECK(again.bytes * 3 == whole.bytes * 4);
+  CHECK(again.tensors * 3 == whole.tensors * 4);
+}
+
+}  // namespace step_time_test
