@@ -25,6 +25,7 @@
 #include <redco/options/resolve.hpp>
 
 #include <redco/json/dump.hpp>
+#include <redco/shape/ring_bytes.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>
@@ -91,7 +92,6 @@ void time(task& t) {
 /// A training step of a small model.
 struct sample {
   redco::gpt2_config config;
-  redco::workload load;
   redco::setup run;
 };
 
@@ -142,8 +142,7 @@ std::function<void()> reductions_of(redco::rank_context& rank) {
 }
 
 /// The end of a step of a model whose parameters are most of it.
-sample const update_sample{
-    {.vocab = 8192, .context = 8, .width = 256, .heads = 4, .layers = 1}, {1, 8}, {.load = {1, 8}}};
+sample const update_sample{{.vocab = 8192, .context = 8, .width = 256, .heads = 4, .layers = 1}, {.load = {1, 8}}};
 
 std::function<void()> update_of(redco::rank_context& rank) {
   redco::gpt2 const model{update_sample.config};
@@ -236,8 +235,10 @@ class calibration {
     redco::memory const kept = cost_of(update_sample).memory;
     m.update_bytes_per_second =
         static_cast<double>(kept.parameters + kept.gradients + kept.optimizer) / median(update_.seconds);
-    for (task const& one : reductions_)
-      m.groups.push_back({one.mesh.mp, one.mesh.ranks(), 0, payload * reductions / median(one.seconds)});
+    for (task const& one : reductions_) {
+      double const wire = static_cast<double>(reductions * redco::all_reduce_ring_bytes(payload, one.mesh.mp));
+      m.groups.push_back({one.mesh.mp, one.mesh.ranks(), 0, wire / median(one.seconds)});
+    }
     for (product_task const& one : products_) m.compute.push_back(speed_of(one, m));
     for (redco::group_speed& group : m.groups) group.seconds_per_call = seconds_per_call(group, m);
     return m;

@@ -21,12 +21,12 @@ struct compute_speed {
   friend bool operator==(compute_speed const&, compute_speed const&) = default;
 };
 
-/// What an all-reduce costs in each of the groups of `group` ranks that `ranks` ranks form, all at once.
+/// What a message costs in each of the groups of `group` ranks that `ranks` ranks form, all at once.
 struct group_speed {
   int group = 2;
   int ranks = 2;
   double seconds_per_call = 0;  ///< however little is sent, waiting for the others included
-  double bytes_per_second = 1;  ///< of payload
+  double bytes_per_second = 1;  ///< that a rank sends: message_total::wire_bytes
 
   friend bool operator==(group_speed const&, group_speed const&) = default;
 };

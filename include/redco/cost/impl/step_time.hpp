@@ -19,7 +19,7 @@ REDCO_INLINE step_time step_time_of(cost const& what, setup const& run, machine 
     if (one.calls == 0) continue;
     group_speed const& group = on.group_of(one.ranks, ranks);
     t.messages += static_cast<double>(one.calls) * group.seconds_per_call +
-                  static_cast<double>(one.payload_bytes) / group.bytes_per_second;
+                  static_cast<double>(one.wire_bytes) / group.bytes_per_second;
   }
   memory const& m = what.memory;
   t.update = all(m.parameters + m.masters + m.gradients + m.optimizer) / on.update_bytes_per_second;
