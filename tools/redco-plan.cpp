@@ -173,6 +173,9 @@ exit_code plan(Model const& model, Optimizer const& optimizer, plan_options cons
   std::int64_t context = redco::config_reader::most;
   if constexpr (requires { model.config.context; }) {
     context = model.config.context;
+  } else if constexpr (requires { model.input({}); }) {
+    if (o.sequence) refuse("--sequence has no meaning for a model whose input has a size of its own; leave it out");
+    context = 1;
   } else if (!o.sequence) {
     refuse("--sequence is missing; this family has no longest one to take in its place");
   }

@@ -34,6 +34,11 @@ if(NOT page MATCHES "^<!doctype html>.*</html>\n$")
   message(FATAL_ERROR "page.html is no page")
 endif()
 
+file(WRITE "${WORK}/vit.json" "{\"model_type\": \"vit\", \"image_size\": 224, \"patch_size\": 16, \"hidden_size\": 768, \
+\"intermediate_size\": 3072, \"num_attention_heads\": 12, \"num_hidden_layers\": 12}")
+expect(0 "plan: mesh 1x2, f32, adamw, 1 micro-batch of 8 x 1\n" vit.json --n-model-shards 2 --batch 8)
+expect(64 "--sequence has no meaning for a model whose input has a size of its own" vit.json --sequence 9)
+
 file(WRITE "${WORK}/t5.json" "{\"model_type\": \"t5\", \"vocab_size\": 96, \"d_model\": 48, \"d_ff\": 96, \"num_heads\": 4, \
 \"d_kv\": 12, \"num_layers\": 2, \"is_encoder_decoder\": true}")
 expect(0 "decoder.block...EncDecAttention.q.weight" t5.json --sequence 16 --n-model-shards 2)
