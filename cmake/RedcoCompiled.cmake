@@ -31,6 +31,7 @@ function(redco_add_compiled include)
   target_link_libraries(redco_compiled PUBLIC redco_plan_compiled redco::redco)
 
   foreach(name compiled plan_compiled)
+    set_target_properties(redco_${name} PROPERTIES CXX_EXTENSIONS OFF)
     target_compile_definitions(redco_${name} PUBLIC REDCO_COMPILED)
     add_library(redco::${name} ALIAS redco_${name})
   endforeach()
