@@ -21,12 +21,14 @@ struct ill_formed {
     return {};
   }
   template <class T>
-  constexpr ill_formed operator|(T&&) const {
+  friend constexpr ill_formed operator|(ill_formed, T&&) {
     return {};
   }
   template <class T>
-    requires(!__is_same(T, ill_formed))
-  friend constexpr ill_formed operator|(T&&, ill_formed) { return {}; }
+  friend constexpr ill_formed operator|(T&&, ill_formed) {
+    return {};
+  }
+  friend constexpr ill_formed operator|(ill_formed, ill_formed) { return {}; }
 };
 
 /// A check that names its culprit. `Check` is a structural value with `constexpr bool passed() const`, and holds the
