@@ -1,7 +1,8 @@
 # A file that must not compile, for the reason it states, and its twin that must: on g++ and on clang++
 #   1. with -DREDCO_ACCEPT=1 it compiles;
 #   2. without, the compiler fails with exactly one error, and that error says redco[CODE] of the line
-#      "// expect: redco[CODE]".
+#      "// expect: redco[CODE]"; where that line goes on " in N lines with TEXT", it prints at most N lines, code and
+#      carets included, TEXT among them.
 # A file whose first line is "// torch" sees libtorch.
 #   cmake -DFILE=reject/S001_x.cpp -DINCLUDE=include [-DTORCH=DIR;DIR] [-DCACHE=DIR] [-DCOMPILERS=g++;clang++] -P RejectTwin.cmake
 
@@ -24,6 +25,11 @@ endif()
 if(NOT source MATCHES "REDCO_ACCEPT")
   message(FATAL_ERROR "${name} has no twin under #if REDCO_ACCEPT")
 endif()
+set(most_lines "")
+if(source MATCHES "// expect: [^ ]+ in ([0-9]+) lines with ([^\n]+)")
+  set(most_lines "${CMAKE_MATCH_1}")
+  set(wanted_text "${CMAKE_MATCH_2}")
+endif()
 set(with_torch OFF)
 if(source MATCHES "^// torch\n")
   set(with_torch ON)
@@ -34,7 +40,14 @@ foreach(compiler IN LISTS COMPILERS)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "${name}: ${compiler} refuses the accepted twin:\n${output}")
   endif()
-  syntax(${compiler} ${with_torch} status output "${FILE}" -DREDCO_ACCEPT=0)
+  set(carets "")
+  if(most_lines)
+    set(carets -fdiagnostics-show-caret)
+    if(compiler MATCHES "clang")
+      set(carets -fcaret-diagnostics)
+    endif()
+  endif()
+  syntax(${compiler} ${with_torch} status output "${FILE}" -DREDCO_ACCEPT=0 ${carets})
   if(status EQUAL 0)
     message(FATAL_ERROR "${name}: ${compiler} compiles what must be rejected")
   endif()
@@ -47,5 +60,14 @@ foreach(compiler IN LISTS COMPILERS)
   endif()
   if(NOT output MATCHES "${wanted}")
     message(FATAL_ERROR "${name}: ${compiler}'s error does not say redco[${code}]:\n${output}")
+  endif()
+  if(most_lines)
+    string(STRIP "${plain}" plain)
+    string(REGEX MATCHALL "\n" breaks "\n${plain}")
+    list(LENGTH breaks lines)
+    string(FIND "${output}" "${wanted_text}" found)
+    if(lines GREATER most_lines OR found EQUAL -1)
+      message(FATAL_ERROR "${name}: ${compiler} prints ${lines} lines, not ${most_lines}, or not '${wanted_text}':\n${output}")
+    endif()
   endif()
 endforeach()

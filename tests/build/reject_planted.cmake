@@ -26,3 +26,16 @@ check(S001_two "prints 2 errors" "${good}" "${bad}\nint x = nowhere;")
 check(S001_other "does not say redco.S001" "${good}" "static_assert(sizeof(char) == 2, \"redco[S002]: redco\");")
 check(S001_echo "does not say redco.S001" "${good}" "int x = nowhere;  // redco[S001]")
 check(S002_name "name it S001_" "${good}" "${bad}")
+
+# The bound on lines and the text among them.
+function(check_bound expected bound)
+  file(WRITE "${WORK}/S001_bound.cpp" "#if REDCO_ACCEPT\n#else  // expect: redco[S001] ${bound}\n${bad}\n#endif\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -DFILE=${WORK}/S001_bound.cpp -DINCLUDE=${INCLUDE} -P ${TWIN}
+    RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL expected)
+    message(FATAL_ERROR "bound '${bound}' gives ${status}, not ${expected}:\n${out}")
+  endif()
+endfunction()
+check_bound(0 "in 8 lines with one byte")
+check_bound(1 "in 2 lines with one byte")
+check_bound(1 "in 8 lines with two bytes")
