@@ -10,8 +10,9 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/cost/read_machine.hpp>
-#include <redco/cost/search.hpp>
+#include <redco/cost/search_both_forms.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
@@ -55,7 +56,7 @@ std::vector<row> rows(redco::machine const& machine) {
   std::vector<row> all;
   for (int const ranks : {1, 2, 4})
     for (redco::found_plan const& plan :
-         redco::search(model, redco::adamw{}, {.load = load, .ranks = ranks}, machine).plans)
+         redco::search_both_forms(model, redco::adamw{}, {.load = load, .ranks = ranks}, machine).plans)
       if (plan.run.load.batch == 1 || plan.run.load.batch == 4) all.push_back({plan});
   return all;
 }
@@ -67,7 +68,8 @@ redco::token_batch batch_of(std::int64_t examples) {
 }
 
 /// A few steps of the trainer.
-void train(row& r) {
+template <class Model>
+void train(row& r, Model const& what) {
   using clock = std::chrono::steady_clock;
   temporary_folder const folder;
   redco::deployer_options where;
@@ -82,7 +84,7 @@ void train(row& r) {
                         redco::loss([](auto const& net, redco::token_batch const& b) {
                           return redco::cross_entropy(net(b.input_ids), b.labels);
                         });
-  redco::trainer trainer(deployer, model, pipeline, redco::adamw{.lr = 1e-4});
+  redco::trainer trainer(deployer, what, pipeline, redco::adamw{.lr = 1e-4});
   std::vector<int> examples(static_cast<std::size_t>((warm_up + steps) * load.batch));
   std::iota(examples.begin(), examples.end(), 0);
   auto last = clock::now();
@@ -126,10 +128,11 @@ double rank_correlation(std::vector<double> const& x, std::vector<double> const&
 void print(row const& r, std::ostream& out) {
   char text[128];
   double const predicted = r.plan.time.total(), measured = r.measured();
-  std::snprintf(text, sizeof text, "| %s | %d | %s | %s | %.1f | %.1f | %+.0f %% |",
+  std::snprintf(text, sizeof text, "| %s | %d | %s | %s | %s | %.1f | %.1f | %+.0f %% |",
                 redco::options::to_text(r.plan.run.mesh).c_str(), static_cast<int>(r.plan.run.load.batch),
                 std::string(redco::name_of(r.plan.run.compute)).c_str(), r.plan.run.recompute ? "yes" : "no",
-                1e3 * predicted, 1e3 * measured, 100 * (predicted / measured - 1));
+                r.plan.sequence_parallel ? "split" : "whole", 1e3 * predicted, 1e3 * measured,
+                100 * (predicted / measured - 1));
   out << text << std::endl;
 }
 
@@ -140,10 +143,11 @@ int main(int argc, char** argv) try {
   std::vector<row> all = rows(redco::read_machine(redco::read_json(argv[1]), argv[1]));
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
   for (int round = 0; round < rounds; ++round)
-    for (row& r : all) train(r);
+    for (row& r : all)
+      r.plan.sequence_parallel ? train(r, redco::sequence_parallel<redco::gpt2>{model.config}) : train(r, model);
   std::sort(all.begin(), all.end(), [](row const& a, row const& b) { return a.measured() < b.measured(); });
-  out << "| mesh | micro-batch | dtype | recomputed | predicted ms | measured ms | error "
-         "|\n|---|---|---|---|---|---|---|\n";
+  out << "| mesh | micro-batch | dtype | recomputed | tokens | predicted ms | measured ms | error "
+         "|\n|---|---|---|---|---|---|---|---|\n";
   std::vector<double> predicted, measured;
   for (row const& r : all) {
     print(r, out);

@@ -30,6 +30,8 @@
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -13,13 +13,16 @@
 #include <redco/report/widths_text.hpp>
 
 #include <redco/cost/read_machine.hpp>
-#include <redco/cost/search.hpp>
+#include <redco/cost/search_both_forms.hpp>
 
 #include <redco/model/from_config/families.hpp>
+#include <redco/model/sequence_parallel.hpp>
 
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/slot_list.hpp>
+#include <redco/optimizer/state_slots.hpp>
 #include <redco/options/bytes_text.hpp>
 #include <redco/options/resolve.hpp>
 
@@ -72,6 +75,7 @@ struct plan_options {
   optimizer_kind optimizer = optimizer_kind::adamw;
   redco::dtype dtype = redco::dtype::f32;
   bool recompute = false;
+  bool sequence_parallel = false;
   std::optional<std::string> device_memory;
   redco::report_format format = redco::report_format::txt;
   std::optional<std::filesystem::path> output;
@@ -92,14 +96,33 @@ struct plan_options {
         field<"optimizer">(&o::optimizer, "whose state is kept"),
         field<"dtype">(&o::dtype, "in which the model computes"),
         field<"recompute">(&o::recompute, "keep only each block's input and compute the block again in backward"),
+        field<"sequence_parallel">(&o::sequence_parallel, "split the tokens between blocks over the model shards"),
         field<"device_memory">(&o::device_memory, "bytes that a rank may hold, such as 40GiB: says what fits"),
         field<"format">(&o::format, "of the report"),
         field<"output">(&o::output, "file of the report, instead of standard output"),
-        field<"search">(&o::search, "the fastest mesh, micro-batch, dtype and recomputation of --ranks that fit"),
+        field<"search">(&o::search,
+                        "the fastest mesh, micro-batch, dtype, recomputation and split of tokens that fit on --ranks"),
         field<"calibrate">(&o::calibrate, "measure this machine for --search; takes no model"),
         field<"machine">(&o::machine, "file of the machine's speed: --calibrate writes it, --search reads it"));
   }
 };
+
+/// All that a plan asks of an optimizer: one type, so that each family is planned by one piece of code.
+struct kept_state {
+  std::string_view name;
+  redco::slot_list kept;
+
+  constexpr redco::slot_list slots() const { return kept; }
+};
+
+kept_state state_of(optimizer_kind kind) {
+  switch (kind) {
+    case optimizer_kind::adam: return {redco::adam::name, redco::state_slots(redco::adam{})};
+    case optimizer_kind::sgd: return {redco::sgd::name, redco::state_slots(redco::sgd{})};
+    case optimizer_kind::adamw: break;
+  }
+  return {redco::adamw::name, redco::state_slots(redco::adamw{})};
+}
 
 [[noreturn]] void refuse(std::string const& why) { throw error(exit_code::usage, why); }
 
@@ -156,20 +179,20 @@ redco::machine machine_in(std::filesystem::path const& file) {
   return redco::read_machine(redco::read_json(file), file.string());
 }
 
-template <class Model, class Optimizer>
-exit_code search(Model const& model, Optimizer const& optimizer, plan_options const& o, redco::workload const& load,
+template <class Model>
+exit_code search(Model const& model, kept_state const& optimizer, plan_options const& o, redco::workload const& load,
                  std::int64_t budget) {
   redco::search_space const space{.load = load, .ranks = o.ranks.value_or(1), .budget = budget};
   check_count("--ranks", space.ranks);
   if (space.ranks > most_ranks)
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
-  redco::search_result const found = redco::search(model, optimizer, space, machine_in(o.machine));
+  redco::search_result const found = redco::search_both_forms(model, optimizer, space, machine_in(o.machine));
   write(o, redco::search_text(found, space));
   return found.plans.empty() ? exit_code::missed : exit_code::done;
 }
 
-template <class Model, class Optimizer>
-exit_code plan(Model const& model, Optimizer const& optimizer, plan_options const& o, std::string const& source) {
+template <class Model>
+exit_code plan(Model const& model, kept_state const& optimizer, plan_options const& o, std::string const& source) {
   std::int64_t context = redco::config_reader::most;
   if constexpr (requires { model.config.context; }) {
     context = model.config.context;
@@ -190,7 +213,8 @@ exit_code plan(Model const& model, Optimizer const& optimizer, plan_options cons
     throw error(exit_code::data, source + ": the model has more bytes than 63 bits can count; correct its sizes");
 
   std::int64_t const budget = o.device_memory ? redco::options::parse_bytes(*o.device_memory) : 0;
-  if (o.search) return search(model, optimizer, o, {o.batch, sequence}, budget);
+  if constexpr (!redco::is_sequence_parallel<Model>)
+    if (o.search) return search(model, optimizer, o, {o.batch, sequence}, budget);
   redco::setup const run = redco::setup_of(mesh_of(o), {o.batch, sequence}, micro_batch, o.dtype, o.recompute);
   redco::shard_report const report = redco::report_of(model, optimizer, run, budget);
   write(o, redco::report_as(o.format, report, std::filesystem::path(source).filename().string()));
@@ -211,7 +235,8 @@ void check_alone(redco::options::resolved<plan_options> const& options) {
   for (auto const& row : options.rows()) {
     if (!options.given(row.name) || row.name == "machine" || row.name == (measures ? "calibrate" : "search")) continue;
     if (measures) refuse("--calibrate measures the machine and takes --machine only; leave " + row.flag + " out");
-    for (std::string_view const chosen : {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute", "format"})
+    for (std::string_view const chosen :
+         {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute", "sequence_parallel", "format"})
       if (row.name == chosen)
         refuse("--search has no use for " + row.flag + ": it tries them all and prints a table; leave it out");
   }
@@ -236,13 +261,10 @@ exit_code run(int argc, char const* const* argv) {
   if (config.empty()) refuse("no model; write redco-plan config.json, and --help for all options");
   plan_options const& o = options.values;
   redco::json_value const json = redco::read_json(config);
-  return redco::model_from_config(json, config, [&](auto const& model) {
-    switch (o.optimizer) {
-      case optimizer_kind::adam: return plan(model, redco::adam{}, o, config);
-      case optimizer_kind::sgd: return plan(model, redco::sgd{}, o, config);
-      case optimizer_kind::adamw: break;
-    }
-    return plan(model, redco::adamw{}, o, config);
+  kept_state const optimizer = state_of(o.optimizer);
+  return redco::model_from_config(json, config, [&]<class Model>(Model const& model) {
+    if (o.sequence_parallel) return plan(redco::sequence_parallel<Model>{model.config}, optimizer, o, config);
+    return plan(model, optimizer, o, config);
   });
 }
 

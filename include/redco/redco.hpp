@@ -137,6 +137,7 @@
 #include <redco/options/provenance.hpp>
 #include <redco/options/resolve.hpp>
 #include <redco/options/resolved.hpp>
+#include <redco/options/row.hpp>
 #include <redco/options/to_json.hpp>
 
 #include <redco/model/bart.hpp>
@@ -214,6 +215,7 @@
 #include <redco/cost/moves_of.hpp>
 #include <redco/cost/read_machine.hpp>
 #include <redco/cost/search.hpp>
+#include <redco/cost/search_both_forms.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/cost/step_time.hpp>
 
@@ -238,6 +240,7 @@
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/rank_environment.hpp>
+#include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
@@ -255,6 +258,7 @@
 
 #include <redco/nn/attention.hpp>
 #include <redco/nn/builder.hpp>
+#include <redco/nn/check_saved.hpp>
 #include <redco/nn/context.hpp>
 #include <redco/nn/context_item.hpp>
 #include <redco/nn/context_keys.hpp>

@@ -5,6 +5,8 @@
 
 #include <redco/json/parse.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 
 namespace machine_test {

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/cost/search.hpp>
+#include <redco/cost/search_both_forms.hpp>
 
 #include <redco/model/gpt2.hpp>
 #include <redco/optimizer/adamw.hpp>
@@ -48,6 +48,22 @@ TEST_CASE("all meshes, micro-batches, dtypes and recomputation are tried once, t
   for (std::size_t i = 1; i < found.plans.size(); ++i)
     CHECK(found.plans[i - 1].time.total() <= found.plans[i].time.total());
   for (redco::found_plan const& p : found.plans) CHECK(p.peak >= found.smallest.peak);
+}
+
+TEST_CASE("split tokens are tried on every mesh that has more than one shard") {
+  redco::search_space const space{.load = {8, 64}, .ranks = 4};
+  auto const both = redco::search_both_forms(model, redco::adamw{}, space, machine());
+  CHECK(both.plans.size() == search(space).plans.size() + 3 * 2 * 2);
+  redco::sequence_parallel<redco::gpt2> const split{model.config};
+  for (std::size_t i = 0; i < both.plans.size(); ++i) {
+    redco::found_plan const& p = both.plans[i];
+    if (i > 0) CHECK(both.plans[i - 1].time.total() <= p.time.total());
+    if (!p.sequence_parallel) continue;
+    CHECK(p.run.mesh.mp == 2);
+    CHECK(p.peak == redco::cost_of(split, redco::adamw{}, p.run).memory.peak());
+  }
+  CHECK(both.smallest.sequence_parallel);
+  CHECK(both.smallest.peak < search(space).smallest.peak);
 }
 
 TEST_CASE("a faster machine takes less time for every plan, and no other plan is found") {

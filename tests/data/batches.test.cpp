@@ -94,14 +94,6 @@ TEST_CASE("resuming at a saved position continues the epoch it left") {
   for (place i = 0; i < rest.size(); ++i) REQUIRE(rest[i].examples == whole[i + done].examples);
 }
 
-TEST_CASE("the lazy view of an epoch equals its micro-batches by number") {
-  redco::sampler const order(10, 5);
-  redco::batches const mine(order, {.global_batch = 6, .micro_batch = 2});
-  place i = 0;
-  for (redco::micro_batch const& batch : mine.view()) REQUIRE(batch.examples == mine[i++].examples);
-  REQUIRE(i == 5);
-}
-
 TEST_CASE("impossible divisions and positions are refused with their exit codes") {
   redco::sampler const order(10, 5);
   auto const code = [&](redco::batch_options const& options, redco::data_position from) {

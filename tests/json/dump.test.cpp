@@ -6,6 +6,8 @@
 
 #include "catch.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <filesystem>
 #include <fstream>
 #include <limits>

@@ -4,6 +4,8 @@
 
 #include "catch.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <limits>

@@ -13,9 +13,11 @@
 #include <redco/model/t5_gated.hpp>
 #include <redco/model/vit.hpp>
 
+#include <redco/shard/placed.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
-#include <redco/shard/placed.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -132,13 +134,15 @@ TEST_CASE("GPT-2 has as many numbers as its reference, which stores q, k and v a
 }
 
 TEST_CASE("decoders have the parameters of their references") {
-  redco::llama_config const llama{.vocab = 96, .context = 128, .width = 48, .ffn = 80, .heads = 4, .kv_heads = 2, .layers = 2};
+  redco::llama_config const llama{
+      .vocab = 96, .context = 128, .width = 48, .ffn = 80, .heads = 4, .kv_heads = 2, .layers = 2};
   check("llama-gqa", redco::llama{llama}, llama_names);
   check("llama-tied", redco::llama_tied{llama}, llama_names);
-  check("gptj-rotary8", redco::gptj{{.vocab = 97, .context = 48, .width = 48, .heads = 4, .rotary_dim = 8, .layers = 2}},
+  check("gptj-rotary8",
+        redco::gptj{{.vocab = 97, .context = 48, .width = 48, .heads = 4, .rotary_dim = 8, .layers = 2}},
         {{"^transformer\\.", ""}, {"\\.out_proj\\.", ".o."}, {"_proj\\.", "."}});
-  check("opt-prenorm",
-        redco::opt{{.vocab = 97, .context = 48, .width = 48, .ffn = 96, .heads = 4, .layers = 2}}, opt_names);
+  check("opt-prenorm", redco::opt{{.vocab = 97, .context = 48, .width = 48, .ffn = 96, .heads = 4, .layers = 2}},
+        opt_names);
   check("opt-postnorm",
         redco::opt_post_norm{
             {.vocab = 97, .context = 48, .embedding_width = 24, .width = 48, .ffn = 96, .heads = 4, .layers = 2}},
@@ -147,7 +151,8 @@ TEST_CASE("decoders have the parameters of their references") {
 
 TEST_CASE("classifiers have the parameters of their references") {
   check("bert-classify",
-        redco::bert{{.vocab = 97, .context = 32, .width = 48, .ffn = 96, .heads = 4, .layers = 2, .classes = 3}}, bert_names);
+        redco::bert{{.vocab = 97, .context = 32, .width = 48, .ffn = 96, .heads = 4, .layers = 2, .classes = 3}},
+        bert_names);
   check("roberta-classify",
         redco::roberta{{.vocab = 97, .context = 30, .width = 48, .ffn = 96, .heads = 4, .layers = 2, .classes = 3}},
         bert_names);
@@ -166,11 +171,19 @@ TEST_CASE("encoder-decoders have the parameters of their references") {
         redco::t5{{.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}},
         t5_names);
   check("t5-gated",
-        redco::t5_gated{{.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}},
+        redco::t5_gated{
+            {.vocab = 96, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 2}},
         t5_names);
   check("bart-base",
-        redco::bart{{.vocab = 97, .context = 48, .width = 48, .ffn = 96, .decoder_ffn = 96, .heads = 4, .decoder_heads = 4,
-                     .layers = 2, .decoder_layers = 2}},
+        redco::bart{{.vocab = 97,
+                     .context = 48,
+                     .width = 48,
+                     .ffn = 96,
+                     .decoder_ffn = 96,
+                     .heads = 4,
+                     .decoder_heads = 4,
+                     .layers = 2,
+                     .decoder_layers = 2}},
         {{"^model\\.shared", "encoder.embed_tokens"},
          {"^model\\.", ""},
          {"\\.out_proj\\.", ".o."},

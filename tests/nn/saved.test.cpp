@@ -1,54 +1,27 @@
 #include "torch_catch.hpp"
 
+#include <redco/nn/check_saved.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
 #include <redco/comm/ranks.hpp>
+#include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/scalar_type.hpp>
 #include <redco/cost/cost_of.hpp>
+#include <redco/shard/placed.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/rms_norm.hpp>
-#include <redco/model/gpt2.hpp>
-#include <redco/model/sequence_parallel.hpp>
-#include <redco/nn/cross_entropy.hpp>
-#include <redco/nn/nn.hpp>
 #include <redco/optimizer/sgd.hpp>
-#include <redco/shard/placed.hpp>
-#include <redco/tensor/scalar_type.hpp>
-
-#include <torch/csrc/autograd/engine.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
 namespace saved_test {
-
-/// Storages that autograd saved on this thread while it is set.
-thread_local std::map<void const*, std::pair<std::int64_t, at::Tensor>>* seen = nullptr;
-
-struct watching_hooks final : torch::autograd::SavedVariableHooks {
-  at::Tensor held;
-
-  void call_pack_hook(at::Tensor const& x) override {
-    held = x.detach();
-    auto const& storage = x.storage();
-    (*seen)[storage.data()] = {static_cast<std::int64_t>(storage.nbytes()), held};
-  }
-  at::Tensor call_unpack_hook() override { return held; }
-};
-
-struct watching_engine final : torch::autograd::Engine {
-  std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
-    if (seen == nullptr) return nullptr;
-    return std::make_unique<watching_hooks>();
-  }
-};
-
-torch::autograd::Engine& engine() {
-  static watching_engine one;
-  return one;
-}
 
 struct observation {
   std::int64_t saved = 0;     ///< bytes that autograd saved, parameters and the batch left out
@@ -59,21 +32,15 @@ struct observation {
 };
 
 std::int64_t declared_bytes(redco::dynamic_facts const& facts, redco::setup const& s) {
-  using redco::saved_role;
-  std::int64_t sum = 0;
-  for (redco::saved_fact const& f : facts.saved) {
-    bool const stored = f.role == saved_role::stored || f.role == saved_role::entry || f.role == saved_role::first_entry;
-    bool const kept = s.recompute ? f.role == saved_role::block_input || (stored && !f.in_block) : stored;
-    if (kept || f.role == saved_role::loss || (f.role == saved_role::batch_when_whole && s.mesh.mp > 1))
-      sum += redco::local_bytes(f, s.mesh.mp, s.compute) * f.copies;
-  }
+  std::int64_t sum = redco::detail::declared_bytes(facts, s);
+  for (redco::saved_fact const& f : facts.saved)
+    if (f.role == redco::saved_role::loss) sum += redco::local_bytes(f, s.mesh.mp, s.compute) * f.copies;
   return sum;
 }
 
 /// One micro-batch on every rank: what autograd saves in forward, the peak of a second forward and backward, and messages.
 template <class Model, class Batch, class Loss>
 std::vector<observation> observe(Model const& model, redco::setup const& s, Batch const& batch, Loss const& loss) {
-  torch::autograd::set_default_engine_stub(&engine);
   std::vector<observation> all(static_cast<std::size_t>(s.mesh.ranks()));
   auto const p = redco::plan_of(model, s.mesh);
   redco::run_ranks(s.mesh, {.threads = 1}, [&](redco::rank_context& rank) {
@@ -88,13 +55,11 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
     in.examples = s.load.batch;
     auto const forward = [&] { return loss(redco::bound_network<Model>(net, in), mine); };
     {
-      std::map<void const*, std::pair<std::int64_t, at::Tensor>> storages;
-      seen = &storages;
+      redco::saved_watch watch;
       at::Tensor const sum = forward();
-      seen = nullptr;
-      storages.erase(store.values().storage().data());
-      for (at::Tensor const& x : mine) storages.erase(x.storage().data());
-      for (auto const& [data, one] : storages) o.saved += one.first;
+      watch.leave_out(store.values());
+      for (at::Tensor const& x : mine) watch.leave_out(x);
+      o.saved = watch.bytes();
     }
     rank.mp.reset_counters();
     rank.memory->reset_peak();
@@ -110,8 +75,8 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
 void check_saved_and_sent(std::vector<observation> const& all) {
   for (observation const& o : all) {
     CHECK(o.saved == o.declared);
-    using redco::messages;
     using redco::collective, redco::collective_kind;
+    using redco::messages;
     redco::traffic planned;
     for (redco::message_total const& one : o.planned.messages) {
       if (one.group != "mp" || one.purpose == "gradient norm") continue;
@@ -120,7 +85,8 @@ void check_saved_and_sent(std::vector<observation> const& all) {
                                                                     : collective_kind::all_reduce];
       kind.calls += one.calls, kind.payload_bytes += one.payload_bytes, kind.wire_bytes += one.wire_bytes;
     }
-    for (auto const kind : {collective_kind::all_reduce, collective_kind::all_gather, collective_kind::reduce_scatter}) {
+    for (auto const kind :
+         {collective_kind::all_reduce, collective_kind::all_gather, collective_kind::reduce_scatter}) {
       INFO(static_cast<int>(kind));
       CHECK(o.traffic[kind].calls == planned[kind].calls);
       CHECK(o.traffic[kind].payload_bytes == planned[kind].payload_bytes);
@@ -145,7 +111,8 @@ void check_language_model(Model const& model, redco::setup s) {
       model, s,
       [&] {
         at::Tensor const ids = at::arange(s.load.batch * s.load.sequence, at::kLong).remainder(model.config.vocab);
-        return std::vector<at::Tensor>{ids.view({s.load.batch, s.load.sequence}), ids.flip(0).view({s.load.batch, s.load.sequence})};
+        return std::vector<at::Tensor>{ids.view({s.load.batch, s.load.sequence}),
+                                       ids.flip(0).view({s.load.batch, s.load.sequence})};
       },
       [](auto const& net, std::vector<at::Tensor> const& b) { return redco::cross_entropy(net(b[0]), b[1]).sum; });
   check_saved_and_sent(all);
@@ -154,14 +121,15 @@ void check_language_model(Model const& model, redco::setup s) {
 
 template <redco::fixed_string Name, class L>
 using n = redco::named<Name, L>;
-using mlp = redco::model_of<redco::sequential<n<"a", redco::linear<20, 96>>, redco::relu, n<"b", redco::linear<96, 48>>, n<"c", redco::rms_norm<48>>,
-                                              n<"d", redco::gated<48, 72>>, n<"e", redco::linear<72, 48>>,
-                                              n<"f", redco::linear<48, 6>>>>;
+using mlp = redco::model_of<redco::sequential<n<"a", redco::linear<20, 96>>, redco::relu, n<"b", redco::linear<96, 48>>,
+                                              n<"c", redco::rms_norm<48>>, n<"d", redco::gated<48, 72>>,
+                                              n<"e", redco::linear<72, 48>>, n<"f", redco::linear<48, 6>>>>;
 
 /// Attention, a feed-forward pair and a whole layer side by side over one norm.
 struct side_by_side {
   using pair = redco::sequential<n<"up", redco::linear<24, 66>>, redco::relu, n<"down", redco::linear<66, 24>>>;
-  using branches = redco::sum<n<"attn", redco::causal_attention<24, 6>>, n<"mlp", pair>, n<"whole", redco::whole_linear<24, 24>>>;
+  using branches =
+      redco::sum<n<"attn", redco::causal_attention<24, 6>>, n<"mlp", pair>, n<"whole", redco::whole_linear<24, 24>>>;
   using block = redco::residual<redco::sequential<n<"norm", redco::rms_norm<24>>, branches>>;
   using net = redco::sequential<n<"in", redco::linear<20, 24>>, n<"h", redco::repeat<2, block>>>;
   redco::no_config config;
@@ -175,11 +143,13 @@ TEST_CASE("parallel branches save and send what they declare: one gradient enter
       INFO("mp " << mp << " recompute " << recompute);
       redco::setup const s{.mesh = {1, mp}, .load = {8, 10}, .recompute = recompute, .prefetch = 0};
       auto const all = observe(
-          side_by_side{}, s, [] { return std::vector<at::Tensor>{at::ones({8, 10, 20})}; },
+          side_by_side{}, s,
+          [] {
+            return std::vector<at::Tensor>{at::ones({8, 10, 20})};
+          },
           [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); });
       check_saved_and_sent(all);
-      for (observation const& o : all)
-        CHECK(o.planned.messages[redco::messages::backward].calls == (mp > 1 ? 2 : 0));
+      for (observation const& o : all) CHECK(o.planned.messages[redco::messages::backward].calls == (mp > 1 ? 2 : 0));
     }
 }
 
@@ -189,7 +159,8 @@ TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is t
       for (double const dropout : {0.0, 0.1})
         for (bool const recompute : {false, true}) {
           INFO("mp " << mp << " " << redco::name_of(compute) << " dropout " << dropout << " recompute " << recompute);
-          redco::gpt2 const model{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = dropout}};
+          redco::gpt2 const model{
+              {.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = dropout}};
           check_language_model(model, {.mesh = {1, mp}, .load = {8, 80}, .compute = compute, .recompute = recompute});
         }
 }

@@ -2,8 +2,10 @@
 
 #include "shared_folder.hpp"
 
-#include <redco/json/parse.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/json/parse.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <cstring>

@@ -182,12 +182,14 @@ TEST_CASE("a flag overrules the file, the file overrules the default, and each i
 TEST_CASE("what to_json writes, --config reads back to the same") {
   auto const first =
       given({"--epochs", "5", "--text", "a", "b", "--paint", "red", "--mesh", "1x3", "--lr", "0.1", "--verbose"});
-  config_file const file(redco::options::to_json(first.values).dump());
+  config_file const file(redco::options::to_json(first.values));
   auto const second = given({"--config", file.path.c_str()});
   CHECK(second.json() == first.json());
   CHECK(second.values.paint == option_test::color::red);
-  CHECK(second.json()["workdir"] == "run");
-  CHECK(second.json()["max_steps"].is_null());
+  CHECK(second.json() == redco::options::to_json(second.values));
+  CHECK(second.json().find(R"("workdir":"run")") != std::string::npos);
+  CHECK(second.json().find(R"("max_steps":null)") != std::string::npos);
+  CHECK(second.json().find(R"("lr":0.1,)") != std::string::npos);
 }
 
 TEST_CASE("an unknown option is refused with the nearest name") {

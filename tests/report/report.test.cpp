@@ -1,18 +1,20 @@
 #include "catch.hpp"
 
-#include <redco/json/dump.hpp>
-#include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
-#include <redco/layer/sequential.hpp>
-#include <redco/model/gpt2.hpp>
-#include <redco/optimizer/adamw.hpp>
 #include <redco/report/detail/html_text.hpp>
 #include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/step_moments.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/json/dump.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -23,7 +25,8 @@
 namespace report_test {
 
 redco::gpt2 const demo{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6, .dropout = 0.1}};
-using mlp_net = redco::sequential<redco::named<"up", redco::linear<20, 96>>, redco::relu, redco::named<"down", redco::linear<96, 7>>>;
+using mlp_net = redco::sequential<redco::named<"up", redco::linear<20, 96>>, redco::relu,
+                                  redco::named<"down", redco::linear<96, 7>>>;
 redco::model_of<mlp_net> const mlp{};
 
 /// Compares with tests/golden/NAME. REDCO_APPROVE=1 in the environment writes the file instead.
@@ -50,7 +53,8 @@ TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golde
 TEST_CASE("activations by layer add up to those of the report") {
   for (bool const recompute : {false, true})
     for (int const mp : {1, 3}) {
-      auto const report = redco::report_of(demo, redco::adamw{}, {.mesh = {1, mp}, .load = {4, 250}, .recompute = recompute});
+      auto const report =
+          redco::report_of(demo, redco::adamw{}, {.mesh = {1, mp}, .load = {4, 250}, .recompute = recompute});
       std::int64_t sum = 0;
       for (redco::layer_activations const& one : report.activations) sum += one.bytes;
       CHECK(sum == report.cost.memory.activations);
@@ -59,7 +63,8 @@ TEST_CASE("activations by layer add up to those of the report") {
 }
 
 TEST_CASE("the report of an MLP in bf16 is the golden one") {
-  auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 3}, .load = {640, 1}, .compute = redco::dtype::bf16});
+  auto const report =
+      redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 3}, .load = {640, 1}, .compute = redco::dtype::bf16});
   matches_golden("mlp_1x3_bf16.txt", redco::report_text(report));
 }
 
@@ -77,9 +82,10 @@ TEST_CASE("text in a page is no markup") {
 
 TEST_CASE("the moments of a step hold what its phases hold") {
   for (bool const recompute : {false, true}) {
-    auto const m = redco::report_of(demo, redco::adamw{},
-                                    {.mesh = {2, 3}, .load = {8, 256}, .compute = redco::dtype::bf16, .recompute = recompute})
-                       .cost.memory;
+    auto const m =
+        redco::report_of(demo, redco::adamw{},
+                         {.mesh = {2, 3}, .load = {8, 256}, .compute = redco::dtype::bf16, .recompute = recompute})
+            .cost.memory;
     auto const moments = redco::step_moments(m);
     CHECK(moments[2].total() == m.at_loss());
     CHECK(moments[4].total() == m.at_backward());

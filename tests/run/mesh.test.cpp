@@ -84,6 +84,7 @@ TEST_CASE("every mesh gives the same losses with dropout, to 1e-10 over 50 steps
       temporary_folder folder;
       redco::deployer_options where = in(folder.path, mesh);
       where.dtype = one.type;
+      where.check_saved = true;
       outcome const run = fit_gpt2(where, steps_of_gpt2(one.steps));
       REQUIRE(run.losses.size() == static_cast<std::size_t>(one.steps));
       if (first.empty()) first = run.losses;
@@ -103,6 +104,7 @@ TEST_CASE("split tokens give the same losses and gradients, recomputed or not, o
       temporary_folder folder;
       redco::deployer_options where = in(folder.path, mesh);
       where.recompute = recompute;
+      where.check_saved = true;
       run_test::options_of<redco::sequence_parallel<redco::gpt2>, decltype(gpt2_pipeline())> o;
       o.epochs = 20;
       o.max_steps = 30;

@@ -1,9 +1,11 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/diag/error.hpp>
-#include <redco/json/value.hpp>
 #include <redco/run/results_file.hpp>
+#include <redco/json/value.hpp>
+#include <redco/diag/error.hpp>
+
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>

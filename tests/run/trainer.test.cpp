@@ -1,8 +1,8 @@
 #include "mlp.hpp"
 
+#include <redco/run/predictor.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/json/parse.hpp>
-#include <redco/run/predictor.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -168,7 +168,7 @@ TEST_CASE("hooks see every step and epoch on rank 0, once") {
   temporary_folder folder;
   mlp_options o = plain_options();
   o.eval = run_test::numbers(3);
-  o.config = {{"lr", 0.02}};
+  o.config = R"({"lr": 0.02})";
   std::vector<std::int64_t> steps;
   std::vector<int> epochs;
   o.on_step = [&](redco::fit_event const& e) { steps.push_back(e.step); };

@@ -6,6 +6,8 @@
 #include <redco/json/parse.hpp>
 #include <redco/shape/extents.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

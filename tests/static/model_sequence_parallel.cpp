@@ -1,11 +1,15 @@
 // A family with split tokens has the same parameters under the same plan; its blocks begin and end with split tokens.
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/model/bart.hpp>
+#include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/sequence_parallel.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/model/vit.hpp>
 #include <redco/optimizer/adamw.hpp>
 
 #include <type_traits>
@@ -28,6 +32,15 @@ constexpr bool same_plan(int shards) {
   return a.entries.size() == b.entries.size();
 }
 static_assert(same_plan<gpt2>(4) && same_plan<llama>(8) && same_plan<gptj>(2) && same_plan<opt>(4));
+static_assert(same_plan<bart>(4) && same_plan<t5>(2) && same_plan<bert>(8) && same_plan<vit>(4));
+
+// Both sides of an encoder-decoder are split, and a classifier up to its first token.
+template <class M>
+constexpr std::int64_t scatters =
+    cost_of<split_model<M>>(adamw{}, {.mesh = {1, 2}, .load = {2, 6}}).messages[messages::forward_scatter].calls;
+static_assert(scatters<bart> == 12 * 2 + 12 * 3 && scatters<t5> == 24 * 2 + 24 * 3 && scatters<bert> == 24 * 2);
+static_assert(repeats_blocks<vit> && !repeats_blocks<model_of<linear<8, 8>>>);
+static_assert(input_of(split_model<vit>, {3, 1}) == input_of(plain<vit>, {3, 1}));
 
 // Blocks of GPT-2 between runs of tokens: what enters a block is what leaves it.
 static_assert(std::is_same_v<out_t<gpt2::block, token_split>, token_split>);

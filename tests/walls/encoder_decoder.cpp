@@ -2,8 +2,11 @@
 
 #include <redco/generate/generate.hpp>
 #include <redco/nn/cross_entropy.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/optimizer/adamw.hpp>
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -60,6 +63,16 @@ TEST_CASE("an encoder-decoder learns the same on every mesh") {
       translator{}, adamw{.lr = 1e-2}, {.steps = 8},
       [](auto const& net, walls::share const& mine, int) { return translation_loss(net, sentences_of(mine)); });
   CHECK(one.losses.back() < 0.8 * one.losses.front());
+}
+
+TEST_CASE("an encoder-decoder with split tokens learns what it does with whole ones") {
+  auto const learn = [](auto const& model) {
+    return walls::check_meshes(
+        model, adamw{.lr = 1e-2}, {.steps = 4},
+        [](auto const& net, walls::share const& mine, int) { return translation_loss(net, sentences_of(mine)); });
+  };
+  auto const whole = learn(translator{}), split = learn(sequence_parallel<translator>{});
+  for (std::size_t i = 0; i < whole.losses.size(); ++i) CHECK(std::abs(split.losses[i] / whole.losses[i] - 1) < 1e-10);
 }
 
 TEST_CASE("what the mask hides changes nothing, what it shows does") {

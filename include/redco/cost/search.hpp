@@ -7,6 +7,7 @@
 
 #include <redco/shard/facts.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/model/sequence_parallel.hpp>
 
 #include <redco/shape/dtype.hpp>
 
@@ -27,7 +28,8 @@ struct search_space {
 /// A plan that search has found.
 struct found_plan {
   setup run;
-  std::int64_t peak = 0;  ///< bytes of one rank, at most at once
+  bool sequence_parallel = false;  ///< the model is a `sequence_parallel`: its tokens are split between blocks
+  std::int64_t peak = 0;           ///< bytes of one rank, at most at once
   step_time time;
 };
 
@@ -65,7 +67,7 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
   result.smallest.peak = std::numeric_limits<std::int64_t>::max();
   for (setup const& run : detail::runs_of(space, shards)) {
     cost const c = cost_of(m, optimizer, run);
-    found_plan const found{run, c.memory.peak(), step_time_of(c, run, on)};
+    found_plan const found{run, is_sequence_parallel<M>, c.memory.peak(), step_time_of(c, run, on)};
     if (found.peak < result.smallest.peak) result.smallest = found;
     if (space.budget == 0 || found.peak <= space.budget) result.plans.push_back(found);
   }

@@ -9,9 +9,6 @@
 
 #include <redco/diag/error.hpp>
 
-#include <range/v3/view/iota.hpp>
-#include <range/v3/view/transform.hpp>
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -63,12 +60,6 @@ class batches {
     result.examples.reserve(static_cast<std::size_t>(end - begin));
     for (std::int64_t place = begin; place < end; ++place) result.examples.push_back(sampler_.at(from_.epoch, place));
     return result;
-  }
-
-  /// All micro-batches as a lazy random-access range. It refers to this object.
-  auto view() const {
-    return ranges::views::iota(std::int64_t{0}, size_) |
-           ranges::views::transform([this](std::int64_t i) { return (*this)[i]; });
   }
 
  private:

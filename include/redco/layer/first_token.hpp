@@ -1,20 +1,23 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
+#include <redco/layer/settle.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/layer/walk.hpp>
 
 namespace redco {
 
-/// The first of each sequence's tokens: [B, Width] of [B, T, Width], a copy, so that the others need not be kept.
+/// The first of each sequence's tokens: [B, Width] of [B, T, Width], a copy, so that the others need not be kept. Split
+/// tokens are joined before.
 struct first_token {
   using layer_concept = layer_tag;
 
   template <class X>
-  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+  using out = typename detail::takes<detail::needs::features_alike, X, replicated>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
+    detail::whole_facts<X>(w);
     flow const input = w.activation;
     w.produce({input.shape[0], input.shape[2]});
     w.backward(input);

@@ -1,16 +1,18 @@
 #pragma once
 
-#include <redco/layer/language_head.hpp>
-#include <redco/layer/layer.hpp>
-#include <redco/model/model.hpp>
 #include <redco/nn/builder.hpp>
+#include <redco/nn/check_saved.hpp>
 #include <redco/nn/context.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/model/model.hpp>
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/layer.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -96,7 +98,8 @@ class bound_network {
 
   auto operator()(at::Tensor const& x) const {
     context<Items...> const ctx(*pass_, pass_->calls++, net_, items_);
-    auto const y = net_->modules()(redco::tensor<replicated>(x), ctx);
+    auto const run = [&] { return net_->modules()(redco::tensor<replicated>(x), ctx); };
+    auto const y = pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
     static_assert(detail::agrees<out_t<net_of<M>, replicated>, std::remove_const_t<decltype(y)>>,
                   "a module gives another layout than its layer type says");
     return detail::whole(y, *pass_->mp);
@@ -129,6 +132,26 @@ class bound_network {
   redco::pass const& pass() const { return *pass_; }
 
  private:
+  /// `run()`, all that autograd keeps of it compared with what the layers declare; parameters and what it is given do not
+  /// count, the hidden states of a language model do, which its loss keeps.
+  template <class Run>
+  auto watched(Run const& run, at::Tensor const& x) const {
+    saved_watch watch;
+    auto const y = run();
+    if constexpr (std::is_same_v<std::remove_const_t<decltype(y)>, logits>) watch.add(y.hidden.local());
+    for (at::Tensor const& p : net_->parameters()) watch.leave_out(p);
+    watch.leave_out(x);
+    std::apply(
+        [&](auto const&... item) {
+          for (at::Tensor const* const given :
+               {static_cast<at::Tensor const*>(nullptr), detail::tensor_in(item.value)...})
+            if (given != nullptr) watch.leave_out(*given);
+        },
+        items_);
+    check_saved(net_->model(), net_->store(), *pass_, x, watch.bytes());
+    return y;
+  }
+
   std::shared_ptr<network<M> const> net_;
   redco::pass const* pass_;
   std::tuple<Items...> items_;

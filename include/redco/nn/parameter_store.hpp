@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/shape/dtype.hpp>
-#include <redco/shard/placed.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/shard/placed.hpp>
+#include <redco/shape/dtype.hpp>
 
 #include <cstdint>
 #include <span>
@@ -46,6 +46,7 @@ class parameter_store {
   at::Tensor const& values() const { return values_; }
   at::Tensor const& masters() const { return masters_; }
   at::Tensor const& gradients() const { return gradients_; }
+  dtype compute() const { return compute_; }
   bool has_masters() const { return values_.scalar_type() != masters_.scalar_type(); }
 
   /// Writes the masters into the values that forward reads (after an initialisation or a load).
@@ -53,10 +54,11 @@ class parameter_store {
 
  private:
   void lay_out();
-  void allocate(dtype compute);
+  void allocate();
   static std::uint32_t site_of(std::string_view name);
   static void initialise(stored_parameter& p, int mp_index, std::uint64_t seed);
 
+  dtype compute_;
   std::vector<stored_parameter> parameters_;
   std::unordered_map<std::string, std::size_t> index_;
   std::int64_t decayed_ = 0, trainable_ = 0, size_ = 0;

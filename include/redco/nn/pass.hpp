@@ -14,7 +14,8 @@ class key_value_cache;
 struct pass {
   group* mp = nullptr;
   bool training = false;
-  bool recompute = false;  ///< keep only each block's input and run the block again in backward
+  bool recompute = false;    ///< keep only each block's input and run the block again in backward
+  bool check_saved = false;  ///< compare what autograd keeps of the first call with what the layers declare
   std::uint64_t seed = 0;
   std::uint64_t step = 0;            ///< optimizer update
   std::int64_t first_example = 0;    ///< of the micro-batch, within the step's global batch

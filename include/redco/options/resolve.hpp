@@ -2,6 +2,7 @@
 
 #include <redco/options/detail/apply.hpp>
 #include <redco/options/detail/entry.hpp>
+#include <redco/options/detail/rows.hpp>
 #include <redco/options/resolved.hpp>
 
 #include <redco/meta/fields.hpp>
@@ -15,8 +16,7 @@ namespace redco::options {
 /// Reads the options of a program: the defaults of the reflected struct `Options`, overruled by the JSON file that
 /// `--config` names, overruled by flags, of which the last one counts. Members that are reflected structs give their
 /// options to the same list. A member `n_model_shards` is the flag `--n-model-shards` and the key "n_model_shards"; a
-/// bool has `--quiet` and
-/// `--no-quiet`; a list takes the words that follow it and may be repeated.
+/// bool has `--quiet` and `--no-quiet`; a list takes the words that follow it and may be repeated.
 ///
 /// Errors: exit_code::usage for what is unknown (with the nearest name) or does not fit its type; exit_code::data for a
 /// file that is missing or not JSON; `help_requested` for --help.
@@ -26,8 +26,7 @@ resolved<Options> resolve(int argc, char const* const* argv, std::string_view ab
   std::vector<detail::entry> entries;
   detail::collect(options, entries);
   detail::apply(entries, argc, argv, about);
-  std::vector<typename resolved<Options>::row> rows;
-  for (detail::entry const& e : entries) rows.push_back({e.name, e.flag, e.write(), e.source});
+  std::vector<row> rows = detail::rows_of(entries);
   return {std::move(options), std::move(rows)};
 }
 

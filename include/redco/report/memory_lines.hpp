@@ -26,7 +26,7 @@ constexpr std::array<memory_line, 11> memory_lines(memory const& m) {
            {"loss", m.loss},
            {"loss workspace", m.loss_workspace},
            {"gradients in flight", m.backward.gradients},
-           {"shared gradients", m.shared_gradients}}};
+           {"communication buffers", m.communication}}};
 }
 
 /// The most bytes of one rank in each phase of a step, and while a checkpoint is saved.

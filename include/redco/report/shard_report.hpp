@@ -32,7 +32,7 @@ template <model M, class Optimizer>
 shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
   dynamic_plan p = plan_of(m, run.mesh);
   return {run,
-          std::string(Optimizer::name),
+          std::string(optimizer.name),
           std::move(p),
           cost_of(m, optimizer, run),
           activations_of(facts_of(m, run.load), run),

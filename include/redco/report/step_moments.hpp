@@ -34,7 +34,7 @@ constexpr std::array<step_moment, 7> step_moments(memory const& m) {
                        most,
                        {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, activations,
                         backward ? m.backward.recomputed : 0, loss ? m.loss : 0, workspace ? m.loss_workspace : 0,
-                        backward ? m.backward.gradients : 0, update ? m.shared_gradients : 0}};
+                        backward ? m.backward.gradients : 0, update ? m.communication : 0}};
   };
   return {moment("forward", "begins", false, 0, false, false, false, false),
           moment("forward", "ends", true, m.activations, false, false, false, false),

@@ -26,6 +26,7 @@ struct deployer_options {
   int threads = 0;
   double deadline = 120;
   bool quiet = false;
+  bool check_saved = false;
 
   static constexpr auto fields() {
     using o = deployer_options;
@@ -40,7 +41,9 @@ struct deployer_options {
         field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
         field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
         field<"deadline">(&o::deadline, "seconds that a rank waits for another after the first step"),
-        field<"quiet">(&o::quiet, "no progress bar, plain lines only"));
+        field<"quiet">(&o::quiet, "no progress bar, plain lines only"),
+        field<"check_saved">(&o::check_saved,
+                             "compare what the first step keeps for backward with what layers declare"));
   }
 };
 

@@ -23,7 +23,8 @@
 #include <redco/data/data_position.hpp>
 #include <redco/data/gathered.hpp>
 #include <redco/data/sampler.hpp>
-#include <redco/json/value.hpp>
+#include <redco/json/impl/value.hpp>
+#include <redco/json/parse.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -107,11 +108,12 @@ class fit_loop {
       load_parameters(open_weights(options_.warm_start), parts);
       state_.store.publish();
     }
+    first_step_ = step_;
     if (!first()) return;
     if (found) where_.log().line("resumed from " + found->directory.string() + " after step " + std::to_string(step_));
     report_.started(step_, run_epoch_of(position_));
     recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_);
-    if (!options_.config.is_null()) recorder_->save("config.json", options_.config);
+    if (!options_.config.empty()) recorder_->save("config.json", parse_json(options_.config, "fit_options::config"));
   }
 
   void resume(found_checkpoint const& found) {
@@ -238,6 +240,7 @@ class fit_loop {
     in.mp = &rank_.mp;
     in.training = true;
     in.recompute = where_.options().recompute;
+    in.check_saved = where_.options().check_saved && step_ == first_step_;
     in.seed = seed();
     in.step = static_cast<std::uint64_t>(step_);
     in.first_example = prepared.place.first_example;
@@ -366,7 +369,7 @@ class fit_loop {
   best_metrics::table saved_best_;
   std::optional<run_recorder> recorder_;  ///< rank 0
   std::optional<std::uint64_t> seed_;     ///< of the run that is resumed
-  std::int64_t step_ = 0, saved_step_ = -1, examples_ = 0;
+  std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1, examples_ = 0;
   data_position position_;
   bool preempted_ = false, out_of_patience_ = false;
   int failed_saves_ = 0;

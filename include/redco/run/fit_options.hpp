@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/json/value.hpp>
 #include <redco/run/examples.hpp>
 
 #include <cstdint>
@@ -37,7 +36,7 @@ struct fit_options {
 
   std::function<examples<Example>(int epoch)> train_of_epoch = {};  ///< instead of the same examples in every epoch
   length_of<Example> length = {};  ///< lets collate pad to the longest of the global batch
-  CustomStep train_step = {};  ///< instead of loss and backward of a micro-batch
+  CustomStep train_step = {};      ///< instead of loss and backward of a micro-batch
 
   examples<Example> eval = {};
   std::int64_t eval_every_steps = 0;  ///< besides the end of each epoch
@@ -48,15 +47,15 @@ struct fit_options {
   int patience = 0;
 
   std::int64_t save_every_steps = 0;
-  int save_every_epochs = 0;  ///< under the name epoch_<i>
-  bool save_last = true;      ///< at the end of each epoch and of the run
+  int save_every_epochs = 0;                        ///< under the name epoch_<i>
+  bool save_last = true;                            ///< at the end of each epoch and of the run
   std::vector<std::string> save_argmin = {"loss"};  ///< metrics whose best checkpoint stays as min_<metric>
   std::vector<std::string> save_argmax = {};
   int keep_last = 2;  ///< checkpoints that stay besides the named ones; 0: all
 
   std::vector<std::string> frozen = {};   ///< parameter name patterns that are not trained
   std::filesystem::path warm_start = {};  ///< a safetensors file of parameters to start from
-  json_value config = {};                 ///< written to config.json
+  std::string config = {};                ///< JSON text, written to config.json
 
   /// Called by rank 0 while the others wait, at most the deployer's deadline.
   std::function<void(fit_event const&)> on_step = {};

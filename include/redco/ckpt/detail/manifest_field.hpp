@@ -2,7 +2,7 @@
 
 #include <redco/ckpt/detail/names.hpp>
 
-#include <redco/json/value.hpp>
+#include <redco/json/impl/value.hpp>
 #include <redco/diag/error.hpp>
 
 #include <charconv>
@@ -32,7 +32,8 @@ class manifest_field {
   }
 
   /// Calls `visit(key, field)` for every member of an object.
-  template <class Visit> void each(Visit visit) const {
+  template <class Visit>
+  void each(Visit visit) const {
     for (auto const& [key, value] : object().items()) {
       if (!tensor_name(key)) fail("has a name that is empty, too long or has control characters");
       visit(key, manifest_field(value, path_ + "." + key, source_));

@@ -6,6 +6,7 @@
 #include <redco/ckpt/file_dtype.hpp>
 #include <redco/ckpt/manifest.hpp>
 
+#include <redco/json/impl/value.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/diag/error.hpp>
 

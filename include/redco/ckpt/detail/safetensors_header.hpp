@@ -4,6 +4,7 @@
 #include <redco/ckpt/file_dtype.hpp>
 #include <redco/ckpt/safetensors_entry.hpp>
 
+#include <redco/json/impl/value.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/diag/error.hpp>
 

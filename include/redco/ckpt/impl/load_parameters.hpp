@@ -8,6 +8,7 @@
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/safetensors_reader.hpp>
+#include <redco/json/impl/value.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/config.hpp>
 

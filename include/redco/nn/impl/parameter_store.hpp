@@ -2,22 +2,23 @@
 
 #include <redco/nn/parameter_store.hpp>
 
-#include <redco/config.hpp>
-#include <redco/diag/error.hpp>
-#include <redco/meta/glob.hpp>
+#include <redco/tensor/scalar_type.hpp>
 #include <redco/random/normal.hpp>
 #include <redco/random/stream.hpp>
-#include <redco/tensor/scalar_type.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/meta/glob.hpp>
+#include <redco/config.hpp>
 
 #include <utility>
 
 namespace redco {
 
 REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> const& placed, int mp_index, dtype compute,
-                                              std::uint64_t seed, std::vector<std::string> const& frozen) {
+                                              std::uint64_t seed, std::vector<std::string> const& frozen)
+    : compute_(compute) {
   std::vector<bool> used(frozen.size(), false);
   for (placed_parameter const& p : placed) {
-    stored_parameter s{p.name, p.plan, 0, true, {}, {}, {}};
+    stored_parameter s{p.name, p.plan, 0, p.plan.fact.trained, {}, {}, {}};
     for (std::size_t i = 0; i < frozen.size(); ++i)
       if (glob(frozen[i], p.name)) s.trainable = false, used[i] = true;
     parameters_.push_back(std::move(s));
@@ -27,11 +28,11 @@ REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> cons
       throw error(exit_code::usage,
                   "frozen pattern '" + frozen[i] + "' matches no parameter; the plan lists their names");
   lay_out();
-  allocate(compute);
+  allocate();
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!index_.emplace(parameters_[i].name, i).second)
-      throw error(exit_code::internal, "two parameters are called '" + parameters_[i].name +
-                                           "': give their layers names with redco::named");
+      throw error(exit_code::internal,
+                  "two parameters are called '" + parameters_[i].name + "': give their layers names with redco::named");
     initialise(parameters_[i], mp_index, seed);
   }
   publish();
@@ -60,11 +61,11 @@ REDCO_INLINE void parameter_store::lay_out() {
   size_ = end;
 }
 
-REDCO_INLINE void parameter_store::allocate(dtype compute) {
+REDCO_INLINE void parameter_store::allocate() {
   at::NoGradGuard const no_grad;
-  auto const type = scalar_type_of(compute);
+  auto const type = scalar_type_of(compute_);
   values_ = at::zeros({size_}, type);
-  masters_ = compute == dtype::f64 || compute == dtype::f32 ? values_ : at::zeros({size_}, at::kFloat);
+  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32 ? values_ : at::zeros({size_}, at::kFloat);
   gradients_ = at::zeros({trainable_}, type);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();

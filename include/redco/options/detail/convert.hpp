@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/options/choices.hpp>
+#include <redco/options/detail/option_value.hpp>
 #include <redco/options/mesh_text.hpp>
 
-#include <redco/json/value.hpp>
 #include <redco/shape/mesh.hpp>
 
 #include <redco/diag/blame.hpp>
@@ -26,8 +26,6 @@ template <class T>
 inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
-
-using list = std::vector<std::string>;
 
 /// What the help shows as the kind of value.
 template <class T>
@@ -104,50 +102,57 @@ void read_text(std::string_view text, T& out) {
 }
 
 template <class T>
-void read_json_value(json_value const& value, T& out) {
+void read_value(option_value const& value, T& out) {
+  auto const* const text = std::get_if<std::string>(&value);
   if constexpr (is_optional<T>) {
-    if (value.is_null()) {
+    if (std::holds_alternative<std::monostate>(value)) {
       out.reset();
     } else {
       typename T::value_type inner{};
-      read_json_value(value, inner);
+      read_value(value, inner);
       out = std::move(inner);
     }
   } else if constexpr (std::is_same_v<T, bool>) {
-    if (!value.is_boolean()) throw std::string("is neither true nor false");
-    out = value.get<bool>();
-  } else if constexpr (std::integral<T>) {
-    if (!value.is_number_integer()) throw std::string("is not an integer");
-    read_number(value.dump(), out);  // checks the range, whatever the sign
-  } else if constexpr (std::floating_point<T>) {
-    if (!value.is_number()) throw std::string("is not a number");
-    out = value.get<T>();
-  } else if constexpr (std::is_same_v<T, list>) {
-    if (!value.is_array()) throw std::string("is not a list of strings");
-    list texts;
-    for (auto const& text : value) {
-      if (!text.is_string()) throw std::string("is not a list of strings");
-      texts.push_back(text.template get<std::string>());
+    if (!std::holds_alternative<bool>(value)) throw std::string("is neither true nor false");
+    out = std::get<bool>(value);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    auto const* const whole = std::get_if<std::int64_t>(&value);
+    auto const* const positive = std::get_if<std::uint64_t>(&value);
+    auto const* const number = std::floating_point<T> ? std::get_if<double>(&value) : nullptr;
+    if (number != nullptr) {
+      out = static_cast<T>(*number);
+    } else if (whole != nullptr || positive != nullptr) {
+      read_number(whole != nullptr ? std::to_string(*whole) : std::to_string(*positive), out);  // checks the range
+    } else {
+      throw std::string(std::integral<T> ? "is not an integer" : "is not a number");
     }
-    out = std::move(texts);
+  } else if constexpr (std::is_same_v<T, list>) {
+    if (!std::holds_alternative<list>(value)) throw std::string("is not a list of strings");
+    out = std::get<list>(value);
   } else {
-    if (!value.is_string()) throw std::string("is not a string");
-    read_text(value.get_ref<std::string const&>(), out);
+    if (text == nullptr) throw std::string("is not a string");
+    read_text(*text, out);
   }
 }
 
 template <class T>
-json_value write_json_value(T const& value) {
+option_value write_value(T const& value) {
   if constexpr (is_optional<T>) {
-    return value.has_value() ? write_json_value(*value) : json_value(nullptr);
+    return value.has_value() ? write_value(*value) : option_value();
   } else if constexpr (std::is_same_v<T, mesh>) {
     return to_text(value);
   } else if constexpr (choice<T>) {
     return std::string(name_of(value));
   } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
     return value.string();
-  } else {
+  } else if constexpr (std::is_same_v<T, bool> || !std::is_arithmetic_v<T>) {
     return value;
+  } else if constexpr (std::floating_point<T>) {
+    return static_cast<double>(value);
+  } else if constexpr (std::unsigned_integral<T>) {
+    return static_cast<std::uint64_t>(value);
+  } else {
+    return static_cast<std::int64_t>(value);
   }
 }
 

@@ -3,8 +3,6 @@
 #include <redco/options/detail/convert.hpp>
 #include <redco/options/provenance.hpp>
 
-#include <redco/json/value.hpp>
-
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>
 
@@ -25,8 +23,8 @@ struct entry {
   std::string kind;   // INTEGER, f32|bf16, ...; empty for a bool
   bool is_list = false;
   std::function<void(std::vector<std::string> const&)> read_texts;
-  std::function<void(json_value const&)> read_json;
-  std::function<json_value()> write;
+  std::function<void(option_value const&)> read;
+  std::function<option_value()> write;
   provenance source = provenance::standard;
 };
 
@@ -53,8 +51,8 @@ entry entry_of(std::string_view name, std::string_view about, T& member) {
       read_text(texts.back(), member);
     }
   };
-  e.read_json = [&member](json_value const& value) { read_json_value(value, member); };
-  e.write = [&member] { return write_json_value(member); };
+  e.read = [&member](option_value const& value) { read_value(value, member); };
+  e.write = [&member] { return write_value(member); };
   return e;
 }
 

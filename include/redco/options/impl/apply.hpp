@@ -3,11 +3,10 @@
 #include <redco/options/detail/apply.hpp>
 
 #include <redco/options/detail/command_line.hpp>
-#include <redco/options/detail/shown.hpp>
 #include <redco/options/help_requested.hpp>
 #include <redco/options/provenance.hpp>
+#include <redco/json/impl/value.hpp>
 #include <redco/json/read.hpp>
-#include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/nearest.hpp>
 #include <redco/config.hpp>
@@ -38,8 +37,8 @@ inline std::string help_text(std::vector<entry> const& entries, std::string_view
   return text;
 }
 
-template <class Value, class Read>
-void assign(entry& e, provenance source, std::string const& where, Value const& value, Read const& read) {
+template <class Read>
+void assign(entry& e, provenance source, std::string const& where, option_value const& value, Read const& read) {
   try {
     read(value);
   } catch (std::string const& reason) {
@@ -67,7 +66,7 @@ inline void apply_file(std::vector<entry>& entries, std::string const& path) {
       throw error(exit_code::usage, path + ": unknown option \"" + key + "\"; " +
                                         (near.empty() ? "see --help for all" : "did you mean \"" + near + "\"?"));
     }
-    assign(*known, provenance::file, path + ": " + key, value, known->read_json);
+    assign(*known, provenance::file, path + ": " + key, value_of(value), known->read);
   }
 }
 
@@ -77,8 +76,8 @@ REDCO_INLINE void apply(std::vector<entry>& entries, int argc, char const* const
   if (line.config) apply_file(entries, *line.config);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (line.texts[i].empty()) continue;
-    assign(entries[i], provenance::flag, entries[i].flag, json_value(line.texts[i]),
-           [&](json_value const&) { entries[i].read_texts(line.texts[i]); });
+    assign(entries[i], provenance::flag, entries[i].flag, line.texts[i],
+           [&](option_value const&) { entries[i].read_texts(line.texts[i]); });
   }
 }
 

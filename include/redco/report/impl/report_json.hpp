@@ -5,6 +5,7 @@
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/step_moments.hpp>
 #include <redco/json/dump.hpp>
+#include <redco/json/impl/value.hpp>
 #include <redco/config.hpp>
 
 #include <string>

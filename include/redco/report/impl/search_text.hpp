@@ -28,28 +28,32 @@ inline std::string seconds_text(double seconds) {
 
 inline std::string mesh_name(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.mp); }
 
-/// The options of a program that trains so.
-inline std::string flags_text(setup const& run, search_space const& space) {
+/// The options of a program that trains so, and its model where that is another type.
+inline std::string flags_text(found_plan const& best, search_space const& space) {
+  setup const& run = best.run;
   return "--mesh " + mesh_name(run.mesh) + " --dtype " + std::string(name_of(run.compute)) +
          (run.recompute ? " --recompute" : "") + " --global-batch " + std::to_string(space.load.batch) +
-         " --micro-batch " + std::to_string(run.load.batch);
+         " --micro-batch " + std::to_string(run.load.batch) +
+         (best.sequence_parallel ? ", of the model as redco::sequence_parallel" : "");
 }
 
 inline std::string row_text(std::string const& mesh, std::string const& micro_batch, std::string const& compute,
-                            std::string const& recompute, std::string const& peak, std::string const& time) {
-  return padded(mesh, 10) + padded_left(micro_batch, 11) + "  " + padded(compute, 6) + padded(recompute, 10) +
-         padded_left(peak, 11) + padded_left(time, 11) + "\n";
+                            std::string const& recompute, std::string const& tokens, std::string const& peak,
+                            std::string const& time) {
+  return padded(mesh, 10) + padded_left(micro_batch, 11) + "  " + padded(compute, 6) + padded(recompute, 11) +
+         padded(tokens, 6) + padded_left(peak, 11) + padded_left(time, 11) + "\n";
 }
 
 inline std::string row_text(found_plan const& p) {
   return row_text(mesh_name(p.run.mesh), std::to_string(p.run.load.batch), std::string(name_of(p.run.compute)),
-                  p.run.recompute ? "yes" : "no", bytes_text(p.peak), seconds_text(p.time.total()));
+                  p.run.recompute ? "yes" : "no", p.sequence_parallel ? "split" : "whole", bytes_text(p.peak),
+                  seconds_text(p.time.total()));
 }
 
 }  // namespace detail
 
 REDCO_INLINE std::string search_text(search_result const& found, search_space const& space, std::size_t most) {
-  std::string const head = detail::row_text("mesh", "micro-batch", "dtype", "recompute", "peak", "step time");
+  std::string const head = detail::row_text("mesh", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
   std::string const what = std::to_string(space.ranks) + (space.ranks == 1 ? " rank, " : " ranks, ") +
                            std::to_string(space.load.batch) + " x " + std::to_string(space.load.sequence) + " a step";
   if (found.plans.empty())
@@ -60,7 +64,7 @@ REDCO_INLINE std::string search_text(search_result const& found, search_space co
                      (space.budget > 0 ? " fit " + detail::bytes_text(space.budget) + " on every rank" : "") +
                      "; step times are predicted\n" + head;
   for (std::size_t i = 0; i < std::min(most, found.plans.size()); ++i) text += detail::row_text(found.plans[i]);
-  return text + "run: " + detail::flags_text(found.plans.front().run, space) + "\n";
+  return text + "run: " + detail::flags_text(found.plans.front(), space) + "\n";
 }
 
 }  // namespace redco

@@ -3,6 +3,7 @@
 #include <redco/run/run_recorder.hpp>
 
 #include <redco/run/results_file.hpp>
+#include <redco/json/impl/value.hpp>
 #include <redco/config.hpp>
 
 namespace redco {

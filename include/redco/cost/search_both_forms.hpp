@@ -1,0 +1,28 @@
+#pragma once
+
+#include <redco/cost/search.hpp>
+
+#include <redco/model/sequence_parallel.hpp>
+
+namespace redco {
+
+namespace detail {
+
+/// The plans of a model and those of its sequence-parallel form that differ from them: with more than one shard.
+search_result joined(search_result whole, search_result const& split);
+
+}  // namespace detail
+
+/// `search` over a model as it is and with its tokens split between blocks. Errors: those of search.
+template <model M, class Optimizer>
+  requires repeats_blocks<M> search_result search_both_forms(M const& m, Optimizer const& optimizer,
+                                                             search_space const& space, machine const& on) {
+    return detail::joined(search(m, optimizer, space, on),
+                          search(sequence_parallel<M>{m.config}, optimizer, space, on));
+  }
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/cost/impl/search_both_forms.hpp>
+#endif

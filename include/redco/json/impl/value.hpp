@@ -1,0 +1,5 @@
+#pragma once
+
+#include <redco/json/value.hpp>
+
+#include <nlohmann/json.hpp>

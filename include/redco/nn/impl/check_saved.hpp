@@ -1,0 +1,35 @@
+#pragma once
+
+#include <redco/nn/check_saved.hpp>
+
+#include <redco/cost/activation_bytes.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <string>
+
+namespace redco::detail {
+
+REDCO_INLINE std::int64_t declared_bytes(dynamic_facts const& facts, setup const& run) {
+  std::int64_t sum = 0;
+  for (saved_fact const& one : facts.saved) sum += activation_bytes(one, run);
+  return sum;
+}
+
+REDCO_INLINE void refuse_saved(std::int64_t declared, std::int64_t kept, at::IntArrayRef input) {
+  std::string shape;
+  for (std::int64_t const extent : input) shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+  throw error(exit_code::internal,
+              "the layers declare that the network keeps " + std::to_string(declared) +
+                  " bytes for backward of an input [" + shape + "], autograd keeps " + std::to_string(kept) +
+                  "; the facts() of a layer of yours must keep() what its module saves, no more and no less");
+}
+
+REDCO_INLINE void refuse_opaque() {
+  throw error(
+      exit_code::usage,
+      "--check-saved compares what layers declare, and an opaque layer declares nothing; leave the option out, or "
+      "write a layer type with facts()");
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <redco/options/detail/entry.hpp>
+#include <redco/options/row.hpp>
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco::options::detail {
+
+std::vector<row> rows_of(std::vector<entry> const& entries);
+
+/// Errors: exit_code::internal for a name that is no option.
+provenance source_of(std::vector<row> const& rows, std::string_view name);
+
+/// The flat JSON object that `--config` reads back.
+std::string json_text(std::vector<row> const& rows);
+
+void print(std::vector<row> const& rows, std::ostream& out);
+
+}  // namespace redco::options::detail
+
+#ifndef REDCO_COMPILED
+#include <redco/options/impl/rows.hpp>
+#endif

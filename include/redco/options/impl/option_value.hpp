@@ -1,0 +1,54 @@
+#pragma once
+
+#include <redco/options/detail/option_value.hpp>
+
+#include <redco/json/impl/value.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace redco::options::detail {
+
+REDCO_INLINE option_value value_of(json_value const& value) {
+  if (value.is_null()) return std::monostate();
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  auto const is_string = [](json_value const& part) { return part.is_string(); };
+  if (value.is_array() && std::all_of(value.begin(), value.end(), is_string)) return value.get<list>();
+  return foreign{value.dump()};
+}
+
+REDCO_INLINE std::string json_text(option_value const& value) {
+  return std::visit(
+      []<class T>(T const& held) -> std::string {
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return "null";
+        } else if constexpr (std::is_same_v<T, foreign>) {
+          return held.json;
+        } else {
+          return json_value(held).dump();
+        }
+      },
+      value);
+}
+
+REDCO_INLINE std::string shown(option_value const& value) {
+  if (std::holds_alternative<std::monostate>(value)) return "auto";
+  if (auto const* const text = std::get_if<std::string>(&value)) return *text;
+  auto const* const parts = std::get_if<list>(&value);
+  if (parts == nullptr) return json_text(value);
+  std::string text;
+  for (std::string const& part : *parts) text.append(text.empty() ? "" : " ").append(part);
+  return text;
+}
+
+REDCO_INLINE std::string padded(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+}  // namespace redco::options::detail

@@ -1,0 +1,82 @@
+#include "mlp.hpp"
+
+#include <string>
+#include <vector>
+
+// A layer type of a user's own, written in the user's file: x * exp(-factor x) by feature, wherever x is cut.
+
+template <auto Width, bool Honest>
+struct damping {
+  using layer_concept = redco::layer_tag;
+  static constexpr bool featurewise = true;
+  template <class X>
+  using out = X;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    redco::flow const input = w.activation;
+    redco::parameter_fact factor;
+    factor.shape = {redco::of<Width>(config)};
+    factor.split_dim = redco::is_split<X> ? 0 : -1;
+    factor.units = redco::of<Width>(config);
+    factor.start = {redco::initial::kind::normal, 0.5};
+    w.parameter("factor", factor);
+    w.keep("x");
+    if (Honest) w.keep("decay", input.shape, input.split_dim, redco::width_kind::compute, input.units);
+    w.produce(input.shape, input.split_dim, input.units);
+    w.backward(input);
+  }
+};
+
+template <auto Width, bool Honest, class X>
+struct redco::module<damping<Width, Honest>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : factor(b.parameter("factor")) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    return tensor<X>(x.local() * at::exp(factor * x.local()));
+  }
+
+  at::Tensor factor;
+};
+
+namespace {
+
+using namespace redco;
+
+template <bool Honest>
+struct damped {
+  using net = sequential<named<"up", linear<5, 12>>, named<"damp", damping<12, Honest>>, named<"down", linear<12, 3>>>;
+  no_config config;
+};
+
+template <bool Honest>
+run_test::outcome fit(mesh const& on) {
+  temporary_folder folder;
+  deployer_options where = run_test::in(folder.path, on);
+  where.check_saved = true;
+  run_test::options_of<damped<Honest>, decltype(run_test::mlp_pipeline())> o;
+  o.epochs = 3;
+  o.global_batch = 5;
+  return run_test::fit(where, damped<Honest>{}, run_test::mlp_pipeline(), run_test::numbers(13), o, {.lr = 0.02});
+}
+
+}  // namespace
+
+TEST_CASE("a layer type of a user's own is cut like the library's, and keeps what it declares") {
+  auto const one = fit<true>({1, 1});
+  for (mesh const& on : {mesh{2, 1}, {1, 2}, {1, 3}, {2, 2}}) {
+    auto const run = fit<true>(on);
+    INFO(on.dp << "x" << on.mp << " " << run.reason);
+    REQUIRE(run.code == 0);
+    CHECK(run_test::difference(one.losses, run.losses) < 1e-10);
+  }
+}
+
+TEST_CASE("a layer that keeps more than it declares is found in the first step, with both numbers") {
+  auto const run = fit<false>({1, 2});
+  CHECK(run.code == static_cast<int>(exit_code::internal));
+  CHECK(run_test::mentions(run, "autograd keeps"));
+  CHECK(run_test::mentions(run, "an input [5, 5]"));
+}
