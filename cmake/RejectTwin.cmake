@@ -2,7 +2,7 @@
 #   1. with -DREDCO_ACCEPT=1 it compiles;
 #   2. without, the compiler fails with exactly one error, and that error says redco[CODE] of the line
 #      "// expect: redco[CODE]"; where that line goes on " in N lines with TEXT", it prints at most N lines, code and
-#      carets included, TEXT among them.
+#      carets included, from the line of FILE that g++ says it comes from, and TEXT is among them.
 # A file whose first line is "// torch" sees libtorch.
 #   cmake -DFILE=reject/S001_x.cpp -DINCLUDE=include [-DTORCH=DIR;DIR] [-DCACHE=DIR] [-DCOMPILERS=g++;clang++] -P RejectTwin.cmake
 
@@ -62,6 +62,12 @@ foreach(compiler IN LISTS COMPILERS)
     message(FATAL_ERROR "${name}: ${compiler}'s error does not say redco[${code}]:\n${output}")
   endif()
   if(most_lines)
+    string(FIND "${plain}" " error: " error_at)
+    string(SUBSTRING "${plain}" 0 ${error_at} before)
+    string(FIND "${before}" "\n${FILE}:" user_at REVERSE)
+    if(user_at GREATER -1)
+      string(SUBSTRING "${plain}" ${user_at} -1 plain)
+    endif()
     string(STRIP "${plain}" plain)
     string(REGEX MATCHALL "\n" breaks "\n${plain}")
     list(LENGTH breaks lines)
