@@ -171,6 +171,20 @@
 #include <redco/model/roberta.hpp>
 #include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/sequence_parallel.hpp>
+#include <redco/model/stored_name.hpp>
+#include <redco/model/stored_names/bart.hpp>
+#include <redco/model/stored_names/bert.hpp>
+#include <redco/model/stored_names/gpt2.hpp>
+#include <redco/model/stored_names/gptj.hpp>
+#include <redco/model/stored_names/llama.hpp>
+#include <redco/model/stored_names/mistral.hpp>
+#include <redco/model/stored_names/opt.hpp>
+#include <redco/model/stored_names/qwen2.hpp>
+#include <redco/model/stored_names/roberta.hpp>
+#include <redco/model/stored_names/swiglu_decoder.hpp>
+#include <redco/model/stored_names/t5.hpp>
+#include <redco/model/stored_names/t5_gated.hpp>
+#include <redco/model/stored_names/vit.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/t5_gated.hpp>
 #include <redco/model/t5_net.hpp>
@@ -259,6 +273,7 @@
 #include <redco/nn/attention.hpp>
 #include <redco/nn/builder.hpp>
 #include <redco/nn/check_saved.hpp>
+#include <redco/nn/class_token.hpp>
 #include <redco/nn/context.hpp>
 #include <redco/nn/context_item.hpp>
 #include <redco/nn/context_keys.hpp>
@@ -278,6 +293,7 @@
 #include <redco/nn/kernel/lookup.hpp>
 #include <redco/nn/kernel/relu.hpp>
 #include <redco/nn/kernel/rms_norm.hpp>
+#include <redco/nn/kernel/rotate.hpp>
 #include <redco/nn/kernel/sharded_argmax.hpp>
 #include <redco/nn/kernel/silu.hpp>
 #include <redco/nn/kernel/swiglu.hpp>
@@ -294,12 +310,15 @@
 #include <redco/nn/opaque.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/nn/patch_embedding.hpp>
 #include <redco/nn/positions.hpp>
 #include <redco/nn/recomputed.hpp>
 #include <redco/nn/repeat.hpp>
 #include <redco/nn/residual.hpp>
 #include <redco/nn/sequential.hpp>
 #include <redco/nn/sum.hpp>
+#include <redco/nn/token_types.hpp>
+#include <redco/nn/with_distance_bias.hpp>
 #include <redco/nn/wrappers.hpp>
 
 #include <redco/optim/clip_factor.hpp>
@@ -321,6 +340,7 @@
 #include <redco/ckpt/find_checkpoint.hpp>
 #include <redco/ckpt/input_file.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
+#include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/manifest.hpp>
 #include <redco/ckpt/output_file.hpp>

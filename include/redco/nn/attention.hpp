@@ -1,11 +1,12 @@
 #pragma once
 
-#include <redco/layer/attention.hpp>
 #include <redco/nn/context_keys.hpp>
 #include <redco/nn/kernel/attention.hpp>
 #include <redco/nn/kernel/linear.hpp>
+#include <redco/nn/kernel/rotate.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/attention.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -14,9 +15,9 @@
 namespace redco {
 
 template <attention_kind Kind, auto Width, auto Heads, auto KeyValueHeads, auto HeadDim, auto Bias, auto Dropout,
-          auto OutputDeviation, class X>
-struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>, X> {
-  using layer = attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation>;
+          auto OutputDeviation, class... Traits, class X>
+struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>, X> {
+  using layer = attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>;
   static constexpr bool cross = Kind == attention_kind::cross;
 
   template <class Config>
@@ -24,6 +25,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
       : heads(b.template extent<Heads>() / b.shards()),
         kv_heads(std::max<std::int64_t>(1, b.template extent<KeyValueHeads>() / b.shards())),
         head_dim(layer::head_dim(b.config())),
+        scores(layer::scores(b.config())),
         mp_index(b.mp_index()),
         dropout(static_cast<double>(b.template extent<Dropout>())),
         site(b.site()),
@@ -50,6 +52,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
   }
 
   std::int64_t heads, kv_heads, head_dim;
+  attention_scores scores;
   int mp_index;
   double dropout;
   std::uint32_t site;
@@ -59,17 +62,38 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
   at::Tensor o_weight, o_bias;
 
  private:
+  /// The packed queries, keys and values, the former two turned by their positions where the layer is rotary.
+  template <class Context>
+  at::Tensor turned(at::Tensor const& qkv, Context const& ctx) const {
+    if (scores.rotary.dims == 0) return qkv;
+    key_value_cache const* const cache = ctx.pass().cache;
+    kernel::rotation const by{heads + kv_heads, head_dim, scores.rotary, cache != nullptr ? cache->length() : 0};
+    if constexpr (Context::template has<token_positions>) {
+      return kernel::rotate(qkv, by, ctx.template get<token_positions>());
+    } else {
+      return kernel::rotate(qkv, by);
+    }
+  }
+
   template <class Context>
   kernel::attention_options options(at::Tensor const& x, Context const& ctx) const {
     kernel::attention_options o;
     o.heads = heads;
     o.kv_heads = kv_heads;
     o.causal = Kind == attention_kind::causal;
+    o.scale = scores.scale;
+    o.window = scores.window;
     o.head0 = mp_index * heads;
     if constexpr (cross) {
       if constexpr (Context::template has<encoder_mask>) o.key_mask = ctx.template get<encoder_mask>();
     } else {
       if constexpr (Context::template has<key_mask>) o.key_mask = ctx.template get<key_mask>();
+    }
+    if constexpr (layer::is_distance_biased) {
+      if constexpr (Context::template require<distance_bias>()) {
+        o.bias = ctx.template get<distance_bias>();
+        o.distance0 = (o.bias.size(1) - 1) / 2;
+      }
     }
     if (ctx.pass().training && dropout > 0) {
       o.dropout = dropout;
@@ -94,8 +118,8 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
         return {};
       }
     } else {
-      at::Tensor const qkv = kernel::linear(x, weight, bias);
       key_value_cache* const cache = ctx.pass().cache;
+      at::Tensor const qkv = turned(kernel::linear(x, weight, bias), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);
       auto const [keys, values] = cache->append(cache_slot, parts[1], parts[2]);

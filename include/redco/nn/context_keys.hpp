@@ -13,6 +13,12 @@ struct encoder_states {};
 struct key_mask {};
 struct encoder_mask {};
 
+/// The kind of each token (the first or the second sentence), int64 [B, T], an at::Tensor; 0 where it is not set.
+struct token_type_ids {};
+
+/// What a `with_distance_bias` adds to scores: [heads of this rank, 2 T - 1] by distance key - query, an at::Tensor.
+struct distance_bias {};
+
 /// The position of each token, int64 [B, T], an at::Tensor: set where it is not its index (packed or padded sequences).
 struct token_positions {};
 

@@ -1,18 +1,19 @@
 #pragma once
 
-#include <redco/layer/language_head.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/layer/language_head.hpp>
 
 namespace redco {
 
 /// The cross entropy of int64 labels [B, T] (-100: ignored) under a language model's logits: the sum over the labels
 /// that count, and their number. The logits are never whole in memory. Label t belongs to position t: shift beforehand.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
-  auto const loss = kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, {}, l.vocabulary, l.first_row},
-                                          labels.flatten(), *l.mp, {.chunk_rows = loss_chunk_rows(l.vocabulary)});
+  auto const loss =
+      kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
+                            labels.flatten(), *l.mp, {.chunk_rows = loss_chunk_rows(l.vocabulary)});
   return {loss.sum, static_cast<double>(loss.count)};
 }
 

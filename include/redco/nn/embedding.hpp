@@ -1,26 +1,32 @@
 #pragma once
 
-#include <redco/layer/embedding.hpp>
 #include <redco/nn/kernel/lookup.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/embedding.hpp>
 
 #include <cstdint>
 
 namespace redco {
 
-template <auto Vocabulary, auto Width, class X>
-struct module<embedding<Vocabulary, Width>, X> {
+template <auto Vocabulary, auto Width, fixed_string Tied, auto Padding, class X>
+struct module<embedding<Vocabulary, Width, Tied, Padding>, X> {
   template <class Config>
   explicit module(builder<Config>& b)
-      : weight(b.parameter("weight")), vocabulary(b.template extent<Vocabulary>()), mp_index(b.mp_index()) {}
+      : vocabulary(b.template extent<Vocabulary>()), padding(b.template extent<Padding>()), mp_index(b.mp_index()) {
+    if constexpr (Tied.view().empty()) {
+      weight = b.parameter("weight");
+    } else {
+      weight = b.tied(Tied.view());
+    }
+  }
 
   template <class Context>
   tensor<partial> operator()(tensor<X> const& ids, Context const&) const {
-    return tensor<partial>(kernel::lookup(weight, ids.local(), mp_index * weight.size(0), vocabulary));
+    return tensor<partial>(kernel::lookup(weight, ids.local(), mp_index * weight.size(0), vocabulary, padding));
   }
 
   at::Tensor weight;  ///< [rows of this shard, Width]
-  std::int64_t vocabulary;
+  std::int64_t vocabulary, padding;
   int mp_index;
 };
 

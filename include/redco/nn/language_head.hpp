@@ -1,15 +1,15 @@
 #pragma once
 
-#include <redco/layer/language_head.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/language_head.hpp>
 
 #include <cstdint>
 
 namespace redco {
 
-template <auto Vocabulary, auto Width, fixed_string Tied, class X>
-struct module<language_head<Vocabulary, Width, Tied>, X> {
+template <auto Vocabulary, auto Width, fixed_string Tied, head_bias Bias, class X>
+struct module<language_head<Vocabulary, Width, Tied, Bias>, X> {
   template <class Config>
   explicit module(builder<Config>& b) : vocabulary(b.template extent<Vocabulary>()), mp_index(b.mp_index()) {
     if constexpr (Tied.view().empty()) {
@@ -17,14 +17,15 @@ struct module<language_head<Vocabulary, Width, Tied>, X> {
     } else {
       weight = b.tied(Tied.view());
     }
+    if constexpr (Bias != head_bias::none) bias = b.parameter("bias");
   }
 
   template <class Context>
   logits operator()(tensor<X> const& x, Context const& ctx) const {
-    return {detail::entering(x, ctx.mp()), weight, vocabulary, mp_index * weight.size(0), &ctx.mp()};
+    return {detail::entering(x, ctx.mp()), weight, bias, vocabulary, mp_index * weight.size(0), &ctx.mp()};
   }
 
-  at::Tensor weight;
+  at::Tensor weight, bias;
   std::int64_t vocabulary;
   int mp_index;
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/comm/collectives.hpp>
 #include <redco/nn/kernel/linear.hpp>
+#include <redco/comm/collectives.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 
@@ -14,13 +14,14 @@ namespace redco {
 struct logits {
   redco::tensor<entered> hidden;  ///< [B, T, width]
   at::Tensor weight;              ///< [rows of this shard, width], the last shard padded
+  at::Tensor bias;                ///< [rows of this shard]; may be undefined
   std::int64_t vocabulary = 0;
   std::int64_t first_row = 0;  ///< of this shard
   group* mp = nullptr;
 
   /// The whole logits [B, T, vocabulary], on every rank.
   at::Tensor tensor() const {
-    redco::tensor<split<-1>> const part(kernel::linear(hidden.local(), weight));
+    redco::tensor<split<-1>> const part(kernel::linear(hidden.local(), weight, bias));
     return gather<-1>(part, *mp).local().narrow(-1, 0, vocabulary);
   }
 

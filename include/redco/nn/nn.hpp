@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/attention.hpp>
+#include <redco/nn/class_token.hpp>
 #include <redco/nn/dropout.hpp>
 #include <redco/nn/embedding.hpp>
 #include <redco/nn/encoder_decoder.hpp>
@@ -12,9 +13,12 @@
 #include <redco/nn/network.hpp>
 #include <redco/nn/norm.hpp>
 #include <redco/nn/opaque.hpp>
+#include <redco/nn/patch_embedding.hpp>
 #include <redco/nn/positions.hpp>
 #include <redco/nn/repeat.hpp>
 #include <redco/nn/residual.hpp>
 #include <redco/nn/sequential.hpp>
 #include <redco/nn/sum.hpp>
+#include <redco/nn/token_types.hpp>
+#include <redco/nn/with_distance_bias.hpp>
 #include <redco/nn/wrappers.hpp>

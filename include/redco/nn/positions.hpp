@@ -1,36 +1,91 @@
 #pragma once
 
-#include <redco/diag/error.hpp>
-#include <redco/layer/positions.hpp>
 #include <redco/nn/context_keys.hpp>
 #include <redco/nn/kernel/lookup.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/counted_tokens.hpp>
+#include <redco/layer/positions.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cstdint>
 #include <string>
 
 namespace redco {
 
-template <auto Context, auto Width, class X>
-struct module<positions<Context, Width>, X> {
+namespace detail {
+
+/// Positions [B, T] of which only the tokens in `counted` [B, T] count; the others are at -1.
+inline at::Tensor positions_of(at::Tensor const& counted) {
+  at::Tensor const whole = counted.to(at::kLong);
+  return whole.cumsum(1) * whole - 1;
+}
+
+/// The rows of ids [B, T] before `Offset`, under what counts; undefined where it is their index.
+template <class Context>
+at::Tensor counted_positions(every_token, at::Tensor const&, Context const&) {
+  return {};
+}
+template <class Context>
+at::Tensor counted_positions(unmasked_tokens, at::Tensor const& ids, Context const& ctx) {
+  if constexpr (Context::template has<key_mask>) {
+    at::Tensor const all = positions_of(ctx.template get<key_mask>());
+    return all.narrow(1, all.size(1) - ids.size(1), ids.size(1));
+  } else {
+    return {};
+  }
+}
+
+}  // namespace detail
+
+template <auto Context, auto Width, auto Offset, class Counted, class X>
+struct module<positions<Context, Width, Offset, Counted>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : weight(b.parameter("weight")) {}
+  explicit module(builder<Config>& b) : weight(b.parameter("weight")), offset(b.template extent<Offset>()) {}
 
   template <class C>
   tensor<replicated> operator()(tensor<X> const& ids, C const& ctx) const {
-    if constexpr (C::template has<token_positions>)
-      return kernel::lookup(weight, ctx.template get<token_positions>(), 0, weight.size(0));
+    if constexpr (C::template has<token_positions>) return rows(ctx.template get<token_positions>());
+    if (at::Tensor const counted = detail::counted_positions(Counted{}, ids.local(), ctx); counted.defined())
+      return rows(counted);
     key_value_cache const* const cache = ctx.pass().cache;
     std::int64_t const first = cache != nullptr ? cache->length() : 0, length = ids.local().size(1);
-    if (first + length > weight.size(0))
+    if (offset + first + length > weight.size(0))
       throw error(exit_code::data, "a sequence of " + std::to_string(first + length) +
-                                       " tokens is longer than the model's " + std::to_string(weight.size(0)) +
+                                       " tokens is longer than the model's " + std::to_string(weight.size(0) - offset) +
                                        " positions; cut it");
-    return weight.narrow(0, first, length);
+    return weight.narrow(0, offset + first, length);
   }
 
   at::Tensor weight;
+  std::int64_t offset;
+
+ private:
+  tensor<replicated> rows(at::Tensor const& positions) const {
+    return kernel::lookup(weight, positions + offset, 0, weight.size(0));
+  }
+};
+
+/// Positions over tokens other than padding, which is at row Offset - 1 and gives it no gradient.
+template <auto Context, auto Width, auto Offset, auto Padding, class X>
+struct module<positions<Context, Width, Offset, tokens_other_than<Padding>>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b)
+      : weight(b.parameter("weight")), offset(b.template extent<Offset>()), padding(b.template extent<Padding>()) {}
+
+  template <class C>
+  tensor<replicated> operator()(tensor<X> const& ids, C const& ctx) const {
+    at::Tensor rows;
+    if constexpr (C::template has<token_positions>) {
+      rows = ctx.template get<token_positions>() + offset;
+    } else {
+      rows = detail::positions_of(ids.local() != padding) + offset;
+    }
+    return kernel::lookup(weight, rows, 0, weight.size(0), offset - 1);
+  }
+
+  at::Tensor weight;
+  std::int64_t offset, padding;
 };
 
 }  // namespace redco

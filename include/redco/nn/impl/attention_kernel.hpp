@@ -2,9 +2,9 @@
 
 #include <redco/nn/kernel/attention.hpp>
 
-#include <redco/config.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/nn/kernel/detail/attention_function.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -32,7 +32,11 @@ inline void check_attention(at::Tensor const& q, std::int64_t keys, attention_op
     attention_check(o.key_mask.scalar_type() == at::kBool && o.key_mask.sizes() == at::IntArrayRef{q.size(0), keys},
                     "key_mask must be bool [B, S]", o.key_mask);
   }
-  if (o.bias.defined()) {
+  if (o.bias.defined() && o.bias.dim() == 2) {
+    std::int64_t const least = o.distance0 - o.query0 - (q.size(1) - 1), most = o.distance0 - o.query0 + keys - 1;
+    attention_check(o.bias.size(0) == o.heads && least >= 0 && most < o.bias.size(1),
+                    "a bias by distance must be [H, all distances]", o.bias);
+  } else if (o.bias.defined()) {
     attention_check(o.bias.dim() == 4 && (o.bias.size(0) == 1 || o.bias.size(0) == q.size(0)) &&
                         o.bias.sizes().slice(1) == at::IntArrayRef{o.heads, q.size(1), keys},
                     "bias must be [1 or B, H, T, S]", o.bias);

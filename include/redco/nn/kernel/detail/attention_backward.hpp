@@ -21,7 +21,6 @@ template <int W, class T>
   using sum = sum_of<T>;
   constexpr bool direct = std::is_same_v<T, sum>;  // products are made in the type of the gradients
   auto const block = query_rows(a.keys), stride = a.stride(), d = a.width;
-  auto const first = a.first_key(b);
   sum* const z = scratch<sum, 0>(block * stride);
   sum* const dz = scratch<sum, 3>(block * stride);
   T *p, *ds;
@@ -52,15 +51,11 @@ template <int W, class T>
         auto const i = i0 + r, n = a.visible(i);
         sum* const row = z + r * stride;
         T* const ds_row = ds + r * stride;
-        if (first < n) {
-          a.adjust(row, n, b, h, i);
-        } else {
-          std::fill_n(row, n, sum(0));
-        }
+        bool const sees = a.adjust(row, n, b, h, i);
         auto const delta = dot_lanes<W>(grad + r * a.grad.row_stride, static_cast<T const*>(a.out.at(b, i, h * d)), d);
         softmax_backward_lanes<W>(row, dz + r * stride, n, last, keep_factors<W>(a, words, factors, n, b, h, i),
                                   a.lse[(b * a.heads() + h) * a.queries + i], delta, p + r * stride, ds_row);
-        if (first >= n) std::fill_n(ds_row, n, T(0));  // its scores were constants
+        if (!sees) std::fill_n(ds_row, n, T(0));  // its scores were constants
         if (a.dbias != nullptr) {
           auto* const db = a.dbias + a.bias_row(b, h, i);
           for (std::int64_t j = 0; j < n; ++j) db[j] += static_cast<sum>(ds_row[j]);

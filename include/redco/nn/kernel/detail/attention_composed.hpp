@@ -61,15 +61,23 @@ inline attention_gradients attention_composed(at::Tensor const& q_in, at::Tensor
   auto const v = by_head(v_in, o.kv_heads, sum).repeat_interleave(group, 1);
   auto const scale = o.scale != 0 ? o.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
 
-  auto const seen =
-      o.causal ? at::ones({1, 1, queries, keys}, at::kBool).tril(o.query0) : at::ones({1, 1, queries, keys}, at::kBool);
+  auto seen = at::ones({1, 1, queries, keys}, at::kBool);
+  if (o.causal) seen = seen.tril(o.query0);
+  if (o.window > 0) seen = seen.triu(o.query0 + 1 - o.window);
   auto const allowed = mask.defined() ? seen.logical_and(mask.unsqueeze(1).unsqueeze(1)) : seen;
   auto const blind = allowed.any(-1, true).logical_not();  // no key may be seen: uniform
   auto const infinity = std::numeric_limits<double>::infinity();
   auto const constant =
       at::where(blind.logical_and(seen), at::zeros({}, q.options()), at::full({}, -infinity, q.options()));
   auto scores = at::matmul(q, k.transpose(2, 3)) * scale;
-  if (bias.defined()) scores = scores + bias.to(sum);
+  bool const by_distance = bias.defined() && bias.dim() == 2;
+  at::Tensor column;  // of the distance between each query and key
+  if (by_distance) {
+    column = (at::arange(keys).unsqueeze(0) - at::arange(queries).unsqueeze(1) + (o.distance0 - o.query0)).flatten();
+    scores = scores + bias.to(sum).index_select(1, column).view({1, o.heads, queries, keys});
+  } else if (bias.defined()) {
+    scores = scores + bias.to(sum);
+  }
   auto const p = at::where(allowed, scores, constant).softmax(-1);
 
   at::Tensor keep;
@@ -85,7 +93,12 @@ inline attention_gradients attention_composed(at::Tensor const& q_in, at::Tensor
   auto const merge_groups = [&](at::Tensor const& x) { return merge(x.unflatten(1, {o.kv_heads, group}).sum(2)); };
   attention_gradients out{
       merge(at::matmul(ds, k) * scale), merge_groups(at::matmul(ds.transpose(2, 3), q) * scale), merge_groups(dv), {}};
-  if (bias.defined()) out.bias = (bias.size(0) == 1 ? ds.sum(0, true) : ds).to(bias.scalar_type());
+  if (by_distance) {
+    auto const none = at::zeros({o.heads, bias.size(1)}, ds.options());
+    out.bias = none.index_add(1, column, ds.sum(0).flatten(1)).to(bias.scalar_type());
+  } else if (bias.defined()) {
+    out.bias = (bias.size(0) == 1 ? ds.sum(0, true) : ds).to(bias.scalar_type());
+  }
   return out;
 }
 

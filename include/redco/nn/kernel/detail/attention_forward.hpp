@@ -20,7 +20,6 @@ template <int W, class T>
   using sum = sum_of<T>;
   auto const block = query_rows(a.keys), stride = a.stride(), d = a.width;
   auto const kv = h / a.group() * d;
-  auto const first = a.first_key(b);
   sum* const z = scratch<sum, 0>(block * stride);
   sum* const o = scratch<sum, 1>(block * d);
   T* p;  // f32 and f64 probabilities take the place of their scores
@@ -40,11 +39,7 @@ template <int W, class T>
     for (std::int64_t r = 0; r < rows; ++r) {
       auto const i = i0 + r, n = a.visible(i);
       sum* const row = z + r * stride;
-      if (first < n) {
-        a.adjust(row, n, b, h, i);
-      } else {
-        std::fill_n(row, n, sum(0));  // no key may be seen: uniform
-      }
+      a.adjust(row, n, b, h, i);
       sum top;
       total[r] = softmax_lanes<W>(row, n, last, keep_factors<W>(a, words, factors, n, b, h, i), p + r * stride, top);
       a.lse[(b * a.heads() + h) * a.queries + i] = top + std::log(total[r]);

@@ -56,7 +56,8 @@ attention_problem<T> make_problem(attention_tensors const& t, attention_options 
           .lse = lse.mutable_data_ptr<sum>(),
           .mask = t.mask.defined() ? t.mask.const_data_ptr<bool>() : nullptr,
           .bias = bias.defined() ? bias.const_data_ptr<sum>() : nullptr,
-          .bias_shared = bias.defined() && bias.size(0) == 1};
+          .bias_shared = bias.defined() && (bias.dim() == 2 || bias.size(0) == 1),
+          .distances = bias.defined() && bias.dim() == 2 ? bias.size(1) : 0};
 }
 
 /// Calls f with a value of the element type.

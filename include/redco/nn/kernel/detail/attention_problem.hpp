@@ -41,8 +41,9 @@ struct attention_problem {
   head_view<T> out;
   sum* lse;
   bool const* mask = nullptr;  // [B, S]
-  sum const* bias = nullptr;   // [1 or B, H, T, S]
+  sum const* bias = nullptr;   // [1 or B, H, T, S], or [H, distances]
   bool bias_shared = false;    // one bias for all examples
+  std::int64_t distances = 0;  // > 0: the bias goes by distance
   head_view<T const> grad = {};
   head_view<T> dq = {}, dk = {}, dv = {};
   sum* dbias = nullptr;
@@ -58,20 +59,39 @@ struct attention_problem {
   /// How many keys query i sees if none is masked.
   std::int64_t visible(std::int64_t i) const { return options.causal ? std::min(keys, options.query0 + i + 1) : keys; }
 
-  /// Where row (b, h, i) of the bias begins.
+  /// The first key that query i sees.
+  std::int64_t lowest(std::int64_t i) const {
+    return options.window > 0 ? std::max<std::int64_t>(0, options.query0 + i + 1 - options.window) : 0;
+  }
+
+  /// Where row (b, h, i) of the bias begins. By distance, neighbouring keys are neighbours too.
   std::int64_t bias_row(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    if (distances > 0) return h * distances + options.distance0 - options.query0 - i;
     return (((bias_shared ? 0 : b) * heads() + h) * queries + i) * keys;
   }
 
-  /// The first key of example b that is not masked.
-  std::int64_t first_key(std::int64_t b) const {
-    if (mask == nullptr) return 0;
+  /// The first key of example b from `from` on that is not masked.
+  std::int64_t first_key(std::int64_t b, std::int64_t from) const {
+    if (mask == nullptr) return from;
     auto const* const row = mask + b * keys;
-    return std::find(row, row + keys, true) - row;
+    return std::find(row + from, row + keys, true) - row;
   }
 
-  /// Adds the bias to the n scores z of row (b, h, i) and takes masked keys out.
-  void adjust(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
+  /// Makes the n scores z of row (b, h, i) what softmax takes: with the bias, without the keys that the query does not see;
+  /// false where it sees none, and all that its position allows are alike.
+  bool adjust(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    std::int64_t const low = lowest(i);
+    bool const sees = first_key(b, low) < n;
+    if (sees) {
+      add_bias_and_mask(z, n, b, h, i);
+    } else {
+      std::fill_n(z, n, sum(0));
+    }
+    std::fill_n(z, low, -std::numeric_limits<sum>::infinity());
+    return sees;
+  }
+
+  void add_bias_and_mask(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
     if (bias != nullptr) {
       auto const* const row = bias + bias_row(b, h, i);
       for (std::int64_t j = 0; j < n; ++j) z[j] += row[j];

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace redco {
+
+/// Where a file keeps a parameter of ours. In both names `*` stands for the number of a repeated layer. Ones that the file
+/// has in front of our extents do not count.
+struct stored_name {
+  std::string_view ours;
+  std::string_view theirs;
+  bool transposed = false;  ///< the file has rows and columns exchanged
+  int part = 0;             ///< ours is this one of
+  int parts = 1;            ///< so many that the file keeps as one tensor, one behind the other along our first extent
+};
+
+/// How files of the reference implementation name the parameters of the model M:
+///   static constexpr std::array names{stored_name{...}, ...};       every parameter, once
+///   static constexpr std::array unread{std::string_view("...")};  patterns of what files may hold besides
+template <class M>
+struct stored_names;
+
+/// The name in the file, and how it is kept there; null where `ours` is in no row of the table.
+struct stored_place {
+  std::string theirs;
+  stored_name const* row = nullptr;
+};
+stored_place place_in_file(std::span<stored_name const> names, std::string_view ours);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/model/impl/stored_name.hpp>
+#endif

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <redco/model/bart.hpp>
+#include <redco/model/stored_name.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace redco {
+
+template <>
+struct stored_names<bart> {
+  static constexpr std::array names{
+      stored_name{"encoder.embed_tokens.weight", "model.shared.weight"},
+      stored_name{"final_logits.bias", "final_logits_bias"},
+      stored_name{"encoder.embed_positions.weight", "model.encoder.embed_positions.weight"},
+      stored_name{"encoder.layernorm_embedding.weight", "model.encoder.layernorm_embedding.weight"},
+      stored_name{"encoder.layernorm_embedding.bias", "model.encoder.layernorm_embedding.bias"},
+      stored_name{"encoder.layers.*.self_attn.q.weight", "model.encoder.layers.*.self_attn.q_proj.weight"},
+      stored_name{"encoder.layers.*.self_attn.q.bias", "model.encoder.layers.*.self_attn.q_proj.bias"},
+      stored_name{"encoder.layers.*.self_attn.k.weight", "model.encoder.layers.*.self_attn.k_proj.weight"},
+      stored_name{"encoder.layers.*.self_attn.k.bias", "model.encoder.layers.*.self_attn.k_proj.bias"},
+      stored_name{"encoder.layers.*.self_attn.v.weight", "model.encoder.layers.*.self_attn.v_proj.weight"},
+      stored_name{"encoder.layers.*.self_attn.v.bias", "model.encoder.layers.*.self_attn.v_proj.bias"},
+      stored_name{"encoder.layers.*.self_attn.o.weight", "model.encoder.layers.*.self_attn.out_proj.weight"},
+      stored_name{"encoder.layers.*.self_attn.o.bias", "model.encoder.layers.*.self_attn.out_proj.bias"},
+      stored_name{"encoder.layers.*.self_attn_layer_norm.weight", "model.encoder.layers.*.self_attn_layer_norm.weight"},
+      stored_name{"encoder.layers.*.self_attn_layer_norm.bias", "model.encoder.layers.*.self_attn_layer_norm.bias"},
+      stored_name{"encoder.layers.*.fc1.weight", "model.encoder.layers.*.fc1.weight"},
+      stored_name{"encoder.layers.*.fc1.bias", "model.encoder.layers.*.fc1.bias"},
+      stored_name{"encoder.layers.*.fc2.weight", "model.encoder.layers.*.fc2.weight"},
+      stored_name{"encoder.layers.*.fc2.bias", "model.encoder.layers.*.fc2.bias"},
+      stored_name{"encoder.layers.*.final_layer_norm.weight", "model.encoder.layers.*.final_layer_norm.weight"},
+      stored_name{"encoder.layers.*.final_layer_norm.bias", "model.encoder.layers.*.final_layer_norm.bias"},
+      stored_name{"decoder.embed_positions.weight", "model.decoder.embed_positions.weight"},
+      stored_name{"decoder.layernorm_embedding.weight", "model.decoder.layernorm_embedding.weight"},
+      stored_name{"decoder.layernorm_embedding.bias", "model.decoder.layernorm_embedding.bias"},
+      stored_name{"decoder.layers.*.self_attn.q.weight", "model.decoder.layers.*.self_attn.q_proj.weight"},
+      stored_name{"decoder.layers.*.self_attn.q.bias", "model.decoder.layers.*.self_attn.q_proj.bias"},
+      stored_name{"decoder.layers.*.self_attn.k.weight", "model.decoder.layers.*.self_attn.k_proj.weight"},
+      stored_name{"decoder.layers.*.self_attn.k.bias", "model.decoder.layers.*.self_attn.k_proj.bias"},
+      stored_name{"decoder.layers.*.self_attn.v.weight", "model.decoder.layers.*.self_attn.v_proj.weight"},
+      stored_name{"decoder.layers.*.self_attn.v.bias", "model.decoder.layers.*.self_attn.v_proj.bias"},
+      stored_name{"decoder.layers.*.self_attn.o.weight", "model.decoder.layers.*.self_attn.out_proj.weight"},
+      stored_name{"decoder.layers.*.self_attn.o.bias", "model.decoder.layers.*.self_attn.out_proj.bias"},
+      stored_name{"decoder.layers.*.self_attn_layer_norm.weight", "model.decoder.layers.*.self_attn_layer_norm.weight"},
+      stored_name{"decoder.layers.*.self_attn_layer_norm.bias", "model.decoder.layers.*.self_attn_layer_norm.bias"},
+      stored_name{"decoder.layers.*.encoder_attn.q.weight", "model.decoder.layers.*.encoder_attn.q_proj.weight"},
+      stored_name{"decoder.layers.*.encoder_attn.q.bias", "model.decoder.layers.*.encoder_attn.q_proj.bias"},
+      stored_name{"decoder.layers.*.encoder_attn.k.weight", "model.decoder.layers.*.encoder_attn.k_proj.weight"},
+      stored_name{"decoder.layers.*.encoder_attn.k.bias", "model.decoder.layers.*.encoder_attn.k_proj.bias"},
+      stored_name{"decoder.layers.*.encoder_attn.v.weight", "model.decoder.layers.*.encoder_attn.v_proj.weight"},
+      stored_name{"decoder.layers.*.encoder_attn.v.bias", "model.decoder.layers.*.encoder_attn.v_proj.bias"},
+      stored_name{"decoder.layers.*.encoder_attn.o.weight", "model.decoder.layers.*.encoder_attn.out_proj.weight"},
+      stored_name{"decoder.layers.*.encoder_attn.o.bias", "model.decoder.layers.*.encoder_attn.out_proj.bias"},
+      stored_name{"decoder.layers.*.encoder_attn_layer_norm.weight",
+                  "model.decoder.layers.*.encoder_attn_layer_norm.weight"},
+      stored_name{"decoder.layers.*.encoder_attn_layer_norm.bias",
+                  "model.decoder.layers.*.encoder_attn_layer_norm.bias"},
+      stored_name{"decoder.layers.*.fc1.weight", "model.decoder.layers.*.fc1.weight"},
+      stored_name{"decoder.layers.*.fc1.bias", "model.decoder.layers.*.fc1.bias"},
+      stored_name{"decoder.layers.*.fc2.weight", "model.decoder.layers.*.fc2.weight"},
+      stored_name{"decoder.layers.*.fc2.bias", "model.decoder.layers.*.fc2.bias"},
+      stored_name{"decoder.layers.*.final_layer_norm.weight", "model.decoder.layers.*.final_layer_norm.weight"},
+      stored_name{"decoder.layers.*.final_layer_norm.bias", "model.decoder.layers.*.final_layer_norm.bias"}};
+  static constexpr std::array unread{std::string_view("lm_head.weight"),
+                                     std::string_view("model.encoder.embed_tokens.weight"),
+                                     std::string_view("model.decoder.embed_tokens.weight")};
+};
+
+}  // namespace redco

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <redco/model/bert.hpp>
+#include <redco/model/stored_name.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace redco {
+
+template <>
+struct stored_names<bert> {
+  static constexpr std::array names{
+      stored_name{"embeddings.word_embeddings.weight", "bert.embeddings.word_embeddings.weight"},
+      stored_name{"embeddings.position_embeddings.weight", "bert.embeddings.position_embeddings.weight"},
+      stored_name{"embeddings.token_type_embeddings.weight", "bert.embeddings.token_type_embeddings.weight"},
+      stored_name{"embeddings.LayerNorm.weight", "bert.embeddings.LayerNorm.weight"},
+      stored_name{"embeddings.LayerNorm.bias", "bert.embeddings.LayerNorm.bias"},
+      stored_name{"encoder.layer.*.attention.q.weight", "bert.encoder.layer.*.attention.self.query.weight"},
+      stored_name{"encoder.layer.*.attention.q.bias", "bert.encoder.layer.*.attention.self.query.bias"},
+      stored_name{"encoder.layer.*.attention.k.weight", "bert.encoder.layer.*.attention.self.key.weight"},
+      stored_name{"encoder.layer.*.attention.k.bias", "bert.encoder.layer.*.attention.self.key.bias"},
+      stored_name{"encoder.layer.*.attention.v.weight", "bert.encoder.layer.*.attention.self.value.weight"},
+      stored_name{"encoder.layer.*.attention.v.bias", "bert.encoder.layer.*.attention.self.value.bias"},
+      stored_name{"encoder.layer.*.attention.o.weight", "bert.encoder.layer.*.attention.output.dense.weight"},
+      stored_name{"encoder.layer.*.attention.o.bias", "bert.encoder.layer.*.attention.output.dense.bias"},
+      stored_name{"encoder.layer.*.attention.LayerNorm.weight",
+                  "bert.encoder.layer.*.attention.output.LayerNorm.weight"},
+      stored_name{"encoder.layer.*.attention.LayerNorm.bias", "bert.encoder.layer.*.attention.output.LayerNorm.bias"},
+      stored_name{"encoder.layer.*.intermediate.weight", "bert.encoder.layer.*.intermediate.dense.weight"},
+      stored_name{"encoder.layer.*.intermediate.bias", "bert.encoder.layer.*.intermediate.dense.bias"},
+      stored_name{"encoder.layer.*.output.LayerNorm.weight", "bert.encoder.layer.*.output.LayerNorm.weight"},
+      stored_name{"encoder.layer.*.output.LayerNorm.bias", "bert.encoder.layer.*.output.LayerNorm.bias"},
+      stored_name{"encoder.layer.*.output.weight", "bert.encoder.layer.*.output.dense.weight"},
+      stored_name{"encoder.layer.*.output.bias", "bert.encoder.layer.*.output.dense.bias"},
+      stored_name{"pooler.dense.weight", "bert.pooler.dense.weight"},
+      stored_name{"pooler.dense.bias", "bert.pooler.dense.bias"},
+      stored_name{"classifier.weight", "classifier.weight"},
+      stored_name{"classifier.bias", "classifier.bias"}};
+  static constexpr std::array unread{std::string_view("bert.embeddings.position_ids")};
+};
+
+}  // namespace redco

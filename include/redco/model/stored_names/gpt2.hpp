@@ -1,0 +1,38 @@
+#pragma once
+
+#include <redco/model/gpt2.hpp>
+#include <redco/model/stored_name.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace redco {
+
+/// GPT-2: matrices stand as [in, out], q, k and v in one.
+template <>
+struct stored_names<gpt2> {
+  static constexpr std::array names{stored_name{"wte.weight", "transformer.wte.weight"},
+                                    stored_name{"wpe.weight", "transformer.wpe.weight"},
+                                    stored_name{"h.*.ln_1.weight", "transformer.h.*.ln_1.weight"},
+                                    stored_name{"h.*.ln_1.bias", "transformer.h.*.ln_1.bias"},
+                                    stored_name{"h.*.ln_2.weight", "transformer.h.*.ln_2.weight"},
+                                    stored_name{"h.*.ln_2.bias", "transformer.h.*.ln_2.bias"},
+                                    stored_name{"ln_f.weight", "transformer.ln_f.weight"},
+                                    stored_name{"ln_f.bias", "transformer.ln_f.bias"},
+                                    stored_name{"h.*.attn.q.weight", "transformer.h.*.attn.c_attn.weight", true, 0, 3},
+                                    stored_name{"h.*.attn.q.bias", "transformer.h.*.attn.c_attn.bias", false, 0, 3},
+                                    stored_name{"h.*.attn.k.weight", "transformer.h.*.attn.c_attn.weight", true, 1, 3},
+                                    stored_name{"h.*.attn.k.bias", "transformer.h.*.attn.c_attn.bias", false, 1, 3},
+                                    stored_name{"h.*.attn.v.weight", "transformer.h.*.attn.c_attn.weight", true, 2, 3},
+                                    stored_name{"h.*.attn.v.bias", "transformer.h.*.attn.c_attn.bias", false, 2, 3},
+                                    stored_name{"h.*.attn.o.weight", "transformer.h.*.attn.c_proj.weight", true},
+                                    stored_name{"h.*.attn.o.bias", "transformer.h.*.attn.c_proj.bias"},
+                                    stored_name{"h.*.mlp.up.weight", "transformer.h.*.mlp.c_fc.weight", true},
+                                    stored_name{"h.*.mlp.up.bias", "transformer.h.*.mlp.c_fc.bias"},
+                                    stored_name{"h.*.mlp.down.weight", "transformer.h.*.mlp.c_proj.weight", true},
+                                    stored_name{"h.*.mlp.down.bias", "transformer.h.*.mlp.c_proj.bias"}};
+  static constexpr std::array unread{std::string_view("lm_head.weight"), std::string_view("transformer.h.*.attn.bias"),
+                                     std::string_view("transformer.h.*.attn.masked_bias")};
+};
+
+}  // namespace redco

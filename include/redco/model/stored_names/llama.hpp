@@ -1,0 +1,13 @@
+#pragma once
+
+#include <redco/model/llama.hpp>
+#include <redco/model/stored_names/swiglu_decoder.hpp>
+
+namespace redco {
+
+template <>
+struct stored_names<llama> : swiglu_decoder_names {};
+template <>
+struct stored_names<llama_tied> : tied_swiglu_decoder_names {};
+
+}  // namespace redco

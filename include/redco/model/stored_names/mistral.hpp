@@ -1,0 +1,11 @@
+#pragma once
+
+#include <redco/model/mistral.hpp>
+#include <redco/model/stored_names/swiglu_decoder.hpp>
+
+namespace redco {
+
+template <>
+struct stored_names<mistral> : swiglu_decoder_names {};
+
+}  // namespace redco

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <redco/model/roberta.hpp>
+#include <redco/model/stored_name.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace redco {
+
+template <>
+struct stored_names<roberta> {
+  static constexpr std::array names{
+      stored_name{"embeddings.word_embeddings.weight", "roberta.embeddings.word_embeddings.weight"},
+      stored_name{"embeddings.position_embeddings.weight", "roberta.embeddings.position_embeddings.weight"},
+      stored_name{"embeddings.token_type_embeddings.weight", "roberta.embeddings.token_type_embeddings.weight"},
+      stored_name{"embeddings.LayerNorm.weight", "roberta.embeddings.LayerNorm.weight"},
+      stored_name{"embeddings.LayerNorm.bias", "roberta.embeddings.LayerNorm.bias"},
+      stored_name{"encoder.layer.*.attention.q.weight", "roberta.encoder.layer.*.attention.self.query.weight"},
+      stored_name{"encoder.layer.*.attention.q.bias", "roberta.encoder.layer.*.attention.self.query.bias"},
+      stored_name{"encoder.layer.*.attention.k.weight", "roberta.encoder.layer.*.attention.self.key.weight"},
+      stored_name{"encoder.layer.*.attention.k.bias", "roberta.encoder.layer.*.attention.self.key.bias"},
+      stored_name{"encoder.layer.*.attention.v.weight", "roberta.encoder.layer.*.attention.self.value.weight"},
+      stored_name{"encoder.layer.*.attention.v.bias", "roberta.encoder.layer.*.attention.self.value.bias"},
+      stored_name{"encoder.layer.*.attention.o.weight", "roberta.encoder.layer.*.attention.output.dense.weight"},
+      stored_name{"encoder.layer.*.attention.o.bias", "roberta.encoder.layer.*.attention.output.dense.bias"},
+      stored_name{"encoder.layer.*.attention.LayerNorm.weight",
+                  "roberta.encoder.layer.*.attention.output.LayerNorm.weight"},
+      stored_name{"encoder.layer.*.attention.LayerNorm.bias",
+                  "roberta.encoder.layer.*.attention.output.LayerNorm.bias"},
+      stored_name{"encoder.layer.*.intermediate.weight", "roberta.encoder.layer.*.intermediate.dense.weight"},
+      stored_name{"encoder.layer.*.intermediate.bias", "roberta.encoder.layer.*.intermediate.dense.bias"},
+      stored_name{"encoder.layer.*.output.LayerNorm.weight", "roberta.encoder.layer.*.output.LayerNorm.weight"},
+      stored_name{"encoder.layer.*.output.LayerNorm.bias", "roberta.encoder.layer.*.output.LayerNorm.bias"},
+      stored_name{"encoder.layer.*.output.weight", "roberta.encoder.layer.*.output.dense.weight"},
+      stored_name{"encoder.layer.*.output.bias", "roberta.encoder.layer.*.output.dense.bias"},
+      stored_name{"classifier.dense.weight", "classifier.dense.weight"},
+      stored_name{"classifier.dense.bias", "classifier.dense.bias"},
+      stored_name{"classifier.out_proj.weight", "classifier.out_proj.weight"},
+      stored_name{"classifier.out_proj.bias", "classifier.out_proj.bias"}};
+  static constexpr std::array unread{std::string_view("roberta.embeddings.position_ids")};
+};
+
+}  // namespace redco

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <redco/model/stored_name.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace redco {
+
+/// What the SwiGLU decoders (LLaMA, Mistral, Qwen2) are called in files; the head only where it is not tied, biases where
+/// they are.
+struct swiglu_decoder_names {
+  static constexpr std::array names{
+      stored_name{"embed_tokens.weight", "model.embed_tokens.weight"},
+      stored_name{"norm.weight", "model.norm.weight"},
+      stored_name{"layers.*.input_layernorm.weight", "model.layers.*.input_layernorm.weight"},
+      stored_name{"layers.*.post_attention_layernorm.weight", "model.layers.*.post_attention_layernorm.weight"},
+      stored_name{"layers.*.self_attn.q.weight", "model.layers.*.self_attn.q_proj.weight"},
+      stored_name{"layers.*.self_attn.q.bias", "model.layers.*.self_attn.q_proj.bias"},
+      stored_name{"layers.*.self_attn.k.weight", "model.layers.*.self_attn.k_proj.weight"},
+      stored_name{"layers.*.self_attn.k.bias", "model.layers.*.self_attn.k_proj.bias"},
+      stored_name{"layers.*.self_attn.v.weight", "model.layers.*.self_attn.v_proj.weight"},
+      stored_name{"layers.*.self_attn.v.bias", "model.layers.*.self_attn.v_proj.bias"},
+      stored_name{"layers.*.self_attn.o.weight", "model.layers.*.self_attn.o_proj.weight"},
+      stored_name{"layers.*.self_attn.o.bias", "model.layers.*.self_attn.o_proj.bias"},
+      stored_name{"layers.*.mlp.gate.weight", "model.layers.*.mlp.gate_proj.weight"},
+      stored_name{"layers.*.mlp.up.weight", "model.layers.*.mlp.up_proj.weight"},
+      stored_name{"layers.*.mlp.down.weight", "model.layers.*.mlp.down_proj.weight"},
+      stored_name{"lm_head.weight", "lm_head.weight"}};
+  static constexpr std::array unread{std::string_view("model.layers.*.self_attn.rotary_emb.inv_freq")};
+};
+
+/// The same of a tied head, which files may repeat.
+struct tied_swiglu_decoder_names : swiglu_decoder_names {
+  static constexpr std::array unread{std::string_view("model.layers.*.self_attn.rotary_emb.inv_freq"),
+                                     std::string_view("lm_head.weight")};
+};
+
+}  // namespace redco

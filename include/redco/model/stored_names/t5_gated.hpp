@@ -1,0 +1,49 @@
+#pragma once
+
+#include <redco/model/stored_name.hpp>
+#include <redco/model/t5_gated.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace redco {
+
+template <>
+struct stored_names<t5_gated> {
+  static constexpr std::array names{
+      stored_name{"encoder.embed_tokens.weight", "shared.weight"},
+      stored_name{"lm_head.weight", "lm_head.weight"},
+      stored_name{"encoder.relative_attention_bias.weight",
+                  "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"},
+      stored_name{"encoder.final_layer_norm.weight", "encoder.final_layer_norm.weight"},
+      stored_name{"encoder.block.*.SelfAttention.q.weight", "encoder.block.*.layer.0.SelfAttention.q.weight"},
+      stored_name{"encoder.block.*.SelfAttention.k.weight", "encoder.block.*.layer.0.SelfAttention.k.weight"},
+      stored_name{"encoder.block.*.SelfAttention.v.weight", "encoder.block.*.layer.0.SelfAttention.v.weight"},
+      stored_name{"encoder.block.*.SelfAttention.o.weight", "encoder.block.*.layer.0.SelfAttention.o.weight"},
+      stored_name{"encoder.block.*.SelfAttention.layer_norm.weight", "encoder.block.*.layer.0.layer_norm.weight"},
+      stored_name{"encoder.block.*.DenseReluDense.gate.weight", "encoder.block.*.layer.1.DenseReluDense.wi_0.weight"},
+      stored_name{"encoder.block.*.DenseReluDense.up.weight", "encoder.block.*.layer.1.DenseReluDense.wi_1.weight"},
+      stored_name{"encoder.block.*.DenseReluDense.wo.weight", "encoder.block.*.layer.1.DenseReluDense.wo.weight"},
+      stored_name{"encoder.block.*.DenseReluDense.layer_norm.weight", "encoder.block.*.layer.1.layer_norm.weight"},
+      stored_name{"decoder.relative_attention_bias.weight",
+                  "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"},
+      stored_name{"decoder.final_layer_norm.weight", "decoder.final_layer_norm.weight"},
+      stored_name{"decoder.block.*.SelfAttention.q.weight", "decoder.block.*.layer.0.SelfAttention.q.weight"},
+      stored_name{"decoder.block.*.SelfAttention.k.weight", "decoder.block.*.layer.0.SelfAttention.k.weight"},
+      stored_name{"decoder.block.*.SelfAttention.v.weight", "decoder.block.*.layer.0.SelfAttention.v.weight"},
+      stored_name{"decoder.block.*.SelfAttention.o.weight", "decoder.block.*.layer.0.SelfAttention.o.weight"},
+      stored_name{"decoder.block.*.SelfAttention.layer_norm.weight", "decoder.block.*.layer.0.layer_norm.weight"},
+      stored_name{"decoder.block.*.EncDecAttention.q.weight", "decoder.block.*.layer.1.EncDecAttention.q.weight"},
+      stored_name{"decoder.block.*.EncDecAttention.k.weight", "decoder.block.*.layer.1.EncDecAttention.k.weight"},
+      stored_name{"decoder.block.*.EncDecAttention.v.weight", "decoder.block.*.layer.1.EncDecAttention.v.weight"},
+      stored_name{"decoder.block.*.EncDecAttention.o.weight", "decoder.block.*.layer.1.EncDecAttention.o.weight"},
+      stored_name{"decoder.block.*.EncDecAttention.layer_norm.weight", "decoder.block.*.layer.1.layer_norm.weight"},
+      stored_name{"decoder.block.*.DenseReluDense.gate.weight", "decoder.block.*.layer.2.DenseReluDense.wi_0.weight"},
+      stored_name{"decoder.block.*.DenseReluDense.up.weight", "decoder.block.*.layer.2.DenseReluDense.wi_1.weight"},
+      stored_name{"decoder.block.*.DenseReluDense.wo.weight", "decoder.block.*.layer.2.DenseReluDense.wo.weight"},
+      stored_name{"decoder.block.*.DenseReluDense.layer_norm.weight", "decoder.block.*.layer.2.layer_norm.weight"}};
+  static constexpr std::array unread{std::string_view("encoder.embed_tokens.weight"),
+                                     std::string_view("decoder.embed_tokens.weight")};
+};
+
+}  // namespace redco

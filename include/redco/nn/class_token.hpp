@@ -1,0 +1,36 @@
+#pragma once
+
+#include <redco/nn/module.hpp>
+#include <redco/layer/class_token.hpp>
+#include <redco/layer/first_token.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+template <auto Width, class X>
+struct module<class_token<Width>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : weight(b.parameter("weight")) {}
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+    at::Tensor const tokens = x.local();
+    return at::cat({weight.expand({tokens.size(0), 1, weight.size(0)}), tokens}, 1);
+  }
+
+  at::Tensor weight;
+};
+
+template <class X>
+struct module<first_token, X> {
+  template <class Config>
+  explicit module(builder<Config>&) {}
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    return detail::whole(x, ctx.mp()).select(1, 0).clone();
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <redco/nn/context_keys.hpp>
+#include <redco/nn/kernel/lookup.hpp>
+#include <redco/nn/module.hpp>
+#include <redco/layer/token_types.hpp>
+
+namespace redco {
+
+template <auto Types, auto Width, class X>
+struct module<token_types<Types, Width>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : weight(b.parameter("weight")) {}
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const&, Context const& ctx) const {
+    if constexpr (Context::template has<token_type_ids>) {
+      return kernel::lookup(weight, ctx.template get<token_type_ids>(), 0, weight.size(0));
+    } else {
+      return weight.narrow(0, 0, 1);
+    }
+  }
+
+  at::Tensor weight;
+};
+
+}  // namespace redco

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <redco/nn/context_keys.hpp>
+#include <redco/nn/kernel/lookup.hpp>
+#include <redco/nn/key_value_cache.hpp>
+#include <redco/nn/module.hpp>
+#include <redco/layer/with_distance_bias.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+namespace detail {
+
+/// The bucket of each distance key - query from -(length - 1) to length - 1, int64 [2 length - 1].
+at::Tensor distance_buckets(std::int64_t length, std::int64_t buckets, std::int64_t farthest, bool both_ways);
+
+}  // namespace detail
+
+template <attention_kind Kind, auto Heads, auto Buckets, auto Farthest, class Body, class X>
+struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b)
+      : table(b.parameter("relative_attention_bias.weight")),
+        buckets(b.template extent<Buckets>()),
+        farthest(b.template extent<Farthest>()),
+        body(b) {}
+
+  template <class Context>
+  auto operator()(tensor<X> const& x, Context const& ctx) const {
+    key_value_cache const* const cache = ctx.pass().cache;
+    std::int64_t length = tokens_of(x, ctx);
+    if (cache != nullptr) length += cache->length();
+    at::Tensor const places = detail::distance_buckets(length, buckets, farthest, Kind == attention_kind::full);
+    at::Tensor const bias = kernel::lookup(table, places.unsqueeze(0), 0, buckets).squeeze(0).t().contiguous();
+    return body(x, ctx.template with<distance_bias>(bias));
+  }
+
+  at::Tensor table;  ///< [buckets, heads of this rank]
+  std::int64_t buckets, farthest;
+  module<Body, X> body;
+
+ private:
+  template <class Context>
+  static std::int64_t tokens_of(tensor<X> const& x, [[maybe_unused]] Context const& ctx) {
+    if constexpr (is_token_split<X>) {
+      return x.tokens();
+    } else {
+      return x.local().size(1);
+    }
+  }
+};
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/nn/impl/distance_buckets.hpp>
+#endif

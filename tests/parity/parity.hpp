@@ -1,0 +1,177 @@
+#pragma once
+
+// One folder of reference numbers against one family on one mesh: what is loaded, logits, loss and every gradient in f32 and
+// f64, and the loss after a step of AdamW in f64. That step moves each parameter by about the sign of its gradient, and
+// rounding of f32 decides signs of gradients a millionth of the largest.
+
+#include <redco/run/rank_state.hpp>
+#include <redco/run/training_step.hpp>
+#include <redco/ckpt/load_model.hpp>
+#include <redco/ckpt/read_parts.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/from_config/config_reader.hpp>
+#include <redco/optimizer/adamw.hpp>
+
+#include "parity/reference.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace parity {
+
+using namespace redco;
+
+/// What one family's batch is: how the network is called and its labels.
+enum class task { decoder, encoder_decoder, tokens_to_class, image_to_class };
+
+/// Rows [begin, end) of the batch.
+struct share {
+  std::int64_t begin, end;
+  at::Tensor of(at::Tensor const& x) const { return x.slice(0, begin, end); }
+};
+
+inline at::Tensor next_labels(at::Tensor const& labels) {
+  at::Tensor const shifted = at::full_like(labels, -100);
+  shifted.narrow(1, 0, labels.size(1) - 1).copy_(labels.narrow(1, 1, labels.size(1) - 1));
+  return shifted;
+}
+
+/// Calls `use(result, labels)` with what the network gives for a share of the batch.
+template <task Task, class Net, class Use>
+auto with_result(Net const& net, tensors const& in, share const& mine, Use&& use) {
+  auto const of = [&](char const* name) { return mine.of(in.at(name)); };
+  if constexpr (Task == task::decoder) {
+    return use(net.template with<key_mask>(of("attention_mask").to(at::kBool))(of("input_ids")),
+               next_labels(of("labels")));
+  } else if constexpr (Task == task::encoder_decoder) {
+    return use(net.template with<encoder_input>(of("input_ids"))
+                   .template with<encoder_mask>(of("attention_mask").to(at::kBool))(of("decoder_input_ids")),
+               of("labels"));
+  } else if constexpr (Task == task::tokens_to_class) {
+    auto const masked = net.template with<key_mask>(of("attention_mask").to(at::kBool));
+    if (in.contains("token_type_ids"))
+      return use(masked.template with<token_type_ids>(of("token_type_ids"))(of("input_ids")), of("labels"));
+    return use(masked(of("input_ids")), of("labels"));
+  } else {
+    return use(net(of("pixel_values").to(net.parameters().front().scalar_type())), of("labels"));
+  }
+}
+
+inline at::Tensor whole(logits const& x) { return x.tensor(); }
+inline at::Tensor whole(at::Tensor const& x) { return x; }
+
+template <task Task, class M>
+class check {
+ public:
+  check(M const& model, folder const& data, mesh const& on) : data_(data) {
+    for (dtype const compute : {dtype::f32, dtype::f64}) run(model, on, compute);
+  }
+
+ private:
+  void run(M const& model, mesh const& on, dtype compute) {
+    adamw const optimizer = data_.optimizer();
+    weights_source const weights = open_weights(data_.path);
+    run_ranks(on, {}, [&](rank_context& rank) {
+      rank_state<M, adamw> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {});
+      load_model(weights, stored_names<M>::names, stored_names<M>::unread, state.master_parts());
+      state.store.publish();
+      std::int64_t const rows = data_.inputs.at("labels").size(0);
+      share const mine{rows * rank.dp_index() / on.dp, rows * (rank.dp_index() + 1) / on.dp};
+      check_step(state, optimizer, rank, mine);
+    });
+  }
+
+  template <class State>
+  void check_step(State& state, adamw const& optimizer, rank_context& rank, share const& mine) {
+    pass in;
+    in.mp = &rank.mp;
+    in.first_example = mine.begin;
+    in.examples = mine.end - mine.begin;
+    check_logits(state, in, mine);
+    int const steps = state.store.compute() == dtype::f64 ? 2 : 1;
+    for (int step = 0; step < steps; ++step) {
+      pass now = in;
+      now.training = true;
+      now.check_saved = Task != task::encoder_decoder;  // whose sides differ in length
+      training_step<M, adamw, false> update(state, optimizer, rank);
+      update.add(with_result<Task>(bound_network<M>(state.net, now), data_.inputs, mine,
+                                   [](auto const& y, at::Tensor const& labels) { return cross_entropy(y, labels); }));
+      step_result const done = update.finish(step, 2, false);
+      data_.expect_loss(step == 0 ? "loss" : "loss_after_step", done.loss);
+      if (step == 0) check_gradients(state, done.weight);
+    }
+  }
+
+  template <class State>
+  void check_logits(State const& state, pass const& in, share const& mine) {
+    at::NoGradGuard const no_grad;
+    at::Tensor const found = with_result<Task>(bound_network<M>(state.net, in), data_.inputs, mine,
+                                               [](auto const& y, at::Tensor const&) { return whole(y); });
+    at::Tensor seen;
+    if (Task == task::decoder) seen = mine.of(data_.inputs.at("attention_mask")).to(at::kBool);
+    data_.expect_logits(found, mine.of(data_.expected.at("logits")), seen);
+  }
+
+  /// This rank's part of every gradient. The reference's lie in a file like the parameters.
+  template <class State>
+  void check_gradients(State const& state, double weight) {
+    for (state_part const& part : state.master_parts()) {
+      stored_parameter const& p = *state.store.find(part.name);
+      if (!p.trainable) continue;
+      stored_place const place = place_in_file(stored_names<M>::names, part.name);
+      at::Tensor expected = data_.expected.at("grad." + place.theirs);
+      at::Tensor found = p.gradient / weight;
+      if (place.row->transposed) expected = expected.t();
+      while (expected.dim() > found.dim()) expected = expected.squeeze(0);
+      double const largest = expected.abs().max().template item<double>();
+      expected = expected.narrow(0, place.row->part * part.shape[0], part.shape[0]);
+      for (std::int64_t d = 0; d < found.dim(); ++d) {
+        auto const at = static_cast<std::size_t>(d);
+        expected = expected.narrow(d, part.place.offset[at], part.place.shape[at]);
+        found = found.narrow(d, 0, part.place.shape[at]);
+      }
+      data_.expect_gradient(part.name, found, expected, largest);
+    }
+  }
+
+  folder const& data_;
+};
+
+/// Calls `use` with the model that a config.json describes, which is of this family.
+template <class FromConfig, class Use>
+void with_model(json_value const& config, Use&& use) {
+  config_reader c(config, "config.json");
+  c.find("model_type");
+  FromConfig::read(c, [&](auto const& model) {
+    use(model);
+    return 0;
+  });
+}
+
+template <class FromConfig, task Task>
+bool register_family() {
+  families()[std::string(FromConfig::name)] = {
+      [](folder const& data, mesh const& on) {
+        with_model<FromConfig>(data.config, [&]<class M>(M const& model) { check<Task, M>(model, data, on); });
+      },
+      [](json_value const& config, mesh const& on) {
+        bool legal = false;
+        with_model<FromConfig>(config, [&](auto const& model) {
+          auto const parameters = facts_of(model).parameters;
+          legal = first_illegal(parameters, on.mp) == parameters.size();
+        });
+        return legal;
+      }};
+  return true;
+}
+
+}  // namespace parity

@@ -1,0 +1,113 @@
+#pragma once
+
+// A folder of reference numbers, and the tolerances that they are compared with.
+
+#include <redco/ckpt/read_parts.hpp>
+#include <redco/ckpt/safetensors_reader.hpp>
+#include <redco/ckpt/scalar_type.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/json/read.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace parity {
+
+using tensors = std::map<std::string, at::Tensor, std::less<>>;
+
+inline tensors read_all(std::filesystem::path const& path) {
+  redco::safetensors_reader const file(path);
+  tensors all;
+  for (redco::safetensors_entry const& entry : file.entries()) {
+    at::Tensor const value = at::empty(entry.shape, redco::scalar_type_of(entry.type));
+    std::vector<std::int64_t> const corner(entry.shape.size(), 0);
+    file.read(entry.name, {corner, entry.shape}, redco::detail::bytes_of(value), entry.shape, corner);
+    all[entry.name] = value;
+  }
+  return all;
+}
+
+class folder {
+ public:
+  explicit folder(std::filesystem::path const& where)
+      : path(where),
+        inputs(read_all(where / "inputs.safetensors")),
+        expected(read_all(where / "expected.safetensors")),
+        config(redco::read_json(where / "config.json")),
+        meta(redco::read_json(where / "meta.json")) {}
+
+  std::filesystem::path path;
+  tensors inputs, expected;
+  redco::json_value config, meta;
+
+  redco::adamw optimizer() const {
+    auto const& a = meta["adamw"];
+    redco::adamw result;
+    result.lr = a["lr"].get<double>();
+    result.beta1 = a["betas"][0].get<double>();
+    result.beta2 = a["betas"][1].get<double>();
+    result.eps = a["eps"].get<double>();
+    result.weight_decay = a["weight_decay"].get<double>();
+    result.decay_all = true;
+    return result;
+  }
+
+  void expect_loss(std::string const& name, double found) const {
+    double const wanted = expected.at(name).item<double>();
+    note(std::abs(found - wanted) <= tolerance("loss_rtol") * std::abs(wanted),
+         name + " is " + std::to_string(found) + ", the reference's " + std::to_string(wanted));
+  }
+
+  /// `seen` [B, T] says which positions count; undefined: all.
+  void expect_logits(at::Tensor const& found, at::Tensor const& wanted, at::Tensor const& seen) const {
+    at::Tensor off = (found - wanted).abs();
+    if (seen.defined()) off = off.masked_fill(seen.logical_not().unsqueeze(-1), 0);
+    double const worst = off.max().item<double>();
+    note(worst <= tolerance("logits_atol"), "logits differ by " + std::to_string(worst));
+  }
+
+  void expect_gradient(std::string const& name, at::Tensor const& found, at::Tensor const& wanted,
+                       double largest) const {
+    if (found.numel() == 0) return;
+    double const worst = (found - wanted).abs().max().item<double>();
+    note(worst <= tolerance("grad_rtol_of_max") * largest + tolerance("grad_atol"),
+         "the gradient of " + name + " differs by " + std::to_string(worst) + ", its largest is " +
+             std::to_string(largest));
+  }
+
+  /// What did not fit; empty when all did.
+  std::vector<std::string> const& complaints() const { return complaints_; }
+  int compared() const { return compared_; }
+
+ private:
+  double tolerance(char const* name) const { return meta["tolerances"][name].get<double>(); }
+
+  void note(bool fits, std::string const& complaint) const {
+    std::lock_guard const lock(mutex_);
+    ++compared_;
+    if (!fits) complaints_.push_back(complaint);
+  }
+
+  mutable std::mutex mutex_;
+  mutable int compared_ = 0;
+  mutable std::vector<std::string> complaints_;
+};
+
+/// What is known about a family, by its model_type: each is compiled in a file of its own.
+struct family {
+  void (*compare)(folder const& data, redco::mesh const& on);
+  bool (*legal)(redco::json_value const& config, redco::mesh const& on);
+};
+std::map<std::string, family, std::less<>>& families();
+
+}  // namespace parity

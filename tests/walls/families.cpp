@@ -1,0 +1,83 @@
+#include "walls/training.hpp"
+
+#include <redco/generate/generate.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/model/mistral.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/optimizer/adamw.hpp>
+
+#include <cstdint>
+#include <vector>
+
+// What reference numbers do not show: decoding token by token, where positions, windows and distances count from the cache.
+
+namespace {
+
+using namespace redco;
+
+template <class M, class Prepare>
+void check_decoding(M const& model, Prepare const& prepare) {
+  std::vector<at::Tensor> of_mesh;
+  for (mesh const& shape : {mesh{1, 1}, {1, 2}}) {
+    at::Tensor ids;
+    run_ranks(shape, {}, [&](rank_context& rank) {
+      rank_state<M, adamw> const state(model, plan_of(model, shape), {}, dtype::f64, 5, rank.rank, {});
+      sharded::fill(state.store, rank.mp_index());
+      pass const in = walls::pass_of(rank, {0, 3}, 0, false);
+      auto const net = prepare(bound_network<M>(state.net, in));
+      at::NoGradGuard const quiet;
+      at::Tensor whole = (at::arange(12, at::kLong) * 5 + 3).remainder(model.config.vocab).view({3, 4});
+      at::Tensor const found = generate(net, whole, {.max_new_tokens = 6});
+      for (int i = 0; i < 6; ++i) whole = at::cat({whole, net(whole).last().tensor().argmax(-1)}, 1);
+      sharded::must(found.equal(whole), "the cache changes no token");
+      if (rank.rank == 0) ids = found;
+    });
+    of_mesh.push_back(ids);
+  }
+  CHECK(of_mesh[0].equal(of_mesh[1]));
+  CHECK(at::amax(of_mesh[0].slice(1, 4), {1}).ne(at::amin(of_mesh[0].slice(1, 4), {1})).any().item<bool>());
+}
+
+}  // namespace
+
+TEST_CASE("rotary positions and a sliding window count from the cache") {
+  mistral const model{
+      {.vocab = 23, .context = 32, .width = 24, .ffn = 20, .heads = 4, .kv_heads = 2, .layers = 2, .window = 3}};
+  check_decoding(model, [](auto const& net) { return net; });
+}
+
+TEST_CASE("a bias by distance counts from the cache, on both sides") {
+  t5 const model{{.vocab = 23,
+                  .width = 24,
+                  .ffn = 20,
+                  .heads = 4,
+                  .head_dim = 6,
+                  .layers = 2,
+                  .decoder_layers = 2,
+                  .buckets = 6,
+                  .farthest = 8}};
+  check_decoding(model, [](auto const& net) {
+    return net.template with<encoder_input>((at::arange(21, at::kLong) * 7 + 1).remainder(23).view({3, 7}));
+  });
+}
+
+TEST_CASE("a family learns the same on every mesh, with dropout and shared key-value heads") {
+  mistral const model{{.vocab = 23,
+                       .context = 32,
+                       .width = 24,
+                       .ffn = 20,
+                       .heads = 4,
+                       .kv_heads = 2,
+                       .layers = 2,
+                       .window = 3,
+                       .attention_dropout = 0.1}};
+  walls::check_meshes(
+      model, adamw{.lr = 1e-2}, {.steps = 4},
+      [](auto const& net, walls::share const& mine, int) {
+        at::Tensor const ids =
+            (at::arange(45, at::kLong) * 7 + 2).remainder(23).view({5, 9}).slice(0, mine.begin, mine.end);
+        return cross_entropy(net(ids.slice(1, 0, 8)), ids.slice(1, 1, 9));
+      },
+      {{2, 1}, {1, 2}, {1, 4}, {2, 2}});
+}
