@@ -359,6 +359,9 @@
 #include <redco/ckpt/write_manifest.hpp>
 #include <redco/ckpt/xxh64.hpp>
 
+#include <redco/generate/beam_options.hpp>
+#include <redco/generate/beam_search.hpp>
+#include <redco/generate/decoding.hpp>
 #include <redco/generate/generate.hpp>
 #include <redco/generate/generate_options.hpp>
 

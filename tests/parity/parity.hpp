@@ -1,11 +1,13 @@
 #pragma once
 
-// One folder of reference numbers against one family on one mesh: what is loaded, logits, loss and every gradient in f32 and
-// f64, and the loss after a step of AdamW in f64. That step moves each parameter by about the sign of its gradient, and
+// One folder of reference numbers against one family on one mesh: what is loaded, what it generates, logits, loss and every
+// gradient in f32 and f64, and the loss after a step of AdamW in f64. That step moves each parameter by about the sign of its gradient, and
 // rounding of f32 decides signs of gradients a millionth of the largest.
 
 #include <redco/run/rank_state.hpp>
 #include <redco/run/training_step.hpp>
+#include <redco/generate/beam_search.hpp>
+#include <redco/generate/generate.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/nn/cross_entropy.hpp>
@@ -86,6 +88,7 @@ class check {
       state.store.publish();
       std::int64_t const rows = data_.inputs.at("labels").size(0);
       share const mine{rows * rank.dp_index() / on.dp, rows * (rank.dp_index() + 1) / on.dp};
+      if constexpr (Task == task::decoder || Task == task::encoder_decoder) check_generation(state, rank);
       check_step(state, optimizer, rank, mine);
     });
   }
@@ -108,6 +111,40 @@ class check {
       step_result const done = update.finish(step, 2, false);
       data_.expect_loss(step == 0 ? "loss" : "loss_after_step", done.loss);
       if (step == 0) check_gradients(state, done.weight);
+    }
+  }
+
+  /// Every replica continues all prompts: how far results are padded depends on all of them.
+  template <class State>
+  void check_generation(State const& state, rank_context& rank) {
+    pass in;
+    in.mp = &rank.mp;
+    bound_network<M> const net(state.net, in);
+    at::Tensor const prompts = data_.expected.at("prompt_ids"), shown = data_.expected.at("prompt_mask").to(at::kBool);
+    if constexpr (Task == task::decoder) {
+      check_continuations(net.template with<key_mask>(shown), prompts);
+    } else {
+      check_continuations(net.template with<encoder_input>(prompts).template with<encoder_mask>(shown),
+                          at::full({prompts.size(0), 1}, data_.generation_id("decoder_start_token_id"), at::kLong));
+    }
+  }
+
+  template <class Net>
+  void check_continuations(Net const& net, at::Tensor const& prompts) {
+    std::int64_t const tokens = data_.meta["generation"]["max_new_tokens"].template get<std::int64_t>();
+    std::vector<std::int64_t> const ends = data_.end_ids();
+    std::int64_t const pad = data_.generation_id("pad_token_id", ends.front());
+    std::int64_t const forced = data_.generation_id("forced_eos_token_id", -1);
+    data_.expect_ids(
+        "greedy",
+        generate(net, prompts, {.max_new_tokens = tokens, .stop_ids = ends, .pad = pad, .forced_end = forced}));
+    beam_options options{.max_new_tokens = tokens, .stop_ids = ends, .forced_end = forced};
+    options.pad = pad != 0 ? pad : ends.front();  // as the reference fills
+    for (std::int64_t const results : {1, 4}) {
+      options.results = results;
+      beam_result const found = beam_search(net, prompts, options);
+      data_.expect_ids(results == 1 ? "beam4" : "beam4_all", found.ids);
+      data_.expect_scores(results == 1 ? "sequences_scores" : "beam4_all_scores", found.scores);
     }
   }
 

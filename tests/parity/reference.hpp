@@ -44,11 +44,14 @@ class folder {
         inputs(read_all(where / "inputs.safetensors")),
         expected(read_all(where / "expected.safetensors")),
         config(redco::read_json(where / "config.json")),
-        meta(redco::read_json(where / "meta.json")) {}
+        meta(redco::read_json(where / "meta.json")),
+        generation(std::filesystem::exists(where / "generation_config.json")
+                       ? redco::read_json(where / "generation_config.json")
+                       : redco::json_value::object()) {}
 
   std::filesystem::path path;
   tensors inputs, expected;
-  redco::json_value config, meta;
+  redco::json_value config, meta, generation;
 
   redco::adamw optimizer() const {
     auto const& a = meta["adamw"];
@@ -60,6 +63,25 @@ class folder {
     result.weight_decay = a["weight_decay"].get<double>();
     result.decay_all = true;
     return result;
+  }
+
+  std::int64_t generation_id(char const* key, std::int64_t otherwise = -1) const {
+    return generation.contains(key) && generation[key].is_number() ? generation[key].get<std::int64_t>() : otherwise;
+  }
+
+  std::vector<std::int64_t> end_ids() const {
+    auto const& ends = generation["eos_token_id"];
+    if (ends.is_array()) return ends.get<std::vector<std::int64_t>>();
+    return {ends.get<std::int64_t>()};
+  }
+
+  void expect_ids(std::string const& name, at::Tensor const& found) const {
+    note(found.equal(expected.at(name)), name + " are other ids than the reference's");
+  }
+
+  void expect_scores(std::string const& name, at::Tensor const& found) const {
+    double const worst = (found - expected.at(name)).abs().max().item<double>();
+    note(worst <= tolerance("scores_atol"), name + " differ by " + std::to_string(worst));
   }
 
   void expect_loss(std::string const& name, double found) const {

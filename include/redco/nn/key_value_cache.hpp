@@ -31,6 +31,10 @@ class key_value_cache {
     return kept;
   }
 
+  /// Makes row i the former row rows[i] (int64 [n], on the CPU), in every slot; what all positions share is moved only where
+  /// their number changes: beams of one example share it.
+  void select_rows(at::Tensor const& rows);
+
   /// Moves past the positions that the network has just seen.
   void advance(std::int64_t positions) { length_ += positions; }
 

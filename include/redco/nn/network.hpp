@@ -114,6 +114,13 @@ class bound_network {
         detail::items_with<Key>(items_, std::move(value)));
   }
 
+  /// What is set under a context key.
+  template <class Key>
+  static constexpr bool has = detail::place_of<Key, Items...>() < sizeof...(Items);
+  template <class Key>
+    requires has<Key>
+  auto const& get() const { return std::get<detail::place_of<Key, Items...>()>(items_).value; }
+
   bound_network substituted(std::span<at::Tensor const> parameters) const {
     bound_network other = *this;
     other.net_ = std::make_shared<network<M> const>(net_->with(parameters));

@@ -25,4 +25,21 @@ REDCO_INLINE std::pair<at::Tensor, at::Tensor> key_value_cache::append(std::size
   return {keys.narrow(1, 0, end), values.narrow(1, 0, end)};
 }
 
+REDCO_INLINE void key_value_cache::select_rows(at::Tensor const& rows) {
+  for (auto& [keys, values] : slots_) {
+    if (!keys.defined()) continue;
+    bool const shared = !values.defined(), grows = keys.size(0) != rows.size(0);
+    if (shared && !grows) continue;
+    if (shared || grows) {
+      keys = keys.index_select(0, rows);
+      if (!shared) values = values.index_select(0, rows);
+      continue;
+    }
+    for (at::Tensor const& all : {keys, values}) {
+      at::Tensor const used = all.narrow(1, 0, length_);
+      used.copy_(used.index_select(0, rows));
+    }
+  }
+}
+
 }  // namespace redco

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <redco/nn/context_keys.hpp>
+#include <redco/nn/key_value_cache.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace redco {
+
+/// A network that is asked for one token after the other. Keys and values of earlier positions are kept, so a call costs its
+/// own positions only. Where the network has a `key_mask` [B, T] of the prompts, their hidden tokens stay hidden, and
+/// positions count from the first that is shown.
+template <model M, class... Items>
+class decoding {
+ public:
+  /// Prompts of `length` tokens and `more` behind them. Errors: exit code 64 when both exceed the model's context.
+  decoding(bound_network<M, Items...> const& net, std::int64_t length, std::int64_t more)
+      : net_(net), cache_(net.base().cache_slots(), length + more), pass_(net.pass()) {
+    if constexpr (requires { net.base().model().config.context; }) {
+      std::int64_t const context = net.base().model().config.context;
+      if (length + more > context)
+        throw error(exit_code::usage, "a prompt of " + std::to_string(length) + " and " + std::to_string(more) +
+                                          " new tokens exceed the context of " + std::to_string(context) +
+                                          ": ask for fewer");
+    }
+    pass_.training = false;
+    pass_.cache = &cache_;
+    if constexpr (given<key_mask>) {
+      at::Tensor const prompt = net.template get<key_mask>();
+      shown_ = at::cat({prompt, at::ones({prompt.size(0), more}, at::kBool)}, 1);
+      places_ = (shown_.to(at::kLong).cumsum(1) - 1).clamp_min(0);
+    }
+    if constexpr (given<encoder_mask>) shown_source_ = net.template get<encoder_mask>();
+  }
+  decoding(decoding const&) = delete;
+  decoding& operator=(decoding const&) = delete;
+
+  redco::pass const& pass() const { return pass_; }
+
+  /// The logits [B, vocabulary] of what follows `input` [B, T], the tokens behind all that were given before.
+  at::Tensor next(at::Tensor const& input) {
+    std::int64_t const begin = cache_.length(), length = input.size(1);
+    at::Tensor const logits = masked(begin, length, [&](auto const& net) { return net(input).last().tensor(); });
+    cache_.advance(length);
+    return logits.squeeze(1);
+  }
+
+  /// Goes on with row rows[i] of what was given as row i.
+  void select_rows(at::Tensor const& rows) {
+    cache_.select_rows(rows);
+    for (at::Tensor* const by_row : {&shown_, &places_, &shown_source_})
+      if (by_row->defined()) *by_row = by_row->index_select(0, rows);
+  }
+
+ private:
+  template <class Key>
+  static constexpr bool given = bound_network<M, Items...>::template has<Key>;
+
+  /// Calls `use` with the network under the masks and positions of this call.
+  template <class Use>
+  at::Tensor masked(std::int64_t begin, std::int64_t length, Use const& use) const {
+    auto const with_source = [&](auto const& net) {
+      if constexpr (given<encoder_mask>) {
+        return use(net.template with<encoder_mask>(shown_source_));
+      } else {
+        return use(net);
+      }
+    };
+    auto const decoder = net_.in(pass_);
+    if constexpr (given<key_mask>) {
+      return with_source(decoder.template with<key_mask>(shown_.narrow(1, 0, begin + length))
+                             .template with<token_positions>(places_.narrow(1, begin, length)));
+    } else {
+      return with_source(decoder);
+    }
+  }
+
+  bound_network<M, Items...> net_;
+  key_value_cache cache_;
+  redco::pass pass_;
+  at::Tensor shown_, places_, shown_source_;
+};
+
+}  // namespace redco
