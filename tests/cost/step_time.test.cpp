@@ -29,6 +29,12 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   CHECK(one.messages == Approx(4 * 3 + 4));
   CHECK(one.total() == Approx(3.5 + 7 + 8 + 3 + 8 + 16));
 
+  // A reduce-scatter and an all-gather take as long as the all-reduce that they make.
+  redco::cost halves = c;
+  halves.messages.all[redco::messages::forward] = {"", "mp", redco::collective::reduce_scatter, 2, 4, 200, 100};
+  halves.messages.all[redco::messages::forward_gather] = {"", "mp", redco::collective::all_gather, 2, 4, 200, 100};
+  CHECK(redco::step_time_of(halves, {}, machine).messages == Approx(one.messages));
+
   // The products are those of a replica, the rest of a rank.
   auto const two = redco::step_time_of(c, {.mesh = {1, 2}}, machine);
   CHECK(two.products == Approx(3.5));

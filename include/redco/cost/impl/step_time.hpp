@@ -18,8 +18,9 @@ REDCO_INLINE step_time step_time_of(cost const& what, setup const& run, machine 
   for (message_total const& one : what.messages) {
     if (one.calls == 0) continue;
     group_speed const& group = on.group_of(one.ranks, ranks);
-    t.messages += static_cast<double>(one.calls) * group.seconds_per_call +
-                  static_cast<double>(one.wire_bytes) / group.bytes_per_second;
+    // An all-reduce, which was measured, is a reduce-scatter and an all-gather.
+    double const calls = static_cast<double>(one.calls) * (one.what == collective::all_reduce ? 1 : 0.5);
+    t.messages += calls * group.seconds_per_call + static_cast<double>(one.wire_bytes) / group.bytes_per_second;
   }
   memory const& m = what.memory;
   t.update = all(m.parameters + m.masters + m.gradients + m.optimizer) / on.update_bytes_per_second;
