@@ -14,6 +14,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/redco-config-version.cma
 install(FILES "${PROJECT_BINARY_DIR}/redco-config.cmake" "${PROJECT_BINARY_DIR}/redco-config-version.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/RedcoDependencies.cmake" "${PROJECT_SOURCE_DIR}/cmake/RedcoTorch.cmake"
   "${PROJECT_SOURCE_DIR}/cmake/RedcoShardReport.cmake" "${PROJECT_SOURCE_DIR}/cmake/shard_report.cpp.in"
+  "${PROJECT_SOURCE_DIR}/cmake/RedcoModel.cmake" "${PROJECT_SOURCE_DIR}/cmake/model_header.cpp"
   "${PROJECT_SOURCE_DIR}/cmake/RedcoCompiled.cmake" "${PROJECT_SOURCE_DIR}/cmake/Rooms.cmake"
   DESTINATION "${redco_package}")
 

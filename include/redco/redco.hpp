@@ -11,6 +11,7 @@
 #include <redco/meta/nearest.hpp>
 #include <redco/meta/signature.hpp>
 #include <redco/meta/tuple.hpp>
+#include <redco/meta/type_name.hpp>
 
 #include <redco/diag/blame.hpp>
 #include <redco/diag/code.hpp>
@@ -39,7 +40,9 @@
 #include <redco/random/truncated_normal.hpp>
 #include <redco/random/uniform.hpp>
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/activation_fact.hpp>
+#include <redco/layer/activation_kind.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/attention_scores.hpp>
 #include <redco/layer/class_token.hpp>
@@ -140,6 +143,7 @@
 #include <redco/options/row.hpp>
 #include <redco/options/to_json.hpp>
 
+#include <redco/model/any_model.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/bert_encoder.hpp>
@@ -160,6 +164,7 @@
 #include <redco/model/from_config/swiglu_keys.hpp>
 #include <redco/model/from_config/t5.hpp>
 #include <redco/model/from_config/vit.hpp>
+#include <redco/model/from_config.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
@@ -183,7 +188,6 @@
 #include <redco/model/stored_names/roberta.hpp>
 #include <redco/model/stored_names/swiglu_decoder.hpp>
 #include <redco/model/stored_names/t5.hpp>
-#include <redco/model/stored_names/t5_gated.hpp>
 #include <redco/model/stored_names/vit.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/t5_gated.hpp>

@@ -60,12 +60,28 @@ namespace app {
 constexpr redco::model_of<redco::sequential<redco::linear<8, 16>, redco::relu, redco::linear<16, 8>>> model{};
 }
 ")
+file(WRITE ${WORK}/config.json [[{"model_type": "llama", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
+ "intermediate_size": 80, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "rms_norm_eps": 1e-6,
+ "hidden_act": "gelu", "tie_word_embeddings": true}]])
+file(WRITE ${WORK}/small.cpp "#include <redco_models/small.hpp>
+#include <redco/shard/legal.hpp>
+#include <type_traits>
+static_assert(std::is_same_v<decltype(small), redco::llama_tied const>);
+static_assert(small.config.kv_heads == 2 && small.config.norm_epsilon == 1e-6 && small.config.mlp_bias == false);
+static_assert(small.config.activation == redco::activation_kind::gelu);
+static_assert(redco::legal<small, redco::mesh{1, 4}>{});
+int main() {}
+")
 file(WRITE ${WORK}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES CXX)
 ${how}
 add_executable(consumer ${program})
 target_link_libraries(consumer PRIVATE ${target})
 redco_add_shard_report(NAME report MODEL app::model HEADER app/model.hpp MESHES 1x2 2x4 BATCH 8 BUDGET 1MiB FORMATS md json html)
+add_executable(small small.cpp)
+target_link_libraries(small PRIVATE redco::plan)
+redco_add_model(TARGET small NAME small CONFIG config.json)
+redco_add_shard_report(NAME small_report MODEL small HEADER redco_models/small.hpp MESHES 1x2 INCLUDES \${CMAKE_CURRENT_BINARY_DIR})
 ")
 run(${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE_PROGRAM}
   -DCMAKE_PREFIX_PATH=${WORK}/prefix -DREDCO_TORCH_ROOT=${TORCH_ROOT})
@@ -76,3 +92,12 @@ foreach(file 1x2.md 1x2.json 1x2.html 2x4.md 2x4.json 2x4.html)
     message(FATAL_ERROR "the build wrote no report_${file}")
   endif()
 endforeach()
+
+# A configuration that is not supported stops the project's own.
+file(READ ${WORK}/config.json config)
+string(REPLACE "num_hidden_layers" "num_hiden_layers" config "${config}")
+file(WRITE ${WORK}/config.json "${config}")
+execute_process(COMMAND ${CMAKE_COMMAND} ${WORK}/build RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+if(status EQUAL 0 OR NOT out MATCHES "redco_add_model\\(small\\).*num_hidden_layers" )
+  message(FATAL_ERROR "a config.json without its layers is configured:\n${out}")
+endif()

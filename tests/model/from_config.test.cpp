@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 
 namespace from_config_test {
 
@@ -56,6 +57,60 @@ TEST_CASE("sizes are read under all their names") {
         2 * (2 * d * 24 + 2 * d * 12 + 24 + 12 + 12 + d + 3 * 80 * d + 2 * d) + 2 * 96 * d + d);
 }
 
+TEST_CASE("functions, epsilons and deviations are the config's") {
+  auto const read = [](std::string const& members) {
+    redco::gpt2_config found;
+    redco::json_value const config = redco::parse_json("{" + members + "}", "c.json");
+    redco::model_from_config(config, "c.json", [&](auto const& m) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::gpt2>) found = m.config;
+      return 0;
+    });
+    return found;
+  };
+  using redco::activation_kind;
+  redco::gpt2_config const
+      usual = read(gpt2),
+      other = read(
+          gpt2 +
+          R"(, "n_inner": 100, "activation_function": "relu", "layer_norm_epsilon": 1e-6, "initializer_range": 0.1)");
+  CHECK((usual.ffn() == 192 && usual.norm_epsilon == 1e-5 && usual.deviation == 0.02));
+  CHECK(usual.activation == activation_kind::gelu_tanh);
+  CHECK((other.ffn() == 100 && other.norm_epsilon == 1e-6 && other.deviation == 0.1));
+  CHECK(other.activation == activation_kind::relu);
+  CHECK(read(gpt2 + R"(, "activation_function": "gelu")").activation == activation_kind::gelu);
+  CHECK(read(gpt2 + R"(, "activation_function": "swish")").activation == activation_kind::silu);
+}
+
+TEST_CASE("a T5 is gated or not, and its head tied or not") {
+  auto const kind = [](std::string const& more) {
+    std::string const t5 =
+        R"("model_type": "t5", "vocab_size": 96, "d_model": 48, "d_ff": 96, "num_heads": 4, "d_kv": 12,
+                              "num_layers": 2)";
+    std::string found;
+    redco::json_value const config = redco::parse_json("{" + t5 + more + "}", "c.json");
+    redco::model_from_config(config, "c.json", [&]<class M>(M const& m) {
+      if constexpr (std::is_same_v<M, redco::t5>) found = "plain, tied";
+      if constexpr (std::is_same_v<M, redco::t5_untied>) found = "plain";
+      if constexpr (std::is_same_v<M, redco::t5_gated>) found = "gated";
+      if constexpr (std::is_same_v<M, redco::t5_gated_tied>) found = "gated, tied";
+      if constexpr (requires { m.config.farthest; })
+        if (m.config.activation == redco::activation_kind::gelu_tanh) found += ", tanh";
+      return 0;
+    });
+    return found;
+  };
+  CHECK(kind("") == "plain, tied");
+  CHECK(kind(R"(, "tie_word_embeddings": false)") == "plain");
+  CHECK(kind(R"(, "scale_decoder_outputs": false)") == "plain");
+  CHECK(kind(R"(, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": false)") == "gated, tanh");
+  CHECK(kind(R"(, "feed_forward_proj": "gated-silu", "is_gated_act": true, "dense_act_fn": "silu")") == "gated, tied");
+  std::string const t5 =
+      R"("model_type": "t5", "vocab_size": 96, "d_model": 48, "d_ff": 96, "num_heads": 4, "d_kv": 12, "num_layers": 2)";
+  CHECK(refusal(t5 + R"(, "dense_act_fn": "gelu_new")").find("name two functions") != std::string::npos);
+  CHECK(refusal(t5 + R"(, "tie_word_embeddings": false, "scale_decoder_outputs": true)").find("correct one of them") !=
+        std::string::npos);
+}
+
 TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is refused with a cure") {
   auto const with = [](std::string const& more) { return refusal(gpt2 + ", " + more); };
   CHECK(refusal(R"("n_embd": 48)") == "c.json: \"model_type\" is missing; it names the family of a model");
@@ -72,11 +127,14 @@ TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is re
   CHECK(with(R"("n_lyaer": 3)") == "c.json: \"n_lyaer\" is unknown and could change sizes; did you mean \"n_layer\"?");
   CHECK(with(R"("rank_of_adapter": 3)").find("is unknown and could change sizes; remove it if it does not") !=
         std::string::npos);
-  CHECK(with(R"("activation_function": "relu")") ==
-        "c.json: \"activation_function\" is \"relu\", which is not supported; only \"gelu_new\" is");
+  CHECK(
+      with(R"("activation_function": "mish")") ==
+      "c.json: \"activation_function\" is \"mish\", which is not supported; supported are gelu, gelu_python, gelu_new, "
+      "gelu_pytorch_tanh, gelu_fast, quick_gelu, relu, silu, swish, tanh");
   CHECK(with(R"("embd_pdrop": 0.2)").find("this family has one dropout: make them equal") != std::string::npos);
   CHECK(with(R"("resid_pdrop": 1.5)").find("write a number from 0") != std::string::npos);
-  CHECK(with(R"("n_inner": 100)").find("\"n_inner\" is not 4 times the width") != std::string::npos);
+  CHECK(with(R"("n_inner": 0)").find("write an integer from 1") != std::string::npos);
+  CHECK(with(R"("layer_norm_epsilon": 2)").find("write a number from") != std::string::npos);
   CHECK(with(R"("tie_word_embeddings": false)").find("only true is") != std::string::npos);
   CHECK(with(R"("architectures": ["GPT2ForSequenceClassification"])").find("only GPT2LMHeadModel is supported") !=
         std::string::npos);

@@ -2,7 +2,6 @@
 
 #include <redco/model/from_config/t5.hpp>
 #include <redco/model/stored_names/t5.hpp>
-#include <redco/model/stored_names/t5_gated.hpp>
 
 [[maybe_unused]] static bool const known =
     parity::register_family<redco::t5_from_config, parity::task::encoder_decoder>();

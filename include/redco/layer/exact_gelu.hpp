@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/layer/featurewise.hpp>
+#include <redco/layer/activation.hpp>
 
 namespace redco {
 
 /// GELU as defined (Hendrycks and Gimpel 2016): x/2 (1 + erf(x / sqrt(2))).
-struct exact_gelu : featurewise_layer {};
+using exact_gelu = activation<activation_kind::gelu>;
 
 }  // namespace redco

@@ -65,7 +65,8 @@ struct gated {
     w.weight_gradient({2 * outs, in}, weight.split_dim, weight.units);
     flow const halves = w.activation;
     w.keep("gate_and_up");
-    if constexpr (!std::is_same_v<Activation, silu>) w.keep("activated", shape, dim, width_kind::compute, units);
+    if (of<Activation::kind>(config) != activation_kind::silu)
+      w.keep("activated", shape, dim, width_kind::compute, units);
     w.produce(shape, dim, units);
     w.backward(halves);
   }

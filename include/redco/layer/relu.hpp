@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/layer/kept_output.hpp>
+#include <redco/layer/activation.hpp>
 
 namespace redco {
 
 /// max(x, 0). Its result is kept, not its input: their signs agree, and the layer behind mostly keeps it anyway.
-struct relu : kept_output_layer {};
+using relu = activation<activation_kind::relu>;
 
 }  // namespace redco

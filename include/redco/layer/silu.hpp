@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/layer/featurewise.hpp>
+#include <redco/layer/activation.hpp>
 
 namespace redco {
 
 /// x sigmoid(x) (Elfwing et al. 2017).
-struct silu : featurewise_layer {};
+using silu = activation<activation_kind::silu>;
 
 }  // namespace redco

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/layer/kept_output.hpp>
+#include <redco/layer/activation.hpp>
 
 namespace redco {
 
 /// The hyperbolic tangent.
-struct tanh_layer : kept_output_layer {};
+using tanh_layer = activation<activation_kind::tanh>;
 
 }  // namespace redco

@@ -1,17 +1,16 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embedding.hpp>
 #include <redco/layer/encoder_decoder.hpp>
-#include <redco/layer/exact_gelu.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/positions.hpp>
-#include <redco/layer/real.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/scale.hpp>
@@ -41,13 +40,15 @@ struct bart_config {
   double dropout = 0;             ///< on embeddings and residual branches
   double activation_dropout = 0;  ///< within the feed-forward
   double attention_dropout = 0;   ///< on attention probabilities
+  activation_kind activation = activation_kind::gelu;
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
 
   constexpr double embedding_factor() const { return scale_embedding ? square_root(static_cast<double>(width)) : 1; }
 };
 
 /// BART (Lewis et al. 2020): an encoder-decoder of post-norm blocks with GELU; learned positions from row 2 on each side,
 /// normed with the tokens; one token embedding for both sides and the head, whose bias is loaded and not trained. Weights
-/// start normal with deviation 0.02.
+/// start normal.
 struct bart {
   static constexpr auto vocab = &bart_config::vocab;
   static constexpr auto context = &bart_config::context;
@@ -70,7 +71,7 @@ struct bart {
                  named<Norm, layer_norm<width>>>;
   template <auto Inner>
   using mlp_part =
-      sequential<residual<sequential<named<"fc1", linear<width, Inner>>, exact_gelu, dropout<inner_drop>,
+      sequential<residual<sequential<named<"fc1", linear<width, Inner>>, activation<&bart_config::activation>, dropout<inner_drop>,
                                      named<"fc2", linear<Inner, width>>, dropout<drop>>>,
                  named<"final_layer_norm", layer_norm<width>>>;
 
@@ -85,7 +86,7 @@ struct bart {
   using decoder = sequential<embeddings<"encoder.embed_tokens.weight">,
                              named<"layers", repeat<&bart_config::decoder_layers, decoder_block>>>;
   using head = named<"final_logits", language_head<vocab, width, "encoder.embed_tokens.weight", head_bias::fixed>>;
-  using net = initialised<real{0.02}, sequential<encoder_decoder<encoder, decoder>, head>>;
+  using net = initialised<&bart_config::deviation, sequential<encoder_decoder<encoder, decoder>, head>>;
 
   bart_config config;
 };

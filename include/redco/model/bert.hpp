@@ -6,7 +6,6 @@
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
-#include <redco/layer/real.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/tanh_layer.hpp>
 
@@ -30,10 +29,12 @@ struct bert_config {
   double norm_epsilon = 1e-12;
   double dropout = 0;            ///< on embeddings, residual branches and what is classified
   double attention_dropout = 0;  ///< on attention probabilities
+  activation_kind activation = activation_kind::gelu;
+  double deviation = 0.02;       ///< of the normal distribution that weights start from
 };
 
 /// BERT (Devlin et al. 2019) with a head that classifies sequences: the first token goes through the pooler, a linear layer
-/// and tanh, then to the classes. Gives [B, classes]. Weights start normal with deviation 0.02.
+/// and tanh, then to the classes. Gives [B, classes]. Weights start normal.
 struct bert {
   static constexpr auto width = &bert_config::width;
   static constexpr auto classes = &bert_config::classes;
@@ -42,7 +43,7 @@ struct bert {
   using encoder = bert_encoder<bert_config, 0, every_token>;
   using head = sequential<first_token, named<"pooler.dense", linear<width, width>>, tanh_layer, dropout<drop>,
                           named<"classifier", linear<width, classes>>>;
-  using net = initialised<real{0.02}, sequential<encoder::net, head>>;
+  using net = initialised<&bert_config::deviation, sequential<encoder::net, head>>;
 
   bert_config config;
 };

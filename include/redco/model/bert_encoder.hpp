@@ -1,10 +1,10 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/counted_tokens.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embedding.hpp>
-#include <redco/layer/exact_gelu.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
@@ -17,7 +17,7 @@
 
 namespace redco {
 
-/// What BERT and RoBERTa have in common: the sum of three embeddings, normed, then post-norm blocks with GELU in which each
+/// What BERT and RoBERTa have in common: the sum of three embeddings, normed, then post-norm blocks in which each
 /// token sees all. Positions are counted over `Counted` from row `Offset`.
 template <class Config, auto Offset, class Counted>
 struct bert_encoder {
@@ -40,7 +40,7 @@ struct bert_encoder {
                                 norm, dropout<drop>>;
   using attention_branch =
       residual<sequential<full_attention<width, heads, heads, 0, true, attention_drop>, dropout<drop>>>;
-  using mlp_branch = residual<sequential<named<"intermediate", linear<width, ffn>>, exact_gelu,
+  using mlp_branch = residual<sequential<named<"intermediate", linear<width, ffn>>, activation<&Config::activation>,
                                          named<"output", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<named<"attention", sequential<attention_branch, norm>>, mlp_branch, named<"output", norm>>;
   using net = sequential<named<"embeddings", embeddings>, named<"encoder.layer", repeat<layers, block>>>;

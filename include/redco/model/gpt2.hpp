@@ -1,16 +1,15 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embedding.hpp>
-#include <redco/layer/gelu.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/positions.hpp>
-#include <redco/layer/real.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
@@ -28,14 +27,18 @@ struct gpt2_config {
   std::int64_t width = 768;
   std::int64_t heads = 12;
   std::int64_t layers = 12;
-  double dropout = 0;  ///< on embeddings, residual branches and attention probabilities
+  double dropout = 0;      ///< on embeddings, residual branches and attention probabilities
+  std::int64_t inner = 0;  ///< width of the feed-forward; 0: 4 * width
+  activation_kind activation = activation_kind::gelu_tanh;
+  double norm_epsilon = 1e-5;
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
 
-  constexpr std::int64_t ffn() const { return 4 * width; }
-  constexpr double branch_end() const { return 0.02 / square_root(2.0 * static_cast<double>(layers)); }
+  constexpr std::int64_t ffn() const { return inner > 0 ? inner : 4 * width; }
+  constexpr double branch_end() const { return deviation / square_root(2.0 * static_cast<double>(layers)); }
 };
 
 /// GPT-2 (Radford et al. 2019): pre-norm blocks, learned positions, tanh GELU, head tied to the token embedding. Weights
-/// start normal with deviation 0.02, those that end a residual branch with 0.02 / sqrt(2 layers).
+/// start normal, those that end a residual branch with 1 / sqrt(2 layers) of the deviation.
 struct gpt2 {
   static constexpr auto vocab = &gpt2_config::vocab;
   static constexpr auto context = &gpt2_config::context;
@@ -44,20 +47,21 @@ struct gpt2 {
   static constexpr auto layers = &gpt2_config::layers;
   static constexpr auto drop = &gpt2_config::dropout;
   static constexpr auto ffn = &gpt2_config::ffn;
+  static constexpr auto epsilon = &gpt2_config::norm_epsilon;
   static constexpr auto branch_end = &gpt2_config::branch_end;
 
   using attention_branch =
-      residual<sequential<named<"ln_1", layer_norm<width>>,
+      residual<sequential<named<"ln_1", layer_norm<width, epsilon>>,
                           named<"attn", causal_attention<width, heads, heads, 0, true, drop, branch_end>>, dropout<drop>>>;
   using mlp_branch =
-      residual<sequential<named<"ln_2", layer_norm<width>>,
-                          named<"mlp", sequential<named<"up", linear<width, ffn>>, gelu,
+      residual<sequential<named<"ln_2", layer_norm<width, epsilon>>,
+                          named<"mlp", sequential<named<"up", linear<width, ffn>>, activation<&gpt2_config::activation>,
                                                   named<"down", initialised<branch_end, linear<ffn, width>>>>>,
                           dropout<drop>>>;
   using block = sequential<attention_branch, mlp_branch>;
   using net = initialised<
-      real{0.02}, sequential<sum<named<"wte", embedding<vocab, width>>, named<"wpe", positions<context, width>>>, dropout<drop>,
-                       named<"h", repeat<layers, block>>, named<"ln_f", layer_norm<width>>,
+      &gpt2_config::deviation, sequential<sum<named<"wte", embedding<vocab, width>>, named<"wpe", positions<context, width>>>, dropout<drop>,
+                       named<"h", repeat<layers, block>>, named<"ln_f", layer_norm<width, epsilon>>,
                        language_head<vocab, width, "wte.weight">>>;
 
   gpt2_config config;

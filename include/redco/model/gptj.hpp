@@ -1,9 +1,9 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embedding.hpp>
-#include <redco/layer/gelu.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer_norm.hpp>
@@ -29,14 +29,18 @@ struct gptj_config {
   std::int64_t heads = 16;
   std::int64_t rotary_dim = 64;  ///< features of a head that turn
   std::int64_t layers = 28;
-  double dropout = 0;  ///< on embeddings, the residual branch and attention probabilities
+  double dropout = 0;      ///< on embeddings, the residual branch and attention probabilities
+  std::int64_t inner = 0;  ///< width of the feed-forward; 0: 4 * width
+  activation_kind activation = activation_kind::gelu_tanh;
+  double norm_epsilon = 1e-5;
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
 
-  constexpr std::int64_t ffn() const { return 4 * width; }
+  constexpr std::int64_t ffn() const { return inner > 0 ? inner : 4 * width; }
 };
 
 /// GPT-J (Wang and Komatsuzaki 2021): in each block attention and MLP read one norm side by side, so their sum is reduced
 /// once; rotary positions on neighbouring features of the first `rotary_dim`; no biases in the attention, one in the head.
-/// Dropout takes one draw for the sum of both branches. Weights start normal with deviation 0.02.
+/// Dropout takes one draw for the sum of both branches. Weights start normal.
 struct gptj {
   static constexpr auto vocab = &gptj_config::vocab;
   static constexpr auto width = &gptj_config::width;
@@ -44,16 +48,17 @@ struct gptj {
   static constexpr auto rotary_dim = &gptj_config::rotary_dim;
   static constexpr auto layers = &gptj_config::layers;
   static constexpr auto drop = &gptj_config::dropout;
+  static constexpr auto epsilon = &gptj_config::norm_epsilon;
   static constexpr auto ffn = &gptj_config::ffn;
 
   using attention = causal_attention<width, heads, heads, 0, false, drop, 0,
                                      rotary<real{10000}, rotary_dim, rotary_pairs::neighbours>>;
-  using mlp = sequential<named<"fc_in", linear<width, ffn>>, gelu, named<"fc_out", linear<ffn, width>>>;
+  using mlp = sequential<named<"fc_in", linear<width, ffn>>, activation<&gptj_config::activation>, named<"fc_out", linear<ffn, width>>>;
   using block =
-      residual<sequential<named<"ln_1", layer_norm<width>>, sum<named<"attn", attention>, named<"mlp", mlp>>, dropout<drop>>>;
+      residual<sequential<named<"ln_1", layer_norm<width, epsilon>>, sum<named<"attn", attention>, named<"mlp", mlp>>, dropout<drop>>>;
   using net = initialised<
-      real{0.02}, sequential<named<"wte", embedding<vocab, width>>, dropout<drop>, named<"h", repeat<layers, block>>,
-                             named<"ln_f", layer_norm<width>>,
+      &gptj_config::deviation, sequential<named<"wte", embedding<vocab, width>>, dropout<drop>, named<"h", repeat<layers, block>>,
+                             named<"ln_f", layer_norm<width, epsilon>>,
                              named<"lm_head", language_head<vocab, width, "", head_bias::trained>>>>;
 
   gptj_config config;

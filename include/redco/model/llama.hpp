@@ -24,8 +24,11 @@ struct llama_config {
   double theta = 10000;
   rotary_scaling scaling = {};
   bool attention_bias = false;
+  bool mlp_bias = false;
   std::int64_t padding = -1;     ///< the id whose embedding is not trained
   double attention_dropout = 0;  ///< on attention probabilities
+  activation_kind activation = activation_kind::silu;
+  double deviation = 0.02;       ///< of the normal distribution that weights start from
 };
 
 /// LLaMA (Touvron et al. 2023; Llama 3: Dubey et al. 2024): a SwiGLU decoder with rotary positions on halves of each head and
@@ -35,14 +38,14 @@ struct llama {
       causal_attention<&llama_config::width, &llama_config::heads, &llama_config::kv_heads, &llama_config::head_dim,
                        &llama_config::attention_bias, &llama_config::attention_dropout, 0,
                        rotary<&llama_config::theta, 0, rotary_pairs::halves, &llama_config::scaling>>;
-  using net = swiglu_decoder<llama_config, attention>::net;
+  using net = swiglu_decoder<llama_config, attention, false, &llama_config::mlp_bias>::net;
 
   llama_config config;
 };
 
 /// LLaMA with its head tied to the token embedding, as in Llama 3.2 1B.
 struct llama_tied {
-  using net = swiglu_decoder<llama_config, llama::attention, true>::net;
+  using net = swiglu_decoder<llama_config, llama::attention, true, &llama_config::mlp_bias>::net;
 
   llama_config config;
 };

@@ -25,6 +25,8 @@ struct mistral_config {
   double theta = 10000;
   std::int64_t padding = -1;     ///< the id whose embedding is not trained
   double attention_dropout = 0;  ///< on attention probabilities
+  activation_kind activation = activation_kind::silu;
+  double deviation = 0.02;       ///< of the normal distribution that weights start from
 };
 
 /// Mistral (Jiang et al. 2023): a SwiGLU decoder with rotary positions, grouped key-value heads and a sliding window.
@@ -33,6 +35,13 @@ struct mistral {
                                      &mistral_config::head_dim, false, &mistral_config::attention_dropout, 0,
                                      rotary<&mistral_config::theta>, sliding_window<&mistral_config::window>>;
   using net = swiglu_decoder<mistral_config, attention>::net;
+
+  mistral_config config;
+};
+
+/// Mistral with its head tied to the token embedding.
+struct mistral_tied {
+  using net = swiglu_decoder<mistral_config, mistral::attention, true>::net;
 
   mistral_config config;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/counted_tokens.hpp>
 #include <redco/layer/dropout.hpp>
@@ -10,8 +11,6 @@
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/positions.hpp>
-#include <redco/layer/real.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
@@ -32,10 +31,12 @@ struct opt_config {
   std::int64_t padding = 1;      ///< the id whose embedding is not trained as an input
   double dropout = 0;            ///< on residual branches
   double attention_dropout = 0;  ///< on attention probabilities
+  activation_kind activation = activation_kind::relu;
+  double deviation = 0.02;       ///< of the normal distribution that weights start from
 };
 
-/// OPT (Zhang et al. 2022): pre-norm blocks with ReLU, learned positions that count the unmasked tokens and begin at row 2,
-/// head tied to the token embedding. Weights start normal with deviation 0.02.
+/// OPT (Zhang et al. 2022): pre-norm blocks with ReLU unless the config says otherwise, learned positions that count the unmasked tokens and begin at row 2,
+/// head tied to the token embedding. Weights start normal.
 struct opt {
   static constexpr auto vocab = &opt_config::vocab;
   static constexpr auto context = &opt_config::context;
@@ -50,11 +51,11 @@ struct opt {
   using attention_branch =
       residual<sequential<named<"self_attn_layer_norm", layer_norm<width>>,
                           named<"self_attn", causal_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
-  using mlp_branch = residual<sequential<named<"final_layer_norm", layer_norm<width>>, named<"fc1", linear<width, ffn>>, relu,
+  using mlp_branch = residual<sequential<named<"final_layer_norm", layer_norm<width>>, named<"fc1", linear<width, ffn>>, activation<&opt_config::activation>,
                                          named<"fc2", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<attention_branch, mlp_branch>;
   using net = initialised<
-      real{0.02}, sequential<sum<named<"embed_tokens", embedding<vocab, width, "", padding>>,
+      &opt_config::deviation, sequential<sum<named<"embed_tokens", embedding<vocab, width, "", padding>>,
                                  named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
                              named<"layers", repeat<layers, block>>, named<"final_layer_norm", layer_norm<width>>,
                              language_head<vocab, width, "embed_tokens.weight">>>;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/counted_tokens.hpp>
 #include <redco/layer/dropout.hpp>
@@ -10,8 +11,6 @@
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/positions.hpp>
-#include <redco/layer/real.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
@@ -33,10 +32,12 @@ struct opt_post_norm_config {
   std::int64_t padding = 1;      ///< the id whose embedding is not trained as an input
   double dropout = 0;            ///< on residual branches
   double attention_dropout = 0;  ///< on attention probabilities
+  activation_kind activation = activation_kind::relu;
+  double deviation = 0.02;       ///< of the normal distribution that weights start from
 };
 
 /// OPT-350M (Zhang et al. 2022), unlike the other OPTs: each norm stands behind its residual, none at the end, and the token
-/// embedding is narrower than the blocks, with a projection on either side of them. Weights start normal with deviation 0.02.
+/// embedding is narrower than the blocks, with a projection on either side of them. Weights start normal.
 struct opt_post_norm {
   static constexpr auto vocab = &opt_post_norm_config::vocab;
   static constexpr auto context = &opt_post_norm_config::context;
@@ -52,13 +53,13 @@ struct opt_post_norm {
   using attention_branch = residual<
       sequential<named<"self_attn", causal_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
   using mlp_branch = residual<
-      sequential<named<"fc1", linear<width, ffn>>, relu, named<"fc2", linear<ffn, width>>, dropout<drop>>>;
+      sequential<named<"fc1", linear<width, ffn>>, activation<&opt_post_norm_config::activation>, named<"fc2", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<attention_branch, named<"self_attn_layer_norm", layer_norm<width>>, mlp_branch,
                            named<"final_layer_norm", layer_norm<width>>>;
   using tokens = sequential<named<"embed_tokens", embedding<vocab, narrow, "", padding>>,
                             named<"project_in", whole_linear<narrow, width, false>>>;
   using net = initialised<
-      real{0.02}, sequential<sum<tokens, named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
+      &opt_post_norm_config::deviation, sequential<sum<tokens, named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
                              named<"layers", repeat<layers, block>>, named<"project_out", whole_linear<width, narrow, false>>,
                              language_head<vocab, narrow, "embed_tokens.weight">>>;
 

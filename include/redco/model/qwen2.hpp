@@ -24,6 +24,8 @@ struct qwen2_config {
   double theta = 1000000;
   std::int64_t padding = -1;     ///< the id whose embedding is not trained
   double attention_dropout = 0;  ///< on attention probabilities
+  activation_kind activation = activation_kind::silu;
+  double deviation = 0.02;       ///< of the normal distribution that weights start from
 };
 
 /// Qwen2 (Yang et al. 2024): a SwiGLU decoder with rotary positions, grouped key-value heads and biases on q, k and v only.

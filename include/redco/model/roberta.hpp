@@ -6,7 +6,6 @@
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
-#include <redco/layer/real.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/tanh_layer.hpp>
 
@@ -30,13 +29,15 @@ struct roberta_config {
   double norm_epsilon = 1e-5;
   double dropout = 0;            ///< on embeddings, residual branches and what is classified
   double attention_dropout = 0;  ///< on attention probabilities
+  activation_kind activation = activation_kind::gelu;
+  double deviation = 0.02;       ///< of the normal distribution that weights start from
 
   constexpr std::int64_t first_position() const { return padding + 1; }
 };
 
 /// RoBERTa (Liu et al. 2019) with a head that classifies sequences: BERT's encoder with positions that count what is not
 /// padding, from the row behind the padding id; the head has a linear layer and tanh of its own. Gives [B, classes]. Weights
-/// start normal with deviation 0.02.
+/// start normal.
 struct roberta {
   static constexpr auto width = &roberta_config::width;
   static constexpr auto classes = &roberta_config::classes;
@@ -46,7 +47,7 @@ struct roberta {
       bert_encoder<roberta_config, &roberta_config::first_position, tokens_other_than<&roberta_config::padding>>;
   using head = sequential<first_token, dropout<drop>, named<"dense", linear<width, width>>, tanh_layer, dropout<drop>,
                           named<"out_proj", linear<width, classes>>>;
-  using net = initialised<real{0.02}, sequential<encoder::net, named<"classifier", head>>>;
+  using net = initialised<&roberta_config::deviation, sequential<encoder::net, named<"classifier", head>>>;
 
   roberta_config config;
 };

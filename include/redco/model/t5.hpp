@@ -1,10 +1,10 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/square_root.hpp>
 
@@ -27,10 +27,13 @@ struct t5_config {
   std::int64_t farthest = 128;  ///< the distance from which on all share a bucket
   double norm_epsilon = 1e-6;
   double dropout = 0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
+  activation_kind activation = activation_kind::relu;
+  double deviation = 1;  ///< factor of the standard deviations that weights start from
 
-  constexpr double from_width() const { return 1 / square_root(static_cast<double>(width)); }
-  constexpr double from_heads() const { return 1 / square_root(static_cast<double>(heads * head_dim)); }
-  constexpr double from_ffn() const { return 1 / square_root(static_cast<double>(ffn)); }
+  constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
+  constexpr double from_heads() const { return deviation / square_root(static_cast<double>(heads * head_dim)); }
+  constexpr double from_ffn() const { return deviation / square_root(static_cast<double>(ffn)); }
+  constexpr double head_factor() const { return 1 / square_root(static_cast<double>(width)); }
 };
 
 /// T5 (Raffel et al. 2020) with its ReLU feed-forward and a tied head. A weight starts normal with deviation 1 / sqrt(inputs),
@@ -41,9 +44,16 @@ struct t5 {
   static constexpr auto from_ffn = &t5_config::from_ffn;
   static constexpr auto drop = &t5_config::dropout;
 
-  using feed_forward = sequential<named<"wi", linear<width, ffn, false>>, relu, dropout<drop>,
+  using feed_forward = sequential<named<"wi", linear<width, ffn, false>>, activation<&t5_config::activation>, dropout<drop>,
                                   named<"wo", initialised<from_ffn, linear<ffn, width, false>>>>;
   using net = t5_net<t5_config, feed_forward, true>::net;
+
+  t5_config config;
+};
+
+/// The same with a head of its own.
+struct t5_untied {
+  using net = t5_net<t5_config, t5::feed_forward, false>::net;
 
   t5_config config;
 };

@@ -1,8 +1,8 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/gated.hpp>
-#include <redco/layer/gelu.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
@@ -28,10 +28,13 @@ struct t5_gated_config {
   std::int64_t farthest = 128;  ///< the distance from which on all share a bucket
   double norm_epsilon = 1e-6;
   double dropout = 0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
+  activation_kind activation = activation_kind::gelu_tanh;
+  double deviation = 1;  ///< factor of the standard deviations that weights start from
 
-  constexpr double from_width() const { return 1 / square_root(static_cast<double>(width)); }
-  constexpr double from_heads() const { return 1 / square_root(static_cast<double>(heads * head_dim)); }
-  constexpr double from_ffn() const { return 1 / square_root(static_cast<double>(ffn)); }
+  constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
+  constexpr double from_heads() const { return deviation / square_root(static_cast<double>(heads * head_dim)); }
+  constexpr double from_ffn() const { return deviation / square_root(static_cast<double>(ffn)); }
+  constexpr double head_factor() const { return 1 / square_root(static_cast<double>(width)); }
 };
 
 /// T5 v1.1 and FLAN-T5 (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by tanh GELU and a head of its own.
@@ -42,9 +45,16 @@ struct t5_gated {
   static constexpr auto from_ffn = &t5_gated_config::from_ffn;
   static constexpr auto drop = &t5_gated_config::dropout;
 
-  using feed_forward = sequential<gated<width, ffn, gelu>, dropout<drop>,
+  using feed_forward = sequential<gated<width, ffn, activation<&t5_gated_config::activation>>, dropout<drop>,
                                   named<"wo", initialised<from_ffn, linear<ffn, width, false>>>>;
   using net = t5_net<t5_gated_config, feed_forward, false>::net;
+
+  t5_gated_config config;
+};
+
+/// The same with its head tied to the token embedding.
+struct t5_gated_tied {
+  using net = t5_net<t5_gated_config, t5_gated::feed_forward, true>::net;
 
   t5_gated_config config;
 };

@@ -9,7 +9,6 @@
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/named.hpp>
-#include <redco/layer/real.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/rms_norm.hpp>
@@ -53,14 +52,14 @@ struct t5_net {
 
   template <attention_kind Kind, auto Layers, fixed_string Tokens, layer Block>
   using stack = sequential<
-      named<"embed_tokens", initialised<real{1}, embedding<vocab, width, Tokens>>>, dropout<drop>,
+      named<"embed_tokens", initialised<&Config::deviation, embedding<vocab, width, Tokens>>>, dropout<drop>,
       with_distance_bias<Kind, heads, buckets, farthest, named<"block", repeat<Layers, Block>>>,
       named<"final_layer_norm", rms_norm<width, epsilon>>, dropout<drop>>;
   using encoder = stack<attention_kind::full, &Config::layers, "", sequential<self_attention, feed_forward>>;
   using decoder = stack<attention_kind::causal, &Config::decoder_layers, "encoder.embed_tokens.weight",
                         sequential<causal_self_attention, cross_attention, feed_forward>>;
-  using tied_head = sequential<scale<from_width>, language_head<vocab, width, "encoder.embed_tokens.weight">>;
-  using own_head = named<"lm_head", initialised<real{1}, language_head<vocab, width>>>;
+  using tied_head = sequential<scale<&Config::head_factor>, language_head<vocab, width, "encoder.embed_tokens.weight">>;
+  using own_head = named<"lm_head", initialised<&Config::deviation, language_head<vocab, width>>>;
   using net = initialised<from_width, sequential<encoder_decoder<encoder, decoder>,
                                                  std::conditional_t<Tied, tied_head, own_head>>>;
 };

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/class_token.hpp>
 #include <redco/layer/dropout.hpp>
-#include <redco/layer/exact_gelu.hpp>
 #include <redco/layer/first_token.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/layer_norm.hpp>
@@ -11,7 +11,6 @@
 #include <redco/layer/named.hpp>
 #include <redco/layer/patch_embedding.hpp>
 #include <redco/layer/positions.hpp>
-#include <redco/layer/real.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
@@ -36,14 +35,17 @@ struct vit_config {
   double norm_epsilon = 1e-12;
   double dropout = 0;            ///< on embeddings and residual branches
   double attention_dropout = 0;  ///< on attention probabilities
+  activation_kind activation = activation_kind::gelu;
+  bool qkv_bias = true;
+  double deviation = 0.02;       ///< of the normal distribution that weights start from
 
+  constexpr projection_biases biases() const { return {qkv_bias, true}; }
   /// Patches and the class token.
   constexpr std::int64_t tokens() const { return (image / patch) * (image / patch) + 1; }
 };
 
 /// ViT (Dosovitskiy et al. 2021): patches of images [B, channels, image, image] as tokens behind a class token, learned
-/// positions, pre-norm blocks with GELU, the class token classified. Gives [B, classes]. Weights start normal with deviation
-/// 0.02.
+/// positions, pre-norm blocks with GELU, the class token classified. Gives [B, classes]. Weights start normal.
 struct vit {
   static constexpr auto channels = &vit_config::channels;
   static constexpr auto patch = &vit_config::patch;
@@ -63,12 +65,12 @@ struct vit {
                  residual<named<"position_embeddings", positions<tokens, width>>>, dropout<drop>>;
   using attention_branch =
       residual<sequential<named<"layernorm_before", norm>,
-                          named<"attention", full_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
-  using mlp_branch = residual<sequential<named<"layernorm_after", norm>, named<"intermediate", linear<width, ffn>>, exact_gelu,
+                          named<"attention", full_attention<width, heads, heads, 0, &vit_config::biases, attention_drop>>, dropout<drop>>>;
+  using mlp_branch = residual<sequential<named<"layernorm_after", norm>, named<"intermediate", linear<width, ffn>>, activation<&vit_config::activation>,
                                          named<"output", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<attention_branch, mlp_branch>;
   using net = initialised<
-      real{0.02}, sequential<named<"embeddings", embeddings>, named<"layer", repeat<layers, block>>, named<"layernorm", norm>,
+      &vit_config::deviation, sequential<named<"embeddings", embeddings>, named<"layer", repeat<layers, block>>, named<"layernorm", norm>,
                              first_token, named<"classifier", linear<width, classes>>>>;
 
   constexpr extents input(workload const& load) const {

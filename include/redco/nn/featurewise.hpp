@@ -4,40 +4,38 @@
 #include <redco/nn/kernel/relu.hpp>
 #include <redco/nn/kernel/silu.hpp>
 #include <redco/nn/module.hpp>
-#include <redco/layer/exact_gelu.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/relu.hpp>
+#include <redco/layer/activation.hpp>
 #include <redco/layer/scale.hpp>
-#include <redco/layer/silu.hpp>
-#include <redco/layer/tanh_layer.hpp>
 
 namespace redco {
 
 namespace detail {
 
-/// The kernel of an activation layer.
-inline at::Tensor activate(gelu, at::Tensor const& x) { return kernel::gelu(x); }
-inline at::Tensor activate(exact_gelu, at::Tensor const& x) { return kernel::gelu(x, kernel::gelu_form::erf); }
-inline at::Tensor activate(tanh_layer, at::Tensor const& x) { return at::tanh(x); }
-inline at::Tensor activate(relu, at::Tensor const& x) { return kernel::relu(x); }
-inline at::Tensor activate(silu, at::Tensor const& x) { return kernel::silu(x); }
-
-template <class L>
-concept activation = requires(at::Tensor const& x) {
-  activate(L{}, x);
-};
+inline at::Tensor activate(activation_kind kind, at::Tensor const& x) {
+  switch (kind) {
+    case activation_kind::gelu: return kernel::gelu(x, kernel::gelu_form::erf);
+    case activation_kind::gelu_tanh: return kernel::gelu(x);
+    case activation_kind::quick_gelu: return kernel::silu(x, 1.702);
+    case activation_kind::relu: return kernel::relu(x);
+    case activation_kind::silu: return kernel::silu(x);
+    case activation_kind::tanh: break;
+  }
+  return at::tanh(x);
+}
 
 }  // namespace detail
 
-template <detail::activation L, class X>
-struct module<L, X> {
+template <auto Kind, class X>
+struct module<activation<Kind>, X> {
   template <class Config>
-  explicit module(builder<Config>&) {}
+  explicit module(builder<Config>& b) : kind(b.template extent<Kind>()) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return x.like(detail::activate(L{}, x.local()));
+    return x.like(detail::activate(kind, x.local()));
   }
+
+  activation_kind kind;
 };
 
 template <auto Factor, class X>

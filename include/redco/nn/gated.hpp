@@ -1,12 +1,10 @@
 #pragma once
 
-#include <redco/layer/gated.hpp>
 #include <redco/nn/featurewise.hpp>
 #include <redco/nn/kernel/linear.hpp>
 #include <redco/nn/kernel/swiglu.hpp>
 #include <redco/nn/module.hpp>
-
-#include <type_traits>
+#include <redco/layer/gated.hpp>
 
 namespace redco {
 
@@ -15,7 +13,8 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
   using result = tensor<out_t<gated<In, Out, Activation, Bias, Cut>, X>>;
 
   template <class Config>
-  explicit module(builder<Config>& b) : weight(b.parameters({"gate.weight", "up.weight"})) {
+  explicit module(builder<Config>& b)
+      : weight(b.parameters({"gate.weight", "up.weight"})), kind(b.template extent<Activation::kind>()) {
     if (b.template extent<Bias>()) bias = b.parameters({"gate.bias", "up.bias"});
   }
 
@@ -31,15 +30,13 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
 
   at::Tensor weight;  ///< [2 Out, In]: gate rows, then up rows
   at::Tensor bias;
+  activation_kind kind;
 
  private:
-  static at::Tensor activated(at::Tensor const& both) {
-    if constexpr (std::is_same_v<Activation, silu>) {
-      return kernel::swiglu(both);
-    } else {
-      auto const parts = both.chunk(2, -1);
-      return detail::activate(Activation{}, parts[0]) * parts[1];
-    }
+  at::Tensor activated(at::Tensor const& both) const {
+    if (kind == activation_kind::silu) return kernel::swiglu(both);
+    auto const parts = both.chunk(2, -1);
+    return detail::activate(kind, parts[0]) * parts[1];
   }
 };
 

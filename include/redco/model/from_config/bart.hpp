@@ -35,17 +35,17 @@ struct bart_from_config {
     check_heads(c, g.width, g.heads);
     check_heads(c, g.width, g.decoder_heads);
     if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
-    c.only("activation_function", "gelu");
+    g.activation = read_activation(c, "activation_function", g.activation);
     c.only("encoder_layerdrop", 0.0);
     c.only("decoder_layerdrop", 0.0);
-    c.only("init_std", 0.02);
+    g.deviation = read_deviation(c, "init_std");
     c.only("normalize_before", false);
     c.only("add_final_layer_norm", false);
     c.only("normalize_embedding", true);
     c.only("add_bias_logits", false);
     c.only("static_position_embeddings", false);
     c.only("tie_word_embeddings", true);
-    c.skip({"classifier_dropout", "classif_dropout", "num_labels", "gradient_checkpointing"});
+    c.skip({"initializer_range", "classifier_dropout", "classif_dropout", "num_labels", "gradient_checkpointing"});
     c.finish();
     return use(model);
   }

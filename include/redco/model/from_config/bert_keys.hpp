@@ -27,7 +27,8 @@ void read_bert_keys(config_reader& c, Config& g, std::string_view architecture) 
     c.refuse(c.is("classifier_dropout", p) +
              ", another one than \"hidden_dropout_prob\", which is not supported; remove it");
   check_heads(c, g.width, g.heads);
-  c.only("hidden_act", "gelu");
+  g.activation = read_activation(c, "hidden_act", g.activation);
+  g.deviation = read_deviation(c);
   c.only("position_embedding_type", "absolute");
   c.skip({"tie_word_embeddings", "gradient_checkpointing"});
 }

@@ -2,6 +2,8 @@
 
 #include <redco/model/from_config/config_reader.hpp>
 
+#include <redco/layer/activation_kind.hpp>
+
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -18,15 +20,13 @@ inline void read_common_keys(config_reader& c, std::string_view architecture, bo
       for (json_value const& one : *list) has = has || one == architecture;
     if (!has) c.refuse(c.is("architectures", *list) + "; only " + std::string(architecture) + " is supported");
   }
-  c.only("initializer_range", 0.02);
   c.only("is_encoder_decoder", encoder_decoder);
   c.only("is_decoder", false);
   c.only("add_cross_attention", false);
   c.only("pruned_heads", json_value::object());
   c.only("chunk_size_feed_forward", 0);
   c.only("torchscript", false);
-  c.skip({"model_type",
-          "_name_or_path",
+  c.skip({"_name_or_path",
           "transformers_version",
           "torch_dtype",
           "dtype",
@@ -81,6 +81,32 @@ inline void check_heads(config_reader const& c, std::int64_t width, std::int64_t
   if (width % heads != 0)
     c.refuse("a width of " + std::to_string(width) + " is not divisible by " + std::to_string(heads) +
              " heads; correct one of them");
+}
+
+/// The deviation that weights start from.
+inline double read_deviation(config_reader& c, std::string_view key = "initializer_range") {
+  return c.real(key, 0.02, 0, 1);
+}
+
+/// The activation function that a key names, under the reference implementation's names.
+inline activation_kind read_activation(config_reader& c, std::string_view key, activation_kind standard) {
+  struct named_kind {
+    std::string_view name;
+    activation_kind kind;
+  };
+  using enum activation_kind;
+  constexpr named_kind known[] = {{"gelu", gelu},           {"gelu_python", gelu},
+                                  {"gelu_new", gelu_tanh},  {"gelu_pytorch_tanh", gelu_tanh},
+                                  {"gelu_fast", gelu_tanh}, {"quick_gelu", quick_gelu},
+                                  {"relu", relu},           {"silu", silu},
+                                  {"swish", silu},          {"tanh", tanh}};
+  json_value const* const value = c.find(key);
+  if (value == nullptr) return standard;
+  for (named_kind const& one : known)
+    if (*value == one.name) return one.kind;
+  std::string list;
+  for (named_kind const& one : known) list += (list.empty() ? "" : ", ") + std::string(one.name);
+  c.refuse(c.is(key, *value) + ", which is not supported; supported are " + list);
 }
 
 /// The probability that all of `names` give; families here have one where a config.json names several.

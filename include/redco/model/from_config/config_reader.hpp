@@ -96,8 +96,13 @@ class config_reader {
 
   /// Keys that change neither sizes nor what is computed.
   void skip(std::initializer_list<std::string_view> names) {
-    for (std::string_view const name : names) known_.emplace_back(name);
+    for (std::string_view const name : names) {
+      known_.emplace_back(name);
+      if (this->names(name)) unused_.emplace_back(name);
+    }
   }
+  /// Those of them that are there.
+  std::vector<std::string> const& unused() const { return unused_; }
 
   /// Refuses keys that nobody asked for.
   void finish() const {
@@ -126,6 +131,7 @@ class config_reader {
   json_value const& object_;
   std::string source_;
   std::vector<std::string> known_;
+  std::vector<std::string> unused_;
 };
 
 }  // namespace redco

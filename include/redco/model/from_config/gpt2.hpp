@@ -24,11 +24,11 @@ struct gpt2_from_config {
     g.heads = c.extent({"n_head", "num_attention_heads"});
     g.layers = c.extent({"n_layer", "num_hidden_layers"});
     g.dropout = read_one_dropout(c, {"resid_pdrop", "embd_pdrop", "attn_pdrop"}, 0.1);
-    if (c.extent({"n_inner"}, g.ffn()) != g.ffn())
-      c.refuse("\"n_inner\" is not 4 times the width, which is not supported; remove it");
+    g.inner = c.extent({"n_inner"}, 0);
+    g.activation = read_activation(c, "activation_function", g.activation);
+    g.norm_epsilon = c.real("layer_norm_epsilon", 1e-5, 1e-30, 1);
+    g.deviation = read_deviation(c);
     check_heads(c, g.width, g.heads);
-    c.only("activation_function", "gelu_new");
-    c.only("layer_norm_epsilon", 1e-5);
     c.only("tie_word_embeddings", true);
     c.only("scale_attn_weights", true);
     c.only("scale_attn_by_inverse_layer_idx", false);

@@ -28,10 +28,10 @@ struct gptj_from_config {
     g.rotary_dim = c.extent({"rotary_dim"}, c.names("rotary_dim") ? g.width / g.heads : g.rotary_dim);
     if (g.rotary_dim % 2 != 0 || g.rotary_dim > g.width / g.heads)
       c.refuse(c.is("rotary_dim", g.rotary_dim) + "; write an even number up to the features of a head");
-    if (c.extent({"n_inner"}, g.ffn()) != g.ffn())
-      c.refuse("\"n_inner\" is not 4 times the width, which is not supported; remove it");
-    c.only("activation_function", "gelu_new");
-    c.only("layer_norm_epsilon", 1e-5);
+    g.inner = c.extent({"n_inner"}, 0);
+    g.activation = read_activation(c, "activation_function", g.activation);
+    g.norm_epsilon = c.real("layer_norm_epsilon", 1e-5, 1e-30, 1);
+    g.deviation = read_deviation(c);
     c.only("tie_word_embeddings", false);
     c.only("rotary", true);
     c.only("scale_attn_weights", true);

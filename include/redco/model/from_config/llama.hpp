@@ -18,7 +18,7 @@ struct llama_from_config {
     llama_config g;
     read_swiglu_keys(c, g, "LlamaForCausalLM", &g.scaling);
     g.attention_bias = c.flag("attention_bias", false);
-    c.only("mlp_bias", false);
+    g.mlp_bias = c.flag("mlp_bias", false);
     c.skip({"pretraining_tp"});
     bool const tied = c.flag("tie_word_embeddings", false);
     c.finish();

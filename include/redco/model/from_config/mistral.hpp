@@ -12,15 +12,15 @@ namespace redco {
 struct mistral_from_config {
   static constexpr std::string_view name = "mistral";
 
-  /// Calls `use` with the model. A sliding window of null is none, an absent one is that of the first release.
+  /// Calls `use` with the model, whose head may be tied. A sliding window of null is none, an absent one is that of the first release.
   template <class Use>
   static auto read(config_reader& c, Use&& use) {
     mistral model;
     read_swiglu_keys(c, model.config, "MistralForCausalLM");
     model.config.window = c.extent({"sliding_window"}, c.names("sliding_window") ? 0 : model.config.window);
-    c.only("tie_word_embeddings", false);
+    bool const tied = c.flag("tie_word_embeddings", false);
     c.finish();
-    return use(model);
+    return tied ? use(mistral_tied{model.config}) : use(model);
   }
 };
 

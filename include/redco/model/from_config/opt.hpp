@@ -46,14 +46,15 @@ struct opt_from_config {
     g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
     check_heads(c, g.width, g.heads);
     if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
-    c.only("activation_function", "relu");
+    g.activation = read_activation(c, "activation_function", g.activation);
     c.only("activation_dropout", 0.0);
     c.only("layerdrop", 0.0);
-    c.only("init_std", 0.02);
+    g.deviation = read_deviation(c, "init_std");
     c.only("enable_bias", true);
     c.only("layer_norm_elementwise_affine", true);
     c.only("_remove_final_layer_norm", false);
     c.only("tie_word_embeddings", true);
+    c.skip({"initializer_range"});
   }
 };
 

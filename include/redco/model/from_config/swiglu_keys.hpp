@@ -67,7 +67,8 @@ void read_swiglu_keys(config_reader& c, Config& g, std::string_view architecture
     c.refuse(std::to_string(g.heads) + " heads are not divisible by " + std::to_string(g.kv_heads) +
              " key-value heads; correct one of them");
   if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
-  c.only("hidden_act", "silu");
+  g.activation = read_activation(c, "hidden_act", g.activation);
+  g.deviation = read_deviation(c);
 }
 
 }  // namespace redco

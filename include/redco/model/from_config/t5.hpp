@@ -6,6 +6,7 @@
 #include <redco/model/t5_gated.hpp>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace redco {
@@ -14,29 +15,52 @@ namespace redco {
 struct t5_from_config {
   static constexpr std::string_view name = "t5";
 
-  /// Calls `use` with the model: gated and untied as in v1.1, or with ReLU and a tied head.
+  /// Calls `use` with the model: a plain feed-forward or a gated one as in v1.1, its head tied or its own. A head that reads
+  /// the embedding scales what it is given, so newer configurations, which always say that it is tied, tell the two apart by
+  /// `scale_decoder_outputs`.
   template <class Use>
   static auto read(config_reader& c, Use&& use) {
     read_common_keys(c, "T5ForConditionalGeneration", true);
-    json_value const* const kind = c.find("feed_forward_proj");
-    bool const gated = kind != nullptr && *kind == "gated-gelu";
-    if (!gated) {
-      c.only("feed_forward_proj", "relu");
-      c.only("tie_word_embeddings", true);
-    }
-    c.only("is_gated_act", gated);
-    c.only("dense_act_fn", gated ? "gelu_new" : "relu");
-    c.only("initializer_factor", 1.0);
-    c.skip({"n_positions", "classifier_dropout", "scale_decoder_outputs", "tie_word_embeddings"});
-    t5 plain;
-    t5_gated with_gate;
-    read_sizes(c, plain.config);
-    read_sizes(c, with_gate.config);
+    feed_forward const kind = read_feed_forward(c);
+    bool const named_tied = c.flag("tie_word_embeddings", true), scaled = c.flag("scale_decoder_outputs", named_tied);
+    if (scaled && !named_tied)
+      c.refuse(
+          "\"scale_decoder_outputs\" is true with a head that is not tied, which is not supported; correct one of "
+          "them");
+    c.skip({"n_positions", "classifier_dropout", "initializer_range"});
+    t5_config plain;
+    t5_gated_config gated;
+    plain.activation = gated.activation = kind.activation;
+    read_sizes(c, plain);
+    read_sizes(c, gated);
     c.finish();
-    return gated ? use(with_gate) : use(plain);
+    if (kind.gated) return scaled ? use(t5_gated_tied{gated}) : use(t5_gated{gated});
+    return scaled ? use(t5{plain}) : use(t5_untied{plain});
   }
 
  private:
+  struct feed_forward {
+    bool gated = false;
+    activation_kind activation = activation_kind::relu;
+  };
+
+  /// "relu", or "gated-gelu", which means the tanh approximation, or another function behind "gated-". Newer configurations
+  /// say both parts once more.
+  static feed_forward read_feed_forward(config_reader& c) {
+    feed_forward f;
+    json_value const* const value = c.find("feed_forward_proj");
+    std::string text = value != nullptr && value->is_string() ? value->get<std::string>() : "relu";
+    f.gated = text.starts_with("gated-");
+    if (f.gated) text.erase(0, 6);
+    json_value const named = {{"feed_forward_proj", f.gated && text == "gelu" ? "gelu_new" : text}};
+    config_reader inner(named, c.source());
+    f.activation = read_activation(inner, "feed_forward_proj", f.activation);
+    c.only("is_gated_act", f.gated);
+    if (read_activation(c, "dense_act_fn", f.activation) != f.activation)
+      c.refuse("\"dense_act_fn\" and \"feed_forward_proj\" name two functions; correct one of them");
+    return f;
+  }
+
   template <class Config>
   static void read_sizes(config_reader& c, Config& g) {
     g.vocab = c.extent({"vocab_size"});
@@ -50,6 +74,7 @@ struct t5_from_config {
     g.farthest = c.extent({"relative_attention_max_distance"}, 128);
     g.norm_epsilon = c.real("layer_norm_epsilon", 1e-6, 1e-30, 1);
     g.dropout = c.real("dropout_rate", 0.1, 0, 0.999);
+    g.deviation = c.real("initializer_factor", 1, 0, 1e6);
     if (g.head_dim > config_reader::most / g.heads) c.refuse("the heads have too many features; correct \"d_kv\"");
   }
 };

@@ -35,8 +35,9 @@ struct vit_from_config {
     if (g.image % g.patch != 0)
       c.refuse("images of " + std::to_string(g.image) + " pixels are not whole patches of " + std::to_string(g.patch) +
                "; correct \"image_size\" or \"patch_size\"");
-    c.only("hidden_act", "gelu");
-    c.only("qkv_bias", true);
+    g.activation = read_activation(c, "hidden_act", g.activation);
+    g.qkv_bias = c.flag("qkv_bias", true);
+    g.deviation = read_deviation(c);
     c.skip({"encoder_stride", "pooler_act", "pooler_output_size", "tie_word_embeddings"});
     c.finish();
     return use(model);

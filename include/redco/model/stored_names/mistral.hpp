@@ -7,5 +7,7 @@ namespace redco {
 
 template <>
 struct stored_names<mistral> : swiglu_decoder_names {};
+template <>
+struct stored_names<mistral_tied> : tied_swiglu_decoder_names {};
 
 }  // namespace redco

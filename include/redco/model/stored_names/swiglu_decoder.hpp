@@ -25,7 +25,10 @@ struct swiglu_decoder_names {
       stored_name{"layers.*.self_attn.o.bias", "model.layers.*.self_attn.o_proj.bias"},
       stored_name{"layers.*.mlp.gate.weight", "model.layers.*.mlp.gate_proj.weight"},
       stored_name{"layers.*.mlp.up.weight", "model.layers.*.mlp.up_proj.weight"},
+      stored_name{"layers.*.mlp.gate.bias", "model.layers.*.mlp.gate_proj.bias"},
+      stored_name{"layers.*.mlp.up.bias", "model.layers.*.mlp.up_proj.bias"},
       stored_name{"layers.*.mlp.down.weight", "model.layers.*.mlp.down_proj.weight"},
+      stored_name{"layers.*.mlp.down.bias", "model.layers.*.mlp.down_proj.bias"},
       stored_name{"lm_head.weight", "lm_head.weight"}};
   static constexpr std::array unread{std::string_view("model.layers.*.self_attn.rotary_emb.inv_freq")};
 };

@@ -2,16 +2,19 @@
 
 #include <redco/model/stored_name.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/model/t5_gated.hpp>
 
 #include <array>
 #include <string_view>
 
 namespace redco {
 
-template <>
-struct stored_names<t5> {
+/// What T5s are called in files: feed-forwards of either kind, the head only where it is not tied. Files may repeat the
+/// token embedding under the name of each side.
+struct t5_names {
   static constexpr std::array names{
       stored_name{"encoder.embed_tokens.weight", "shared.weight"},
+      stored_name{"lm_head.weight", "lm_head.weight"},
       stored_name{"encoder.relative_attention_bias.weight",
                   "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"},
       stored_name{"encoder.final_layer_norm.weight", "encoder.final_layer_norm.weight"},
@@ -21,6 +24,8 @@ struct stored_names<t5> {
       stored_name{"encoder.block.*.SelfAttention.o.weight", "encoder.block.*.layer.0.SelfAttention.o.weight"},
       stored_name{"encoder.block.*.SelfAttention.layer_norm.weight", "encoder.block.*.layer.0.layer_norm.weight"},
       stored_name{"encoder.block.*.DenseReluDense.wi.weight", "encoder.block.*.layer.1.DenseReluDense.wi.weight"},
+      stored_name{"encoder.block.*.DenseReluDense.gate.weight", "encoder.block.*.layer.1.DenseReluDense.wi_0.weight"},
+      stored_name{"encoder.block.*.DenseReluDense.up.weight", "encoder.block.*.layer.1.DenseReluDense.wi_1.weight"},
       stored_name{"encoder.block.*.DenseReluDense.wo.weight", "encoder.block.*.layer.1.DenseReluDense.wo.weight"},
       stored_name{"encoder.block.*.DenseReluDense.layer_norm.weight", "encoder.block.*.layer.1.layer_norm.weight"},
       stored_name{"decoder.relative_attention_bias.weight",
@@ -37,11 +42,28 @@ struct stored_names<t5> {
       stored_name{"decoder.block.*.EncDecAttention.o.weight", "decoder.block.*.layer.1.EncDecAttention.o.weight"},
       stored_name{"decoder.block.*.EncDecAttention.layer_norm.weight", "decoder.block.*.layer.1.layer_norm.weight"},
       stored_name{"decoder.block.*.DenseReluDense.wi.weight", "decoder.block.*.layer.2.DenseReluDense.wi.weight"},
+      stored_name{"decoder.block.*.DenseReluDense.gate.weight", "decoder.block.*.layer.2.DenseReluDense.wi_0.weight"},
+      stored_name{"decoder.block.*.DenseReluDense.up.weight", "decoder.block.*.layer.2.DenseReluDense.wi_1.weight"},
       stored_name{"decoder.block.*.DenseReluDense.wo.weight", "decoder.block.*.layer.2.DenseReluDense.wo.weight"},
       stored_name{"decoder.block.*.DenseReluDense.layer_norm.weight", "decoder.block.*.layer.2.layer_norm.weight"}};
+  static constexpr std::array unread{std::string_view("encoder.embed_tokens.weight"),
+                                     std::string_view("decoder.embed_tokens.weight")};
+};
+
+/// The same of a tied head, which files may repeat.
+struct tied_t5_names : t5_names {
   static constexpr std::array unread{std::string_view("encoder.embed_tokens.weight"),
                                      std::string_view("decoder.embed_tokens.weight"),
                                      std::string_view("lm_head.weight")};
 };
+
+template <>
+struct stored_names<t5> : tied_t5_names {};
+template <>
+struct stored_names<t5_untied> : t5_names {};
+template <>
+struct stored_names<t5_gated> : t5_names {};
+template <>
+struct stored_names<t5_gated_tied> : tied_t5_names {};
 
 }  // namespace redco

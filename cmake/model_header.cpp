@@ -1,0 +1,62 @@
+// Writes a config.json as a C++ header: model_header CONFIG NAME. Exit codes: 0, 64 arguments, 65 the configuration.
+#include <redco/model/from_config.hpp>
+
+#include <redco/meta/aggregate.hpp>
+#include <redco/meta/type_name.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+namespace {
+
+/// A value as C++ writes it: numbers as they are, doubles to the last bit, enumerations and aggregates by type.
+template <class T>
+std::string written(T const& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else if constexpr (std::is_enum_v<T>) {
+    return std::string(redco::type_name<T>()) + "{" + std::to_string(static_cast<int>(value)) + "}";
+  } else if constexpr (std::is_floating_point_v<T>) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.17g", static_cast<double>(value));
+    return text;
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::to_string(value);
+  } else {
+    std::string list;
+    redco::for_each_field(value, [&](auto const& member) { list += (list.empty() ? "" : ", ") + written(member); });
+    return "{" + list + "}";
+  }
+}
+
+/// The header of a model: that of its family, whose heads are tied or not.
+std::string header_of(std::string_view type) {
+  std::string name(type.substr(type.rfind(':') + 1));
+  for (std::string const end : {"_tied", "_untied"})
+    if (name.ends_with(end)) name.resize(name.size() - end.size());
+  return "redco/model/" + name + ".hpp";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc != 3) throw redco::error(redco::exit_code::usage, "model_header CONFIG NAME");
+  std::visit(
+      [&]<class M>(M const& model) {
+        std::string_view const type = redco::type_name<M>();
+        std::cout << "#pragma once\n\n#include <" << header_of(type) << ">\n\ninline constexpr " << type << ' ' << argv[2]
+                  << '{' << written(model.config) << "};\n";
+      },
+      redco::from_config(argv[1]).model);
+} catch (redco::error const& e) {
+  std::cerr << e.what() << '\n';
+  return static_cast<int>(e.code());
+} catch (std::exception const& e) {
+  std::cerr << e.what() << '\n';
+  return static_cast<int>(redco::exit_code::internal);
+}

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <redco/layer/activation_kind.hpp>
+#include <redco/layer/featurewise.hpp>
+#include <redco/layer/of.hpp>
+
+namespace redco {
+
+/// The activation function that `Kind`, an activation_kind or a function of the config, names. Kept for backward is its input,
+/// or its output where the derivative can be made from that.
+template <auto Kind>
+struct activation : featurewise_layer {
+  static constexpr auto kind = Kind;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    flow const input = w.activation;
+    bool const output = keeps_output(of<Kind>(config));
+    if (!output) w.keep("input");
+    w.produce(input.shape, input.split_dim, input.units);
+    if (output) w.keep("output");
+    w.backward(input);
+  }
+};
+
+}  // namespace redco

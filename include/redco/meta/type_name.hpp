@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string_view>
+
+namespace redco {
+
+namespace detail {
+
+template <class T>
+consteval auto written_type() {
+  return std::string_view(__PRETTY_FUNCTION__);
+}
+
+}  // namespace detail
+
+/// A type as the compiler writes it, with its namespaces: "redco::llama". For classes and enumerations, which g++ and clang
+/// write alike.
+template <class T>
+consteval std::string_view type_name() {
+  std::string_view const known = "char", text = detail::written_type<T>(), sample = detail::written_type<char>();
+  std::size_t const before = sample.rfind(known), behind = sample.size() - before - known.size();
+  return text.substr(before, text.size() - before - behind);
+}
+
+}  // namespace redco

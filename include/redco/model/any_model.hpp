@@ -1,0 +1,32 @@
+#pragma once
+
+#include <redco/model/bart.hpp>
+#include <redco/model/bert.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/gptj.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/mistral.hpp>
+#include <redco/model/opt.hpp>
+#include <redco/model/opt_post_norm.hpp>
+#include <redco/model/qwen2.hpp>
+#include <redco/model/roberta.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/model/t5_gated.hpp>
+#include <redco/model/vit.hpp>
+
+#include <variant>
+
+namespace redco {
+
+/// Models that continue a text.
+using decoders =
+    std::variant<gpt2, llama, llama_tied, mistral, mistral_tied, qwen2, qwen2_tied, gptj, opt, opt_post_norm>;
+
+/// Models that answer one text with another.
+using encoder_decoders = std::variant<bart, t5, t5_untied, t5_gated, t5_gated_tied>;
+
+/// Models that a config.json can describe, whatever its sizes.
+using any_model = std::variant<gpt2, llama, llama_tied, mistral, mistral_tied, qwen2, qwen2_tied, gptj, opt,
+                               opt_post_norm, bart, t5, t5_untied, t5_gated, t5_gated_tied, bert, roberta, vit>;
+
+}  // namespace redco
