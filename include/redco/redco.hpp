@@ -347,6 +347,7 @@
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/manifest.hpp>
+#include <redco/ckpt/open_files.hpp>
 #include <redco/ckpt/output_file.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/read_parts.hpp>
@@ -355,10 +356,15 @@
 #include <redco/ckpt/safetensors_reader.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
+#include <redco/ckpt/save_model.hpp>
+#include <redco/ckpt/save_model_options.hpp>
+#include <redco/ckpt/save_model_with.hpp>
 #include <redco/ckpt/save_options.hpp>
 #include <redco/ckpt/scalar_type.hpp>
+#include <redco/ckpt/shared_weights.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/ckpt/sweep_checkpoints.hpp>
+#include <redco/ckpt/weights_source.hpp>
 #include <redco/ckpt/workdir_lock.hpp>
 #include <redco/ckpt/write_manifest.hpp>
 #include <redco/ckpt/xxh64.hpp>

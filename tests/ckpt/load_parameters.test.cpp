@@ -5,6 +5,10 @@
 #include <redco/ckpt/output_file.hpp>
 #include <redco/ckpt/safetensors_plan.hpp>
 
+#include <redco/comm/ranks.hpp>
+
+#include "python.hpp"
+
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -34,14 +38,9 @@ redco::state_part wanted(std::string const& name, std::vector<std::int64_t> cons
   return {name, shape, at::full(place.shape, 9, at::TensorOptions(type)), place};
 }
 
-/// The python of the environment variable, of the working copy or of the system, if it has safetensors.
-std::string python_with_safetensors() {
-  char const* const chosen = std::getenv("REDCO_TEST_PYTHON");
-  for (std::string const python : {chosen ? chosen : "", ".deps/peers/bin/python", "python3"}) {
-    if (!python.empty() && std::system((python + " -c 'import safetensors' >/dev/null 2>&1").c_str()) == 0)
-      return python;
-  }
-  return "";
+void load_alone(redco::weights_source const& weights, std::vector<redco::state_part> const& parts,
+                std::vector<std::string> const& unread = {}) {
+  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) { redco::load_parameters(weights, parts, rank, unread); });
 }
 
 }  // namespace
@@ -53,15 +52,15 @@ TEST_CASE("a warm start reads each rank's box and converts floating types only")
   auto const weights = redco::open_weights(folder / "w.safetensors");
   std::vector<redco::state_part> parts{wanted("a", {5, 7}, {{1, 2}, {4, 3}}, at::kBFloat16),
                                        wanted("ids", {3}, redco::whole({3}), at::kLong)};
-  redco::load_parameters(weights, parts);
+  load_alone(weights, parts);
   CHECK(parts[0].local.equal(values.narrow(0, 1, 4).narrow(1, 2, 3).to(at::kBFloat16)));
   CHECK(parts[1].local.equal(at::arange(3, at::kLong)));
   std::vector<redco::state_part> const other{parts[0], wanted("ids", {3}, redco::whole({3}), at::kFloat)};
-  CHECK(ckpt_test::has(ckpt_test::error_of([&] { redco::load_parameters(weights, other); }).text,
+  CHECK(ckpt_test::has(ckpt_test::error_of([&] { load_alone(weights, other); }).text,
                        "\"ids\" has dtype I64"));
   std::vector<redco::state_part> const fewer{parts[0]};
-  CHECK(ckpt_test::error_of([&] { redco::load_parameters(weights, fewer); }).code == redco::exit_code::data);
-  CHECK(ckpt_test::error_of([&] { redco::load_parameters(weights, fewer, {"id"}); }).code == redco::exit_code::done);
+  CHECK(ckpt_test::error_of([&] { load_alone(weights, fewer); }).code == redco::exit_code::data);
+  CHECK(ckpt_test::error_of([&] { load_alone(weights, fewer, {"id"}); }).code == redco::exit_code::done);
 }
 
 TEST_CASE("a sharded index is read, and one that lies is refused") {
@@ -73,7 +72,7 @@ TEST_CASE("a sharded index is read, and one that lies is refused") {
     return ckpt_test::error_of([&] {
       std::vector<redco::state_part> parts{wanted("a", {2, 3}, redco::whole({2, 3}), at::kFloat),
                                            wanted("b", {5}, redco::whole({5}), at::kFloat)};
-      redco::load_parameters(redco::open_weights(folder.path()), parts);
+      load_alone(redco::open_weights(folder.path()), parts);
       CHECK(parts[1].local.equal(at::full({5}, 4.0F)));
     });
   };
@@ -136,10 +135,10 @@ TEST_CASE("every dtype survives a file, and Python's safetensors reads and write
     return right;
   };
   write_weights(folder / "ours.safetensors", all);
-  redco::load_parameters(redco::open_weights(folder / "ours.safetensors"), parts);
+  load_alone(redco::open_weights(folder / "ours.safetensors"), parts);
   CHECK(same() == 16);
 
-  std::string const python = python_with_safetensors();
+  std::string const python = ckpt_test::python_with_safetensors();
   if (python.empty()) {
     WARN("skipped: no Python with safetensors (scripts/bench --install-peers, or REDCO_TEST_PYTHON)");
     return;
@@ -165,6 +164,6 @@ serialize_file({name: spec(name, t) for name, t in tensors}, sys.argv[2], {"form
                            (folder / "ours.safetensors").string() + "' '" + (folder / "theirs.safetensors").string() +
                            "'";
   REQUIRE(std::system(call.c_str()) == 0);
-  redco::load_parameters(redco::open_weights(folder / "theirs.safetensors"), parts);
+  load_alone(redco::open_weights(folder / "theirs.safetensors"), parts);
   CHECK(same() == 16);
 }

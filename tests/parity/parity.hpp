@@ -1,6 +1,6 @@
 #pragma once
 
-// One folder of reference numbers against one family on one mesh: what is loaded, what it generates, logits, loss and every
+// One folder of reference numbers against one family on one mesh: what is loaded and saved again, what it generates, logits, loss and every
 // gradient in f32 and f64, and the loss after a step of AdamW in f64. That step moves each parameter by about the sign of its gradient, and
 // rounding of f32 decides signs of gradients a millionth of the largest.
 
@@ -9,7 +9,7 @@
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generate.hpp>
 #include <redco/ckpt/load_model.hpp>
-#include <redco/ckpt/read_parts.hpp>
+#include <redco/ckpt/save_model.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/nn/nn.hpp>
@@ -19,6 +19,7 @@
 #include <redco/optimizer/adamw.hpp>
 
 #include "parity/reference.hpp"
+#include "parity/saved_again.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -82,15 +83,20 @@ class check {
   void run(M const& model, mesh const& on, dtype compute) {
     adamw const optimizer = data_.optimizer();
     weights_source const weights = open_weights(data_.path);
+    temporary_folder const saved;
     run_ranks(on, {}, [&](rank_context& rank) {
       rank_state<M, adamw> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {});
-      load_model(weights, stored_names<M>::names, stored_names<M>::unread, state.master_parts());
+      using names = stored_names<M>;
+      load_model(weights, names::names, names::unread, state.master_parts(), rank);
+      save_model(saved.path, names::names, state.master_parts(), rank.world, {.type = stored_type(weights)});
       state.store.publish();
       std::int64_t const rows = data_.inputs.at("labels").size(0);
       share const mine{rows * rank.dp_index() / on.dp, rows * (rank.dp_index() + 1) / on.dp};
       if constexpr (Task == task::decoder || Task == task::encoder_decoder) check_generation(state, rank);
       check_step(state, optimizer, rank, mine);
     });
+    data_.expect(weights.files->bytes_read() <= bytes_of_files(weights), "bytes of the weights were read twice");
+    expect_saved(data_, weights, saved.path, stored_names<M>::unread);
   }
 
   template <class State>

@@ -107,6 +107,9 @@ class folder {
              std::to_string(largest));
   }
 
+  /// Anything else that must hold.
+  void expect(bool fits, std::string const& complaint) const { note(fits, complaint); }
+
   /// What did not fit; empty when all did.
   std::vector<std::string> const& complaints() const { return complaints_; }
   int compared() const { return compared_; }

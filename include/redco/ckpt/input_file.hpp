@@ -2,6 +2,7 @@
 
 #include <redco/diag/error.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -44,7 +45,10 @@ class input_file {
   }
 
   input_file(input_file&& other) noexcept
-      : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_) {}
+      : path_(std::move(other.path_)),
+        descriptor_(std::exchange(other.descriptor_, -1)),
+        size_(other.size_),
+        bytes_read_(other.bytes_read()) {}
   input_file& operator=(input_file&&) = delete;
   ~input_file() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -55,7 +59,10 @@ class input_file {
   /// Bytes when it was opened.
   std::uint64_t size() const { return size_; }
 
-  /// Fills `target` from `position` on.
+  /// Bytes that were read of it up to now, by all threads together.
+  std::uint64_t bytes_read() const noexcept { return bytes_read_.load(std::memory_order_relaxed); }
+
+  /// Fills `target` from `position` on. Any number of threads may read at once.
   void read(std::uint64_t position, std::span<std::byte> target) const {
     while (!target.empty()) {
       ::ssize_t const got = ::pread(descriptor_, target.data(), target.size(), static_cast<::off_t>(position));
@@ -64,6 +71,7 @@ class input_file {
       if (got == 0)
         fail(exit_code::data, "it ends at byte " + std::to_string(position) + ", it was cut while being read");
       position += static_cast<std::uint64_t>(got);
+      bytes_read_.fetch_add(static_cast<std::uint64_t>(got), std::memory_order_relaxed);
       target = target.subspan(static_cast<std::size_t>(got));
     }
   }
@@ -87,6 +95,7 @@ class input_file {
   std::filesystem::path path_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
+  mutable std::atomic<std::uint64_t> bytes_read_ = 0;
 };
 
 }  // namespace redco

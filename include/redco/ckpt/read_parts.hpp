@@ -3,6 +3,7 @@
 #include <redco/ckpt/box.hpp>
 #include <redco/ckpt/detail/check_entry.hpp>
 #include <redco/ckpt/manifest.hpp>
+#include <redco/ckpt/open_files.hpp>
 #include <redco/ckpt/safetensors_reader.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
@@ -10,10 +11,8 @@
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
-#include <filesystem>
-#include <map>
+#include <optional>
 #include <span>
-#include <string>
 
 namespace redco {
 
@@ -25,14 +24,12 @@ inline std::span<std::byte> bytes_of(at::Tensor const& dense) {
 
 }  // namespace detail
 
-/// Fills this rank's parts from the files of `directory`, reading from each stored part what it shares with the wanted
-/// box; padding becomes zero. Any mesh's parts are read from any other's, bit for bit; where the dtype differs the
+/// Fills this rank's parts from `files`, reading from each stored part what it shares with the wanted box, each byte once;
+/// padding becomes zero. Any mesh's parts are read from any other's, bit for bit; where the dtype differs the
 /// value is converted. Requires: `table` has every wanted name with the wanted shape, and its parts are whole. Errors:
 /// 65 when a file is missing or is not what the table says, 74 when it cannot be read; the parts are then half filled.
-inline void read_parts(std::filesystem::path const& directory, tensor_table const& table,
-                       std::span<state_part const> parts, links policy) {
+inline void read_parts(open_files const& files, tensor_table const& table, std::span<state_part const> parts) {
   at::NoGradGuard const no_grad;
-  std::map<std::string, safetensors_reader> files;
   for (state_part const& part : parts) {
     stored_tensor const& stored = table.at(part.name);
     at::Tensor const local = part.local.detach();
@@ -44,11 +41,10 @@ inline void read_parts(std::filesystem::path const& directory, tensor_table cons
       box const held{source.offset, source.shape};
       std::optional<box> const common = intersect(part.place, held);
       if (!common) continue;
-      auto file = files.find(source.file);
-      if (file == files.end()) file = files.try_emplace(source.file, directory / source.file, policy).first;
-      detail::check_entry(file->second, part.name, stored.type, source.shape);
-      file->second.read(part.name, relative_to(*common, held), detail::bytes_of(target), target.sizes(),
-                        relative_to(*common, part.place).offset);
+      safetensors_reader const& file = files[source.file];
+      detail::check_entry(file, part.name, stored.type, source.shape);
+      file.read(part.name, relative_to(*common, held), detail::bytes_of(target), target.sizes(),
+                relative_to(*common, part.place).offset);
     }
     if (!direct) {
       part.local.copy_(target);

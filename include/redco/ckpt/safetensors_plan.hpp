@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -29,13 +30,15 @@ struct safetensors_plan {
   std::uint64_t bytes() const { return header.size() + (entries.empty() ? 0 : entries.back().end); }
 };
 
-/// Plans the file. `begin` and `end` of the entries are not read. Error 70 when a name is twice there or cannot be
-/// written.
-inline safetensors_plan plan_safetensors(std::vector<safetensors_entry> entries) {
+/// Plans the file. `begin` and `end` of the entries are not read; `metadata` are texts that the header carries. Error 70 when
+/// a name is twice there or cannot be written.
+inline safetensors_plan plan_safetensors(std::vector<safetensors_entry> entries,
+                                         std::map<std::string, std::string> const& metadata = {}) {
   std::sort(entries.begin(), entries.end(), [](safetensors_entry const& a, safetensors_entry const& b) {
     return size_of(a.type) != size_of(b.type) ? size_of(a.type) > size_of(b.type) : a.name < b.name;
   });
   std::string text = "{";
+  if (!metadata.empty()) text += "\"__metadata__\":" + dump_json(json_value(metadata));
   std::uint64_t running = 0;
   std::unordered_set<std::string_view> names;
   for (safetensors_entry& entry : entries) {

@@ -25,8 +25,8 @@ namespace redco {
 
 /// A safetensors file, open for reading any box of any of its tensors.
 /// The file may come from anywhere: opening it costs memory and time in proportion to its header, checks everything the
-/// format promises, and runs nothing. Values are not looked at (NaN is legal in a file). Errors: 65 naming file, tensor
-/// and cause; 74 when the system cannot read.
+/// format promises, and runs nothing. Values are not looked at (NaN is legal in a file). Any number of threads may read at
+/// once. Errors: 65 naming file, tensor and cause; 74 when the system cannot read.
 class safetensors_reader {
  public:
   explicit safetensors_reader(std::filesystem::path const& path, links policy = links::followed) : file_(path, policy) {
@@ -83,36 +83,42 @@ class safetensors_reader {
       throw error(exit_code::internal, "reading tensor " + detail::shown(name) + " of " + path().string() +
                                            ": the box does not lie inside both arrays");
     }
-    window buffer;
+    window ahead;
     std::uint64_t const first = data_ + entry->begin;
-    detail::for_each_run(
-        {entry->shape, source.offset}, {target_shape, target_offset}, source.shape,
-        [&](std::int64_t from, std::int64_t to, std::int64_t count) {
-          auto const position = first + static_cast<std::uint64_t>(from) * item;
-          read_run(buffer, position, data_ + entry->end,
-                   target.subspan(static_cast<std::size_t>(to) * item, static_cast<std::size_t>(count) * item));
-        });
+    std::int64_t const stretch = detail::run_of(entry->shape, source.shape);
+    std::int64_t done = 0;
+    detail::for_each_run({entry->shape, source.offset}, {target_shape, target_offset}, source.shape,
+                         [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+                           read_run(ahead, first + static_cast<std::uint64_t>(from) * item,
+                                    static_cast<std::uint64_t>(stretch - done % stretch) * item,
+                                    target.subspan(static_cast<std::size_t>(to) * item,
+                                                   static_cast<std::size_t>(count) * item));
+                           done += count;
+                         });
   }
 
+  /// Bytes that were read of the file up to now, its header's among them.
+  std::uint64_t bytes_read() const noexcept { return file_.bytes_read(); }
+
  private:
-  /// A stretch of the file that was read ahead, because the runs in it are short and lie close together.
+  /// A stretch of the file, wanted to its last byte, that goes to several places of the target.
   struct window {
     std::uint64_t position = 0;
     std::vector<std::byte> bytes;
-    std::uint64_t last_end = 0;  ///< of the run before
   };
 
-  void read_run(window& buffer, std::uint64_t position, std::uint64_t end, std::span<std::byte> target) const {
-    constexpr std::uint64_t far = 64 << 10;
-    constexpr std::uint64_t ahead = 512 << 10;
-    bool const close = position - std::exchange(buffer.last_end, position + target.size()) < far;
-    if (target.size() >= far || !close) return file_.read(position, target);
-    if (position < buffer.position || position + target.size() > buffer.position + buffer.bytes.size()) {
-      buffer.position = position;
-      buffer.bytes.resize(static_cast<std::size_t>(std::min(ahead, end - position)));
-      file_.read(position, buffer.bytes);
+  /// Reads one of the runs of a box, which have the same size and come in the order of the file. `left` bytes of the box,
+  /// a multiple of the run, lie one behind the other from `position` on. No byte is read twice and none that is not wanted:
+  /// what lies between two stretches may be another rank's to read.
+  void read_run(window& ahead, std::uint64_t position, std::uint64_t left, std::span<std::byte> target) const {
+    constexpr std::uint64_t most = 512 << 10;
+    if (target.size() == left || 2 * target.size() > most) return file_.read(position, target);
+    if (position >= ahead.position + ahead.bytes.size()) {
+      ahead.position = position;
+      ahead.bytes.resize(static_cast<std::size_t>(std::min(left, most / target.size() * target.size())));
+      file_.read(position, ahead.bytes);
     }
-    std::memcpy(target.data(), buffer.bytes.data() + (position - buffer.position), target.size());
+    std::memcpy(target.data(), ahead.bytes.data() + (position - ahead.position), target.size());
   }
 
   input_file file_;

@@ -37,6 +37,14 @@ inline void check_part(state_part const& part) {
                     " that a rank wants to save or load does not fit the tensor. Check its box and shape.");
 }
 
+/// A view of the values that the box holds, without padding.
+inline at::Tensor held_values(state_part const& part) {
+  at::Tensor values = part.local.detach();
+  for (std::size_t d = 0; d < part.place.shape.size(); ++d)
+    values = values.narrow(static_cast<std::int64_t>(d), 0, part.place.shape[d]);
+  return values;
+}
+
 }  // namespace detail
 
 }  // namespace redco

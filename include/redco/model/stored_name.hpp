@@ -6,14 +6,14 @@
 
 namespace redco {
 
-/// Where a file keeps a parameter of ours. In both names `*` stands for the number of a repeated layer. Ones that the file
-/// has in front of our extents do not count.
+/// Where a file keeps a parameter of ours. In both names `*` stands for the number of a repeated layer.
 struct stored_name {
   std::string_view ours;
   std::string_view theirs;
   bool transposed = false;  ///< the file has rows and columns exchanged
   int part = 0;             ///< ours is this one of
   int parts = 1;            ///< so many that the file keeps as one tensor, one behind the other along our first extent
+  int ones = 0;             ///< extents of 1 that the file has in front of ours
 };
 
 /// How files of the reference implementation name the parameters of the model M:

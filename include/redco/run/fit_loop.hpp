@@ -15,6 +15,7 @@
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/ckpt/shared_weights.hpp>
 #include <redco/ckpt/sweep_checkpoints.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/pipeline/batch_of.hpp>
@@ -57,7 +58,7 @@ class fit_loop {
 
   fit_loop(deployer& where, rank_context& rank, rank_state<M, Optimizer>& state, Pipeline const& pipeline,
            Optimizer const& optimizer, examples<Example> const& train, Options const& options,
-           fit_report<output>& report)
+           shared_weights const& warm_start, fit_report<output>& report)
       : where_(where),
         rank_(rank),
         state_(state),
@@ -65,6 +66,7 @@ class fit_loop {
         optimizer_(optimizer),
         train_(train),
         options_(options),
+        warm_start_(warm_start),
         report_(report),
         best_(options.save_argmin, options.save_argmax) {}
 
@@ -105,7 +107,7 @@ class fit_loop {
       resume(*found);
     } else if (!options_.warm_start.empty()) {
       auto const parts = state_.master_parts();
-      load_parameters(open_weights(options_.warm_start), parts);
+      load_parameters(warm_start_.open(), parts, rank_);
       state_.store.publish();
     }
     first_step_ = step_;
@@ -364,6 +366,7 @@ class fit_loop {
   Optimizer const& optimizer_;
   examples<Example> const& train_;
   Options const& options_;
+  shared_weights const& warm_start_;
   fit_report<output>& report_;
   best_metrics best_;
   best_metrics::table saved_best_;

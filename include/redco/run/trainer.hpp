@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/ckpt/shared_weights.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/model/model.hpp>
@@ -85,13 +86,14 @@ class trainer {
     try {
       examples<example> const data(std::forward<Range>(train));
       check(data.size(), options);
+      shared_weights const warm_start(options.warm_start);
       where_.run([&](rank_context& rank) {
         auto& state = states_[static_cast<std::size_t>(rank.rank)];
         if (!state)
           state = std::make_unique<rank_state<M, Optimizer>>(model_, plan_, optimizer_, where_.compute(),
                                                              where_.options().seed, rank.rank, options.frozen);
         fit_loop<example, M, Pipeline, Optimizer, options_for<example>>(where_, rank, *state, pipeline_, optimizer_,
-                                                                        data, options, report)
+                                                                        data, options, warm_start, report)
             .run();
       });
       if (report.preempted) {

@@ -5,6 +5,7 @@
 #include <redco/ckpt/manifest.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/meta/glob.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -23,13 +24,20 @@ inline std::string text_of(std::vector<std::int64_t> const& shape) {
 
 /// How strictly two tables are compared.
 struct comparison {
-  std::vector<std::string> unread;  ///< names in the file that begin with one of these need not be wanted
+  std::vector<std::string> unread;  ///< names in the file that match one of these patterns need not be wanted
   bool any_float = false;           ///< a floating type may be read as another one
 };
 
+/// Patterns of the names that begin so.
+inline std::vector<std::string> names_beginning_with(std::vector<std::string> beginnings) {
+  for (std::string& text : beginnings) text += "*";
+  return beginnings;
+}
+
 inline bool floating(file_dtype type) { return type <= file_dtype::f8_e4m3; }
 
-/// One sentence for each tensor that is missing, is there without being wanted, or has another shape or dtype.
+/// One sentence for each tensor that is missing, is there without being wanted, or has another shape or dtype, sorted by
+/// name.
 inline std::vector<std::string> differences(tensor_table const& stored, tensor_table const& wanted,
                                             comparison const& how) {
   std::vector<std::string> all;
@@ -50,9 +58,10 @@ inline std::vector<std::string> differences(tensor_table const& stored, tensor_t
   }
   for (auto const& [name, have] : stored) {
     bool const unread = std::any_of(how.unread.begin(), how.unread.end(),
-                                    [&tensor = name](std::string const& prefix) { return tensor.starts_with(prefix); });
+                                    [&tensor = name](std::string const& pattern) { return glob(pattern, tensor); });
     if (!unread && !wanted.contains(name)) all.push_back(shown(name) + " is in the file, the model has no such tensor");
   }
+  std::sort(all.begin(), all.end());
   return all;
 }
 
@@ -64,6 +73,7 @@ inline void refuse_differences(std::string const& source, std::vector<std::strin
       source + " does not belong to this model or optimizer: " + std::to_string(all.size()) + " differences";
   if (all.size() > most) text += ", the first 20 are";
   for (std::size_t i = 0; i < std::min(all.size(), most); ++i) text += "\n  " + all[i];
+  if (all.size() > most) text += "\n  and " + std::to_string(all.size() - most) + " more";
   throw error(exit_code::data, text + "\nUse the configuration it was saved with, or another checkpoint.");
 }
 

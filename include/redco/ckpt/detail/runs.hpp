@@ -14,6 +14,16 @@ struct dense_place {
   std::span<std::int64_t const> offset;  ///< of the box in it
 };
 
+/// How many elements of a box of this shape lie one behind the other in a dense row-major array that has it in some place.
+inline std::int64_t run_of(std::span<std::int64_t const> array, std::span<std::int64_t const> shape) {
+  std::int64_t run = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    run *= shape[d];
+    if (shape[d] != array[d]) break;
+  }
+  return run;
+}
+
 /// Calls `visit(source element, target element, elements)` for every run of elements that is contiguous in both arrays,
 /// in the order of the source. Requires: the box lies inside both arrays, and all have the same number of dimensions.
 template <class Visit>

@@ -53,14 +53,6 @@ inline tensor_table described(std::span<state_part const> parts) {
   return table;
 }
 
-/// The values of the box, dense, in the memory of the host.
-inline at::Tensor dense_box(state_part const& part) {
-  at::Tensor values = part.local.detach();
-  for (std::size_t d = 0; d < part.place.shape.size(); ++d)
-    values = values.narrow(static_cast<std::int64_t>(d), 0, part.place.shape[d]);
-  return values.to(at::kCPU).contiguous();
-}
-
 /// Writes one file of parts and adds it, and them, to the rank's share of the manifest.
 template <file_ops Ops> void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
                                          std::vector<state_part const*> const& parts, manifest& share) {
@@ -75,7 +67,7 @@ template <file_ops Ops> void write_parts(Ops& ops, std::filesystem::path const& 
   output_file<Ops> file(ops, directory / name);
   file.write(plan.header);
   for (safetensors_entry const& entry : plan.entries) {
-    at::Tensor const values = dense_box(*by_name.at(entry.name));
+    at::Tensor const values = held_values(*by_name.at(entry.name)).to(at::kCPU).contiguous();
     file.write(std::span(static_cast<std::byte const*>(values.data_ptr()), values.nbytes()));
   }
   file.finish();

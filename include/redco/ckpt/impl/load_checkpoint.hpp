@@ -7,6 +7,7 @@
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/manifest.hpp>
+#include <redco/ckpt/open_files.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/write_manifest.hpp>
@@ -40,11 +41,12 @@ REDCO_INLINE void load_checkpoint(found_checkpoint const& checkpoint, std::span<
     manifest all;
     for (std::string const& wish : wishes) detail::merge(all, detail::parse_manifest(wish, "a rank's wish"));
     detail::refuse_differences(checkpoint.directory.string(),
-                               detail::differences(checkpoint.facts.tensors, all.tensors, {.unread = options.unread}));
+                               detail::differences(checkpoint.facts.tensors, all.tensors,
+                                                   {.unread = detail::names_beginning_with(options.unread)}));
     return std::string();
   });
   detail::together(world, [&] {
-    read_parts(checkpoint.directory, checkpoint.facts.tensors, parts, links::refused);
+    read_parts(open_files(checkpoint.directory, links::refused), checkpoint.facts.tensors, parts);
     return std::string();
   });
 }

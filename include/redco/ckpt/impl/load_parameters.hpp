@@ -2,92 +2,24 @@
 
 #include <redco/ckpt/load_parameters.hpp>
 
-#include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/detail/differences.hpp>
-#include <redco/ckpt/detail/names.hpp>
+#include <redco/ckpt/detail/read_once.hpp>
+#include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
-#include <redco/ckpt/read_parts.hpp>
-#include <redco/ckpt/safetensors_reader.hpp>
-#include <redco/json/impl/value.hpp>
-#include <redco/json/parse.hpp>
 #include <redco/config.hpp>
-
-#include <map>
-#include <utility>
 
 namespace redco {
 
-namespace detail {
-
-inline void add_file(weights_source& source, safetensors_reader const& file, std::string const& name) {
-  for (safetensors_entry const& entry : file.entries()) {
-    tensor_part whole_file{name, std::vector<std::int64_t>(entry.shape.size(), 0), entry.shape};
-    if (!source.tensors.try_emplace(entry.name, stored_tensor{entry.type, entry.shape, {whole_file}}).second) {
-      throw error(exit_code::data, "tensor " + shown(entry.name) + " is in two files of " + source.directory.string() +
-                                       ". Fetch the weights again.");
-    }
-  }
-}
-
-/// An index {"metadata": {"total_size": bytes}, "weight_map": {tensor: file}}, each promise checked against the files.
-inline weights_source read_index(std::filesystem::path const& path) {
-  weights_source source{.directory = path.parent_path(), .tensors = {}};
-  auto const fail = [&](std::string const& why) {
-    throw error(exit_code::data,
-                path.string() + " is not a valid index of weights: " + why + ". Fetch the weights again.");
-  };
-  json_limits constexpr limits{};
-  json_value const index = parse_json(input_file(path).text(limits.bytes), path.string(), limits);
-  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
-    fail("it has no weight_map");
-  std::map<std::string, std::string> files;  // by tensor
-  std::map<std::string, safetensors_reader> readers;
-  for (auto const& [tensor, value] : index["weight_map"].items()) {
-    if (!value.is_string() || !plain_name(value.get_ref<std::string const&>()))
-      fail("the file of tensor " + shown(tensor) + " is not a plain file name");
-    auto const& file = value.get_ref<std::string const&>();
-    files[tensor] = file;
-    if (!readers.contains(file))
-      add_file(source, readers.try_emplace(file, source.directory / file).first->second, file);
-    if (readers.at(file).find(tensor) == nullptr) fail("tensor " + shown(tensor) + " is not in its file " + file);
-  }
-  std::uint64_t bytes = 0;
-  for (auto const& [name, tensor] : source.tensors) {
-    if (!files.contains(name)) fail("it does not name tensor " + shown(name) + " of " + tensor.parts.front().file);
-    bytes += static_cast<std::uint64_t>(count_of(tensor.shape) * size_of(tensor.type));
-  }
-  if (index.contains("metadata") && index["metadata"].is_object() && index["metadata"].contains("total_size")) {
-    json_value const& total = index["metadata"]["total_size"];
-    if (!total.is_number_unsigned() || total.get<std::uint64_t>() != bytes)
-      fail("its total_size is not the " + std::to_string(bytes) + " bytes of the tensors");
-  }
-  return source;
-}
-
-}  // namespace detail
-
-REDCO_INLINE weights_source open_weights(std::filesystem::path const& path) {
-  if (std::filesystem::is_directory(path)) {
-    if (std::filesystem::exists(path / "manifest.json")) {
-      weights_source source{path, check_checkpoint(path).tensors, links::refused};
-      std::erase_if(source.tensors, [](auto const& tensor) { return detail::kind_of(tensor.first) != "parameters"; });
-      return source;
-    }
-    bool const one = std::filesystem::exists(path / "model.safetensors");
-    return open_weights(path / (one ? "model.safetensors" : "model.safetensors.index.json"));
-  }
-  if (path.extension() == ".json") return detail::read_index(path);
-  weights_source source{.directory = path.parent_path(), .tensors = {}};
-  detail::add_file(source, safetensors_reader(path), path.filename().string());
-  return source;
-}
-
-REDCO_INLINE void load_parameters(weights_source const& weights, std::span<state_part const> parts,
+REDCO_INLINE void load_parameters(weights_source const& weights, std::span<state_part const> parts, rank_context& rank,
                                   std::vector<std::string> const& unread) {
-  std::vector<std::string> const all =
-      detail::differences(weights.tensors, detail::described(parts), {.unread = unread, .any_float = true});
-  detail::refuse_differences(weights.directory.string(), all);
-  read_parts(weights.directory, weights.tensors, parts, weights.policy);
+  detail::together(rank.world, [&] {
+    detail::refuse_differences(
+        weights.files->directory().string(),
+        detail::differences(weights.tensors, detail::described(parts),
+                            {.unread = detail::names_beginning_with(unread), .any_float = true}));
+    return std::string();
+  });
+  detail::read_once(weights, parts, parts, rank);
 }
 
 }  // namespace redco

@@ -12,7 +12,7 @@ template <>
 struct stored_names<bart> {
   static constexpr std::array names{
       stored_name{"encoder.embed_tokens.weight", "model.shared.weight"},
-      stored_name{"final_logits.bias", "final_logits_bias"},
+      stored_name{.ours = "final_logits.bias", .theirs = "final_logits_bias", .ones = 1},
       stored_name{"encoder.embed_positions.weight", "model.encoder.embed_positions.weight"},
       stored_name{"encoder.layernorm_embedding.weight", "model.encoder.layernorm_embedding.weight"},
       stored_name{"encoder.layernorm_embedding.bias", "model.encoder.layernorm_embedding.bias"},

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <redco/ckpt/box.hpp>
+#include <redco/ckpt/detail/merged.hpp>
+#include <redco/ckpt/detail/together.hpp>
+#include <redco/ckpt/manifest.hpp>
+#include <redco/ckpt/scalar_type.hpp>
+#include <redco/ckpt/state_part.hpp>
+#include <redco/ckpt/write_manifest.hpp>
+
+#include <redco/comm/group.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// Tensors whose parts the ranks hold, and how any box of one comes together on rank 0. Floating-point values are converted
+/// to `floating`, where it is given.
+class gathered_tensors {
+ public:
+  /// All ranks: `own` may have several parts of one tensor. Error 70 when the owners' boxes do not make each tensor whole.
+  gathered_tensors(std::vector<state_part> own, std::optional<at::ScalarType> floating, group& world)
+      : own_(std::move(own)), floating_(floating), world_(world) {
+    std::vector<std::string> const shares = together(world_, [&] {
+      manifest share;
+      share.run = "save";
+      for (state_part const& part : own_) {
+        check_part(part);
+        stored_tensor const described{file_dtype_of(type_of(part)), part.shape, {}};
+        stored_tensor& tensor = share.tensors.try_emplace(part.name, described).first->second;
+        if (part.owner && count_of(part.place.shape) > 0)
+          tensor.parts.push_back({std::to_string(world_.rank()), part.place.offset, part.place.shape});
+      }
+      return write_manifest(share);
+    });
+    table_ = merged({}, shares).tensors;
+  }
+
+  /// Every tensor; a part's `file` is the rank that owns it.
+  tensor_table const& table() const { return table_; }
+
+  /// The box of the tensor, dense, on rank 0; nothing elsewhere. All ranks call it with the same box.
+  at::Tensor on_first(std::string const& name, box const& wanted) const {
+    stored_tensor const& tensor = table_.at(name);
+    at::Tensor values;
+    for (tensor_part const& part : tensor.parts) {
+      std::optional<box> const common = intersect(wanted, {part.offset, part.shape});
+      if (!common) continue;
+      at::Tensor const piece = piece_on_first(name, part, relative_to(*common, {part.offset, part.shape}));
+      if (world_.rank() != 0) continue;
+      if (common->shape == wanted.shape) return piece.contiguous();
+      if (!values.defined()) values = at::empty(wanted.shape, piece.options());
+      corner(values, relative_to(*common, wanted)).copy_(piece);
+    }
+    return values;
+  }
+
+ private:
+  at::ScalarType type_of(state_part const& part) const {
+    return floating_ && part.local.is_floating_point() ? *floating_ : part.local.scalar_type();
+  }
+
+  static at::Tensor corner(at::Tensor values, box const& place) {
+    for (std::size_t d = 0; d < place.shape.size(); ++d)
+      values = values.narrow(static_cast<std::int64_t>(d), place.offset[d], place.shape[d]);
+    return values;
+  }
+
+  /// A box of one part, on rank 0.
+  at::Tensor piece_on_first(std::string const& name, tensor_part const& part, box const& place) const {
+    int const holder = std::stoi(part.file);
+    if (world_.rank() == holder) {
+      auto const mine = std::find_if(own_.begin(), own_.end(), [&](state_part const& p) {
+        return p.name == name && p.owner && p.place.offset == part.offset && p.place.shape == part.shape;
+      });
+      at::Tensor const values = corner(mine->local.detach(), place).to(at::kCPU, type_of(*mine));
+      if (holder != 0) world_.send(values, 0);
+      return values;
+    }
+    if (world_.rank() != 0) return {};
+    at::Tensor const values = at::empty(place.shape, scalar_type_of(table_.at(name).type));
+    world_.recv(values, holder);
+    return values;
+  }
+
+  std::vector<state_part> own_;
+  std::optional<at::ScalarType> floating_;
+  group& world_;
+  tensor_table table_;
+};
+
+}  // namespace redco::detail

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <redco/ckpt/detail/differences.hpp>
+#include <redco/ckpt/detail/together.hpp>
+#include <redco/ckpt/read_parts.hpp>
+#include <redco/ckpt/state_part.hpp>
+#include <redco/ckpt/weights_source.hpp>
+#include <redco/ckpt/xxh64.hpp>
+
+#include <redco/comm/rank_context.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace redco::detail {
+
+/// Who holds a part alike, and which of them reads it.
+struct part_holders {
+  std::vector<int> shards;  ///< ranks of the mp group that hold the same box as this one, in every replica
+  int shard = 0;            ///< of these, the one that reads
+  int replica = 0;          ///< in this replica
+};
+
+/// The holders of each of this rank's parts. They take turns, so that the work is spread.
+inline std::vector<part_holders> holders_of(std::span<state_part const> parts, rank_context& rank) {
+  auto const count = static_cast<std::int64_t>(parts.size());
+  at::Tensor const boxes = at::empty({count}, at::kLong);
+  auto* const own = boxes.mutable_data_ptr<std::int64_t>();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    box const& place = parts[i].place;
+    own[i] = static_cast<std::int64_t>(xxh64::of(parts[i].name + text_of(place.offset) + text_of(place.shape)));
+  }
+  at::Tensor const all = rank.mp.all_gather(boxes, 0);
+  auto const* const hash = all.const_data_ptr<std::int64_t>();
+  std::vector<part_holders> holders(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    part_holders& of = holders[i];
+    for (int shard = 0; shard < rank.mp.size(); ++shard) {
+      if (hash[static_cast<std::size_t>(shard) * parts.size() + i] == own[i]) of.shards.push_back(shard);
+    }
+    of.replica = static_cast<int>(i % static_cast<std::size_t>(rank.dp.size()));
+    of.shard = of.shards[i / static_cast<std::size_t>(rank.dp.size()) % of.shards.size()];
+  }
+  return holders;
+}
+
+/// Gives what one rank has read to all others that hold it.
+inline void hand_on(at::Tensor const& values, part_holders const& of, rank_context& rank) {
+  if (rank.dp.rank() == of.replica) {
+    if (static_cast<int>(of.shards.size()) == rank.mp.size()) {
+      rank.mp.broadcast(values, of.shard);
+    } else if (rank.mp.rank() != of.shard) {
+      rank.mp.recv(values, of.shard);
+    } else {
+      for (int const shard : of.shards) {
+        if (shard != of.shard) rank.mp.send(values, shard);
+      }
+    }
+  }
+  rank.dp.broadcast(values, of.replica);
+}
+
+/// Fills every rank's `parts`, each byte of the files read by one rank; padding becomes zero. `stored` are the same parts as
+/// the files have them. All ranks call it with the same tensors in the same order; those that hold a part alike hold it in
+/// the same dtype. When a rank cannot read, all throw its error.
+inline void read_once(weights_source const& weights, std::span<state_part const> stored,
+                      std::span<state_part const> parts, rank_context& rank) {
+  at::NoGradGuard const no_grad;
+  std::vector<part_holders> const holders = holders_of(parts, rank);
+  together(rank.world, [&] {
+    std::vector<state_part> to_read;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].local.sizes() != at::IntArrayRef(parts[i].place.shape)) parts[i].local.zero_();
+      if (rank.mp.rank() == holders[i].shard && rank.dp.rank() == holders[i].replica) to_read.push_back(stored[i]);
+    }
+    read_parts(*weights.files, weights.tensors, to_read);
+    return std::string();
+  });
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (count_of(parts[i].place.shape) > 0) hand_on(parts[i].local, holders[i], rank);
+  }
+}
+
+}  // namespace redco::detail

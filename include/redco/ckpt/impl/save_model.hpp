@@ -1,0 +1,17 @@
+#pragma once
+
+#include <redco/ckpt/save_model.hpp>
+
+#include <redco/ckpt/file_ops.hpp>
+#include <redco/ckpt/save_model_with.hpp>
+#include <redco/config.hpp>
+
+namespace redco {
+
+REDCO_INLINE void save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
+                             std::span<state_part const> parts, group& world, save_model_options const& options) {
+  posix_file_ops ops;
+  save_model_with(ops, directory, names, parts, world, options);
+}
+
+}  // namespace redco

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <redco/ckpt/box.hpp>
+#include <redco/ckpt/detail/gathered_tensors.hpp>
+#include <redco/ckpt/detail/in_file.hpp>
+#include <redco/ckpt/detail/together.hpp>
+#include <redco/ckpt/detail/weights_files.hpp>
+#include <redco/ckpt/detail/weights_folder.hpp>
+#include <redco/ckpt/file_ops.hpp>
+#include <redco/ckpt/output_file.hpp>
+#include <redco/ckpt/read_parts.hpp>
+#include <redco/ckpt/save_model_options.hpp>
+#include <redco/ckpt/state_part.hpp>
+
+#include <redco/comm/group.hpp>
+#include <redco/tensor/scalar_type.hpp>
+#include <redco/model/stored_name.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+namespace detail {
+
+/// Calls `visit(box)` for slabs of rows of a tensor, in the order of its bytes, of at most 16 MiB or one row.
+template <class Visit>
+void for_each_slab(safetensors_entry const& entry, Visit visit) {
+  constexpr std::int64_t most = 16 << 20;
+  box slab = redco::whole(entry.shape);
+  if (entry.begin == entry.end) return;
+  if (entry.shape.empty()) return visit(slab);
+  std::int64_t const extent = entry.shape.front();
+  std::int64_t const row = static_cast<std::int64_t>(entry.end - entry.begin) / extent;
+  std::int64_t const rows = std::max<std::int64_t>(1, most / row);
+  for (std::int64_t begin = 0; begin < extent; begin += rows) {
+    slab.offset.front() = begin;
+    slab.shape.front() = std::min(rows, extent - begin);
+    visit(slab);
+  }
+}
+
+/// Writes one file of whole tensors. All ranks call it; rank 0 alone writes, and all throw its error.
+template <file_ops Ops>
+void write_whole(Ops& ops, std::filesystem::path const& path, safetensors_plan const& plan,
+                 gathered_tensors const& tensors, group& world) {
+  std::optional<output_file<Ops>> file;
+  auto const on_first = [&](auto work) {
+    together(world, [&] {
+      if (world.rank() == 0) work();
+      return std::string();
+    });
+  };
+  on_first([&] { file.emplace(ops, path).write(plan.header); });
+  for (safetensors_entry const& entry : plan.entries) {
+    for_each_slab(entry, [&](box const& slab) {
+      at::Tensor const values = tensors.on_first(entry.name, slab);
+      on_first([&] { file->write(bytes_of(values)); });  // who sends waits here: at most one slab is under way
+    });
+  }
+  on_first([&] { file->finish(); });
+}
+
+}  // namespace detail
+
+/// `save_model` with the system calls of `ops`: those of this machine, or ones that fail when a test says so.
+template <file_ops Ops>
+void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span<stored_name const> names,
+                     std::span<state_part const> parts, group& world, save_model_options const& options) {
+  at::NoGradGuard const no_grad;
+  std::vector<state_part> own;
+  std::vector<std::string> order;
+  detail::together(world, [&] {
+    own = detail::in_files(names, parts);
+    std::set<std::string_view> seen;
+    for (state_part const& part : own) {
+      if (seen.insert(part.name).second) order.push_back(part.name);
+    }
+    return std::string();
+  });
+  std::optional<at::ScalarType> floating;
+  if (options.type) floating = scalar_type_of(*options.type);
+  detail::gathered_tensors const tensors(std::move(own), floating, world);
+  auto const files = detail::weights_files(tensors.table(), order, options.file_bytes);
+
+  detail::weights_folder<Ops> folder(ops, directory);
+  bool const first = world.rank() == 0;
+  try {
+    detail::together(world, [&] {
+      if (first) folder.begin();
+      return std::string();
+    });
+    for (detail::weights_file const& file : files)
+      detail::write_whole(ops, folder.unfinished(file.name), file.plan, tensors, world);
+    detail::together(world, [&] {
+      if (first) folder.commit(files);
+      return std::string();
+    });
+  } catch (error const&) {
+    try {
+      if (first) folder.discard();
+    } catch (error const&) {
+      // The failure that led here is the one to report; the next save sweeps what is left.
+    }
+    throw;
+  }
+}
+
+}  // namespace redco

@@ -1,0 +1,182 @@
+#include "support.hpp"
+
+#include <redco/ckpt/load_model.hpp>
+#include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/save_model.hpp>
+#include <redco/ckpt/shared_weights.hpp>
+
+#include <redco/comm/ranks.hpp>
+
+#include "toy_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using ckpt_test::toy_names;
+using ckpt_test::toy_state;
+
+void save_toy(std::filesystem::path const& folder, std::uint64_t file_bytes = 1 << 20) {
+  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
+    redco::save_model(folder, toy_names, toy_state({1, 1}, 0, true), rank.world, {.file_bytes = file_bytes});
+  });
+}
+
+/// A file of zeros with these tensors.
+void write_zeros(std::filesystem::path const& path, std::vector<redco::safetensors_entry> entries) {
+  auto const plan = redco::plan_safetensors(std::move(entries));
+  ckpt_test::put(path, plan.header + std::string(static_cast<std::size_t>(plan.bytes() - plan.header.size()), '\0'));
+}
+
+std::vector<redco::safetensors_entry> toy_entries() {
+  auto const f32 = redco::file_dtype::f32;
+  return {{"t.wte.weight", f32, {7, 5}},      {"t.h.0.attn.weight", f32, {5, 24}}, {"t.h.0.attn.bias", f32, {24}},
+          {"t.h.0.out.weight", f32, {12, 5}}, {"t.h.0.few.weight", f32, {4, 5}},   {"t.h.1.few.weight", f32, {4, 5}},
+          {"t.h.0.ln.weight", f32, {5}},      {"t.cls", f32, {1, 1, 9}},           {"t.none", f32, {0, 3}}};
+}
+
+/// What loading a file of these tensors throws.
+ckpt_test::thrown failure_of(std::vector<redco::safetensors_entry> entries,
+                             std::vector<std::string_view> const& unread = {}) {
+  ckpt_test::scratch const folder;
+  write_zeros(folder / "model.safetensors", std::move(entries));
+  auto const weights = redco::open_weights(folder.path());
+  std::atomic<int> failed = 0;
+  auto const failure = ckpt_test::error_of([&] {
+    redco::run_ranks({2, 2}, {}, [&](redco::rank_context& rank) {
+      try {
+        redco::load_model(weights, toy_names, unread, toy_state({2, 2}, rank.rank, false), rank);
+      } catch (redco::error const&) {
+        ++failed;
+        throw;
+      }
+    });
+  });
+  CHECK(failed == (failure.code == redco::exit_code::done ? 0 : 4));
+  return failure;
+}
+
+}  // namespace
+
+TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
+  for (std::uint64_t const limit : {std::uint64_t{1} << 20, std::uint64_t{300}}) {
+    ckpt_test::scratch const folder;
+    save_toy(folder.path(), limit);
+    std::uint64_t bytes = 0;
+    for (auto const& entry : std::filesystem::directory_iterator(folder.path()))
+      bytes += entry.path().extension() == ".safetensors" ? entry.file_size() : 0;
+    for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 4}, {3, 4}, {2, 6}}) {
+      INFO("mesh " << mesh.dp << "x" << mesh.mp);
+      redco::shared_weights const weights(folder.path());
+      std::atomic<int> wrong = 0;
+      redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+        auto const parts = toy_state(mesh, rank.rank, false);
+        redco::load_model(weights.open(), toy_names, ckpt_test::toy_unread, parts, rank);
+        wrong += ckpt_test::wrong_toy_parts(parts);
+      });
+      CHECK(wrong == 0);
+      CHECK(weights.open().files->bytes_read() == bytes);  // all is wanted: not less either
+    }
+  }
+}
+
+TEST_CASE("a warm start reads every byte once, too") {
+  ckpt_test::scratch const folder;
+  constexpr std::array same{redco::stored_name{"a", "a"}, redco::stored_name{"b", "b"}};
+  auto const state = [](int rank) {
+    return std::vector<redco::state_part>{
+        {"a", {6, 7}, at::full({6, 4}, rank), {{0, rank * 4}, {6, rank == 0 ? 4 : 3}}},  // with padding on rank 1
+        {"b", {5}, at::full({5}, 3), redco::whole({5}), rank == 0}};
+  };
+  redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
+    redco::save_model(folder.path(), same, state(rank.mp.rank()), rank.world, {.type = redco::dtype::f64});
+  });
+  auto const weights = redco::open_weights(folder / "model.safetensors");
+  redco::run_ranks({2, 2}, {}, [&](redco::rank_context& rank) {
+    auto const parts = state(rank.mp.rank());
+    for (auto const& part : parts) part.local.fill_(9);
+    redco::load_parameters(weights, parts, rank);
+    at::Tensor const want = at::full({6, 4}, rank.mp.rank());
+    if (rank.mp.rank() == 1) want.narrow(1, 3, 1).zero_();
+    CHECK(parts[0].local.equal(want));
+    CHECK(parts[1].local.equal(at::full({5}, 3)));
+  });
+  CHECK(weights.files->bytes_read() == std::filesystem::file_size(folder / "model.safetensors"));
+}
+
+TEST_CASE("when a rank cannot read, all ranks end with its cause") {
+  ckpt_test::scratch const folder;
+  save_toy(folder.path());
+  auto const weights = redco::open_weights(folder.path());
+  auto const path = folder / "model.safetensors";
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
+  std::mutex mutex;
+  std::set<std::string> causes;
+  redco::run_ranks({2, 2}, {.first_deadline = std::chrono::seconds(20)}, [&](redco::rank_context& rank) {
+    auto const failure = ckpt_test::error_of([&] {
+      redco::load_model(weights, toy_names, ckpt_test::toy_unread, toy_state({2, 2}, rank.rank, false), rank);
+    });
+    CHECK(failure.code == redco::exit_code::data);
+    std::lock_guard const lock(mutex);
+    causes.insert(failure.text);
+  });
+  REQUIRE(causes.size() == 1);
+  CHECK(ckpt_test::has(*causes.begin(), path.string()));
+  CHECK(ckpt_test::has(*causes.begin(), "cut while being read"));
+}
+
+TEST_CASE("a weights file that does not belong is refused with what differs") {
+  CHECK(failure_of(toy_entries()).code == redco::exit_code::done);
+  auto const changed = [](auto change, std::vector<std::string_view> const& unread = {}) {
+    auto entries = toy_entries();
+    change(entries);
+    auto const failure = failure_of(entries, unread);
+    if (failure.code != redco::exit_code::done) CHECK(failure.code == redco::exit_code::data);
+    return failure.text;
+  };
+  CHECK(ckpt_test::has(changed([](auto& e) { e.erase(e.begin()); }),
+                       "1 differences\n  \"t.wte.weight\" is missing in the file\n"));
+  CHECK(ckpt_test::has(changed([](auto& e) {
+                         e[1].shape = {24, 5};
+                       }),
+                       "\"t.h.0.attn.weight\" has shape [24, 5] in the file, the model has [5, 24]"));
+  CHECK(ckpt_test::has(changed([](auto& e) { e[7].shape = {9}; }),
+                       "\"t.cls\" has shape [9] in the file, the model has [1, 1, 9]"));
+  CHECK(ckpt_test::has(changed([](auto& e) { e[2].type = redco::file_dtype::i32; }),
+                       "\"t.h.0.attn.bias\" has dtype I32 in the file, the model has F32"));
+  auto const surplus = [](auto& e) { e.push_back({"t.h.0.attn.mask", redco::file_dtype::boolean, {3}}); };
+  CHECK(ckpt_test::has(changed(surplus), "\"t.h.0.attn.mask\" is in the file, the model has no such tensor"));
+  CHECK(changed(surplus, {"t.h.*.attn.mask"}) == "");
+  for (auto const type : {redco::file_dtype::bf16, redco::file_dtype::f16, redco::file_dtype::f64})
+    CHECK(changed([&](auto& e) { e[0].type = type; }) == "");
+}
+
+TEST_CASE("of many differences the first twenty are told, sorted, and how many more there are") {
+  auto entries = toy_entries();
+  for (int i = 0; i < 30; ++i) entries.push_back({"x." + std::to_string(100 - i), redco::file_dtype::f32, {1}});
+  entries.erase(entries.begin());
+  std::string const text = failure_of(entries).text;
+  CHECK(ckpt_test::has(text,
+                       "31 differences, the first 20 are\n  \"t.wte.weight\" is missing in the file\n  \"x.100\" is"));
+  CHECK(ckpt_test::has(text, "\"x.88\" is in the file, the model has no such tensor\n  and 11 more\n"));
+  CHECK_FALSE(ckpt_test::has(text, "x.89"));
+}
+
+TEST_CASE("weights that several ranks may need are opened once, and their failure told to all who ask") {
+  ckpt_test::scratch const folder;
+  redco::shared_weights const absent(folder / "absent.safetensors");
+  for (int i = 0; i < 2; ++i) CHECK(ckpt_test::error_of([&] { absent.open(); }).code == redco::exit_code::data);
+  save_toy(folder.path());
+  redco::shared_weights const weights(folder.path());
+  CHECK(weights.open().files == weights.open().files);
+}

@@ -1,0 +1,103 @@
+#pragma once
+
+#include "torch_catch.hpp"
+
+#include <redco/ckpt/state_part.hpp>
+
+#include <redco/model/stored_name.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ckpt_test {
+
+/// A parameter of a made-up model: split over mp along `split` in `units`, or replicated with -1. Fewer units than ranks are
+/// shared by neighbours; units that do not divide leave padding.
+struct toy_parameter {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  int split;
+  std::int64_t units;
+};
+
+/// Fused and transposed, as GPT-2's, uneven, shared from four shards on, replicated, and behind ones.
+inline std::vector<toy_parameter> const& toy_parameters() {
+  static std::vector<toy_parameter> const all{
+      {"wte.weight", {7, 5}, 0, 7},     {"h.0.q.weight", {12, 5}, 0, 6},  {"h.0.k.weight", {12, 5}, 0, 6},
+      {"h.0.q.bias", {12}, 0, 6},       {"h.0.k.bias", {12}, 0, 6},       {"h.0.o.weight", {5, 12}, 1, 6},
+      {"h.0.few.weight", {4, 5}, 0, 2}, {"h.1.few.weight", {4, 5}, 0, 2}, {"h.0.ln.weight", {5}, -1, 1},
+      {"cls.weight", {9}, -1, 1},       {"none", {0, 3}, -1, 1},
+  };
+  return all;
+}
+
+inline constexpr std::array toy_names{
+    redco::stored_name{"wte.weight", "t.wte.weight"},
+    redco::stored_name{"h.*.q.weight", "t.h.*.attn.weight", true, 0, 2},
+    redco::stored_name{"h.*.k.weight", "t.h.*.attn.weight", true, 1, 2},
+    redco::stored_name{"h.*.q.bias", "t.h.*.attn.bias", false, 0, 2},
+    redco::stored_name{"h.*.k.bias", "t.h.*.attn.bias", false, 1, 2},
+    redco::stored_name{"h.*.o.weight", "t.h.*.out.weight", true},
+    redco::stored_name{"h.*.few.weight", "t.h.*.few.weight"},
+    redco::stored_name{"h.*.ln.weight", "t.h.*.ln.weight"},
+    redco::stored_name{.ours = "cls.weight", .theirs = "t.cls", .ones = 2},
+    redco::stored_name{"none", "t.none"},
+};
+inline constexpr std::array<std::string_view, 0> toy_unread{};
+
+inline at::Tensor toy_values(toy_parameter const& p) {
+  std::int64_t count = 1;
+  for (auto const size : p.shape) count *= size;
+  return at::arange(1, count + 1, at::kFloat).reshape(p.shape) / 8 + static_cast<double>(p.name.size() * 100) +
+         (p.name.find('k') == std::string::npos ? 0 : 1000);
+}
+
+/// What the rank holds; with `filled` its values and garbage in the padding, else garbage everywhere.
+inline std::vector<redco::state_part> toy_state(redco::mesh const& mesh, int rank, bool filled,
+                                                at::ScalarType type = at::kFloat) {
+  std::vector<redco::state_part> parts;
+  for (toy_parameter const& p : toy_parameters()) {
+    redco::state_part part{.name = p.name, .shape = p.shape, .local = {}, .place = redco::whole(p.shape)};
+    std::vector<std::int64_t> local = p.shape;
+    std::int64_t sharers = mesh.mp;
+    if (p.split >= 0 && mesh.mp > 1) {
+      auto const d = static_cast<std::size_t>(p.split);
+      sharers = std::max<std::int64_t>(1, mesh.mp / p.units);
+      std::int64_t const each = (p.units + mesh.mp - 1) / mesh.mp * (p.shape[d] / p.units);
+      local[d] = each;
+      part.place.offset[d] = std::min(p.shape[d], each * (mesh.mp_index(rank) / sharers));
+      part.place.shape[d] = std::min(p.shape[d], part.place.offset[d] + each) - part.place.offset[d];
+    }
+    part.owner = mesh.dp_index(rank) == 0 && mesh.mp_index(rank) % sharers == 0;
+    part.local = at::full(local, 77, at::TensorOptions(type));
+    if (filled) {
+      at::Tensor values = toy_values(p);
+      for (std::size_t d = 0; d < local.size(); ++d)
+        values = values.narrow(static_cast<std::int64_t>(d), part.place.offset[d], part.place.shape[d]);
+      redco::detail::held_values(part).copy_(values);
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+/// How many of the parts do not hold exactly the whole tensors' values, with zero in the padding.
+inline int wrong_toy_parts(std::vector<redco::state_part> const& parts) {
+  int wrong = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    redco::state_part want = parts[i];
+    want.local = at::zeros_like(parts[i].local);
+    at::Tensor values = toy_values(toy_parameters()[i]);
+    for (std::size_t d = 0; d < want.shape.size(); ++d)
+      values = values.narrow(static_cast<std::int64_t>(d), want.place.offset[d], want.place.shape[d]);
+    redco::detail::held_values(want).copy_(values);
+    wrong += !want.local.equal(parts[i].local);
+  }
+  return wrong;
+}
+
+}  // namespace ckpt_test

@@ -1,0 +1,91 @@
+#pragma once
+
+// What save_model makes of a model that was loaded from a folder of reference numbers.
+
+#include <redco/ckpt/save_model.hpp>
+#include <redco/ckpt/weights_source.hpp>
+#include <redco/tensor/scalar_type.hpp>
+#include <redco/meta/glob.hpp>
+
+#include "parity/reference.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace parity {
+
+/// A folder that goes away with the object; of its own for each process.
+class temporary_folder {
+ public:
+  temporary_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "redco parity-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  temporary_folder(temporary_folder const&) = delete;
+  temporary_folder& operator=(temporary_folder const&) = delete;
+  ~temporary_folder() { std::filesystem::remove_all(path); }
+
+  std::filesystem::path path;
+};
+
+inline bool same_bits(at::Tensor const& a, at::Tensor const& b) {
+  return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&
+         std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
+}
+
+/// The type of floating-point numbers in which weights are stored, for saving them in the same.
+inline redco::dtype stored_type(redco::weights_source const& weights) {
+  using redco::dtype;
+  at::ScalarType const type = redco::scalar_type_of(weights.tensors.begin()->second.type);
+  for (dtype const one : {dtype::f64, dtype::bf16, dtype::f16}) {
+    if (redco::scalar_type_of(one) == type) return one;
+  }
+  return dtype::f32;
+}
+
+/// Bytes of all files of weights.
+inline std::uint64_t bytes_of_files(redco::weights_source const& weights) {
+  std::set<std::string> names;
+  for (auto const& [name, stored] : weights.tensors) names.insert(stored.parts.front().file);
+  std::uint64_t sum = 0;
+  for (std::string const& name : names) sum += (*weights.files)[name].size();
+  return sum;
+}
+
+/// Every tensor of weights on the disk.
+inline tensors read_all(redco::weights_source const& weights) {
+  std::vector<redco::state_part> parts;
+  for (auto const& [name, stored] : weights.tensors)
+    parts.push_back(
+        {name, stored.shape, at::empty(stored.shape, redco::scalar_type_of(stored.type)), redco::whole(stored.shape)});
+  redco::read_parts(*weights.files, weights.tensors, parts);
+  tensors all;
+  for (redco::state_part const& part : parts) all[part.name] = part.local;
+  return all;
+}
+
+/// Compares saved weights with those that were loaded, bit for bit, but for what is `unread`.
+inline void expect_saved(folder const& data, redco::weights_source const& loaded, std::filesystem::path const& saved,
+                         std::span<std::string_view const> unread) {
+  tensors found = read_all(redco::open_weights(saved));
+  for (auto const& [name, want] : read_all(loaded)) {
+    if (std::any_of(unread.begin(), unread.end(),
+                    [&tensor = name](std::string_view pattern) { return redco::glob(pattern, tensor); }))
+      continue;
+    auto const at = found.find(name);
+    data.expect(at != found.end() && same_bits(at->second, want),
+                "the saved " + name + " is not the one that was loaded");
+    if (at != found.end()) found.erase(at);
+  }
+  for (auto const& [name, extra] : found) data.expect(false, name + " was saved and is not in the reference's file");
+}
+
+}  // namespace parity
