@@ -12,7 +12,8 @@ template <>
 struct stored_names<vit> {
   static constexpr std::array names{
       stored_name{.ours = "embeddings.cls_token.weight", .theirs = "vit.embeddings.cls_token", .ones = 2},
-      stored_name{.ours = "embeddings.position_embeddings.weight", .theirs = "vit.embeddings.position_embeddings", .ones = 1},
+      stored_name{
+          .ours = "embeddings.position_embeddings.weight", .theirs = "vit.embeddings.position_embeddings", .ones = 1},
       stored_name{"embeddings.patch_embeddings.weight", "vit.embeddings.patch_embeddings.projection.weight"},
       stored_name{"embeddings.patch_embeddings.bias", "vit.embeddings.patch_embeddings.projection.bias"},
       stored_name{"layer.*.attention.q.weight", "vit.encoder.layer.*.attention.attention.query.weight"},
