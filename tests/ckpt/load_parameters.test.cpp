@@ -40,7 +40,8 @@ redco::state_part wanted(std::string const& name, std::vector<std::int64_t> cons
 
 void load_alone(redco::weights_source const& weights, std::vector<redco::state_part> const& parts,
                 std::vector<std::string> const& unread = {}) {
-  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) { redco::load_parameters(weights, parts, rank, unread); });
+  redco::run_ranks({1, 1}, {},
+                   [&](redco::rank_context& rank) { redco::load_parameters(weights, parts, rank, unread); });
 }
 
 }  // namespace
@@ -56,8 +57,7 @@ TEST_CASE("a warm start reads each rank's box and converts floating types only")
   CHECK(parts[0].local.equal(values.narrow(0, 1, 4).narrow(1, 2, 3).to(at::kBFloat16)));
   CHECK(parts[1].local.equal(at::arange(3, at::kLong)));
   std::vector<redco::state_part> const other{parts[0], wanted("ids", {3}, redco::whole({3}), at::kFloat)};
-  CHECK(ckpt_test::has(ckpt_test::error_of([&] { load_alone(weights, other); }).text,
-                       "\"ids\" has dtype I64"));
+  CHECK(ckpt_test::has(ckpt_test::error_of([&] { load_alone(weights, other); }).text, "\"ids\" has dtype I64"));
   std::vector<redco::state_part> const fewer{parts[0]};
   CHECK(ckpt_test::error_of([&] { load_alone(weights, fewer); }).code == redco::exit_code::data);
   CHECK(ckpt_test::error_of([&] { load_alone(weights, fewer, {"id"}); }).code == redco::exit_code::done);

@@ -87,14 +87,14 @@ class safetensors_reader {
     std::uint64_t const first = data_ + entry->begin;
     std::int64_t const stretch = detail::run_of(entry->shape, source.shape);
     std::int64_t done = 0;
-    detail::for_each_run({entry->shape, source.offset}, {target_shape, target_offset}, source.shape,
-                         [&](std::int64_t from, std::int64_t to, std::int64_t count) {
-                           read_run(ahead, first + static_cast<std::uint64_t>(from) * item,
-                                    static_cast<std::uint64_t>(stretch - done % stretch) * item,
-                                    target.subspan(static_cast<std::size_t>(to) * item,
-                                                   static_cast<std::size_t>(count) * item));
-                           done += count;
-                         });
+    detail::for_each_run(
+        {entry->shape, source.offset}, {target_shape, target_offset}, source.shape,
+        [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+          read_run(ahead, first + static_cast<std::uint64_t>(from) * item,
+                   static_cast<std::uint64_t>(stretch - done % stretch) * item,
+                   target.subspan(static_cast<std::size_t>(to) * item, static_cast<std::size_t>(count) * item));
+          done += count;
+        });
   }
 
   /// Bytes that were read of the file up to now, its header's among them.

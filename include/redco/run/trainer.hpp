@@ -1,14 +1,5 @@
 #pragma once
 
-#include <redco/ckpt/shared_weights.hpp>
-#include <redco/data/batches.hpp>
-#include <redco/data/sampler.hpp>
-#include <redco/model/model.hpp>
-#include <redco/optim/optimizer.hpp>
-#include <redco/pipeline/batch_of.hpp>
-#include <redco/report/report_text.hpp>
-#include <redco/report/setup_of.hpp>
-#include <redco/report/shard_report.hpp>
 #include <redco/run/command_line.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/fit_loop.hpp>
@@ -17,7 +8,16 @@
 #include <redco/run/rank_state.hpp>
 #include <redco/run/run_summary.hpp>
 #include <redco/run/step_measure.hpp>
+#include <redco/ckpt/shared_weights.hpp>
+#include <redco/optim/optimizer.hpp>
+#include <redco/report/report_text.hpp>
+#include <redco/report/setup_of.hpp>
+#include <redco/report/shard_report.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
+#include <redco/pipeline/batch_of.hpp>
+#include <redco/data/batches.hpp>
+#include <redco/data/sampler.hpp>
 
 #include <algorithm>
 #include <chrono>

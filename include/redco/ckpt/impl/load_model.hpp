@@ -22,9 +22,9 @@ REDCO_INLINE void load_model(weights_source const& weights, std::span<stored_nam
     tensor_table table;
     for (state_part const& part : wanted)
       table.try_emplace(part.name, stored_tensor{file_dtype_of(part.local.scalar_type()), part.shape, {}});
-    detail::refuse_differences(weights.files->directory().string(),
-                               detail::differences(weights.tensors, table,
-                                                   {.unread = {unread.begin(), unread.end()}, .any_float = true}));
+    detail::refuse_differences(
+        weights.files->directory().string(),
+        detail::differences(weights.tensors, table, {.unread = {unread.begin(), unread.end()}, .any_float = true}));
     return std::string();
   });
   detail::read_once(weights, wanted, parts, rank);
