@@ -42,8 +42,7 @@ class safetensors_reader {
     if (length > file_.size() - 8)
       detail::safetensors_header::fail(source,
                                        "its header claims " + std::to_string(length) + " bytes, the file ends before");
-    std::string text(static_cast<std::size_t>(length), '\0');
-    file_.read(8, std::as_writable_bytes(std::span(text)));
+    std::string const text = header_text(static_cast<std::size_t>(length));
     data_ = 8 + length;
     entries_ = detail::safetensors_header::read(text, file_.size() - data_, source);
     by_name_.resize(entries_.size());
@@ -101,6 +100,21 @@ class safetensors_reader {
   std::uint64_t bytes_read() const noexcept { return file_.bytes_read(); }
 
  private:
+  /// The header, read piece by piece so that a hostile one is not read to its end.
+  std::string header_text(std::size_t length) const {
+    constexpr std::size_t piece = 1 << 20;
+    std::string const source = path().string();
+    std::string text;
+    detail::safetensors_header::measure size;
+    while (text.size() < length) {
+      std::size_t const begin = text.size();
+      text.resize(std::min(length, begin + piece));
+      file_.read(8 + begin, std::as_writable_bytes(std::span(text).subspan(begin)));
+      size.add(std::string_view(text).substr(begin), source);
+    }
+    return text;
+  }
+
   /// A stretch of the file, wanted to its last byte, that goes to several places of the target.
   struct window {
     std::uint64_t position = 0;
@@ -112,8 +126,8 @@ class safetensors_reader {
   /// what lies between two stretches may be another rank's to read.
   void read_run(window& ahead, std::uint64_t position, std::uint64_t left, std::span<std::byte> target) const {
     constexpr std::uint64_t most = 512 << 10;
-    if (target.size() == left || 2 * target.size() > most) return file_.read(position, target);
     if (position >= ahead.position + ahead.bytes.size()) {
+      if (target.size() == left || 2 * target.size() > most) return file_.read(position, target);
       ahead.position = position;
       ahead.bytes.resize(static_cast<std::size_t>(std::min(left, most / target.size() * target.size())));
       file_.read(position, ahead.bytes);

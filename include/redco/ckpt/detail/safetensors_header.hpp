@@ -27,8 +27,32 @@ class safetensors_header {
   static constexpr std::uint64_t most_bytes = 100'000'000;
   /// Enough for 100,000 tensors; bounds the memory that a header of tiny entries can take.
   static constexpr std::size_t most_values = 1'000'000;
+  /// A name, 64 sizes and the rest; and metadata and padding of the whole.
+  static constexpr std::size_t most_of_entry = 8 << 10;
+  static constexpr std::size_t most_besides = 16 << 20;
   /// libtorch goes on to 64 dimensions in places, no tensor to more than that.
   static constexpr std::size_t most_dimensions = 64;
+
+  /// What of a header was looked at before it is parsed, so that one that would be refused for its size in the end is neither
+  /// read nor parsed to its end. Each value that a header has follows a comma or an opening bracket.
+  struct measure {
+    std::size_t bytes = 0;
+    std::size_t entries = 0;
+    std::size_t values = 0;
+
+    /// Adds the next piece of the text. Error 65.
+    void add(std::string_view piece, std::string const& source) {
+      bytes += piece.size();
+      for (char const c : piece) {
+        entries += c == '{';
+        values += (c == '{') | (c == '[') | (c == ',');
+      }
+      if (values > most_values) fail(source, "its header has more than " + std::to_string(most_values) + " values");
+      if (bytes > most_besides + entries * most_of_entry)
+        fail(source, "its header goes on after " + std::to_string(bytes) + " bytes with " + std::to_string(entries) +
+                         " entries or less");
+    }
+  };
 
   /// The entries in the order of their bytes. `data_bytes`: what follows the header in the file. Error 65.
   static std::vector<safetensors_entry> read(std::string_view text, std::uint64_t data_bytes,

@@ -15,6 +15,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -70,14 +71,15 @@ inline weights_source read_index(std::filesystem::path const& path) {
 }  // namespace detail
 
 REDCO_INLINE weights_source open_weights(std::filesystem::path const& path) {
-  if (std::filesystem::is_directory(path)) {
-    if (std::filesystem::exists(path / "manifest.json")) {
+  std::error_code unknown;  // what cannot be looked at is told by opening it
+  if (std::filesystem::is_directory(path, unknown)) {
+    if (std::filesystem::exists(path / "manifest.json", unknown)) {
       weights_source source{.tensors = check_checkpoint(path).tensors,
                             .files = std::make_shared<open_files const>(path, links::refused)};
       std::erase_if(source.tensors, [](auto const& tensor) { return detail::kind_of(tensor.first) != "parameters"; });
       return source;
     }
-    bool const one = std::filesystem::exists(path / "model.safetensors");
+    bool const one = std::filesystem::exists(path / "model.safetensors", unknown);
     return open_weights(path / (one ? "model.safetensors" : "model.safetensors.index.json"));
   }
   if (path.extension() == ".json") return detail::read_index(path);
