@@ -292,6 +292,8 @@
 #include <redco/nn/kernel/attention_options.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/nn/kernel/dropout.hpp>
+#include <redco/nn/kernel/gathered_attention.hpp>
+#include <redco/nn/kernel/gathered_keys.hpp>
 #include <redco/nn/kernel/gelu.hpp>
 #include <redco/nn/kernel/layer_norm.hpp>
 #include <redco/nn/kernel/lookup.hpp>
@@ -301,6 +303,7 @@
 #include <redco/nn/kernel/sharded_argmax.hpp>
 #include <redco/nn/kernel/silu.hpp>
 #include <redco/nn/kernel/swiglu.hpp>
+#include <redco/nn/kernel/top_entries.hpp>
 #include <redco/nn/kernel/vocabulary_shard.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/language_head.hpp>

@@ -11,7 +11,9 @@ struct beam_options {
   std::int64_t beams = 4;
   std::int64_t results = 1;   ///< hypotheses of each prompt that are given back, at most `beams`
   double length_penalty = 1;  ///< a finished hypothesis scores the sum of its log-probabilities / length^length_penalty
-  bool stop_early = false;    ///< stop once all beams are finished, though a better hypothesis might come
+  double repetition_penalty = 1;  ///< above 0: multiplies log-probabilities of ids that the hypothesis has, prompt and
+                                  ///< hidden padding included
+  bool stop_early = false;        ///< stop once all beams are finished, though a better hypothesis might come
   std::vector<std::int64_t> stop_ids = {};  ///< a hypothesis that has produced one of these is finished
   std::int64_t pad = 0;                     ///< fills rows behind their end
   std::int64_t forced_end = -1;  ///< the id that the last of max_new_tokens takes, at log-probability 0; -1: none

@@ -24,9 +24,9 @@ beam_result beam_search(bound_network<M, Items...> const& net, at::Tensor const&
                         beam_options const& options = {}) {
   at::NoGradGuard const no_grad;
   detail::beams hypotheses(prompts, options);
-  decoding<M, Items...> decoder(net, prompts.size(1), options.max_new_tokens);
-  hypotheses.extend(hypotheses.for_each_beam(decoder.next(prompts)));
-  decoder.select_rows(hypotheses.first_rows());
+  decoding<M, Items...> decoder(net, prompts.size(1), options.max_new_tokens, options.beams);
+  hypotheses.extend(decoder.next(prompts));
+  decoder.select_rows(at::arange(prompts.size(0), at::kLong).repeat_interleave(options.beams));
   while (hypotheses.unfinished()) {
     decoder.select_rows(hypotheses.origins());
     hypotheses.extend(decoder.next(hypotheses.last_tokens()));

@@ -2,6 +2,7 @@
 
 #include <redco/nn/context_keys.hpp>
 #include <redco/nn/key_value_cache.hpp>
+#include <redco/nn/logits.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/diag/error.hpp>
@@ -18,9 +19,11 @@ namespace redco {
 template <model M, class... Items>
 class decoding {
  public:
-  /// Prompts of `length` tokens and `more` behind them. Errors: exit code 64 when both exceed the model's context.
-  decoding(bound_network<M, Items...> const& net, std::int64_t length, std::int64_t more)
-      : net_(net), cache_(net.base().cache_slots(), length + more), pass_(net.pass()) {
+  /// Prompts of `length` tokens and `more` behind them, each prompt going on as at most `copies` rows. Errors: exit code 64
+  /// when both exceed the model's context.
+  decoding(bound_network<M, Items...> const& net, std::int64_t length, std::int64_t more, std::int64_t copies = 1)
+      : net_(net), cache_(net.base().cache_slots(), length + more, copies), pass_(net.pass()) {
+    if (length < 1) throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
     if constexpr (requires { net.base().model().config.context; }) {
       std::int64_t const context = net.base().model().config.context;
       if (length + more > context)
@@ -42,12 +45,12 @@ class decoding {
 
   redco::pass const& pass() const { return pass_; }
 
-  /// The logits [B, vocabulary] of what follows `input` [B, T], the tokens behind all that were given before.
-  at::Tensor next(at::Tensor const& input) {
+  /// The logits [B, 1] of what follows `input` [B, T], the tokens behind all that were given before.
+  logits next(at::Tensor const& input) {
     std::int64_t const begin = cache_.length(), length = input.size(1);
-    at::Tensor const logits = masked(begin, length, [&](auto const& net) { return net(input).last().tensor(); });
+    logits const result = masked(begin, length, [&](auto const& net) { return net(input).last(); });
     cache_.advance(length);
-    return logits.squeeze(1);
+    return result;
   }
 
   /// Goes on with row rows[i] of what was given as row i.
@@ -63,7 +66,7 @@ class decoding {
 
   /// Calls `use` with the network under the masks and positions of this call.
   template <class Use>
-  at::Tensor masked(std::int64_t begin, std::int64_t length, Use const& use) const {
+  logits masked(std::int64_t begin, std::int64_t length, Use const& use) const {
     auto const with_source = [&](auto const& net) {
       if constexpr (given<encoder_mask>) {
         return use(net.template with<encoder_mask>(shown_source_));

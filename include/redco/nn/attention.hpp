@@ -2,6 +2,7 @@
 
 #include <redco/nn/context_keys.hpp>
 #include <redco/nn/kernel/attention.hpp>
+#include <redco/nn/kernel/gathered_attention.hpp>
 #include <redco/nn/kernel/linear.hpp>
 #include <redco/nn/kernel/rotate.hpp>
 #include <redco/nn/key_value_cache.hpp>
@@ -112,8 +113,11 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
         auto const project = [&] {
           return kernel::linear(enter(ctx.template get<encoder_states>(), ctx.mp()).local(), weight, bias);
         };
+        at::Tensor const q = kernel::linear(x, q_weight, q_bias);
+        if (cache != nullptr && cache->length() > 0)
+          return kernel::gathered_attention(q, cache->shared(cache_slot, project), o);
         auto const kv = (cache == nullptr ? project() : cache->once(cache_slot, project)).chunk(2, -1);
-        return kernel::cross_attention(kernel::linear(x, q_weight, q_bias), kv[0], kv[1], o);
+        return kernel::cross_attention(q, kv[0], kv[1], o);
       } else {
         return {};
       }
@@ -122,9 +126,10 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
       at::Tensor const qkv = turned(kernel::linear(x, weight, bias), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);
-      auto const [keys, values] = cache->append(cache_slot, parts[1], parts[2]);
+      auto const seen = cache->append(cache_slot, parts[1], parts[2]);
+      if (cache->length() == 0) return kernel::self_attention(qkv, o);
       o.query0 = cache->length();
-      return kernel::cross_attention(parts[0], keys, values, o);
+      return kernel::gathered_attention(parts[0], seen, o);
     }
   }
 };

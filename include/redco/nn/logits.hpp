@@ -1,6 +1,8 @@
 #pragma once
 
 #include <redco/nn/kernel/linear.hpp>
+#include <redco/nn/kernel/top_entries.hpp>
+#include <redco/nn/kernel/vocabulary_shard.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
@@ -23,6 +25,12 @@ struct logits {
   at::Tensor tensor() const {
     redco::tensor<split<-1>> const part(kernel::linear(hidden.local(), weight, bias));
     return gather<-1>(part, *mp).local().narrow(-1, 0, vocabulary);
+  }
+
+  /// The k largest of each position, N = B T rows, without making the others whole.
+  kernel::largest_logits top(std::int64_t k) const {
+    at::Tensor const rows = hidden.local().flatten(0, -2);
+    return kernel::top_entries(rows, {weight, bias, vocabulary, first_row}, k, *mp);
   }
 
   /// The handle of the last position only: [B, 1, width].

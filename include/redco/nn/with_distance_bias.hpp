@@ -6,6 +6,7 @@
 #include <redco/nn/module.hpp>
 #include <redco/layer/with_distance_bias.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace redco {
@@ -24,23 +25,29 @@ struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
       : table(b.parameter("relative_attention_bias.weight")),
         buckets(b.template extent<Buckets>()),
         farthest(b.template extent<Farthest>()),
+        cache_slot(b.cache_slot()),
         body(b) {}
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
-    key_value_cache const* const cache = ctx.pass().cache;
-    std::int64_t length = tokens_of(x, ctx);
-    if (cache != nullptr) length += cache->length();
-    at::Tensor const places = detail::distance_buckets(length, buckets, farthest, Kind == attention_kind::full);
-    at::Tensor const bias = kernel::lookup(table, places.unsqueeze(0), 0, buckets).squeeze(0).t().contiguous();
+    key_value_cache* const cache = ctx.pass().cache;
+    at::Tensor const bias = cache == nullptr ? bias_of(tokens_of(x, ctx))
+                                             : cache->once(cache_slot, [&] { return bias_of(cache->capacity()); });
     return body(x, ctx.template with<distance_bias>(bias));
   }
 
   at::Tensor table;  ///< [buckets, heads of this rank]
   std::int64_t buckets, farthest;
+  std::size_t cache_slot;
   module<Body, X> body;
 
  private:
+  /// [heads of this rank, 2 length - 1].
+  at::Tensor bias_of(std::int64_t length) const {
+    at::Tensor const places = detail::distance_buckets(length, buckets, farthest, Kind == attention_kind::full);
+    return kernel::lookup(table, places.unsqueeze(0), 0, buckets).squeeze(0).t().contiguous();
+  }
+
   template <class Context>
   static std::int64_t tokens_of(tensor<X> const& x, [[maybe_unused]] Context const& ctx) {
     if constexpr (is_token_split<X>) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/generate/beam_options.hpp>
+#include <redco/nn/logits.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
@@ -13,12 +14,8 @@ class beams {
   /// Errors: exit code 64 for options without sense.
   beams(at::Tensor const& prompts, beam_options const& options);
 
-  /// A row for each beam, from one for each prompt.
-  at::Tensor for_each_beam(at::Tensor const& by_prompt) const;
-  at::Tensor first_rows() const { return for_each_beam(at::arange(prompts_)); }
-
-  /// Takes the logits [B n, vocabulary] of the running hypotheses in.
-  void extend(at::Tensor const& logits);
+  /// Takes the logits [B n, 1] of the running hypotheses in; at first [B, 1] of the prompts.
+  void extend(logits const& next);
 
   /// The rows that the running hypotheses were before they were extended, and their last tokens [B n, 1].
   at::Tensor origins() const { return origins_; }
@@ -31,7 +28,13 @@ class beams {
   at::Tensor scores() const;
 
  private:
-  at::Tensor log_probabilities(at::Tensor const& logits) const;
+  /// The best continuations of each row, [rows, candidates]: f64 log-probabilities, the largest first, and int64 tokens.
+  struct continuations {
+    at::Tensor log_p, tokens;
+  };
+
+  continuations best_of(logits const& next, std::int64_t count) const;
+  continuations penalised_best_of(logits const& next, std::int64_t count) const;
   void run_on(at::Tensor const& scores, at::Tensor const& beam, at::Tensor const& candidates, at::Tensor const& ended);
   void finish(at::Tensor const& scores, at::Tensor const& candidates, at::Tensor const& ended);
   void close();

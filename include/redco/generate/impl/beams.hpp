@@ -2,13 +2,17 @@
 
 #include <redco/generate/detail/beams.hpp>
 
-#include <redco/diag/error.hpp>
+#include <redco/generate/detail/check_options.hpp>
+#include <redco/generate/detail/draw.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <numeric>
 #include <tuple>
+#include <vector>
 
 namespace redco::detail {
 
@@ -24,11 +28,7 @@ inline at::Tensor rows_at(at::Tensor const& all, at::Tensor const& rows) {
 
 REDCO_INLINE beams::beams(at::Tensor const& prompts, beam_options const& options)
     : options_(options), prompts_(prompts.size(0)), length_(prompts.size(1)) {
-  if (options.beams < 1 || options.results < 1 || options.results > options.beams || options.max_new_tokens < 1)
-    throw error(exit_code::usage, "beam search of " + std::to_string(options.max_new_tokens) + " tokens with " +
-                                      std::to_string(options.beams) + " beams gives back 1 to " +
-                                      std::to_string(options.beams) + " results, not " +
-                                      std::to_string(options.results) + "; ask for that many");
+  check_options(options);
   std::int64_t const n = options.beams;
   running_ = at::full({prompts_, n, length_ + options.max_new_tokens}, options.pad, at::kLong);
   running_.narrow(2, 0, length_).copy_(prompts.unsqueeze(1).expand({prompts_, n, length_}));
@@ -40,26 +40,53 @@ REDCO_INLINE beams::beams(at::Tensor const& prompts, beam_options const& options
   open_ = at::ones({prompts_}, at::kBool);
 }
 
-REDCO_INLINE at::Tensor beams::for_each_beam(at::Tensor const& by_prompt) const {
-  return by_prompt.repeat_interleave(options_.beams, 0);
-}
-
-REDCO_INLINE at::Tensor beams::log_probabilities(at::Tensor const& logits) const {
-  at::Tensor result = logits.to(at::kDouble).log_softmax(-1);
+REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_t count) const {
   if (options_.forced_end >= 0 && generated_ + 1 == options_.max_new_tokens) {
-    result.fill_(-std::numeric_limits<double>::infinity());
-    result.select(1, options_.forced_end).zero_();
+    std::int64_t const rows = next.hidden.local().size(0);
+    at::Tensor const log_p = at::full({rows, count}, -std::numeric_limits<double>::infinity(), at::kDouble);
+    log_p.select(1, 0).zero_();
+    return {log_p, at::full({rows, count}, options_.forced_end, at::kLong)};
   }
-  return result;
+  if (options_.repetition_penalty != 1) return penalised_best_of(next, count);
+  kernel::largest_logits const best = next.top(count);
+  return {best.logits - best.log_sum.unsqueeze(1), best.entries};
 }
 
-REDCO_INLINE void beams::extend(at::Tensor const& logits) {
-  std::int64_t const n = options_.beams, vocabulary = logits.size(1);
+/// The penalty changes log-probabilities, so that they are all needed.
+REDCO_INLINE beams::continuations beams::penalised_best_of(logits const& next, std::int64_t count) const {
+  at::Tensor const log_p = next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1);
+  std::int64_t const rows = log_p.size(0), vocabulary = log_p.size(1), seen = length_ + generated_;
+  at::Tensor const ids = running_.narrow(2, 0, seen).slice(1, 0, rows / prompts_).contiguous();
+  continuations const best{at::empty({rows, count}, at::kDouble), at::empty({rows, count}, at::kLong)};
+  std::vector<std::int64_t> order(static_cast<std::size_t>(vocabulary));
+  for (std::int64_t row = 0; row < rows; ++row) {
+    auto* const all = log_p.mutable_data_ptr<double>() + row * vocabulary;
+    penalise({all, order.size()}, {ids.const_data_ptr<std::int64_t>() + row * seen, static_cast<std::size_t>(seen)},
+             options_.repetition_penalty);
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                      [all](std::int64_t a, std::int64_t b) { return all[a] > all[b] || (all[a] == all[b] && a < b); });
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t const token = order[static_cast<std::size_t>(i)];
+      best.log_p.mutable_data_ptr<double>()[row * count + i] = all[token];
+      best.tokens.mutable_data_ptr<std::int64_t>()[row * count + i] = token;
+    }
+  }
+  return best;
+}
+
+REDCO_INLINE void beams::extend(logits const& next) {
+  std::int64_t const n = options_.beams, vocabulary = next.vocabulary;
   auto const ends = static_cast<std::int64_t>(options_.stop_ids.size());
   std::int64_t const kept = std::min(std::max<std::int64_t>(2, 1 + ends) * n, n * vocabulary);
-  at::Tensor const sums = log_probabilities(logits).view({prompts_, n, vocabulary}) + running_scores_.unsqueeze(-1);
-  auto const [scores, place] = sums.flatten(1).topk(kept, 1);
-  at::Tensor const beam = place.div(vocabulary, "floor"), token = place.remainder(vocabulary);
+  std::int64_t const count = std::min(kept, vocabulary);  // no beam gives more
+  continuations best = best_of(next, count);
+  if (generated_ == 0)
+    best = {best.log_p.repeat_interleave(n, 0), best.tokens.repeat_interleave(n, 0)};  // all beams begin alike
+  at::Tensor const sums = (best.log_p.view({prompts_, n, count}) + running_scores_.unsqueeze(-1)).flatten(1);
+  at::Tensor const place = std::get<1>(sums.sort(true, -1, true)).narrow(1, 0, kept);
+  at::Tensor const scores = sums.gather(1, place), token = best.tokens.view({prompts_, n * count}).gather(1, place);
+  at::Tensor const beam = place.div(count, "floor");
   at::Tensor const candidates = rows_at(running_, beam);
   candidates.select(2, length_ + generated_).copy_(token);
   at::Tensor ended = at::full(token.sizes(), generated_ + 1 == options_.max_new_tokens, at::kBool);

@@ -2,44 +2,75 @@
 
 #include <redco/nn/key_value_cache.hpp>
 
-#include <redco/config.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/config.hpp>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 namespace redco {
 
-REDCO_INLINE std::pair<at::Tensor, at::Tensor> key_value_cache::append(std::size_t slot, at::Tensor const& k,
-                                                                       at::Tensor const& v) {
-  std::int64_t const end = length_ + k.size(1);
-  if (end > capacity_)
-    throw error(exit_code::internal, "key-value cache holds " + std::to_string(capacity_) + " positions, position " +
-                                         std::to_string(end) + " was asked for; make it larger");
+/// Gives entries to `positions` new positions of each row, those of a row side by side.
+REDCO_INLINE void key_value_cache::place(std::int64_t rows, std::int64_t positions) {
+  if (length_ + positions > capacity_)
+    throw error(exit_code::internal, "a key-value cache holds " + std::to_string(capacity_) + " positions, position " +
+                                         std::to_string(length_ + positions) + " was asked for; make it larger");
+  if (!places_.defined()) {
+    places_ = at::empty({rows, capacity_}, at::kInt);
+    room_ = rows * (positions + copies_ * (capacity_ - positions));
+  }
+  if (places_.size(0) != rows || entries_ + rows * positions > room_)
+    throw error(exit_code::internal, "a key-value cache of " + std::to_string(room_) + " entries was given " +
+                                         std::to_string(rows) + " rows behind " + std::to_string(places_.size(0)) +
+                                         "; choose them with select_rows, and say how many copies a row may have");
+  auto* const at = places_.mutable_data_ptr<std::int32_t>();
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t t = 0; t < positions; ++t)
+      at[row * capacity_ + length_ + t] = static_cast<std::int32_t>(entries_ + row * positions + t);
+  entries_ += rows * positions;
+  placed_ = length_ + positions;
+}
+
+REDCO_INLINE kernel::gathered_keys key_value_cache::append(std::size_t slot, at::Tensor const& k, at::Tensor const& v) {
+  std::int64_t const rows = k.size(0), positions = k.size(1);
+  if (placed_ < length_ + positions) place(rows, positions);
   auto& [keys, values] = slots_[slot];
   if (!keys.defined()) {
-    keys = at::empty({k.size(0), capacity_, k.size(2)}, k.options());
-    values = at::empty({v.size(0), capacity_, v.size(2)}, v.options());
+    keys = at::empty({room_, k.size(2)}, k.options());
+    values = at::empty({room_, v.size(2)}, v.options());
   }
-  keys.narrow(1, length_, k.size(1)).copy_(k);
-  values.narrow(1, length_, v.size(1)).copy_(v);
-  return {keys.narrow(1, 0, end), values.narrow(1, 0, end)};
+  std::int64_t const count = rows * positions;
+  keys.narrow(0, entries_ - count, count).view(k.sizes()).copy_(k);
+  values.narrow(0, entries_ - count, count).view(v.sizes()).copy_(v);
+  return {keys, values, places_.narrow(1, 0, placed_)};
+}
+
+REDCO_INLINE kernel::gathered_keys key_value_cache::shared_rows(at::Tensor const& both) {
+  std::int64_t const rows = both.size(0), length = both.size(1);
+  at::Tensor const all = both.flatten(0, 1);
+  if (!shared_places_.defined() || shared_places_.size(1) != length) {
+    at::Tensor const own = sources_.defined() ? sources_ : at::arange(rows, at::kLong);
+    shared_places_ = (own.unsqueeze(1) * length + at::arange(length, at::kLong)).to(at::kInt);
+  }
+  std::int64_t const features = all.size(1) / 2;
+  return {all.narrow(1, 0, features), all.narrow(1, features, features), shared_places_};
 }
 
 REDCO_INLINE void key_value_cache::select_rows(at::Tensor const& rows) {
-  for (auto& [keys, values] : slots_) {
-    if (!keys.defined()) continue;
-    bool const shared = !values.defined(), grows = keys.size(0) != rows.size(0);
-    if (shared && !grows) continue;
-    if (shared || grows) {
-      keys = keys.index_select(0, rows);
-      if (!shared) values = values.index_select(0, rows);
-      continue;
-    }
-    for (at::Tensor const& all : {keys, values}) {
-      at::Tensor const used = all.narrow(1, 0, length_);
-      used.copy_(used.index_select(0, rows));
-    }
+  std::int64_t const count = rows.size(0);
+  if (!spare_.defined() || spare_.size(0) != count) spare_ = at::empty({count, capacity_}, at::kInt);
+  auto const* const from = rows.const_data_ptr<std::int64_t>();
+  if (places_.defined()) {
+    for (std::int64_t row = 0; row < count; ++row)
+      std::copy_n(places_.const_data_ptr<std::int32_t>() + from[row] * capacity_, length_,
+                  spare_.mutable_data_ptr<std::int32_t>() + row * capacity_);
+    std::swap(places_, spare_);
   }
+  at::Tensor const former = sources_;
+  sources_ = former.defined() ? former.index_select(0, rows) : rows.clone();
+  if (former.defined() && sources_.equal(former)) return;  // beams of one example share what it has
+  shared_places_.reset();
 }
 
 }  // namespace redco

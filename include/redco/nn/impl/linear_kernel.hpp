@@ -2,15 +2,19 @@
 
 #include <redco/nn/kernel/linear.hpp>
 
-#include <redco/config.hpp>
 #include <redco/nn/kernel/detail/bf16_linear.hpp>
+#include <redco/nn/kernel/detail/few_rows.hpp>
+#include <redco/config.hpp>
 
 #include <optional>
 
 namespace redco::kernel {
 
 REDCO_INLINE at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-  if (!detail::lacks_bf16(x)) return at::linear(x, weight, bias);
+  bool const slow = detail::lacks_bf16(x);
+  if ((slow || x.scalar_type() == at::kFloat) && detail::has_few_rows(x, weight))
+    return detail::few_rows_linear(x, weight, bias);
+  if (!slow) return at::linear(x, weight, bias);
   return detail::bf16_linear::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt);
 }
 

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <redco/generate/detail/draw.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace redco::detail {
+
+REDCO_INLINE void penalise(std::span<double> scores, std::span<std::int64_t const> seen, double penalty) {
+  std::vector<std::int64_t> ids(seen.begin(), seen.end());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (std::int64_t const id : ids) {
+    if (id < 0 || id >= std::ssize(scores)) continue;
+    double& score = scores[static_cast<std::size_t>(id)];
+    score = score < 0 ? score * penalty : score / penalty;
+  }
+}
+
+/// The largest logit.
+inline double likeliest(std::span<double const> logits) {
+  double top = -std::numeric_limits<double>::infinity();
+  bool sound = true;
+  for (double const x : logits) {
+    sound = sound && x < std::numeric_limits<double>::infinity();  // false for NaN too
+    top = std::max(top, x);
+  }
+  if (!sound || !std::isfinite(top))
+    throw error(exit_code::not_finite,
+                "no token can be drawn from logits that are NaN, +inf or all -inf: check the weights and the prompt");
+  return top;
+}
+
+/// The k-th largest logit.
+inline double kth_largest(std::span<double const> logits, std::int64_t k) {
+  std::vector<double> all(logits.begin(), logits.end());
+  std::nth_element(all.begin(), all.begin() + (k - 1), all.end(), std::greater<>());
+  return all[static_cast<std::size_t>(k - 1)];
+}
+
+/// Sets to 0 what is behind the first ids, the likeliest first, whose weights together reach p of all.
+inline void keep_top_p(std::span<double> weights, std::span<double const> logits, double p) {
+  std::vector<std::int32_t> ids;
+  double total = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (weights[i] > 0) ids.push_back(static_cast<std::int32_t>(i)), total += weights[i];
+  auto const before = [&](std::int32_t a, std::int32_t b) {
+    double const x = logits[static_cast<std::size_t>(a)], y = logits[static_cast<std::size_t>(b)];
+    return x > y || (x == y && a < b);
+  };
+  double mass = 0;
+  std::size_t kept = 0, sorted = 0;
+  for (; kept < ids.size() && (kept == 0 || mass < p * total); ++kept) {
+    if (kept == sorted) {  // few ids have most of the mass: sort no more than are looked at
+      sorted = std::min(ids.size(), std::max<std::size_t>(64, 8 * sorted));
+      auto const begin = ids.begin() + static_cast<std::ptrdiff_t>(kept);
+      std::partial_sort(begin, ids.begin() + static_cast<std::ptrdiff_t>(sorted), ids.end(), before);
+    }
+    mass += weights[static_cast<std::size_t>(ids[kept])];
+  }
+  for (; kept < ids.size(); ++kept) weights[static_cast<std::size_t>(ids[kept])] = 0;
+}
+
+REDCO_INLINE std::int64_t draw(std::span<double const> logits, generate_options const& o, double u) {
+  double const top = likeliest(logits);
+  double const least = o.top_k > 0 && o.top_k < std::ssize(logits) ? kth_largest(logits, o.top_k)
+                                                                   : -std::numeric_limits<double>::infinity();
+  std::vector<double> weights(logits.size());  // the likeliest has 1
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    weights[i] = logits[i] < least ? 0 : std::exp((logits[i] - top) / o.temperature);
+  if (o.top_p < 1) keep_top_p(weights, logits, o.top_p);
+  double total = 0;
+  for (double& w : weights) {
+    if (w < o.min_p) w = 0;
+    total += w;
+  }
+  double sum = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < weights.size() && sum <= u * total; ++i) {
+    if (weights[i] == 0) continue;
+    sum += weights[i];
+    last = i;
+  }
+  return static_cast<std::int64_t>(last);
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <redco/generate/detail/next_tokens.hpp>
+
+#include <redco/generate/detail/draw.hpp>
+#include <redco/tensor/detail/parallel.hpp>
+#include <redco/random/stream.hpp>
+#include <redco/random/uniform.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+namespace redco::detail {
+
+REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& seen, generate_options const& options,
+                                     pass const& in, std::int64_t step) {
+  constexpr std::uint32_t site = 0x67656e;  // "gen": far from the sites of a model, which count from 0
+  std::int64_t const rows = whole.size(0), vocabulary = whole.size(1);
+  at::Tensor const scores = whole.to(at::kDouble, false, true).contiguous(), ids = seen.contiguous();
+  at::Tensor const chosen = at::empty({rows}, at::kLong);
+  stream const key = make_stream(in.seed, site, in.step, static_cast<std::uint32_t>(step));
+  auto* const all = scores.mutable_data_ptr<double>();
+  parallel(rows, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto row = begin; row < end; ++row) {
+      std::span const one(all + row * vocabulary, static_cast<std::size_t>(vocabulary));
+      if (options.repetition_penalty != 1)
+        penalise(one, {ids.const_data_ptr<std::int64_t>() + row * ids.size(1), static_cast<std::size_t>(ids.size(1))},
+                 options.repetition_penalty);
+      chosen.mutable_data_ptr<std::int64_t>()[row] =
+          options.temperature > 0
+              ? draw(one, options, uniform_at(key, static_cast<std::uint64_t>(in.first_row(rows) + row)))
+              : std::max_element(one.begin(), one.end()) - one.begin();
+    }
+  });
+  return chosen;
+}
+
+REDCO_INLINE at::Tensor next_tokens(logits const& from, at::Tensor const& seen, generate_options const& options,
+                                    pass const& in, std::int64_t step) {
+  if (options.temperature == 0 && options.repetition_penalty == 1) return from.top(1).entries.squeeze(1);
+  return drawn_tokens(from.tensor().squeeze(1), seen, options, in, step);
+}
+
+REDCO_INLINE bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in) {
+  if (!options.on_tokens) return true;
+  at::Tensor const answer = at::ones({1}, at::kByte);
+  if (in.mp->rank() == 0) {
+    std::span const all(ids.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(ids.size(0)));
+    answer.fill_(options.on_tokens(all) ? 1 : 0);
+  }
+  in.mp->broadcast(answer, 0);
+  return answer.item<std::uint8_t>() != 0;
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/nn/kernel/attention_options.hpp>
+#include <redco/nn/kernel/gathered_keys.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+namespace redco::kernel {
+
+/// Attention of few queries q [R, T, H D] to keys that lie in a cache: decoding. Otherwise as cross_attention, with a bias
+/// by distance only and without dropout; the key mask [R, S] is read where it is. Memory grows with neither T nor S but for
+/// one row of scores per head and thread. Not differentiable. Throws redco::error (70) where shapes and types do not fit.
+at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, attention_options const& options);
+
+}  // namespace redco::kernel
+
+#ifndef REDCO_COMPILED
+#include <redco/nn/impl/gathered_attention_kernel.hpp>
+#endif
