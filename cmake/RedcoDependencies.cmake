@@ -2,6 +2,7 @@
 # libraries are headers, found in the standard places, in CMAKE_PREFIX_PATH and in <NAME>_ROOT-like hints of the user.
 #   redco::dependencies   Boost.Hana, range-v3, cereal, CLI11, nlohmann-json (SYSTEM, so their warnings are not ours)
 #   redco::xxhash         xxHash
+#   redco::text_libraries PCRE2 and SentencePiece, each where found, with REDCO_WITH_<NAME> defined
 
 include_guard(GLOBAL)
 
@@ -36,3 +37,20 @@ unset(redco_includes)
 add_library(redco::xxhash INTERFACE IMPORTED GLOBAL)
 target_include_directories(redco::xxhash SYSTEM INTERFACE ${REDCO_XXHASH_INCLUDE})
 target_link_libraries(redco::xxhash INTERFACE ${REDCO_XXHASH_LIBRARY})
+
+# Optional: without one of them its place in text/ throws an error that says what to install.
+add_library(redco::text_libraries INTERFACE IMPORTED GLOBAL)
+function(redco_find_optional name header library package)
+  find_path(REDCO_${name}_INCLUDE ${header} DOC "Folder that contains ${header}")
+  find_library(REDCO_${name}_LIBRARY ${library} DOC "Optional: without it redco does without ${name}")
+  mark_as_advanced(REDCO_${name}_INCLUDE REDCO_${name}_LIBRARY)
+  if(REDCO_${name}_INCLUDE AND REDCO_${name}_LIBRARY)
+    target_include_directories(redco::text_libraries SYSTEM INTERFACE ${REDCO_${name}_INCLUDE})
+    target_link_libraries(redco::text_libraries INTERFACE ${REDCO_${name}_LIBRARY})
+    target_compile_definitions(redco::text_libraries INTERFACE REDCO_WITH_${name})
+  else()
+    message(STATUS "redco: without ${name} (Debian: ${package})")
+  endif()
+endfunction()
+redco_find_optional(PCRE2 pcre2.h pcre2-8 libpcre2-dev)
+redco_find_optional(SENTENCEPIECE sentencepiece_processor.h sentencepiece libsentencepiece-dev)

@@ -38,6 +38,7 @@ set(REDCO_DOORS
   "^(ATen|c10|torch)/" tensor
   "^cereal/" ckpt
   "^xxhash\\.h$" ckpt
+  "^(pcre2|sentencepiece_processor)\\.h$" text
   "^(mpi|nccl)\\.h$" comm)
 
 # Headers directly in include/redco that are not umbrellas.

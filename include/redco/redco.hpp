@@ -378,8 +378,14 @@
 #include <redco/generate/generate.hpp>
 #include <redco/generate/generate_options.hpp>
 
+#include <redco/text/decode_options.hpp>
+#include <redco/text/encode_options.hpp>
+#include <redco/text/json_tokenizer.hpp>
 #include <redco/text/next_token_batch.hpp>
+#include <redco/text/special_ids.hpp>
+#include <redco/text/special_names.hpp>
 #include <redco/text/token_batch.hpp>
+#include <redco/text/tokenizer.hpp>
 
 #include <redco/run/best_metrics.hpp>
 #include <redco/run/command_line.hpp>

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace redco::detail {
+
+/// What two neighbouring tokens become, and how early: a hash table of the merges of a BPE.
+class merge_table {
+ public:
+  struct merge {
+    std::uint64_t pair = none;
+    std::uint32_t rank = 0;  ///< the smallest is done first
+    std::uint32_t id = 0;    ///< of the token that both become
+  };
+
+  explicit merge_table(std::size_t merges = 0) {
+    std::size_t size = 16;
+    while (size < 2 * merges) size *= 2;
+    slots_.resize(size);
+  }
+
+  /// Adds a merge; the last one of a pair counts. At most as many as the constructor was told.
+  void add(std::uint32_t left, std::uint32_t right, std::uint32_t rank, std::uint32_t id) {
+    std::uint64_t const pair = key(left, right);
+    slots_[place(pair)] = {pair, rank, id};
+  }
+
+  /// The merge of a pair, or null.
+  merge const* find(std::uint32_t left, std::uint32_t right) const {
+    merge const& found = slots_[place(key(left, right))];
+    return found.pair == none ? nullptr : &found;
+  }
+
+ private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};  // ids are smaller than 2^32 - 1
+
+  static std::uint64_t key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32 | right; }
+
+  std::size_t place(std::uint64_t pair) const {
+    std::size_t const mask = slots_.size() - 1;
+    std::uint64_t const hash = pair * 0x9E3779B97F4A7C15U;
+    std::size_t at = static_cast<std::size_t>(hash ^ hash >> 32) & mask;
+    while (slots_[at].pair != none && slots_[at].pair != pair) at = (at + 1) & mask;
+    return at;
+  }
+
+  std::vector<merge> slots_;
+};
+
+}  // namespace redco::detail
