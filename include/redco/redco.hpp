@@ -378,12 +378,17 @@
 #include <redco/generate/generate.hpp>
 #include <redco/generate/generate_options.hpp>
 
+#include <redco/text/any_tokenizer.hpp>
 #include <redco/text/decode_options.hpp>
 #include <redco/text/encode_options.hpp>
 #include <redco/text/json_tokenizer.hpp>
 #include <redco/text/next_token_batch.hpp>
+#include <redco/text/read_tokenizer.hpp>
+#include <redco/text/sentencepiece_options.hpp>
+#include <redco/text/sentencepiece_tokenizer.hpp>
 #include <redco/text/special_ids.hpp>
 #include <redco/text/special_names.hpp>
+#include <redco/text/text_stream.hpp>
 #include <redco/text/token_batch.hpp>
 #include <redco/text/tokenizer.hpp>
 

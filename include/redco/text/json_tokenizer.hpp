@@ -43,8 +43,8 @@ class json_tokenizer {
   /// The text of ids, always UTF-8: U+FFFD stands for bytes that are none. Ids that no token has give nothing, because
   /// models often have more rows than their tokenizer has tokens.
   std::string decode(std::span<std::int64_t const> ids, decode_options options = {}) const;
-  /// Appends the bytes of one id, special or not; see the concept `tokenizer`.
-  void append(std::string& bytes, std::int64_t id, bool first) const;
+  /// Appends the bytes of one id, special or not, and says whether there is such a token; see the concept `tokenizer`.
+  bool append(std::string& bytes, std::int64_t id, bool first) const;
 
   /// The id of a token as the file spells it.
   std::optional<std::int64_t> id_of(std::string_view token) const;

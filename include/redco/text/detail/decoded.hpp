@@ -23,8 +23,7 @@ std::string decoded(Tokenizer const& tokenizer, std::span<std::int64_t const> id
   bool first = true;
   for (std::int64_t const id : ids) {
     if (!options.keep_special && is_special(tokenizer.specials(), id)) continue;
-    tokenizer.append(bytes, id, first);
-    first = first && bytes.empty();
+    if (tokenizer.append(bytes, id, first)) first = false;
   }
   if (well_formed_prefix(bytes) == bytes.size()) return bytes;
   std::string text;

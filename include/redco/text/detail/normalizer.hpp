@@ -26,7 +26,7 @@ inline std::string lower_cased(std::string_view text) { return mapped(text, appe
 
 inline std::string without_marks(std::string_view text) {
   return mapped(text, [](std::string& out, char32_t c) {
-    if (!is_mark(c)) append_code_point(out, c);
+    if (!is_bert_mark(c)) append_code_point(out, c);
   });
 }
 
@@ -67,9 +67,6 @@ class normalizer {
     } else if (type == "Lowercase") {
       node.knows({"type"});
       steps_.emplace_back(lower_cased);
-    } else if (type == "StripAccents") {
-      node.knows({"type"});
-      steps_.emplace_back(without_marks);
     } else if (type == "Prepend") {
       node.knows({"type", "prepend"});
       steps_.emplace_back(
@@ -94,7 +91,7 @@ class normalizer {
     if (node.flag("clean_text", true)) {
       steps_.emplace_back([](std::string const& text) {
         return mapped(text, [](std::string& out, char32_t c) {
-          if (c == 0 || c == 0xFFFD || is_bert_control(c)) return;
+          if (is_bert_control(c)) return;
           append_code_point(out, is_white_space(c) ? U' ' : c);
         });
       });

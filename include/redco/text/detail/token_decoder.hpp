@@ -15,6 +15,14 @@
 
 namespace redco::detail {
 
+/// The byte of a token such as <0x0A>; any other token stays.
+inline std::string fallback_byte(std::string const& token) {
+  auto const digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
+  if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return token;
+  if (digit(token[3]) < 0 || digit(token[4]) < 0) return token;
+  return std::string(1, static_cast<char>(digit(token[3]) * 16 + digit(token[4])));
+}
+
 /// What each token of a vocabulary stands for in a text, as the file's decoder says.
 class token_decoder {
  public:
@@ -100,13 +108,6 @@ class token_decoder {
     };
     if (!fused_) return add_anywhere(strip);
     add([strip](std::string token, bool first) { return first ? strip(std::move(token)) : token; });
-  }
-
-  static std::string fallback_byte(std::string const& token) {
-    auto const digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
-    if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return token;
-    if (digit(token[3]) < 0 || digit(token[4]) < 0) return token;
-    return std::string(1, static_cast<char>(digit(token[3]) * 16 + digit(token[4])));
   }
 
   static std::string cleaned_up(std::string token) {

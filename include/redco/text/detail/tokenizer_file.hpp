@@ -38,8 +38,6 @@ class tokenizer_file {
     root.knows({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor",
                 "decoder", "model"});
     token_decoder const text_of(root.find("decoder"));
-    texts_.resize(words_.rows());
-    if (text_of.minds_first()) first_texts_.resize(words_.rows());
     for (auto const& [token, id] : words_.entries()) name(id, token, text_of);
     if (auto const added = root.find("added_tokens")) read_added(*added, text_of);
     if (auto const processor = root.find("post_processor")) {
@@ -99,9 +97,11 @@ class tokenizer_file {
     return ids;
   }
 
-  void append(std::string& bytes, std::int64_t id, bool first) const {
+  bool append(std::string& bytes, std::int64_t id, bool first) const {
+    if (id < 0 || static_cast<std::size_t>(id) >= known_.size() || !known_[static_cast<std::size_t>(id)]) return false;
     auto const& texts = first && !first_texts_.empty() ? first_texts_ : texts_;
-    if (id >= 0 && static_cast<std::size_t>(id) < texts.size()) bytes += texts[static_cast<std::size_t>(id)];
+    bytes += texts[static_cast<std::size_t>(id)];
+    return true;
   }
 
   std::optional<std::int64_t> find(std::string_view token) const {
@@ -111,18 +111,22 @@ class tokenizer_file {
     return words_.find(token);
   }
 
-  std::size_t rows() const { return texts_.size(); }
+  std::size_t rows() const { return known_.size(); }
   special_ids const& specials() const { return specials_; }
 
  private:
   void name(std::uint32_t id, std::string const& token, token_decoder const& text_of) {
+    std::size_t const rows = std::max(known_.size(), id + std::size_t{1});
+    known_.resize(rows);
+    known_[id] = true;
+    texts_.resize(rows);
     texts_[id] = text_of(token, false);
-    if (!first_texts_.empty()) first_texts_[id] = text_of(token, true);
+    if (!text_of.minds_first()) return;
+    first_texts_.resize(rows);
+    first_texts_[id] = text_of(token, true);
   }
 
   void read_added(json_node const& list, token_decoder const& text_of) {
-    std::vector<bool> taken(words_.rows());
-    for (auto const& entry : words_.entries()) taken[entry.second] = true;
     for (json_node const& node : list.elements()) {
       node.knows({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
       added_token token{.content = node.at("content").text(), .id = node.at("id").number()};
@@ -132,17 +136,11 @@ class tokenizer_file {
       token.strips_left = node.flag("lstrip");
       token.strips_right = node.flag("rstrip");
       auto const known = words_.find(token.content);
-      bool const contradicts = known ? *known != token.id : token.id < taken.size() && taken[token.id];
+      bool const contradicts = known ? *known != token.id : token.id < known_.size() && known_[token.id];
       if (contradicts)
         node.refuse("(\"" + token.content + "\") has id " + std::to_string(token.id) +
                     ", which contradicts the tokens before it; write the file again with the program that made it");
       check_id(token.id, words_.entries().size() + list.value().size(), node);
-      if (token.id >= taken.size()) taken.resize(token.id + std::size_t{1});
-      taken[token.id] = true;
-      if (token.id >= texts_.size()) {
-        texts_.resize(token.id + std::size_t{1});
-        if (text_of.minds_first()) first_texts_.resize(texts_.size());
-      }
       name(token.id, token.content, text_of);
       if (token.special) specials_.all.push_back(token.id);
       added_.push_back(token);
@@ -153,9 +151,7 @@ class tokenizer_file {
   }
 
   void check_frame(std::int64_t id, json_node const& blamed) const {
-    bool const added = std::any_of(added_.begin(), added_.end(), [id](added_token const& t) { return t.id == id; });
-    auto const& words = words_.entries();
-    if (!added && std::none_of(words.begin(), words.end(), [id](auto const& entry) { return entry.second == id; }))
+    if (static_cast<std::size_t>(id) >= known_.size() || !known_[static_cast<std::size_t>(id)])
       blamed.refuse("puts id " + std::to_string(id) +
                     " around a text, which no token has; write the file again with the "
                     "program that made it");
@@ -177,6 +173,7 @@ class tokenizer_file {
   added_tokens as_written_;  // looked for before and after the text is normalized
   added_tokens normalized_;
   special_frame frame_;
+  std::vector<bool> known_;               // id -> whether a token has it
   std::vector<std::string> texts_;        // id -> bytes
   std::vector<std::string> first_texts_;  // the same at the front of a text; empty: no difference
   special_ids specials_;

@@ -30,8 +30,8 @@ REDCO_INLINE std::string json_tokenizer::decode(std::span<std::int64_t const> id
   return detail::decoded(*this, ids, options);
 }
 
-REDCO_INLINE void json_tokenizer::append(std::string& bytes, std::int64_t id, bool first) const {
-  file_->append(bytes, id, first);
+REDCO_INLINE bool json_tokenizer::append(std::string& bytes, std::int64_t id, bool first) const {
+  return file_->append(bytes, id, first);
 }
 
 REDCO_INLINE std::optional<std::int64_t> json_tokenizer::id_of(std::string_view token) const {

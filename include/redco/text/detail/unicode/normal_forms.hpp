@@ -84,10 +84,17 @@ inline bool begins_cluster(char32_t c) {
   if (c < 0x300) return true;
   if (c - hangul_syllable < hangul_count) return true;
   if (c - hangul_v < hangul_v_count || c - hangul_t < hangul_t_count) return false;
-  std::vector<char32_t> parts;
-  append_decomposed(parts, c);
+  for (bool whole = false; !whole;) {  // the first code point of its decomposition
+    if (auto const* const pair = row_of(decomposed_pairs, c); pair != nullptr && pair->first == c) {
+      c = pair->left;
+    } else if (auto const* const one = row_of(decomposed_singles, c); one != nullptr && one->first == c) {
+      c = one->other;
+    } else {
+      whole = true;
+    }
+  }
   auto const& seconds = compositions().seconds;
-  return combining_class(parts[0]) == 0 && !std::binary_search(seconds.begin(), seconds.end(), parts[0]);
+  return combining_class(c) == 0 && !std::binary_search(seconds.begin(), seconds.end(), c);
 }
 
 /// Sorts the marks behind each base by their classes.

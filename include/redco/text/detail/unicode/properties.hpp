@@ -23,8 +23,8 @@ inline bool is_bert_punctuation(char32_t c) {
   return holds(punctuation_ranges, c);
 }
 
-/// What BERT drops: general categories Cc, Cf and Co, besides tab and line ends.
-inline bool is_bert_control(char32_t c) { return c != '\t' && c != '\n' && c != '\r' && holds(control_ranges, c); }
+/// What BERT drops.
+inline bool is_bert_control(char32_t c) { return holds(control_ranges, c); }
 
 /// What BERT sets apart: the blocks of CJK ideographs.
 inline bool is_ideograph(char32_t c) {
@@ -33,8 +33,8 @@ inline bool is_ideograph(char32_t c) {
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-/// A nonspacing mark, such as an accent that stands alone.
-inline bool is_mark(char32_t c) { return c >= 0x300 && holds(mark_ranges, c); }
+/// What BERT strips: an accent that stands alone.
+inline bool is_bert_mark(char32_t c) { return c >= 0x300 && holds(mark_ranges, c); }
 
 /// Appends the lower case of one code point, which does not depend on its neighbours.
 inline void append_lower(std::string& text, char32_t c) {

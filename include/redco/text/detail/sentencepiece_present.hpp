@@ -1,0 +1,58 @@
+#pragma once
+
+#ifdef REDCO_WITH_SENTENCEPIECE
+
+#include <redco/diag/error.hpp>
+
+#include <sentencepiece_processor.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco::detail {
+
+/// A model of SentencePiece.
+class sentencepiece_model {
+ public:
+  static constexpr bool available = true;
+
+  explicit sentencepiece_model(std::filesystem::path const& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::string const bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (!in) throw error(exit_code::data, file.string() + " cannot be read; give the path of a SentencePiece model");
+    // An empty file is a model without pieces, in which the library then looks pieces up.
+    if (auto const status = processor_.LoadFromSerializedProto(bytes); bytes.empty() || !status.ok()) {
+      throw error(exit_code::data, file.string() + " is no SentencePiece model (" + status.ToString() +
+                                       "); fetch it again from where the weights come");
+    }
+  }
+
+  std::vector<int> encode(std::string_view text) const {
+    std::vector<int> ids;
+    if (auto const status = processor_.Encode(text, &ids); !status.ok())
+      throw error(exit_code::data, "SentencePiece refuses a text of " + std::to_string(text.size()) +
+                                       " bytes: " + status.ToString() + "; cut it into smaller ones");
+    return ids;
+  }
+
+  int size() const { return processor_.GetPieceSize(); }
+  std::string piece(int id) const { return processor_.IdToPiece(id); }
+  bool is_control(int id) const { return processor_.IsControl(id); }
+  bool is_unknown(int id) const { return processor_.IsUnknown(id); }
+  bool is_byte(int id) const { return processor_.IsByte(id); }
+  int begin_id() const { return processor_.bos_id(); }  // -1: none, as the ones below
+  int end_id() const { return processor_.eos_id(); }
+  int padding_id() const { return processor_.pad_id(); }
+  int unknown_id() const { return processor_.unk_id(); }
+
+ private:
+  sentencepiece::SentencePieceProcessor processor_;
+};
+
+}  // namespace redco::detail
+
+#endif
