@@ -10,6 +10,7 @@
 #include <redco/shard/placed.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/sequence_parallel.hpp>
+#include <redco/model/t5.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/rms_norm.hpp>
@@ -176,6 +177,26 @@ TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, les
         check_language_model(model, s);
         auto const bytes = [&](auto const& m) { return redco::cost_of(m, redco::sgd{}, s).memory.activations; };
         if (mp > 1) CHECK(bytes(model) < bytes(plain));
+      }
+}
+
+TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the lengths of its sides") {
+  redco::t5 const model{{.vocab = 101, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 3}};
+  at::Tensor const source = at::arange(8 * 29, at::kLong).remainder(101).view({8, 29});
+  at::Tensor const target = at::arange(8 * 17, at::kLong).remainder(97).view({8, 17});
+  for (int const mp : {1, 2})
+    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
+      for (bool const recompute : {false, true}) {
+        INFO("mp " << mp << " " << redco::name_of(compute) << " recompute " << recompute);
+        redco::setup const s{
+            .mesh = {1, mp}, .load = {8, 17, 29}, .compute = compute, .recompute = recompute, .prefetch = 0};
+        auto const all = observe(
+            model, s, [&] { return std::vector<at::Tensor>{source, target, target.flip(0)}; },
+            [](auto const& net, std::vector<at::Tensor> const& b) {
+              return redco::cross_entropy(net.template with<redco::encoder_input>(b[0])(b[1]), b[2]).sum;
+            });
+        check_saved_and_sent(all);
+        check_peak(all);
       }
 }
 

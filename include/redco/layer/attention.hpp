@@ -62,10 +62,7 @@ struct attention {
     detail::enter_facts<X>(w);
     flow const input = w.activation;
     w.keep("input");
-    if constexpr (Kind == attention_kind::cross) {
-      w.enter(w.encoded);
-      w.keep_encoded("encoder_states");
-    }
+    if constexpr (Kind == attention_kind::cross) w.enter(w.encoded);
     double const outer = w.deviation;
     auto const project = [&](std::string_view name, std::int64_t units, reason why, double shrink = 1) {
       parameter_fact weight;

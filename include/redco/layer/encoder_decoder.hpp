@@ -19,9 +19,11 @@ struct encoder_decoder {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     auto const input = w.activation;
+    w.activation = w.source;
     w.inside("encoder", [&] {
       Encoder::template facts<X>(config, w);
       detail::whole_facts<out_t<Encoder, X>>(w);
+      w.keep("states");  // once, however many blocks of the decoder read them
     });
     w.encoded = w.activation;
     w.activation = input;

@@ -29,10 +29,14 @@ struct flow {
 template <class Sink>
 class walk {
  public:
-  constexpr walk(Sink& sink, extents input) : sink_(sink) { activation.shape = input; }
+  constexpr walk(Sink& sink, extents input, extents encoder_input) : sink_(sink) {
+    activation.shape = input;
+    source.shape = encoder_input;
+  }
 
   flow activation;
-  flow encoded;          ///< what cross-attention reads; set by an encoder
+  flow source;           ///< what an encoder reads
+  flow encoded;          ///< what it gives and cross-attention reads
   double deviation = 0;  ///< of drawn weights, where an outer layer prescribes it; 0: each layer's own
 
   /// States the parameter `leaf` of the current layer.
@@ -50,8 +54,19 @@ class walk {
   }
 
   /// States that forward keeps the current activation; an activation kept by two layers is one storage.
-  constexpr void keep(std::string_view slot) { keep_flow(slot, activation); }
-  constexpr void keep_encoded(std::string_view slot) { keep_flow(slot, encoded); }
+  constexpr void keep(std::string_view slot) {
+    flow const& f = activation;
+    if (is_kept(f.id)) return;
+    mark(f.id);
+    std::int64_t copies = blocks_.count();
+    bool const entry = f.id == block_.input;
+    if (entry && block_.first_kept) copies -= copies / block_.times;
+    saved_role const role = is_input(f)                  ? saved_role::batch
+                            : entry && blocks_.rank == 1 ? saved_role::entry
+                                                         : saved_role::stored;
+    if (entry && copies > 0) block_.entry = saved_;
+    if (copies > 0) state(slot, f, width_kind::compute, role, is_input(f) ? 1 : copies);
+  }
 
   /// States that forward keeps another tensor beside the activation.
   constexpr void keep(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0,
@@ -178,19 +193,6 @@ class walk {
     ++last_;
     kept_[static_cast<std::size_t>(last_) % memory] = false;
     return last_;
-  }
-
-  constexpr void keep_flow(std::string_view slot, flow const& f) {
-    if (is_kept(f.id)) return;
-    mark(f.id);
-    std::int64_t copies = blocks_.count();
-    bool const entry = f.id == block_.input;
-    if (entry && block_.first_kept) copies -= copies / block_.times;
-    saved_role const role = is_input(f)                  ? saved_role::batch
-                            : entry && blocks_.rank == 1 ? saved_role::entry
-                                                         : saved_role::stored;
-    if (entry && copies > 0) block_.entry = saved_;
-    if (copies > 0) state(slot, f, width_kind::compute, role, is_input(f) ? 1 : copies);
   }
 
   /// A block keeps its output, which is the next one's input: of the inputs only the first counts by itself.

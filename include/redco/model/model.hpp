@@ -12,7 +12,14 @@ namespace redco {
 struct workload {
   std::int64_t batch = 1;
   std::int64_t sequence = 1;
+  std::int64_t source = 0;  ///< length of what an encoder reads for a decoder; 0: the same
 };
+
+/// What the encoder of an encoder-decoder is fed.
+constexpr workload of_source(workload load) {
+  if (load.source > 0) load.sequence = load.source;
+  return load;
+}
 
 /// A model: its structure is the layer type `net`, its sizes are the value `config`.
 template <class M>

@@ -17,25 +17,28 @@ namespace detail {
 /// Bytes that the layers declare: what one rank's call of the network keeps for backward.
 std::int64_t declared_bytes(dynamic_facts const& facts, setup const& run);
 
-[[noreturn]] void refuse_saved(std::int64_t declared, std::int64_t kept, at::IntArrayRef input);
+[[noreturn]] void refuse_saved(std::int64_t declared, std::int64_t kept, at::Tensor const& input,
+                               at::Tensor const& source);
 [[noreturn]] void refuse_opaque();
 
 }  // namespace detail
 
 /// Compares what autograd was seen to keep in a call of the network on `input` with what its layers declare. Where parameters
-/// are frozen it may keep less. Both sides of an encoder-decoder must be as long as each other.
+/// are frozen it may keep less. `source`: what the encoder of an encoder-decoder read; else undefined.
 /// Errors: exit_code::internal with both numbers where they differ; exit_code::usage for a model with opaque layers, which
 /// declare nothing.
 template <model M>
-void check_saved(M const& m, parameter_store const& store, pass const& in, at::Tensor const& input, std::int64_t kept) {
-  workload const load{input.size(0), input.dim() > 1 ? input.size(1) : 1};
+void check_saved(M const& m, parameter_store const& store, pass const& in, at::Tensor const& input,
+                 at::Tensor const& source, std::int64_t kept) {
+  auto const length = [](at::Tensor const& x) { return x.dim() > 1 ? x.size(1) : 1; };
+  workload const load{input.size(0), length(input), source.defined() ? length(source) : 0};
   setup const run{.mesh = {1, in.mp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
   dynamic_facts const facts = facts_of(m, load);
   for (parameter_fact const& p : facts.parameters)
     if (p.why == reason::opaque) detail::refuse_opaque();
   std::int64_t const declared = detail::declared_bytes(facts, run);
   bool const all_trained = store.trainable() == store.size();
-  if (all_trained ? declared != kept : declared < kept) detail::refuse_saved(declared, kept, input.sizes());
+  if (all_trained ? declared != kept : declared < kept) detail::refuse_saved(declared, kept, input, source);
 }
 
 }  // namespace redco

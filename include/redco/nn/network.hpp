@@ -3,6 +3,7 @@
 #include <redco/nn/builder.hpp>
 #include <redco/nn/check_saved.hpp>
 #include <redco/nn/context.hpp>
+#include <redco/nn/context_keys.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
@@ -155,7 +156,9 @@ class bound_network {
             if (given != nullptr) watch.leave_out(*given);
         },
         items_);
-    check_saved(net_->model(), net_->store(), *pass_, x, watch.bytes());
+    at::Tensor source;
+    if constexpr (has<encoder_input>) source = get<encoder_input>();
+    check_saved(net_->model(), net_->store(), *pass_, x, source, watch.bytes());
     return y;
   }
 

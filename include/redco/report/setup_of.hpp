@@ -19,7 +19,8 @@ constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micr
   std::int64_t const at_once = micro_batch > 0 ? std::min(micro_batch, share) : share;
   setup run;
   run.mesh = on;
-  run.load = {at_once, load.sequence};
+  run.load = load;
+  run.load.batch = at_once;
   run.compute = compute;
   run.recompute = recompute;
   run.micro_batches = (share - 1) / at_once + 1;

@@ -78,7 +78,7 @@ struct fact_vector_sink {
 
 template <model M, class Sink>
 constexpr void state_facts(M const& m, workload const& load, Sink& sink) {
-  walk<Sink> w(sink, input_of(m, load));
+  walk<Sink> w(sink, input_of(m, load), input_of(m, of_source(load)));
   net_of<M>::template facts<replicated>(m.config, w);
   whole_facts<out_t<net_of<M>, replicated>>(w);  // the user is given whole results
 }

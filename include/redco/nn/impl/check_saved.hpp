@@ -16,12 +16,19 @@ REDCO_INLINE std::int64_t declared_bytes(dynamic_facts const& facts, setup const
   return sum;
 }
 
-REDCO_INLINE void refuse_saved(std::int64_t declared, std::int64_t kept, at::IntArrayRef input) {
+inline std::string shape_of(at::Tensor const& x) {
   std::string shape;
-  for (std::int64_t const extent : input) shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+  for (std::int64_t const extent : x.sizes()) shape += (shape.empty() ? "[" : ", ") + std::to_string(extent);
+  return shape + "]";
+}
+
+REDCO_INLINE void refuse_saved(std::int64_t declared, std::int64_t kept, at::Tensor const& input,
+                               at::Tensor const& source) {
   throw error(exit_code::internal,
               "the layers declare that the network keeps " + std::to_string(declared) +
-                  " bytes for backward of an input [" + shape + "], autograd keeps " + std::to_string(kept) +
+                  " bytes for backward of an input " + shape_of(input) +
+                  (source.defined() ? " and a source " + shape_of(source) : "") + ", autograd keeps " +
+                  std::to_string(kept) +
                   "; the facts() of a layer of yours must keep() what its module saves, no more and no less");
 }
 

@@ -20,7 +20,7 @@ class graph_walk : public walk<pending_node> {
   using kind = graph_node::kind;
 
  public:
-  graph_walk(pending_node& sink, extents input) : base(sink, input), sink_(sink) {}
+  graph_walk(pending_node& sink, extents input, extents source) : base(sink, input, source), sink_(sink) {}
 
   void produce(extents shape, int split_dim = -1, std::int64_t units = 0) {
     int const from = activation.id;
@@ -63,12 +63,9 @@ class graph_walk : public walk<pending_node> {
 
   void enter(flow const& entering) {
     base::enter(entering);
-    if (entering.id != 0) entered_.push_back(entering.id);
-  }
-
-  void keep_encoded(std::string_view slot) {
-    base::keep_encoded(slot);
-    sink_.reads.push_back(encoded.id);
+    if (entering.id == 0) return;
+    entered_.push_back(entering.id);
+    if (entering.id == encoded.id) sink_.reads.push_back(encoded.id);  // beside the activation
   }
 
   template <class Body>
