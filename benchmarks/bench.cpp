@@ -1,6 +1,8 @@
 // Speed and size of a training step; one JSON line on standard output.
 //   bench W1 --mesh 1x2 --dtype f32               the demo's GPT-2, random ids, T 256, batch 16, AdamW
 //   bench W1 --mesh 1x2 --loop hand               the same without trainer, pipeline, modules and plan
+//   bench W2 --mesh 1x2 --dtype bf16              GPT-2 small, T 256, batch 4
+//   bench W3 --mesh 1x2 --dtype bf16              a LLaMA of 6 layers, width 512, T 256, batch 8
 //   bench bf16_loss                               a small model after 200 steps in bf16 against f32
 
 #include "hand_gpt2.hpp"
@@ -10,6 +12,7 @@
 #include <redco/comm/ranks.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/json/value.hpp>
+#include <redco/model/llama.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/options/mesh_text.hpp>
@@ -27,10 +30,10 @@
 #include <iostream>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace {
-
 
 struct bench_options {
   redco::mesh mesh;
@@ -53,6 +56,15 @@ struct bench_options {
                          field<"paced">(&o::paced, "one step for each line on standard input"));
   }
 };
+
+constexpr redco::gpt2_config w1(bench_options const& o) {
+  return {.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6, .dropout = o.dropout};
+}
+constexpr redco::gpt2_config w2(bench_options const& o) {
+  return {.vocab = 50257, .context = 1024, .width = 768, .heads = 12, .layers = 12, .dropout = o.dropout};
+}
+constexpr redco::llama_config w3{
+    .vocab = 4096, .context = 256, .width = 512, .ffn = 1376, .heads = 8, .kv_heads = 4, .layers = 6};
 
 using ids = std::vector<std::int64_t>;
 
@@ -101,11 +113,11 @@ auto language_model(step_watch& watch) {
 }
 
 /// Trains and returns the exit code; the loss on `data` afterwards goes into `evaluated` where that is wanted.
-int train(redco::gpt2_config const& config, std::vector<ids> const& data, std::int64_t batch, double lr, bench_options const& o,
+template <class Model>
+int train(Model const& model, std::vector<ids> const& data, std::int64_t batch, double lr, bench_options const& o,
           step_watch& watch, redco::json_value& line, double* evaluated = nullptr) {
   temporary_folder const folder;
   redco::deployer deployer(place(o, folder.path));
-  redco::gpt2 const model{config};
   redco::adamw const optimizer{.lr = lr};
   redco::trainer trainer(deployer, model, language_model(watch), optimizer);
   watch.begin();
@@ -121,7 +133,7 @@ int train(redco::gpt2_config const& config, std::vector<ids> const& data, std::i
   if (evaluated) *evaluated = trainer.evaluation().at("loss");
   redco::setup setup;
   setup.mesh = o.mesh;
-  setup.load = {batch / o.mesh.dp, config.context};
+  setup.load = {batch / o.mesh.dp, std::ssize(data.front()) - 1};
   setup.compute = o.dtype;
   for (redco::step_measure const& rank : trainer.measures()) line["peak_bytes"].push_back(rank.peak_bytes);
   line["report_bytes"] = redco::cost_of(model, optimizer, setup).memory.peak();
@@ -146,27 +158,30 @@ void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, ben
 
 double rounded(double x, double digits) { return std::round(x * digits) / digits; }
 
-int step_speed(std::string const& workload, bench_options const& o, std::ostream& out) {
-  redco::gpt2_config const config{
-      .vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6, .dropout = o.dropout};
-  std::int64_t const batch = 16;
-  auto const data =
-      sequences(batch, config.context + 1, [](std::int64_t, std::uint32_t word) { return static_cast<std::int64_t>(word % 256); });
+/// The speed of a step on random ids, 256 of them in each of `batch` examples.
+template <class Model>
+int step_speed(std::string const& workload, Model const& model, std::int64_t batch, bench_options const& o,
+               std::ostream& out) {
+  constexpr std::int64_t length = 256;
+  auto const data = sequences(batch, length + 1, [&](std::int64_t, std::uint32_t word) {
+    return static_cast<std::int64_t>(word) % model.config.vocab;
+  });
   step_watch watch(o.paced, out);
   redco::json_value line = {{"program", "redco " + o.loop}, {"workload", workload}, {"mesh", redco::options::to_text(o.mesh)},
                             {"dtype", std::string(redco::name_of(o.dtype))}, {"dropout", o.dropout}};
   redco::json_value bytes = redco::json_value::object();
   if (o.loop == "hand") {
     if (o.dropout != 0) throw redco::error(redco::exit_code::usage, "--loop hand knows no dropout");
-    by_hand(config, data, o, watch);
+    if (workload == "W3") throw redco::error(redco::exit_code::usage, "--loop hand knows GPT-2 only: W1 or W2");
+    if constexpr (std::is_same_v<Model, redco::gpt2>) by_hand(model.config, data, o, watch);
   } else if (o.loop == "trainer") {
-    if (int const code = train(config, data, batch, 3e-4, o, watch, bytes); code != 0) return code;
+    if (int const code = train(model, data, batch, 3e-4, o, watch, bytes); code != 0) return code;
   } else {
     throw redco::error(redco::exit_code::usage, "--loop " + o.loop + ": it is trainer or hand");
   }
   double const step = step_watch::typical(watch.seconds);
   line["steps"] = watch.seconds.size();
-  line["tok_s"] = rounded(static_cast<double>(batch * config.context) / step, 10);
+  line["tok_s"] = rounded(static_cast<double>(batch * length) / step, 10);
   line["step_s"] = rounded(step, 1e4);
   line["step_cpu_s"] = rounded(step_watch::typical(watch.cpu), 1e4);
   line["first_step_s"] = rounded(watch.first, 100);
@@ -189,7 +204,7 @@ int bf16_loss(bench_options o, std::ostream& out) {
     o.dtype = i == 0 ? redco::dtype::f32 : redco::dtype::bf16;
     step_watch watch(false, out);
     redco::json_value bytes;
-    if (int const code = train(config, data, 16, 3e-3, o, watch, bytes, loss + i); code != 0) return code;
+    if (int const code = train(redco::gpt2{config}, data, 16, 3e-3, o, watch, bytes, loss + i); code != 0) return code;
   }
   redco::json_value const line = {{"workload", "bf16_loss"}, {"mesh", redco::options::to_text(o.mesh)}, {"steps", o.steps},
                                   {"f32", loss[0]}, {"bf16", loss[1]}, {"relative", loss[1] / loss[0] - 1}};
@@ -203,11 +218,13 @@ int main(int argc, char** argv) try {
   std::string const workload = argc > 1 ? argv[1] : "";
   bool const named = !workload.empty() && workload.front() != '-';
   auto const o = redco::options::parse_or_exit<bench_options>(named ? argc - 1 : argc, named ? argv + 1 : argv,
-                                                              "bench W1 | bf16_loss: one JSON line of speed and size.")
+                                                              "bench W1 | W2 | W3 | bf16_loss: one JSON line of speed and size.")
                      .values;
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
   int code = static_cast<int>(redco::exit_code::usage);
-  if (workload == "W1") code = step_speed(workload, o, out);
+  if (workload == "W1") code = step_speed(workload, redco::gpt2{w1(o)}, 16, o, out);
+  else if (workload == "W2") code = step_speed(workload, redco::gpt2{w2(o)}, 4, o, out);
+  else if (workload == "W3") code = step_speed(workload, redco::llama{w3}, 8, o, out);
   else if (workload == "bf16_loss") code = bf16_loss(o, out);
   else std::cerr << "which workload? bench W1 --mesh 1x2 --dtype f32, or bench bf16_loss\n";
   std::cout.rdbuf(out.rdbuf());

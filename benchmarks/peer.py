@@ -1,4 +1,4 @@
-"""The eager PyTorch peer of benchmarks/bench.cpp: transformers' GPT2LMHeadModel, sdpa, fused AdamW; the same JSON line.
+"""The eager PyTorch peer of benchmarks/bench.cpp: transformers' models, sdpa, fused AdamW; the same JSON line.
 
 With --paced it does one step for each line on standard input and answers with the step's seconds.
 """
@@ -19,7 +19,7 @@ def process_age():
 
 def options():
     parser = argparse.ArgumentParser()
-    parser.add_argument("workload", choices=["W1"])
+    parser.add_argument("workload", choices=["W1", "W2", "W3"])
     parser.add_argument("--mesh", default="1x1", help="ignored: the peer is one process with all threads")
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     parser.add_argument("--steps", type=int, default=13)
@@ -29,20 +29,32 @@ def options():
     return parser.parse_args()
 
 
+def model_and_batch(workload, drop):
+    from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig
+
+    def gpt2(vocabulary, context, width, heads, layers):
+        return GPT2Config(vocab_size=vocabulary, n_positions=context, n_embd=width, n_layer=layers, n_head=heads,
+                          activation_function="gelu_new", resid_pdrop=drop, embd_pdrop=drop, attn_pdrop=drop,
+                          bos_token_id=0, eos_token_id=0)
+
+    config, batch = {
+        "W1": (gpt2(256, 256, 384, 6, 6), 16),
+        "W2": (gpt2(50257, 1024, 768, 12, 12), 4),
+        "W3": (LlamaConfig(vocab_size=4096, hidden_size=512, intermediate_size=1376, num_hidden_layers=6,
+                           num_attention_heads=8, num_key_value_heads=4, max_position_embeddings=256), 8),
+    }[workload]
+    return AutoModelForCausalLM.from_config(config, attn_implementation="sdpa").train(), batch
+
+
 def main():
     given = options()
     import torch
-    from transformers import GPT2Config, GPT2LMHeadModel
 
     torch.set_num_threads(given.threads)
     torch.manual_seed(42)
-    drop = given.dropout
-    config = GPT2Config(vocab_size=256, n_positions=256, n_embd=384, n_layer=6, n_head=6, activation_function="gelu_new",
-                        resid_pdrop=drop, embd_pdrop=drop, attn_pdrop=drop, bos_token_id=0, eos_token_id=0)
-    config._attn_implementation = "sdpa"
-    model = GPT2LMHeadModel(config).train()
+    model, batch = model_and_batch(given.workload, given.dropout)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
-    data = torch.randint(256, (16, 257), generator=torch.Generator().manual_seed(42))
+    data = torch.randint(model.config.vocab_size, (batch, 257), generator=torch.Generator().manual_seed(42))
     ids, labels = data[:, :-1].contiguous(), data[:, 1:].contiguous()
 
     seconds, cpu, losses, first = [], [], [], 0.0
@@ -52,7 +64,7 @@ def main():
         begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=given.dtype == "bf16"):
-            logits = model(ids).logits
+            logits = model(ids, use_cache=False).logits
         loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
         loss.backward()
         optimizer.step()
