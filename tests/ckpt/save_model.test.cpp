@@ -221,6 +221,8 @@ TEST_CASE("what cannot be saved is refused on all ranks") {
   auto const unknown = failure([](auto& parts, int) { parts[8].name = "h.0.norm.weight"; });
   CHECK(unknown.code == redco::exit_code::internal);
   CHECK(ckpt_test::has(unknown.text, "no row for its parameter \"h.0.norm.weight\""));
+  auto const whole_numbers = ckpt_test::error_of([&] { save_on({1, 2}, folder / "m", {.type = redco::dtype::i32}); });
+  CHECK(whole_numbers.code == redco::exit_code::usage);
   CHECK_FALSE(std::filesystem::exists(folder / "m"));
 }
 

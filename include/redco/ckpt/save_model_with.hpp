@@ -15,6 +15,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/model/stored_name.hpp>
+#include <redco/diag/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -24,7 +25,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace redco {
@@ -78,7 +78,12 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
   at::NoGradGuard const no_grad;
   std::vector<state_part> own;
   std::vector<std::string> order;
+  std::optional<at::ScalarType> floating;
   detail::together(world, [&] {
+    if (options.type) floating = scalar_type_of(*options.type);
+    if (floating && !at::isFloatingType(*floating))
+      throw error(exit_code::usage, "weights cannot be saved as " + std::string(name_of(*options.type)) +
+                                        ": they are no whole numbers. Choose f64, f32, bf16 or f16.");
     own = detail::in_files(names, parts);
     std::set<std::string_view> seen;
     for (state_part const& part : own) {
@@ -86,9 +91,7 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
     }
     return std::string();
   });
-  std::optional<at::ScalarType> floating;
-  if (options.type) floating = scalar_type_of(*options.type);
-  detail::gathered_tensors const tensors(std::move(own), floating, world);
+  detail::gathered_tensors const tensors(own, floating, world);
   auto const files = detail::weights_files(tensors.table(), order, options.file_bytes);
 
   detail::weights_folder<Ops> folder(ops, directory);

@@ -12,32 +12,35 @@
 
 #include <redco/tensor/torch.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace redco::detail {
 
-/// Tensors whose parts the ranks hold, and how any box of one comes together on rank 0. Floating-point values are converted
-/// to `floating`, where it is given.
+/// Tensors whose parts the ranks hold, and how any box of one comes together on rank 0.
 class gathered_tensors {
  public:
-  /// All ranks: `own` may have several parts of one tensor. Error 70 when the owners' boxes do not make each tensor whole.
-  gathered_tensors(std::vector<state_part> own, std::optional<at::ScalarType> floating, group& world)
-      : own_(std::move(own)), floating_(floating), world_(world) {
+  /// All ranks. `own` may have several parts of one tensor; floating-point values are converted to `floating`, where it is
+  /// given. Error 70 when the owners' boxes do not make each tensor whole.
+  gathered_tensors(std::span<state_part const> own, std::optional<at::ScalarType> floating, group& world)
+      : world_(world) {
     std::vector<std::string> const shares = together(world_, [&] {
       manifest share;
       share.run = "save";
-      for (state_part const& part : own_) {
+      for (state_part const& part : own) {
         check_part(part);
-        stored_tensor const described{file_dtype_of(type_of(part)), part.shape, {}};
-        stored_tensor& tensor = share.tensors.try_emplace(part.name, described).first->second;
-        if (part.owner && count_of(part.place.shape) > 0)
-          tensor.parts.push_back({std::to_string(world_.rank()), part.place.offset, part.place.shape});
+        bool const converted = floating && part.local.is_floating_point();
+        file_dtype const type = file_dtype_of(converted ? *floating : part.local.scalar_type());
+        stored_tensor& tensor = share.tensors.try_emplace(part.name, stored_tensor{type, part.shape, {}}).first->second;
+        if (!part.owner || count_of(part.place.shape) == 0) continue;
+        tensor.parts.push_back({std::to_string(world_.rank()), part.place.offset, part.place.shape});
+        owned_[{part.name, part.place.offset}] = part.local.detach();
       }
       return write_manifest(share);
     });
@@ -64,10 +67,6 @@ class gathered_tensors {
   }
 
  private:
-  at::ScalarType type_of(state_part const& part) const {
-    return floating_ && part.local.is_floating_point() ? *floating_ : part.local.scalar_type();
-  }
-
   static at::Tensor corner(at::Tensor values, box const& place) {
     for (std::size_t d = 0; d < place.shape.size(); ++d)
       values = values.narrow(static_cast<std::int64_t>(d), place.offset[d], place.shape[d]);
@@ -77,23 +76,20 @@ class gathered_tensors {
   /// A box of one part, on rank 0.
   at::Tensor piece_on_first(std::string const& name, tensor_part const& part, box const& place) const {
     int const holder = std::stoi(part.file);
+    at::ScalarType const type = scalar_type_of(table_.at(name).type);
+    at::Tensor values;
     if (world_.rank() == holder) {
-      auto const mine = std::find_if(own_.begin(), own_.end(), [&](state_part const& p) {
-        return p.name == name && p.owner && p.place.offset == part.offset && p.place.shape == part.shape;
-      });
-      at::Tensor const values = corner(mine->local.detach(), place).to(at::kCPU, type_of(*mine));
+      values = corner(owned_.at({name, part.offset}), place).to(at::kCPU, type);
       if (holder != 0) world_.send(values, 0);
-      return values;
+    } else if (world_.rank() == 0) {
+      values = at::empty(place.shape, type);
+      world_.recv(values, holder);
     }
-    if (world_.rank() != 0) return {};
-    at::Tensor const values = at::empty(place.shape, scalar_type_of(table_.at(name).type));
-    world_.recv(values, holder);
     return values;
   }
 
-  std::vector<state_part> own_;
-  std::optional<at::ScalarType> floating_;
   group& world_;
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, at::Tensor> owned_;  ///< by name and the box's beginning
   tensor_table table_;
 };
 
