@@ -55,13 +55,14 @@ REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_
 /// The penalty changes log-probabilities, so that they are all needed.
 REDCO_INLINE beams::continuations beams::penalised_best_of(logits const& next, std::int64_t count) const {
   at::Tensor const log_p = next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1);
-  std::int64_t const rows = log_p.size(0), vocabulary = log_p.size(1), seen = length_ + generated_;
-  at::Tensor const ids = running_.narrow(2, 0, seen).slice(1, 0, rows / prompts_).contiguous();
+  std::int64_t const rows = log_p.size(0), vocabulary = log_p.size(1), total = running_.size(2);
+  std::int64_t const each = prompts_ * options_.beams / rows;  // at first a row stands for all beams of its prompt
+  auto const seen = static_cast<std::size_t>(length_ + generated_);
   continuations const best{at::empty({rows, count}, at::kDouble), at::empty({rows, count}, at::kLong)};
   std::vector<std::int64_t> order(static_cast<std::size_t>(vocabulary));
   for (std::int64_t row = 0; row < rows; ++row) {
     auto* const all = log_p.mutable_data_ptr<double>() + row * vocabulary;
-    penalise({all, order.size()}, {ids.const_data_ptr<std::int64_t>() + row * seen, static_cast<std::size_t>(seen)},
+    penalise({all, order.size()}, {running_.const_data_ptr<std::int64_t>() + row * each * total, seen},
              options_.repetition_penalty);
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::partial_sort(order.begin(), order.begin() + count, order.end(),

@@ -10,19 +10,17 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 namespace redco::detail {
 
 REDCO_INLINE void penalise(std::span<double> scores, std::span<std::int64_t const> seen, double penalty) {
-  std::vector<std::int64_t> ids(seen.begin(), seen.end());
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  for (std::int64_t const id : ids) {
+  std::vector<bool> done(scores.size());
+  for (std::int64_t const id : seen) {
     if (id < 0 || id >= std::ssize(scores)) continue;
-    double& score = scores[static_cast<std::size_t>(id)];
-    score = score < 0 ? score * penalty : score / penalty;
+    auto const at = static_cast<std::size_t>(id);
+    if (!done[at]) scores[at] = scores[at] < 0 ? scores[at] * penalty : scores[at] / penalty;
+    done[at] = true;
   }
 }
 

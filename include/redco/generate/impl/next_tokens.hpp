@@ -18,7 +18,7 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
                                      pass const& in, std::int64_t step) {
   constexpr std::uint32_t site = 0x67656e;  // "gen": far from the sites of a model, which count from 0
   std::int64_t const rows = whole.size(0), vocabulary = whole.size(1);
-  at::Tensor const scores = whole.to(at::kDouble, false, true).contiguous(), ids = seen.contiguous();
+  at::Tensor const scores = whole.to(at::kDouble, false, true).contiguous();
   at::Tensor const chosen = at::empty({rows}, at::kLong);
   stream const key = make_stream(in.seed, site, in.step, static_cast<std::uint32_t>(step));
   auto* const all = scores.mutable_data_ptr<double>();
@@ -26,7 +26,8 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
     for (auto row = begin; row < end; ++row) {
       std::span const one(all + row * vocabulary, static_cast<std::size_t>(vocabulary));
       if (options.repetition_penalty != 1)
-        penalise(one, {ids.const_data_ptr<std::int64_t>() + row * ids.size(1), static_cast<std::size_t>(ids.size(1))},
+        penalise(one,
+                 {seen.const_data_ptr<std::int64_t>() + row * seen.stride(0), static_cast<std::size_t>(seen.size(1))},
                  options.repetition_penalty);
       chosen.mutable_data_ptr<std::int64_t>()[row] =
           options.temperature > 0

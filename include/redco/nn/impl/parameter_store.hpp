@@ -2,6 +2,7 @@
 
 #include <redco/nn/parameter_store.hpp>
 
+#include <redco/tensor/detail/flat_zeros.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/random/normal.hpp>
 #include <redco/random/stream.hpp>
@@ -64,9 +65,9 @@ REDCO_INLINE void parameter_store::lay_out() {
 REDCO_INLINE void parameter_store::allocate() {
   at::NoGradGuard const no_grad;
   auto const type = scalar_type_of(compute_);
-  values_ = at::zeros({size_}, type);
-  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32 ? values_ : at::zeros({size_}, at::kFloat);
-  gradients_ = at::zeros({trainable_}, type);
+  values_ = detail::flat_zeros(size_, type);
+  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32 ? values_ : detail::flat_zeros(size_, at::kFloat);
+  gradients_ = detail::flat_zeros(trainable_, type);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();
     at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));

@@ -8,9 +8,23 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace redco::kernel::detail {
+
+/// The sum of all lanes, halves first.
+template <int W>
+[[gnu::always_inline]] inline float folded_sum(typename lanes<W>::real const& x) {
+  if constexpr (W > 4) {
+    typename lanes<W / 2>::real low, high;
+    std::memcpy(&low, &x, sizeof low);
+    std::memcpy(&high, reinterpret_cast<char const*>(&x) + sizeof low, sizeof high);
+    return folded_sum<W / 2>(low + high);
+  } else {
+    return (x[0] + x[1]) + (x[2] + x[3]);
+  }
+}
 
 /// y [rows, Out] = x [rows, In] W^T + b for few rows, where reading W costs more than multiplying: every element of W is read
 /// from memory once and in order.
@@ -85,7 +99,7 @@ struct few_rows_task {
   template <int W>
   [[gnu::always_inline]] void store(std::int64_t row, std::int64_t column, T const* w, std::int64_t j,
                                     typename lanes<W>::real const& sum) const {
-    float y = sum_of_lanes<W>(sum);
+    float y = folded_sum<W>(sum);
     for (; j < a.in; ++j) y += a.x[row * a.in + j] * static_cast<float>(w[j]);
     if (a.bias != nullptr) y += static_cast<float>(a.bias[column]);
     a.y[row * a.out + column] = static_cast<T>(y);
