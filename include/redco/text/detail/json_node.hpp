@@ -17,8 +17,8 @@
 
 namespace redco::detail {
 
-/// A value of a tokenizer's file and its place there, for sentences such as "tokenizer.json: model.vocab is missing". What
-/// has another type than asked for is error 65.
+/// A value of a tokenizer's file and its place there, for sentences such as "tokenizer.json: model.vocab is missing".
+/// What has another type than asked for is error 65.
 class json_node {
  public:
   json_node(json_value const& value, std::string place) : value_(&value), place_(std::move(place)) {}
@@ -26,7 +26,9 @@ class json_node {
   json_value const& value() const { return *value_; }
   std::string const& place() const { return place_; }
 
-  [[noreturn]] void refuse(std::string const& why) const { throw error(exit_code::data, place_ + " " + why); }
+  [[noreturn]] void refuse(std::string const& why) const {
+    throw error(exit_code::data, place_ + (place_.ends_with(": ") ? "" : " ") + why);
+  }
   /// Something that the file asks for and redco does not compute.
   [[noreturn]] void refuse_kind(std::string_view what) const {
     refuse(std::string(what) + " is not computed here; use a tokenizer that does without");

@@ -77,7 +77,9 @@ inline merge_table read_merges(json_node const& node, vocabulary const& words) {
       if (!found) blame("needs the token \"" + token + "\", which is not in model.vocab");
       return *found;
     };
-    merges.add(id(std::string(left)), id(std::string(right)), rank, id(std::string(left) += right));
+    std::uint32_t const first = id(std::string(left));
+    std::uint32_t const second = id(std::string(right));
+    merges.add(first, second, rank, id(std::string(left) += right));
     ++rank;
   }
   return merges;

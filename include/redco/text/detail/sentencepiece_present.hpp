@@ -6,9 +6,9 @@
 
 #include <sentencepiece_processor.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +22,11 @@ class sentencepiece_model {
 
   explicit sentencepiece_model(std::filesystem::path const& file) {
     std::ifstream in(file, std::ios::binary);
-    std::string const bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    if (!in) throw error(exit_code::data, file.string() + " cannot be read; give the path of a SentencePiece model");
+    std::string bytes;
+    char part[65536];
+    while (in.read(part, sizeof part), in.gcount() > 0) bytes.append(part, static_cast<std::size_t>(in.gcount()));
+    if (!in.eof())
+      throw error(exit_code::data, file.string() + " cannot be read; give the path of a SentencePiece model");
     // An empty file is a model without pieces, in which the library then looks pieces up.
     if (auto const status = processor_.LoadFromSerializedProto(bytes); bytes.empty() || !status.ok()) {
       throw error(exit_code::data, file.string() + " is no SentencePiece model (" + status.ToString() +

@@ -1,0 +1,107 @@
+// How fast a tokenizer.json reads, encodes and decodes real text, on one core.
+//   tokenizer FILE [--repeat-to MEGABYTES] TEXT...     TEXT: files, or folders whose .h and .hpp files are read
+// One JSON line: seconds of processor time to read FILE, then MB/s (10^6 bytes of text) of three passes' best, each file
+// a text of its own. With --repeat-to all of it, repeated, is one text of that size, passed once. Exit code 1 when a
+// text does not decode to itself.
+
+#include <redco/text/json_tokenizer.hpp>
+#include <redco/data/read_text_files.hpp>
+
+#include <redco/json/dump.hpp>
+#include <redco/json/impl/value.hpp>
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+/// Processor time: what else the machine does is not counted.
+double seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+double rounded(double x) { return std::round(x * 100) / 100; }
+
+/// All texts one behind the other, again and again, cut between code points.
+std::string one_text(std::vector<redco::text_file> const& files, std::size_t bytes) {
+  std::string text;
+  while (text.size() < bytes) {
+    for (auto const& file : files) text += file.text;
+  }
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80) --bytes;
+  text.resize(std::min(bytes, text.size()));
+  return text;
+}
+
+int run(std::vector<std::string> arguments) {
+  if (arguments.size() < 2)
+    throw redco::error(redco::exit_code::usage,
+                       "tokenizer FILE [--repeat-to MEGABYTES] TEXT...: give a tokenizer.json and texts");
+  double const start = seconds();
+  redco::json_tokenizer const tokenizer(arguments[0]);
+  double const loaded = seconds() - start;
+  arguments.erase(arguments.begin());
+  std::size_t one = 0;
+  if (arguments[0] == "--repeat-to" && arguments.size() > 2) {
+    one = std::strtoul(arguments[1].c_str(), nullptr, 10) * 1'000'000;
+    arguments.erase(arguments.begin(), arguments.begin() + 2);
+  }
+  std::vector<std::string> const extensions{".h", ".hpp"};
+  std::vector<redco::text_file> texts = redco::read_text_files(arguments, extensions);
+  if (one != 0) texts = {{"repeated", one_text(texts, one)}};
+
+  double bytes = 0;
+  for (auto const& file : texts) bytes += static_cast<double>(file.text.size());
+  double encoding = 1e9;
+  double decoding = 1e9;
+  double count = 0;
+  std::int64_t wrong = 0;
+  for (int pass = 0; pass < (one == 0 ? 3 : 1); ++pass) {
+    std::vector<std::vector<std::int64_t>> ids;
+    double const before = seconds();
+    for (auto const& file : texts)
+      ids.push_back(tokenizer.encode(file.text, {.add_special = false, .find_special = false}));
+    double const between = seconds();
+    std::vector<std::string> back;
+    for (auto const& text : ids) back.push_back(tokenizer.decode(text, {.keep_special = true}));
+    double const after = seconds();
+    encoding = std::min(encoding, between - before);
+    decoding = std::min(decoding, after - between);
+    count = 0;
+    for (auto const& text : ids) count += static_cast<double>(text.size());
+    wrong = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) wrong += back[i] != texts[i].text ? 1 : 0;
+  }
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  redco::json_value line;
+  line["vocabulary"] = tokenizer.vocabulary_size();
+  line["load_s"] = rounded(loaded);
+  line["texts"] = texts.size();
+  line["text_mb"] = rounded(bytes / 1e6);
+  line["bytes_per_id"] = rounded(bytes / count);
+  line["encode_mb_s"] = rounded(bytes / 1e6 / encoding);
+  line["decode_mb_s"] = rounded(bytes / 1e6 / decoding);
+  line["not_decoded_to_themselves"] = wrong;
+  line["peak_rss_mb"] = rounded(static_cast<double>(used.ru_maxrss) * 1024 / 1e6);
+  std::puts(redco::dump_json(line).c_str());
+  return wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (redco::error const& e) {
+    std::fprintf(stderr, "tokenizer: %s\n", e.what());
+    return static_cast<int>(e.code());
+  }
+}
