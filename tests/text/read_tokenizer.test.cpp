@@ -1,11 +1,10 @@
 #include "catch.hpp"
 #include "fixtures.hpp"
+#include "refusal.hpp"
 #include "sentencepiece_file.hpp"
 
 #include <redco/text/detail/sentencepiece.hpp>
 #include <redco/text/read_tokenizer.hpp>
-
-#include <redco/diag/error.hpp>
 
 #include <cstdint>
 #include <cstdio>
@@ -40,17 +39,9 @@ class model_folder {
   std::filesystem::path path_;
 };
 
-std::string refusal(std::filesystem::path const& folder) {
-  try {
-    redco::read_tokenizer(folder);
-    return {};
-  } catch (redco::error const& e) {
-    CHECK(e.code() == redco::exit_code::data);
-    return e.what();
-  }
+std::string folder_refusal(std::filesystem::path const& folder) {
+  return refusal([&] { redco::read_tokenizer(folder); });
 }
-
-bool says(std::string const& sentence, std::string_view what) { return sentence.find(what) != std::string::npos; }
 
 std::string unigram_file(bool tidy) {
   sentencepiece_file file;
@@ -98,27 +89,28 @@ TEST_CASE("a folder gives its tokenizer.json, with the parts that tokenizer_conf
   CHECK_FALSE(named.specials().unknown);
 
   folder.write("tokenizer_config.json", R"({"eos_token": "<|im_end|>"})");
-  CHECK(says(refusal(folder.path()), "tokenizer.json: has no token \"<|im_end|>\", which tokenizer_config.json names"));
+  CHECK(says(folder_refusal(folder.path()),
+             "tokenizer.json: has no token \"<|im_end|>\", which tokenizer_config.json names"));
   folder.write("tokenizer_config.json", R"({"eos_token": 3})");
-  CHECK(says(refusal(folder.path()), "tokenizer_config.json: eos_token should be a string"));
+  CHECK(says(folder_refusal(folder.path()), "tokenizer_config.json: eos_token should be a string"));
   folder.write("tokenizer_config.json", "{");
-  CHECK(says(refusal(folder.path()), "tokenizer_config.json:1:"));
+  CHECK(says(folder_refusal(folder.path()), "tokenizer_config.json:1:"));
 }
 
 TEST_CASE("a folder without a tokenizer is refused") {
   model_folder const folder;
   folder.write("vocab.txt", "a\nb\n");
-  CHECK(says(refusal(folder.path()), "has neither tokenizer.json nor tokenizer.model nor spiece.model"));
-  CHECK(says(refusal(folder.path() / "nowhere"), "has neither tokenizer.json"));
+  CHECK(says(folder_refusal(folder.path()), "has neither tokenizer.json nor tokenizer.model nor spiece.model"));
+  CHECK(says(folder_refusal(folder.path() / "nowhere"), "has neither tokenizer.json"));
   folder.write("tokenizer.json", "");
-  CHECK(says(refusal(folder.path()), "tokenizer.json:1:1"));
+  CHECK(says(folder_refusal(folder.path()), "tokenizer.json:1:1"));
 }
 
 TEST_CASE("T5's spiece.model") {
   model_folder const folder;
   folder.write("spiece.model", unigram_file(true));
   if (!redco::detail::sentencepiece_model::available) {
-    CHECK(says(refusal(folder.path()), "needs SentencePiece; install libsentencepiece-dev"));
+    CHECK(says(folder_refusal(folder.path()), "needs SentencePiece; install libsentencepiece-dev"));
     return;
   }
   auto const t5 = redco::read_tokenizer(folder.path());
@@ -142,7 +134,7 @@ TEST_CASE("T5's spiece.model") {
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "add_bos_token": true})");
   CHECK(redco::read_tokenizer(folder.path()).encode("hello") == ids{1, 3, 2});
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "AlbertTokenizer"})");
-  CHECK(says(refusal(folder.path()), "a SentencePiece tokenizer of class AlbertTokenizer is not computed"));
+  CHECK(says(folder_refusal(folder.path()), "a SentencePiece tokenizer of class AlbertTokenizer is not computed"));
 }
 
 TEST_CASE("LLaMA-2's tokenizer.model") {
@@ -159,12 +151,12 @@ TEST_CASE("LLaMA-2's tokenizer.model") {
   CHECK(llama.decode(ids{262, 235, 173, 161}) == "語");
   CHECK(llama.decode(ids{262, 235, 173}) == "\uFFFD");
   folder.write("tokenizer.model", "no protocol buffer");
-  CHECK(says(refusal(folder.path()), "is no SentencePiece model"));
+  CHECK(says(folder_refusal(folder.path()), "is no SentencePiece model"));
   folder.write("tokenizer.model", "");
-  CHECK(says(refusal(folder.path()), "is no SentencePiece model"));
+  CHECK(says(folder_refusal(folder.path()), "is no SentencePiece model"));
   std::filesystem::remove(folder.path() / "tokenizer.model");
   std::filesystem::create_directory(folder.path() / "tokenizer.model");
-  CHECK(says(refusal(folder.path()), "tokenizer.model"));
+  CHECK(says(folder_refusal(folder.path()), "tokenizer.model"));
 }
 
 #ifdef REDCO_WITH_SENTENCEPIECE

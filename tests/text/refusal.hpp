@@ -1,0 +1,24 @@
+#pragma once
+
+#include "catch.hpp"
+
+#include <redco/diag/error.hpp>
+
+#include <string>
+#include <string_view>
+
+/// The sentence of the error 65 with which `make` ends; empty when it does not.
+template <class Make>
+std::string refusal(Make const& make) {
+  try {
+    make();
+    return {};
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::data);
+    return e.what();
+  }
+}
+
+inline bool says(std::string const& sentence, std::string_view what) {
+  return sentence.find(what) != std::string::npos;
+}
