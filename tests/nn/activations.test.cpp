@@ -24,6 +24,8 @@ std::vector<activation_case> const activation_cases{
      [](at::Tensor const& x) { return at::gelu(x, "tanh"); }},
     {"gelu erf", [](at::Tensor const& x) { return redco::kernel::gelu(x, redco::kernel::gelu_form::erf); },
      [](at::Tensor const& x) { return at::gelu(x, "none"); }},
+    {"gelu logistic", [](at::Tensor const& x) { return redco::kernel::gelu(x, redco::kernel::gelu_form::logistic); },
+     [](at::Tensor const& x) { return x * at::sigmoid(1.702 * x); }},
     {"silu", [](at::Tensor const& x) { return redco::kernel::silu(x); },
      [](at::Tensor const& x) { return at::silu(x); }},
     {"relu", [](at::Tensor const& x) { return redco::kernel::relu(x); },

@@ -15,7 +15,7 @@ inline at::Tensor activate(activation_kind kind, at::Tensor const& x) {
   switch (kind) {
     case activation_kind::gelu: return kernel::gelu(x, kernel::gelu_form::erf);
     case activation_kind::gelu_tanh: return kernel::gelu(x);
-    case activation_kind::quick_gelu: return kernel::silu(x, 1.702);
+    case activation_kind::quick_gelu: return kernel::gelu(x, kernel::gelu_form::logistic);
     case activation_kind::relu: return kernel::relu(x);
     case activation_kind::silu: return kernel::silu(x);
     case activation_kind::tanh: break;

@@ -4,9 +4,9 @@
 
 namespace redco::kernel {
 
-/// x sigmoid(k x), element by element, on any shape; bf16 is computed in f32. Differentiable at any order. Autograd saves
+/// x sigmoid(x), element by element, on any shape; bf16 is computed in f32. Differentiable at any order. Autograd saves
 /// x.
-at::Tensor silu(at::Tensor const& x, double k = 1);
+at::Tensor silu(at::Tensor const& x);
 
 }  // namespace redco::kernel
 

@@ -26,10 +26,10 @@ inline void sigmoid_exact(double& s, double& d, double z) {
   d = e * s * s;
 }
 
-/// The derivative of x sigmoid(k x) from differentiable operators: ATen's own silu_backward has no derivative.
-inline at::Tensor silu_slope(at::Tensor const& x, double k = 1) {
-  auto const scaled = x * k, s = at::sigmoid(scaled);
-  return s * (1 + scaled * (1 - s));
+/// The derivative of x sigmoid(x) from differentiable operators: ATen's own silu_backward has no derivative.
+inline at::Tensor silu_slope(at::Tensor const& x) {
+  auto const s = at::sigmoid(x);
+  return s * (1 + x * (1 - s));
 }
 
 }  // namespace redco::kernel::detail
