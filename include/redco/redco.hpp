@@ -293,14 +293,12 @@
 #include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/nn/kernel/dropout.hpp>
 #include <redco/nn/kernel/gathered_attention.hpp>
-#include <redco/nn/kernel/gathered_keys.hpp>
 #include <redco/nn/kernel/gelu.hpp>
 #include <redco/nn/kernel/layer_norm.hpp>
 #include <redco/nn/kernel/lookup.hpp>
 #include <redco/nn/kernel/relu.hpp>
 #include <redco/nn/kernel/rms_norm.hpp>
 #include <redco/nn/kernel/rotate.hpp>
-#include <redco/nn/kernel/sharded_argmax.hpp>
 #include <redco/nn/kernel/silu.hpp>
 #include <redco/nn/kernel/swiglu.hpp>
 #include <redco/nn/kernel/top_entries.hpp>

@@ -4,7 +4,6 @@
 
 #include <redco/diag/error.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
-#include <redco/nn/kernel/sharded_argmax.hpp>
 #include <redco/comm/ranks.hpp>
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -192,22 +191,6 @@ TEST_CASE("second derivatives by weight shards are those of the dense loss") {
     worst[static_cast<std::size_t>(rank.rank)] = entropy_difference(second, entropy_part(expected, head));
   });
   for (auto const error : worst) CHECK(error < 1e-12);
-}
-
-TEST_CASE("argmax over shards is that of the whole row, ties going to the first") {
-  auto logits = entropy_random({6, 11}, at::kFloat, 13);
-  logits[0].fill_(1), logits[1][3] = 9, logits[1][8] = 9, logits[2][10] = 9;
-  for (int const ranks : {1, 2, 3, 4}) {
-    std::vector<at::Tensor> found(static_cast<std::size_t>(ranks));
-    redco::run_ranks({.dp = 1, .mp = ranks}, {}, [&](redco::rank_context& rank) {
-      auto const head = entropy_shard(logits.t(), {}, rank.rank, ranks);
-      found[static_cast<std::size_t>(rank.rank)] =
-          redco::kernel::sharded_argmax(head.weight.t(), 11, head.first, rank.mp);
-    });
-    for (auto const& x : found) CHECK(at::equal(x, std::get<1>(logits.max(1))));
-    CHECK(found[0][0].item<std::int64_t>() == 0);
-    CHECK(found[0][1].item<std::int64_t>() == 3);
-  }
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ TEST_CASE("the largest logits of each row, and the sum of all, whoever holds whi
 TEST_CASE("of equal logits the lower entry comes first; -inf comes last and a NaN first") {
   constexpr double inf = std::numeric_limits<double>::infinity();
   for (auto const type : {at::kDouble, at::kFloat})
-    for (int const ranks : {1, 2})
+    for (int const ranks : {1, 2, 3, 4})
       redco::run_ranks({1, ranks}, {}, [&](redco::rank_context& rank) {
         // One feature of 1: a row of the head is its logit.
         auto const ids = [&](std::vector<double> const& logits, std::int64_t k) {
