@@ -2,9 +2,9 @@
 
 #include "nn/gradcheck.hpp"
 
-#include <redco/diag/error.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/comm/ranks.hpp>
+#include <redco/diag/error.hpp>
 
 #include <ATen/CPUGeneratorImpl.h>
 
