@@ -1,11 +1,26 @@
-// A program that depends on redco and trains a few steps: exit code 0 when the loss falls below its bound.
+// A program that depends on redco and trains a few steps: exit code 0 when the loss falls below its bound. Where PCRE2 was
+// found, a tokenizer that needs it comes along.
 #include <redco/redco.hpp>
 
 struct point_batch {
   at::Tensor x, y;
 };
 
+#ifdef REDCO_WITH_PCRE2
+bool tokenizes() {
+  auto const tokenizer = redco::json_tokenizer::parse(
+      R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}, "decoder": {"type": "ByteLevel"},
+          "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "Ġ": 3}, "merges": ["a b"]}})",
+      "tokenizer.json");
+  auto const ids = tokenizer.encode("ab b");
+  return ids == std::vector<std::int64_t>{2, 3, 1} && tokenizer.decode(ids) == "ab b";
+}
+#else
+bool tokenizes() { return true; }
+#endif
+
 int main() {
+  if (!tokenizes()) return 2;
   auto const line = redco::collate([](std::span<double const> xs) {
                       at::Tensor const x = at::tensor(std::vector<double>(xs.begin(), xs.end())).to(at::kFloat).unsqueeze(1);
                       return point_batch{x, 3 * x - 1};
