@@ -129,6 +129,13 @@ TEST_CASE("T5's spiece.model") {
   CHECK(t5.decode(ids{3, 4, 2}, {.keep_special = true}) == "hello world</s>");
   CHECK(t5.decode(ids{3, 0, 4, -1, 13}) == "hello ⁇  world");
 
+  // The same model once more as tokenizer.json; any other one there counts.
+  folder.write("tokenizer.json", R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0]]}})");
+  CHECK(redco::read_tokenizer(folder.path()).encode("hello") == ids{3, 2});
+  folder.write("tokenizer.json", bert_file);
+  CHECK(redco::read_tokenizer(folder.path()).encode("the") == ids{2, 10, 3});
+  std::filesystem::remove(folder.path() / "tokenizer.json");
+
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizer"})");
   CHECK(redco::read_tokenizer(folder.path()).encode("hello") == ids{1, 3});
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "add_bos_token": true})");

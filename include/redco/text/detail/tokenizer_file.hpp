@@ -144,7 +144,7 @@ class tokenizer_file {
       name(token.id, token.content, text_of);
       if (token.special) specials_.all.push_back(token.id);
       added_.push_back(token);
-      bool const normalized = node.flag("normalized") && !normalize_.empty();
+      bool const normalized = node.flag("normalized");
       if (normalized) token.content = normalize_(token.content);
       if (!token.content.empty()) (normalized ? normalized_ : as_written_).add(std::move(token));
     }
