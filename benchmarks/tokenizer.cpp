@@ -1,7 +1,7 @@
 // How fast a tokenizer.json reads, encodes and decodes real text, on one core.
 //   tokenizer FILE [--repeat-to MEGABYTES] TEXT...     TEXT: files, or folders whose .h and .hpp files are read
-// One JSON line: seconds of processor time to read FILE, then MB/s (10^6 bytes of text) of three passes' best, each file
-// a text of its own. With --repeat-to all of it, repeated, is one text of that size, passed once. Exit code 1 when a
+// One JSON line: seconds of processor time to read FILE, then MB/s (10^6 bytes of text) of three passes' best, each
+// file a text of its own. With --repeat-to all of it, repeated, is one text of that size, passed once. Exit code 1 when a
 // text does not decode to itself.
 
 #include <redco/text/json_tokenizer.hpp>

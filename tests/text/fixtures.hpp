@@ -146,7 +146,8 @@ inline std::string llama2_file() {
     "fuse_unk": true,
     "byte_fallback": true,
     "ignore_merges": false,
-    "vocab": {"<unk>": 0, "<s>": 1, "</s>": 2, )json" + bytes + R"json("▁": 259, "a": 260,
+    "vocab": {"<unk>": 0, "<s>": 1, "</s>": 2, )json" +
+         bytes + R"json("▁": 259, "a": 260,
       "b": 261, "c": 262, "▁a": 263, "ab": 264, "▁ab": 265, "▁▁": 266},
     "merges": ["▁ a", "a b", "▁a b", "▁ ▁"]
   }

@@ -125,6 +125,7 @@ TEST_CASE("T5's spiece.model") {
   CHECK(t5.encode("hello\xFF", {.add_special = false}) == ids{3, 0});
   CHECK(t5.encode("hello</s>").back() == 2);
   CHECK(t5.encode("ab</s>b", {.add_special = false}) == ids{5, 10, 0, 9});  // no control token within a text
+  CHECK(says(refusal([&] { t5.encode(std::string((16 << 20) + 1, 'a')); }), "a text of 16777217 bytes"));
   CHECK(t5.decode(ids{3, 4, 2}) == "hello world");
   CHECK(t5.decode(ids{3, 4, 2}, {.keep_special = true}) == "hello world</s>");
   CHECK(t5.decode(ids{3, 0, 4, -1, 13}) == "hello ⁇  world");

@@ -32,8 +32,9 @@ class tokenizer_file;
 /// word of n bytes, which takes n log n. Copies share one vocabulary; all members may be called by several threads at
 /// once.
 ///
-/// Errors: exit_code::data for a file that is missing, broken, contradictory or asks for what is not computed, and where
-/// patterns are needed but redco was built without PCRE2 (libpcre2-dev).
+/// Errors: exit_code::data for a file that is missing, broken, contradictory or asks for what is not computed, where
+/// patterns are needed but redco was built without PCRE2 (libpcre2-dev), and when encoding for a pattern of the file that
+/// takes more than a few steps for each byte of a text.
 class json_tokenizer {
  public:
   explicit json_tokenizer(std::filesystem::path const& file, special_names const& names = {});
@@ -45,7 +46,7 @@ class json_tokenizer {
   /// The text of ids, always UTF-8: U+FFFD stands for bytes that are none. Ids that no token has give nothing, because
   /// models often have more rows than their tokenizer has tokens.
   std::string decode(std::span<std::int64_t const> ids, decode_options options = {}) const;
-  /// Appends the bytes of one id, special or not, and says whether there is such a token; see the concept `tokenizer`.
+  /// Appends the bytes of one id, special or not; false when no token has it. See the concept `tokenizer`.
   bool append(std::string& bytes, std::int64_t id, bool first) const;
 
   /// The id of a token as the file spells it.

@@ -23,12 +23,12 @@ class sentencepiece_model;
 
 /// A model of SentencePiece (T5's spiece.model, LLaMA-2's tokenizer.model), computed by its own library. Its control
 /// tokens, such as <s>, are never found in a text, whatever encode_options say, nor are T5's <extra_id_0> to
-/// <extra_id_99>, which are not in its model; unknown text decodes to " ⁇ ". Bytes that are no UTF-8 are read as U+FFFD.
-/// Memory for encoding is the library's: some 50 to 100 bytes for each byte of the text. All members may be called by
-/// several threads at once.
+/// <extra_id_99>, which are not in its model; unknown text decodes to " ⁇ ". Bytes that are no UTF-8 are read as
+/// U+FFFD. All members may be called by several threads at once.
 ///
-/// Errors: exit_code::data for a file that is missing or no model, and where redco was built without SentencePiece
-/// (libsentencepiece-dev).
+/// Errors: exit_code::data for a file that is missing or no model, where redco was built without SentencePiece
+/// (libsentencepiece-dev), and for a text of more than 16 MiB, because the library takes up to 200 bytes of memory for
+/// each byte of it.
 class sentencepiece_tokenizer {
  public:
   explicit sentencepiece_tokenizer(std::filesystem::path const& file, sentencepiece_options options = {});

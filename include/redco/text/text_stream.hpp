@@ -8,9 +8,9 @@
 
 namespace redco {
 
-/// Text of ids that come one after another, such as generated ones, to be shown as they come. What `put` and `finish` give
-/// together is what `decode` gives for all ids; each piece is UTF-8, because a code point that is not complete is held
-/// back.
+/// Text of ids that come one after another, such as generated ones, to be shown as they come. What `put` and `finish`
+/// give together is what `decode` gives for all ids; each piece is UTF-8, because a code point that is not complete is
+/// held back.
 class text_stream {
  public:
   explicit text_stream(any_tokenizer tokenizer, decode_options options = {});

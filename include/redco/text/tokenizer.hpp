@@ -16,8 +16,8 @@ namespace redco {
 /// Turns text into ids and back. All members are const and may be called from several threads at once.
 ///   encode(text, options)        the ids of a text; bytes that are no UTF-8 are read as U+FFFD
 ///   decode(ids, options)         their text, always UTF-8; an id that no token has gives nothing
-///   append(bytes, id, first)     adds what one id stands for, in bytes that need not be whole code points; false when no
-///                                token has the id. `first` until it was true once: decode is this, id by id
+///   append(bytes, id, first)     adds what one id stands for, in bytes that need not be whole code points, and says
+///                                whether the text has begun; `first` until it has. decode is this, id by id
 ///   vocabulary_size()            one more than the largest id
 ///   specials()                   ids that stand for no text
 template <class T>

@@ -121,8 +121,8 @@ class bpe {
     }
   }
 
-  // The symbols are a linked list. `open` is a heap of rank << 32 | position; an entry that its symbols have left behind
-  // is skipped when it comes up.
+  // The symbols are a linked list. `open` is a heap of rank << 32 | position; an entry that its symbols have left
+  // behind is skipped when it comes up.
   void merge_all(scratch& lists) const {
     auto& [id, before, behind, open] = lists;
     auto const n = static_cast<std::uint32_t>(id.size());

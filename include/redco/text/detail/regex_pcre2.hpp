@@ -56,8 +56,8 @@ class regex {
           data_(pcre2_match_data_create(1, nullptr)),
           context_(pcre2_match_context_create(nullptr)) {}
 
-    /// The first match in `text` that begins at or behind `from`. Throws error 65 when the pattern needs more than a few steps
-    /// for each byte.
+    /// Finds the first match in `text` that begins at or behind `from`. Throws error 65 when the pattern takes more than
+    /// a few steps for each byte.
     bool find(std::string_view text, std::size_t from) {
       if (text.size() > limited_) {
         limited_ = text.size();

@@ -8,8 +8,8 @@
 
 namespace redco::detail {
 
-/// What stands at the front of a text: `bytes` that are one code point, or, if not `valid`, the longest beginning of one
-/// (at least a byte), which a single U+FFFD replaces. `cut` when more bytes could still make it one.
+/// What stands at the front of a text: `bytes` that are one code point, or, if not `valid`, the longest beginning of
+/// one (at least a byte), which a single U+FFFD replaces. `cut` when more bytes could still make it one.
 struct utf8_front {
   std::size_t bytes;
   bool valid;

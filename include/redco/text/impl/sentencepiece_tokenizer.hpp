@@ -10,11 +10,18 @@
 
 #include <redco/config.hpp>
 
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace redco {
 
 namespace detail {
 
 inline constexpr std::string_view space_mark = "\xE2\x96\x81";  // U+2581, which SentencePiece writes for a space
+
+inline constexpr std::size_t sentencepiece_bytes = std::size_t{16} << 20;
 
 }  // namespace detail
 
@@ -45,6 +52,10 @@ REDCO_INLINE std::vector<std::int64_t> sentencepiece_tokenizer::encode(std::stri
     detail::append_well_formed(repaired, text);
     text = repaired;
   }
+  if (text.size() > detail::sentencepiece_bytes)
+    throw error(exit_code::data, "a text of " + std::to_string(text.size()) +
+                                     " bytes is more than the 16 MiB that SentencePiece is given at once; cut it into "
+                                     "smaller ones, such as its lines");
   std::vector<std::int64_t> ids;
   if (options.add_special && options_.add_begin) ids.push_back(*specials_.begin);
   auto const found = model_->encode(text);
