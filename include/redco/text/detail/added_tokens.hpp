@@ -43,8 +43,6 @@ class added_tokens {
     tokens_.push_back(std::move(token));
   }
 
-  bool empty() const { return tokens_.empty(); }
-
   /// Calls text(part) and token(id) in the order of `whole`, whose parts are not empty.
   template <class Text, class Token>
   void split(std::string_view whole, bool find_special, Text const& text, Token const& token) const {

@@ -111,7 +111,7 @@ class tokenizer_file {
     return words_.find(token);
   }
 
-  std::size_t rows() const { return known_.size(); }
+  std::size_t rows() const { return known_.size(); }  ///< one more than the largest id
   special_ids const& specials() const { return specials_; }
 
  private:

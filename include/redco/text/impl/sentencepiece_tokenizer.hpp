@@ -21,6 +21,7 @@ namespace detail {
 
 inline constexpr std::string_view space_mark = "\xE2\x96\x81";  // U+2581, which SentencePiece writes for a space
 
+/// Of the longest text that is encoded.
 inline constexpr std::size_t sentencepiece_bytes = std::size_t{16} << 20;
 
 }  // namespace detail
