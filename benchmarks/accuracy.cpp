@@ -1,6 +1,7 @@
 // The report against the run: for each case of a list, three steps are trained, and bytes and messages of the third are
 // compared with the plan's.
 //   accuracy benchmarks/accuracy.json docs/accuracy.md
+//   accuracy benchmarks/accuracy.json --only bart      the cases of one model
 // Exit code 1 when a message differs, a peak is off by more than 5 %, or activations are less than 20 % of a peak.
 
 #include "accuracy_models.hpp"
@@ -97,7 +98,8 @@ result run(Subject const& subject, accuracy_case const& c) {
                              .save_argmin = {}}) != 0)
     throw std::runtime_error("a case failed");
 
-  redco::setup setup{c.mesh, {micro_batch, subject.load.sequence}, c.dtype, c.recompute, c.micro_batches};
+  redco::setup setup{c.mesh, subject.load, c.dtype, c.recompute, c.micro_batches};
+  setup.load.batch = micro_batch;
   redco::cost const planned = redco::cost_of(subject.model, optimizer, setup);
   result r;
   r.planned = planned.memory.peak();
@@ -116,7 +118,10 @@ result run(accuracy_case const& c) {
   if (c.model == "gpt2") return run(gpt2_subject(), c);
   if (c.model == "gpt2 split tokens") return run(split_gpt2_subject(), c);
   if (c.model == "decoder") return run(decoder_subject(), c);
-  throw std::runtime_error("no model " + c.model + ": mlp, gpt2, gpt2 split tokens or decoder");
+  if (c.model == "llama") return run(llama_subject(), c);
+  if (c.model == "bart") return run(bart_subject(), c);
+  if (c.model == "vit") return run(vit_subject(), c);
+  throw std::runtime_error("no model " + c.model + ": mlp, gpt2, gpt2 split tokens, decoder, llama, bart or vit");
 }
 
 std::string percent(double x) {
@@ -144,7 +149,8 @@ constexpr char const* head =
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 2) throw std::runtime_error("accuracy CASES.json [OUT.md]");
+  if (argc < 2) throw std::runtime_error("accuracy CASES.json [OUT.md | --only MODEL]");
+  std::string const only = argc == 4 && std::string(argv[2]) == "--only" ? argv[3] : "";
   std::string page = head;
   std::string worst_row;
   double worst = 0;
@@ -152,6 +158,7 @@ int main(int argc, char** argv) try {
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
   for (redco::json_value const& j : redco::read_json(argv[1])) {
     accuracy_case const c = case_of(j);
+    if (!only.empty() && c.model != only) continue;
     result const r = run(c);
     good = good && r.same_messages && std::abs(r.error()) <= largest_error && r.activations >= least_activations;
     worst = std::max(worst, std::abs(r.error()));
@@ -160,7 +167,7 @@ int main(int argc, char** argv) try {
   }
   page += "\nworst case: " + percent(worst) + "\n";
   out << "worst case: " << percent(worst) << std::endl;
-  if (argc > 2 && !(std::ofstream(argv[2]) << page << std::flush))
+  if (argc == 3 && !(std::ofstream(argv[2]) << page << std::flush))
     throw std::runtime_error(std::string("cannot write ") + argv[2]);
   std::cout.rdbuf(out.rdbuf());
   return good ? 0 : 1;

@@ -3,8 +3,11 @@
 #include <redco/layer/gated.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/rms_norm.hpp>
+#include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
+#include <redco/model/vit.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/tensor/loss.hpp>
@@ -36,13 +39,18 @@ struct mlp_subject {
   }
 };
 
+/// Rows of ids.
+inline at::Tensor some_ids(std::int64_t rows, std::int64_t length) {
+  return at::arange(rows * length).remainder(120).view({rows, length});
+}
+
 /// Sequences of ids.
 struct text_subject {
   using batch = redco::token_batch;
   redco::workload load{64, 64};
 
   batch batch_of(std::int64_t rows, redco::dtype) const {
-    auto const ids = at::arange(rows * (load.sequence + 1)).remainder(120).view({rows, load.sequence + 1});
+    auto const ids = some_ids(rows, load.sequence + 1);
     return {ids.narrow(1, 0, load.sequence).contiguous(), ids.narrow(1, 1, load.sequence).contiguous()};
   }
   static auto loss(auto const& net, batch const& b) { return redco::cross_entropy(net(b.input_ids), b.labels); }
@@ -68,4 +76,52 @@ struct decoder_subject : text_subject {
                                 redco::named<"norm", redco::rms_norm<64>>, redco::named<"head", redco::language_head<123, 64>>>;
 
   redco::model_of<net> model;
+};
+
+struct llama_subject : text_subject {
+  redco::llama model{{.vocab = 123, .context = 64, .width = 64, .ffn = 176, .heads = 4, .kv_heads = 2, .layers = 4}};
+};
+
+/// Longer sources than targets.
+struct bart_subject {
+  struct batch {
+    at::Tensor source;
+    redco::token_batch target;
+  };
+
+  redco::bart model{{.vocab = 123,
+                     .context = 80,
+                     .width = 64,
+                     .ffn = 256,
+                     .decoder_ffn = 192,
+                     .heads = 4,
+                     .decoder_heads = 4,
+                     .layers = 3,
+                     .decoder_layers = 2,
+                     .dropout = 0.1}};
+  redco::workload load{64, 48, 80};
+
+  batch batch_of(std::int64_t rows, redco::dtype) const {
+    return {some_ids(rows, load.source), {some_ids(rows, load.sequence), some_ids(rows, load.sequence)}};
+  }
+  static auto loss(auto const& net, batch const& b) {
+    return redco::cross_entropy(net.template with<redco::encoder_input>(b.source)(b.target.input_ids), b.target.labels);
+  }
+};
+
+/// Images of 7 x 7 patches, classified.
+struct vit_subject {
+  struct batch {
+    at::Tensor pixels, labels;
+  };
+
+  redco::vit model{{.image = 28, .patch = 4, .width = 64, .ffn = 256, .heads = 4, .layers = 4, .classes = 12, .dropout = 0.1}};
+  redco::workload load{64, 1};
+
+  batch batch_of(std::int64_t rows, redco::dtype compute) const {
+    return {at::ones({rows, 3, 28, 28}, redco::scalar_type_of(compute)), at::arange(rows).remainder(12)};
+  }
+  static redco::mean loss(auto const& net, batch const& b) {
+    return redco::cross_entropy(net(b.pixels).to(at::kFloat), b.labels);
+  }
 };

@@ -1,5 +1,7 @@
 // The seven models and servers of RedCoast's table 1 (arXiv 2310.16355) under our plans: what a device holds at most in f32
-// with AdamW, one example at a time, and whether it fits. Nothing is run.
+// with AdamW, one example at a time, and whether it fits. Nothing is run; what scripts/bench bart_large and gpt2_large measured
+// on this machine is shown where their lines lie in a folder.
+//   table1 [FOLDER]
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/bart.hpp>
@@ -9,9 +11,13 @@
 #include <redco/model/opt.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/json/read.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
+#include <filesystem>
 #include <string>
 
 namespace {
@@ -39,9 +45,21 @@ redco::setup widest(Model const& model, server const& on, std::int64_t sequence)
   return {.mesh = {on.devices / shards, shards}, .load = {1, sequence}};
 }
 
+/// What was measured of a row: the fullest rank's peak on a CPU, from the line of its benchmark.
+std::string measured(std::filesystem::path const& folder, std::string const& benchmark) {
+  std::filesystem::path const file = folder / (benchmark + ".json");
+  if (folder.empty() || !std::filesystem::exists(file))
+    return "planned, not run; scripts/bench " + benchmark + " runs it on a CPU";
+  redco::json_value const line = redco::read_json(file);
+  std::int64_t peak = 0;
+  for (auto const& one : line.at("measured_peak_bytes")) peak = std::max(peak, one.get<std::int64_t>());
+  return "on this CPU: " + gigabytes(peak) + " measured, " + gigabytes(line.at("planned_peak_bytes").get<std::int64_t>()) +
+         " planned";
+}
+
 /// One row; true when it fits.
 template <class Model>
-bool row(char const* name, Model const& model, server const& on, std::int64_t sequence, char const* ran) {
+bool row(char const* name, Model const& model, server const& on, std::int64_t sequence, std::string const& ran) {
   redco::setup const run = widest(model, on, sequence);
   redco::memory const held = redco::cost_of(model, redco::adamw{}, run).memory;
   bool const fits = held.peak() <= on.gigabytes * gigabyte;
@@ -56,27 +74,31 @@ bool row(char const* name, Model const& model, server const& on, std::int64_t se
   }
   std::printf("| %s | %s (%d x %lldG) | %lld | %dx%d | %s | %s | %s | %s |\n", name, on.name, on.devices,
               static_cast<long long>(on.gigabytes), static_cast<long long>(sequence), run.mesh.dp, run.mesh.mp,
-              gigabytes(held.persistent()).c_str(), gigabytes(held.peak()).c_str(), verdict.c_str(), ran);
+              gigabytes(held.persistent()).c_str(), gigabytes(held.peak()).c_str(), verdict.c_str(), ran.c_str());
   return fits;
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) try {
+  std::filesystem::path const folder = argc > 1 ? argv[1] : "";
   constexpr server two{"2x1080Ti", 2, 10}, four{"4xA100", 4, 40}, hosts{"2 TPU-v4 hosts", 8, 32},
       many{"16 TPU-v4 hosts", 64, 32};
   std::printf(
-      "| model | server | length | mesh | states GB | peak GB of a device | verdict | "
+      "| model | server | length | mesh | states GB | peak GB of a device | verdict | run "
       "|\n|---|---|---:|---|---:|---:|---|---|\n");
   char const* const planned = "planned, not run";
   int fitting = 0;
-  fitting += row("BART-Large", redco::bart{}, two, 1024, planned);
+  fitting += row("BART-Large", redco::bart{}, two, 1024, measured(folder, "bart_large"));
   fitting += row("GPT2-Large", redco::gpt2{{.width = 1280, .heads = 20, .layers = 36}}, two, 512,
-                 "planned, not run there; on a CPU by scripts/bench gpt2_large");
+                 measured(folder, "gpt2_large"));
   fitting += row("LLaMA-7B", redco::llama{}, four, 1024, planned);
   fitting += row("GPT-J-6B", redco::gptj{}, four, 1024, planned);
   fitting += row("T5-XXL-11B", redco::t5{}, hosts, 512, planned);
   fitting += row("OPT-13B", redco::opt{{.width = 5120, .ffn = 20480, .heads = 40, .layers = 40}}, hosts, 1024, planned);
   fitting += row("OPT-66B", redco::opt{{.width = 9216, .ffn = 36864, .heads = 72, .layers = 64}}, many, 512, planned);
   std::printf("\n%d of 7 fit\n", fitting);
+} catch (std::exception const& e) {
+  std::fprintf(stderr, "error: %s\n", e.what());
+  return 65;
 }

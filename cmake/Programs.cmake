@@ -60,7 +60,7 @@ if(REDCO_EXAMPLES)
 endif()
 if(REDCO_BENCHMARKS)
   redco_programs(benchmarks)
-  add_custom_target(paper_table COMMAND table1 USES_TERMINAL VERBATIM)
+  add_custom_target(paper_table COMMAND table1 ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
 endif()
 # Programs for users. redco-plan does without libtorch and runs redco-calibrate beside it to measure the machine.
 if(REDCO_TOOLS)
