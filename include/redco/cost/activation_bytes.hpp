@@ -25,8 +25,6 @@ constexpr std::int64_t activation_bytes(saved_fact const& fact, setup const& s) 
     case saved_role::reduction:
     case saved_role::weight_gradient:
     case saved_role::carried_from:
-    case saved_role::added_from:
-    case saved_role::added_until:
     case saved_role::carried_until:
     case saved_role::loss:
     case saved_role::loss_workspace: break;

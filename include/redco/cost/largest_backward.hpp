@@ -66,8 +66,6 @@ class backward_replay {
         block_gradient_ = 0;
         break;
       case role::carried_until: release(one(fact)); break;
-      case role::added_from: add(one(fact)); break;
-      case role::added_until: add(-one(fact)); break;
       case role::block_output:
         if (setup_.recompute) enter_block(i);
         break;
@@ -96,12 +94,6 @@ class backward_replay {
     weights_ += waiting_weights_;
     arriving_ = block_gradient_ = waiting_weights_ = held_ = 0;
     moment_ = 0;
-  }
-
-  /// Where a block is run again, those behind it have left their part of the gradient; where none is, most is held in the
-  /// last block, before it has a part.
-  constexpr void add(std::int64_t bytes) {
-    if (setup_.recompute) carried_ += bytes;
   }
 
   /// A branch has been gone through.

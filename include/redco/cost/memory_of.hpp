@@ -65,8 +65,6 @@ constexpr memory memory_of(Facts const& facts, int slots, setup const& s) {
       case saved_role::reduction:
       case saved_role::weight_gradient:
       case saved_role::carried_from:
-      case saved_role::added_from:
-      case saved_role::added_until:
       case saved_role::carried_until: break;
     }
   }

@@ -29,8 +29,6 @@ enum class saved_role : std::uint8_t {
   weight_gradient,   ///< the same; it goes to the parameters, under recomputation at the end of the block
   carried_until,     ///< a gradient that waits while backward goes through a branch, whose facts follow
   carried_from,      ///< the same gradient; ends the facts of the branch
-  added_until,       ///< only under recomputation: a gradient to which all blocks whose facts follow add
-  added_from,        ///< the same gradient; ends their facts
   loss,              ///< from the loss to its backward
   loss_workspace,    ///< while the loss is computed
 };

@@ -27,7 +27,7 @@ struct encoder_decoder {
     });
     w.encoded = w.activation;
     w.activation = input;
-    w.inside("decoder", [&] { w.adding(w.encoded, [&] { Decoder::template facts<X>(config, w); }); });
+    w.inside("decoder", [&] { Decoder::template facts<X>(config, w); });
   }
 };
 

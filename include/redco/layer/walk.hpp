@@ -98,14 +98,6 @@ class walk {
     state("gradient", waiting, width_kind::compute, saved_role::carried_from, 1);
   }
 
-  /// Runs `body`, the facts of blocks that all add to the gradient of an activation like `shared`.
-  template <class Body>
-  constexpr void adding(flow const& shared, Body&& body) {
-    state("gradient", shared, width_kind::compute, saved_role::added_until, 1);
-    body();
-    state("gradient", shared, width_kind::compute, saved_role::added_from, 1);
-  }
-
   /// States that the layer makes a new activation.
   constexpr void produce(extents shape, int split_dim = -1, std::int64_t units = 0) {
     activation = {shape, split_dim, units, fresh()};

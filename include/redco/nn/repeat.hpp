@@ -31,17 +31,20 @@ struct module<repeat<Times, Block>, X> {
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
     bool const again = ctx.pass().recompute && at::GradMode::is_enabled();
     tensor<X> y = x;
+    // What is run again in backward is given the tensors of the context as inputs; it keeps none alive by itself.
+    auto const beside_all = again ? ctx.tensors() : std::vector<at::Tensor>();
+    auto const hollow = again ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (!again) {
         y = detail::settle<X>(blocks[i](y, ctx), ctx.mp());
         continue;
       }
-      auto const run = [&block = blocks[i], ctx, layout = y.like({})](std::span<at::Tensor const> inputs) {
-        auto const beside = ctx.over(inputs.subspan(1));
-        return detail::settle<X>(block(layout.like(inputs[0]), beside), ctx.mp()).local();
+      auto const run = [&block = blocks[i], hollow, layout = y.like({})](std::span<at::Tensor const> inputs) {
+        auto const beside = hollow.over(inputs.subspan(1));
+        return detail::settle<X>(block(layout.like(inputs[0]), beside), beside.mp()).local();
       };
-      auto inputs = ctx.tensors();
-      inputs.insert(inputs.begin(), y.local());
+      std::vector<at::Tensor> inputs{y.local()};
+      inputs.insert(inputs.end(), beside_all.begin(), beside_all.end());
       y = y.like(recomputed(run, std::move(inputs), block_leaves[i]));
     }
     return y;
