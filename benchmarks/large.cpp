@@ -37,7 +37,7 @@ redco::token_batch batch_of(std::span<int const> rows, std::int64_t length, std:
 
 /// Trains and prints; `call(net, ids)` gives logits.
 template <class Model, class Call>
-int train(std::string const& name, Model const& model, std::int64_t length, Call const& call) {
+int train(std::string const& name, Model const& model, std::int64_t length, Call const& call, std::ostream& out) {
   auto const pipeline =
       redco::collate([&](std::span<int const> rows) { return batch_of(rows, length, model.config.vocab); }) |
       redco::loss([&](auto const& net, redco::token_batch const& b) {
@@ -74,7 +74,7 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
   ::getrusage(RUSAGE_SELF, &used);
   line["peak_rss_bytes"] = std::int64_t{used.ru_maxrss} * 1024;
   line["losses"] = losses;
-  std::cout << line.dump() << std::endl;
+  out << line.dump() << std::endl;
   return 0;
 }
 
@@ -82,13 +82,20 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
 
 int main(int argc, char** argv) {
   std::string const name = argc > 1 ? argv[1] : "";
-  if (name == "gpt2_large")
-    return train(name, redco::gpt2{{.width = 1280, .heads = 20, .layers = 36}}, 512,
-                 [](auto const& net, at::Tensor const& ids) { return net(ids); });
-  if (name == "bart_large")
-    return train(name, redco::bart{}, 1024, [](auto const& net, at::Tensor const& ids) {
+  std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
+  int code = 64;
+  if (name == "gpt2_large") {
+    code = train(
+        name, redco::gpt2{{.width = 1280, .heads = 20, .layers = 36}}, 512,
+        [](auto const& net, at::Tensor const& ids) { return net(ids); }, out);
+  } else if (name == "bart_large") {
+    auto const call = [](auto const& net, at::Tensor const& ids) {
       return net.template with<redco::encoder_input>(ids.flip(1))(ids);
-    });
-  std::cerr << "which model? large gpt2_large, or large bart_large\n";
-  return 64;
+    };
+    code = train(name, redco::bart{}, 1024, call, out);
+  } else {
+    std::cerr << "which model? large gpt2_large, or large bart_large\n";
+  }
+  std::cout.rdbuf(out.rdbuf());
+  return code;
 }
