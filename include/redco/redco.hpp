@@ -126,6 +126,7 @@
 #include <redco/data/interval.hpp>
 #include <redco/data/micro_batch.hpp>
 #include <redco/data/prefetch.hpp>
+#include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/data/shard.hpp>
@@ -144,6 +145,7 @@
 #include <redco/options/to_json.hpp>
 
 #include <redco/model/any_model.hpp>
+#include <redco/model/any_stored_names.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/bert_encoder.hpp>
@@ -375,19 +377,26 @@
 #include <redco/generate/decoding.hpp>
 #include <redco/generate/generate.hpp>
 #include <redco/generate/generate_options.hpp>
+#include <redco/generate/token_ids.hpp>
+
+#include <redco/metrics/rouge_l.hpp>
 
 #include <redco/text/any_tokenizer.hpp>
 #include <redco/text/decode_options.hpp>
+#include <redco/text/decoded_rows.hpp>
 #include <redco/text/encode_options.hpp>
 #include <redco/text/json_tokenizer.hpp>
 #include <redco/text/next_token_batch.hpp>
+#include <redco/text/padded_ids.hpp>
 #include <redco/text/read_tokenizer.hpp>
 #include <redco/text/sentencepiece_options.hpp>
 #include <redco/text/sentencepiece_tokenizer.hpp>
+#include <redco/text/seq2seq_batch.hpp>
 #include <redco/text/special_ids.hpp>
 #include <redco/text/special_names.hpp>
 #include <redco/text/text_stream.hpp>
 #include <redco/text/token_batch.hpp>
+#include <redco/text/token_windows.hpp>
 #include <redco/text/tokenizer.hpp>
 
 #include <redco/run/best_metrics.hpp>
@@ -403,6 +412,7 @@
 #include <redco/run/fit_loop.hpp>
 #include <redco/run/fit_options.hpp>
 #include <redco/run/fit_report.hpp>
+#include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/metrics_log.hpp>

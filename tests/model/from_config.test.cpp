@@ -111,6 +111,27 @@ TEST_CASE("a T5 is gated or not, and its head tied or not") {
         std::string::npos);
 }
 
+TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
+  std::string const qwen2 = R"("model_type": "qwen2", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
+      "intermediate_size": 80, "num_attention_heads": 4, "num_hidden_layers": 3, "sliding_window": 5)";
+  auto const window = [&](std::string const& more) {
+    std::int64_t found = -1;
+    redco::json_value const config = redco::parse_json("{" + qwen2 + more + "}", "c.json");
+    redco::model_from_config(config, "c.json", [&](auto const& m) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::qwen2>) found = m.config.window;
+      return 0;
+    });
+    return found;
+  };
+  CHECK(window("") == 0);
+  CHECK(window(R"(, "use_sliding_window": true)") == 0);  // from the 28th layer on
+  CHECK(window(R"(, "use_sliding_window": true, "max_window_layers": 0)") == 5);
+  CHECK(window(R"(, "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention"])") == 5);
+  CHECK(refusal(qwen2 + R"(, "use_sliding_window": true, "max_window_layers": 2)").find("in some layers only") !=
+        std::string::npos);
+  CHECK(refusal(qwen2 + R"(, "layer_types": ["chunked"])").find("which is not supported") != std::string::npos);
+}
+
 TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is refused with a cure") {
   auto const with = [](std::string const& more) { return refusal(gpt2 + ", " + more); };
   CHECK(refusal(R"("n_embd": 48)") == "c.json: \"model_type\" is missing; it names the family of a model");

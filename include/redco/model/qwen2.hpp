@@ -3,6 +3,7 @@
 #include <redco/layer/attention.hpp>
 #include <redco/layer/projection_biases.hpp>
 #include <redco/layer/rotary.hpp>
+#include <redco/layer/sliding_window.hpp>
 
 #include <redco/model/swiglu_decoder.hpp>
 
@@ -20,6 +21,7 @@ struct qwen2_config {
   std::int64_t kv_heads = 4;
   std::int64_t head_dim = 0;  ///< 0: width / heads
   std::int64_t layers = 28;
+  std::int64_t window = 0;  ///< keys that a query sees, its own among them; 0: all
   double norm_epsilon = 1e-6;
   double theta = 1000000;
   std::int64_t padding = -1;     ///< the id whose embedding is not trained
@@ -32,7 +34,8 @@ struct qwen2_config {
 struct qwen2 {
   using attention = causal_attention<&qwen2_config::width, &qwen2_config::heads, &qwen2_config::kv_heads,
                                      &qwen2_config::head_dim, projection_biases{true, false},
-                                     &qwen2_config::attention_dropout, 0, rotary<&qwen2_config::theta>>;
+                                     &qwen2_config::attention_dropout, 0, rotary<&qwen2_config::theta>,
+                                     sliding_window<&qwen2_config::window>>;
   using net = swiglu_decoder<qwen2_config, attention>::net;
 
   qwen2_config config;

@@ -13,9 +13,7 @@
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
-#include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
-#include <redco/ckpt/shared_weights.hpp>
 #include <redco/ckpt/sweep_checkpoints.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/pipeline/batch_of.hpp>
@@ -58,7 +56,8 @@ class fit_loop {
 
   fit_loop(deployer& where, rank_context& rank, rank_state<M, Optimizer>& state, Pipeline const& pipeline,
            Optimizer const& optimizer, examples<Example> const& train, Options const& options,
-           shared_weights const& warm_start, fit_report<output>& report)
+           std::function<void()> const& load_start,
+           fit_report<output>& report)
       : where_(where),
         rank_(rank),
         state_(state),
@@ -66,7 +65,7 @@ class fit_loop {
         optimizer_(optimizer),
         train_(train),
         options_(options),
-        warm_start_(warm_start),
+        load_start_(load_start),
         report_(report),
         best_(options.save_argmin, options.save_argmax) {}
 
@@ -105,9 +104,8 @@ class fit_loop {
                                        {.warn = [this](std::string const& text) { where_.log().warning(text); }});
     if (found) {
       resume(*found);
-    } else if (!options_.warm_start.empty()) {
-      auto const parts = state_.master_parts();
-      load_parameters(warm_start_.open(), parts, rank_);
+    } else {
+      load_start_();
       state_.store.publish();
     }
     first_step_ = step_;
@@ -366,7 +364,7 @@ class fit_loop {
   Optimizer const& optimizer_;
   examples<Example> const& train_;
   Options const& options_;
-  shared_weights const& warm_start_;
+  std::function<void()> const& load_start_;  ///< replaces weights where the run starts from others
   fit_report<output>& report_;
   best_metrics best_;
   best_metrics::table saved_best_;

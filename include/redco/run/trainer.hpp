@@ -8,6 +8,9 @@
 #include <redco/run/rank_state.hpp>
 #include <redco/run/run_summary.hpp>
 #include <redco/run/step_measure.hpp>
+#include <redco/ckpt/load_model.hpp>
+#include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/shared_weights.hpp>
 #include <redco/optim/optimizer.hpp>
 #include <redco/report/report_text.hpp>
@@ -15,6 +18,7 @@
 #include <redco/report/shard_report.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
+#include <redco/model/stored_name.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
@@ -23,6 +27,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -89,11 +94,16 @@ class trainer {
       shared_weights const warm_start(options.warm_start);
       where_.run([&](rank_context& rank) {
         auto& state = states_[static_cast<std::size_t>(rank.rank)];
+        bool const fresh = state == nullptr;
         if (!state)
           state = std::make_unique<rank_state<M, Optimizer>>(model_, plan_, optimizer_, where_.compute(),
                                                              where_.options().seed, rank.rank, options.frozen);
+        std::function<void()> const load_start = [&] {
+          if (fresh && start_) return start_(*state, rank);
+          if (!options.warm_start.empty()) load_parameters(warm_start.open(), state->master_parts(), rank);
+        };
         fit_loop<example, M, Pipeline, Optimizer, options_for<example>>(where_, rank, *state, pipeline_, optimizer_,
-                                                                        data, options, warm_start, report)
+                                                                        data, options, load_start, report)
             .run();
       });
       if (report.preempted) {
@@ -108,6 +118,25 @@ class trainer {
     s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     summarise(report);
     return static_cast<int>(s.code);
+  }
+
+  /// Lets the first fit start from the weights of a reference implementation's files: a safetensors file, an index of several,
+  /// or their folder. The family's redco/model/stored_names/FAMILY.hpp has to be included. Errors: exit code 65 when there are
+  /// no weights, or (of fit) with the first 20 differences when they are not the model's.
+  void start_from(std::filesystem::path const& files) {
+    start_ = [weights = open_weights(files)](rank_state<M, Optimizer>& state, rank_context& rank) {
+      load_model(weights, stored_names<M>::names, stored_names<M>::unread, state.master_parts(), rank);
+    };
+  }
+
+  /// Saves the weights as the reference implementation does, whose files `start_from` reads. Errors: exit code 70 before the
+  /// first fit, 74 when the files cannot be written.
+  void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
+    where_.run([&](rank_context& rank) {
+      auto const& state = states_[static_cast<std::size_t>(rank.rank)];
+      if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before save_model");
+      redco::save_model(directory, stored_names<M>::names, state->master_parts(), rank.world, options);
+    });
   }
 
   /// How the last fit ended; lines of one's own may be added before it is printed.
@@ -184,6 +213,7 @@ class trainer {
   Optimizer optimizer_;
   dynamic_plan plan_;
   std::vector<std::unique_ptr<rank_state<M, Optimizer>>> states_;
+  std::function<void(rank_state<M, Optimizer>&, rank_context&)> start_;
   std::vector<std::string> frozen_;
   run_summary summary_;
   metric_map evaluation_;

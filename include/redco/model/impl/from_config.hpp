@@ -15,8 +15,14 @@ REDCO_INLINE configured<> read_config(std::filesystem::path const& path) {
   std::filesystem::path const file = std::filesystem::is_directory(path) ? path / "config.json" : path;
   json_value const config = read_json(file);
   config_reader c(config, file.string());
-  any_model model = detail::visit_family(
-      c, [](auto const& m) -> any_model { return m; }, config_families{});
+  any_model model;
+  detail::visit_family(
+      c,
+      [&](auto const& found) {
+        model = found;
+        return 0;
+      },
+      config_families{});
   return {std::move(model), config["model_type"].get<std::string>(), c.unused()};
 }
 

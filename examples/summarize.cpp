@@ -1,0 +1,133 @@
+// Trains a BART or T5 of a Hugging Face folder to summarize, and measures its summaries by ROUGE-L. --epochs 0 only measures.
+//
+//   summarize --model FOLDER --train train.jsonl --eval dev.jsonl --n-model-shards 2 --beams 4
+
+#include <redco/run/trainer.hpp>
+#include <redco/generate/beam_search.hpp>
+#include <redco/generate/token_ids.hpp>
+#include <redco/metrics/rouge_l.hpp>
+#include <redco/text/decoded_rows.hpp>
+#include <redco/text/read_tokenizer.hpp>
+#include <redco/text/seq2seq_batch.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/model/any_stored_names.hpp>
+#include <redco/model/from_config.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/predict.hpp>
+#include <redco/data/read_jsonl.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/options/parse.hpp>
+
+#include <iostream>
+
+struct my_options {
+  redco::deployer_options deployer;
+  std::string model, train, eval, prefix, document = "document", summary = "summary";
+  std::int64_t max_source = 512, max_target = 128, max_steps = 0, global_batch = 8, micro_batch = 0, warmup = 10,
+               beams = 4;
+  int epochs = 1;
+  double lr = 5e-5, length_penalty = 1, clip_norm = 1;
+
+  static constexpr auto fields() {
+    using o = my_options;
+    return redco::fields(
+        redco::field<"deployer">(&o::deployer, "where to run"),
+        redco::field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
+        redco::field<"train">(&o::train, "JSONL of documents and summaries to learn"),
+        redco::field<"eval">(&o::eval, "JSONL of those to measure"),
+        redco::field<"document">(&o::document, "key of a document"),
+        redco::field<"summary">(&o::summary, "key of its summary"),
+        redco::field<"prefix">(&o::prefix, "text in front of every document, such as T5's \"summarize: \""),
+        redco::field<"max_source">(&o::max_source, "tokens of a document; the rest is cut off"),
+        redco::field<"max_target">(&o::max_target, "tokens of a summary; the rest is cut off"),
+        redco::field<"epochs">(&o::epochs, "passes over the documents"),
+        redco::field<"max_steps">(&o::max_steps, "updates at most; 0: all of the epochs"),
+        redco::field<"global_batch">(&o::global_batch, "documents per update"),
+        redco::field<"micro_batch">(&o::micro_batch, "documents that a shard computes at once; 0: all"),
+        redco::field<"lr">(&o::lr, "peak of the learning rate, which then falls to 0"),
+        redco::field<"warmup">(&o::warmup, "updates until the peak"),
+        redco::field<"clip_norm">(&o::clip_norm, "largest gradient norm; 0: any"),
+        redco::field<"beams">(&o::beams, "of the search for a summary"),
+        redco::field<"length_penalty">(&o::length_penalty, "above 1 favours long summaries"));
+  }
+};
+
+using document = std::vector<std::string>;  // its text and its summary
+
+template <class Model>
+int summarize(Model const& model, redco::options::resolved<my_options> const& options) {
+  my_options const& o = options.values;
+  redco::any_tokenizer const tokenizer = redco::read_tokenizer(o.model);
+  redco::token_ids const special = redco::read_token_ids(o.model);
+  std::int64_t const start = special.start.value_or(special.padding);
+  std::vector<std::string> const keys{o.document, o.summary};
+  std::vector<document> const train = redco::read_jsonl(o.train, keys), eval = redco::read_jsonl(o.eval, keys);
+
+  auto const ids_of = [&](std::string const& text, std::int64_t most) {
+    auto ids = tokenizer.encode(text);
+    if (std::ssize(ids) > most) {  // the end stays
+      ids[static_cast<std::size_t>(most - 1)] = ids.back();
+      ids.resize(static_cast<std::size_t>(most));
+    }
+    return ids;
+  };
+  auto const net_of = [](auto const& net, redco::seq2seq_batch const& b) {
+    return net.template with<redco::encoder_input>(b.source).template with<redco::encoder_mask>(b.source_mask);
+  };
+  redco::beam_options const search{.max_new_tokens = o.max_target,
+                                   .beams = o.beams,
+                                   .length_penalty = o.length_penalty,
+                                   .stop_ids = special.stop,
+                                   .pad = special.padding,
+                                   .forced_end = special.forced_end};
+  auto const seq2seq = redco::collate([&](std::span<document const> documents) {
+                         std::vector<redco::seq2seq_example> examples;
+                         for (document const& d : documents)
+                           examples.push_back({ids_of(o.prefix + d[0], o.max_source), ids_of(d[1], o.max_target)});
+                         return redco::seq2seq_batch_of(examples, start, special.padding);
+                       }) |
+                       redco::loss([&](auto const& net, redco::seq2seq_batch const& b) {
+                         return redco::cross_entropy(net_of(net, b)(b.decoder_ids), b.labels);
+                       }) |
+                       redco::predict([&](auto const& net, redco::seq2seq_batch const& b) {
+                         at::Tensor const starts = at::full({b.source.size(0), 1}, start, at::kLong);
+                         return redco::decoded_rows(tokenizer, redco::beam_search(net_of(net, b), starts, search).ids);
+                       });
+
+  redco::deployer deployer(o.deployer);
+  redco::adamw const optimizer{.lr = redco::linear_decay{.peak = o.lr, .warmup = o.warmup}, .clip_norm = o.clip_norm};
+  redco::trainer trainer(deployer, model, seq2seq, optimizer);
+  trainer.start_from(o.model);
+  int const code =
+      trainer.fit(train, {.epochs = o.epochs,
+                          .max_steps = o.max_steps,
+                          .global_batch = o.global_batch,
+                          .micro_batch = o.micro_batch,
+                          .eval = eval,
+                          .metrics =
+                              [](std::span<document const> documents, std::span<std::string const> summaries) {
+                                double sum = 0;
+                                for (std::size_t i = 0; i < documents.size(); ++i)
+                                  sum += redco::rouge_l(summaries[i], documents[i][1]).f;
+                                return redco::metric_map{{"rouge_l", sum / static_cast<double>(documents.size())}};
+                              },
+                          .save_argmin = {},
+                          .save_argmax = {"rouge_l"},
+                          .config = options.json()});
+  if (code == 0)
+    trainer.summary().lines.push_back("ROUGE-L of the summaries " + std::to_string(trainer.evaluation().at("rouge_l")));
+  trainer.print_summary();
+  return code;
+}
+
+int main(int argc, char** argv) try {
+  auto const options = redco::options::parse_or_exit<my_options>(argc, argv, "Trains a model to summarize.");
+  auto const found = redco::from_config<redco::encoder_decoders>(options.values.model);
+  return std::visit([&](auto const& model) { return summarize(model, options); }, found.model);
+} catch (redco::error const& e) {
+  std::cerr << "error: " << e.what() << std::endl;
+  return static_cast<int>(e.code());
+}

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <redco/data/read_jsonl.hpp>
+
+#include <redco/json/impl/value.hpp>
+#include <redco/json/parse.hpp>
+
+#include <redco/config.hpp>
+
+#include <cstddef>
+#include <fstream>
+#include <utility>
+
+namespace redco {
+
+namespace detail {
+
+inline constexpr std::size_t longest_line = std::size_t{64} << 20;
+
+/// The next line without its end; false behind the last. A line that is too long is refused before it is held.
+inline bool next_line(std::istream& in, std::string& line, std::string const& where) {
+  line.clear();
+  auto* const bytes = in.rdbuf();
+  int byte = bytes->sbumpc();
+  if (byte == std::char_traits<char>::eof()) return false;
+  for (; byte != std::char_traits<char>::eof() && byte != '\n'; byte = bytes->sbumpc()) {
+    if (line.size() == longest_line)
+      throw error(exit_code::data, where + ": the line is longer than 64 MiB; split it, or correct the file");
+    line.push_back(static_cast<char>(byte));
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  return true;
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path,
+                                                              std::span<std::string const> keys, std::int64_t most) {
+  if (!std::filesystem::is_regular_file(path))
+    throw error(exit_code::data, path.string() + " is no file: give a JSONL file, an object on each line");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw error(exit_code::data, path.string() + " cannot be read: check its permissions");
+  std::vector<std::vector<std::string>> all;
+  std::string line;
+  for (std::int64_t number = 1; most == 0 || std::ssize(all) < most; ++number) {
+    std::string const where = path.string() + ":" + std::to_string(number);
+    if (!detail::next_line(in, line, where)) break;
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    json_value const object = parse_json(line, where);
+    if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
+    std::vector<std::string> texts;
+    for (std::string const& key : keys) {
+      auto const at = object.find(key);
+      if (at == object.end() || !at->is_string())
+        throw error(exit_code::data, where + ": no text under the key \"" + key + "\"; name the key that holds it");
+      texts.push_back(at->get<std::string>());
+    }
+    all.push_back(std::move(texts));
+  }
+  if (all.empty()) throw error(exit_code::data, path.string() + " has no line; give a file with examples");
+  return all;
+}
+
+}  // namespace redco

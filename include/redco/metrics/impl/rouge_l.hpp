@@ -1,0 +1,113 @@
+#pragma once
+
+#include <redco/metrics/rouge_l.hpp>
+
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+
+namespace redco {
+
+namespace detail {
+
+using words = std::vector<std::string>;
+
+/// longest[i][j]: the length of the longest common subsequence of the first i words of `a` and the first j of `b`.
+inline std::vector<std::vector<int>> longest_common(words const& a, words const& b) {
+  std::vector<std::vector<int>> longest(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (std::size_t i = 1; i <= a.size(); ++i)
+    for (std::size_t j = 1; j <= b.size(); ++j)
+      longest[i][j] = a[i - 1] == b[j - 1] ? longest[i - 1][j - 1] + 1 : std::max(longest[i - 1][j], longest[i][j - 1]);
+  return longest;
+}
+
+/// Marks the words of `reference` that are in a longest common subsequence with `candidate`.
+inline void mark_common(words const& reference, words const& candidate, std::vector<bool>& marked) {
+  auto const longest = longest_common(reference, candidate);
+  for (std::size_t i = reference.size(), j = candidate.size(); i > 0 && j > 0;) {
+    if (reference[i - 1] == candidate[j - 1]) {
+      marked[--i] = true;
+      --j;
+    } else if (longest[i][j - 1] > longest[i - 1][j]) {
+      --j;
+    } else {
+      --i;
+    }
+  }
+}
+
+inline rouge_score score_of(double common, double candidate_words, double reference_words) {
+  rouge_score s;
+  if (common == 0) return s;
+  s.precision = common / candidate_words;
+  s.recall = common / reference_words;
+  s.f = 2 * s.precision * s.recall / (s.precision + s.recall);
+  return s;
+}
+
+/// The lines of a text that have words.
+inline std::vector<words> sentences_of(std::string_view text) {
+  std::vector<words> all;
+  while (!text.empty()) {
+    std::size_t const end = std::min(text.find('\n'), text.size());
+    words sentence = rouge_words(text.substr(0, end));
+    if (!sentence.empty()) all.push_back(std::move(sentence));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return all;
+}
+
+inline std::map<std::string, int> counts_of(std::vector<words> const& sentences) {
+  std::map<std::string, int> counts;
+  for (words const& sentence : sentences)
+    for (std::string const& word : sentence) ++counts[word];
+  return counts;
+}
+
+inline double words_in(std::vector<words> const& sentences) {
+  std::size_t sum = 0;
+  for (words const& sentence : sentences) sum += sentence.size();
+  return static_cast<double>(sum);
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::vector<std::string> rouge_words(std::string_view text) {
+  std::vector<std::string> all;
+  bool within = false;
+  for (char const byte : text) {
+    char const lower = byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : byte;
+    bool const part = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
+    if (part && !within) all.emplace_back();
+    if (part) all.back().push_back(lower);
+    within = part;
+  }
+  return all;
+}
+
+REDCO_INLINE rouge_score rouge_l(std::string_view candidate, std::string_view reference) {
+  auto const a = rouge_words(candidate), b = rouge_words(reference);
+  return detail::score_of(detail::longest_common(a, b).back().back(), static_cast<double>(a.size()),
+                          static_cast<double>(b.size()));
+}
+
+REDCO_INLINE rouge_score rouge_l_of_summaries(std::string_view candidate, std::string_view reference) {
+  auto const theirs = detail::sentences_of(candidate), wanted = detail::sentences_of(reference);
+  auto left_of_theirs = detail::counts_of(theirs), left_of_wanted = detail::counts_of(wanted);
+  double common = 0;
+  for (detail::words const& sentence : wanted) {
+    std::vector<bool> marked(sentence.size());
+    for (detail::words const& one : theirs) detail::mark_common(sentence, one, marked);
+    for (std::size_t i = 0; i < sentence.size(); ++i) {
+      if (!marked[i] || left_of_theirs[sentence[i]] == 0 || left_of_wanted[sentence[i]] == 0) continue;
+      --left_of_theirs[sentence[i]];
+      --left_of_wanted[sentence[i]];
+      ++common;
+    }
+  }
+  return detail::score_of(common, detail::words_in(theirs), detail::words_in(wanted));
+}
+
+}  // namespace redco

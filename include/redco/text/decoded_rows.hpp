@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/text/any_tokenizer.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace redco {
+
+/// The text of each row of ids [B, T], from column `first` on; special tokens, such as padding and the end, are left out.
+std::vector<std::string> decoded_rows(any_tokenizer const& tokenizer, at::Tensor const& ids, std::int64_t first = 0);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/text/impl/decoded_rows.hpp>
+#endif

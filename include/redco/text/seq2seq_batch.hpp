@@ -1,0 +1,32 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace redco {
+
+/// One text's ids and those of the text that answers it, its end included.
+struct seq2seq_example {
+  std::vector<std::int64_t> source;
+  std::vector<std::int64_t> target;
+};
+
+/// A batch for an encoder-decoder.
+struct seq2seq_batch {
+  at::Tensor source;       ///< int64 [B, S]
+  at::Tensor source_mask;  ///< bool [B, S], false where `source` is padding
+  at::Tensor decoder_ids;  ///< int64 [B, T]: `start`, then the target without its last id
+  at::Tensor labels;       ///< int64 [B, T]: the target, -100 behind its end
+};
+
+/// Examples side by side, the shorter ones filled up behind.
+seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::int64_t start, std::int64_t padding);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/text/impl/seq2seq_batch.hpp>
+#endif

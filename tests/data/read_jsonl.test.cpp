@@ -1,0 +1,56 @@
+#include "catch.hpp"
+
+#include <redco/data/read_jsonl.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct jsonl_file {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / "redco_read.jsonl";
+  explicit jsonl_file(std::string const& text) { std::ofstream(path, std::ios::binary) << text; }
+  ~jsonl_file() { std::filesystem::remove(path); }
+};
+
+std::vector<std::vector<std::string>> lines_of(std::string const& text, std::vector<std::string> const& keys,
+                                               std::int64_t most = 0) {
+  jsonl_file const file(text);
+  return redco::read_jsonl(file.path, keys, most);
+}
+
+std::string refused_lines(std::string const& text) {
+  try {
+    lines_of(text, {"a"});
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::data);
+    std::string const what = e.what();
+    return what.substr(what.rfind("redco_read.jsonl"));
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("each line gives the texts under its keys, in the order of the keys") {
+  using rows = std::vector<std::vector<std::string>>;
+  CHECK(lines_of("{\"a\": \"one\", \"b\": \"\\u00fc\"}\n\n{\"b\": \"4\", \"c\": 1, \"a\": \"\"}", {"b", "a"}) ==
+        rows{{"\u00fc", "one"}, {"4", ""}});
+  CHECK(lines_of("\xef\xbb\xbf{\"a\": \"one\"}\r\n  \r\n{\"a\": \"two\"}\r\n", {"a"}) == rows{{"one"}, {"two"}});
+  CHECK(lines_of("{\"a\": \"1\"}\n{\"a\": \"2\"}\nno json", {"a"}, 2) == rows{{"1"}, {"2"}});
+}
+
+TEST_CASE("a line that is none is named by its number") {
+  CHECK(refused_lines("{\"a\": \"one\"}\n\n{\"b\": \"two\"}\n") ==
+        "redco_read.jsonl:3: no text under the key \"a\"; name the key that holds it");
+  CHECK(refused_lines("{\"a\": 1}") == "redco_read.jsonl:1: no text under the key \"a\"; name the key that holds it");
+  CHECK(refused_lines("[1]").find("redco_read.jsonl:1: the line is no object") == 0);
+  CHECK(refused_lines("{\"a\": \"x\"}\n{\"a\": \"\xff\"}").find("redco_read.jsonl:2:") == 0);
+  CHECK(refused_lines("{\"a\": \"x\"} {\"a\": \"y\"}").find("redco_read.jsonl:1:") == 0);
+  CHECK(refused_lines("\n \n").find("has no line") != std::string::npos);
+  CHECK(refused_lines("{\"a\": \"" + std::string(std::size_t{64} << 20, 'x') + "\"}").find("longer than 64 MiB") !=
+        std::string::npos);
+  CHECK_THROWS_AS(redco::read_jsonl("/nonexistent.jsonl", std::vector<std::string>{"a"}), redco::error);
+}

@@ -1,0 +1,52 @@
+#include "torch_catch.hpp"
+
+#include <redco/text/padded_ids.hpp>
+#include <redco/text/seq2seq_batch.hpp>
+#include <redco/text/token_windows.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+using rows = std::vector<std::vector<std::int64_t>>;
+
+bool equal(at::Tensor const& found, rows const& expected) {
+  at::Tensor const wanted = at::empty({std::ssize(expected), std::ssize(expected.front())}, at::kLong);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    for (std::size_t j = 0; j < expected[i].size(); ++j)
+      wanted[static_cast<std::int64_t>(i)][static_cast<std::int64_t>(j)] = expected[i][j];
+  return found.to(at::kLong).equal(wanted);
+}
+
+}  // namespace
+
+TEST_CASE("rows are filled up in front or behind, and the mask shows where") {
+  rows const some{{5, 6, 7}, {8}, {}};
+  auto const front = redco::padded_in_front(some, 9), behind = redco::padded_behind(some, 9);
+  CHECK(equal(front.ids, {{5, 6, 7}, {9, 9, 8}, {9, 9, 9}}));
+  CHECK(equal(front.mask, {{1, 1, 1}, {0, 0, 1}, {0, 0, 0}}));
+  CHECK(equal(behind.ids, {{5, 6, 7}, {8, 9, 9}, {9, 9, 9}}));
+  CHECK(equal(behind.mask, {{1, 1, 1}, {1, 0, 0}, {0, 0, 0}}));
+}
+
+TEST_CASE("windows predict every id but the first of a text once") {
+  rows const texts{{1, 2, 3, 4, 5, 6}, {7}, {8, 9}};
+  auto const windows = redco::token_windows(texts, 2);
+  CHECK(windows == rows{{1, 2, 3}, {3, 4, 5}, {5, 6}, {8, 9}});
+  auto const batch = redco::token_batch_of(std::span(windows).subspan(1), 0);
+  CHECK(equal(batch.input_ids, {{3, 4}, {5, 6}, {8, 9}}));
+  CHECK(equal(batch.labels, {{4, 5}, {6, -100}, {9, -100}}));
+  CHECK_THROWS_AS(redco::token_windows(rows{{1}, {}}, 2), redco::error);
+}
+
+TEST_CASE("a decoder reads the start and then what it should have said") {
+  std::vector<redco::seq2seq_example> const examples{{{4, 5, 6}, {7, 8}}, {{9}, {10, 11, 12}}};
+  auto const batch = redco::seq2seq_batch_of(examples, 2, 1);
+  CHECK(equal(batch.source, {{4, 5, 6}, {9, 1, 1}}));
+  CHECK(equal(batch.source_mask, {{1, 1, 1}, {1, 0, 0}}));
+  CHECK(equal(batch.decoder_ids, {{2, 7, 8}, {2, 10, 11}}));
+  CHECK(equal(batch.labels, {{7, 8, -100}, {10, 11, 12}}));
+}
