@@ -13,6 +13,8 @@
 #include <redco/optimizer/adamw.hpp>
 #include <redco/json/read.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -2,6 +2,7 @@
 
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/safetensors_plan.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/shared_weights.hpp>
 

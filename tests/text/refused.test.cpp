@@ -111,5 +111,7 @@ TEST_CASE("a pattern that takes exponential time ends in an error") {
   auto const tokenizer =
       redco::json_tokenizer::parse(changed(llama3_file, R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|)", R"((?:a+)+c|)"), "t.json");
   CHECK(tokenizer.encode("aac").size() == 4);
-  CHECK(says(refusal([&] { tokenizer.encode(std::string(60, 'a') + "d"); }), "pattern fails on a text of 61 bytes"));
+  std::string text(61, 'a');
+  text.back() = 'd';
+  CHECK(says(refusal([&] { tokenizer.encode(text); }), "pattern fails on a text of 61 bytes"));
 }

@@ -15,7 +15,8 @@ namespace redco {
 /// The messages of one step, by purpose: `messages[purpose]`.
 struct messages {
   enum purpose : std::size_t {
-    forward, forward_gather, forward_scatter, backward, backward_gather, backward_scatter, loss, gradients, shared_gradients, loss_total, gradient_norm, purposes
+    forward, forward_gather, forward_scatter, backward, backward_gather, backward_scatter,
+    loss, gradients, shared_gradients, loss_total, norm_of_gradients, purposes
   };
 
   std::array<message_total, purposes> all{};
@@ -78,7 +79,7 @@ constexpr messages messages_of(Facts const& facts, setup const& s) {
   m.all[messages::gradients] = {"gradients", "dp", collective::all_reduce, dp, 0, 0, 0};
   m.all[messages::shared_gradients] = {"gradients of shared parts", "mp", collective::all_reduce, mp, 0, 0, 0};
   m.all[messages::loss_total] = {"loss and count", "world", collective::all_reduce, s.mesh.ranks(), 0, 0, 0};
-  m.all[messages::gradient_norm] = {"gradient norm", "mp", collective::all_reduce, mp, 0, 0, 0};
+  m.all[messages::norm_of_gradients] = {"gradient norm", "mp", collective::all_reduce, mp, 0, 0, 0};
 
   for (message_fact const& fact : facts.messages) {
     // A block that is run again repeats its forward messages.
@@ -96,7 +97,7 @@ constexpr messages messages_of(Facts const& facts, setup const& s) {
   }
   m.all[messages::gradients].add(1, flat);
   m.all[messages::loss_total].add(1, loss_total_numbers * size_of(dtype::f64));
-  m.all[messages::gradient_norm].add(1, size_of(dtype::f64));
+  m.all[messages::norm_of_gradients].add(1, size_of(dtype::f64));
   return m;
 }
 

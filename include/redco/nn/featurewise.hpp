@@ -5,7 +5,12 @@
 #include <redco/nn/kernel/silu.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/layer/activation.hpp>
+#include <redco/layer/exact_gelu.hpp>
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/relu.hpp>
 #include <redco/layer/scale.hpp>
+#include <redco/layer/silu.hpp>
+#include <redco/layer/tanh_layer.hpp>
 
 namespace redco {
 

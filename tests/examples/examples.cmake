@@ -1,0 +1,63 @@
+# The examples that take pretrained models, as a user calls them.
+#   cmake -DPROGRAMS=DIR -DMAKE_MODELS=program -DWORK=DIR -P examples.cmake
+
+file(REMOVE_RECURSE "${WORK}")
+function(expect code text)
+  list(POP_FRONT ARGN program)
+  if(NOT IS_ABSOLUTE "${program}")
+    set(program "${PROGRAMS}/${program}")
+  endif()
+  execute_process(COMMAND "${program}" ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL code OR NOT out MATCHES "${text}")
+    list(JOIN ARGN " " words)
+    message(FATAL_ERROR "${program} ${words}: expected exit code ${code} and '${text}', got ${status}:\n${out}")
+  endif()
+  set(out "${out}" PARENT_SCOPE)
+endfunction()
+set(quiet --workdir "${WORK}/run" --dtype f32 --quiet)
+
+expect(0 "" "${MAKE_MODELS}" "${WORK}")
+
+# What is generated does not depend on the mesh, whether prompts are read alone or side by side.
+expect(0 "To be" generate --model "${WORK}/llama" --prompt "To be" --max-new-tokens 8 ${quiet})
+set(alone "${out}")
+expect(0 "To be" generate --model "${WORK}/llama" --prompt "To be" --max-new-tokens 8 --mesh 1x2 ${quiet})
+if(NOT out STREQUAL alone)
+  message(FATAL_ERROR "one rank and two shards continue differently:\n${alone}\n${out}")
+endif()
+expect(0 "### To be\n-+\n" generate --model "${WORK}/llama" --prompt "To be" --prompt "or not, that is" --beams 3
+  --max-new-tokens 4 --mesh 2x1 ${quiet})
+expect(0 "To be" generate --model "${WORK}/llama" --prompt "To be" --max-new-tokens 8 --temperature 0.9 --top-p 0.8 ${quiet})
+expect(64 "top_p" generate --model "${WORK}/llama" --prompt "To be" --temperature 1 --top-p 1.5 ${quiet})
+expect(64 "--prompt" generate --model "${WORK}/llama" ${quiet})
+expect(65 "bart, which this program does not run" generate --model "${WORK}/bart" --prompt "To be" ${quiet})
+expect(65 "config.json" generate --model "${WORK}/nothing" --prompt "To be" ${quiet})
+
+# A model that was trained further is a folder as it came from, and a finished run is not begun again.
+file(WRITE "${WORK}/notes.txt" "Whether 'tis nobler in the mind to suffer the slings and arrows of outrageous fortune, or to take \
+arms against a sea of troubles, and by opposing end them: to die, to sleep.\n")
+file(WRITE "${WORK}/lines.jsonl" "{\"text\": \"No more; and by a sleep to say we end\"}\n{\"text\": \"The heart-ache\"}\n")
+set(tune --model "${WORK}/llama" --text "${WORK}/notes.txt" --text "${WORK}/lines.jsonl" --context 16 --hold-out 5
+  --global-batch 4 --micro-batch 1 --epochs 2 --mesh 2x1 --workdir "${WORK}/tuned" --dtype f32 --quiet)
+expect(0 "plan: mesh 2x1, f32, adamw, 2 micro-batches.*model saved in ${WORK}/tuned/model" fine_tune ${tune})
+expect(0 "To be" generate --model "${WORK}/tuned/model" --prompt "To be" --max-new-tokens 8 ${quiet})
+if(out STREQUAL alone)
+  message(FATAL_ERROR "training changed nothing")
+endif()
+expect(0 "resumed from " fine_tune ${tune})
+expect(0 "bf16" fine_tune ${tune} --dtype bf16 --mesh 1x2 --workdir "${WORK}/bf16")
+expect(65 "lines.jsonl:1: no text under the key" fine_tune ${tune} --key body --workdir "${WORK}/other")
+file(COPY "${WORK}/llama/model.safetensors" "${WORK}/llama/tokenizer.json" DESTINATION "${WORK}/wrong")
+file(READ "${WORK}/llama/config.json" config)
+string(REPLACE "\"intermediate_size\": 40" "\"intermediate_size\": 44" config "${config}")
+file(WRITE "${WORK}/wrong/config.json" "${config}")
+expect(65 "mlp.gate_proj.weight has shape .40, 24. in the file, the model has .44, 24." fine_tune ${tune} --model "${WORK}/wrong"
+  --workdir "${WORK}/other")
+
+file(WRITE "${WORK}/articles.jsonl" "{\"document\": \"A storm closed the port on Monday.\", \"summary\": \"Storm closes port.\"}\n\
+{\"document\": \"The council voted for the bridge after a long debate.\", \"summary\": \"Council votes for bridge.\"}\n\
+{\"document\": \"Rain.\", \"summary\": \"Rain.\"}\n")
+expect(0 "ROUGE-L of the summaries [0-9.]+" summarize --model "${WORK}/bart" --train "${WORK}/articles.jsonl"
+  --eval "${WORK}/articles.jsonl" --max-target 12 --epochs 2 --global-batch 2 --beams 2 --mesh 1x2 ${quiet})
+expect(65 "llama, which this program does not run" summarize --model "${WORK}/llama" --train "${WORK}/articles.jsonl"
+  --eval "${WORK}/articles.jsonl" ${quiet})

@@ -1,0 +1,73 @@
+// Writes a small decoder and a small encoder-decoder as a reference implementation's folders, with a tokenizer whose tokens
+// are bytes: make_models FOLDER.
+#include <redco/ckpt/save_model.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/model/bart.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/stored_names/bart.hpp>
+#include <redco/model/stored_names/llama.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/optimizer/sgd.hpp>
+#include <redco/run/rank_state.hpp>
+#include <redco/shard/plan.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace {
+
+/// A character for each byte, as byte-level tokenizers write them: printable Latin-1 as it is, the others from U+0100 on.
+std::string byte_vocabulary() {
+  std::string text;
+  int next = 256;
+  for (int byte = 0; byte < 256; ++byte) {
+    bool const printable = (byte > 32 && byte < 127) || (byte > 160 && byte != 173);
+    int const shown = printable ? byte : next++;
+    std::string utf8(1, static_cast<char>(shown));
+    if (shown > 127) utf8 = {static_cast<char>(0xC0 | shown >> 6), static_cast<char>(0x80 | (shown & 63))};
+    if (shown == '"' || shown == '\\') utf8.insert(0, "\\");
+    text += (byte == 0 ? "\"" : ", \"") + utf8 + "\": " + std::to_string(byte);
+  }
+  return text;
+}
+
+template <class Model>
+void write(Model const& model, std::filesystem::path const& folder, std::string const& config) {
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "config.json") << config;
+  std::ofstream(folder / "tokenizer.json")
+      << R"({"version": "1.0", "truncation": null, "padding": null, "normalizer": null, "post_processor": null,
+ "added_tokens": [{"id": 256, "content": "<end>", "single_word": false, "lstrip": false, "rstrip": false,
+                   "normalized": false, "special": true}],
+ "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true},
+ "decoder": {"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true},
+ "model": {"type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null, "end_of_word_suffix": null,
+           "fuse_unk": false, "byte_fallback": false, "merges": [], "vocab": {)"
+      << byte_vocabulary() << "}}}";
+  redco::mesh const one{1, 1};
+  redco::run_ranks(one, {}, [&](redco::rank_context& rank) {
+    redco::rank_state<Model, redco::sgd> const state(model, redco::plan_of(model, one), redco::sgd{}, redco::dtype::f32, 3,
+                                                     rank.rank, {});
+    redco::save_model(folder, redco::stored_names<Model>::names, state.master_parts(), rank.world);
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 64;
+  std::filesystem::path const folder = argv[1];
+  redco::llama llama{{.vocab = 257, .context = 64, .width = 24, .ffn = 40, .heads = 4, .kv_heads = 2, .layers = 2}};
+  llama.config.deviation = 0.3;
+  write(llama, folder / "llama",
+        R"({"model_type": "llama", "vocab_size": 257, "max_position_embeddings": 64, "hidden_size": 24,
+ "intermediate_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "eos_token_id": 256})");
+  redco::bart bart{{.vocab = 257, .context = 64, .width = 24, .ffn = 40, .decoder_ffn = 48, .heads = 4, .decoder_heads = 4,
+                    .layers = 1, .decoder_layers = 2, .padding = 0}};
+  write(bart, folder / "bart",
+        R"({"model_type": "bart", "vocab_size": 257, "max_position_embeddings": 64, "d_model": 24, "encoder_ffn_dim": 40,
+ "decoder_ffn_dim": 48, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_layers": 1, "decoder_layers": 2,
+ "is_encoder_decoder": true, "pad_token_id": 0, "eos_token_id": 256, "decoder_start_token_id": 256, "forced_eos_token_id": 256})");
+  return 0;
+}
