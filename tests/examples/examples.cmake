@@ -31,14 +31,14 @@ expect(0 "To be" generate --model "${WORK}/llama" --prompt "To be" --max-new-tok
 expect(64 "top_p" generate --model "${WORK}/llama" --prompt "To be" --temperature 1 --top-p 1.5 ${quiet})
 expect(64 "--prompt" generate --model "${WORK}/llama" ${quiet})
 expect(65 "bart, which this program does not run" generate --model "${WORK}/bart" --prompt "To be" ${quiet})
-expect(65 "config.json" generate --model "${WORK}/nothing" --prompt "To be" ${quiet})
+expect(65 "nothing: No such file" generate --model "${WORK}/nothing" --prompt "To be" ${quiet})
 
 # A model that was trained further is a folder as it came from, and a finished run is not begun again.
 file(WRITE "${WORK}/notes.txt" "Whether 'tis nobler in the mind to suffer the slings and arrows of outrageous fortune, or to take \
 arms against a sea of troubles, and by opposing end them: to die, to sleep.\n")
 file(WRITE "${WORK}/lines.jsonl" "{\"text\": \"No more; and by a sleep to say we end\"}\n{\"text\": \"The heart-ache\"}\n")
 set(tune --model "${WORK}/llama" --text "${WORK}/notes.txt" --text "${WORK}/lines.jsonl" --context 16 --hold-out 5
-  --global-batch 4 --micro-batch 1 --epochs 2 --mesh 2x1 --workdir "${WORK}/tuned" --dtype f32 --quiet)
+  --global-batch 4 --micro-batch 1 --epochs 2 --lr 0.05 --warmup 1 --mesh 2x1 --workdir "${WORK}/tuned" --dtype f32 --quiet)
 expect(0 "plan: mesh 2x1, f32, adamw, 2 micro-batches.*model saved in ${WORK}/tuned/model" fine_tune ${tune})
 expect(0 "To be" generate --model "${WORK}/tuned/model" --prompt "To be" --max-new-tokens 8 ${quiet})
 if(out STREQUAL alone)
@@ -51,7 +51,7 @@ file(COPY "${WORK}/llama/model.safetensors" "${WORK}/llama/tokenizer.json" DESTI
 file(READ "${WORK}/llama/config.json" config)
 string(REPLACE "\"intermediate_size\": 40" "\"intermediate_size\": 44" config "${config}")
 file(WRITE "${WORK}/wrong/config.json" "${config}")
-expect(65 "mlp.gate_proj.weight has shape .40, 24. in the file, the model has .44, 24." fine_tune ${tune} --model "${WORK}/wrong"
+expect(65 "mlp.gate_proj.weight. has shape .40, 24. in the file, the model has .44, 24." fine_tune ${tune} --model "${WORK}/wrong"
   --workdir "${WORK}/other")
 
 file(WRITE "${WORK}/articles.jsonl" "{\"document\": \"A storm closed the port on Monday.\", \"summary\": \"Storm closes port.\"}\n\
