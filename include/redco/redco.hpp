@@ -76,6 +76,7 @@
 #include <redco/layer/patch_embedding.hpp>
 #include <redco/layer/path.hpp>
 #include <redco/layer/positions.hpp>
+#include <redco/layer/projection.hpp>
 #include <redco/layer/projection_biases.hpp>
 #include <redco/layer/real.hpp>
 #include <redco/layer/relu.hpp>
@@ -319,6 +320,7 @@
 #include <redco/nn/pass.hpp>
 #include <redco/nn/patch_embedding.hpp>
 #include <redco/nn/positions.hpp>
+#include <redco/nn/projection.hpp>
 #include <redco/nn/recomputed.hpp>
 #include <redco/nn/repeat.hpp>
 #include <redco/nn/residual.hpp>

@@ -105,6 +105,13 @@ TEST_CASE("declared cuts hold, and a split result is joined for the user") {
   });
 }
 
+TEST_CASE("a projection is a linear layer between different widths only") {
+  using net = sequential<named<"none", projection<4, 4>>, a_6, gelu, b_4, named<"to", projection<4, 3>>>;
+  check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
+    return at::linear(apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", x))), p.at("to.weight"));
+  });
+}
+
 TEST_CASE("an uneven vocabulary is looked up, beside positions") {
   using tokens = named<"wte", embedding<11, 6>>;
   static_assert(std::is_same_v<out_t<tokens, replicated>, partial>);

@@ -70,6 +70,10 @@ static_assert(part<opt_350m>("project_out.weight", 4, reason::declared) == exten
 static_assert(part<opt_350m>("embed_tokens.weight", 4, reason::vocabulary) == extents{12568, 512});
 static_assert(count<opt_350m>("final_layer_norm.weight") == 0 && count<opt_350m>("project_in.bias") == 0);
 static_assert(legal_widths<opt_350m>({1, 2, 4, 8, 16}));
+constexpr redco::opt_post_norm as_wide{{.embedding_width = 1024}};
+static_assert(count<as_wide>("project_in.weight") == 0 && count<as_wide>("project_out.weight") == 0);
+static_assert(part<as_wide>("embed_tokens.weight", 4, reason::vocabulary) == extents{12568, 1024});
+static_assert(numbers<as_wide>() == numbers<opt_350m>() + (50272 - 2 * 1024) * 512);
 static_assert(reductions<opt_350m>("layers.*", false, 24) == 2 && reductions<opt_350m>("layers.*", true, 24) == 2);
 
 }  // namespace

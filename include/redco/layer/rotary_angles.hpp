@@ -15,6 +15,8 @@ struct rotary_scaling {
   double low_frequency = 1;
   double high_frequency = 4;
   std::int64_t context = 8192;  ///< the length trained on
+
+  friend constexpr bool operator==(rotary_scaling const&, rotary_scaling const&) = default;
 };
 
 /// Rotation of queries and keys by position: pair i of `dims` features turns by position * theta^(-2i / dims).
@@ -23,6 +25,8 @@ struct rotary_angles {
   double theta = 10000;
   rotary_pairs pairs = rotary_pairs::halves;
   rotary_scaling scaling;
+
+  friend constexpr bool operator==(rotary_angles const&, rotary_angles const&) = default;
 };
 
 }  // namespace redco

@@ -32,7 +32,7 @@ struct opt_config {
   double dropout = 0;            ///< on residual branches
   double attention_dropout = 0;  ///< on attention probabilities
   activation_kind activation = activation_kind::relu;
-  double deviation = 0.02;       ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
 };
 
 /// OPT (Zhang et al. 2022): pre-norm blocks with ReLU unless the config says otherwise, learned positions that count the unmasked tokens and begin at row 2,
@@ -48,14 +48,16 @@ struct opt {
   static constexpr auto drop = &opt_config::dropout;
   static constexpr auto attention_drop = &opt_config::attention_dropout;
 
-  using attention_branch =
-      residual<sequential<named<"self_attn_layer_norm", layer_norm<width>>,
-                          named<"self_attn", causal_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
-  using mlp_branch = residual<sequential<named<"final_layer_norm", layer_norm<width>>, named<"fc1", linear<width, ffn>>, activation<&opt_config::activation>,
-                                         named<"fc2", linear<ffn, width>>, dropout<drop>>>;
+  using attention_branch = residual<
+      sequential<named<"self_attn_layer_norm", layer_norm<width>>,
+                 named<"self_attn", causal_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
+  using mlp_branch =
+      residual<sequential<named<"final_layer_norm", layer_norm<width>>, named<"fc1", linear<width, ffn>>,
+                          activation<&opt_config::activation>, named<"fc2", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<attention_branch, mlp_branch>;
-  using net = initialised<
-      &opt_config::deviation, sequential<sum<named<"embed_tokens", embedding<vocab, width, "", padding>>,
+  using net =
+      initialised<&opt_config::deviation,
+                  sequential<sum<named<"embed_tokens", embedding<vocab, width, "", padding>>,
                                  named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
                              named<"layers", repeat<layers, block>>, named<"final_layer_norm", layer_norm<width>>,
                              language_head<vocab, width, "embed_tokens.weight">>>;

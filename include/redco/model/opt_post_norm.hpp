@@ -11,6 +11,7 @@
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/positions.hpp>
+#include <redco/layer/projection.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
@@ -33,11 +34,11 @@ struct opt_post_norm_config {
   double dropout = 0;            ///< on residual branches
   double attention_dropout = 0;  ///< on attention probabilities
   activation_kind activation = activation_kind::relu;
-  double deviation = 0.02;       ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
 };
 
-/// OPT-350M (Zhang et al. 2022), unlike the other OPTs: each norm stands behind its residual, none at the end, and the token
-/// embedding is narrower than the blocks, with a projection on either side of them. Weights start normal.
+/// OPT-350M (Zhang et al. 2022), unlike the other OPTs: each norm stands behind its residual, none at the end, and where the
+/// token embedding is narrower than the blocks, a projection stands on either side of them. Weights start normal.
 struct opt_post_norm {
   static constexpr auto vocab = &opt_post_norm_config::vocab;
   static constexpr auto context = &opt_post_norm_config::context;
@@ -52,15 +53,17 @@ struct opt_post_norm {
 
   using attention_branch = residual<
       sequential<named<"self_attn", causal_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
-  using mlp_branch = residual<
-      sequential<named<"fc1", linear<width, ffn>>, activation<&opt_post_norm_config::activation>, named<"fc2", linear<ffn, width>>, dropout<drop>>>;
+  using mlp_branch =
+      residual<sequential<named<"fc1", linear<width, ffn>>, activation<&opt_post_norm_config::activation>,
+                          named<"fc2", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<attention_branch, named<"self_attn_layer_norm", layer_norm<width>>, mlp_branch,
                            named<"final_layer_norm", layer_norm<width>>>;
   using tokens = sequential<named<"embed_tokens", embedding<vocab, narrow, "", padding>>,
-                            named<"project_in", whole_linear<narrow, width, false>>>;
-  using net = initialised<
-      &opt_post_norm_config::deviation, sequential<sum<tokens, named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
-                             named<"layers", repeat<layers, block>>, named<"project_out", whole_linear<width, narrow, false>>,
+                            named<"project_in", projection<narrow, width>>>;
+  using net =
+      initialised<&opt_post_norm_config::deviation,
+                  sequential<sum<tokens, named<"embed_positions", positions<context, width, 2, unmasked_tokens>>>,
+                             named<"layers", repeat<layers, block>>, named<"project_out", projection<width, narrow>>,
                              language_head<vocab, narrow, "embed_tokens.weight">>>;
 
   opt_post_norm_config config;

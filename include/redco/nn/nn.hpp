@@ -15,6 +15,7 @@
 #include <redco/nn/opaque.hpp>
 #include <redco/nn/patch_embedding.hpp>
 #include <redco/nn/positions.hpp>
+#include <redco/nn/projection.hpp>
 #include <redco/nn/repeat.hpp>
 #include <redco/nn/residual.hpp>
 #include <redco/nn/sequential.hpp>

@@ -33,12 +33,15 @@ inline double frequency(rotary_angles const& a, std::int64_t i) {
 /// Cosines and sines [rows, dims / 2] of the positions.
 template <class T>
 struct turns {
+  rotary_angles angles;
+  std::vector<std::int64_t> positions;
   std::vector<T> cosines, sines;
 
-  turns(rotary_angles const& a, std::vector<std::int64_t> const& positions, double sign) {
+  turns() = default;
+  turns(rotary_angles const& a, std::vector<std::int64_t> const& p) : angles(a), positions(p) {
     std::int64_t const half = a.dims / 2;
     std::vector<double> each(static_cast<std::size_t>(half));
-    for (std::int64_t i = 0; i < half; ++i) each[static_cast<std::size_t>(i)] = sign * frequency(a, i);
+    for (std::int64_t i = 0; i < half; ++i) each[static_cast<std::size_t>(i)] = frequency(a, i);
     cosines.reserve(positions.size() * each.size()), sines.reserve(positions.size() * each.size());
     for (std::int64_t const at : positions) {
       for (double const one : each) {
@@ -50,15 +53,23 @@ struct turns {
   }
 };
 
-/// Turns one head's features by the angles of one row.
+/// The table of these positions: this thread's last one where it serves, as for all layers of a step.
+template <class T>
+turns<T> const& turns_of(rotary_angles const& angles, std::vector<std::int64_t> const& positions) {
+  thread_local turns<T> last;
+  if (last.angles != angles || last.positions != positions) last = turns<T>(angles, positions);
+  return last;
+}
+
+/// Turns one head's features by `sign` times the angles of one row.
 template <class T, class Sum>
-void turn_head(T* x, Sum const* cosine, Sum const* sine, std::int64_t half, rotary_pairs pairs) {
+void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t half, rotary_pairs pairs) {
   std::int64_t const step = pairs == rotary_pairs::halves ? 1 : 2, apart = pairs == rotary_pairs::halves ? half : 1;
   for (std::int64_t i = 0; i < half; ++i) {
     T* const a = x + i * step;
-    Sum const u = static_cast<Sum>(a[0]), v = static_cast<Sum>(a[apart]);
-    a[0] = static_cast<T>(u * cosine[i] - v * sine[i]);
-    a[apart] = static_cast<T>(v * cosine[i] + u * sine[i]);
+    Sum const u = static_cast<Sum>(a[0]), v = static_cast<Sum>(a[apart]), s = sign * sine[i];
+    a[0] = static_cast<T>(u * cosine[i] - v * s);
+    a[apart] = static_cast<T>(v * cosine[i] + u * s);
   }
 }
 
@@ -74,7 +85,7 @@ void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& position
   } else {
     for (std::int64_t t = 0; t < rows; ++t) at.push_back(by.first + t);
   }
-  turns<sum> const table(by.angles, at, sign);
+  turns<sum> const& table = turns_of<sum>(by.angles, at);
   bool const each_example = static_cast<std::int64_t>(at.size()) != rows;
   auto* const data = static_cast<T*>(x.data_ptr());
   redco::detail::parallel(batch * rows, 64, [&](std::int64_t begin, std::int64_t end) {
@@ -82,8 +93,8 @@ void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& position
       std::int64_t const b = row / rows, t = row % rows, angle = (each_example ? row : t) * half;
       T* const here = data + b * x.stride(0) + t * x.stride(1);
       for (std::int64_t h = 0; h < by.heads; ++h)
-        turn_head(here + h * by.head_dim, table.cosines.data() + angle, table.sines.data() + angle, half,
-                  by.angles.pairs);
+        turn_head(here + h * by.head_dim, table.cosines.data() + angle, table.sines.data() + angle,
+                  static_cast<sum>(sign), half, by.angles.pairs);
     }
   });
 }
