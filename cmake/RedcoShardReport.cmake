@@ -8,6 +8,7 @@
 #   MODEL       an object with static storage, or a type whose sizes are literals; HEADER declares it, without torch
 #   MESHES      replicas x shards
 #   BATCH, SEQUENCE   examples of one step over all replicas (default 1) and their length (default 1)
+#   SOURCE      length of what an encoder reads for a decoder; default: the same
 #   OPTIMIZER   adamw (default), adam or sgd
 #   DTYPE       f32 (default), bf16 or f64
 #   BUDGET      bytes that a rank may hold; without it none is checked
@@ -19,7 +20,7 @@
 include_guard(GLOBAL)
 
 function(redco_add_shard_report)
-  set(one NAME MODEL HEADER OPTIMIZER BATCH SEQUENCE DTYPE BUDGET MICRO_BATCH OUTPUT)
+  set(one NAME MODEL HEADER OPTIMIZER BATCH SEQUENCE SOURCE DTYPE BUDGET MICRO_BATCH OUTPUT)
   set(many MESHES FORMATS INCLUDES LINK)
   cmake_parse_arguments(PARSE_ARGV 0 arg RECOMPUTE "${one}" "${many}")
   set(where "redco_add_shard_report(${arg_NAME})")
@@ -70,14 +71,16 @@ function(redco_add_shard_report)
     endforeach()
   endforeach()
   list(REMOVE_DUPLICATES arg_FORMATS)
-  foreach(name BATCH SEQUENCE MICRO_BATCH)
+  foreach(name BATCH SEQUENCE SOURCE MICRO_BATCH)
     if(DEFINED arg_${name} AND NOT arg_${name} MATCHES "^[1-9][0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?[0-9]?$")
       refuse("${name} '${arg_${name}}' is no size; write a number from 1 to 999999999")
     endif()
   endforeach()
-  if(NOT DEFINED arg_MICRO_BATCH)
-    set(arg_MICRO_BATCH 0)
-  endif()
+  foreach(name SOURCE MICRO_BATCH)
+    if(NOT DEFINED arg_${name})
+      set(arg_${name} 0)
+    endif()
+  endforeach()
 
   set(meshes)
   list(REMOVE_DUPLICATES arg_MESHES)

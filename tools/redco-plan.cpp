@@ -16,6 +16,7 @@
 #include <redco/cost/search_both_forms.hpp>
 
 #include <redco/model/from_config/families.hpp>
+#include <redco/model/has_encoder.hpp>
 #include <redco/model/sequence_parallel.hpp>
 
 #include <redco/optimizer/adam.hpp>
@@ -71,6 +72,7 @@ struct plan_options {
   std::optional<redco::mesh> mesh;
   std::int64_t batch = 1;
   std::optional<std::int64_t> sequence;
+  std::optional<std::int64_t> source;
   std::optional<std::int64_t> micro_batch;
   optimizer_kind optimizer = optimizer_kind::adamw;
   redco::dtype dtype = redco::dtype::f32;
@@ -92,6 +94,7 @@ struct plan_options {
         field<"mesh">(&o::mesh, "data-parallel x model-parallel ranks, instead of the two above"),
         field<"batch">(&o::batch, "examples of one step over all ranks"),
         field<"sequence">(&o::sequence, "length of an example; default: the model's context"),
+        field<"source">(&o::source, "length of what an encoder reads for a decoder; default: the same"),
         field<"micro_batch">(&o::micro_batch, "examples of one copy at once; default: all"),
         field<"optimizer">(&o::optimizer, "whose state is kept"),
         field<"dtype">(&o::dtype, "in which the model computes"),
@@ -133,6 +136,13 @@ void check_count(std::string const& flag, std::int64_t value) {
   if (value < 1 || value > redco::config_reader::most)
     refuse(flag + " " + std::to_string(value) + " is no count; write a number from 1 to " +
            std::to_string(redco::config_reader::most));
+}
+
+void check_length(std::string const& flag, std::int64_t value, std::int64_t context) {
+  check_count(flag, value);
+  if (value > context)
+    refuse(flag + " " + std::to_string(value) + " is longer than the model's context of " + std::to_string(context) +
+           "; shorten it");
 }
 
 redco::mesh mesh_of(plan_options const& o) {
@@ -192,7 +202,7 @@ exit_code search(Model const& model, kept_state const& optimizer, plan_options c
 }
 
 template <class Model>
-exit_code plan(Model const& model, kept_state const& optimizer, plan_options const& o, std::string const& source) {
+exit_code plan(Model const& model, kept_state const& optimizer, plan_options const& o, std::string const& file) {
   std::int64_t context = redco::config_reader::most;
   if constexpr (requires { model.config.context; }) {
     context = model.config.context;
@@ -202,22 +212,23 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   } else if (!o.sequence) {
     refuse("--sequence is missing; this family has no longest one to take in its place");
   }
+  if (o.source && !redco::has_encoder<redco::net_of<Model>>)
+    refuse("--source has no meaning for a model without an encoder before its decoder; leave it out");
   std::int64_t const sequence = o.sequence.value_or(context), micro_batch = o.micro_batch.value_or(o.batch);
   check_count("--batch", o.batch);
-  check_count("--sequence", sequence);
   check_count("--micro-batch", micro_batch);
-  if (sequence > context)
-    refuse("--sequence " + std::to_string(sequence) + " is longer than the model's context of " +
-           std::to_string(context) + "; shorten it");
+  check_length("--sequence", sequence, context);
+  if (o.source) check_length("--source", *o.source, context);
+  redco::workload const load{o.batch, sequence, o.source.value_or(0)};
   if (redco::cost_bound(redco::facts_of(model), redco::state_slots(optimizer).size(), {}) == redco::saturated)
-    throw error(exit_code::data, source + ": the model has more bytes than 63 bits can count; correct its sizes");
+    throw error(exit_code::data, file + ": the model has more bytes than 63 bits can count; correct its sizes");
 
   std::int64_t const budget = o.device_memory ? redco::options::parse_bytes(*o.device_memory) : 0;
   if constexpr (!redco::is_sequence_parallel<Model>)
-    if (o.search) return search(model, optimizer, o, {o.batch, sequence}, budget);
-  redco::setup const run = redco::setup_of(mesh_of(o), {o.batch, sequence}, micro_batch, o.dtype, o.recompute);
+    if (o.search) return search(model, optimizer, o, load, budget);
+  redco::setup const run = redco::setup_of(mesh_of(o), load, micro_batch, o.dtype, o.recompute);
   redco::shard_report const report = redco::report_of(model, optimizer, run, budget);
-  write(o, redco::report_as(o.format, report, std::filesystem::path(source).filename().string()));
+  write(o, redco::report_as(o.format, report, std::filesystem::path(file).filename().string()));
 
   bool const alone = o.format != redco::report_format::txt && !o.output;  // another program reads standard output
   std::ostream& out = alone ? std::cerr : std::cout;

@@ -170,6 +170,7 @@
 #include <redco/model/from_config.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
+#include <redco/model/has_encoder.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/mistral.hpp>
 #include <redco/model/model.hpp>

@@ -43,6 +43,9 @@ expect(64 "--sequence has no meaning for a model whose input has a size of its o
 file(WRITE "${WORK}/t5.json" "{\"model_type\": \"t5\", \"vocab_size\": 96, \"d_model\": 48, \"d_ff\": 96, \"num_heads\": 4, \
 \"d_kv\": 12, \"num_layers\": 2, \"is_encoder_decoder\": true}")
 expect(0 "decoder.block...EncDecAttention.q.weight" t5.json --sequence 16 --n-model-shards 2)
+expect(0 "micro-batch of 2 x 16 that read 2 x 40" t5.json --batch 2 --sequence 16 --source 40)
+expect(64 "--source has no meaning for a model without an encoder" config.json --source 40)
+expect(64 "--source 0 is no count" t5.json --sequence 16 --source 0)
 expect(64 "--sequence is missing; this family has no longest one" t5.json)
 
 expect(64 "no model; write redco-plan config.json")

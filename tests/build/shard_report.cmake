@@ -42,6 +42,7 @@ expect_refusal("MESHES is missing" NAME r MODEL app::model HEADER app/model.hpp)
 expect_refusal("NAME is missing" MODEL app::model HEADER app/model.hpp MESHES 1x2)
 expect_refusal("BATCH has no value. write one behind it" ${good} BATCH SEQUENCE 3)
 expect_refusal("SEQUENCE '-1' is no size" ${good} SEQUENCE -1)
+expect_refusal("SOURCE '0' is no size" ${good} SOURCE 0)
 expect_refusal("'BUGDET 3GiB' belongs to no argument" BUGDET 3GiB NAME r MODEL m HEADER app/model.hpp MESHES 1x1)
 expect_refusal("HEADER app/no.hpp is not below .* name its folder with INCLUDES" NAME r MODEL m HEADER app/no.hpp MESHES 1x1)
 
@@ -52,6 +53,7 @@ redco_add_shard_report(NAME good MODEL app::model HEADER app/model.hpp MESHES 1x
   FORMATS txt md json html OUTPUT reports)
 redco_add_shard_report(NAME large MODEL app::model HEADER app/model.hpp MESHES 1x1 BATCH 16 SEQUENCE 256 BUDGET 200MiB)
 redco_add_shard_report(NAME cut MODEL app::model HEADER app/model.hpp MESHES 1x2 1x4 OPTIMIZER sgd DTYPE bf16 RECOMPUTE)
+redco_add_shard_report(NAME alone MODEL app::model HEADER app/model.hpp MESHES 1x1 SOURCE 9)
 ")
 execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_CXX_COMPILER=${CXX}
   -DCMAKE_CXX_FLAGS=-O0 -DREDCO_TORCH_ROOT=${TORCH_ROOT} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
@@ -87,3 +89,4 @@ build(large "large: mesh 1x1: does not fit, .* budget of 200 MiB\n  largest: act
 smallest change that fits: 6 model shards and bf16")
 build(cut "cut: mesh 1x4: h...attn.q.weight has 6 units, which 4 model shards do not divide; legal widths are 1, 2, 3, 6: choose one \
 for the shards in MESHES")
+build(alone "alone: SOURCE has no meaning for a model without an encoder")

@@ -6,20 +6,15 @@
 #include <redco/report/shard_report.hpp>
 #include <redco/report/smallest_change.hpp>
 
+#include <redco/model/has_encoder.hpp>
 #include <redco/model/model.hpp>
-#include <redco/options/mesh_text.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 
 #include <redco/diag/error.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -29,7 +24,7 @@ namespace redco {
 /// What the CMake function redco_add_shard_report asks for. Batches are of one step over all replicas.
 struct build_report_request {
   std::string name = "report";
-  std::filesystem::path folder = ".";
+  std::string folder = ".";
   std::vector<mesh> meshes;
   workload load;
   std::int64_t micro_batch = 0;  ///< examples of a replica at once; 0: all
@@ -41,21 +36,21 @@ struct build_report_request {
 
 namespace detail {
 
-inline void write_file(std::filesystem::path const& file, std::string const& text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text << std::flush;
-  if (!out) throw error(exit_code::io, file.string() + ": cannot be written; make its folder writable");
-}
+/// The report in every format, as FOLDER/NAME_<mesh>.<format>. Errors: 74 where a file cannot be written.
+void write_reports(build_report_request const& r, shard_report const& report);
+
+/// Says on standard error why a mesh is none; the worse of the two codes.
+exit_code refused(build_report_request const& r, exit_code before, exit_code code, std::string const& why);
 
 template <model M, class Optimizer>
 exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_request const& r) {
   exit_code worst = exit_code::done;
-  auto const fail = [&](exit_code code, std::string const& why) {
-    std::cerr << r.name << ": " << why << '\n';
-    worst = std::max(worst, code);
-  };
+  auto const fail = [&](exit_code code, std::string const& why) { worst = refused(r, worst, code, why); };
+  if (!has_encoder<net_of<M>> && r.load.source > 0) {
+    fail(exit_code::usage, "SOURCE has no meaning for a model without an encoder before its decoder; leave it out");
+    return worst;
+  }
   auto const parameters = facts_of(m).parameters;
-  std::filesystem::create_directories(r.folder);
   for (mesh const& on : r.meshes) {
     if (std::size_t const bad = first_illegal(parameters, on.mp); bad < parameters.size()) {
       fail(exit_code::usage,
@@ -65,10 +60,7 @@ exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_req
     try {
       setup const run = setup_of(on, r.load, r.micro_batch, r.compute, r.recompute);
       shard_report const report = report_of(m, optimizer, run, r.budget);
-      for (report_format const format : r.formats) {
-        std::string const file = r.name + "_" + options::to_text(on) + "." + std::string(name_of(format));
-        write_file(r.folder / file, report_as(format, report, r.name));
-      }
+      write_reports(r, report);
       if (report.fits()) continue;
       fail(exit_code::missed, budget_text(report, smallest_change(m, optimizer, run, r.budget)));
     } catch (error const& e) {
@@ -98,3 +90,7 @@ int build_report(Optimizer const& optimizer, build_report_request const& request
 }
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/report/impl/build_report.hpp>
+#endif

@@ -32,7 +32,7 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
       for (dtype const compute : space.compute)
         for (bool const recompute : {false, true})
           runs.push_back({.mesh = {dp, mp},
-                          .load = {at_once, space.load.sequence},
+                          .load = {at_once, space.load.sequence, space.load.source},
                           .compute = compute,
                           .recompute = recompute,
                           .micro_batches = share / at_once});

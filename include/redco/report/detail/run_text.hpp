@@ -8,13 +8,19 @@ namespace redco {
 
 namespace detail {
 
+/// "16 x 256", and "16 x 256 that read 16 x 512" where an encoder's input has a length of its own.
+inline std::string examples_text(workload const& load) {
+  std::string const count = std::to_string(load.batch) + " x ", text = count + std::to_string(load.sequence);
+  return load.source > 0 ? text + " that read " + count + std::to_string(load.source) : text;
+}
+
 /// "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256".
 inline std::string run_text(shard_report const& r) {
   setup const& s = r.run;
   return "mesh " + std::to_string(s.mesh.dp) + "x" + std::to_string(s.mesh.mp) + ", " +
          std::string(name_of(s.compute)) + ", " + r.optimizer + ", " + std::to_string(s.micro_batches) +
-         (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + std::to_string(s.load.batch) + " x " +
-         std::to_string(s.load.sequence) + (s.recompute ? ", blocks recomputed" : "");
+         (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + examples_text(s.load) +
+         (s.recompute ? ", blocks recomputed" : "");
 }
 
 inline std::string copies_text(entry const& e) {

@@ -27,7 +27,7 @@ REDCO_INLINE std::string report_html(shard_report const& r, std::string const& t
   item(std::string(name_of(s.compute)));
   item(r.optimizer);
   item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
-       std::to_string(s.load.batch) + " x " + std::to_string(s.load.sequence));
+       detail::examples_text(s.load));
   if (s.recompute) item("blocks recomputed");
   text += "</ul>\n" + detail::html_bytes(r) + detail::html_phases(r) + detail::html_graph(r) +
           detail::html_parameters(r) + detail::html_messages(r) + std::string(detail::html_script) +

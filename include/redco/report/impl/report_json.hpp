@@ -56,6 +56,7 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
               {"micro_batches", r.run.micro_batches},
               {"recompute", r.run.recompute},
               {"prefetch", r.run.prefetch}};
+  if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;
   j["plan"] = json_value::array();
   for (entry const& e : r.plan.entries) {
     json_value p;

@@ -55,7 +55,7 @@ inline std::string row_text(found_plan const& p) {
 REDCO_INLINE std::string search_text(search_result const& found, search_space const& space, std::size_t most) {
   std::string const head = detail::row_text("mesh", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
   std::string const what = std::to_string(space.ranks) + (space.ranks == 1 ? " rank, " : " ranks, ") +
-                           std::to_string(space.load.batch) + " x " + std::to_string(space.load.sequence) + " a step";
+                           detail::examples_text(space.load) + " a step";
   if (found.plans.empty())
     return "no plan fits " + detail::bytes_text(space.budget) + " on every rank (" + what +
            "); the smallest peak is\n" + head + detail::row_text(found.smallest) +

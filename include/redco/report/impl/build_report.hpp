@@ -1,0 +1,33 @@
+#pragma once
+
+#include <redco/report/build_report.hpp>
+
+#include <redco/options/mesh_text.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+namespace redco::detail {
+
+REDCO_INLINE void write_reports(build_report_request const& r, shard_report const& report) {
+  std::filesystem::path const folder = r.folder;
+  std::filesystem::create_directories(folder);
+  for (report_format const format : r.formats) {
+    std::filesystem::path const file =
+        folder / (r.name + "_" + options::to_text(report.run.mesh) + "." + std::string(name_of(format)));
+    std::ofstream out(file, std::ios::binary);
+    out << report_as(format, report, r.name) << std::flush;
+    if (!out) throw error(exit_code::io, file.string() + ": cannot be written; make its folder writable");
+  }
+}
+
+REDCO_INLINE exit_code refused(build_report_request const& r, exit_code before, exit_code code,
+                               std::string const& why) {
+  std::cerr << r.name << ": " << why << '\n';
+  return std::max(before, code);
+}
+
+}  // namespace redco::detail
