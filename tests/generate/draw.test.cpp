@@ -39,14 +39,18 @@ at::Tensor expected(std::vector<double> const& logits, generate_options const& o
 }
 
 /// How often each id is drawn by numbers that are spread evenly over [0, 1): within one of its probability.
-void check_widths(std::vector<double> const& logits, generate_options const& o) {
+void check_counts(std::vector<double> const& logits, generate_options const& o, at::Tensor const& probabilities) {
   constexpr int draws = 5000;
   at::Tensor const count = at::zeros({std::ssize(logits)}, at::kDouble);
   for (int i = 0; i < draws; ++i) count[redco::detail::draw(logits, o, (i + 0.5) / draws)] += 1;
-  at::Tensor const wanted = expected(logits, o) * draws;
+  at::Tensor const wanted = probabilities * draws;
   INFO("temperature " << o.temperature << " top_k " << o.top_k << " top_p " << o.top_p << " min_p " << o.min_p);
   CHECK((count - wanted).abs().max().item<double>() < 1);
   CHECK(count.masked_select(wanted == 0).eq(0).all().item<bool>());
+}
+
+void check_widths(std::vector<double> const& logits, generate_options const& o) {
+  check_counts(logits, o, expected(logits, o));
 }
 
 std::vector<double> const uneven{0.3, -1.2, 2.0, 0.31, -4.0, 1.1, 0.0, 1.9, -0.7, 1.1, -2.2};
@@ -61,6 +65,36 @@ TEST_CASE("a draw is as wide as the probability that the filters leave, one by o
   check_widths(uneven, {.temperature = 1.3, .min_p = 0.3});
   check_widths(uneven, {.temperature = 1.7, .top_k = 7, .top_p = 0.8});
   check_widths(uneven, {.temperature = 1.7, .top_k = 6, .top_p = 0.9, .min_p = 0.35});
+}
+
+TEST_CASE("penalty and filters leave the probabilities that Hugging Face's logits processors leave") {
+  struct reference {
+    double temperature;
+    std::int64_t top_k;
+    double top_p, min_p, penalty;
+    std::vector<double> probabilities;
+  };
+  // transformers 4.57.6: RepetitionPenaltyLogitsProcessor with ids {2, 4, 2, 9}, TemperatureLogitsWarper, TopKLogitsWarper,
+  // TopPLogitsWarper, MinPLogitsWarper, softmax.
+  for (reference const& r : {
+           reference{1.3, 4, 1, 0, 1, {0, 0, 0.341670, 0, 0, 0.170978, 0, 0.316373, 0, 0.170978, 0}},
+           reference{1.3, 0, 0.7, 0, 1, {0, 0, 0.341670, 0, 0, 0.170978, 0, 0.316373, 0, 0.170978, 0}},
+           reference{1.3, 0, 1, 0.3, 1, {0, 0, 0.341670, 0, 0, 0.170978, 0, 0.316373, 0, 0.170978, 0}},
+           reference{1.7, 7, 0.8, 0, 1, {0, 0, 0.286465, 0.106006, 0, 0.168714, 0, 0.270100, 0, 0.168714, 0}},
+           reference{1.7, 6, 0.9, 0.35, 1, {0, 0, 0.286465, 0.106006, 0, 0.168714, 0, 0.270100, 0, 0.168714, 0}},
+           reference{0.8,
+                     0,
+                     0.95,
+                     0.05,
+                     1.4,
+                     {0.053358, 0, 0.218709, 0.054029, 0, 0.145043, 0.036673, 0.394267, 0, 0.097922, 0}},
+       }) {
+    std::vector<double> logits = uneven;
+    redco::detail::penalise(logits, std::vector<std::int64_t>{2, 4, 2, 9}, r.penalty);
+    INFO("temperature " << r.temperature << " penalty " << r.penalty);
+    check_counts(logits, {.temperature = r.temperature, .top_k = r.top_k, .top_p = r.top_p, .min_p = r.min_p},
+                 at::tensor(r.probabilities, at::kDouble));
+  }
 }
 
 TEST_CASE("top_p counts what top_k has left, not what it took") {
