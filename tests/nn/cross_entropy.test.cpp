@@ -98,6 +98,16 @@ TEST_CASE("vocabulary-parallel cross entropy is the dense one on any number of r
   }
 }
 
+TEST_CASE("a large odd vocabulary, whose rows of logits lie apart, gives the dense cross entropy") {
+  for (int const ranks : {1, 2}) {  // 8197 and 4099 columns
+    for (bool const with_bias : {false, true}) {
+      entropy_compare(ranks, 8197, with_bias, at::kDouble, 1e-12);
+      entropy_compare(ranks, 8197, with_bias, at::kFloat, 2e-5);  // sums of 8197 instead of 131
+      entropy_compare(ranks, 8197, with_bias, at::kBFloat16, 4e-2);
+    }
+  }
+}
+
 TEST_CASE("a rank whose columns are all padding takes part in cross entropy") {
   entropy_compare(4, 5, true, at::kDouble, 1e-12);  // two rows each: 2, 2, 1, 0
   entropy_compare(4, 5, true, at::kFloat, 4e-6);

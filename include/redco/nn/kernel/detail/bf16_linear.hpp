@@ -22,7 +22,7 @@ inline bool lacks_bf16(at::Tensor const& x) {
 }
 
 inline bf16_matrix matrix_of(at::Tensor const& x, bool transposed = false) {
-  return {x.const_data_ptr<at::BFloat16>(), x.size(1), transposed};
+  return {x.const_data_ptr<at::BFloat16>(), row_step(x), transposed};
 }
 
 /// The matrix from row i of x, or of x transposed, on.
@@ -61,7 +61,8 @@ struct bf16_linear : redco::detail::recorded_function<bf16_linear> {
     auto sizes = x.sizes().vec();
     sizes.back() = out;
     auto const y = at::empty(sizes, x.options());
-    bf16_product(y.view({-1, out}), in, rows_of(x.view({-1, in})), matrix_of(weight, true), bias.value_or(at::Tensor()));
+    bf16_product(y.view({-1, out}), in, rows_of(x.view({-1, in})), matrix_of(weight, true),
+                 bias.value_or(at::Tensor()));
     return y;
   }
 

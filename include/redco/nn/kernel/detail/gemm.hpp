@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <type_traits>
@@ -31,6 +32,9 @@ struct matrix {
   std::int64_t stride;
   bool transposed = false;
 };
+
+/// From one row of a matrix to the next, in elements; no less than a row where there is one only.
+inline std::int64_t row_step(at::Tensor const& x) { return std::max(x.stride(0), x.size(1)); }
 
 template <class T, class Sum>
 at::Tensor as_tensor(matrix<T> m, std::int64_t rows, std::int64_t columns) {

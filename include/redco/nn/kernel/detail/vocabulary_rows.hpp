@@ -11,13 +11,13 @@
 
 namespace redco::kernel::detail {
 
-/// A chunk of this shard's logits, [rows, columns] contiguous, of which the first `valid` columns are no padding.
+/// A chunk of this shard's logits, [rows, columns] with rows `stride` apart, of which the first `valid` columns are no padding.
 template <class T>
 struct logit_chunk {
   using sum = sum_of<T>;
 
   T* logits;
-  std::int64_t rows, columns, valid;
+  std::int64_t rows, columns, stride, valid;
   std::int64_t const* labels;  // global
   std::int64_t first, ignored;
   sum* top;    // [rows] maximum, this shard's, then of all
@@ -49,7 +49,7 @@ struct top_of_rows {
     using sum = sum_of<T>;
     constexpr auto lowest = -std::numeric_limits<sum>::infinity();
     for (auto r = begin; r < end; ++r) {
-      T const* const row = c.logits + r * c.columns;
+      T const* const row = c.logits + r * c.stride;
       sum top = lowest;
       if constexpr (std::is_same_v<T, double>) {
         for (std::int64_t j = 0; j < c.valid; ++j) top = std::max(top, row[j]);
@@ -80,7 +80,7 @@ struct sums_of_rows {
   [[gnu::always_inline]] void operator()() const {
     using sum = sum_of<T>;
     for (auto r = begin; r < end; ++r) {
-      T const* const row = c.logits + r * c.columns;
+      T const* const row = c.logits + r * c.stride;
       auto const top = c.top[r];
       sum total = 0;
       if constexpr (std::is_same_v<T, double>) {
@@ -116,7 +116,7 @@ struct gradient_of_rows {
   template <int W>
   [[gnu::always_inline]] void operator()() const {
     for (auto r = begin; r < end; ++r) {
-      T* const row = c.logits + r * c.columns;
+      T* const row = c.logits + r * c.stride;
       if (c.labels[r] == c.ignored) {
         std::fill_n(row, c.columns, T(0));
         continue;
