@@ -8,6 +8,7 @@
 #include <redco/report/detail/html_phases.hpp>
 #include <redco/report/detail/html_style.hpp>
 #include <redco/report/detail/html_text.hpp>
+#include <redco/report/detail/run_text.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/config.hpp>
 

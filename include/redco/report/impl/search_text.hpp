@@ -3,6 +3,7 @@
 #include <redco/report/search_text.hpp>
 
 #include <redco/report/detail/numbers.hpp>
+#include <redco/report/detail/run_text.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
