@@ -1,4 +1,5 @@
 #include "catch.hpp"
+#include "own_path.hpp"
 
 #include <redco/model/from_config.hpp>
 
@@ -11,7 +12,7 @@
 namespace {
 
 struct config_folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / "redco_read_config";
+  std::filesystem::path path = own_path("read_config");
   explicit config_folder(std::string const& text) {
     std::filesystem::create_directories(path);
     std::ofstream(path / "config.json") << text;

@@ -5,6 +5,7 @@
 #include <redco/diag/error.hpp>
 
 #include "catch.hpp"
+#include "own_path.hpp"
 
 #include <array>
 #include <cstdint>
@@ -97,7 +98,7 @@ std::string complaint(std::vector<char const*> words, redco::exit_code code = re
 struct config_file {
   explicit config_file(std::string const& text) { std::ofstream(path) << text; }
   ~config_file() { std::filesystem::remove(path); }
-  std::string path = (std::filesystem::temp_directory_path() / "redco options test.json").string();
+  std::string path = own_path("options test.json").string();
 };
 
 }  // namespace
