@@ -1,5 +1,5 @@
 #include "catch.hpp"
-#include "own_path.hpp"
+#include "run/temporary_folder.hpp"
 
 #include <redco/data/read_jsonl.hpp>
 
@@ -11,9 +11,9 @@
 namespace {
 
 struct jsonl_file {
-  std::filesystem::path path = own_path("read.jsonl");
+  temporary_folder folder;
+  std::filesystem::path path = folder.path / "redco_read.jsonl";
   explicit jsonl_file(std::string const& text) { std::ofstream(path, std::ios::binary) << text; }
-  ~jsonl_file() { std::filesystem::remove(path); }
 };
 
 std::vector<std::vector<std::string>> lines_of(std::string const& text, std::vector<std::string> const& keys,
@@ -28,7 +28,7 @@ std::string refused_lines(std::string const& text) {
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::data);
     std::string const what = e.what();
-    return what.substr(what.rfind("read.jsonl"));
+    return what.substr(what.rfind("redco_read.jsonl"));
   }
   return "accepted";
 }
@@ -45,11 +45,11 @@ TEST_CASE("each line gives the texts under its keys, in the order of the keys") 
 
 TEST_CASE("a line that is none is named by its number") {
   CHECK(refused_lines("{\"a\": \"one\"}\n\n{\"b\": \"two\"}\n") ==
-        "read.jsonl:3: no text under the key \"a\"; name the key that holds it");
-  CHECK(refused_lines("{\"a\": 1}") == "read.jsonl:1: no text under the key \"a\"; name the key that holds it");
-  CHECK(refused_lines("[1]").find("read.jsonl:1: the line is no object") == 0);
-  CHECK(refused_lines("{\"a\": \"x\"}\n{\"a\": \"\xff\"}").find("read.jsonl:2:") == 0);
-  CHECK(refused_lines("{\"a\": \"x\"} {\"a\": \"y\"}").find("read.jsonl:1:") == 0);
+        "redco_read.jsonl:3: no text under the key \"a\"; name the key that holds it");
+  CHECK(refused_lines("{\"a\": 1}") == "redco_read.jsonl:1: no text under the key \"a\"; name the key that holds it");
+  CHECK(refused_lines("[1]").find("redco_read.jsonl:1: the line is no object") == 0);
+  CHECK(refused_lines("{\"a\": \"x\"}\n{\"a\": \"\xff\"}").find("redco_read.jsonl:2:") == 0);
+  CHECK(refused_lines("{\"a\": \"x\"} {\"a\": \"y\"}").find("redco_read.jsonl:1:") == 0);
   CHECK(refused_lines("\n \n").find("has no line") != std::string::npos);
   CHECK(refused_lines("{\"a\": \"" + std::string(std::size_t{64} << 20, 'x') + "\"}").find("longer than 64 MiB") !=
         std::string::npos);

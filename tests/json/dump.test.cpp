@@ -5,7 +5,7 @@
 #include <redco/diag/error.hpp>
 
 #include "catch.hpp"
-#include "own_path.hpp"
+#include "run/temporary_folder.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -49,12 +49,13 @@ TEST_CASE("what JSON cannot write is refused") {
 }
 
 TEST_CASE("a file is read whole, and a missing or refused one is named") {
-  auto const path = own_path("json dump test.json");
+  temporary_folder const folder;
+  auto const path = folder.path / "redco json dump test.json";
   std::ofstream(path) << R"({"epochs": 3})";
   CHECK(redco::read_json(path)["epochs"] == 3);
   CHECK(reading_fails_with(path, "more than the limit of 5", {.bytes = 5}));
   std::ofstream(path) << R"({"epochs": 3,})";
-  CHECK(reading_fails_with(path, "json dump test.json:1:"));
+  CHECK(reading_fails_with(path, "redco json dump test.json:1:"));
   std::filesystem::remove(path);
   CHECK(reading_fails_with(path, "No such file"));
   CHECK(reading_fails_with(std::filesystem::temp_directory_path(), "directory"));

@@ -1,5 +1,5 @@
 #include "catch.hpp"
-#include "own_path.hpp"
+#include "run/temporary_folder.hpp"
 
 #include <redco/model/from_config.hpp>
 
@@ -11,13 +11,8 @@
 
 namespace {
 
-struct config_folder {
-  std::filesystem::path path = own_path("read_config");
-  explicit config_folder(std::string const& text) {
-    std::filesystem::create_directories(path);
-    std::ofstream(path / "config.json") << text;
-  }
-  ~config_folder() { std::filesystem::remove_all(path); }
+struct config_folder : temporary_folder {
+  explicit config_folder(std::string const& text) { std::ofstream(path / "config.json") << text; }
 };
 
 std::string const mistral_text =

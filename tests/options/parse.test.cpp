@@ -5,7 +5,7 @@
 #include <redco/diag/error.hpp>
 
 #include "catch.hpp"
-#include "own_path.hpp"
+#include "run/temporary_folder.hpp"
 
 #include <array>
 #include <cstdint>
@@ -97,8 +97,8 @@ std::string complaint(std::vector<char const*> words, redco::exit_code code = re
 
 struct config_file {
   explicit config_file(std::string const& text) { std::ofstream(path) << text; }
-  ~config_file() { std::filesystem::remove(path); }
-  std::string path = own_path("options test.json").string();
+  temporary_folder folder;
+  std::string path = (folder.path / "redco options test.json").string();
 };
 
 }  // namespace
