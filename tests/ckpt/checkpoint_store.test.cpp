@@ -28,8 +28,8 @@ void save_empty(redco::checkpoint_store<recording_ops>& store, std::int64_t step
 }  // namespace
 
 TEST_CASE("a checkpoint gets its name after its manifest and its directory are on the disk, the pointers after that") {
-  ckpt_test::scratch const folder;
-  recording_ops ops(folder.path());
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
   redco::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
   save_empty(store, 7);
   store.point(7, {"min_loss"});
@@ -66,8 +66,8 @@ TEST_CASE("a checkpoint gets its name after its manifest and its directory are o
 }
 
 TEST_CASE("retention removes the oldest of its own run and nothing that a pointer names") {
-  ckpt_test::scratch const folder;
-  recording_ops ops(folder.path());
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
   redco::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
   redco::checkpoint_store<recording_ops> other(ops, folder / "ckpts", "run-b");
   save_empty(other, 1, "run-b");
@@ -88,9 +88,9 @@ TEST_CASE("retention removes the oldest of its own run and nothing that a pointe
 }
 
 TEST_CASE("saving a step again replaces the older checkpoint whole") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   for (bool const swaps : {true, false}) {
-    recording_ops ops(folder.path());
+    recording_ops ops(folder.path);
     ops.can_exchange = swaps;
     redco::checkpoint_store<recording_ops> first(ops, folder / "ckpts", "run-a");
     save_empty(first, 4);
@@ -102,9 +102,9 @@ TEST_CASE("saving a step again replaces the older checkpoint whole") {
 }
 
 TEST_CASE("sweeping removes what dead runs left and repairs what they did not set") {
-  ckpt_test::scratch const folder;
-  redco::workdir_lock const lock(folder.path());
-  recording_ops ops(folder.path());
+  temporary_folder const folder;
+  redco::workdir_lock const lock(folder.path);
+  recording_ops ops(folder.path);
   redco::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
   save_empty(store, 4);
   store.point(4, {"min_loss"});
@@ -125,8 +125,8 @@ TEST_CASE("sweeping removes what dead runs left and repairs what they did not se
 }
 
 TEST_CASE("a run or a pointer whose name is a path is refused") {
-  ckpt_test::scratch const folder;
-  recording_ops ops(folder.path());
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
   for (std::string const name : {"", "../x", "/x", "a/b", ".x", "step_3", "last_ckpt.txt"}) {
     CHECK(ckpt_test::error_of([&] { redco::checkpoint_store<recording_ops>(ops, folder / "ckpts", name); }).code ==
           redco::exit_code::internal);

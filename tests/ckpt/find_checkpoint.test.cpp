@@ -49,23 +49,23 @@ void flip_bit(std::filesystem::path const& path, std::uint64_t bit) {
 }  // namespace
 
 TEST_CASE("a new working directory has nothing to resume, none resumes nothing, a path must exist") {
-  ckpt_test::scratch const folder;
-  CHECK(!look(folder.path()).found);
-  CHECK(look(folder.path()).failure.code == redco::exit_code::done);
-  CHECK(look(folder.path(), folder / "absent").failure.code == redco::exit_code::data);
-  save_alone(folder.path(), 4);
-  CHECK(!look(folder.path(), "none").found);
-  CHECK(look(folder.path()).found->facts.step == 4);
+  temporary_folder const folder;
+  CHECK(!look(folder.path).found);
+  CHECK(look(folder.path).failure.code == redco::exit_code::done);
+  CHECK(look(folder.path, folder / "absent").failure.code == redco::exit_code::data);
+  save_alone(folder.path, 4);
+  CHECK(!look(folder.path, "none").found);
+  CHECK(look(folder.path).found->facts.step == 4);
 }
 
 TEST_CASE("a path names a checkpoint, a pointer to one or a working directory") {
-  ckpt_test::scratch const folder;
-  save_alone(folder.path(), 4, "run-a", {"min_loss"});
-  save_alone(folder.path(), 10);
+  temporary_folder const folder;
+  save_alone(folder.path, 4, "run-a", {"min_loss"});
+  save_alone(folder.path, 10);
   CHECK(look("elsewhere", folder / "ckpts/step_4").found->facts.step == 4);
   CHECK(look("elsewhere", folder / "ckpts/min_loss").found->facts.step == 4);
   CHECK(look("elsewhere", folder / "ckpts/last").found->directory.filename() == "step_10");
-  CHECK(look("elsewhere", folder.path()).found->facts.step == 10);
+  CHECK(look("elsewhere", folder.path).found->facts.step == 10);
 }
 
 TEST_CASE("a damaged checkpoint is put aside with a warning, and the one before is taken") {
@@ -94,24 +94,24 @@ TEST_CASE("a damaged checkpoint is put aside with a warning, and the one before 
       {"manifest.json", [](auto const& path) { std::filesystem::resize_file(path, 100); }},
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
-    ckpt_test::scratch const folder;
-    for (std::int64_t const step : {3, 5, 12}) save_alone(folder.path(), step);
+    temporary_folder const folder;
+    for (std::int64_t const step : {3, 5, 12}) save_alone(folder.path, step);
     all[i].act(folder / "ckpts/step_12/" += all[i].file);
-    auto const result = look(folder.path());
+    auto const result = look(folder.path);
     INFO("damage " << i << ": " << result.warnings << result.failure.text);
     REQUIRE(result.found);
     CHECK(result.found->facts.step == 5);
     CHECK(ckpt_test::has(result.warnings, all[i].file));
     CHECK(ckpt_test::has(result.warnings, "falling back to"));
     CHECK(std::filesystem::exists(folder / "ckpts/.corrupt-step_12"));
-    CHECK(look(folder.path()).found->facts.step == 5);
-    CHECK(look(folder.path(), folder / "ckpts/.corrupt-step_12").failure.code == redco::exit_code::data);
+    CHECK(look(folder.path).found->facts.step == 5);
+    CHECK(look(folder.path, folder / "ckpts/.corrupt-step_12").failure.code == redco::exit_code::data);
   }
 }
 
 TEST_CASE("any flipped bit of any file is found") {
-  ckpt_test::scratch const folder;
-  save_alone(folder.path(), 3);
+  temporary_folder const folder;
+  save_alone(folder.path, 3);
   auto const directory = folder / "ckpts/step_3";
   std::uint64_t bits = 0;
   int found = 0;
@@ -131,36 +131,36 @@ TEST_CASE("any flipped bit of any file is found") {
 }
 
 TEST_CASE("a run that has saved never starts from scratch") {
-  ckpt_test::scratch const folder;
-  save_alone(folder.path(), 3);
+  temporary_folder const folder;
+  save_alone(folder.path, 3);
   ckpt_test::put(folder / "ckpts/last_ckpt.txt", "rubbish");
-  auto const unreadable = look(folder.path());
+  auto const unreadable = look(folder.path);
   CHECK(unreadable.found->facts.step == 3);
   CHECK(ckpt_test::has(unreadable.warnings, "last_ckpt.txt is unreadable"));
   std::filesystem::remove_all(folder / "ckpts/step_3");
-  CHECK(look(folder.path()).failure.code == redco::exit_code::data);
+  CHECK(look(folder.path).failure.code == redco::exit_code::data);
   std::filesystem::remove(folder / "ckpts/last_ckpt.txt");
-  CHECK(look(folder.path()).failure.code == redco::exit_code::done);
+  CHECK(look(folder.path).failure.code == redco::exit_code::done);
   std::filesystem::create_directory(folder / "ckpts/step_8");
-  for (int i = 0; i < 2; ++i) CHECK(look(folder.path()).failure.code == redco::exit_code::data);
+  for (int i = 0; i < 2; ++i) CHECK(look(folder.path).failure.code == redco::exit_code::data);
 }
 
 TEST_CASE("the newest is the current run's: beyond the pointer only what the same run saved, another run's last") {
-  ckpt_test::scratch const folder;
-  save_alone(folder.path(), 500, "run-old");
-  save_alone(folder.path(), 10, "run-new");
-  CHECK(look(folder.path()).found->facts.step == 10);
-  save_alone(folder.path(), 20, "run-new");
+  temporary_folder const folder;
+  save_alone(folder.path, 500, "run-old");
+  save_alone(folder.path, 10, "run-new");
+  CHECK(look(folder.path).found->facts.step == 10);
+  save_alone(folder.path, 20, "run-new");
   ckpt_test::put(folder / "ckpts/last_ckpt.txt", "step_10\n");
-  CHECK(look(folder.path()).found->facts.step == 20);
+  CHECK(look(folder.path).found->facts.step == 20);
 }
 
 TEST_CASE("without verification sizes and headers are still checked") {
-  ckpt_test::scratch const folder;
-  save_alone(folder.path(), 3);
+  temporary_folder const folder;
+  save_alone(folder.path, 3);
   auto const path = folder / "ckpts/step_3/parameters-0of1.safetensors";
   flip_bit(path, std::filesystem::file_size(path) * 8 - 5);
-  CHECK(look(folder.path(), "auto", false).found);
+  CHECK(look(folder.path, "auto", false).found);
   flip_bit(path, 100);
-  CHECK(!look(folder.path(), "auto", false).found);
+  CHECK(!look(folder.path, "auto", false).found);
 }

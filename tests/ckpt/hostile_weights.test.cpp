@@ -69,7 +69,7 @@ class corpus {
     cases_.push_back({path, legal, why, legal ? "" : path.string()});
   }
 
-  ckpt_test::scratch folder_;
+  temporary_folder folder_;
   std::vector<weights_case> cases_;
 };
 
@@ -343,7 +343,7 @@ TEST_CASE("every hostile weights file gets the right verdict in time: exit code 
 }
 
 TEST_CASE("a file of a checkpoint may not be a symbolic link, other weights may") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   ckpt_test::put(folder / "real", safetensors_bytes("{}"));
   std::filesystem::create_symlink("real", folder / "link");
   CHECK(redco::safetensors_reader(folder / "link").entries().empty());
@@ -353,7 +353,7 @@ TEST_CASE("a file of a checkpoint may not be a symbolic link, other weights may"
 }
 
 TEST_CASE("odd but legal entries are read as they are meant") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   ckpt_test::put(folder / "f",
                  safetensors_bytes("{" + entry("late", 3, 8) + "," + entry("none", 3, 3) + "," + entry("early", 0, 3) +
                                        ",\"scalar\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[8,12]}}",
@@ -367,7 +367,7 @@ TEST_CASE("odd but legal entries are read as they are meant") {
 }
 
 TEST_CASE("a file that is replaced while it is open stays the one that was opened") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   ckpt_test::put(folder / "f", safetensors_bytes("{" + entry("a", 0, 4) + "}", "old!"));
   redco::safetensors_reader const file(folder / "f");
   ckpt_test::put(folder / "new", safetensors_bytes("{" + entry("a", 0, 2) + "}", "ne"));

@@ -49,9 +49,9 @@ std::vector<redco::safetensors_entry> toy_entries() {
 /// What loading a file of these tensors throws.
 ckpt_test::thrown failure_of(std::vector<redco::safetensors_entry> entries,
                              std::vector<std::string_view> const& unread = {}) {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   write_zeros(folder / "model.safetensors", std::move(entries));
-  auto const weights = redco::open_weights(folder.path());
+  auto const weights = redco::open_weights(folder.path);
   std::atomic<int> failed = 0;
   auto const failure = ckpt_test::error_of([&] {
     redco::run_ranks({2, 2}, {}, [&](redco::rank_context& rank) {
@@ -71,14 +71,14 @@ ckpt_test::thrown failure_of(std::vector<redco::safetensors_entry> entries,
 
 TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
   for (std::uint64_t const limit : {std::uint64_t{1} << 20, std::uint64_t{300}}) {
-    ckpt_test::scratch const folder;
-    save_toy(folder.path(), limit);
+    temporary_folder const folder;
+    save_toy(folder.path, limit);
     std::uint64_t bytes = 0;
-    for (auto const& entry : std::filesystem::directory_iterator(folder.path()))
+    for (auto const& entry : std::filesystem::directory_iterator(folder.path))
       bytes += entry.path().extension() == ".safetensors" ? entry.file_size() : 0;
     for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 4}, {3, 4}, {2, 6}}) {
       INFO("mesh " << mesh.dp << "x" << mesh.mp);
-      redco::shared_weights const weights(folder.path());
+      redco::shared_weights const weights(folder.path);
       std::atomic<int> wrong = 0;
       redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
         auto const parts = toy_state(mesh, rank.rank, false);
@@ -92,7 +92,7 @@ TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
 }
 
 TEST_CASE("a warm start reads every byte once, too") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   constexpr std::array same{redco::stored_name{"a", "a"}, redco::stored_name{"b", "b"}};
   auto const state = [](int rank) {
     return std::vector<redco::state_part>{
@@ -100,7 +100,7 @@ TEST_CASE("a warm start reads every byte once, too") {
         {"b", {5}, at::full({5}, 3), redco::whole({5}), rank == 0}};
   };
   redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
-    redco::save_model(folder.path(), same, state(rank.mp.rank()), rank.world, {.type = redco::dtype::f64});
+    redco::save_model(folder.path, same, state(rank.mp.rank()), rank.world, {.type = redco::dtype::f64});
   });
   auto const weights = redco::open_weights(folder / "model.safetensors");
   redco::run_ranks({2, 2}, {}, [&](redco::rank_context& rank) {
@@ -116,9 +116,9 @@ TEST_CASE("a warm start reads every byte once, too") {
 }
 
 TEST_CASE("when a rank cannot read, all ranks end with its cause") {
-  ckpt_test::scratch const folder;
-  save_toy(folder.path());
-  auto const weights = redco::open_weights(folder.path());
+  temporary_folder const folder;
+  save_toy(folder.path);
+  auto const weights = redco::open_weights(folder.path);
   auto const path = folder / "model.safetensors";
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
   std::mutex mutex;
@@ -174,10 +174,10 @@ TEST_CASE("of many differences the first twenty are told, sorted, and how many m
 }
 
 TEST_CASE("weights that several ranks may need are opened once, and their failure told to all who ask") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   redco::shared_weights const absent(folder / "absent.safetensors");
   for (int i = 0; i < 2; ++i) CHECK(ckpt_test::error_of([&] { absent.open(); }).code == redco::exit_code::data);
-  save_toy(folder.path());
-  redco::shared_weights const weights(folder.path());
+  save_toy(folder.path);
+  redco::shared_weights const weights(folder.path);
   CHECK(weights.open().files == weights.open().files);
 }

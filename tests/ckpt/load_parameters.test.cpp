@@ -47,7 +47,7 @@ void load_alone(redco::weights_source const& weights, std::vector<redco::state_p
 }  // namespace
 
 TEST_CASE("a warm start reads each rank's box and converts floating types only") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   at::Tensor const values = at::arange(35, at::kFloat).reshape({5, 7});
   write_weights(folder / "w.safetensors", {{"a", values}, {"ids", at::arange(3, at::kLong)}});
   auto const weights = redco::open_weights(folder / "w.safetensors");
@@ -64,7 +64,7 @@ TEST_CASE("a warm start reads each rank's box and converts floating types only")
 }
 
 TEST_CASE("a sharded index is read, and one that lies is refused") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   write_weights(folder / "one.safetensors", {{"a", at::ones({2, 3})}});
   write_weights(folder / "two.safetensors", {{"b", at::full({5}, 4.0F)}});
   auto const failure = [&](std::string const& index) {
@@ -72,7 +72,7 @@ TEST_CASE("a sharded index is read, and one that lies is refused") {
     return ckpt_test::error_of([&] {
       std::vector<redco::state_part> parts{wanted("a", {2, 3}, redco::whole({2, 3}), at::kFloat),
                                            wanted("b", {5}, redco::whole({5}), at::kFloat)};
-      load_alone(redco::open_weights(folder.path()), parts);
+      load_alone(redco::open_weights(folder.path), parts);
       CHECK(parts[1].local.equal(at::full({5}, 4.0F)));
     });
   };
@@ -113,7 +113,7 @@ TEST_CASE("files are aligned, sorted and the same every time") {
 }
 
 TEST_CASE("every dtype survives a file, and Python's safetensors reads and writes the same") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   named_tensors all;
   std::vector<redco::state_part> parts;
   for (std::size_t i = 0; i < redco::detail::scalar_types.size(); ++i) {

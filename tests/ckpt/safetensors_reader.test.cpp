@@ -20,7 +20,7 @@ using ckpt_test::safetensors_bytes;
 }  // namespace
 
 TEST_CASE("any box of a tensor is read into any place of an array") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   std::vector<std::int64_t> const shape{5, 7, 6};
   std::vector<std::int32_t> values(5 * 7 * 6);
   std::iota(values.begin(), values.end(), 1000);
@@ -64,7 +64,7 @@ TEST_CASE("any box of a tensor is read into any place of an array") {
 }
 
 TEST_CASE("long and short runs of a large tensor are read alike") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   std::int64_t const rows = 37;
   std::int64_t const columns = 30'011;
   std::vector<std::int32_t> values(static_cast<std::size_t>(rows * columns));
@@ -92,7 +92,7 @@ TEST_CASE("long and short runs of a large tensor are read alike") {
 }
 
 TEST_CASE("a stretch of the file that goes to many places is read in few pieces, each byte once") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   std::int64_t const rows = 300'001;
   std::string data(static_cast<std::size_t>(rows) * 7, '\0');
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i % 251);
@@ -115,7 +115,7 @@ TEST_CASE("a stretch of the file that goes to many places is read in few pieces,
 }
 
 TEST_CASE("a file that is cut while it is open ends in an error, not in a signal") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   ckpt_test::put(folder / "f", safetensors_bytes(one("\"U8\"", "[64]", "[0,64]"), std::string(64, 'x')));
   redco::safetensors_reader const file(folder / "f");
   std::filesystem::resize_file(folder / "f", file.size() - 10);

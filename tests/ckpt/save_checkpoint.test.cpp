@@ -49,16 +49,18 @@ int wrong_on(redco::mesh const& mesh, redco::found_checkpoint const& found) {
 }  // namespace
 
 TEST_CASE("saving writes every part from where it lies: no copy of a tensor is made") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
     at::Tensor const flat = at::ones({3 * 512 * 512});
     std::vector<redco::state_part> parts;
     for (std::int64_t i = 0; i < 3; ++i)
-      parts.push_back({"p" + std::to_string(i), {500, 512}, flat.narrow(0, i * 512 * 512, 512 * 512).view({512, 512}),
+      parts.push_back({"p" + std::to_string(i),
+                       {500, 512},
+                       flat.narrow(0, i * 512 * 512, 512 * 512).view({512, 512}),
                        {{0, 0}, {500, 512}}});
     rank.memory->reset_peak();
     std::int64_t const before = rank.memory->current();
-    redco::save_checkpoint(saving(folder.path(), {1, 1}, 1), parts, rank.world);
+    redco::save_checkpoint(saving(folder.path, {1, 1}, 1), parts, rank.world);
     CHECK(rank.memory->peak() - before < 64 * 1024);  // a part has a MiB
   });
 }
@@ -66,10 +68,10 @@ TEST_CASE("saving writes every part from where it lies: no copy of a tensor is m
 TEST_CASE("a checkpoint of any mesh loads on any other, bit for bit") {
   std::vector<redco::mesh> const meshes{{1, 1}, {2, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 5}};
   for (auto const& from : meshes) {
-    ckpt_test::scratch const folder;
-    recording_ops ops(folder.path());
-    save_on(from, saving(folder.path(), from, 3), ops);
-    auto const found = redco::find_checkpoint(folder.path(), "auto");
+    temporary_folder const folder;
+    recording_ops ops(folder.path);
+    save_on(from, saving(folder.path, from, 3), ops);
+    auto const found = redco::find_checkpoint(folder.path, "auto");
     REQUIRE(found);
     CHECK(found->facts.mesh == from);
     CHECK(found->facts.tensors.at("wte.weight").shape == std::vector<std::int64_t>{7, 5});
@@ -82,9 +84,9 @@ TEST_CASE("a checkpoint of any mesh loads on any other, bit for bit") {
 }
 
 TEST_CASE("files are named by kind and writer") {
-  ckpt_test::scratch const folder;
-  recording_ops ops(folder.path());
-  save_on({2, 2}, saving(folder.path(), {2, 2}, 3), ops);
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
+  save_on({2, 2}, saving(folder.path, {2, 2}, 3), ops);
   std::vector<std::string> names;
   for (auto const& entry : std::filesystem::directory_iterator(folder / "ckpts/step_3"))
     names.push_back(entry.path().filename().string());
@@ -95,9 +97,9 @@ TEST_CASE("files are named by kind and writer") {
 }
 
 TEST_CASE("every file is on the disk before the manifest is written") {
-  ckpt_test::scratch const folder;
-  recording_ops ops(folder.path());
-  save_on({1, 2}, saving(folder.path(), {1, 2}, 3), ops);
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
+  save_on({1, 2}, saving(folder.path, {1, 2}, 3), ops);
   auto const position = [&](std::string const& line) {
     return std::find(ops.log.begin(), ops.log.end(), line) - ops.log.begin();
   };
@@ -111,42 +113,42 @@ TEST_CASE("every file is on the disk before the manifest is written") {
 }
 
 TEST_CASE("short and interrupted writes give the same checkpoint") {
-  ckpt_test::scratch const folder;
-  recording_ops ops(folder.path());
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
   ops.most_per_write = 13;
   ops.interrupted = true;
-  save_on({1, 2}, saving(folder.path(), {1, 2}, 3), ops);
-  CHECK(wrong_on({1, 1}, redco::find_checkpoint(folder.path(), "auto").value()) == 0);
+  save_on({1, 2}, saving(folder.path, {1, 2}, 3), ops);
+  CHECK(wrong_on({1, 1}, redco::find_checkpoint(folder.path, "auto").value()) == 0);
 }
 
 TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or the new one") {
   redco::mesh const mesh{1, 2};
   std::size_t calls = 0;
   {
-    ckpt_test::scratch const folder;
-    recording_ops ops(folder.path());
-    save_on(mesh, saving(folder.path(), mesh, 1), ops);
+    temporary_folder const folder;
+    recording_ops ops(folder.path);
+    save_on(mesh, saving(folder.path, mesh, 1), ops);
     ops.log.clear();
-    save_on(mesh, saving(folder.path(), mesh, 2), ops);
+    save_on(mesh, saving(folder.path, mesh, 2), ops);
     calls = ops.log.size();
   }
   REQUIRE(calls > 40);
   for (bool const for_ever : {true, false}) {
     for (std::size_t call = 0; call < calls; ++call) {
-      ckpt_test::scratch const folder;
-      recording_ops ops(folder.path());
-      save_on(mesh, saving(folder.path(), mesh, 1), ops);
+      temporary_folder const folder;
+      recording_ops ops(folder.path);
+      save_on(mesh, saving(folder.path, mesh, 1), ops);
       ops.log.clear();
       ops.fail_at = static_cast<int>(call);
       ops.fail_for_ever = for_ever;
-      auto const failure = ckpt_test::error_of([&] { save_on(mesh, saving(folder.path(), mesh, 2), ops); });
+      auto const failure = ckpt_test::error_of([&] { save_on(mesh, saving(folder.path, mesh, 2), ops); });
       INFO("call " << call << ": " << failure.text);
       CHECK(failure.code == redco::exit_code::io);
-      CHECK(ckpt_test::has(failure.text, folder.path().string()));
+      CHECK(ckpt_test::has(failure.text, folder.path.string()));
       redco::find_options options;
       std::string warnings;
       options.warn = [&](std::string const& text) { warnings += text; };
-      auto const found = redco::find_checkpoint(folder.path(), "auto", options);
+      auto const found = redco::find_checkpoint(folder.path, "auto", options);
       REQUIRE(found);
       CHECK(warnings.empty());
       CHECK((found->facts.step == 1 || found->facts.step == 2));
@@ -155,36 +157,36 @@ TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or th
 }
 
 TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothing unfinished remains") {
-  ckpt_test::scratch const folder;
-  recording_ops ops(folder.path());
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
   ops.fail_on = "write ckpts/.tmp-step_5-run-a/optimizer-1of2.safetensors";
   std::atomic<int> told = 0;
   redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state({1, 2}, rank.rank, true);
     auto const failure = ckpt_test::error_of([&] {
-      redco::save_checkpoint_with(ops, saving(folder.path(), {1, 2}, 5), parts, rank.world);
+      redco::save_checkpoint_with(ops, saving(folder.path, {1, 2}, 5), parts, rank.world);
     });
     told += failure.code == redco::exit_code::io && ckpt_test::has(failure.text, "rank 1") &&
             ckpt_test::has(failure.text, "optimizer-1of2.safetensors") && ckpt_test::has(failure.text, "after 0 bytes");
     // The group is still of use: training goes on.
     ops.fail_on.clear();
     rank.world.barrier();
-    redco::save_checkpoint_with(ops, saving(folder.path(), {1, 2}, 6), parts, rank.world);
+    redco::save_checkpoint_with(ops, saving(folder.path, {1, 2}, 6), parts, rank.world);
   });
   CHECK(told == 2);
   CHECK(!std::filesystem::exists(folder / "ckpts/.tmp-step_5-run-a"));
-  CHECK(redco::find_checkpoint(folder.path(), "auto").value().facts.step == 6);
+  CHECK(redco::find_checkpoint(folder.path, "auto").value().facts.step == 6);
 }
 
 TEST_CASE("owners that leave a hole or overlap are refused before anything is named") {
-  ckpt_test::scratch const folder;
-  recording_ops ops(folder.path());
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
   for (bool const owner : {true, false}) {
     auto const failure = ckpt_test::error_of([&] {
       redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
         auto parts = sharded_state({1, 2}, rank.rank, true);
         parts[2].owner = owner;  // replicated: both ranks write it, or none
-        redco::save_checkpoint_with(ops, saving(folder.path(), {1, 2}, 5), parts, rank.world);
+        redco::save_checkpoint_with(ops, saving(folder.path, {1, 2}, 5), parts, rank.world);
       });
     });
     CHECK(failure.code == redco::exit_code::internal);
@@ -194,10 +196,10 @@ TEST_CASE("owners that leave a hole or overlap are refused before anything is na
 }
 
 TEST_CASE("a checkpoint that does not belong is refused with the first twenty differences and their number") {
-  ckpt_test::scratch const folder;
-  recording_ops ops(folder.path());
-  save_on({1, 1}, saving(folder.path(), {1, 1}, 3), ops);
-  auto const found = redco::find_checkpoint(folder.path(), "auto").value();
+  temporary_folder const folder;
+  recording_ops ops(folder.path);
+  save_on({1, 1}, saving(folder.path, {1, 1}, 3), ops);
+  auto const found = redco::find_checkpoint(folder.path, "auto").value();
   auto const refusal = [&](auto change, redco::load_options const& options = {}) {
     return ckpt_test::error_of([&] {
       redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
@@ -230,13 +232,13 @@ TEST_CASE("a checkpoint that does not belong is refused with the first twenty di
 }
 
 TEST_CASE("strided and foreign-typed local tensors are saved and filled by value") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   at::Tensor const values = at::arange(12, at::kFloat).reshape({3, 4});
   redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
     std::vector<redco::state_part> parts{{"t", {4, 3}, values.t(), redco::whole({4, 3})}};
-    redco::save_checkpoint(saving(folder.path(), {1, 1}, 1), parts, rank.world);
+    redco::save_checkpoint(saving(folder.path, {1, 1}, 1), parts, rank.world);
     parts[0].local = at::zeros({3, 4}).t();
-    auto const found = redco::find_checkpoint(rank.world, folder.path(), "auto");
+    auto const found = redco::find_checkpoint(rank.world, folder.path, "auto");
     redco::load_checkpoint(found.value(), parts, rank.world);
     CHECK(parts[0].local.equal(values.t()));
   });

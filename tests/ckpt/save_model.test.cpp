@@ -80,7 +80,7 @@ at::Tensor read(std::filesystem::path const& path, std::string const& name) {
 }  // namespace
 
 TEST_CASE("a model is saved under the names and in the layouts of its files, the same bytes from any mesh") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   save_on({1, 1}, folder / "one");
   CHECK(names_in(folder / "one") == std::set<std::string>{"model.safetensors"});
   auto const path = folder / "one/model.safetensors";
@@ -104,8 +104,8 @@ TEST_CASE("a model is saved under the names and in the layouts of its files, the
 }
 
 TEST_CASE("a model is saved in the dtype that is asked for, rounded once") {
-  ckpt_test::scratch const folder;
-  save_on({1, 2}, folder.path(), {.type = redco::dtype::bf16});
+  temporary_folder const folder;
+  save_on({1, 2}, folder.path, {.type = redco::dtype::bf16});
   auto const& p = ckpt_test::toy_parameters()[5];
   at::Tensor const saved = read(folder / "model.safetensors", "t.h.0.out.weight");
   CHECK(saved.scalar_type() == at::kBFloat16);
@@ -113,23 +113,23 @@ TEST_CASE("a model is saved in the dtype that is asked for, rounded once") {
 }
 
 TEST_CASE("weights above the limit become several files with an index, which older ones make room for") {
-  ckpt_test::scratch const folder;
-  save_on({1, 1}, folder.path());
+  temporary_folder const folder;
+  save_on({1, 1}, folder.path);
   ckpt_test::put(folder / "config.json", "{}");
   ckpt_test::put(folder / ".tmp-model-00001-of-00009.safetensors", "left by a dead save");
-  save_on({1, 2}, folder.path(), {.file_bytes = 500});
+  save_on({1, 2}, folder.path, {.file_bytes = 500});
   // Bytes: wte 140; attn 480; its biases 96, out 240, few 80 and 80; ln 20, cls 36, none 0.
-  CHECK(names_in(folder.path()) ==
+  CHECK(names_in(folder.path) ==
         std::set<std::string>{"config.json", "model-00001-of-00004.safetensors", "model-00002-of-00004.safetensors",
                               "model-00003-of-00004.safetensors", "model-00004-of-00004.safetensors",
                               "model.safetensors.index.json"});
   CHECK(redco::safetensors_reader(folder / "model-00003-of-00004.safetensors").entries().size() == 4);
-  CHECK(wrong_on({1, 3}, folder.path()) == 0);
-  save_on({1, 1}, folder.path(), {.file_bytes = 1});  // every tensor a file of its own
-  CHECK(names_in(folder.path()).size() == 11);
-  CHECK(wrong_on({2, 1}, folder.path()) == 0);
-  save_on({2, 1}, folder.path());
-  CHECK(names_in(folder.path()) == std::set<std::string>{"config.json", "model.safetensors"});
+  CHECK(wrong_on({1, 3}, folder.path) == 0);
+  save_on({1, 1}, folder.path, {.file_bytes = 1});  // every tensor a file of its own
+  CHECK(names_in(folder.path).size() == 11);
+  CHECK(wrong_on({2, 1}, folder.path) == 0);
+  save_on({2, 1}, folder.path);
+  CHECK(names_in(folder.path) == std::set<std::string>{"config.json", "model.safetensors"});
 }
 
 TEST_CASE("a save that fails at any call leaves the older weights, the new, or none; never a mixture") {
@@ -137,9 +137,9 @@ TEST_CASE("a save that fails at any call leaves the older weights, the new, or n
     int failures = 0;
     std::set<int> versions;
     for (int call = 0; call < 1000; ++call) {
-      ckpt_test::scratch const folder;
+      temporary_folder const folder;
       save_on({1, 1}, folder / "m", {.file_bytes = 300});
-      recording_ops ops(folder.path());
+      recording_ops ops(folder.path);
       ops.fail_at = call;
       std::atomic<int> failed = 0;
       auto const failure = ckpt_test::error_of([&] {
@@ -171,21 +171,21 @@ TEST_CASE("a save that fails at any call leaves the older weights, the new, or n
 }
 
 TEST_CASE("saving onto the file that is being read leaves the reader its own") {
-  ckpt_test::scratch const folder;
-  save_on({1, 1}, folder.path());
-  auto const weights = redco::open_weights(folder.path());
+  temporary_folder const folder;
+  save_on({1, 1}, folder.path);
+  auto const weights = redco::open_weights(folder.path);
   redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
     auto parts = toy_state({1, 1}, 0, true);
     for (auto const& part : parts) part.local.add_(1);
-    redco::save_model(folder.path(), toy_names, parts, rank.world);
+    redco::save_model(folder.path, toy_names, parts, rank.world);
     redco::load_model(weights, toy_names, ckpt_test::toy_unread, parts, rank);
     CHECK(ckpt_test::wrong_toy_parts(parts) == 0);
   });
-  CHECK(wrong_on({1, 1}, folder.path()) > 0);  // who opens it now reads the new ones
+  CHECK(wrong_on({1, 1}, folder.path) > 0);  // who opens it now reads the new ones
 }
 
 TEST_CASE("no rank holds more than its part and some slabs of the tensors that are saved") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   std::int64_t const rows = 1024, columns = 12'000;  // 46 MiB in the file, half of it on each rank
   constexpr std::array names{redco::stored_name{"w", "w", true}};
   redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
@@ -194,7 +194,7 @@ TEST_CASE("no rank holds more than its part and some slabs of the tensors that a
         {"w", {rows, columns}, local.to(at::kFloat), {{rank.rank * rows / 2, 0}, {rows / 2, columns}}}};
     rank.memory->reset_peak();
     std::int64_t const before = rank.memory->current();
-    redco::save_model(folder.path(), names, parts, rank.world);
+    redco::save_model(folder.path, names, parts, rank.world);
     CHECK(rank.memory->peak() - before < 60 << 20);
   });
   at::Tensor const saved = read(folder / "model.safetensors", "w");
@@ -203,7 +203,7 @@ TEST_CASE("no rank holds more than its part and some slabs of the tensors that a
 }
 
 TEST_CASE("what cannot be saved is refused on all ranks") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   auto const failure = [&](auto change) {
     return ckpt_test::error_of([&] {
       redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
@@ -232,7 +232,7 @@ TEST_CASE("Python's safetensors reads a saved model, in one file and in several"
     WARN("skipped: no Python with safetensors (scripts/bench --install-peers, or REDCO_TEST_PYTHON)");
     return;
   }
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   ckpt_test::put(folder / "check.py", R"(import json, os, struct, sys
 from safetensors import deserialize
 folder = sys.argv[1]

@@ -1,36 +1,18 @@
 #pragma once
 
+#include "temporary_folder.hpp"
 #include "torch_catch.hpp"
 
 #include <redco/ckpt/input_file.hpp>
 
 #include <redco/diag/error.hpp>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 
 namespace ckpt_test {
-
-/// A directory that goes away with the test.
-class scratch {
- public:
-  scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "redco ckpt-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  scratch(scratch const&) = delete;
-  scratch& operator=(scratch const&) = delete;
-  ~scratch() { std::filesystem::remove_all(path_); }
-
-  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-  std::filesystem::path const& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline void put(std::filesystem::path const& path, std::string const& content) {
   std::ofstream(path, std::ios::binary) << content;
@@ -51,7 +33,8 @@ struct thrown {
   std::string text;
 };
 
-template <class Call> thrown error_of(Call call) {
+template <class Call>
+thrown error_of(Call call) {
   try {
     call();
   } catch (redco::error const& failure) {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 TEST_CASE("a second run in one working directory is refused with 64 and the first one's process and host") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   {
     redco::workdir_lock const first(folder / "run");
     auto const failure = ckpt_test::error_of([&] { redco::workdir_lock second(folder / "run"); });
@@ -19,7 +19,7 @@ TEST_CASE("a second run in one working directory is refused with 64 and the firs
 }
 
 TEST_CASE("a working directory that is a file is refused with 64") {
-  ckpt_test::scratch const folder;
+  temporary_folder const folder;
   ckpt_test::put(folder / "file", "x");
   CHECK(ckpt_test::error_of([&] { redco::workdir_lock lock(folder / "file"); }).code == redco::exit_code::usage);
   CHECK(ckpt_test::error_of([&] { redco::workdir_lock lock(folder / "file/below"); }).code == redco::exit_code::usage);

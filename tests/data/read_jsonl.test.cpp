@@ -1,5 +1,5 @@
 #include "catch.hpp"
-#include "run/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <redco/data/read_jsonl.hpp>
 

@@ -3,31 +3,29 @@
 #include <redco/diag/error.hpp>
 
 #include "catch.hpp"
+#include "temporary_folder.hpp"
 
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 namespace {
 
 namespace fs = std::filesystem;
 
-struct text_folder {
-  fs::path root = fs::temp_directory_path() / ("redco-text-" + std::to_string(::getpid()));
+struct text_folder : temporary_folder {
   text_folder() {
-    fs::create_directories(root / "b" / "deep");
-    fs::create_directories(root / "none");
+    fs::create_directories(path / "b" / "deep");
+    fs::create_directories(path / "none");
     write("b/deep/z.txt", "last");
     write("b/a.hpp", "first");
     write("a.txt", "second");
     write("empty.txt", "");
-    fs::create_symlink("nowhere", root / "b" / "dangling.txt");
+    fs::create_symlink("nowhere", path / "b" / "dangling.txt");
   }
-  ~text_folder() { fs::remove_all(root); }
-  void write(char const* name, char const* text) const { std::ofstream(root / name) << text; }
-  std::string operator/(char const* name) const { return (root / name).string(); }
+  void write(char const* name, char const* text) const { std::ofstream(path / name) << text; }
+  std::string operator/(char const* name) const { return (path / name).string(); }
 };
 
 std::string text_refusal(std::vector<std::string> const& paths, std::vector<std::string> const& extensions = {}) {
@@ -70,7 +68,7 @@ TEST_CASE("a text that cannot be used is named with its reason") {
   says("/dev/null", "neither a file nor a folder");
   REQUIRE(text_refusal({}).find("no text") != std::string::npos);
   if (::geteuid() != 0) {
-    fs::permissions(folder.root / "a.txt", fs::perms::none);
+    fs::permissions(folder.path / "a.txt", fs::perms::none);
     says(folder / "a.txt", "cannot be read");
   }
 }

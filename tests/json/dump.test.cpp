@@ -5,7 +5,7 @@
 #include <redco/diag/error.hpp>
 
 #include "catch.hpp"
-#include "run/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 #include <nlohmann/json.hpp>
 

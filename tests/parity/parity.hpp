@@ -20,6 +20,7 @@
 
 #include "parity/reference.hpp"
 #include "parity/saved_again.hpp"
+#include "temporary_folder.hpp"
 
 #include <cmath>
 #include <cstdint>

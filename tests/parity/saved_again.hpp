@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -21,20 +20,6 @@
 #include <vector>
 
 namespace parity {
-
-/// A folder that goes away with the object; of its own for each process.
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "redco parity-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  temporary_folder(temporary_folder const&) = delete;
-  temporary_folder& operator=(temporary_folder const&) = delete;
-  ~temporary_folder() { std::filesystem::remove_all(path); }
-
-  std::filesystem::path path;
-};
 
 inline bool same_bits(at::Tensor const& a, at::Tensor const& b) {
   return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&

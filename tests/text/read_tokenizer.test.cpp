@@ -2,6 +2,7 @@
 #include "fixtures.hpp"
 #include "refusal.hpp"
 #include "sentencepiece_file.hpp"
+#include "temporary_folder.hpp"
 
 #include <redco/text/detail/sentencepiece.hpp>
 #include <redco/text/read_tokenizer.hpp>
@@ -10,7 +11,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,24 +19,10 @@ namespace {
 
 using ids = std::vector<std::int64_t>;
 
-/// A folder of its own, removed at the end.
-class model_folder {
- public:
-  model_folder()
-      : path_(std::filesystem::temp_directory_path() / ("redco_text_" + std::to_string(std::random_device()()))) {
-    std::filesystem::create_directories(path_);
-  }
-  model_folder(model_folder const&) = delete;
-  model_folder& operator=(model_folder const&) = delete;
-  ~model_folder() { std::filesystem::remove_all(path_); }
-
+struct model_folder : temporary_folder {
   void write(std::string const& name, std::string_view bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
+    std::ofstream(path / name, std::ios::binary) << bytes;
   }
-  std::filesystem::path const& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 std::string folder_refusal(std::filesystem::path const& folder) {
@@ -74,7 +60,7 @@ TEST_CASE("a folder gives its tokenizer.json, with the parts that tokenizer_conf
   model_folder const folder;
   folder.write("tokenizer.json", llama3_file);
   folder.write("tokenizer.model", "not looked at");
-  auto const plain = redco::read_tokenizer(folder.path());
+  auto const plain = redco::read_tokenizer(folder.path);
   CHECK(plain.encode("hello world") == ids{50, 36, 47});
   CHECK(plain.vocabulary_size() == 52);
   CHECK_FALSE(plain.specials().end);
@@ -82,38 +68,38 @@ TEST_CASE("a folder gives its tokenizer.json, with the parts that tokenizer_conf
   folder.write("tokenizer_config.json",
                R"({"bos_token": "<|begin_of_text|>", "pad_token": null, "chat_template": "{{ x }}",
     "eos_token": {"__type": "AddedToken", "content": "<|end_of_text|>", "lstrip": false}})");
-  auto const named = redco::read_tokenizer(folder.path());
+  auto const named = redco::read_tokenizer(folder.path);
   CHECK(named.specials().begin == 50);
   CHECK(named.specials().end == 51);
   CHECK_FALSE(named.specials().padding);
   CHECK_FALSE(named.specials().unknown);
 
   folder.write("tokenizer_config.json", R"({"eos_token": "<|im_end|>"})");
-  CHECK(says(folder_refusal(folder.path()),
+  CHECK(says(folder_refusal(folder.path),
              "tokenizer.json: has no token \"<|im_end|>\", which tokenizer_config.json names"));
   folder.write("tokenizer_config.json", R"({"eos_token": 3})");
-  CHECK(says(folder_refusal(folder.path()), "tokenizer_config.json: eos_token should be a string"));
+  CHECK(says(folder_refusal(folder.path), "tokenizer_config.json: eos_token should be a string"));
   folder.write("tokenizer_config.json", "{");
-  CHECK(says(folder_refusal(folder.path()), "tokenizer_config.json:1:"));
+  CHECK(says(folder_refusal(folder.path), "tokenizer_config.json:1:"));
 }
 
 TEST_CASE("a folder without a tokenizer is refused") {
   model_folder const folder;
   folder.write("vocab.txt", "a\nb\n");
-  CHECK(says(folder_refusal(folder.path()), "has neither tokenizer.json nor tokenizer.model nor spiece.model"));
-  CHECK(says(folder_refusal(folder.path() / "nowhere"), "has neither tokenizer.json"));
+  CHECK(says(folder_refusal(folder.path), "has neither tokenizer.json nor tokenizer.model nor spiece.model"));
+  CHECK(says(folder_refusal(folder.path / "nowhere"), "has neither tokenizer.json"));
   folder.write("tokenizer.json", "");
-  CHECK(says(folder_refusal(folder.path()), "tokenizer.json:1:1"));
+  CHECK(says(folder_refusal(folder.path), "tokenizer.json:1:1"));
 }
 
 TEST_CASE("T5's spiece.model") {
   model_folder const folder;
   folder.write("spiece.model", unigram_file(true));
   if (!redco::detail::sentencepiece_model::available) {
-    CHECK(says(folder_refusal(folder.path()), "needs SentencePiece; install libsentencepiece-dev"));
+    CHECK(says(folder_refusal(folder.path), "needs SentencePiece; install libsentencepiece-dev"));
     return;
   }
-  auto const t5 = redco::read_tokenizer(folder.path());
+  auto const t5 = redco::read_tokenizer(folder.path);
   CHECK(t5.vocabulary_size() == 13);
   CHECK(t5.specials().end == 2);
   CHECK(t5.specials().unknown == 0);
@@ -132,24 +118,24 @@ TEST_CASE("T5's spiece.model") {
 
   // The same model once more as tokenizer.json; any other one there counts.
   folder.write("tokenizer.json", R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0]]}})");
-  CHECK(redco::read_tokenizer(folder.path()).encode("hello") == ids{3, 2});
+  CHECK(redco::read_tokenizer(folder.path).encode("hello") == ids{3, 2});
   folder.write("tokenizer.json", bert_file);
-  CHECK(redco::read_tokenizer(folder.path()).encode("the") == ids{2, 10, 3});
-  std::filesystem::remove(folder.path() / "tokenizer.json");
+  CHECK(redco::read_tokenizer(folder.path).encode("the") == ids{2, 10, 3});
+  std::filesystem::remove(folder.path / "tokenizer.json");
 
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizer"})");
-  CHECK(redco::read_tokenizer(folder.path()).encode("hello") == ids{1, 3});
+  CHECK(redco::read_tokenizer(folder.path).encode("hello") == ids{1, 3});
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "add_bos_token": true})");
-  CHECK(redco::read_tokenizer(folder.path()).encode("hello") == ids{1, 3, 2});
+  CHECK(redco::read_tokenizer(folder.path).encode("hello") == ids{1, 3, 2});
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "AlbertTokenizer"})");
-  CHECK(says(folder_refusal(folder.path()), "a SentencePiece tokenizer of class AlbertTokenizer is not computed"));
+  CHECK(says(folder_refusal(folder.path), "a SentencePiece tokenizer of class AlbertTokenizer is not computed"));
 }
 
 TEST_CASE("LLaMA-2's tokenizer.model") {
   if (!redco::detail::sentencepiece_model::available) return;
   model_folder const folder;
   folder.write("tokenizer.model", bpe_file());
-  auto const llama = redco::read_tokenizer(folder.path());
+  auto const llama = redco::read_tokenizer(folder.path);
   CHECK(llama.encode("") == ids{1});
   CHECK(llama.encode("ab c") == ids{1, 261, 262, 265});
   CHECK(llama.encode(" ab", {.add_special = false}) == ids{262, 261});
@@ -159,12 +145,12 @@ TEST_CASE("LLaMA-2's tokenizer.model") {
   CHECK(llama.decode(ids{262, 235, 173, 161}) == "語");
   CHECK(llama.decode(ids{262, 235, 173}) == "\uFFFD");
   folder.write("tokenizer.model", "no protocol buffer");
-  CHECK(says(folder_refusal(folder.path()), "is no SentencePiece model"));
+  CHECK(says(folder_refusal(folder.path), "is no SentencePiece model"));
   folder.write("tokenizer.model", "");
-  CHECK(says(folder_refusal(folder.path()), "is no SentencePiece model"));
-  std::filesystem::remove(folder.path() / "tokenizer.model");
-  std::filesystem::create_directory(folder.path() / "tokenizer.model");
-  CHECK(says(folder_refusal(folder.path()), "tokenizer.model"));
+  CHECK(says(folder_refusal(folder.path), "is no SentencePiece model"));
+  std::filesystem::remove(folder.path / "tokenizer.model");
+  std::filesystem::create_directory(folder.path / "tokenizer.model");
+  CHECK(says(folder_refusal(folder.path), "tokenizer.model"));
 }
 
 #ifdef REDCO_WITH_SENTENCEPIECE
@@ -173,7 +159,7 @@ TEST_CASE("decoding is the library's") {
   for (std::string const& file : {unigram_file(true), unigram_file(false), bpe_file()}) {
     model_folder const folder;
     folder.write("spiece.model", file);
-    auto const tokenizer = redco::read_tokenizer(folder.path());
+    auto const tokenizer = redco::read_tokenizer(folder.path);
     sentencepiece::SentencePieceProcessor library;
     REQUIRE(library.LoadFromSerializedProto(file).ok());
     for (int trial = 0; trial < 2000; ++trial) {

@@ -5,21 +5,24 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <stdlib.h>
 
-// A folder of its own for one test, gone afterwards.
+/// A folder of its own for one test, gone afterwards. Its name has a space in it, as users' folders do.
 struct temporary_folder {
   std::filesystem::path path;
 
   temporary_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "redco_run_XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "redco test-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
     path = name;
   }
   temporary_folder(temporary_folder const&) = delete;
   temporary_folder& operator=(temporary_folder const&) = delete;
   ~temporary_folder() { std::filesystem::remove_all(path); }
+
+  std::filesystem::path operator/(std::string_view name) const { return path / name; }
 };
 
 inline std::string content_of(std::filesystem::path const& path) {
