@@ -96,7 +96,7 @@ void check_trajectory(Rule const& rule, std::map<std::string, at::Tensor> const&
 
 }  // namespace
 
-TEST_CASE("every optimizer follows torch's trajectory, however its buffer is cut") {
+TEST_CASE("every optimizer follows torch's trajectory, however its buffer is cut", "[parity]") {
   auto const folder = shared_folder() / "parity" / "optim";
   if (!std::filesystem::exists(folder / "meta.json")) {
     char const* const ci = std::getenv("CI");

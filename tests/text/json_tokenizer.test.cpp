@@ -40,7 +40,7 @@ void check(redco::json_tokenizer const& tokenizer, std::vector<expected> const& 
 
 }  // namespace
 
-TEST_CASE("1,000 strings have the reference's ids, both ways") {
+TEST_CASE("1,000 strings have the reference's ids, both ways", "[parity]") {
   auto const folder = shared_folder() / "parity" / "tokenizer";
   if (!std::filesystem::exists(folder)) {
     char const* const ci = std::getenv("CI");
