@@ -46,10 +46,10 @@ class config_reader {
   }
 
   /// A size from 1 to `most`, under any of the names that mean the same. Without a standard it must be there.
-  std::int64_t extent(std::initializer_list<std::string_view> names, std::optional<std::int64_t> standard = {}) {
+  std::int64_t extent(std::initializer_list<std::string_view> names, std::optional<std::int64_t> const& standard = {}) {
     return integer(names, standard, 1);
   }
-  std::int64_t integer(std::initializer_list<std::string_view> names, std::optional<std::int64_t> standard,
+  std::int64_t integer(std::initializer_list<std::string_view> names, std::optional<std::int64_t> const& standard,
                        std::int64_t least) {
     std::optional<std::int64_t> found;
     std::string_view from;

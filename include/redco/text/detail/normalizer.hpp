@@ -55,7 +55,7 @@ class normalizer {
 
  private:
   void read(json_node const& node) {
-    std::string const& type = node.at("type").text();
+    std::string const type = node.at("type").text();
     if (type == "Sequence") {
       node.knows({"type", "normalizers"});
       for (json_node const& inner : node.at("normalizers").elements()) read(inner);
@@ -74,7 +74,7 @@ class normalizer {
     } else if (type == "Replace") {
       node.knows({"type", "pattern", "content"});
       node.at("pattern").knows({"String"});
-      std::string const& from = node.at("pattern").at("String").text();
+      std::string const from = node.at("pattern").at("String").text();
       if (from.empty()) node.refuse("replaces nothing; write the file again with the program that made it");
       steps_.emplace_back(
           [from, to = node.at("content").text()](std::string const& text) { return replaced(text, from, to); });

@@ -16,7 +16,7 @@ struct special_frame {
 
   /// Reads a post_processor; each one frames what the one before it gave.
   void read(json_node const& node) {
-    std::string const& type = node.at("type").text();
+    std::string const type = node.at("type").text();
     if (type == "Sequence") {
       node.knows({"type", "processors"});
       for (json_node const& inner : node.at("processors").elements()) read(inner);

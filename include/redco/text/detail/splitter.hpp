@@ -130,7 +130,7 @@ class splitter {
 
   void read(json_node const& node) {
     if (byte_level_) node.refuse_kind("a step behind ByteLevel");
-    std::string const& type = node.at("type").text();
+    std::string const type = node.at("type").text();
     if (type == "Sequence") {
       node.knows({"type", "pretokenizers"});
       for (json_node const& inner : node.at("pretokenizers").elements()) read(inner);
@@ -162,7 +162,7 @@ class splitter {
     node.knows({"type", "pattern", "behavior", "invert"});
     json_node const pattern = node.at("pattern");
     pattern.knows({"Regex", "String"});
-    std::string const& behaviour = node.at("behavior").text();
+    std::string const behaviour = node.at("behavior").text();
     bool const removes = behaviour == "Removed";
     if (!removes && behaviour != "Isolated") node.refuse_kind("the behavior " + behaviour);
     if (auto const literal = pattern.find("String")) {

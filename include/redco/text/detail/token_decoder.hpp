@@ -56,7 +56,7 @@ class token_decoder {
   }
 
   void read(json_node const& node) {
-    std::string const& type = node.at("type").text();
+    std::string const type = node.at("type").text();
     if (type == "Sequence") {
       node.knows({"type", "decoders"});
       for (json_node const& inner : node.at("decoders").elements()) read(inner);
@@ -72,7 +72,7 @@ class token_decoder {
     } else if (type == "Replace") {
       node.knows({"type", "pattern", "content"});
       node.at("pattern").knows({"String"});
-      std::string const& from = node.at("pattern").at("String").text();
+      std::string const from = node.at("pattern").at("String").text();
       if (from.empty()) node.refuse("replaces nothing; write the file again with the program that made it");
       add_anywhere(
           [from, to = node.at("content").text()](std::string const& token) { return replaced(token, from, to); });
