@@ -25,6 +25,7 @@
 #include <redco/optimizer/slot_list.hpp>
 #include <redco/optimizer/state_slots.hpp>
 #include <redco/options/bytes_text.hpp>
+#include <redco/options/mesh_of.hpp>
 #include <redco/options/resolve.hpp>
 
 #include <redco/json/read.hpp>
@@ -149,10 +150,7 @@ redco::mesh mesh_of(plan_options const& o) {
   check_count("--n-model-shards", o.n_model_shards);
   int const ranks = o.ranks.value_or(o.n_model_shards);
   check_count("--ranks", ranks);
-  redco::mesh const m = o.mesh.value_or(redco::mesh{ranks / o.n_model_shards, o.n_model_shards});
-  if (!o.mesh && ranks % o.n_model_shards != 0)
-    refuse(std::to_string(ranks) + " ranks cannot hold copies of " + std::to_string(o.n_model_shards) +
-           " model shards each: make --ranks a multiple of --n-model-shards");
+  redco::mesh const m = o.mesh ? *o.mesh : redco::options::mesh_of(ranks, o.n_model_shards);
   if (std::int64_t{m.dp} * m.mp > most_ranks)
     refuse("mesh " + redco::options::to_text(m) + " has more than a million ranks; choose a smaller one");
   return m;
