@@ -40,7 +40,7 @@ void outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& b, b
 }
 
 /// Numbers from one row of logits to the next. Products are a third slower where many rows begin at odd addresses.
-inline std::int64_t row_stride(std::int64_t columns) { return columns < 4096 ? columns : (columns + 15) / 16 * 16; }
+inline std::int64_t logits_stride(std::int64_t columns) { return columns < 4096 ? columns : (columns + 15) / 16 * 16; }
 
 /// c = a b; the rows of a and c may lie apart.
 inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
@@ -76,7 +76,7 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
     if (n == 0) gradients.weight.zero_();
   }
   if (s.wants.bias) gradients.bias = at::zeros({columns}, hidden.options().dtype(type));
-  auto const workspace = at::empty({chunk, row_stride(columns)}, hidden.options()).narrow(1, 0, columns);
+  auto const workspace = at::empty({chunk, logits_stride(columns)}, hidden.options()).narrow(1, 0, columns);
   auto const statistics = at::empty({3 * chunk}, hidden.options().dtype(type));
   double loss = 0;
   for (std::int64_t r0 = 0; r0 < n; r0 += chunk) {
