@@ -5,6 +5,7 @@
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
+#include <redco/report/shard_report.hpp>
 #include <redco/report/step_moments.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/layer/linear.hpp>

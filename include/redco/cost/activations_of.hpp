@@ -5,7 +5,7 @@
 
 #include <redco/layer/path.hpp>
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,13 +24,10 @@ std::vector<layer_activations> activations_of(Facts const& facts, setup const& s
   for (saved_fact const& fact : facts.saved) {
     std::int64_t const bytes = activation_bytes(fact, s);
     if (bytes == 0) continue;
-    auto const same = [&](layer_activations const& one) { return one.layer == fact.layer; };
-    auto const known = std::find_if(all.begin(), all.end(), same);
-    if (known == all.end()) {
-      all.push_back({fact.layer, bytes});
-    } else {
-      known->bytes += bytes;
-    }
+    std::size_t at = 0;
+    while (at < all.size() && !(all[at].layer == fact.layer)) ++at;
+    if (at == all.size()) all.push_back({fact.layer});
+    all[at].bytes += bytes;
   }
   return all;
 }

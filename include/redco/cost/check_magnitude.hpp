@@ -4,11 +4,11 @@
 
 #include <redco/layer/activation_fact.hpp>
 #include <redco/layer/parameter_fact.hpp>
+#include <redco/shape/largest.hpp>
 #include <redco/shape/saturating.hpp>
 
 #include <redco/diag/error.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace redco {
@@ -22,10 +22,10 @@ constexpr std::int64_t cost_bound(Facts const& facts, int slots, setup const& s)
     elements = saturating_add(elements, saturating_multiply(shape.count(), copies));
   };
   for (parameter_fact const& f : facts.parameters) add(f.shape, f.copies());
-  for (saved_fact const& f : facts.saved) add(f.shape, std::max<std::int64_t>(f.copies, f.blocks));
+  for (saved_fact const& f : facts.saved) add(f.shape, largest({f.copies, f.blocks}));
   for (message_fact const& f : facts.messages) add(f.shape, f.copies);
   std::int64_t const ahead = saturating_add(s.prefetch, 1), messages = saturating_multiply(s.micro_batches, 4);
-  std::int64_t const times = saturating_add(std::max<std::int64_t>(ahead, slots + 3), messages);
+  std::int64_t const times = saturating_add(largest({ahead, slots + 3}), messages);
   return saturating_multiply(saturating_multiply(elements, 16), times);
 }
 

@@ -2,7 +2,8 @@
 
 #include <redco/cost/backward_moment.hpp>
 
-#include <algorithm>
+#include <redco/shape/largest.hpp>
+
 #include <cstdint>
 
 namespace redco {
@@ -30,7 +31,7 @@ struct memory {
   /// While a checkpoint is saved: every part is written from where it lies.
   constexpr std::int64_t at_saving() const { return persistent(); }
   /// The most at any moment of a step.
-  constexpr std::int64_t peak() const { return std::max({at_loss(), at_backward(), at_update(), at_saving()}); }
+  constexpr std::int64_t peak() const { return largest({at_loss(), at_backward(), at_update(), at_saving()}); }
 
   friend constexpr bool operator==(memory const&, memory const&) = default;
 };

@@ -8,8 +8,8 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/layer/activation_fact.hpp>
+#include <redco/shape/largest.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace redco {
@@ -27,7 +27,7 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
     m.gradients += count * element;
     if (element != master) m.masters += count * master;
     m.optimizer += slots * count * master;
-    if (e.sharers > 1) m.communication = std::max(m.communication, one * (s.mesh.mp / e.sharers) * element);
+    if (e.sharers > 1) m.communication = largest({m.communication, one * (s.mesh.mp / e.sharers) * element});
   }
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <type_traits>
 
 namespace redco {
@@ -9,10 +8,15 @@ namespace redco {
 /// is applied to the config. This is how one model type serves every size.
 template <auto Extent, class Config>
 constexpr auto of(Config const& config) {
-  if constexpr (std::is_invocable_v<decltype(Extent), Config const&>) {
-    return std::invoke(Extent, config);
-  } else {
+  using extent = decltype(Extent);
+  if constexpr (!std::is_invocable_v<extent, Config const&>) {
     return Extent;
+  } else if constexpr (std::is_member_object_pointer_v<extent>) {
+    return config.*Extent;
+  } else if constexpr (std::is_member_function_pointer_v<extent>) {
+    return (config.*Extent)();
+  } else {
+    return Extent(config);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <redco/diag/error.hpp>
 #include <redco/meta/type_name.hpp>
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,11 +24,11 @@ struct configured {
 
 /// The model of a Hugging Face config.json, or of the folder that holds one.
 /// Errors: exit code 65 for what is missing, unknown, contradictory, absurd or not supported, naming the key.
-configured<> read_config(std::filesystem::path const& path);
+configured<> read_config(std::string const& path);
 
 namespace detail {
 
-[[noreturn]] void refuse_family(std::filesystem::path const& path, std::string const& family,
+[[noreturn]] void refuse_family(std::string const& path, std::string const& family,
                                 std::vector<std::string> const& taken);
 
 /// A model's type without the namespace, and those of a variant.
@@ -55,7 +54,7 @@ constexpr bool is_one_of(std::variant<Taken...> const*) {
 ///
 /// Errors: those of read_config, and exit code 65 for another model, naming those that are taken.
 template <class Models = any_model>
-configured<Models> from_config(std::filesystem::path const& path) {
+configured<Models> from_config(std::string const& path) {
   configured<> found = read_config(path);
   return std::visit(
       [&]<class M>(M const& model) -> configured<Models> {

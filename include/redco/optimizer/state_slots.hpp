@@ -2,7 +2,6 @@
 
 #include <redco/optimizer/slot_list.hpp>
 
-#include <iterator>
 #include <string_view>
 
 namespace redco {

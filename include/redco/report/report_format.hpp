@@ -1,7 +1,5 @@
 #pragma once
 
-#include <redco/report/shard_report.hpp>
-
 #include <redco/options/choices.hpp>
 
 #include <array>
@@ -10,6 +8,8 @@
 #include <string_view>
 
 namespace redco {
+
+struct shard_report;
 
 /// The forms of a report; a form's name is the extension of its files.
 enum class report_format : std::uint8_t { txt, md, json, html };

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/report/shard_report.hpp>
-
 #include <string>
 
 namespace redco {
+
+struct shard_report;
 
 /// The report as one HTML page that needs nothing else: drawings are inline SVG. It reads on a phone, in the dark, on paper
 /// and without JavaScript, which only sorts the table of parameters. `title` may hold any text.

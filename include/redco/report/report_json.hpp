@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/report/shard_report.hpp>
-
 #include <redco/json/value.hpp>
 
 namespace redco {
+
+struct shard_report;
 
 /// The report as JSON: {"schema": "redco.shard_report", "version": 1, "run", "plan", "bytes", "activations", "phases", "moments",
 /// "peak_bytes", "budget_bytes" (null where none was asked for), "operations", "messages", "graph"}. Bytes are of one

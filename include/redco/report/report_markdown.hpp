@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/report/shard_report.hpp>
-
 #include <string>
 
 namespace redco {
+
+struct shard_report;
 
 /// The report as a Markdown page.
 std::string report_markdown(shard_report const& r);

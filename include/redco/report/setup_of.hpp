@@ -6,7 +6,6 @@
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 
-#include <algorithm>
 #include <cstdint>
 
 namespace redco {
@@ -16,7 +15,7 @@ namespace redco {
 constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
                          bool recompute) {
   std::int64_t const share = (load.batch - 1) / on.dp + 1;
-  std::int64_t const at_once = micro_batch > 0 ? std::min(micro_batch, share) : share;
+  std::int64_t const at_once = micro_batch > 0 && micro_batch < share ? micro_batch : share;
   setup run;
   run.mesh = on;
   run.load = load;

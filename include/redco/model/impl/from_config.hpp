@@ -9,10 +9,15 @@
 
 #include <redco/config.hpp>
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 namespace redco {
 
-REDCO_INLINE configured<> read_config(std::filesystem::path const& path) {
-  std::filesystem::path const file = std::filesystem::is_directory(path) ? path / "config.json" : path;
+REDCO_INLINE configured<> read_config(std::string const& path) {
+  namespace fs = std::filesystem;
+  fs::path const file = fs::is_directory(path) ? fs::path(path) / "config.json" : fs::path(path);
   json_value const config = read_json(file);
   config_reader c(config, file.string());
   any_model model;
@@ -28,12 +33,12 @@ REDCO_INLINE configured<> read_config(std::filesystem::path const& path) {
 
 namespace detail {
 
-REDCO_INLINE void refuse_family(std::filesystem::path const& path, std::string const& family,
+REDCO_INLINE void refuse_family(std::string const& path, std::string const& family,
                                 std::vector<std::string> const& taken) {
   std::string list;
   for (std::string const& one : taken) list += (list.empty() ? "" : ", ") + one;
-  throw error(exit_code::data, path.string() + " describes a model " + family +
-                                   ", which this program does not run; give one of " + list);
+  throw error(exit_code::data,
+              path + " describes a model " + family + ", which this program does not run; give one of " + list);
 }
 
 }  // namespace detail

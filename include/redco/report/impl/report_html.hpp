@@ -2,6 +2,7 @@
 
 #include <redco/report/report_html.hpp>
 
+#include <redco/report/shard_report.hpp>
 #include <redco/report/detail/html_bytes.hpp>
 #include <redco/report/detail/html_graph.hpp>
 #include <redco/report/detail/html_parameters.hpp>

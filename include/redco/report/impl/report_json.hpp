@@ -2,6 +2,7 @@
 
 #include <redco/report/report_json.hpp>
 
+#include <redco/report/shard_report.hpp>
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/step_moments.hpp>
 #include <redco/json/dump.hpp>

@@ -2,6 +2,7 @@
 
 #include <redco/report/report_text.hpp>
 
+#include <redco/report/shard_report.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
 #include <redco/report/memory_lines.hpp>
