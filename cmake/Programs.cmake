@@ -64,6 +64,9 @@ if(REDCO_EXAMPLES)
 endif()
 if(REDCO_BENCHMARKS)
   redco_programs(benchmarks)
+  foreach(name IN ITEMS accuracy large layouts table1)  # they count, they do not time
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
   add_custom_target(paper_table COMMAND table1 ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
 endif()
 # Programs for users. redco-plan does without libtorch and runs redco-calibrate beside it to measure the machine.
@@ -71,6 +74,7 @@ if(REDCO_TOOLS)
   add_executable(redco-plan ${PROJECT_SOURCE_DIR}/tools/redco-plan.cpp)
   set_target_properties(redco-plan PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
   target_link_libraries(redco-plan PRIVATE redco_flags redco::plan_compiled)
+  target_compile_options(redco-plan PRIVATE $<$<CONFIG:Release>:-O1>)  # many models, little to compute
   add_executable(redco-calibrate ${PROJECT_SOURCE_DIR}/tools/redco-calibrate.cpp)
   set_target_properties(redco-calibrate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
   target_link_libraries(redco-calibrate PRIVATE redco_flags redco::compiled)
