@@ -119,6 +119,7 @@ TEST_CASE("a signal that was ignored stays ignored") {
   CHECK(::signal(SIGINT, SIG_DFL) == SIG_IGN);
 }
 
+#if !defined(__SANITIZE_THREAD__)  // its runtime stands between a signal and what the system does by default
 TEST_CASE("a second SIGINT or SIGTERM ends the process by that signal") {
   int const status = status_of_child([] {
     redco::stop_signals signals(0);
@@ -129,6 +130,7 @@ TEST_CASE("a second SIGINT or SIGTERM ends the process by that signal") {
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGTERM);
 }
+#endif
 
 TEST_CASE("a request passed on twice at once, or announced by SIGUSR1, is one request") {
   int const status = status_of_child([] {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tensor/detail/fork_join.hpp>
 #include <redco/tensor/detail/function_ref.hpp>
 #include <redco/tensor/torch.hpp>
 
@@ -26,8 +27,10 @@ inline void parallel(std::int64_t n, std::int64_t grain, function_ref<void(std::
                       .declare_static_shape({n})
                       .add_output(items)
                       .build();
+  [[maybe_unused]] fork_join const loop(fork_join::side::caller, &f);
   iterator.for_each(
-      [&](char** data, std::int64_t const*, std::int64_t inner, std::int64_t outer) {
+      [&](char** data, std::int64_t const*, std::int64_t inner, std::int64_t outer) REDCO_UNSEEN_BY_THREAD_SANITIZER {
+        [[maybe_unused]] fork_join const part(fork_join::side::part, &f);
         std::int64_t const begin = data[0] - &none;
         f(begin, begin + inner * outer);
       },
