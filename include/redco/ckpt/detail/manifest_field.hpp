@@ -54,9 +54,8 @@ class manifest_field {
   }
 
   std::uint64_t whole_number(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const {
-    std::string const bound = std::to_string(most);
     if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() > most)
-      fail("is not an unsigned integer of at most " + bound);
+      fail(std::string("is not an unsigned integer of at most ").append(std::to_string(most)));
     return value_.get<std::uint64_t>();
   }
 
