@@ -5,7 +5,7 @@
 
 namespace redco {
 
-/// The largest of some numbers, at least 0: std::max, whose header would double the compile time of a plan.
+/// The largest of some numbers that are not negative; 0 of none. Plans need no more of <algorithm>, a dear header.
 constexpr std::int64_t largest(std::initializer_list<std::int64_t> numbers) {
   std::int64_t most = 0;
   for (std::int64_t const n : numbers) most = n > most ? n : most;
