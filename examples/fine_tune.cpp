@@ -2,6 +2,7 @@
 //
 //   fine_tune --model FOLDER --text notes.txt --text answers.jsonl --n-model-shards 2 --dtype bf16 --micro-batch 2
 
+#include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/generate/token_ids.hpp>
 #include <redco/text/read_tokenizer.hpp>
@@ -16,7 +17,6 @@
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/optimizer/adamw.hpp>
-#include <redco/options/parse.hpp>
 
 #include <iostream>
 
@@ -32,8 +32,8 @@ struct my_options {
   static constexpr auto fields() {
     using o = my_options;
     return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
-                         redco::field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
-                         redco::field<"text">(&o::text, "files or folders of text, .jsonl files"),
+                         redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
+                         redco::required_field<"text">(&o::text, "files or folders of text, .jsonl files"),
                          redco::field<"key">(&o::key, "under which a line of JSONL holds its text"),
                          redco::field<"context">(&o::context, "tokens of an example, at most the model's context"),
                          redco::field<"hold_out">(&o::hold_out, "every how many-th example is kept for evaluation"),
@@ -114,11 +114,10 @@ int fine_tune(Model const& model, redco::options::resolved<my_options> const& op
   return code;
 }
 
-int main(int argc, char** argv) try {
-  auto const options = redco::options::parse_or_exit<my_options>(argc, argv, "Trains a decoder further on text.");
-  auto const found = redco::from_config<redco::decoders>(options.values.model);
-  return std::visit([&](auto const& model) { return fine_tune(model, options); }, found.model);
-} catch (redco::error const& e) {
-  std::cerr << "error: " << e.what() << std::endl;
-  return static_cast<int>(e.code());
+int main(int argc, char** argv) {
+  return redco::main_of<my_options>(
+      argc, argv, "Trains a decoder further on text.", [](my_options const& o, auto const& options) {
+        auto const found = redco::from_config<redco::decoders>(o.model);
+        return std::visit([&](auto const& model) { return fine_tune(model, options); }, found.model);
+      });
 }

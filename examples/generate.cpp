@@ -3,6 +3,7 @@
 //   generate --model FOLDER --prompt "Once upon a time" --n-model-shards 2 --temperature 0.8 --top-p 0.95
 
 #include <redco/run/inference.hpp>
+#include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generate.hpp>
@@ -17,7 +18,6 @@
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
-#include <redco/options/parse.hpp>
 
 #include <iostream>
 
@@ -32,8 +32,8 @@ struct my_options {
     using o = my_options;
     return redco::fields(
         redco::field<"deployer">(&o::deployer, "where to run"),
-        redco::field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
-        redco::field<"prompt">(&o::prompt, "texts to continue"),
+        redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
+        redco::required_field<"prompt">(&o::prompt, "texts to continue"),
         redco::field<"max_new_tokens">(&o::max_new_tokens, "tokens at most behind each prompt"),
         redco::field<"temperature">(&o::temperature, "0: the most likely token, else draw"),
         redco::field<"top_k">(&o::top_k, "draw from the k most likely; 0: from all"),
@@ -92,14 +92,9 @@ void continue_prompts(Model const& model, my_options const& o) {
     for (std::size_t i = 0; i < texts.size(); ++i) deployer.log().banner(o.prompt[i], {}, texts[i]);
 }
 
-int main(int argc, char** argv) try {
-  my_options const o =
-      redco::options::parse_or_exit<my_options>(argc, argv, "Continues prompts with a decoder.").values;
-  if (o.prompt.empty()) throw redco::error(redco::exit_code::usage, "no prompt is given; write --prompt \"a text\"");
-  std::visit([&](auto const& model) { continue_prompts(model, o); },
-             redco::from_config<redco::decoders>(o.model).model);
-  return 0;
-} catch (redco::error const& e) {
-  std::cerr << "error: " << e.what() << std::endl;
-  return static_cast<int>(e.code());
+int main(int argc, char** argv) {
+  return redco::main_of<my_options>(argc, argv, "Continues prompts with a decoder.", [](my_options const& o) {
+    std::visit([&](auto const& model) { continue_prompts(model, o); },
+               redco::from_config<redco::decoders>(o.model).model);
+  });
 }

@@ -2,6 +2,7 @@
 //
 //   summarize --model FOLDER --train train.jsonl --eval dev.jsonl --n-model-shards 2 --beams 4
 
+#include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/token_ids.hpp>
@@ -19,7 +20,6 @@
 #include <redco/pipeline/predict.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/optimizer/adamw.hpp>
-#include <redco/options/parse.hpp>
 
 #include <iostream>
 
@@ -35,9 +35,9 @@ struct my_options {
     using o = my_options;
     return redco::fields(
         redco::field<"deployer">(&o::deployer, "where to run"),
-        redco::field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
-        redco::field<"train">(&o::train, "JSONL of documents and summaries to learn"),
-        redco::field<"eval">(&o::eval, "JSONL of those to measure"),
+        redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
+        redco::required_field<"train">(&o::train, "JSONL of documents and summaries to learn"),
+        redco::required_field<"eval">(&o::eval, "JSONL of those to measure"),
         redco::field<"document">(&o::document, "key of a document"),
         redco::field<"summary">(&o::summary, "key of its summary"),
         redco::field<"prefix">(&o::prefix, "text in front of every document, such as T5's \"summarize: \""),
@@ -123,11 +123,10 @@ int summarize(Model const& model, redco::options::resolved<my_options> const& op
   return code;
 }
 
-int main(int argc, char** argv) try {
-  auto const options = redco::options::parse_or_exit<my_options>(argc, argv, "Trains a model to summarize.");
-  auto const found = redco::from_config<redco::encoder_decoders>(options.values.model);
-  return std::visit([&](auto const& model) { return summarize(model, options); }, found.model);
-} catch (redco::error const& e) {
-  std::cerr << "error: " << e.what() << std::endl;
-  return static_cast<int>(e.code());
+int main(int argc, char** argv) {
+  return redco::main_of<my_options>(
+      argc, argv, "Trains a model to summarize.", [](my_options const& o, auto const& options) {
+        auto const found = redco::from_config<redco::encoder_decoders>(o.model);
+        return std::visit([&](auto const& model) { return summarize(model, options); }, found.model);
+      });
 }

@@ -360,6 +360,7 @@
 #include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
 #include <redco/run/loss_totals.hpp>
+#include <redco/run/main_of.hpp>
 #include <redco/run/metrics_log.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/prepared_batch.hpp>

@@ -9,6 +9,15 @@ function(run)
   endif()
 endfunction()
 
+# The program trains, and ends a mesh that cannot hold the model with one sentence and its exit code.
+function(check_program)
+  run(${ARGV})
+  execute_process(COMMAND ${ARGV} --mesh 1x3 RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL 64 OR NOT out MATCHES "error: [^\n]*legal widths are 1, 2, 4, 8")
+    message(FATAL_ERROR "an illegal mesh ends with ${status}, not 64:\n${out}")
+  endif()
+endfunction()
+
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 set(program ${CMAKE_CURRENT_LIST_DIR}/main.cpp)
@@ -36,7 +45,7 @@ if(WAY STREQUAL "pkg_config")
   execute_process(COMMAND ${PKG_CONFIG_PROGRAM} --cflags --libs redco OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
   run(${CXX} ${program} -o ${WORK}/consumer ${flags})
-  run(${WORK}/consumer)
+  check_program(${WORK}/consumer)
   return()
 endif()
 
@@ -86,7 +95,7 @@ redco_add_shard_report(NAME small_report MODEL small HEADER redco_models/small.h
 run(${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE_PROGRAM}
   -DCMAKE_PREFIX_PATH=${WORK}/prefix -DREDCO_TORCH_ROOT=${TORCH_ROOT})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/consumer)
+check_program(${WORK}/build/consumer)
 foreach(file 1x2.md 1x2.json 1x2.html 2x4.md 2x4.json 2x4.html)
   if(NOT EXISTS ${WORK}/build/report_${file})
     message(FATAL_ERROR "the build wrote no report_${file}")

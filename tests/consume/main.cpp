@@ -19,20 +19,25 @@ bool tokenizes() {
 bool tokenizes() { return true; }
 #endif
 
-int main() {
+struct my_options {
+  redco::deployer_options deployer = {.mesh = redco::mesh{.dp = 1, .mp = 2}, .resume = "none"};
+  static constexpr auto fields() { return redco::fields(redco::field<"deployer">(&my_options::deployer)); }
+};
+
+int main(int argc, char** argv) {
   if (!tokenizes()) return 2;
-  auto const line = redco::collate([](std::span<double const> xs) {
-                      at::Tensor const x = at::tensor(std::vector<double>(xs.begin(), xs.end())).to(at::kFloat).unsqueeze(1);
-                      return point_batch{x, 3 * x - 1};
-                    }) |
-                    redco::loss([](auto const& net, point_batch const& b) { return (net(b.x) - b.y).square().mean(); });
-  redco::model_of<redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 1>>> const model;
-  redco::deployer_options options;
-  options.mesh = redco::mesh{.dp = 1, .mp = 2};
-  options.resume = "none";
-  redco::deployer deployer(options);
-  redco::trainer trainer(deployer, model, line, redco::adamw{.lr = 0.05});
-  std::vector<double> const xs{-1, -0.5, 0, 0.25, 0.5, 1, 2};
-  int const code = trainer.fit(xs, {.epochs = 60, .global_batch = 7, .save_last = false});
-  return code != 0 ? code : trainer.summary().train_loss.value_or(1) < 0.2 ? 0 : 1;
+  return redco::main_of<my_options>(argc, argv, [](my_options const& o) {
+    auto const line =
+        redco::collate([](std::span<double const> xs) {
+          at::Tensor const x = at::tensor(std::vector<double>(xs.begin(), xs.end())).to(at::kFloat).unsqueeze(1);
+          return point_batch{x, 3 * x - 1};
+        }) |
+        redco::loss([](auto const& net, point_batch const& b) { return (net(b.x) - b.y).square().mean(); });
+    redco::model_of<redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 1>>> const model;
+    redco::deployer deployer(o.deployer);
+    redco::trainer trainer(deployer, model, line, redco::adamw{.lr = 0.05});
+    std::vector<double> const xs{-1, -0.5, 0, 0.25, 0.5, 1, 2};
+    int const code = trainer.fit(xs, {.epochs = 60, .global_batch = 7, .save_last = false});
+    return code != 0 ? code : trainer.summary().train_loss.value_or(1) < 0.2 ? 0 : 1;
+  });
 }

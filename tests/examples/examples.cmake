@@ -29,7 +29,9 @@ expect(0 "### To be\n-+\n" generate --model "${WORK}/llama" --prompt "To be" --p
   --max-new-tokens 4 --mesh 2x1 ${quiet})
 expect(0 "To be" generate --model "${WORK}/llama" --prompt "To be" --max-new-tokens 8 --temperature 0.9 --top-p 0.8 ${quiet})
 expect(64 "top_p" generate --model "${WORK}/llama" --prompt "To be" --temperature 1 --top-p 1.5 ${quiet})
-expect(64 "--prompt" generate --model "${WORK}/llama" ${quiet})
+expect(64 "error: required and not given: --prompt TEXT... .texts to continue" generate --model "${WORK}/llama" ${quiet})
+expect(64 "error: required and not given: --model TEXT .*, --prompt" generate)
+expect(64 "error: required and not given: --model TEXT .*, --train TEXT .*, --eval TEXT" summarize)
 expect(65 "bart, which this program does not run" generate --model "${WORK}/bart" --prompt "To be" ${quiet})
 expect(65 "nothing: No such file" generate --model "${WORK}/nothing" --prompt "To be" ${quiet})
 

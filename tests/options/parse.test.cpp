@@ -69,6 +69,19 @@ struct same_name_twice {
   }
 };
 
+struct needy {
+  std::string model;
+  std::vector<std::string> text;
+  std::int64_t width = 0;
+  int epochs = 3;
+  static constexpr auto fields() {
+    return redco::fields(redco::required_field<"model">(&needy::model, "folder of the model"),
+                         redco::required_field<"text">(&needy::text, "files to learn"),
+                         redco::required_field<"width">(&needy::width, "features"),
+                         redco::field<"epochs">(&needy::epochs));
+  }
+};
+
 }  // namespace option_test
 
 template <>
@@ -260,4 +273,31 @@ TEST_CASE("the printed table says value and source of every option") {
 
 TEST_CASE("two members of one name are refused") {
   CHECK_THROWS_AS(given<option_test::same_name_twice>({}), redco::error);
+}
+
+TEST_CASE("required options that are not given are named, all of them, with what they are") {
+  using option_test::needy;
+  auto const refused = [](std::vector<char const*> words) {
+    try {
+      given<needy>(std::move(words));
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+      return std::string(e.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(refused({}) ==
+        "required and not given: --model TEXT (folder of the model), --text TEXT... (files to learn), --width INTEGER "
+        "(features)");
+  CHECK(refused({"--text", "a", "--model", "", "--width", "0"}) ==
+        "required and not given: --model TEXT (folder of the model)");
+  CHECK(given<needy>({"--text", "a", "--model", "m", "--width=0"}).values.model == "m");
+  config_file const file(R"({"model": "m", "text": ["a", "b"]})");
+  CHECK(refused({"--config", file.path.c_str()}) == "required and not given: --width INTEGER (features)");
+  try {
+    given<needy>({"--help"});
+    FAIL("help is thrown");
+  } catch (redco::options::help_requested const& help) {
+    CHECK(std::string(help.what()).find("folder of the model (required)") != std::string::npos);
+  }
 }

@@ -35,6 +35,8 @@ class decoding {
     pass_.cache = &cache_;
     if constexpr (given<key_mask>) {
       at::Tensor const prompt = net.template get<key_mask>();
+      if (!prompt.any(1).all().template item<bool>())
+        throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
       shown_ = at::cat({prompt, at::ones({prompt.size(0), more}, at::kBool)}, 1);
       places_ = (shown_.to(at::kLong).cumsum(1) - 1).clamp_min(0);
     }

@@ -17,6 +17,7 @@ struct field_of {
 
   Type Class::*member;
   std::string_view about;
+  bool required = false;  ///< its default stands for nothing: who fills the struct has to give it
 
   static constexpr std::string_view name() { return Name.view(); }
 };
@@ -25,6 +26,12 @@ struct field_of {
 template <fixed_string Name, class Class, class Type>
 constexpr field_of<Name, Class, Type> field(Type Class::*member, std::string_view about = {}) {
   return {member, about};
+}
+
+/// A member that has to be given: `required_field<"model">(&options::model, "folder of the model")`.
+template <fixed_string Name, class Class, class Type>
+constexpr field_of<Name, Class, Type> required_field(Type Class::*member, std::string_view about = {}) {
+  return {member, about, true};
 }
 
 /// What a reflected struct returns from its `static constexpr auto fields()`: its fields, in the order in which they

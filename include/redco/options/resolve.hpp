@@ -18,7 +18,8 @@ namespace redco::options {
 /// options to the same list. A member `n_model_shards` is the flag `--n-model-shards` and the key "n_model_shards"; a
 /// bool has `--quiet` and `--no-quiet`; a list takes the words that follow it and may be repeated.
 ///
-/// Errors: exit_code::usage for what is unknown (with the nearest name) or does not fit its type; exit_code::data for a
+/// Errors: exit_code::usage for what is unknown (with the nearest name), does not fit its type, or is required and not
+/// given; exit_code::data for a
 /// file that is missing or not JSON; `help_requested` for --help.
 template <reflected Options>
 resolved<Options> resolve(int argc, char const* const* argv, std::string_view about = {}) {

@@ -22,6 +22,7 @@ struct entry {
   std::string about;  // its sentence
   std::string kind;   // INTEGER, f32|bf16, ...; empty for a bool
   bool is_list = false;
+  bool required = false;  // its default is no answer
   std::function<void(std::vector<std::string> const&)> read_texts;
   std::function<void(option_value const&)> read;
   std::function<option_value()> write;
@@ -70,6 +71,7 @@ void collect(Options& object, std::vector<entry>& entries) {
         }
       }
       entries.push_back(entry_of(field.name(), field.about, member));
+      entries.back().required = field.required;
     }
   });
 }

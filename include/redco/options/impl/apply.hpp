@@ -13,6 +13,9 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 namespace redco::options::detail {
 
@@ -29,7 +32,7 @@ inline std::string help_text(std::vector<entry> const& entries, std::string_view
   text += "\noptions:\n";
   for (std::size_t i = 0; i < entries.size(); ++i) {
     text += "  " + padded(left[i], width) + "  " + entries[i].about + (entries[i].about.empty() ? "(" : " (") +
-            shown(entries[i].write()) + ")\n";
+            (entries[i].required ? "required" : shown(entries[i].write())) + ")\n";
   }
   text +=
       "  " + padded("--config FILE", width) + "  JSON object with the same names, overruled by options given here\n";
@@ -70,6 +73,21 @@ inline void apply_file(std::vector<entry>& entries, std::string const& path) {
   }
 }
 
+/// An empty text or list given for a required option is no answer either: a shell's unset variable gives it.
+inline bool missing(entry const& e) {
+  option_value const value = e.write();
+  auto const* const text = std::get_if<std::string>(&value);
+  auto const* const words = std::get_if<list>(&value);
+  return e.source == provenance::standard || (text != nullptr && text->empty()) || (words != nullptr && words->empty());
+}
+
+inline void check_required(std::vector<entry> const& entries) {
+  std::string names;
+  for (entry const& e : entries)
+    if (e.required && missing(e)) names += (names.empty() ? "" : ", ") + e.flag + " " + e.kind + " (" + e.about + ")";
+  if (!names.empty()) throw error(exit_code::usage, "required and not given: " + names);
+}
+
 REDCO_INLINE void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::string_view about) {
   command_line const line = read_command_line(entries, argc, argv);
   if (line.help) throw help_requested(help_text(entries, argc > 0 ? argv[0] : "program", about));
@@ -79,6 +97,7 @@ REDCO_INLINE void apply(std::vector<entry>& entries, int argc, char const* const
     assign(entries[i], provenance::flag, entries[i].flag, line.texts[i],
            [&](option_value const&) { entries[i].read_texts(line.texts[i]); });
   }
+  check_required(entries);
 }
 
 }  // namespace redco::options::detail

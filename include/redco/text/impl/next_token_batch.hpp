@@ -5,6 +5,8 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 
 namespace redco {
 
@@ -28,23 +30,25 @@ REDCO_INLINE token_batch next_token_batch(std::span<std::string const> texts, st
   return batch;
 }
 
-REDCO_INLINE at::Tensor prompt_ids(std::span<std::string const> texts) {
-  std::size_t length = texts.empty() ? 0 : texts.front().size();
-  for (std::string const& text : texts) length = std::min(length, text.size());
-  at::Tensor const ids =
-      at::empty({static_cast<std::int64_t>(texts.size()), static_cast<std::int64_t>(length)}, at::kLong);
-  auto* id = ids.data_ptr<std::int64_t>();
-  for (std::string const& text : texts)
-    for (std::size_t t = 0; t < length; ++t) *id++ = static_cast<unsigned char>(text[t]);
-  return ids;
+REDCO_INLINE padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most) {
+  std::vector<std::vector<std::int64_t>> rows;
+  for (std::string const& text : texts) {
+    std::size_t const bytes = std::min(text.size(), static_cast<std::size_t>(most));
+    auto& row = rows.emplace_back();
+    for (char const c : std::string_view(text).substr(text.size() - bytes))
+      row.push_back(static_cast<unsigned char>(c));
+  }
+  return padded_in_front(rows, 0);
 }
 
-REDCO_INLINE std::vector<std::string> texts_of(at::Tensor const& ids) {
-  at::Tensor const dense = ids.contiguous();
-  auto const* id = dense.const_data_ptr<std::int64_t>();
+REDCO_INLINE std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts) {
+  at::Tensor const dense = ids.contiguous(), padding = prompts.mask.logical_not().sum(1);
+  auto const* const id = dense.const_data_ptr<std::int64_t>();
+  auto const* const skipped = padding.const_data_ptr<std::int64_t>();
   std::vector<std::string> texts(static_cast<std::size_t>(dense.size(0)));
-  for (std::string& text : texts)
-    for (std::int64_t t = 0; t < dense.size(1); ++t) text += static_cast<char>(*id++);
+  for (std::int64_t row = 0; row < dense.size(0); ++row)
+    for (std::int64_t t = skipped[row]; t < dense.size(1); ++t)
+      texts[static_cast<std::size_t>(row)] += static_cast<char>(id[row * dense.size(1) + t]);
   return texts;
 }
 

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <redco/options/resolve.hpp>
+#include <redco/options/resolved.hpp>
+#include <redco/meta/fields.hpp>
+
+#include <functional>
+#include <string_view>
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+/// What `program` returns; what it throws is told on standard error and becomes the exit code.
+int exit_code_of(std::function<int()> const& program);
+
+}  // namespace detail
+
+/// The whole of a program's main: reads its options, calls `body(options)` and returns the exit code. `body` returns an int or
+/// nothing, and may take the `options::resolved<Options>` as a second argument, which also tells where each value came from.
+///
+///   int main(int argc, char** argv) {
+///     return redco::main_of<my_options>(argc, argv, "Trains a model.", [](my_options const& o) {
+///       redco::deployer deployer(o.deployer);
+///       ...
+///     });
+///   }
+///
+/// Whatever leaves `body`, or is wrong with the options, ends the program with one sentence on standard error: an `error` with its
+/// own exit code, any other exception with 70. --help prints `about` and all options.
+template <reflected Options, class Body>
+int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
+  return detail::exit_code_of([&]() -> int {
+    options::resolved<Options> const given = options::resolve<Options>(argc, argv, about);
+    auto const call = [&]() -> decltype(auto) {
+      if constexpr (std::is_invocable_v<Body&, Options const&, options::resolved<Options> const&>) {
+        return body(given.values, given);
+      } else {
+        return body(given.values);
+      }
+    };
+    if constexpr (std::is_void_v<decltype(call())>) {
+      call();
+      return 0;
+    } else {
+      return call();
+    }
+  });
+}
+
+/// main_of without a sentence for --help.
+template <reflected Options, class Body>
+int main_of(int argc, char const* const* argv, Body&& body) {
+  return main_of<Options>(argc, argv, std::string_view(), body);
+}
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/run/impl/main_of.hpp>
+#endif
