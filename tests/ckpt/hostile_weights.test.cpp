@@ -181,7 +181,7 @@ void add_shapes(corpus& all) {
   all.refuse("unsigned integer", safetensors_bytes(one("\"U8\"", "[\"8\"]", "[0,8]"), e8));
   all.refuse("unsigned integer", safetensors_bytes(one("\"U8\"", "[true]", "[0,8]"), e8));
   all.refuse("not an array", safetensors_bytes(one("\"U8\"", "8", "[0,8]"), e8));
-  all.refuse("64 bits", safetensors_bytes(one("\"U8\"", "[" + big + "]", "[0,8]"), e8));
+  all.refuse("unsigned integer", safetensors_bytes(one("\"U8\"", "[" + big + "]", "[0,8]"), e8));
   all.refuse("overflows", safetensors_bytes(one("\"U8\"", "[4294967296,4294967296]", "[0,0]")));
   all.refuse("overflows", safetensors_bytes(one("\"F64\"", "[2305843009213693952]", "[0,0]")));
   all.refuse("beyond 2^63-1", safetensors_bytes(one("\"U8\"", "[9223372036854775808]", "[0,0]")));
@@ -221,7 +221,7 @@ void add_ranges(corpus& all) {
   all.refuse("beyond the end", safetensors_bytes("{" + entry("a", 0, 8) + "}", e8.substr(1)));
   all.refuse("overlaps", safetensors_bytes("{" + entry("a", 0, 8) + "," + entry("z", 4, 4) + "}", e8));
   all.refuse("hole", safetensors_bytes("{" + entry("a", 0, 8) + "," + entry("z", 9, 9) + "}", e8));
-  all.refuse("64 bits", safetensors_bytes(one("\"U8\"", "[8]", "[0," + big + "]"), e8));
+  all.refuse("two unsigned integers", safetensors_bytes(one("\"U8\"", "[8]", "[0," + big + "]"), e8));
   all.refuse("two unsigned integers", safetensors_bytes(one("\"U8\"", "[8]", "null"), e8));
   all.refuse("overlaps", safetensors_bytes("{" + entry("a", 0, 8) + "," + entry("z", 0, 1) + "}", e8));
   std::string alike = "{";  // each would be given memory of its own

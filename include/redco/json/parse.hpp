@@ -11,9 +11,10 @@
 namespace redco {
 
 /// Parses one JSON text, all of it, in time linear in its size. Besides what JSON forbids, it refuses what readers
-/// disagree about: a key twice in one object, an integer that does not fit into 64 bits, NUL anywhere, and more than
-/// the limits allow. A number with a point or an exponent stays a double (4.0 is no integer). A byte order mark in
-/// front is skipped.
+/// disagree about: a key twice in one object, NUL anywhere, and more than the limits allow. A number with a point, an
+/// exponent or more than 64 bits is a double, so that whoever reads an integer refuses it, and nobody else (4.0 is no
+/// integer, and other programs write 1000000000000000019884624838656 for "no limit"). A byte order mark in front is
+/// skipped.
 ///
 /// Errors: exit_code::data, "source:line:column: why".
 json_value parse_json(std::string_view text, std::string const& source, json_limits limits = {});

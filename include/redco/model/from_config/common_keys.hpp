@@ -27,6 +27,7 @@ inline void read_common_keys(config_reader& c, std::string_view architecture, bo
   c.only("chunk_size_feed_forward", 0);
   c.only("torchscript", false);
   c.skip({"_name_or_path",
+          "_attn_implementation_autoset",
           "transformers_version",
           "torch_dtype",
           "dtype",
