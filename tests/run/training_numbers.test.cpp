@@ -1,0 +1,190 @@
+#include "training.hpp"
+
+#include "parity/reference.hpp"
+#include "tests_folder.hpp"
+
+#include <redco/run/predictor.hpp>
+#include <redco/run/trainer.hpp>
+#include <redco/text/next_token_batch.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/stored_names/gpt2.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/predict.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/cosine.hpp>
+#include <redco/optimizer/linear_decay.hpp>
+#include <redco/optimizer/sgd.hpp>
+#include <redco/json/read.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+// Whole runs against what transformers and torch recorded: tests/training/make_training.py says how.
+namespace training_numbers {
+
+using doubles = std::vector<double>;
+using texts = std::vector<std::string>;
+
+redco::gpt2_config const sizes{.vocab = 127, .context = 16, .width = 20, .heads = 2, .layers = 2, .inner = 36};
+redco::mesh const meshes[] = {{1, 1}, {2, 1}, {1, 2}};
+
+std::filesystem::path recorded() { return tests_folder() / "training"; }
+
+auto lm() {
+  return redco::collate(
+             [](std::span<std::string const> some) { return redco::next_token_batch(some, sizes.context); }) |
+         redco::loss([](auto const& net, redco::token_batch const& b) {
+           return redco::cross_entropy(net(b.input_ids), b.labels);
+         }) |
+         redco::predict([](auto const& net, redco::token_batch const& b) {
+           at::Tensor const logit = net(b.input_ids).tensor().select(1, 1).select(1, 'e').to(at::kDouble).contiguous();
+           return doubles(logit.const_data_ptr<double>(), logit.const_data_ptr<double>() + logit.numel());
+         });
+}
+
+/// The texts such that the sampler visits them in the recorded order.
+texts visited_in(texts const& all, std::vector<std::size_t> const& order, std::uint64_t seed, int epoch) {
+  redco::sampler const places(std::ssize(all), seed);
+  texts arranged(all.size());
+  for (std::size_t place = 0; place < all.size(); ++place)
+    arranged[static_cast<std::size_t>(places.at(epoch, static_cast<std::int64_t>(place)))] = all[order[place]];
+  return arranged;
+}
+
+/// How far rounding may take a run from the recorded one. The runs are chaotic enough that a wrong rule is a thousand times off.
+struct bounds {
+  double numbers, parameters;
+};
+bounds bounds_of(redco::dtype type) { return type == redco::dtype::f64 ? bounds{1e-9, 1e-9} : bounds{2e-5, 2e-5}; }
+
+void check_close(char const* what, doubles const& found, doubles const& wanted, double bound) {
+  REQUIRE(found.size() == wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    INFO(what << " " << i + 1 << ": " << found[i] << ", recorded " << wanted[i]);
+    CHECK(std::abs(found[i] - wanted[i]) <= bound * std::max(1.0, std::abs(wanted[i])));
+  }
+}
+
+void check_parameters(std::filesystem::path const& saved, std::filesystem::path const& wanted, double bound) {
+  auto const found = parity::read_all(saved / "model.safetensors");
+  auto const all = parity::read_all(wanted);
+  REQUIRE(found.size() == all.size());
+  for (auto const& [name, value] : all) {
+    INFO(name);
+    REQUIRE(found.contains(name));
+    CHECK((found.at(name).to(at::kDouble) - value).abs().max().item<double>() <= bound);
+  }
+}
+
+redco::deployer_options place(std::filesystem::path const& workdir, redco::mesh const& on, redco::dtype type) {
+  redco::deployer_options o = run_test::in(workdir, on);
+  o.dtype = type;
+  return o;
+}
+
+template <class Optimizer>
+void check_run(Optimizer const& optimizer) {
+  redco::json_value const expected = redco::read_json(recorded() / "expected.json");
+  std::string const name(Optimizer::name);
+  redco::json_value const& run = expected["runs"][name];
+  auto const all = expected["texts"].get<texts>();
+  for (redco::dtype const type : {redco::dtype::f64, redco::dtype::f32}) {
+    for (redco::mesh const& on : meshes) {
+      INFO(name << " on " << on.dp << "x" << on.mp << (type == redco::dtype::f64 ? " in f64" : " in f32"));
+      run_test::silence const quiet;
+      temporary_folder const folder;
+      redco::deployer deployer(place(folder.path / "run", on, type));
+      redco::trainer trainer(deployer, redco::gpt2{sizes}, lm(), optimizer);
+      trainer.start_from(recorded() / "model");
+      doubles losses, rates, norms, evaluations;
+      int const code = trainer.fit(
+          all, {.epochs = 4,
+                .global_batch = 7,
+                .micro_batch = 2,
+                .train_of_epoch =
+                    [&](int epoch) {
+                      auto const order = expected["order"][static_cast<std::size_t>(epoch)];
+                      return redco::examples<std::string>(
+                          visited_in(all, order.get<std::vector<std::size_t>>(), deployer.options().seed, epoch));
+                    },
+                .eval = expected["held_out"].get<texts>(),
+                .save_last = false,
+                .save_argmin = {},
+                .on_step =
+                    [&](redco::fit_event const& e) {
+                      losses.push_back(e.loss);
+                      rates.push_back(e.lr);
+                      norms.push_back(e.grad_norm);
+                    },
+                .on_epoch = [&](redco::fit_event const& e) { evaluations.push_back(e.metrics.at("loss")); }});
+      REQUIRE(code == 0);
+      auto const [numbers, parameters] = bounds_of(type);
+      check_close("learning rate", rates, run["lr"].get<doubles>(), 1e-14);
+      check_close("loss", losses, run["loss"].get<doubles>(), numbers);
+      check_close("gradient norm", norms, run["grad_norm"].get<doubles>(), numbers);
+      check_close("evaluation", evaluations, run["evaluation"].get<doubles>(), numbers);
+      trainer.save_model(folder.path / "model");
+      check_parameters(folder.path / "model", recorded() / (name + ".safetensors"), parameters);
+    }
+  }
+}
+
+redco::adamw const run_of_adamw{.lr = redco::cosine{.peak = 4e-3, .warmup = 3},
+                                .beta1 = 0.9,
+                                .beta2 = 0.99,
+                                .eps = 1e-4,
+                                .weight_decay = 0.1,
+                                .clip_norm = 1.45};
+
+TEST_CASE("a run with AdamW gives the numbers of transformers and torch") { check_run(run_of_adamw); }
+
+TEST_CASE("a run with SGD gives the numbers of transformers and torch") {
+  check_run(redco::sgd{.lr = redco::linear_decay{.peak = 0.2, .warmup = 4},
+                       .momentum = 0.8,
+                       .nesterov = true,
+                       .weight_decay = 0.05,
+                       .clip_norm = 1.6});
+}
+
+TEST_CASE("evaluation and prediction know no dropout: they give the numbers of transformers") {
+  redco::json_value const expected = redco::read_json(recorded() / "expected.json");
+  auto const held_out = expected["held_out"].get<texts>();
+  redco::gpt2 model{sizes};
+  model.config.dropout = 0.4;
+  for (redco::mesh const& on : meshes) {
+    INFO(on.dp << "x" << on.mp);
+    run_test::silence const quiet;
+    temporary_folder const folder;
+    redco::deployer deployer(place(folder.path, on, redco::dtype::f64));
+    redco::trainer trainer(deployer, model, lm(), run_of_adamw);
+    trainer.start_from(recorded() / "model");
+    doubles predicted;
+    REQUIRE(trainer.fit(held_out, {.epochs = 0,
+                                   .micro_batch = 2,
+                                   .eval = held_out,
+                                   .metrics =
+                                       [&](std::span<std::string const>, std::span<double const> outputs) {
+                                         predicted.assign(outputs.begin(), outputs.end());
+                                         return redco::metric_map{};
+                                       },
+                                   .save_last = false}) == 0);
+    check_close("evaluation", {trainer.evaluation().at("loss")}, {expected["evaluated"].get<double>()}, 1e-12);
+    check_close("prediction", predicted, expected["predicted"].get<doubles>(), 1e-12);
+    check_close("prediction", redco::predictor(trainer).predict(held_out, 4), expected["predicted"].get<doubles>(),
+                1e-12);
+  }
+}
+
+}  // namespace training_numbers
