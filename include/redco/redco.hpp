@@ -224,6 +224,7 @@
 #include <redco/report/widths_text.hpp>
 
 #include <redco/tensor/arithmetic.hpp>
+#include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/rank_environment.hpp>

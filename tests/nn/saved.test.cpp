@@ -4,6 +4,8 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/comm/ranks.hpp>
+#include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/cost/cost_of.hpp>
@@ -19,15 +21,29 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace saved_test {
 
+/// A dtype and who multiplies in it: every machine tests them all.
+struct product_case {
+  redco::dtype compute;
+  redco::bf16_path path;
+
+  std::string name() const { return std::string(redco::name_of(compute)) + " " + std::string(redco::name_of(path)); }
+};
+constexpr product_case product_cases[] = {{redco::dtype::f32, redco::bf16_path::blas},
+                                          {redco::dtype::bf16, redco::bf16_path::onednn},
+                                          {redco::dtype::bf16, redco::bf16_path::packed},
+                                          {redco::dtype::bf16, redco::bf16_path::blas}};
+
 struct observation {
   std::int64_t saved = 0;     ///< bytes that autograd saved, parameters and the batch left out
   std::int64_t declared = 0;  ///< what the facts say
   std::int64_t peak = 0;      ///< measured
+  std::int64_t library = 0;   ///< what oneDNN took beside it for the time of a call
   redco::cost planned;
   redco::traffic traffic;
 };
@@ -64,8 +80,10 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
     }
     rank.mp.reset_counters();
     rank.memory->reset_peak();
+    redco::library_memory()->reset_peak();
     forward().backward();
     o.peak = rank.memory->peak();
+    o.library = redco::library_memory()->peak();
     o.traffic = rank.mp.counters();
     o.declared = declared_bytes(redco::facts_of(model, s.load), s);
     o.planned = redco::cost_of(model, redco::sgd{}, s);
@@ -102,6 +120,7 @@ void check_peak(std::vector<observation> const& all) {
     auto const planned = static_cast<double>(o.planned.memory.peak()), measured = static_cast<double>(o.peak);
     UNSCOPED_INFO("planned " << planned << " measured " << measured << " ratio " << planned / measured);
     CHECK(std::abs(planned / measured - 1) < 0.05);
+    CHECK(o.library < (std::int64_t{4} << 20));
   }
 }
 
@@ -156,13 +175,15 @@ TEST_CASE("parallel branches save and send what they declare: one gradient enter
 
 TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is the planned one") {
   for (int const mp : {1, 2, 3})
-    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
+    for (product_case const& one : product_cases)
       for (double const dropout : {0.0, 0.1})
         for (bool const recompute : {false, true}) {
-          INFO("mp " << mp << " " << redco::name_of(compute) << " dropout " << dropout << " recompute " << recompute);
+          INFO("mp " << mp << " " << one.name() << " dropout " << dropout << " recompute " << recompute);
+          redco::forced_bf16_path const forced(one.path);
           redco::gpt2 const model{
               {.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = dropout}};
-          check_language_model(model, {.mesh = {1, mp}, .load = {8, 80}, .compute = compute, .recompute = recompute});
+          check_language_model(model,
+                               {.mesh = {1, mp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute});
         }
 }
 
@@ -170,10 +191,11 @@ TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, les
   redco::gpt2 const plain{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = 0.1}};
   redco::sequence_parallel<redco::gpt2> const model{plain.config};
   for (int const mp : {1, 2, 3})
-    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
+    for (product_case const& one : product_cases)
       for (bool const recompute : {false, true}) {
-        INFO("mp " << mp << " " << redco::name_of(compute) << " recompute " << recompute);
-        redco::setup const s{.mesh = {1, mp}, .load = {8, 80}, .compute = compute, .recompute = recompute};
+        INFO("mp " << mp << " " << one.name() << " recompute " << recompute);
+        redco::forced_bf16_path const forced(one.path);
+        redco::setup const s{.mesh = {1, mp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute};
         check_language_model(model, s);
         auto const bytes = [&](auto const& m) { return redco::cost_of(m, redco::sgd{}, s).memory.activations; };
         if (mp > 1) CHECK(bytes(model) < bytes(plain));
@@ -181,17 +203,22 @@ TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, les
 }
 
 TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the lengths of its sides") {
-  redco::t5 const model{{.vocab = 101, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 3}};
+  redco::t5 const model{
+      {.vocab = 101, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 3}};
   at::Tensor const source = at::arange(8 * 29, at::kLong).remainder(101).view({8, 29});
   at::Tensor const target = at::arange(8 * 17, at::kLong).remainder(97).view({8, 17});
   for (int const mp : {1, 2})
-    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
+    for (product_case const& one : product_cases)
       for (bool const recompute : {false, true}) {
-        INFO("mp " << mp << " " << redco::name_of(compute) << " recompute " << recompute);
+        INFO("mp " << mp << " " << one.name() << " recompute " << recompute);
+        redco::forced_bf16_path const forced(one.path);
         redco::setup const s{
-            .mesh = {1, mp}, .load = {8, 17, 29}, .compute = compute, .recompute = recompute, .prefetch = 0};
+            .mesh = {1, mp}, .load = {8, 17, 29}, .compute = one.compute, .recompute = recompute, .prefetch = 0};
         auto const all = observe(
-            model, s, [&] { return std::vector<at::Tensor>{source, target, target.flip(0)}; },
+            model, s,
+            [&] {
+              return std::vector<at::Tensor>{source, target, target.flip(0)};
+            },
             [](auto const& net, std::vector<at::Tensor> const& b) {
               return redco::cross_entropy(net.template with<redco::encoder_input>(b[0])(b[1]), b[2]).sum;
             });
@@ -202,9 +229,10 @@ TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the len
 
 TEST_CASE("autograd saves exactly what an MLP's layers declare, and the peak is the planned one") {
   for (int const mp : {1, 2, 3})
-    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16}) {
-      INFO("mp " << mp << " " << redco::name_of(compute));
-      redco::setup const s{.mesh = {1, mp}, .load = {640, 1}, .compute = compute, .prefetch = 0};
+    for (product_case const& one : product_cases) {
+      INFO("mp " << mp << " " << one.name());
+      redco::forced_bf16_path const forced(one.path);
+      redco::setup const s{.mesh = {1, mp}, .load = {640, 1}, .compute = one.compute, .prefetch = 0};
       auto const all = observe(
           mlp{}, s,
           [&] {

@@ -44,4 +44,11 @@ class memory_counter final : public c10::MemoryReportingInfoBase {
   std::atomic<std::int64_t> peak_{0};
 };
 
+/// Counts what a library takes for the time of one call and gives back, such as oneDNN for its products: no tensors, and
+/// different from one version and CPU to another. One for each thread; a `memory_counter::scope` of it goes around such calls.
+inline std::shared_ptr<memory_counter> const& library_memory() {
+  thread_local auto const counter = std::make_shared<memory_counter>();
+  return counter;
+}
+
 }  // namespace redco

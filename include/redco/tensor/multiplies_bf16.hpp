@@ -6,16 +6,20 @@
 
 namespace redco {
 
-/// Whether the CPU has instructions that multiply bf16 (AMX-BF16, AVX512-BF16): there it is faster than f32.
-inline bool multiplies_bf16() {
+/// What a CPU has to multiply bf16 with, the fastest first.
+enum class bf16_instructions : unsigned char { amx, avx512, none };
+
+/// This CPU's.
+inline bf16_instructions cpu_bf16_instructions() {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
-  bool const amx_bf16 = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & (1u << 22)) != 0;
-  bool const avx512_bf16 = __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & (1u << 5)) != 0;
-  return amx_bf16 || avx512_bf16;
-#else
-  return false;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & (1u << 22)) != 0) return bf16_instructions::amx;
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & (1u << 5)) != 0) return bf16_instructions::avx512;
 #endif
+  return bf16_instructions::none;
 }
+
+/// Whether the CPU has instructions that multiply bf16: there it is faster than f32.
+inline bool multiplies_bf16() { return cpu_bf16_instructions() != bf16_instructions::none; }
 
 }  // namespace redco

@@ -4,9 +4,14 @@
 #include <redco/tensor/detail/function_ref.hpp>
 #include <redco/tensor/torch.hpp>
 
+#include <ATen/Parallel.h>
+
 #include <cstdint>
 
 namespace redco::detail {
+
+/// Whether `parallel` would not share work with other threads here.
+inline bool computes_alone() { return at::get_num_threads() == 1 || at::in_parallel_region(); }
 
 /// Calls f(begin, end) on parts of [0, n) from the threads that ATen's own operators use: at most at::get_num_threads()
 /// of the caller, none smaller than `grain`. In such a part ATen and BLAS compute alone. f touches no autograd state,

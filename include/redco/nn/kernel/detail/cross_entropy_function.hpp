@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/kernel/detail/bf16_linear.hpp>
+#include <redco/nn/kernel/detail/bf16_product.hpp>
 #include <redco/nn/kernel/detail/cross_entropy_composed.hpp>
 #include <redco/nn/kernel/detail/gemm.hpp>
 #include <redco/nn/kernel/detail/vocabulary_rows.hpp>
@@ -44,8 +44,8 @@ inline std::int64_t logits_stride(std::int64_t columns) { return columns < 4096 
 
 /// c = a b; the rows of a and c may lie apart.
 inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
-  if (lacks_bf16(a)) {
-    bf16_product(c, a.size(1), rows_of(a), matrix_of(b));
+  if (is_bf16(a)) {
+    bf16_product(c, a, b);
   } else {
     at::mm_out(c, a, b);
   }
@@ -53,8 +53,8 @@ inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
 
 /// logits = h W^T + bias; the rows of logits may lie apart.
 inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard const& head) {
-  if (lacks_bf16(h)) {
-    bf16_product(logits, h.size(1), rows_of(h), matrix_of(head.weight, true), head.bias);
+  if (is_bf16(h)) {
+    bf16_product(logits, h, head.weight.t(), head.bias);
   } else if (head.bias.defined()) {
     at::addmm_out(logits, head.bias, h, head.weight.t());
   } else {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <redco/nn/kernel/detail/gemm_matrix.hpp>
+#include <redco/nn/kernel/detail/packed_product.hpp>
+#include <redco/tensor/bf16_path.hpp>
+
 #include <redco/tensor/torch.hpp>
 
 #include <dlfcn.h>
@@ -25,14 +29,6 @@ blas_gemm<T, Sum> find_blas_gemm() {
   return reinterpret_cast<blas_gemm<T, Sum>>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// A row-major matrix for gemm: `transposed` takes the rows for columns.
-template <class T>
-struct matrix {
-  T const* data;
-  std::int64_t stride;
-  bool transposed = false;
-};
-
 /// From one row of a matrix to the next, in elements; no less than a row where there is one only.
 inline std::int64_t row_step(at::Tensor const& x) { return std::max(x.stride(0), x.size(1)); }
 
@@ -43,11 +39,24 @@ at::Tensor as_tensor(matrix<T> m, std::int64_t rows, std::int64_t columns) {
       .to(c10::CppTypeToScalarType<Sum>::value);
 }
 
-/// c[m, n] = alpha a[m, k] b[k, n] + beta c, row-major, summed in `Sum`. The calling thread computes alone where it is
-/// one of a parallel region.
+/// A 2-D tensor or its transpose, one of whose strides is 1.
+template <class T>
+matrix<T> matrix_of(at::Tensor const& x) {
+  if (x.stride(1) == 1) return {x.const_data_ptr<T>(), row_step(x), false};
+  return {x.const_data_ptr<T>(), std::max(x.stride(1), x.size(0)), true};
+}
+
+/// The same numbers as matrix_of takes them.
+inline at::Tensor with_unit_stride(at::Tensor const& x) {
+  bool const rows = x.stride(1) == 1 && x.stride(0) >= x.size(1),
+             columns = x.stride(0) == 1 && x.stride(1) >= x.size(0);
+  return rows || columns ? x : x.contiguous();
+}
+
+/// c[m, n] = alpha a[m, k] b[k, n] + beta c by the BLAS, row-major, summed in `Sum`.
 template <class T, class Sum>
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a, matrix<T> b, Sum beta, Sum* c,
-          std::int64_t stride) {
+void blas_gemm_call(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a, matrix<T> b, Sum beta,
+                    Sum* c, std::int64_t stride) {
   static auto const blas = find_blas_gemm<T, Sum>();
   if (blas == nullptr) {
     auto out = at::from_blob(c, {m, n}, {stride, 1}, c10::CppTypeToScalarType<Sum>::value);
@@ -60,6 +69,17 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a
   auto const lda = static_cast<int>(a.stride), ldb = static_cast<int>(b.stride), ldc = static_cast<int>(stride);
   char const ta = a.transposed ? 'T' : 'N', tb = b.transposed ? 'T' : 'N';
   blas(&tb, &ta, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, c, &ldc);
+}
+
+/// The same by who is fastest. The calling thread computes alone where it is one of a parallel region.
+template <class T, class Sum>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a, matrix<T> b, Sum beta, Sum* c,
+          std::int64_t stride) {
+  if constexpr (std::is_same_v<T, at::BFloat16>) {
+    if (bf16_path_in_use() == bf16_path::packed)
+      return packed_product<Sum>{m, n, k, a, b, c, stride, alpha, beta}.run();
+  }
+  blas_gemm_call(m, n, k, alpha, a, b, beta, c, stride);
 }
 
 }  // namespace redco::kernel::detail
