@@ -300,6 +300,7 @@
 #include <redco/ckpt/output_file.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/read_parts.hpp>
+#include <redco/ckpt/repair_checkpoints.hpp>
 #include <redco/ckpt/safetensors_entry.hpp>
 #include <redco/ckpt/safetensors_plan.hpp>
 #include <redco/ckpt/safetensors_reader.hpp>

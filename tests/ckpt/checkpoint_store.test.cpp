@@ -115,7 +115,9 @@ TEST_CASE("sweeping removes what dead runs left and repairs what they did not se
   store.sweep(lock);
   redco::manifest newest = facts_of(6);
   newest.best = {{"min_loss", {0.5, 6}}, {"max_f1", {0.1, 5}}};
-  store.repair(newest);
+  newest.names = {"epoch_1"};
+  CHECK((store.repair(newest) == std::map<std::string, redco::manifest::best_value>{{"min_loss", {0.5, 6}}}));
+  CHECK(std::filesystem::read_symlink(folder / "ckpts/epoch_1") == "step_6");
   CHECK(!std::filesystem::exists(folder / "ckpts/.tmp-step_9-run-a"));
   CHECK(!std::filesystem::exists(folder / "ckpts/.trash-step_1-run-b"));
   CHECK(std::filesystem::exists(folder / "ckpts/.corrupt-step_3"));

@@ -3,7 +3,9 @@
 #include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/find_checkpoint.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
+#include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/ckpt/write_manifest.hpp>
 
 #include <redco/comm/in_process_group.hpp>
 
@@ -107,6 +109,34 @@ TEST_CASE("a damaged checkpoint is put aside with a warning, and the one before 
     CHECK(look(folder.path).found->facts.step == 5);
     CHECK(look(folder.path, folder / "ckpts/.corrupt-step_12").failure.code == redco::exit_code::data);
   }
+}
+
+TEST_CASE("a checkpoint of a newer format is refused, neither put aside nor passed over") {
+  temporary_folder const folder;
+  for (std::int64_t const step : {3, 5}) save_alone(folder.path, step);
+  auto const path = folder / "ckpts/step_5/manifest.json";
+  redco::manifest newer = redco::read_manifest(path.parent_path());
+  newer.format = redco::manifest::newest_format + 1;
+  ckpt_test::put(path, redco::write_manifest(newer));
+  for (std::string const& resume : {std::string("auto"), (folder / "ckpts/step_5").string()}) {
+    auto const result = look(folder.path, resume);
+    CHECK(result.failure.code == redco::exit_code::data);
+    CHECK(ckpt_test::has(result.failure.text, "checkpoint format 3"));
+    CHECK(result.warnings.empty());
+    CHECK(std::filesystem::exists(path));
+  }
+}
+
+TEST_CASE("a checkpoint under another step's name is not taken for that step") {
+  temporary_folder const folder;
+  for (std::int64_t const step : {3, 7}) save_alone(folder.path, step);
+  std::filesystem::rename(folder / "ckpts/step_7", folder / "ckpts/step_8");
+  auto const result = look(folder.path);
+  REQUIRE(result.found);
+  CHECK(result.found->facts.step == 3);
+  CHECK(ckpt_test::has(result.warnings, "says step 7"));
+  std::filesystem::rename(folder / "ckpts/step_3", folder / "mine");
+  CHECK(look("elsewhere", folder / "mine").found->facts.step == 3);
 }
 
 TEST_CASE("any flipped bit of any file is found") {

@@ -2,7 +2,9 @@
 
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/write_manifest.hpp>
+#include <redco/ckpt/xxh64.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -19,7 +21,8 @@ redco::manifest rich_manifest() {
   facts.rng = {std::numeric_limits<std::uint64_t>::max(), 1200};
   facts.data = {43, 5000};
   facts.best = {{"min_loss", {2.1300000000000003e-20, 1000}}, {"max \"f1\" \\", {-7.0, 800}}};
-  facts.config_xxh64 = 0x00ab;
+  facts.names = {"epoch_2", "min_loss"};
+  facts.config = {{"global_batch", "8"}, {"optimizer.lr.peak", "0.001"}};
   facts.tensors["h.0.mlp.up.weight"] = {
       redco::file_dtype::bf16,
       {5, 7},
@@ -29,6 +32,13 @@ redco::manifest rich_manifest() {
   facts.files["parameters-0of2.safetensors"] = {524416, 0xfedcba9876543210};
   facts.files["parameters-1of2.safetensors"] = {1, 0};
   return facts;
+}
+
+/// The text as format 1 has it, without a hash: what parsing itself finds.
+std::string unsealed(redco::manifest facts) {
+  facts.format = 1;
+  std::string const text = redco::write_manifest(facts);
+  return text.substr(0, text.rfind(",\n \"manifest_xxh64\"")) + "\n}\n";
 }
 
 std::string replaced(std::string text, std::string const& from, std::string const& to) {
@@ -46,7 +56,12 @@ TEST_CASE("a manifest read back is the manifest that was written, and its text i
   CHECK(redco::write_manifest(redco::read_manifest(text, "m")) == text);
   CHECK(text.find("\"format\"") < text.find("\"redco\""));
   CHECK(ckpt_test::has(text, "\"xxh64\": \"fedcba9876543210\""));
-  CHECK(ckpt_test::has(text, "\"config_xxh64\": \"00000000000000ab\""));
+  std::string const config = "global_batch=8\noptimizer.lr.peak=0.001\n";
+  CHECK(ckpt_test::has(text, "\"config_xxh64\": \"" + redco::xxh64::text_of(redco::xxh64::of(config)) + "\""));
+  std::string const end = ",\n \"manifest_xxh64\": \"";
+  std::size_t const seal = text.rfind(end);
+  REQUIRE(seal != std::string::npos);
+  CHECK(text.substr(seal) == end + redco::xxh64::text_of(redco::xxh64::of(text.substr(0, seal))) + "\"\n}\n");
 }
 
 TEST_CASE("the manifest of the documentation is read, and keys that are added to the format are ignored") {
@@ -61,10 +76,48 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
   CHECK(facts.mesh == redco::mesh{2, 2});
   CHECK(facts.best.at("min_loss") == redco::manifest::best_value{2.13, 1000});
   CHECK(facts.tensors.at("h.0.mlp.up.weight").parts.at(0).shape == std::vector<std::int64_t>{256, 512});
+  // The hash came with format 2, which is not believed without it.
+  auto const bare = ckpt_test::error_of([&] {
+    redco::read_manifest(
+        replaced(replaced(text, "\"later\":[1]", "\"names\":[],\"config\":{}"), "\"format\":1", "\"format\":2"), "m");
+  });
+  CHECK(bare.code == redco::exit_code::data);
+  CHECK(ckpt_test::has(bare.text, "does not end with its XXH64"));
+}
+
+TEST_CASE("a manifest with any one bit of it flipped is refused") {
+  std::string const text = redco::write_manifest(rich_manifest());
+  std::size_t accepted = 0, elsewhere = 0;
+  for (std::size_t bit = 0; bit < 8 * text.size(); ++bit) {
+    std::string flipped = text;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    auto const failure = ckpt_test::error_of([&] { redco::read_manifest(flipped, "m"); });
+    accepted += failure.code == redco::exit_code::done;
+    elsewhere += failure.code != redco::exit_code::done && failure.code != redco::exit_code::data;
+  }
+  CHECK(text.size() > 1000);
+  CHECK(accepted == 0);
+  CHECK(elsewhere == 0);
+}
+
+TEST_CASE("numbers that no run reaches are refused, also where the hash is right") {
+  auto const refused = [](auto change, std::string const& why) {
+    redco::manifest facts = rich_manifest();
+    change(facts);
+    auto const failure = ckpt_test::error_of([&] { redco::read_manifest(redco::write_manifest(facts), "m"); });
+    INFO(failure.text);
+    CHECK(failure.code == redco::exit_code::data);
+    CHECK(ckpt_test::has(failure.text, why));
+  };
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  refused([](redco::manifest& facts) { facts.step = most; }, "\"step\"");
+  refused([](redco::manifest& facts) { facts.epoch = std::int64_t{1} << 31; }, "\"epoch\"");
+  refused([](redco::manifest& facts) { facts.epoch_position = 5001; }, "epoch_position");
+  refused([](redco::manifest& facts) { facts.best["min_loss"].step = most; }, "best.min_loss");
 }
 
 TEST_CASE("a manifest that is not valid is refused, naming the place") {
-  std::string const text = redco::write_manifest(rich_manifest());
+  std::string const text = unsealed(rich_manifest());
   struct wrong {
     std::string from, to, why;
   };
@@ -76,10 +129,10 @@ TEST_CASE("a manifest that is not valid is refused, naming the place") {
   add("\"step\": 1200", "\"step\": \"1200\"", "\"step\"");
   add("\"dp\": 3", "\"dp\": 3000000000", "mesh.dp");
   add("\"run\": \"5f0c-aa\"", "\"run\": \"../x\"", "\"run\"");
-  add("\"format\": 1", "\"format\": 2", "formats 1 to 1");
+  add("\"format\": 1", "\"format\": 3", "formats 1 to 2");
   add("\"format\": 1", "\"format\": 0", "format 0");
-  add("\"00000000000000ab\"", "\"ab\"", "hash");
-  add("\"00000000000000ab\"", "\"00000000000000xy\"", "hash");
+  add("\"fedcba9876543210\"", "\"ab\"", "hash");
+  add("\"fedcba9876543210\"", "\"fedcba98765432xy\"", "hash");
   add("\"BF16\"", "\"BF17\"", "dtype");
   add("\"parameters-1of2.safetensors\",", "\"../parameters-1of2.safetensors\",", "plain file name");
   add("\"parameters-1of2.safetensors\",", "\"/etc/passwd\",", "plain file name");

@@ -1,8 +1,11 @@
 #include "support.hpp"
 
+#include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
+#include <redco/ckpt/repair_checkpoints.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
+#include <redco/ckpt/sweep_checkpoints.hpp>
 
 #include <redco/comm/ranks.hpp>
 
@@ -154,6 +157,60 @@ TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or th
       CHECK((found->facts.step == 1 || found->facts.step == 2));
     }
   }
+}
+
+TEST_CASE("a run killed after any call of a save goes on with its best checkpoint and its epochs'") {
+  redco::mesh const mesh{1, 2};
+  // Saves step 2 again, as an evaluation and then the end of its epoch do, killed after `calls` calls.
+  auto const killed = [&](std::filesystem::path const& workdir, bool swaps, int calls) {
+    recording_ops ops(workdir);
+    ops.can_exchange = swaps;
+    redco::save_options first = saving(workdir, mesh, 1);
+    first.facts.best = {{"min_loss", {3, 1}}};
+    first.pointers = {"min_loss"};
+    save_on(mesh, first, ops);
+    ops.log.clear();
+    ops.fail_at = calls;
+    redco::save_options second = saving(workdir, mesh, 2);
+    second.facts.best = {{"min_loss", {2, 2}}};
+    second.pointers = {"min_loss"};
+    second.keep_last = 1;
+    bool const died = ckpt_test::error_of([&] {
+                        save_on(mesh, second, ops);
+                        second.pointers = {"epoch_0"};
+                        save_on(mesh, second, ops);
+                      }).code != redco::exit_code::done;
+    return died;
+  };
+  int windows = 0;
+  for (bool const swaps : {true, false}) {
+    for (int calls = 0;; ++calls) {
+      temporary_folder const folder;
+      bool const died = killed(folder.path, swaps, calls);
+      INFO("killed after call " << calls << (swaps ? ", names can be swapped" : ""));
+      redco::workdir_lock const lock(folder.path);
+      redco::sweep_checkpoints(lock, "run-b");
+      auto found = redco::find_checkpoint(folder.path, "auto").value();
+      auto const ckpts = folder / "ckpts";
+      auto const before = std::filesystem::read_symlink(ckpts / "min_loss");
+      auto const best = redco::repair_checkpoints(lock, found);
+      REQUIRE((best == found.facts.best));
+      std::int64_t const step = best.at("min_loss").step;
+      windows += before != "step_" + std::to_string(step);
+      CHECK(step == found.facts.step);
+      recording_ops ops(folder.path);
+      for (std::int64_t const later : {3, 4, 5}) {
+        redco::save_options next = saving(folder.path, mesh, later);
+        next.facts.best = best;
+        next.keep_last = 1;
+        save_on(mesh, next, ops);
+      }
+      CHECK(redco::check_checkpoint(ckpts / "min_loss").step == step);
+      for (std::string const& name : found.facts.names) CHECK(redco::check_checkpoint(ckpts / name).step == step);
+      if (!died) break;
+    }
+  }
+  CHECK(windows > 10);
 }
 
 TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothing unfinished remains") {

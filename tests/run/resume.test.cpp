@@ -135,6 +135,44 @@ TEST_CASE("a manifest tells where the run stands, and pointers name the last, th
   CHECK(kept == (lowest.step == 10 ? 2u : lowest.step == 8 ? 2u : 3u));
 }
 
+TEST_CASE("the best checkpoint outlives a kill between its save and its name") {
+  temporary_folder folder;
+  mlp_options o = resume_options(4);
+  o.keep_last = 1;
+  REQUIRE(fit_mlp(in(folder.path), o).code == 0);
+  auto const ckpts = folder.path / "ckpts";
+  double const best = redco::read_manifest(ckpts / "step_4").best.at("min_loss").value;
+  for (char const* const name : {"ckpts/min_loss", "ckpts/last", "ckpts/last_ckpt.txt", "min_metrics.json"})
+    std::filesystem::remove(folder.path / name);
+  o.max_steps = 12;
+  REQUIRE(fit_mlp(resume_at(folder.path), o, 13, {}, {}, {.lr = 4}).code == 0);  // from now on only worse
+  CHECK(redco::read_manifest(ckpts / "last").best.at("min_loss").value == best);
+  CHECK(redco::read_manifest(ckpts / "min_loss").step == 4);
+  CHECK(redco::parse_json(content_of(folder.path / "min_metrics.json"), "min")["loss"].get<double>() == best);
+}
+
+TEST_CASE("a finished run that is started again writes what is missing") {
+  temporary_folder folder;
+  REQUIRE(fit_mlp(in(folder.path), resume_options(0)).code == 0);
+  std::string const best = content_of(folder.path / "min_metrics.json");
+  std::filesystem::remove(folder.path / "min_metrics.json");
+  std::filesystem::remove(folder.path / "ckpts/min_loss");
+  REQUIRE(fit_mlp(resume_at(folder.path), resume_options(0)).losses.empty());
+  CHECK(content_of(folder.path / "min_metrics.json") == best);
+  CHECK(std::filesystem::exists(folder.path / "ckpts/min_loss/manifest.json"));
+}
+
+TEST_CASE("a run that goes on from elsewhere keeps its own best") {
+  temporary_folder folder, other;
+  REQUIRE(fit_mlp(in(folder.path), resume_options(4)).code == 0);
+  redco::deployer_options where = in(other.path);
+  where.resume = (folder.path / "ckpts/last").string();
+  outcome const rest = fit_mlp(where, resume_options(8), 13, {}, {}, {.lr = 4});
+  REQUIRE(rest.code == 0);
+  CHECK(redco::read_manifest(other.path / "ckpts/min_loss").best.at("min_loss").step == 8);
+  CHECK(rest.log.find("looked for anew") != std::string::npos);
+}
+
 TEST_CASE("every k-th step is saved, also where it ends an epoch and nothing else is saved") {
   temporary_folder folder;
   mlp_options o = resume_options(0);

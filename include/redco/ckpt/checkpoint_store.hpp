@@ -15,8 +15,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redco {
@@ -35,7 +37,7 @@ template <file_ops Ops = posix_file_ops> class checkpoint_store {
 
   /// Where the files of a checkpoint are written until it is complete.
   std::filesystem::path unfinished(std::int64_t step) const {
-    return directory_ / (".tmp-" + checkpoint_names::of_step(step) + "-" + run_);
+    return directory_ / (std::string(unfinished_mark) + checkpoint_names::of_step(step) + "-" + run_);
   }
 
   /// Makes the directory for the unfinished checkpoint, empty.
@@ -96,13 +98,19 @@ template <file_ops Ops = posix_file_ops> class checkpoint_store {
     }
   }
 
-  /// Sets the pointers that a crash between commit and `point` left behind: last, and the best ones the manifest knows.
-  void repair(manifest const& newest) {
-    point(newest.step, {});
-    for (auto const& [metric, best] : newest.best) {
-      std::string const target = checkpoint_names::of_step(best.step);
-      if (detail::plain_name(metric) && std::filesystem::is_directory(directory_ / target)) link(metric, target);
+  /// Sets the pointers that a crash between commit and `point` left behind: last, the names that the newest checkpoint
+  /// was saved under, and the best ones that it knows. To be called before `retain`, which removes what no pointer
+  /// names. Returns the best values whose checkpoints are there.
+  std::map<std::string, manifest::best_value> repair(manifest const& newest) {
+    point(newest.step, newest.names);
+    std::map<std::string, manifest::best_value> there;
+    for (auto const& [name, best] : newest.best) {
+      if (!saved_by_this_run(best.step)) continue;
+      check_name(name);
+      link(name, checkpoint_names::of_step(best.step));
+      there[name] = best;
     }
+    return there;
   }
 
   /// Removes all but the newest `keep_last` checkpoints of this run, oldest first. What a pointer names stays, and so
@@ -126,17 +134,24 @@ template <file_ops Ops = posix_file_ops> class checkpoint_store {
   }
 
   /// Removes what dead runs left unfinished in the locked working directory. The lock is the proof that they are dead.
+  /// A checkpoint that was to replace an older one, which has lost its name, gets that name.
   void sweep(workdir_lock const& lock) {
+    std::filesystem::path const folder = lock.workdir() / checkpoint_names::folder;
     std::error_code absent;
     std::vector<std::filesystem::path> left;
-    for (auto const& entry : std::filesystem::directory_iterator(lock.workdir() / checkpoint_names::folder, absent)) {
+    for (auto const& entry : std::filesystem::directory_iterator(folder, absent)) {
       std::string const name = entry.path().filename().string();
-      if (name.starts_with(".tmp-") || name.starts_with(".trash-")) left.push_back(entry.path());
+      if (name.starts_with(unfinished_mark) || name.starts_with(trash_mark)) left.push_back(entry.path());
+    }
+    for (auto const& path : left) {
+      if (path.filename().string().starts_with(trash_mark)) finish_replacing(folder, path);
     }
     for (auto const& path : left) disk_.remove_all(path);
   }
 
  private:
+  static constexpr std::string_view unfinished_mark = ".tmp-", trash_mark = ".trash-";
+
   static void check_name(std::string const& name) {
     if (!detail::plain_name(name) || checkpoint_names::step_of(name) || name == checkpoint_names::pointer_file) {
       throw error(
@@ -146,9 +161,21 @@ template <file_ops Ops = posix_file_ops> class checkpoint_store {
   }
 
   std::filesystem::path trash(std::int64_t step) const {
-    return directory_ / (".trash-" + checkpoint_names::of_step(step) + "-" + run_);
+    return directory_ / (std::string(trash_mark) + checkpoint_names::of_step(step) + "-" + run_);
   }
-  std::filesystem::path temporary(std::string const& name) const { return directory_ / (".tmp-" + name + "-" + run_); }
+  std::filesystem::path temporary(std::string const& name) const {
+    return directory_ / (std::string(unfinished_mark) + name + "-" + run_);
+  }
+
+  /// Where names cannot be swapped, `commit` may die after the old checkpoint lost its name and before the new got it.
+  void finish_replacing(std::filesystem::path const& folder, std::filesystem::path const& old) {
+    std::string const rest = old.filename().string().substr(trash_mark.size());  // step_4-run
+    std::filesystem::path const complete = folder / (std::string(unfinished_mark) + rest);
+    std::filesystem::path const to = folder / rest.substr(0, rest.find('-'));
+    if (std::filesystem::exists(to) || !std::filesystem::exists(complete / "manifest.json")) return;
+    disk_.rename(complete, to);
+    disk_.sync_directory(folder);
+  }
 
   void link(std::string_view name, std::string const& target) {
     std::filesystem::path const path = temporary(std::string(name));

@@ -14,7 +14,8 @@ namespace redco {
 
 /// Fills every rank's parts with the weights of a model's files, which name and lay them out as `names` say. As
 /// `load_parameters`: each byte is read once, floating types are converted, what does not belong is error 65 with the first
-/// 20 differences. Tensors that match a pattern in `unread` may be in the files without being wanted.
+/// 20 differences. Tensors that match a pattern in `unread` may be in the files without being wanted. A checkpoint of ours is
+/// read by the model's own names.
 void load_model(weights_source const& weights, std::span<stored_name const> names,
                 std::span<std::string_view const> unread, std::span<state_part const> parts, rank_context& rank);
 

@@ -32,7 +32,8 @@ struct stored_tensor {
 /// By name.
 using tensor_table = std::map<std::string, stored_tensor>;
 
-/// What `manifest.json` says about a checkpoint (format 1). Keys may be added to the format, none renamed.
+/// What `manifest.json` says about a checkpoint (format 2). Keys may be added to the format, none renamed. Format 1, of
+/// redco before its first release, has neither names nor configuration nor a hash of itself.
 struct manifest {
   struct file_facts {
     std::uint64_t bytes = 0;
@@ -56,7 +57,7 @@ struct manifest {
   };
 
   /// The newest format that this library reads and the one that it writes.
-  static constexpr std::int64_t newest_format = 1;
+  static constexpr std::int64_t newest_format = 2;
 
   std::int64_t format = newest_format;
   std::string redco = "0.1.0";  ///< the version that wrote it
@@ -68,7 +69,8 @@ struct manifest {
   random_facts rng;
   data_facts data;
   std::map<std::string, best_value> best;
-  std::uint64_t config_xxh64 = 0;
+  std::vector<std::string> names;  ///< that it was saved under besides `last`: epoch_3, min_loss
+  std::map<std::string, std::string> config;  ///< what the run was told, by name: "optimizer.lr" is "0.001"
   tensor_table tensors;
   std::map<std::string, file_facts> files;
 

@@ -58,7 +58,10 @@ std::filesystem::path save_checkpoint_with(Ops& ops, save_options const& options
   });
 
   step_by_step([&] {
-    if (first) store.commit(detail::merged(options.facts, shares));
+    if (!first) return std::string();
+    manifest facts = detail::merged(options.facts, shares);
+    facts.names = options.pointers;
+    store.commit(facts);
     return std::string();
   });
 

@@ -15,6 +15,7 @@ namespace redco {
 struct weights_source {
   tensor_table tensors;
   std::shared_ptr<open_files const> files;
+  bool own_names = false;  ///< of a checkpoint: tensors are named and lie as the model has them
 };
 
 /// Opens weights from outside: a `.safetensors` file, an index of several (`.json`), a directory with

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/ckpt/detail/manifest_seal.hpp>
 #include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/manifest.hpp>
 #include <redco/ckpt/xxh64.hpp>
@@ -22,7 +23,7 @@ namespace redco {
 
 namespace detail {
 
-// Views that tell cereal how format 1 spells the manifest. Only this header knows cereal; reading is strict and does
+// Views that tell cereal how format 2 spells the manifest. Only this header knows cereal; reading is strict and does
 // without.
 
 /// A map as an object whose keys are the map's own. `View` shows a value.
@@ -32,6 +33,12 @@ template <class Map, class View> struct keyed_view {
   template <class Archive> void save(Archive& archive) const {
     for (auto const& [name, value] : map) archive(cereal::make_nvp(name.c_str(), View{value}));
   }
+};
+
+struct text_view {
+  std::string const& text;
+
+  std::string save_minimal(auto const&) const { return text; }
 };
 
 /// [value, step]
@@ -95,6 +102,13 @@ struct data_view {
   }
 };
 
+/// Of the lines `name=value`, names sorted.
+inline std::uint64_t config_hash(std::map<std::string, std::string> const& config) {
+  std::string lines;
+  for (auto const& [name, value] : config) lines += name + "=" + value + "\n";
+  return xxh64::of(lines);
+}
+
 }  // namespace detail
 
 /// The manifest as the text of `manifest.json`, keys in the format's order, names sorted: the same manifest, the same
@@ -119,11 +133,15 @@ inline std::string write_manifest(manifest const& facts) {
             cereal::make_nvp("rng", detail::random_view{facts.rng}),
             cereal::make_nvp("data", detail::data_view{facts.data}),
             cereal::make_nvp("best", detail::keyed_view<decltype(facts.best), detail::best_view>{facts.best}),
-            cereal::make_nvp("config_xxh64", xxh64::text_of(facts.config_xxh64)),
+            cereal::make_nvp("names", facts.names),
+            cereal::make_nvp("config", detail::keyed_view<decltype(facts.config), detail::text_view>{facts.config}),
+            cereal::make_nvp("config_xxh64", xxh64::text_of(detail::config_hash(facts.config))),
             cereal::make_nvp("tensors", detail::keyed_view<tensor_table, detail::tensor_view>{facts.tensors}),
             cereal::make_nvp("files", detail::keyed_view<decltype(facts.files), detail::file_view>{facts.files}));
   }
-  return text.str() + "\n";
+  std::string all = text.str();
+  all.resize(all.rfind("\n}"));
+  return all + detail::manifest_seal(all);
 }
 
 }  // namespace redco

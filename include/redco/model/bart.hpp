@@ -17,6 +17,7 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/sum.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 
@@ -90,5 +91,9 @@ struct bart {
 
   bart_config config;
 };
+
+/// In stored_names/bart.hpp.
+template <>
+struct stored_names<bart>;
 
 }  // namespace redco

@@ -10,6 +10,7 @@
 #include <redco/layer/tanh_layer.hpp>
 
 #include <redco/model/bert_encoder.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -47,5 +48,9 @@ struct bert {
 
   bert_config config;
 };
+
+/// In stored_names/bert.hpp.
+template <>
+struct stored_names<bert>;
 
 }  // namespace redco

@@ -15,6 +15,7 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/sum.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -66,5 +67,9 @@ struct gpt2 {
 
   gpt2_config config;
 };
+
+/// In stored_names/gpt2.hpp.
+template <>
+struct stored_names<gpt2>;
 
 }  // namespace redco

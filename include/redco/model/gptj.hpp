@@ -16,6 +16,7 @@
 #include <redco/layer/rotary_angles.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -63,5 +64,9 @@ struct gptj {
 
   gptj_config config;
 };
+
+/// In stored_names/gptj.hpp.
+template <>
+struct stored_names<gptj>;
 
 }  // namespace redco

@@ -5,6 +5,7 @@
 #include <redco/layer/rotary_angles.hpp>
 
 #include <redco/model/swiglu_decoder.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -49,5 +50,11 @@ struct llama_tied {
 
   llama_config config;
 };
+
+/// In stored_names/llama.hpp.
+template <>
+struct stored_names<llama>;
+template <>
+struct stored_names<llama_tied>;
 
 }  // namespace redco

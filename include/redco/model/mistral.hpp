@@ -5,6 +5,7 @@
 #include <redco/layer/sliding_window.hpp>
 
 #include <redco/model/swiglu_decoder.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -45,5 +46,11 @@ struct mistral_tied {
 
   mistral_config config;
 };
+
+/// In stored_names/mistral.hpp.
+template <>
+struct stored_names<mistral>;
+template <>
+struct stored_names<mistral_tied>;
 
 }  // namespace redco

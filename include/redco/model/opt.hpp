@@ -15,6 +15,7 @@
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -64,5 +65,9 @@ struct opt {
 
   opt_config config;
 };
+
+/// In stored_names/opt.hpp.
+template <>
+struct stored_names<opt>;
 
 }  // namespace redco

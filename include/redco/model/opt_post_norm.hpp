@@ -16,6 +16,7 @@
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -68,5 +69,9 @@ struct opt_post_norm {
 
   opt_post_norm_config config;
 };
+
+/// In stored_names/opt.hpp.
+template <>
+struct stored_names<opt_post_norm>;
 
 }  // namespace redco

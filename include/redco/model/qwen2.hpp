@@ -6,6 +6,7 @@
 #include <redco/layer/sliding_window.hpp>
 
 #include <redco/model/swiglu_decoder.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -47,5 +48,11 @@ struct qwen2_tied {
 
   qwen2_config config;
 };
+
+/// In stored_names/qwen2.hpp.
+template <>
+struct stored_names<qwen2>;
+template <>
+struct stored_names<qwen2_tied>;
 
 }  // namespace redco

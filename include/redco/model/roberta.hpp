@@ -10,6 +10,7 @@
 #include <redco/layer/tanh_layer.hpp>
 
 #include <redco/model/bert_encoder.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -51,5 +52,9 @@ struct roberta {
 
   roberta_config config;
 };
+
+/// In stored_names/roberta.hpp.
+template <>
+struct stored_names<roberta>;
 
 }  // namespace redco

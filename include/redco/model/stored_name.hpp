@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,21 +9,26 @@ namespace redco {
 
 /// Where a file keeps a parameter of ours. In both names `*` stands for the number of a repeated layer.
 struct stored_name {
-  std::string_view ours;
-  std::string_view theirs;
+  std::string_view ours = {};
+  std::string_view theirs = {};
   bool transposed = false;  ///< the file has rows and columns exchanged
   int part = 0;             ///< ours is this one of
   int parts = 1;            ///< so many that the file keeps as one tensor, one behind the other along our first extent
   int ones = 0;             ///< extents of 1 that the file has in front of ours
 };
 
-/// How files of the reference implementation name the parameters of the model M:
+/// How files name the parameters of the model M: as the model does, which is what its own checkpoints and files hold. For a
+/// model with a reference implementation, that one's names:
 ///   static constexpr std::array names{stored_name{...}, ...};       every parameter, once
 ///   static constexpr std::array unread{std::string_view("...")};  patterns of what files may hold besides
 template <class M>
-struct stored_names;
+struct stored_names {
+  static constexpr std::array<stored_name, 0> names{};
+  static constexpr std::array<std::string_view, 0> unread{};
+};
 
-/// The name in the file, and how it is kept there; null where `ours` is in no row of the table.
+/// The name in the file, and how it is kept there; null where `ours` is in no row of the table. A table without rows
+/// keeps every name.
 struct stored_place {
   std::string theirs;
   stored_name const* row = nullptr;

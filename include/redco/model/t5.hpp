@@ -9,6 +9,7 @@
 #include <redco/layer/square_root.hpp>
 
 #include <redco/model/t5_net.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -57,5 +58,11 @@ struct t5_untied {
 
   t5_config config;
 };
+
+/// In stored_names/t5.hpp.
+template <>
+struct stored_names<t5>;
+template <>
+struct stored_names<t5_untied>;
 
 }  // namespace redco

@@ -10,6 +10,7 @@
 #include <redco/layer/square_root.hpp>
 
 #include <redco/model/t5_net.hpp>
+#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -58,5 +59,11 @@ struct t5_gated_tied {
 
   t5_gated_config config;
 };
+
+/// In stored_names/t5.hpp.
+template <>
+struct stored_names<t5_gated>;
+template <>
+struct stored_names<t5_gated_tied>;
 
 }  // namespace redco

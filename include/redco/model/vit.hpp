@@ -16,6 +16,7 @@
 #include <redco/layer/sequential.hpp>
 
 #include <redco/model/model.hpp>
+#include <redco/model/stored_name.hpp>
 #include <redco/shape/extents.hpp>
 
 #include <cstdint>
@@ -79,5 +80,9 @@ struct vit {
 
   vit_config config;
 };
+
+/// In stored_names/vit.hpp.
+template <>
+struct stored_names<vit>;
 
 }  // namespace redco

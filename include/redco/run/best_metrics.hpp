@@ -34,6 +34,11 @@ class best_metrics {
 
   table const& best() const { return best_; }
 
+  /// The checkpoint of the first watched metric; empty when none is watched.
+  std::string first() const {
+    return !argmin_.empty() ? "min_" + argmin_.front() : !argmax_.empty() ? "max_" + argmax_.front() : "";
+  }
+
   /// The best values of one side, "min" or "max", by metric.
   json_value values(std::string const& side) const;
 

@@ -13,15 +13,16 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace redco {
 
-/// The place where a program runs: its mesh of ranks, its locked workdir, its log and its signals. One per process at a
-/// time; trainer and predictor borrow it.
+/// The place where a program runs: its mesh of ranks, its workdir, its log and its signals. One per process at a time;
+/// trainer and predictor borrow it.
 ///
-/// Errors: exit code 64 for ranks that form no mesh, a workdir that cannot be made or that a live run holds.
+/// Errors: exit code 64 for ranks that form no mesh.
 class deployer {
  public:
   explicit deployer(deployer_options options);
@@ -32,7 +33,14 @@ class deployer {
   std::filesystem::path const& workdir() const { return options_.workdir; }
   redco::console& console() { return console_; }
   run_log& log() { return log_; }
-  workdir_lock const& lock() const { return lock_; }
+
+  /// Takes the workdir for a run: its lock, and log.txt in it, which gets what was logged before too. A trainer does it;
+  /// who only predicts leaves the workdir alone. Once it is taken nothing happens. Errors: exit code 64 for a workdir
+  /// that cannot be made or that a live run holds.
+  void claim_workdir();
+
+  /// Requires a claimed workdir.
+  workdir_lock const& lock() const { return lock_.value(); }
 
   /// The signal that asked for an orderly end, 0 if none did.
   int stop_requested() const { return signals_.requested(); }
@@ -51,7 +59,7 @@ class deployer {
   redco::mesh mesh_;
   dtype compute_;
   redco::console console_;
-  workdir_lock lock_;
+  std::optional<workdir_lock> lock_;
   run_log log_;
   stop_signals signals_;
 };

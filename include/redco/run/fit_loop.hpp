@@ -12,7 +12,9 @@
 #include <redco/run/step_measure.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
+#include <redco/ckpt/checkpoint_names.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
+#include <redco/ckpt/repair_checkpoints.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/sweep_checkpoints.hpp>
 #include <redco/comm/rank_context.hpp>
@@ -73,12 +75,13 @@ class fit_loop {
     start();
     if (finished()) {
       if (options_.eval.size() > 0) evaluate(run_epoch_of(position_));  // a resumed run with nothing left still tells
-      return;
+      return restore_best();
     }
     if (options_.sanity_check && options_.eval.size() > 0) sanity_check();
     while (!ended()) run_epoch();
     if (options_.save_last || preempted_) save({}, true);
     if (first()) report_.preempted = preempted_ && !finished();
+    if (!preempted_) restore_best();
   }
 
  private:
@@ -114,6 +117,7 @@ class fit_loop {
     report_.started(step_, run_epoch_of(position_));
     recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_);
     if (!options_.config.empty()) recorder_->save("config.json", parse_json(options_.config, "fit_options::config"));
+    record_best();
   }
 
   void resume(found_checkpoint const& found) {
@@ -130,16 +134,19 @@ class fit_loop {
     position_ = at;
     examples_ = given;
     seed_ = facts.rng.seed;
-    best_ = best_metrics(options_.save_argmin, options_.save_argmax, facts.best);
-    saved_best_ = facts.best;
+    if (first()) report_.best = repair_checkpoints(where_.lock(), found);
+    rank_.world.barrier();
+    saved_best_ = report_.best;
+    best_ = best_metrics(options_.save_argmin, options_.save_argmax, saved_best_);
     saved_step_ = step_;
     if (!first()) return;
+    if (saved_best_ != facts.best)
+      where_.log().line("not all of its best checkpoints are in this workdir: theirs are looked for anew");
     if (seed() != where_.options().seed)
       where_.log().warning("the run goes on with seed " + std::to_string(seed()) + " of its checkpoint, not with " +
                            std::to_string(where_.options().seed));
     report_.run = facts.run;
     report_.checkpoint = found.directory;
-    report_.best = facts.best;
   }
 
   /// A few examples through evaluation, so that a mistake there shows before hours of training.
@@ -351,10 +358,24 @@ class fit_loop {
   void record_saved(std::filesystem::path const& path) {
     report_.checkpoint = path;
     report_.best = saved_best_;
+    record_best();
+  }
+
+  void record_best() {
     for (std::string const side : {"min", "max"}) {
       json_value const values = best_.values(side);
       if (!values.empty()) recorder_->save(side + "_metrics.json", values);
     }
+  }
+
+  /// Where the options ask for it, the state of the best checkpoint, evaluated.
+  void restore_best() {
+    auto const best = saved_best_.find(best_.first());
+    if (!options_.restore_best || best == saved_best_.end()) return;
+    auto const path = where_.workdir() / checkpoint_names::folder / checkpoint_names::of_step(best->second.step);
+    load_checkpoint(find_checkpoint(rank_.world, where_.workdir(), path.string()).value(), state_.parts(), rank_.world);
+    if (first()) where_.log().line("ended with " + best->first + " of step " + std::to_string(best->second.step));
+    measured(options_.eval);
   }
 
   deployer& where_;

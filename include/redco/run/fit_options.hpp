@@ -45,6 +45,9 @@ struct fit_options {
   bool sanity_check = true;  ///< evaluate a few examples before training, so that a mistake there shows at once
   /// Stop after so many evaluations (of this fit) without a better first metric of argmin, argmax; 0: never.
   int patience = 0;
+  /// End with the best checkpoint of that metric instead of the last state, however the run ends but by a signal; the
+  /// evaluation is then its own.
+  bool restore_best = false;
 
   std::int64_t save_every_steps = 0;
   int save_every_epochs = 0;                        ///< under the name epoch_<i>

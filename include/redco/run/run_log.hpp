@@ -26,6 +26,9 @@ class run_log {
   explicit run_log(console& where, std::optional<std::filesystem::path> const& file = {},
                    clock_function now = std::chrono::system_clock::now);
 
+  /// Keeps the lines in `file` from now on, behind those (1 MiB at most) that were logged while there was none.
+  void open(std::filesystem::path const& file);
+
   /// One line, or several.
   void line(std::string_view text);
 
@@ -58,6 +61,7 @@ class run_log {
   console* console_;
   clock_function now_;
   std::optional<detail::append_file> file_;
+  std::string early_;  ///< lines from before there was a file
   std::int64_t warnings_ = 0;
   std::int64_t lost_ = 0;
 };

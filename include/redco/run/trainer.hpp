@@ -44,7 +44,8 @@ namespace redco {
 ///   redco::trainer trainer(deployer, model, pipeline, redco::adamw{.lr = 3e-4});
 ///   return trainer.fit(train, {.epochs = 3, .global_batch = 16, .eval = dev});
 ///
-/// Errors on construction: exit code 64 with the legal widths when the mesh cannot hold the model.
+/// Errors on construction: exit code 64 with the legal widths when the mesh cannot hold the model, and for a workdir that
+/// cannot be used or that a live run holds.
 template <model M, class Pipeline, optimizer Optimizer>
 class trainer {
  public:
@@ -65,7 +66,9 @@ class trainer {
         pipeline_(std::move(pipeline)),
         optimizer_(std::move(optimizer)),
         plan_(plan_of(model_, where.mesh())),
-        states_(static_cast<std::size_t>(where.mesh().ranks())) {}
+        states_(static_cast<std::size_t>(where.mesh().ranks())) {
+    where.claim_workdir();
+  }
 
   dynamic_plan const& plan() const { return plan_; }
 
@@ -120,8 +123,9 @@ class trainer {
     return static_cast<int>(s.code);
   }
 
-  /// Lets the first fit start from the weights of a reference implementation's files: a safetensors file, an index of several,
-  /// or their folder. The family's redco/model/stored_names/FAMILY.hpp has to be included. Errors: exit code 65 when there are
+  /// Lets the first fit start from the weights of a checkpoint, or of files as `save_model` and reference implementations
+  /// keep them: a safetensors file, an index of several, or their folder. For a family redco/model/stored_names/FAMILY.hpp
+  /// has to be included. Errors: exit code 65 when there are
   /// no weights, or (of fit) with the first 20 differences when they are not the model's.
   void start_from(std::filesystem::path const& files) {
     start_ = [weights = open_weights(files)](rank_state<M, Optimizer>& state, rank_context& rank) {
@@ -129,7 +133,8 @@ class trainer {
     };
   }
 
-  /// Saves the weights as the reference implementation does, whose files `start_from` reads. Errors: exit code 70 before the
+  /// Saves the weights as a family's reference implementation does, those of one's own model under its own names;
+  /// `start_from` and `inference` read them. Errors: exit code 70 before the
   /// first fit, 74 when the files cannot be written.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
     where_.run([&](rank_context& rank) {
@@ -177,6 +182,8 @@ class trainer {
     if (!Pipeline::has_predict && (options.eval_predictions || options.metrics))
       throw error(exit_code::usage,
                   "eval_predictions and metrics need a prediction: add redco::predict(f) to the pipeline");
+    if (options.restore_best && (options.eval.size() == 0 || options.save_argmin.size() + options.save_argmax.size() == 0))
+      throw error(exit_code::usage, "restore_best needs an evaluation: give eval, and save_argmin or save_argmax");
     bool const fresh = states_.front() == nullptr;
     if (!fresh && options.frozen != frozen_)
       throw error(exit_code::usage, "another fit of this trainer froze other parameters: make a new trainer");

@@ -59,9 +59,8 @@ class manifest_field {
     return value_.get<std::uint64_t>();
   }
 
-  std::int64_t count() const {
-    return static_cast<std::int64_t>(whole_number(std::numeric_limits<std::int64_t>::max()));
-  }
+  /// At most 2^53: sums of counts do not overflow, and every reader of JSON agrees about them.
+  std::int64_t count() const { return static_cast<std::int64_t>(whole_number(std::uint64_t{1} << 53)); }
 
   double number() const {
     if (!value_.is_number()) fail("is not a number");

@@ -3,6 +3,7 @@
 #include <redco/ckpt/box.hpp>
 #include <redco/ckpt/detail/manifest_field.hpp>
 #include <redco/ckpt/detail/names.hpp>
+#include <redco/ckpt/detail/newer_format.hpp>
 #include <redco/ckpt/file_dtype.hpp>
 #include <redco/ckpt/manifest.hpp>
 
@@ -49,15 +50,16 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
   manifest facts;
   facts.format = top["format"].count();
   if (facts.format == 0 || facts.format > manifest::newest_format) {
-    throw error(exit_code::data, source + " has checkpoint format " + std::to_string(facts.format) + "; redco " +
-                                     manifest().redco + " reads formats 1 to " +
-                                     std::to_string(manifest::newest_format) +
-                                     ". Use the redco that wrote it, or a newer one.");
+    std::string const why = source + " has checkpoint format " + std::to_string(facts.format) + "; redco " +
+                             manifest().redco + " reads formats 1 to " + std::to_string(manifest::newest_format) +
+                             ". Use the redco that wrote it, or a newer one.";
+    if (facts.format == 0) throw error(exit_code::data, why);
+    throw newer_format(exit_code::data, why);
   }
   facts.redco = top["redco"].text();
   facts.run = top["run"].file_name();
   facts.step = top["step"].count();
-  facts.epoch = top["epoch"].count();
+  facts.epoch = static_cast<int>(top["epoch"].whole_number(std::numeric_limits<int>::max()));
   facts.epoch_position = top["epoch_position"].count();
   facts.mesh.dp = static_cast<int>(top["mesh"]["dp"].whole_number(std::numeric_limits<int>::max()));
   facts.mesh.mp = static_cast<int>(top["mesh"]["mp"].whole_number(std::numeric_limits<int>::max()));
@@ -68,7 +70,11 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
     if (pair.size() != 2) field.fail("is not [value, step]");
     facts.best[metric] = {pair[0].number(), pair[1].count()};
   });
-  facts.config_xxh64 = top["config_xxh64"].digest();
+  if (facts.format > 1) {
+    for (manifest_field const& name : top["names"].list()) facts.names.push_back(name.file_name());
+    top["config"].each(
+        [&](std::string const& name, manifest_field const& field) { facts.config[name] = field.text(); });
+  }
   top["tensors"].each(
       [&](std::string const& name, manifest_field const& field) { facts.tensors[name] = read_stored_tensor(field); });
   top["files"].each([&](std::string const& name, manifest_field const& field) {

@@ -5,6 +5,7 @@
 #include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/checkpoint_names.hpp>
 #include <redco/ckpt/detail/disk.hpp>
+#include <redco/ckpt/detail/newer_format.hpp>
 #include <redco/ckpt/input_file.hpp>
 #include <redco/config.hpp>
 
@@ -83,6 +84,8 @@ inline std::optional<found_checkpoint> find_newest(std::filesystem::path const& 
         options.warn("falling back to " + checkpoint.string() + ": the work after step " + std::to_string(step) +
                      " is done again");
       return found;
+    } catch (newer_format const&) {
+      throw;
     } catch (error const& failure) {
       if (failure.code() != exit_code::data) throw;
       ++damaged;

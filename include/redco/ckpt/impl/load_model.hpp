@@ -6,6 +6,7 @@
 #include <redco/ckpt/detail/in_file.hpp>
 #include <redco/ckpt/detail/read_once.hpp>
 #include <redco/ckpt/detail/together.hpp>
+#include <redco/ckpt/load_parameters.hpp>
 #include <redco/config.hpp>
 
 #include <string>
@@ -16,6 +17,7 @@ namespace redco {
 REDCO_INLINE void load_model(weights_source const& weights, std::span<stored_name const> names,
                              std::span<std::string_view const> unread, std::span<state_part const> parts,
                              rank_context& rank) {
+  if (weights.own_names) return load_parameters(weights, parts, rank);
   std::vector<state_part> wanted;
   detail::together(rank.world, [&] {
     wanted = detail::in_files(names, parts);

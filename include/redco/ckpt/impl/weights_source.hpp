@@ -74,8 +74,11 @@ REDCO_INLINE weights_source open_weights(std::filesystem::path const& path) {
   std::error_code unknown;  // what cannot be looked at is told by opening it
   if (std::filesystem::is_directory(path, unknown)) {
     if (std::filesystem::exists(path / "manifest.json", unknown)) {
-      weights_source source{.tensors = check_checkpoint(path).tensors,
-                            .files = std::make_shared<open_files const>(path, links::refused)};
+      // A run that goes on may move the pointer (min_loss); the checkpoint itself stays.
+      std::filesystem::path const checkpoint = std::filesystem::canonical(path);
+      weights_source source{.tensors = check_checkpoint(checkpoint).tensors,
+                            .files = std::make_shared<open_files const>(checkpoint, links::refused),
+                            .own_names = true};
       std::erase_if(source.tensors, [](auto const& tensor) { return detail::kind_of(tensor.first) != "parameters"; });
       return source;
     }

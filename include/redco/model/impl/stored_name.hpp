@@ -25,6 +25,8 @@ inline bool matches(std::string_view pattern, std::string_view text, std::string
 }  // namespace detail
 
 REDCO_INLINE stored_place place_in_file(std::span<stored_name const> names, std::string_view ours) {
+  static constexpr stored_name unchanged{};
+  if (names.empty()) return {std::string(ours), &unchanged};
   for (stored_name const& row : names) {
     std::string number;
     if (!detail::matches(row.ours, ours, number)) continue;

@@ -12,7 +12,14 @@ namespace redco {
 
 REDCO_INLINE run_log::run_log(console& where, std::optional<std::filesystem::path> const& file, clock_function now)
     : console_(&where), now_(std::move(now)) {
-  if (file) file_.emplace(*file, [this](std::string const& text) { console_->print("warning: " + text); });
+  if (file) open(*file);
+}
+
+REDCO_INLINE void run_log::open(std::filesystem::path const& file) {
+  std::scoped_lock lock(mutex_);
+  file_.emplace(file, [this](std::string const& text) { console_->print("warning: " + text); });
+  if (!early_.empty() && !file_->append(early_)) lost_ += std::count(early_.begin(), early_.end(), '\n');
+  early_.clear();
 }
 
 REDCO_INLINE void run_log::line(std::string_view text) {
@@ -38,7 +45,6 @@ REDCO_INLINE void run_log::banner(std::string_view title, std::optional<std::int
 
 REDCO_INLINE void run_log::to_file(std::string_view text) {
   std::scoped_lock lock(mutex_);
-  if (!file_) return;
   std::string const time = stamp();
   std::string lines;
   std::int64_t count = 0;
@@ -48,7 +54,12 @@ REDCO_INLINE void run_log::to_file(std::string_view text) {
     lines += time + std::string(text.substr(0, end)) + "\n";
     if (more) text.remove_prefix(end + 1);
   }
-  if (!file_->append(lines)) lost_ += count;
+  constexpr std::size_t most_early = 1 << 20;
+  if (!file_) {
+    if (early_.size() + lines.size() <= most_early) early_ += lines;
+  } else if (!file_->append(lines)) {
+    lost_ += count;
+  }
 }
 
 REDCO_INLINE std::string run_log::stamp() const {

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <redco/ckpt/xxh64.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace redco::detail {
+
+/// The end of a manifest: its last member, the XXH64 of every byte before, and the closing brace.
+inline std::string manifest_seal(std::string_view before) {
+  return ",\n \"manifest_xxh64\": \"" + xxh64::text_of(xxh64::of(before)) + "\"\n}\n";
+}
+
+enum class seal_state { absent, broken, whole };
+
+/// Whether a manifest's text ends with the hash of what is before.
+inline seal_state seal_of(std::string_view text) {
+  static std::string const form = manifest_seal("");
+  std::size_t const digits = form.find_last_of(':') + 3;
+  if (text.size() < form.size()) return seal_state::absent;
+  std::string_view const seal = text.substr(text.size() - form.size());
+  if (seal.substr(0, digits) != std::string_view(form).substr(0, digits)) return seal_state::absent;
+  return seal == manifest_seal(text.substr(0, text.size() - form.size())) ? seal_state::whole : seal_state::broken;
+}
+
+}  // namespace redco::detail

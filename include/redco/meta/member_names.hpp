@@ -1,0 +1,67 @@
+#pragma once
+
+#include <redco/meta/aggregate.hpp>
+#include <redco/meta/field_count.hpp>
+#include <redco/meta/tuple.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace redco {
+
+namespace detail {
+
+/// An object that is never made, for the addresses of its members.
+template <class T>
+union unmade {
+  char none;
+  T object;
+  constexpr unmade() : none() {}
+  constexpr ~unmade() {}
+};
+template <class T>
+inline constexpr unmade<T> example{};
+
+/// A class, because clang takes no plain pointer to a member as a template argument.
+template <class T>
+struct member_place {
+  T const* at;
+};
+
+template <auto Place>
+constexpr std::string_view written_place() {
+  return __PRETTY_FUNCTION__;
+}
+
+/// The last word before the last brace: g++ writes "(& example<T>.unmade<T>::object.T::name)}; ...", clang
+/// "{&example.object.name}]".
+constexpr std::string_view member_in(std::string_view text) {
+  constexpr std::string_view letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  std::size_t const last = text.find_last_of(letters, text.rfind('}'));
+  std::size_t const before = text.find_last_not_of(letters, last);
+  return text.substr(before + 1, last - before);
+}
+
+template <class T>
+constexpr member_place<T> place_of(T const& member) {
+  return {&member};
+}
+
+template <class T, std::size_t I>
+constexpr auto place_of_member() {
+  return place_of(hana::at_c<I>(tie_members(example<T>.object)));
+}
+
+}  // namespace detail
+
+/// The names of an aggregate's members, in the order of their declaration. The conditions of `tie_fields`.
+template <aggregate T>
+inline constexpr auto member_names = []<std::size_t... I>(std::index_sequence<I...>) {
+  return std::array<std::string_view, sizeof...(I)>{
+      detail::member_in(detail::written_place<detail::place_of_member<T, I>()>())...};
+}(std::make_index_sequence<field_count<T>>{});
+
+}  // namespace redco

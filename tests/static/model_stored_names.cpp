@@ -1,0 +1,30 @@
+// The table of a family's names is incomplete until its header is included, so that nobody reads or writes its files by
+// our names unawares; a user's model needs no table.
+#include <redco/model/bart.hpp>
+#include <redco/model/bert.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/gptj.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/mistral.hpp>
+#include <redco/model/opt.hpp>
+#include <redco/model/opt_post_norm.hpp>
+#include <redco/model/qwen2.hpp>
+#include <redco/model/roberta.hpp>
+#include <redco/model/stored_name.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/model/t5_gated.hpp>
+#include <redco/model/vit.hpp>
+
+namespace {
+
+struct own_model {};
+
+template <class... M>
+inline constexpr int tables = (0 + ... + static_cast<int>(requires { sizeof(redco::stored_names<M>); }));
+
+using namespace redco;
+static_assert(tables<own_model> == 1);
+static_assert(tables<bart, bert, gpt2, gptj, llama, llama_tied, mistral, mistral_tied, opt, opt_post_norm, qwen2, qwen2_tied,
+                     roberta, t5, t5_untied, t5_gated, t5_gated_tied, vit> == 0);
+
+}  // namespace
