@@ -1,6 +1,7 @@
 """Runs two programs of benchmarks/ step by step in turns and prints both JSON lines and the ratio of their medians.
 
-    compare.py eager    [options of bench]    PyTorch's eager mode beside the trainer: ratio of tok/s
+    compare.py eager    [options of bench]    PyTorch's eager mode beside the trainer: ratio of tok/s; it takes as many
+                                              threads as all our ranks together
     compare.py overhead [options of bench]    the hand-written loop beside the trainer: what the trainer costs
     compare.py MESH     [options of bench]    the same on another mesh: ratio of tok/s
 
@@ -22,20 +23,29 @@ def option(arguments, name, default):
     return arguments[arguments.index(name) + 1] if name in arguments else default
 
 
+def without(arguments, name):
+    at = arguments.index(name) if name in arguments else len(arguments)
+    return arguments[:at] + arguments[at + 2:]
+
+
+def peer_arguments(arguments):
+    """The workload and all options, which the peer refuses if it has none like it, but for what has no meaning there: its
+    threads are those of all our ranks, 0 being all cores, and it has one loop."""
+    replicas, shards = (int(n) for n in option(arguments, "--mesh", "1x1").split("x"))
+    threads = int(option(arguments, "--threads", 0)) * replicas * shards
+    return [*without(without(arguments, "--threads"), "--loop"), "--threads", str(threads)]
+
+
 def main():
-    mode, arguments = sys.argv[1], sys.argv[2:]
+    mode, arguments = sys.argv[1], [part for given in sys.argv[2:] for part in given.split("=", 1)]
     steps = int(option(arguments, "--steps", 13))
+    arguments = without(arguments, "--steps")
     if mode == "eager":
-        other = [sys.executable, os.path.join(HERE, "peer.py")]
-        for name in ("--dtype", "--dropout"):
-            if name in arguments:
-                other += [name, option(arguments, name, None)]
-        other.insert(2, arguments[0])
+        other = [sys.executable, os.path.join(HERE, "peer.py"), *peer_arguments(arguments)]
     elif mode == "overhead":
         other = [OURS, *arguments, "--loop", "hand"]
     else:
-        other = [OURS, *arguments]
-        other[other.index("--mesh") + 1] = mode
+        other = [OURS, *without(arguments, "--mesh"), "--mesh", mode]
     commands = [[OURS, *arguments], other]
     running = [subprocess.Popen([*c, "--steps", str(steps), "--paced"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
                for c in commands]

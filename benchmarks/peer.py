@@ -21,9 +21,9 @@ def options():
     parser = argparse.ArgumentParser()
     parser.add_argument("workload", choices=["W1", "W2", "W3"])
     parser.add_argument("--mesh", default="1x1", help="ignored: the peer is one process with all threads")
-    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--dtype", choices=["f32", "bf16", "f64"], default="f32")
     parser.add_argument("--steps", type=int, default=13)
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=0, help="0: all cores that this process may use")
     parser.add_argument("--dropout", type=float, default=0.0)
     parser.add_argument("--paced", action="store_true")
     return parser.parse_args()
@@ -50,9 +50,12 @@ def main():
     given = options()
     import torch
 
+    given.threads = given.threads or len(os.sched_getaffinity(0))
     torch.set_num_threads(given.threads)
     torch.manual_seed(42)
     model, batch = model_and_batch(given.workload, given.dropout)
+    if given.dtype == "f64":
+        model.double()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
     data = torch.randint(model.config.vocab_size, (batch, 257), generator=torch.Generator().manual_seed(42))
     ids, labels = data[:, :-1].contiguous(), data[:, 1:].contiguous()
@@ -65,7 +68,8 @@ def main():
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=given.dtype == "bf16"):
             logits = model(ids, use_cache=False).logits
-        loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
+        wide = logits if given.dtype == "f64" else logits.float()
+        loss = torch.nn.functional.cross_entropy(wide.flatten(0, 1), labels.flatten())
         loss.backward()
         optimizer.step()
         losses.append(loss.item())

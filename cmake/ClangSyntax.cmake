@@ -2,10 +2,11 @@
 #   cmake [-DUMBRELLA=x.hpp] -DFILES=a.cpp;b.cpp -DWITH_TORCH=ON|OFF -DINCLUDE=DIR -DTORCH=DIR;DIR -DCACHE=DIR -P ClangSyntax.cmake
 
 cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/Skip.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Syntax.cmake")
 find_program(clang NAMES clang++)
 if(NOT clang)
-  message("skipped: no clang++ here")
+  skip("no clang++ (scripts/setup)")
   return()
 endif()
 set(failed 0)

@@ -1,9 +1,15 @@
 # A report's page in headless Chromium: its table sorts, nothing is wider than a narrow screen. Skips where there is none.
+# $REDCO_CHROMIUM names one that is not in the path.
 #   cmake -DROOT=DIR -DWORK=DIR -P report_browser.cmake
 
-find_program(chromium NAMES chromium chromium-browser google-chrome)
+include("${ROOT}/cmake/Skip.cmake")
+if(DEFINED ENV{REDCO_CHROMIUM})
+  set(chromium "$ENV{REDCO_CHROMIUM}")
+else()
+  find_program(chromium NAMES chromium chromium-browser google-chrome)
+endif()
 if(NOT chromium)
-  message("skipped: no chromium here")
+  skip("no Chromium (scripts/setup --tests, or REDCO_CHROMIUM)")
   return()
 endif()
 file(REMOVE_RECURSE "${WORK}")
@@ -17,7 +23,7 @@ file(WRITE "${WORK}/page.html" "${page}")
 execute_process(COMMAND ${chromium} --headless --no-sandbox --disable-gpu --user-data-dir=${WORK}/profile --window-size=500,900
   --dump-dom file://${WORK}/page.html OUTPUT_VARIABLE dom ERROR_VARIABLE errors RESULT_VARIABLE status TIMEOUT 120)
 if(NOT status EQUAL 0)
-  message("skipped: chromium does not run here: ${errors}")
+  skip("${chromium} does not run here (another one: REDCO_CHROMIUM): ${errors}")
   return()
 endif()
 string(REGEX MATCH "<title>[^<]*</title>" title "${dom}")

@@ -1,11 +1,12 @@
-# scripts/setup with a user's own libtorch, in a copy of its own: right, wrong, twice; and files that an interruption left.
+# scripts/setup with a user's own libtorch, in a copy of its own: right, wrong, twice; files that an interruption left; and
+# with what tests need, where that cannot be had.
 #   cmake -DROOT=DIR -DTORCH_ROOT=DIR -DWORK=DIR -P setup.cmake
 
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${ROOT}/scripts DESTINATION ${WORK})
 
 function(setup expected text)
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env ${ARGN} ${WORK}/scripts/setup
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env ${ARGN} ${WORK}/scripts/setup ${options}
     RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL expected OR NOT out MATCHES "${text}")
     message(FATAL_ERROR "setup with ${ARGN}: expected status ${expected} and '${text}', got ${status}:\n${out}")
@@ -36,3 +37,11 @@ file(WRITE ${WORK}/.deps/python/torch/torch-2.11.0.so "12")
 setup(74 "run scripts/setup again" --unset=REDCO_TORCH_ROOT PIP_NO_INDEX=1 PIP_RETRIES=0)
 file(WRITE ${WORK}/.deps/python/torch/torch-2.11.0.so "1234")
 setup(0 "found complete" --unset=REDCO_TORCH_ROOT PIP_NO_INDEX=1 PIP_RETRIES=0)
+
+# Without an index pip brings nothing: told and not fatal for a user, an error in CI.
+set(nothing REDCO_TORCH_ROOT=${TORCH_ROOT} REDCO_CHROMIUM=/no/chromium PIP_NO_INDEX=1 --unset=PIP_FIND_LINKS)
+set(options --tests)
+setup(0 "pip could not install tensorboard.*the tests that need it will be skipped.*setup: ready" ${nothing} --unset=CI)
+setup(74 "pip could not install tensorboard" ${nothing} CI=true)
+set(options --test)
+setup(64 "no option --test; there are --tests and --peers" ${nothing})

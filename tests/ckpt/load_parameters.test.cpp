@@ -8,6 +8,7 @@
 #include <redco/comm/ranks.hpp>
 
 #include "python.hpp"
+#include "skip.hpp"
 
 #include <array>
 #include <cstdint>
@@ -112,7 +113,7 @@ TEST_CASE("files are aligned, sorted and the same every time") {
   CHECK(redco::xxh64::text_of(redco::xxh64::of("a")) == "d24ec4f1a98c6e5b");
 }
 
-TEST_CASE("every dtype survives a file, and Python's safetensors reads and writes the same") {
+TEST_CASE("every dtype survives a file, and Python's safetensors reads and writes the same", "[outside]") {
   temporary_folder const folder;
   named_tensors all;
   std::vector<redco::state_part> parts;
@@ -138,11 +139,8 @@ TEST_CASE("every dtype survives a file, and Python's safetensors reads and write
   load_alone(redco::open_weights(folder / "ours.safetensors"), parts);
   CHECK(same() == 16);
 
-  std::string const python = ckpt_test::python_with_safetensors();
-  if (python.empty()) {
-    WARN("skipped: no Python with safetensors (scripts/bench --install-peers, or REDCO_TEST_PYTHON)");
-    return;
-  }
+  std::string const python = python_with("safetensors");
+  if (python.empty()) return skip("no Python with safetensors (scripts/setup --tests, or REDCO_TEST_PYTHON)");
   ckpt_test::put(folder / "again.py", R"(import ctypes, sys, safetensors
 from safetensors import deserialize, serialize_file
 tensors = deserialize(open(sys.argv[1], "rb").read())

@@ -8,6 +8,7 @@
 
 #include "python.hpp"
 #include "recording_ops.hpp"
+#include "skip.hpp"
 #include "toy_model.hpp"
 
 #include <algorithm>
@@ -229,12 +230,9 @@ TEST_CASE("what cannot be saved is refused on all ranks") {
   CHECK_FALSE(std::filesystem::exists(folder / "m"));
 }
 
-TEST_CASE("Python's safetensors reads a saved model, in one file and in several") {
-  std::string const python = ckpt_test::python_with_safetensors();
-  if (python.empty()) {
-    WARN("skipped: no Python with safetensors (scripts/bench --install-peers, or REDCO_TEST_PYTHON)");
-    return;
-  }
+TEST_CASE("Python's safetensors reads a saved model, in one file and in several", "[outside]") {
+  std::string const python = python_with("safetensors");
+  if (python.empty()) return skip("no Python with safetensors (scripts/setup --tests, or REDCO_TEST_PYTHON)");
   temporary_folder const folder;
   ckpt_test::put(folder / "check.py", R"(import json, os, struct, sys
 from safetensors import deserialize

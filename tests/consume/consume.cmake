@@ -1,6 +1,8 @@
 # Builds and runs main.cpp in a project outside of redco's tree.
 #   cmake -DWAY=find_package|add_subdirectory|fetch_content|pkg_config -DROOT= -DBUILD= -DWORK= -DTORCH_ROOT= -DCXX= -P consume.cmake
 
+include("${ROOT}/cmake/Skip.cmake")
+
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL 0)
@@ -29,7 +31,7 @@ endif()
 if(WAY STREQUAL "pkg_config")
   find_program(PKG_CONFIG_PROGRAM NAMES pkg-config pkgconf)
   if(NOT PKG_CONFIG_PROGRAM)
-    message("skipped: no pkg-config here")
+    skip("no pkg-config (scripts/setup --tests)")
     return()
   endif()
 endif()

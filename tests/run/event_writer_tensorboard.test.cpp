@@ -1,4 +1,6 @@
 #include "catch.hpp"
+#include "python.hpp"
+#include "skip.hpp"
 #include "temporary_folder.hpp"
 
 #include <redco/run/event_writer.hpp>
@@ -32,14 +34,9 @@ with open(out, "w") as file:
 
 }  // namespace
 
-TEST_CASE("TensorBoard reads our event files, and a resumed run's file replaces the steps it repeats") {
-  char const* const chosen = std::getenv("REDCO_PYTHON");
-  std::string const python = chosen ? chosen : "python3";
-  if (std::system((python + " -c 'import tensorboard' >/dev/null 2>&1").c_str()) != 0) {
-    WARN("skipped: " << python << " has no tensorboard (pip install tensorboard, or set REDCO_PYTHON)");
-    SUCCEED("skipped");
-    return;
-  }
+TEST_CASE("TensorBoard reads our event files, and a resumed run's file replaces the steps it repeats", "[outside]") {
+  std::string const python = python_with("tensorboard");
+  if (python.empty()) return skip("no Python with tensorboard (scripts/setup --tests, or REDCO_TEST_PYTHON)");
   temporary_folder folder;
   std::ofstream(folder.path / "reader.py") << tensorboard_reader;
   auto const events = folder.path / "events";
@@ -60,8 +57,8 @@ TEST_CASE("TensorBoard reads our event files, and a resumed run's file replaces 
   resumed.scalar("loss", 3.125, 3);
   REQUIRE(resumed.lost() == 0);
 
-  std::string const command = python + " " + (folder.path / "reader.py").string() + " " + events.string() + " " +
-                              (folder.path / "seen").string();
+  std::string command = python;
+  for (auto const& path : {folder / "reader.py", events, folder / "seen"}) command += " '" + path.string() + "'";
   REQUIRE(std::system(command.c_str()) == 0);
   CHECK(content_of(folder.path / "seen") ==
         "loss 1 5.5\nloss 2 4.25\nloss 3 3.125\nlr 1 0.25\nlr 2 0.5\nsample 2 To be, or *not* to be\n");

@@ -1,0 +1,17 @@
+"""What benchmarks/compare.py gives the peer: all options, and as many threads as all our ranks take."""
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import compare
+
+given = {
+    "W1": "W1 --threads 0",
+    "W1 --mesh 1x2 --dtype bf16": "W1 --mesh 1x2 --dtype bf16 --threads 0",
+    "W2 --threads 3 --mesh 2x2 --dropout 0.1": "W2 --mesh 2x2 --dropout 0.1 --threads 12",
+    "W1 --loop hand --threads 2": "W1 --threads 2",
+    "W1 --unheard-of 7": "W1 --unheard-of 7 --threads 0",
+}
+for ours, theirs in given.items():
+    found = " ".join(compare.peer_arguments(ours.split()))
+    if found != theirs:
+        sys.exit(f"{ours}: the peer gets {found}, not {theirs}")
