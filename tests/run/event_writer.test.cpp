@@ -1,18 +1,18 @@
 #include "catch.hpp"
+#include "event_records.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/run/crc32c.hpp>
 #include <redco/run/event_writer.hpp>
 #include <redco/run/tfrecord.hpp>
 
-#include <bit>
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -21,88 +21,11 @@
 #include <utility>
 #include <vector>
 
+using run_test::field_reader;
+using run_test::little_endian;
+using run_test::records_of;
+
 namespace {
-
-// A reader of its own: every field of a message by number, as bytes (varints as their value in 8 bytes).
-struct field_reader {
-  std::map<int, std::vector<std::string>> fields;
-
-  explicit field_reader(std::string_view text) {
-    while (!text.empty()) {
-      std::uint64_t const tag = varint(text);
-      std::string value;
-      switch (tag & 7) {
-        case 0: value = little(varint(text)); break;
-        case 1: value = take(text, 8); break;
-        case 2: value = take(text, varint(text)); break;
-        case 5: value = take(text, 4); break;
-        default: FAIL("wire type " << (tag & 7));
-      }
-      fields[static_cast<int>(tag >> 3)].push_back(value);
-    }
-  }
-
-  static std::uint64_t varint(std::string_view& text) {
-    std::uint64_t value = 0;
-    for (int shift = 0;; shift += 7) {
-      auto const byte = static_cast<unsigned char>(take(text, 1)[0]);
-      value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-  }
-
-  static std::string take(std::string_view& text, std::uint64_t count) {
-    if (text.size() < count) throw std::runtime_error("cut message");
-    std::string const part(text.substr(0, count));
-    text.remove_prefix(count);
-    return part;
-  }
-
-  static std::string little(std::uint64_t value) {
-    std::string text;
-    for (int byte = 0; byte < 8; ++byte) text += static_cast<char>(value >> (8 * byte));
-    return text;
-  }
-
-  bool has(int field) const { return fields.count(field) == 1; }
-  std::string bytes(int field) const { return fields.at(field).at(0); }
-  field_reader message(int field, std::size_t index = 0) const { return field_reader(fields.at(field).at(index)); }
-  std::uint64_t number(int field) const {
-    std::uint64_t value = 0;
-    std::string const text = bytes(field);
-    for (std::size_t byte = text.size(); byte-- > 0;) value = value << 8 | static_cast<unsigned char>(text[byte]);
-    return value;
-  }
-  double real(int field) const {
-    std::uint64_t const bits = number(field);
-    if (bytes(field).size() == 8) return std::bit_cast<double>(bits);
-    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-  }
-};
-
-std::uint64_t little_endian(std::string_view text) {
-  std::uint64_t value = 0;
-  for (std::size_t byte = text.size(); byte-- > 0;) value = value << 8 | static_cast<unsigned char>(text[byte]);
-  return value;
-}
-
-// The payloads of all whole records, as TensorBoard reads them: it stops at the first cut one.
-std::vector<std::string> records_of(std::string_view file) {
-  auto unmasked = [](std::uint64_t masked) {
-    auto const sum = static_cast<std::uint32_t>(masked) - 0xA282EAD8U;
-    return (sum >> 17) | (sum << 15);
-  };
-  std::vector<std::string> records;
-  while (file.size() >= 12) {
-    auto const length = little_endian(file.substr(0, 8));
-    REQUIRE(unmasked(little_endian(file.substr(8, 4))) == redco::crc32c(file.substr(0, 8)));
-    if (file.size() < 16 + length) break;
-    records.emplace_back(file.substr(12, length));
-    REQUIRE(unmasked(little_endian(file.substr(12 + length, 4))) == redco::crc32c(records.back()));
-    file.remove_prefix(16 + length);
-  }
-  return records;
-}
 
 redco::event_writer_options at_second(double seconds) {
   redco::event_writer_options options;
@@ -159,8 +82,8 @@ TEST_CASE("an event file holds texts as TensorBoard's text plugin wants them") {
   writer.text("sample", long_text, 12);
   auto const value = field_reader(records_of(content_of(writer.path())).at(1)).message(5).message(1);
   CHECK(value.bytes(1) == "sample");
-  CHECK(value.message(8).number(1) == 7);                          // DT_STRING
-  CHECK(value.message(8).message(2).message(2).number(1) == 1);    // of shape [1]
+  CHECK(value.message(8).number(1) == 7);                        // DT_STRING
+  CHECK(value.message(8).message(2).message(2).number(1) == 1);  // of shape [1]
   CHECK(value.message(8).bytes(8) == long_text);
   CHECK(value.message(9).message(1).bytes(1) == "text");
   CHECK(value.message(9).number(4) == 2);  // DATA_CLASS_TENSOR

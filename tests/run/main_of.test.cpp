@@ -21,13 +21,13 @@ struct small_options {
   }
 };
 
-struct outcome {
+struct main_outcome {
   int code = -1;
   std::string out, error;
 };
 
 template <class Body>
-outcome main_with(std::vector<char const*> words, Body&& body) {
+main_outcome main_with(std::vector<char const*> words, Body&& body) {
   words.insert(words.begin(), "program");
   std::ostringstream out, error;
   auto* const out_before = std::cout.rdbuf(out.rdbuf());
@@ -52,7 +52,7 @@ TEST_CASE("main_of gives the body's number, or 0, and the options that were aske
 }
 
 TEST_CASE("what leaves the body, or is wrong with the options, is one sentence and an exit code") {
-  auto const ended = [](outcome const& found, int code, std::string const& sentence) {
+  auto const ended = [](main_outcome const& found, int code, std::string const& sentence) {
     INFO(found.error);
     CHECK(found.code == code);
     CHECK(found.error == "error: " + sentence + "\n");
@@ -67,7 +67,7 @@ TEST_CASE("what leaves the body, or is wrong with the options, is one sentence a
   ended(main_with(enough, [](auto const&) { TORCH_CHECK(false, "no such operator"); }), 70, "no such operator");
   ended(main_with({"--epoch", "2"}, nothing), 64, "unknown option --epoch; did you mean --epochs?");
   ended(main_with({}, nothing), 64, "required and not given: --model TEXT (folder of the model)");
-  outcome const help = main_with({"--help"}, nothing);
+  main_outcome const help = main_with({"--help"}, nothing);
   CHECK(help.code == 0);
   CHECK(help.out.find("Does little.\n") != std::string::npos);
   CHECK(help.error.empty());

@@ -1,0 +1,59 @@
+#include "mlp.hpp"
+
+#include <redco/run/predictor.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/real.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Half of the twelve hidden features are dropped in training.
+struct dropping {
+  using net = redco::sequential<redco::named<"up", redco::linear<5, 12>>, redco::relu, redco::dropout<redco::real{0.5}>,
+                                redco::named<"down", redco::linear<12, 3>>>;
+  redco::no_config config;
+};
+
+/// The logits of the whole network without dropout, by ATen alone.
+at::Tensor logits_by_hand(run_test::tensors const& p, at::Tensor const& x) {
+  return at::linear(at::relu(at::linear(x, p.at("up.weight"), p.at("up.bias"))), p.at("down.weight"),
+                    p.at("down.bias"));
+}
+
+}  // namespace
+
+TEST_CASE("evaluations and predictions are those of the network without dropout") {
+  auto const pipeline = run_test::mlp_pipeline();
+  std::vector<std::int64_t> const train = run_test::numbers(13), dev = run_test::numbers(23);
+  auto const batch = run_test::mlp_batch_of(dev);
+  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 2}}) {
+    INFO(mesh.dp << "x" << mesh.mp);
+    temporary_folder folder;
+    run_test::silence const quiet;
+    redco::deployer deployer(run_test::in(folder.path, mesh));
+    run_test::trainer_of<dropping, decltype(pipeline)> trainer(deployer, {}, pipeline, {.lr = 0.02});
+    run_test::options_of<dropping, decltype(pipeline)> o;
+    o.epochs = 2;
+    o.global_batch = 4;
+    o.eval = dev;
+    std::vector<std::int64_t> seen;
+    o.metrics = [&](auto, std::span<std::int64_t const> outputs) {
+      seen.assign(outputs.begin(), outputs.end());
+      return redco::metric_map{};
+    };
+    REQUIRE(trainer.fit(train, o) == 0);
+    at::Tensor const logits = logits_by_hand(run_test::whole_state(trainer.states()), batch.x);
+    double const loss =
+        ((run_test::losses_of(logits, batch) * batch.weights).sum() / batch.weights.sum()).item<double>();
+    CHECK(trainer.evaluation().at("loss") == Approx(loss).epsilon(1e-12));
+    at::Tensor const best = logits.argmax(-1) + 10 * batch.ids;
+    std::vector<std::int64_t> const expected(best.const_data_ptr<std::int64_t>(),
+                                             best.const_data_ptr<std::int64_t>() + best.numel());
+    CHECK(seen == expected);
+    CHECK(redco::predictor(trainer).predict(dev, 5) == expected);
+  }
+}
