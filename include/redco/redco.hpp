@@ -348,6 +348,7 @@
 #include <redco/text/tokenizer.hpp>
 
 #include <redco/run/best_metrics.hpp>
+#include <redco/run/chosen_dtype.hpp>
 #include <redco/run/command_line.hpp>
 #include <redco/run/console.hpp>
 #include <redco/run/crc32c.hpp>
@@ -370,6 +371,7 @@
 #include <redco/run/progress.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/results_file.hpp>
+#include <redco/run/run_config.hpp>
 #include <redco/run/run_log.hpp>
 #include <redco/run/run_recorder.hpp>
 #include <redco/run/run_summary.hpp>

@@ -1,4 +1,5 @@
-// A program that depends on redco and trains a few steps: exit code 0 when the loss falls below its bound. Where PCRE2 was
+// A program that depends on redco and trains a few steps: exit code 0 when the loss falls below its bound in
+// f32 and in bf16, whatever the CPU's default. Where PCRE2 was
 // found, a tokenizer that needs it comes along.
 #include <redco/redco.hpp>
 
@@ -34,10 +35,16 @@ int main(int argc, char** argv) {
         }) |
         redco::loss([](auto const& net, point_batch const& b) { return (net(b.x) - b.y).square().mean(); });
     redco::model_of<redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 1>>> const model;
-    redco::deployer deployer(o.deployer);
-    redco::trainer trainer(deployer, model, line, redco::adamw{.lr = 0.05});
     std::vector<double> const xs{-1, -0.5, 0, 0.25, 0.5, 1, 2};
-    int const code = trainer.fit(xs, {.epochs = 60, .global_batch = 7, .save_last = false});
-    return code != 0 ? code : trainer.summary().train_loss.value_or(1) < 0.2 ? 0 : 1;
+    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16}) {
+      redco::deployer_options where = o.deployer;
+      where.dtype = compute;
+      redco::deployer deployer(where);
+      redco::trainer trainer(deployer, model, line, redco::adamw{.lr = 0.05});
+      int const code = trainer.fit(xs, {.epochs = 60, .global_batch = 7, .save_last = false});
+      if (code != 0) return code;
+      if (!(trainer.summary().train_loss.value_or(1) < 0.2)) return 1;
+    }
+    return 0;
   });
 }

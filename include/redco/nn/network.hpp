@@ -9,6 +9,7 @@
 #include <redco/nn/module.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/model/model.hpp>
@@ -73,6 +74,11 @@ class network {
 
 namespace detail {
 
+/// Numbers of any floating type in the one that the network computes in; indices and masks as they are.
+inline at::Tensor in_compute_type(at::Tensor const& x, dtype compute) {
+  return x.defined() && x.is_floating_point() ? x.to(scalar_type_of(compute)) : x;
+}
+
 /// A handle is what a user gets for it.
 inline logits whole(logits const& x, group&) { return x; }
 
@@ -86,7 +92,8 @@ inline constexpr bool agrees<as_logits, Result> = std::is_same_v<Result, logits>
 
 }  // namespace detail
 
-/// What the user's loss and predict are given: a network in one pass, with the context entries set so far.
+/// What the user's loss and predict are given: a network in one pass, with the context entries set so far. Inputs of any
+/// floating type are brought to the compute dtype; results have it.
 ///
 ///   net(input_ids)                                  the model's result: at::Tensor, or `logits` of a language model
 ///   net.template with<encoder_input>(source)(ids)   the same with a context entry
@@ -97,7 +104,8 @@ class bound_network {
   bound_network(std::shared_ptr<network<M> const> net, redco::pass const& in, Items... items)
       : net_(std::move(net)), pass_(&in), items_(std::move(items)...) {}
 
-  auto operator()(at::Tensor const& x) const {
+  auto operator()(at::Tensor const& given) const {
+    at::Tensor const x = detail::in_compute_type(given, net_->store().compute());
     context<Items...> const ctx(*pass_, pass_->calls++, net_, items_);
     auto const run = [&] { return net_->modules()(redco::tensor<replicated>(x), ctx); };
     auto const y = pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
@@ -108,6 +116,7 @@ class bound_network {
 
   template <class Key, class Value>
   auto with(Value value) const {
+    if constexpr (std::is_same_v<Key, encoder_input>) value = detail::in_compute_type(value, net_->store().compute());
     return std::apply(
         [&](auto const&... items) {
           return bound_network<M, std::remove_cvref_t<decltype(items)>...>(net_, *pass_, items...);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/chosen_dtype.hpp>
 #include <redco/run/console.hpp>
 #include <redco/run/deployer_options.hpp>
 #include <redco/run/run_log.hpp>
@@ -29,7 +30,8 @@ class deployer {
 
   deployer_options const& options() const { return options_; }
   redco::mesh const& mesh() const { return mesh_; }
-  dtype compute() const { return compute_; }
+  dtype compute() const { return dtype_.compute; }
+  chosen_dtype const& dtype_choice() const { return dtype_; }
   std::filesystem::path const& workdir() const { return options_.workdir; }
   redco::console& console() { return console_; }
   run_log& log() { return log_; }
@@ -57,7 +59,7 @@ class deployer {
  private:
   deployer_options options_;
   redco::mesh mesh_;
-  dtype compute_;
+  chosen_dtype dtype_;
   redco::console console_;
   std::optional<workdir_lock> lock_;
   run_log log_;

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <redco/shape/dtype.hpp>
 #include <redco/tensor/multiplies_bf16.hpp>
+#include <redco/shape/dtype.hpp>
 
 namespace redco {
 
 /// bf16 where the CPU has instructions that multiply it, else f32.
-inline dtype fastest_dtype() {
-  return multiplies_bf16() ? dtype::bf16 : dtype::f32;
+inline dtype fastest_dtype(bf16_instructions cpu = cpu_bf16_instructions()) {
+  return cpu == bf16_instructions::none ? dtype::f32 : dtype::bf16;
 }
 
 }  // namespace redco

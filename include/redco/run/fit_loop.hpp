@@ -8,6 +8,7 @@
 #include <redco/run/json_of.hpp>
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/rank_state.hpp>
+#include <redco/run/run_config.hpp>
 #include <redco/run/run_recorder.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/run/training_step.hpp>
@@ -25,7 +26,6 @@
 #include <redco/data/gathered.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/json/impl/value.hpp>
-#include <redco/json/parse.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -116,7 +116,7 @@ class fit_loop {
     if (found) where_.log().line("resumed from " + found->directory.string() + " after step " + std::to_string(step_));
     report_.started(step_, run_epoch_of(position_));
     recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_);
-    if (!options_.config.empty()) recorder_->save("config.json", parse_json(options_.config, "fit_options::config"));
+    recorder_->save("config.json", run_config(options_.config, where_.dtype_choice()));
     record_best();
   }
 
@@ -339,6 +339,8 @@ class fit_loop {
     to.facts.rng = {seed(), static_cast<std::uint64_t>(step_)};
     to.facts.data = {seed(), examples_};
     to.facts.best = best_.best();
+    to.facts.config["dtype"] = name_of(where_.compute());
+    to.facts.config["#dtype"] = where_.dtype_choice().why;
     try {
       auto const parts = state_.parts();
       auto const path = save_checkpoint(to, parts, rank_.world);

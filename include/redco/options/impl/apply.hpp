@@ -58,6 +58,7 @@ inline void apply_file(std::vector<entry>& entries, std::string const& path) {
     throw error(exit_code::usage, path + ": a configuration is a JSON object of options, such as {\"epochs\": 3}");
   }
   for (auto const& [key, value] : config.items()) {
+    if (key.starts_with('#')) continue;  // a remark
     entry* known = nullptr;
     std::vector<std::string> names;
     for (entry& e : entries) {

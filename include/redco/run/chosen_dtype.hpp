@@ -1,0 +1,27 @@
+#pragma once
+
+#include <redco/tensor/multiplies_bf16.hpp>
+#include <redco/shape/dtype.hpp>
+
+#include <optional>
+#include <string>
+
+namespace redco {
+
+/// What a run computes in, and why.
+struct chosen_dtype {
+  dtype compute = dtype::f32;
+  std::string why;
+};
+
+/// `wanted`, else the fastest one of this CPU. Errors: exit code 64 for a dtype that no model can be trained in.
+chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instructions cpu = cpu_bf16_instructions());
+
+/// "dtype bf16: ...", and who multiplies it.
+std::string dtype_text(chosen_dtype const& chosen);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/run/impl/chosen_dtype.hpp>
+#endif

@@ -1,0 +1,95 @@
+#include "mlp.hpp"
+
+#include <redco/run/chosen_dtype.hpp>
+#include <redco/ckpt/read_manifest.hpp>
+#include <redco/tensor/bf16_path.hpp>
+#include <redco/json/parse.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+// The dtype is given by value, so that every machine tests what others choose by default.
+
+using run_test::fit_mlp;
+using run_test::in;
+using run_test::mlp_options;
+using run_test::outcome;
+
+namespace {
+
+std::string text_of(std::filesystem::path const& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+mlp_options dtype_options() {
+  mlp_options o;
+  o.epochs = 3;
+  o.global_batch = 4;
+  return o;
+}
+
+outcome run_in(redco::dtype type, redco::mesh mesh) {
+  temporary_folder folder;
+  redco::deployer_options where = in(folder.path, mesh);
+  where.dtype = type;
+  return fit_mlp(where, dtype_options());
+}
+
+}  // namespace
+
+TEST_CASE("a network on floating inputs trains in every dtype on every mesh, whatever the inputs' own type") {
+  std::vector<double> const exact = run_in(redco::dtype::f64, {1, 1}).losses;
+  REQUIRE(exact.size() == 12);
+  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 2}, {1, 3}, {2, 2}}) {
+    INFO(mesh.dp << "x" << mesh.mp);
+    CHECK(run_test::difference(exact, run_in(redco::dtype::f32, mesh).losses) < 1e-5);
+    for (redco::bf16_path const path : {redco::bf16_path::onednn, redco::bf16_path::packed, redco::bf16_path::blas}) {
+      INFO(redco::name_of(path));
+      redco::forced_bf16_path const forced(path);
+      outcome const run = run_in(redco::dtype::bf16, mesh);
+      CHECK(run.reason == "");
+      CHECK(run_test::difference(exact, run.losses) < 0.01);
+    }
+  }
+}
+
+TEST_CASE("the dtype is asked for or the CPU's fastest, and f16 is refused with a cure") {
+  using redco::bf16_instructions, redco::choose_dtype, redco::dtype;
+  CHECK(choose_dtype({}, bf16_instructions::amx).compute == dtype::bf16);
+  CHECK(choose_dtype({}, bf16_instructions::avx512).compute == dtype::bf16);
+  CHECK(choose_dtype({}, bf16_instructions::avx512).why == "this CPU multiplies it with AVX512-bf16");
+  CHECK(choose_dtype({}, bf16_instructions::none).compute == dtype::f32);
+  CHECK(choose_dtype({}, bf16_instructions::none).why == "this CPU has no instructions that multiply bf16");
+  CHECK(choose_dtype(dtype::f64, bf16_instructions::amx).compute == dtype::f64);
+  try {
+    choose_dtype(dtype::f16, bf16_instructions::amx);
+    FAIL("f16 is not refused");
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    CHECK(std::string(e.what()).find("use bf16") != std::string::npos);
+  }
+}
+
+TEST_CASE("the dtype and why it was chosen are in log.txt, config.json and the manifest, with options or without") {
+  for (bool const given : {false, true}) {
+    temporary_folder folder;
+    redco::forced_bf16_path const forced(redco::bf16_path::packed);
+    redco::deployer_options where = in(folder.path);
+    where.dtype = redco::dtype::bf16;
+    mlp_options o = dtype_options();
+    if (given) o.config = R"({"lr": 0.02, "dtype": null})";
+    CHECK(fit_mlp(where, o).code == 0);
+    CHECK(text_of(folder.path / "log.txt").find("dtype bf16: asked for; products by packed") != std::string::npos);
+    auto const config = redco::parse_json(text_of(folder.path / "config.json"), "config.json");
+    CHECK(config["dtype"] == "bf16");
+    CHECK(config["#dtype"] == "asked for");
+    CHECK(config.contains("lr") == given);
+    auto const facts = redco::read_manifest(folder.path / "ckpts" / "last");
+    CHECK(facts.config.at("dtype") == "bf16");
+    CHECK(facts.config.at("#dtype") == "asked for");
+  }
+}
