@@ -13,33 +13,26 @@
 
 // The dtype is given by value, so that every machine tests what others choose by default.
 
-using run_test::fit_mlp;
-using run_test::in;
-using run_test::mlp_options;
-using run_test::outcome;
-
-namespace {
+namespace dtype_test {
 
 std::string text_of(std::filesystem::path const& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-mlp_options dtype_options() {
-  mlp_options o;
+run_test::mlp_options dtype_options() {
+  run_test::mlp_options o;
   o.epochs = 3;
   o.global_batch = 4;
   return o;
 }
 
-outcome run_in(redco::dtype type, redco::mesh mesh) {
+run_test::outcome run_in(redco::dtype type, redco::mesh mesh) {
   temporary_folder folder;
-  redco::deployer_options where = in(folder.path, mesh);
+  redco::deployer_options where = run_test::in(folder.path, mesh);
   where.dtype = type;
-  return fit_mlp(where, dtype_options());
+  return run_test::fit_mlp(where, dtype_options());
 }
-
-}  // namespace
 
 TEST_CASE("a network on floating inputs trains in every dtype on every mesh, whatever the inputs' own type") {
   std::vector<double> const exact = run_in(redco::dtype::f64, {1, 1}).losses;
@@ -50,7 +43,7 @@ TEST_CASE("a network on floating inputs trains in every dtype on every mesh, wha
     for (redco::bf16_path const path : {redco::bf16_path::onednn, redco::bf16_path::packed, redco::bf16_path::blas}) {
       INFO(redco::name_of(path));
       redco::forced_bf16_path const forced(path);
-      outcome const run = run_in(redco::dtype::bf16, mesh);
+      run_test::outcome const run = run_in(redco::dtype::bf16, mesh);
       CHECK(run.reason == "");
       CHECK(run_test::difference(exact, run.losses) < 0.01);
     }
@@ -78,11 +71,11 @@ TEST_CASE("the dtype and why it was chosen are in log.txt, config.json and the m
   for (bool const given : {false, true}) {
     temporary_folder folder;
     redco::forced_bf16_path const forced(redco::bf16_path::packed);
-    redco::deployer_options where = in(folder.path);
+    redco::deployer_options where = run_test::in(folder.path);
     where.dtype = redco::dtype::bf16;
-    mlp_options o = dtype_options();
+    run_test::mlp_options o = dtype_options();
     if (given) o.config = R"({"lr": 0.02, "dtype": null})";
-    CHECK(fit_mlp(where, o).code == 0);
+    CHECK(run_test::fit_mlp(where, o).code == 0);
     CHECK(text_of(folder.path / "log.txt").find("dtype bf16: asked for; products by packed") != std::string::npos);
     auto const config = redco::parse_json(text_of(folder.path / "config.json"), "config.json");
     CHECK(config["dtype"] == "bf16");
@@ -93,3 +86,5 @@ TEST_CASE("the dtype and why it was chosen are in log.txt, config.json and the m
     CHECK(facts.config.at("#dtype") == "asked for");
   }
 }
+
+}  // namespace dtype_test

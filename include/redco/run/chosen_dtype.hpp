@@ -3,6 +3,7 @@
 #include <redco/tensor/multiplies_bf16.hpp>
 #include <redco/shape/dtype.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,9 @@ chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instructions cpu = c
 
 /// "dtype bf16: ...", and who multiplies it.
 std::string dtype_text(chosen_dtype const& chosen);
+
+/// The same for a checkpoint's manifest, and as a remark, whose name begins with #, why.
+std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen);
 
 }  // namespace redco
 

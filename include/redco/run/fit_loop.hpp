@@ -58,8 +58,7 @@ class fit_loop {
 
   fit_loop(deployer& where, rank_context& rank, rank_state<M, Optimizer>& state, Pipeline const& pipeline,
            Optimizer const& optimizer, examples<Example> const& train, Options const& options,
-           std::function<void()> const& load_start,
-           fit_report<output>& report)
+           std::function<void()> const& load_start, fit_report<output>& report)
       : where_(where),
         rank_(rank),
         state_(state),
@@ -339,8 +338,7 @@ class fit_loop {
     to.facts.rng = {seed(), static_cast<std::uint64_t>(step_)};
     to.facts.data = {seed(), examples_};
     to.facts.best = best_.best();
-    to.facts.config["dtype"] = name_of(where_.compute());
-    to.facts.config["#dtype"] = where_.dtype_choice().why;
+    to.facts.config = dtype_facts(where_.dtype_choice());
     try {
       auto const parts = state_.parts();
       auto const path = save_checkpoint(to, parts, rank_.world);

@@ -25,4 +25,8 @@ REDCO_INLINE std::string dtype_text(chosen_dtype const& chosen) {
   return text;
 }
 
+REDCO_INLINE std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen) {
+  return {{"dtype", std::string(name_of(chosen.compute))}, {"#dtype", chosen.why}};
+}
+
 }  // namespace redco
