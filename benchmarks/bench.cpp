@@ -187,6 +187,9 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
   line["first_step_s"] = rounded(watch.first, 100);
   line["peak_rss_gib"] = rounded(step_watch::peak_rss_gib(), 1e3);
   line["loss_step10"] = watch.losses.size() > 9 ? redco::json_value(rounded(watch.losses[9], 1e5)) : redco::json_value();
+  if (bytes.contains("report_bytes"))  // libtorch itself, working memory of products, and what the allocator keeps
+    line["rss_beyond_plan_gib"] =
+        rounded(step_watch::peak_rss_gib() - bytes["report_bytes"].get<double>() * o.mesh.ranks() / (1 << 30), 1e3);
   line.update(bytes);
   out << line.dump() << std::endl;
   return 0;

@@ -98,7 +98,7 @@ struct plan_options {
         field<"source">(&o::source, "length of what an encoder reads for a decoder; default: the same"),
         field<"micro_batch">(&o::micro_batch, "examples of one copy at once; default: all"),
         field<"optimizer">(&o::optimizer, "whose state is kept"),
-        field<"dtype">(&o::dtype, "in which the model computes"),
+        field<"dtype">(&o::dtype, "in which the model computes: f32, bf16 or f64"),
         field<"recompute">(&o::recompute, "keep only each block's input and compute the block again in backward"),
         field<"sequence_parallel">(&o::sequence_parallel, "split the tokens between blocks over the model shards"),
         field<"device_memory">(&o::device_memory, "bytes that a rank may hold, such as 40GiB: says what fits"),
@@ -213,6 +213,7 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   if (o.source && !redco::has_encoder<redco::net_of<Model>>)
     refuse("--source has no meaning for a model without an encoder before its decoder; leave it out");
   std::int64_t const sequence = o.sequence.value_or(context), micro_batch = o.micro_batch.value_or(o.batch);
+  if (o.dtype == redco::dtype::f16) refuse("--dtype f16 cannot be trained in: its gradients underflow; use bf16");
   check_count("--batch", o.batch);
   check_count("--micro-batch", micro_batch);
   check_length("--sequence", sequence, context);

@@ -45,6 +45,7 @@ file(WRITE "${WORK}/t5.json" "{\"model_type\": \"t5\", \"vocab_size\": 96, \"d_m
 expect(0 "decoder.block...EncDecAttention.q.weight" t5.json --sequence 16 --n-model-shards 2)
 expect(0 "micro-batch of 2 x 16 that read 2 x 40" t5.json --batch 2 --sequence 16 --source 40)
 expect(64 "--source has no meaning for a model without an encoder" config.json --source 40)
+expect(64 "--dtype f16 cannot be trained in.*use bf16" config.json --dtype f16)
 expect(64 "--source 0 is no count" t5.json --sequence 16 --source 0)
 expect(64 "--sequence is missing; this family has no longest one" t5.json)
 
