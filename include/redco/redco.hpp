@@ -157,6 +157,7 @@
 #include <redco/model/from_config/swiglu_keys.hpp>
 #include <redco/model/from_config.hpp>
 #include <redco/model/has_encoder.hpp>
+#include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/sequence_parallel.hpp>

@@ -47,7 +47,7 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
 
 TEST_CASE("the activity of a toy is what its layers keep, three times, four where it is recomputed") {
   using block = redco::sequential<redco::linear<8, 32>, redco::relu, redco::linear<32, 8>>;
-  redco::model_of<redco::repeat<3, block>> const toy;
+  redco::model_of<redco::repeat<3, block>, redco::input<8>> const toy;
   redco::setup run{.load = {5, 1}, .micro_batches = 2};
   auto const whole = redco::cost_of(toy, redco::sgd{}, run).activity;
   std::int64_t const weights = 3 * (8 * 32 + 32 + 32 * 8 + 8) * 4;

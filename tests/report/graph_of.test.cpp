@@ -6,6 +6,7 @@
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
+#include <redco/model/input.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/vit.hpp>
@@ -52,9 +53,10 @@ TEST_CASE("the graph of a GPT-2 has its branches, residual connections and reduc
   CHECK(g[18].enters);
 }
 
-template <class Net>
+/// Over one row of features for each example, or over what `Input` says.
+template <class Net, class Input = void>
 redco::model_graph graph_of_net() {
-  redco::model_of<Net> const model;
+  redco::model_of<Net, Input> const model;
   return redco::graph_of(model, {2, 4});
 }
 
@@ -73,7 +75,7 @@ TEST_CASE("parallel branches inside a residual join before its sum") {
 TEST_CASE("cross-attention reads the encoder") {
   using encoder = redco::named<"e", redco::layer_norm<8>>;
   using decoder = redco::repeat<2, redco::residual<redco::named<"x", redco::cross_attention<8, 2>>>>;
-  auto const g = graph_of_net<redco::encoder_decoder<encoder, decoder>>();
+  auto const g = graph_of_net<redco::encoder_decoder<encoder, decoder>, redco::input<4, 8>>();
   REQUIRE(kinds(g) == "layer block layer attention layer all_reduce add");
   CHECK(g[2].inputs == places{0, 1});
   CHECK(g[6].inputs == places{1, 5});
@@ -83,7 +85,7 @@ TEST_CASE("split tokens are joined before column-parallel layers and summed behi
   using pair = redco::sequential<redco::named<"n", redco::layer_norm<8>>, redco::named<"a", redco::linear<8, 16>>, redco::gelu,
                                  redco::named<"b", redco::linear<16, 8>>>;
   auto const g = graph_of_net<redco::sequential<redco::named<"in", redco::layer_norm<8>>, redco::split_tokens,
-                                                redco::named<"h", redco::repeat<2, redco::residual<pair>>>>>();
+                                                redco::named<"h", redco::repeat<2, redco::residual<pair>>>>, redco::input<4, 8>>();
   REQUIRE(kinds(g) == "layer function block layer all_gather layer function layer reduce_scatter add all_gather");
   CHECK(g[1].split_dim == g[1].output.rank - 2);
   CHECK(g[3].split_dim == g[3].output.rank - 2);

@@ -2,8 +2,8 @@
 
 #include <redco/cost/cost_of.hpp>
 
-#include <redco/diag/blame.hpp>
 #include <redco/shard/legal.hpp>
+#include <redco/diag/blame.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,14 +24,20 @@ struct budget_check {
 
 constexpr std::int64_t mib_above(std::int64_t bytes) { return (bytes + 1024 * 1024 - 1) / (1024 * 1024); }
 
-template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute, bool Recompute>
+template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute,
+          bool Recompute>
 constexpr budget_check check_budget() {
-  // An illegal mesh has its own error.
+  // Wrong sizes and an illegal mesh have their own errors.
   constexpr auto facts = facts_of<Model>().parameters;
-  if (Mesh.dp < 1 || Mesh.mp < 1 || first_illegal(facts, Mesh.mp) < facts.size()) return {Mesh};
+  if (surveyed<Model>.mistake || Mesh.dp < 1 || Mesh.mp < 1 || first_illegal(facts, Mesh.mp) < facts.size())
+    return {Mesh};
   memory const m = cost_of<Model>(Optimizer, setup{Mesh, Load, Compute, Recompute}).memory;
-  return {Mesh, mib_above(m.peak()), Budget / (1024 * 1024), mib_above(m.persistent()),
-          mib_above(m.activations + m.backward.recomputed), m.peak() <= Budget};
+  return {Mesh,
+          mib_above(m.peak()),
+          Budget / (1024 * 1024),
+          mib_above(m.persistent()),
+          mib_above(m.activations + m.backward.recomputed),
+          m.peak() <= Budget};
 }
 
 }  // namespace detail

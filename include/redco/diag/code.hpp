@@ -73,7 +73,8 @@ inline constexpr diagnosis diagnoses[] = {
      "ranks hold.",
      "convert one of them with enter, reduce or gather first",
      {"this layer needs whole features but its input is split", "a residual branch gives another layout than its input",
-      "parallel branches give layouts that cannot be added", "only a replicated value can enter a column-parallel layer",
+      "parallel branches give layouts that cannot be added",
+      "only a replicated value can enter a column-parallel layer",
       "only a column-parallel layer takes an entered value", "token ids are replicated"}},
     {"S009", "an override matches nothing",
      "A pattern that matches nothing is a typing error, or one that outlived its layer.",
@@ -89,6 +90,22 @@ inline constexpr diagnosis diagnoses[] = {
     {"L003", "sequence_parallel finds no repeated block in the model",
      "Tokens are split where the first repeat of the model's sequence begins, and stay split until its head.",
      "write redco::split_tokens into the model's net where its tokens are to be split"},
+    {"L004", "a layer reads another width than it is given",
+     "The features (channels, positions) that one layer gives are those that the next one reads; branches that are "
+     "added "
+     "have one shape, and a repeated block gives what it reads. The types in the message name both layers by the "
+     "characters "
+     "of their paths, with both extents; a giver without a path is the model's input.",
+     "make what one layer gives and the next one reads equal"},
+    {"L005", "a layer reads another number of dimensions than it is given",
+     "Embeddings read [batch, ids], attention [batch, tokens, features], convolutions and pooling [batch, channels, "
+     "height, "
+     "width]. A model that does not state its input is planned for token ids or one row of features per example.",
+     "state the model's input with model_of<net, input<...>> or a member input(workload)"},
+    {"L006", "a size of a layer is below one",
+     "Widths, heads, kernels and numbers of blocks are at least one; the types in the message name the layer and its "
+     "size.",
+     "give it at least one"},
 };
 
 /// The row of a code; the empty row when there is none.

@@ -55,10 +55,16 @@ struct attention {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const width = of<Width>(config), heads = of<Heads>(config), kv = of<KeyValueHeads>(config);
-    std::int64_t const dim = head_dim(config);
+    std::int64_t const width = w.size("features", of<Width>(config)), heads = w.size("heads", of<Heads>(config));
+    std::int64_t const kv = w.size("key-value heads", of<KeyValueHeads>(config));
+    std::int64_t const dim = w.size("features of a head", heads == of<Heads>(config) ? head_dim(config) : 1);
 
+    if (!w.expect_rank(3)) return;
     w.expect_features(width);
+    if constexpr (Kind == attention_kind::cross) {
+      if (!w.expect_rank(w.encoded, 3)) return;
+      w.expect(w.encoded, "features", -1, width);
+    }
     detail::enter_facts<X>(w);
     flow const input = w.activation;
     w.keep("input");
@@ -99,7 +105,7 @@ struct attention {
 
     std::int64_t const rows = input.shape[0], length = input.shape[1];
     std::int64_t const keys = Kind == attention_kind::cross ? w.encoded.shape[1] : length;
-    flow key_values{{rows, keys, 2 * kv * dim}, 2, kv, 0};
+    flow key_values{{rows, keys, 2 * kv * dim}, 2, kv};
     w.produce({rows, length, heads * dim}, 2, heads);
     flow const queries = w.activation;
     w.multiply(rows * length, width, heads * dim);
@@ -119,7 +125,7 @@ struct attention {
     w.multiply(rows * heads * length, keys, dim);  // weighted sums of values
     w.backward(queries);
     w.workspace("key_value_gradient", key_values);
-    if constexpr (is_distance_biased) w.workspace("distance_gradient", {{heads, length + keys - 1}, 0, heads, 0});
+    if constexpr (is_distance_biased) w.workspace("distance_gradient", {{heads, length + keys - 1}, 0, heads});
 
     parameter_fact o;
     o.shape = {width, heads * dim};

@@ -20,8 +20,11 @@ struct class_token {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const width = w.size("features", of<Width>(config));
+    if (!w.expect_rank(3)) return;
+    w.expect_features(width);
     parameter_fact token;
-    token.shape = {of<Width>(config)};
+    token.shape = {width};
     token.start = {initial::kind::normal, 1.0};
     token.why = reason::class_token;
     w.parameter("weight", token);

@@ -33,7 +33,8 @@ struct embedding {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const rows = of<Vocabulary>(config), width = of<Width>(config);
+    std::int64_t const rows = w.size("rows", of<Vocabulary>(config)), width = w.size("features", of<Width>(config));
+    if (!w.expect_rank(2)) return;
     parameter_fact weight;
     weight.shape = {rows, width};
     weight.split_dim = 0;

@@ -17,6 +17,7 @@ struct first_token {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
+    if (!w.expect_rank(3)) return;
     detail::whole_facts<X>(w);
     flow const input = w.activation;
     w.produce({input.shape[0], input.shape[2]});

@@ -26,7 +26,7 @@ struct gated {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     constexpr bool column = !is_whole(Cut);
-    std::int64_t const in = of<In>(config), outs = of<Out>(config);
+    std::int64_t const in = w.size("features to read", of<In>(config)), outs = w.size("features", of<Out>(config));
 
     parameter_fact weight;
     weight.shape = {outs, in};

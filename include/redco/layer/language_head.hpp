@@ -44,7 +44,8 @@ struct language_head {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const rows = of<Vocabulary>(config), width = of<Width>(config);
+    std::int64_t const rows = w.size("rows", of<Vocabulary>(config)), width = w.size("features", of<Width>(config));
+    w.expect_features(width);
     parameter_fact weight;
     weight.shape = {rows, width};
     weight.split_dim = 0;

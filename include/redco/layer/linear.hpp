@@ -50,7 +50,7 @@ struct linear {
   static constexpr void facts(Config const& config, Walk& w) {
     constexpr bool row = is_feature_split<X>;
     constexpr bool column = !row && !is_whole(Cut);
-    std::int64_t const in = of<In>(config), outs = of<Out>(config);
+    std::int64_t const in = w.size("features to read", of<In>(config)), outs = w.size("features", of<Out>(config));
 
     parameter_fact weight;
     weight.shape = {outs, in};
@@ -65,7 +65,7 @@ struct linear {
     bias.units = weight.split_dim == 0 ? outs : 0;
     bias.why = row ? reason::row_bias : column ? reason::column_bias : reason_of(Cut);
 
-    if constexpr (!row) w.expect_features(in);
+    w.expect_features(in);
     if constexpr (column) detail::enter_facts<X>(w);
     w.keep("input");
     w.parameter("weight", weight);

@@ -17,7 +17,8 @@ struct max_pool {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const kernel = of<Kernel>(config);
+    std::int64_t const kernel = w.size("pixels of its window", of<Kernel>(config));
+    if (!w.expect_rank(4)) return;
     extents const x = w.activation.shape;
     extents const pooled = {x[0], x[1], x[2] / kernel, x[3] / kernel};
     flow const input = w.activation;

@@ -24,8 +24,10 @@ struct norm_layer {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const width = w.size("features", of<Width>(config));
+    w.expect_features(width);
     parameter_fact weight;
-    weight.shape = {of<Width>(config)};
+    weight.shape = {width};
     weight.decay = false;
     weight.start = {initial::kind::ones, 0};
     weight.why = reason::norm;

@@ -23,7 +23,11 @@ struct patch_embedding {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const channels = of<Channels>(config), patch = of<Patch>(config), width = of<Width>(config);
+    std::int64_t const channels = w.size("channels to read", of<Channels>(config));
+    std::int64_t const patch = w.size("pixels of a patch", of<Patch>(config)),
+                       width = w.size("features", of<Width>(config));
+    if (!w.expect_rank(4)) return;
+    w.expect("channels", 1, channels);
     std::int64_t const numbers = channels * patch * patch;
     parameter_fact weight;
     weight.shape = {width, channels, patch, patch};

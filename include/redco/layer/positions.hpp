@@ -22,9 +22,11 @@ struct positions {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const width = of<Width>(config);
+    std::int64_t const width = w.size("features", of<Width>(config)),
+                       context = w.size("positions", of<Context>(config));
+    if (w.activation.shape.rank != 3 && !w.expect_rank(2)) return;  // of ids or of rows of features
     parameter_fact weight;
-    weight.shape = {of<Context>(config) + of<Offset>(config), width};
+    weight.shape = {context + of<Offset>(config), width};
     weight.start = {initial::kind::normal, 1.0};
     weight.why = reason::position;
     w.parameter("weight", weight);

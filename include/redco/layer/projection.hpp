@@ -12,7 +12,11 @@ struct projection : whole_linear<In, Out, false> {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    if (of<In>(config) != of<Out>(config)) whole_linear<In, Out, false>::template facts<X>(config, w);
+    if (of<In>(config) != of<Out>(config)) {
+      whole_linear<In, Out, false>::template facts<X>(config, w);
+    } else {
+      w.expect_features(w.size("features", of<In>(config)));
+    }
   }
 };
 

@@ -5,6 +5,7 @@
 #include <redco/layer/settle.hpp>
 #include <redco/layer/walk.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace redco {
@@ -34,9 +35,13 @@ struct repeat {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    w.repeated(of<Times>(config), [&] {
+    std::int64_t const times = w.size("blocks", of<Times>(config));
+    if (times != of<Times>(config)) return;  // what a block derives from their number may be no size
+    w.repeated(times, [&] {
+      flow const input = w.activation;
       body::template facts<X>(config, w);
       detail::settle_facts<out_t<body, X>, X>(w);
+      w.expect_like(input);
     });
   }
 };

@@ -33,10 +33,12 @@ struct residual {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
+    flow const input = w.activation;
     w.carrying(w.activation, [&] {
       body::template facts<X>(config, w);
       detail::settle_facts<out_t<body, X>, settled_t<X>>(w);
     });
+    w.expect_like(input);
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
   }
 };

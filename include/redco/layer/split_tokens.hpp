@@ -18,6 +18,7 @@ struct split_tokens {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
+    if (!w.expect_rank(3)) return;
     flow const whole = w.activation;
     if (whole.id != 0) w.message(collective::all_gather, true, whole.shape);
     w.produce(whole.shape, whole.shape.rank - 2, whole.shape[-2]);

@@ -82,9 +82,16 @@ struct sum {
   template <class Config, class Walk, class... Links>
   static constexpr void walk_branches(Config const& config, Walk& w, flow const& input, detail::branch_list<Links...>) {
     flow const entered_input = w.activation;
-    ((w.activation = std::is_same_v<typename Links::input, entered> ? entered_input : input,
-      Links::layer::template facts<typename Links::input>(config, w)),
-     ...);
+    flow given;
+    (walk_branch<Links>(config, w, std::is_same_v<typename Links::input, entered> ? entered_input : input, given), ...);
+  }
+  /// `given`: what the branch before gave, of no rank before the first.
+  template <class Link, class Config, class Walk>
+  static constexpr void walk_branch(Config const& config, Walk& w, flow const& input, flow& given) {
+    w.activation = input;
+    Link::layer::template facts<typename Link::input>(config, w);
+    if (given.shape.rank > 0) w.expect_like(given);
+    given = w.activation;
   }
 };
 

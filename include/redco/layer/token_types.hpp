@@ -19,9 +19,10 @@ struct token_types {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const width = of<Width>(config);
+    std::int64_t const width = w.size("features", of<Width>(config)), types = w.size("token types", of<Types>(config));
+    if (!w.expect_rank(2)) return;
     parameter_fact weight;
-    weight.shape = {of<Types>(config), width};
+    weight.shape = {types, width};
     weight.start = {initial::kind::normal, 1.0};
     weight.why = reason::token_type;
     w.parameter("weight", weight);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/layer/activation_fact.hpp>
+#include <redco/layer/mistake_fact.hpp>
 #include <redco/layer/parameter_fact.hpp>
 
 #include <redco/shape/extents.hpp>
@@ -20,16 +21,18 @@ struct flow {
   int split_dim = -1;      ///< the dimension that the mesh cuts, -1: whole
   std::int64_t units = 0;  ///< indivisible units along split_dim: heads or columns
   int id = 0;              ///< which tensor it is, so that its storage is counted once; 0: the model's input
+  int made = 0;            ///< which of the walk's widths it has, so that a mistake can name its maker; 0: the input's
 };
 
 /// What a layer's `facts` talks to: it states its parameters, what its forward keeps, its messages, and how the activation
 /// changes. `Sink` receives the facts (`add(parameter_fact)`, `add(saved_fact)`, `add(message_fact)`, `amend(i, role, copies)`
-/// of saved fact i, `add_work(operations, in_block)`): a counter, an array or a vector, so the same walk runs at compile time
-/// and at run time.
+/// of saved fact i, `add_work(operations, in_block)`, `add(mistake_fact)`, `made(width, layer)`): a counter, an array or a
+/// vector, so the same walk runs at compile time and at run time.
 template <class Sink>
 class walk {
  public:
-  constexpr walk(Sink& sink, extents input, extents encoder_input) : sink_(sink) {
+  /// `stated`: the model says what its input is; else it is [batch, sequence] until a layer tells its features.
+  constexpr walk(Sink& sink, extents input, extents encoder_input, bool stated) : sink_(sink), stated_(stated) {
     activation.shape = input;
     source.shape = encoder_input;
   }
@@ -48,9 +51,55 @@ class walk {
     sink_.add(fact);
   }
 
-  /// Tells how many features the model's input has, for a layer that prescribes it; other activations know theirs.
+  /// `extent`, the layer's number of `what`. One below 1 is a mistake, and taken as 1 so that the facts go on.
+  constexpr std::int64_t size(std::string_view what, std::int64_t extent) {
+    if (extent >= 1) return extent;
+    mistake_fact m;
+    m.what = mistake::size;
+    m.of.push(what);
+    m.wanted = 1;
+    m.found = extent;
+    m.reader = here_;
+    sink_.add(m);
+    return 1;
+  }
+
+  /// States that the layer reads `rank` dimensions: 2 [batch, ids], 3 [batch, tokens, features], 4 [batch, channels, height,
+  /// width]. False where it is given others: a mistake, after which the layer states nothing more.
+  [[nodiscard]] constexpr bool expect_rank(int rank) { return expect_rank(activation, rank); }
+  [[nodiscard]] constexpr bool expect_rank(flow& given, int rank) {
+    if (given.shape.rank == 2 && rank == 3 && is_open(given)) given.shape.push(1);
+    if (given.shape.rank == rank) return true;
+    refuse(mistake::rank, "", rank, given.shape.rank, given.made);
+    return false;
+  }
+
+  /// States that the layer reads `extent` numbers of `what` along `dim`.
+  constexpr void expect(std::string_view what, int dim, std::int64_t extent) { expect(activation, what, dim, extent); }
+  constexpr void expect(flow const& given, std::string_view what, int dim, std::int64_t extent) {
+    if (given.shape[dim] != extent) refuse(mistake::width, what, extent, given.shape[dim], given.made);
+  }
+
+  /// The same of features, the last dimension. They are told to an input that the model does not state.
   constexpr void expect_features(std::int64_t features) {
-    if (is_input(activation)) activation.shape[-1] = features;
+    if (is_open(activation)) activation.shape[-1] = features;
+    expect("features", -1, features);
+  }
+
+  /// States that the current activation is added to `other`, or takes its place: both have one shape.
+  constexpr void expect_like(flow const& other) {
+    extents const &given = activation.shape, &wanted = other.shape;
+    if (given == wanted || is_open(other)) return;
+    int dim = given.rank - 1;
+    while (given.rank == wanted.rank && given[dim] == wanted[dim]) --dim;
+    mistake_fact m;
+    m.what = given.rank == wanted.rank ? mistake::width : mistake::rank;
+    if (m.what == mistake::width)
+      m.of.push(dim == given.rank - 1 && given.rank < 4 ? "features" : dim == 1 ? "channels" : "positions");
+    m.wanted = m.what == mistake::width ? wanted[dim] : wanted.rank;
+    m.found = m.what == mistake::width ? given[dim] : given.rank;
+    m.makers = {other.made, activation.made};
+    sink_.add(m);
   }
 
   /// States that forward keeps the current activation; an activation kept by two layers is one storage.
@@ -71,7 +120,7 @@ class walk {
   /// States that forward keeps another tensor beside the activation.
   constexpr void keep(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0,
                       saved_role role = saved_role::stored) {
-    state(slot, {shape, split_dim, units, 0}, kind, role, blocks_.count());
+    state(slot, {shape, split_dim, units}, kind, role, blocks_.count());
   }
 
   /// States one moment of the layer's backward, which holds the gradients of `input` and of the current activation. To be
@@ -87,7 +136,7 @@ class walk {
     state(slot, like, kind, saved_role::workspace, 1);
   }
   constexpr void weight_gradient(extents shape, int split_dim, std::int64_t units) {
-    state("weight_gradient", {shape, split_dim, units, 0}, width_kind::compute, saved_role::weight_gradient, 1);
+    state("weight_gradient", {shape, split_dim, units}, width_kind::compute, saved_role::weight_gradient, 1);
   }
 
   /// Runs `body`, the facts of a branch beside which the gradient of an activation like `waiting` waits in backward.
@@ -100,7 +149,9 @@ class walk {
 
   /// States that the layer makes a new activation.
   constexpr void produce(extents shape, int split_dim = -1, std::int64_t units = 0) {
-    activation = {shape, split_dim, units, fresh()};
+    bool const same = shape.rank == activation.shape.rank && width_of(shape) == width_of(activation.shape);
+    if (!same) sink_.made(++widths_, here_);
+    activation = {shape, split_dim, units, fresh(), same ? activation.made : widths_};
   }
 
   /// States a product [rows, inner] x [inner, columns] of forward, in logical extents.
@@ -184,6 +235,22 @@ class walk {
   };
 
   static constexpr bool is_input(flow const& f) { return f.id == 0; }
+  /// Whether nobody has said how many features it has.
+  constexpr bool is_open(flow const& f) const { return is_input(f) && !stated_; }
+
+  /// The extent that layers hand on: features, of an image [batch, channels, height, width] channels.
+  static constexpr std::int64_t width_of(extents const& shape) { return shape[shape.rank == 4 ? 1 : -1]; }
+
+  constexpr void refuse(mistake what, std::string_view of, std::int64_t wanted, std::int64_t found, int maker) {
+    mistake_fact m;
+    m.what = what;
+    m.of.push(of);
+    m.wanted = wanted;
+    m.found = found;
+    m.reader = here_;
+    m.makers = {-1, maker};
+    sink_.add(m);
+  }
 
   /// Identities are told apart among the last 1024, far more than flow side by side.
   static constexpr std::size_t memory = 1024;
@@ -232,11 +299,13 @@ class walk {
   }
 
   Sink& sink_;
+  bool stated_;
   path here_;
   extents blocks_;
   block block_;
   std::array<bool, memory> kept_{};
   int last_ = 0;
+  int widths_ = 0;  ///< how many times a width was made
   int moment_ = 0;
   int saved_ = 0;             ///< how many saved facts are stated
   std::int64_t addends_ = 0;  ///< biases that wait beside the pending sum

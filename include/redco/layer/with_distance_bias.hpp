@@ -25,7 +25,8 @@ struct with_distance_bias : detail::forwarding<Body> {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const heads = of<Heads>(config), buckets = of<Buckets>(config);
+    std::int64_t const heads = w.size("heads", of<Heads>(config)), buckets = w.size("buckets", of<Buckets>(config));
+    if (!w.expect_rank(3)) return;
     parameter_fact table;
     table.shape = {buckets, heads};
     table.split_dim = 1;

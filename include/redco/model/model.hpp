@@ -5,6 +5,7 @@
 #include <redco/shape/extents.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace redco {
 
@@ -23,7 +24,9 @@ constexpr workload of_source(workload load) {
 
 /// A model: its structure is the layer type `net`, its sizes are the value `config`.
 template <class M>
-concept model = layer<typename M::net> && requires(M const& m) { m.config; };
+concept model = layer<typename M::net> && requires(M const& m) {
+  m.config;
+};
 
 /// The structure of a model, an automatic linear that is all of it left whole.
 template <model M>
@@ -31,18 +34,27 @@ using net_of = alone_t<typename M::net>;
 
 struct no_config {};
 
-/// A model made of one composition of layers with literal sizes: `model_of<sequential<linear<784, 512>, relu, ...>>`.
-template <layer Net>
+/// A model made of one composition of layers with literal sizes: `model_of<sequential<linear<784, 512>, relu, ...>>`. Where
+/// its input is neither token ids nor one row of features, it is stated: `model_of<net, input<1, 28, 28>>`.
+template <layer Net, class Input = void>
 struct model_of {
   using net = Net;
   no_config config;
+
+  constexpr extents input(workload const& load) const requires(!std::is_void_v<Input>) { return Input::of(load.batch); }
+};
+
+/// Whether a model says what its input is.
+template <class M>
+inline constexpr bool states_input = requires(M const& m, workload const& load) {
+  m.input(load);
 };
 
 /// The logical extents of a model's input under a workload: [batch, sequence] unless the model says otherwise with a
 /// member `input(workload)`.
 template <model M>
 constexpr extents input_of(M const& m, workload const& load) {
-  if constexpr (requires { m.input(load); }) {
+  if constexpr (states_input<M>) {
     return m.input(load);
   } else {
     return {load.batch, load.sequence};

@@ -42,7 +42,7 @@ struct vit_config {
 
   constexpr projection_biases biases() const { return {qkv_bias, true}; }
   /// Patches and the class token.
-  constexpr std::int64_t tokens() const { return (image / patch) * (image / patch) + 1; }
+  constexpr std::int64_t tokens() const { return patch > 0 ? (image / patch) * (image / patch) + 1 : 0; }
 };
 
 /// ViT (Dosovitskiy et al. 2021): patches of images [B, channels, image, image] as tokens behind a class token, learned

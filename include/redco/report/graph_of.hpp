@@ -16,7 +16,7 @@ namespace redco {
 template <model M>
 model_graph graph_of(M const& m, workload const& load) {
   detail::pending_node sink;
-  detail::graph_walk w(sink, input_of(m, load), input_of(m, of_source(load)));
+  detail::graph_walk w(sink, input_of(m, load), input_of(m, of_source(load)), states_input<M>);
   net_of<M>::template facts<replicated>(m.config, w);
   detail::whole_facts<out_t<net_of<M>, replicated>>(w);
   return w.take();

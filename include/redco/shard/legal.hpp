@@ -20,7 +20,45 @@ struct legal_widths_are {};
 template <std::int64_t Units, class Widths, char... Name>
 struct blamed_parameter {};
 
+/// Two layers that a check blames: what one gives and the other reads, each by its extent and the characters of its path. A
+/// giver without a path is the model's input.
+template <std::int64_t Extent, char... Layer>
+struct layer_gives {};
+template <std::int64_t Extent, char... Layer>
+struct layer_reads {};
+template <class Gives, class Reads>
+struct blamed_layers {};
+
+/// A layer that a check blames for one of its sizes.
+template <std::int64_t Size, char... Layer>
+struct layer_has {};
+
 namespace detail {
+
+/// What legal<> asks of the sizes of a model: is this rule kept?
+template <mistake Broken>
+struct size_check {
+  mistake found = mistake::none;
+
+  constexpr bool passed() const { return found != Broken; }
+};
+
+template <auto const& Model>
+struct size_verdict {
+  static constexpr mistake_fact found = surveyed<Model>.mistake;
+
+  template <std::size_t... G, std::size_t... R>
+  static constexpr auto blame(std::index_sequence<G...>, std::index_sequence<R...>) {
+    if constexpr (found.what == mistake::size) {
+      return layer_has<found.found, found.reader.text[R]...>{};
+    } else {
+      return blamed_layers<layer_gives<found.found, found.giver.text[G]...>,
+                           layer_reads<found.wanted, found.reader.text[R]...>>{};
+    }
+  }
+  using blamed =
+      decltype(blame(std::make_index_sequence<found.giver.size>{}, std::make_index_sequence<found.reader.size>{}));
+};
 
 /// What legal<> asks: can this width cut so many units by this rule?
 template <legality Broken>
@@ -35,7 +73,8 @@ struct width_check {
 template <auto const& Model, mesh Mesh>
 struct mesh_verdict {
   static constexpr auto facts = facts_of<Model>().parameters;
-  static constexpr std::size_t at = first_illegal(facts, Mesh.mp);
+  /// Sizes that are wrong have their own error.
+  static constexpr std::size_t at = surveyed<Model>.mistake ? facts.size() : first_illegal(facts, Mesh.mp);
   static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh.mp) : legality::ok;
   static constexpr std::int64_t units = at < facts.size() ? facts[at].units : 0;
 
@@ -71,11 +110,22 @@ struct mesh_verdict {
 
 /// That the mesh can hold a constexpr model: `static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 4}>{});`.
 /// True, or one compile error that names the mesh, the first parameter at fault, its units and the
-/// legal widths.
-/// Errors: redco[S001] heads, redco[S002] key-value heads, redco[S003] any other split.
+/// legal widths; or, of a model whose sizes are wrong, the layers and both extents.
+/// Errors: redco[L004] neighbouring widths, redco[L005] an input of another rank, redco[L006] a size below one; redco[S001]
+/// heads, redco[S002] key-value heads, redco[S003] any other split.
 template <auto const& Model, mesh Mesh>
 struct legal {
+  using sizes = detail::size_verdict<Model>;
   using asked = detail::mesh_verdict<Model, Mesh>;
+  static_assert(verdict<detail::size_check<mistake::width>{sizes::found.what}, typename sizes::blamed>{},
+                "redco[L004]: a layer reads another width than it is given; make what one layer gives and the next one "
+                "reads equal");
+  static_assert(
+      verdict<detail::size_check<mistake::rank>{sizes::found.what}, typename sizes::blamed>{},
+      "redco[L005]: a layer reads another number of dimensions than it is given; state the model's input with "
+      "model_of<net, input<...>> or a member input(workload)");
+  static_assert(verdict<detail::size_check<mistake::size>{sizes::found.what}, typename sizes::blamed>{},
+                "redco[L006]: a size of a layer is below one; give it at least one");
   static_assert(Mesh.dp > 0 && Mesh.mp > 0,
                 "redco[S003]: a declared split does not divide; a mesh has at least one rank in each direction");
   static_assert(

@@ -19,8 +19,8 @@ class graph_walk : public walk<pending_node> {
   using kind = graph_node::kind;
 
  public:
-  graph_walk(pending_node& sink, extents input, extents encoder_input)
-      : base(sink, input, encoder_input), sink_(sink) {}
+  graph_walk(pending_node& sink, extents input, extents encoder_input, bool stated)
+      : base(sink, input, encoder_input, stated), sink_(sink) {}
 
   void produce(extents shape, int split_dim = -1, std::int64_t units = 0);
 

@@ -3,6 +3,7 @@
 #include <redco/report/model_graph.hpp>
 
 #include <redco/layer/activation_fact.hpp>
+#include <redco/layer/mistake_fact.hpp>
 #include <redco/layer/parameter_fact.hpp>
 
 #include <cstddef>
@@ -37,6 +38,8 @@ struct pending_node {
                                                    : kind::all_reduce;
   }
   void amend(int, saved_role, std::int64_t) {}
+  void add(mistake_fact const&) {}
+  void made(int, path const&) {}
   void add_work(std::int64_t, bool) {}
 
   std::size_t parameters = 0;  ///< how many the model has so far

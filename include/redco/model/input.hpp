@@ -1,0 +1,15 @@
+#pragma once
+
+#include <redco/shape/extents.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The shape of one example that a model reads, for `model_of`: `input<1, 28, 28>` is an image of one channel.
+template <std::int64_t... Extents>
+struct input {
+  static constexpr extents of(std::int64_t batch) { return {batch, Extents...}; }
+};
+
+}  // namespace redco

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <redco/shard/facts.hpp>
+
+#include <redco/config.hpp>
+
+namespace redco::detail {
+
+/// "layer 'h.*.attn'", or `whole` for what has no name.
+inline std::string layer_text(path const& layer, char const* whole) {
+  return layer.size > 0 ? "layer '" + std::string(layer.view()) + "'" : std::string(whole);
+}
+
+inline std::string dimensions_text(std::int64_t rank) {
+  constexpr char const* names[] = {"", "", " [batch, ids]", " [batch, tokens, features]",
+                                   " [batch, channels, height, width]"};
+  return std::to_string(rank) + " dimensions" + (rank < 5 ? names[rank] : "");
+}
+
+REDCO_INLINE void refuse(mistake_fact const& m) {
+  if (!m) return;
+  bool const of_input = m.makers[1] == 0, added = m.makers[0] >= 0;
+  std::string const reader = layer_text(m.reader, m.makers[0] == 0 ? "the model's input" : "the model"),
+                    giver = layer_text(m.giver, of_input ? "the model's input" : "the model");
+  std::string const wanted = std::to_string(m.wanted), found = std::to_string(m.found), of(m.of.view());
+  std::string const input_cure =
+      "state the input: redco::model_of<net, redco::input<extents of one example>>, or a member input(workload)";
+  std::string text;
+  if (m.what == mistake::size) {
+    text = reader + " has " + found + " " + of + "; give it at least 1";
+  } else if (added) {
+    std::string const what = m.what == mistake::rank ? "dimensions" : of;
+    text = giver + " gives " + found + " " + what + ", to be added to or put in place of the " + wanted + " of " +
+           reader + "; make the two equal";
+  } else if (m.what == mistake::rank) {
+    text = reader + " reads " + dimensions_text(m.wanted) + ", " + giver + " has " + found + "; " +
+           (of_input ? input_cure : "give it what it reads");
+  } else {
+    text = reader + " reads " + wanted + " " + of + ", " + giver + " gives " + found + "; make the two equal" +
+           (of_input ? ", or " + input_cure : "");
+  }
+  throw error(exit_code::usage, text);
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,29 @@
+// fits<> prints the same one error, here of a branch that gives another width than it is added to.
+#include <redco/cost/fits.hpp>
+#include <redco/model/model.hpp>
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/optimizer/adamw.hpp>
+
+template <int Width>
+using branch = redco::residual<redco::sequential<redco::named<"up", redco::linear<12, 40>>, redco::gelu,
+                                                 redco::named<"down", redco::linear<40, Width>>>>;
+template <int Width>
+constexpr redco::model_of<
+    redco::sequential<redco::named<"in", redco::linear<7, 12>>, redco::named<"h", redco::repeat<3, branch<Width>>>>>
+    model{};
+template <int Width>
+using asked =
+    redco::fits<model<Width>, redco::adamw{}, redco::mesh{.dp = 1, .mp = 2}, redco::workload{.batch = 4}, 1 << 20>;
+
+#if REDCO_ACCEPT
+static_assert(asked<12>{});
+#else  // expect: redco[L004]
+static_assert(asked<10>{});
+#endif
+
+int main() {}

@@ -1,0 +1,138 @@
+#include "catch.hpp"
+
+#include <redco/shard/plan.hpp>
+#include <redco/model/bart.hpp>
+#include <redco/model/bert.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/gptj.hpp>
+#include <redco/model/input.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/mistral.hpp>
+#include <redco/model/opt.hpp>
+#include <redco/model/qwen2.hpp>
+#include <redco/model/roberta.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/model/vit.hpp>
+#include <redco/layer/conv2d.hpp>
+#include <redco/layer/flatten.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/max_pool.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+// Sizes that do not fit are one sentence and exit code 64 before anything is divided by them.
+
+namespace sizes_test {
+
+using namespace redco;
+
+template <class F>
+std::string refusal(F const& f) {
+  try {
+    f();
+  } catch (error const& e) {
+    CHECK(e.code() == exit_code::usage);
+    return e.what();
+  }
+  return "";
+}
+template <class M>
+std::string refused_plan(M const& m) {
+  return refusal([&] { plan_of(m, {1, 1}); });
+}
+template <class M>
+std::string refused_facts(M const& m, workload const& load) {
+  return refusal([&] { facts_of(m, load); });
+}
+
+struct widths {
+  std::int64_t in = 20, up = 30, down = 30;
+};
+struct mlp {
+  using net = sequential<named<"up", linear<&widths::in, &widths::up>>, relu, named<"down", linear<&widths::down, 3>>>;
+  widths config;
+};
+
+TEST_CASE("neighbouring widths that differ are refused with both layers and both widths") {
+  CHECK(refused_plan(mlp{}).empty());
+  CHECK(refused_plan(mlp{{.down = 29}}) == "layer 'down' reads 29 features, layer 'up' gives 30; make the two equal");
+  CHECK(refused_facts(mlp{{.down = 29}}, {3, 7}) == refused_plan(mlp{{.down = 29}}));
+  using added = sequential<named<"in", linear<4, 6>>,
+                           residual<sequential<named<"up", linear<6, 9>>, relu, named<"down", linear<9, 5>>>>>;
+  CHECK(refused_plan(model_of<added>{}) ==
+        "layer 'down' gives 5 features, to be added to or put in place of the 6 of layer 'in'; make the two equal");
+}
+
+using pictures =
+    sequential<named<"c", conv2d<1, 8, 3>>, relu, max_pool<2>, flatten, named<"out", linear<8 * 13 * 13, 10>>>;
+std::string const cure =
+    "state the input: redco::model_of<net, redco::input<extents of one example>>, or a member input(workload)";
+
+TEST_CASE("a layer that reads images refuses an input that is not stated, and says how to state it") {
+  CHECK(refused_plan(model_of<pictures, input<1, 28, 28>>{}).empty());
+  CHECK(refused_plan(model_of<pictures>{}) ==
+        "layer 'c' reads 4 dimensions [batch, channels, height, width], the model's input has 2; " + cure);
+  CHECK(refused_plan(model_of<pictures, input<2, 28, 28>>{}) ==
+        "layer 'c' reads 1 channels, the model's input gives 2; make the two equal, or " + cure);
+}
+
+TEST_CASE("a width that only the workload tells is compared under the workload") {
+  model_of<sequential<relu, named<"out", linear<7, 3>>>> const m{};
+  CHECK(refused_plan(m).empty());
+  CHECK(refused_facts(m, {4, 7}).empty());
+  CHECK(refused_facts(m, {4, 9}) ==
+        "layer 'out' reads 7 features, the model's input gives 9; make the two equal, or " + cure);
+}
+
+template <class M>
+void refuses_sizes(std::initializer_list<std::int64_t decltype(M::config)::*> sizes) {
+  M const sound{};
+  REQUIRE(refused_plan(sound).empty());
+  for (auto const size : sizes)
+    for (std::int64_t const bad : {std::int64_t{0}, std::int64_t{-1}}) {
+      M m{};
+      m.config.*size = bad;
+      std::string const text = refused_plan(m);
+      INFO(text);
+      CHECK(text.find("; give it at least 1") != std::string::npos);
+      CHECK(text.find('\n') == std::string::npos);
+      CHECK(refused_facts(m, {2, 3}) == text);
+    }
+}
+
+TEST_CASE("sizes of 0 and -1 are refused in every family") {
+  refuses_sizes<gpt2>(
+      {&gpt2_config::vocab, &gpt2_config::context, &gpt2_config::width, &gpt2_config::heads, &gpt2_config::layers});
+  refuses_sizes<llama>({&llama_config::vocab, &llama_config::width, &llama_config::ffn, &llama_config::heads,
+                        &llama_config::kv_heads, &llama_config::layers});
+  refuses_sizes<mistral>({&mistral_config::width, &mistral_config::ffn, &mistral_config::heads,
+                          &mistral_config::kv_heads, &mistral_config::layers});
+  refuses_sizes<qwen2>(
+      {&qwen2_config::width, &qwen2_config::ffn, &qwen2_config::heads, &qwen2_config::kv_heads, &qwen2_config::layers});
+  refuses_sizes<gptj>({&gptj_config::vocab, &gptj_config::width, &gptj_config::heads, &gptj_config::layers});
+  refuses_sizes<opt>({&opt_config::vocab, &opt_config::context, &opt_config::width, &opt_config::ffn,
+                      &opt_config::heads, &opt_config::layers});
+  refuses_sizes<bart>({&bart_config::vocab, &bart_config::context, &bart_config::width, &bart_config::ffn,
+                       &bart_config::decoder_ffn, &bart_config::heads, &bart_config::decoder_heads,
+                       &bart_config::layers, &bart_config::decoder_layers});
+  refuses_sizes<t5>({&t5_config::vocab, &t5_config::width, &t5_config::ffn, &t5_config::heads, &t5_config::layers,
+                     &t5_config::decoder_layers, &t5_config::buckets});
+  refuses_sizes<bert>({&bert_config::vocab, &bert_config::context, &bert_config::token_types, &bert_config::width,
+                       &bert_config::ffn, &bert_config::heads, &bert_config::layers, &bert_config::classes});
+  refuses_sizes<roberta>({&roberta_config::vocab, &roberta_config::width, &roberta_config::ffn, &roberta_config::heads,
+                          &roberta_config::layers, &roberta_config::classes});
+  refuses_sizes<vit>({&vit_config::channels, &vit_config::patch, &vit_config::width, &vit_config::ffn,
+                      &vit_config::heads, &vit_config::layers, &vit_config::classes});
+  gpt2 const none{{.width = 96, .heads = 0, .layers = 2}};
+  CHECK(refused_plan(none) == "layer 'h.*.attn' has 0 heads; give it at least 1");
+  CHECK(refused_plan(gpt2{{.layers = -1}}) == "layer 'h' has -1 blocks; give it at least 1");
+}
+
+}  // namespace sizes_test

@@ -1,0 +1,141 @@
+// What a walk over a model's layers finds wrong with its sizes: nothing in the families, and the first mistake of others.
+#include <redco/shard/facts.hpp>
+#include <redco/model/bart.hpp>
+#include <redco/model/bert.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/gptj.hpp>
+#include <redco/model/input.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/mistral.hpp>
+#include <redco/model/model.hpp>
+#include <redco/model/opt.hpp>
+#include <redco/model/opt_post_norm.hpp>
+#include <redco/model/qwen2.hpp>
+#include <redco/model/roberta.hpp>
+#include <redco/model/sequence_parallel.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/model/t5_gated.hpp>
+#include <redco/model/vit.hpp>
+#include <redco/layer/attention.hpp>
+#include <redco/layer/conv2d.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/flatten.hpp>
+#include <redco/layer/gated.hpp>
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/max_pool.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/positions.hpp>
+#include <redco/layer/projection.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/split_tokens.hpp>
+#include <redco/layer/sum.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+using namespace redco;
+
+template <class M>
+inline constexpr M made{};
+template <class M>
+constexpr bool sound() {
+  return !detail::surveyed<made<M>>.mistake && !detail::surveyed<made<sequence_parallel<M>>>.mistake;
+}
+static_assert(sound<gpt2>() && sound<llama>() && sound<mistral>() && sound<qwen2>() && sound<gptj>() && sound<opt>());
+static_assert(sound<opt_post_norm>() && sound<bart>() && sound<t5>() && sound<t5_gated>() && sound<bert>() &&
+              sound<roberta>() && sound<vit>());
+
+/// Whether the first mistake of a net over `Input` is this one, between these layers.
+template <class Net, class Input = void>
+constexpr bool finds(mistake what, std::int64_t found, std::string_view giver, std::int64_t wanted,
+                     std::string_view reader, std::string_view of = "features") {
+  mistake_fact const m = detail::surveyed<made<model_of<Net, Input>>>.mistake;
+  return m.what == what && m.found == found && m.wanted == wanted && m.giver.view() == giver &&
+         m.reader.view() == reader && m.of.view() == of;
+}
+template <class Net, class Input = void>
+constexpr bool fine() {
+  return !detail::surveyed<made<model_of<Net, Input>>>.mistake;
+}
+
+using mistake::rank;
+using mistake::size;
+using mistake::width;
+template <fixed_string Name, class L>
+using n = named<Name, L>;
+template <std::int64_t Width>
+using pair = sequential<n<"up", linear<12, 40>>, gelu, n<"down", linear<40, Width>>>;
+
+// One layer after another: whole, column then row, behind features, norms, gates, projections and heads.
+static_assert(finds<sequential<linear<256, 128>, relu, linear<64, 4>>>(width, 128, "0", 64, "2"));
+static_assert(finds<sequential<linear<256, 128>, relu, dropout<real{0.1}>, whole_linear<64, 4>>>(width, 128, "0", 64,
+                                                                                                 "3"));
+static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"b", layer_norm<11>>>>(width, 12, "a", 11, "b"));
+static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"b", gated<11, 7>>>>(width, 12, "a", 11, "b"));
+static_assert(finds<sequential<n<"g", gated<5, 12>>, n<"b", linear<11, 7>>>>(width, 12, "g", 11, "b"));
+static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"p", projection<11, 11>>>>(width, 12, "a", 11, "p"));
+static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"p", projection<11, 12>>>>(width, 12, "a", 11, "p"));
+static_assert(finds<sequential<n<"e", embedding<9, 12>>, n<"head", language_head<9, 11>>>>(width, 12, "e", 11, "head"));
+static_assert(finds<sequential<n<"e", embedding<9, 12>>, n<"attn", causal_attention<11, 1>>>>(width, 12, "e", 11,
+                                                                                              "attn"));
+static_assert(
+    fine<sequential<n<"e", embedding<9, 12>>, n<"attn", causal_attention<12, 4>>, n<"head", language_head<9, 12>>>>());
+
+// Branches, blocks, and what is added.
+static_assert(fine<sequential<n<"in", linear<7, 12>>, residual<pair<12>>, n<"h", repeat<3, residual<pair<12>>>>>>());
+static_assert(finds<sequential<n<"in", linear<7, 12>>, residual<pair<10>>>>(width, 10, "down", 12, "in"));
+static_assert(finds<sequential<n<"in", linear<7, 12>>, n<"h", repeat<3, pair<10>>>>>(width, 10, "h.*.down", 12, "in"));
+static_assert(finds<sequential<n<"in", linear<7, 12>>, n<"h", repeat<3, residual<n<"mlp", pair<10>>>>>>>(width, 10,
+                                                                                                         "h.*.mlp.down",
+                                                                                                         12, "in"));
+static_assert(finds<sum<n<"wte", embedding<9, 12>>, n<"wpe", positions<6, 11>>>>(width, 11, "wpe", 12, "wte"));
+static_assert(finds<sequential<n<"in", linear<7, 12>>, sum<n<"a", pair<12>>, n<"b", pair<9>>>>>(width, 9, "b.down", 12,
+                                                                                                "a.down"));
+static_assert(finds<sequential<split_tokens, n<"up", linear<12, 40>>, gelu, n<"down", linear<41, 12>>>, input<5, 12>>(
+    width, 40, "up", 41, "down"));
+
+// An encoder's states are what cross-attention reads.
+template <std::int64_t Width>
+using translator = encoder_decoder<sequential<n<"e", embedding<9, Width>>>,
+                                   sequential<n<"e", embedding<9, 12>>, residual<n<"x", cross_attention<12, 3>>>>>;
+static_assert(fine<translator<12>>());
+static_assert(finds<translator<10>>(width, 10, "encoder.e", 12, "decoder.x"));
+
+// Images: channels, and the features of what is flattened.
+template <std::int64_t Channels, std::int64_t Features>
+using images = sequential<n<"c", conv2d<1, 8, 3>>, relu, max_pool<2>, n<"d", conv2d<Channels, 6, 3>>, flatten,
+                          n<"out", linear<Features, 10>>>;
+static_assert(fine<images<8, 6 * 11 * 11>, input<1, 28, 28>>());
+static_assert(finds<images<7, 6 * 11 * 11>, input<1, 28, 28>>(width, 8, "c", 7, "d", "channels"));
+static_assert(finds<images<8, 6 * 12 * 12>, input<1, 28, 28>>(width, 726, "d", 864, "out"));
+static_assert(finds<images<8, 6 * 11 * 11>, input<3, 28, 28>>(width, 3, "", 1, "c", "channels"));
+static_assert(finds<images<8, 6 * 11 * 11>>(rank, 2, "", 4, "c", ""));
+static_assert(finds<sequential<n<"a", linear<7, 12>>, n<"c", conv2d<12, 8, 3>>>>(rank, 2, "a", 4, "c", ""));
+
+// An input that is not stated is ids, or one row of features that the first layer tells.
+static_assert(fine<linear<7, 3>>() && fine<sequential<flatten, linear<7, 3>>>() &&
+              fine<residual<full_attention<12, 4>>>());
+static_assert(finds<sequential<n<"n", layer_norm<12>>, n<"attn", full_attention<12, 4>>>>(rank, 2, "", 3, "attn", ""));
+static_assert(fine<sequential<n<"n", layer_norm<12>>, n<"attn", full_attention<12, 4>>>, input<5, 12>>());
+static_assert(finds<n<"a", linear<7, 3>>, input<8>>(width, 8, "", 7, "a"));
+static_assert(finds<n<"e", embedding<9, 12>>, input<5, 12>>(rank, 3, "", 2, "e", ""));
+
+// A mistake that depends on the workload is none of the model's; it is told under a workload (tests/shard/sizes.test.cpp).
+static_assert(fine<sequential<relu, linear<7, 3>>>());
+
+// Sizes.
+static_assert(finds<n<"a", linear<7, 0>>>(size, 0, "", 1, "a"));
+static_assert(finds<n<"a", linear<-1, 3>>>(size, -1, "", 1, "a", "features to read"));
+static_assert(finds<n<"a", full_attention<12, 0>>>(size, 0, "", 1, "a", "heads"));
+static_assert(finds<n<"a", full_attention<12, 4, -1>>>(size, -1, "", 1, "a", "key-value heads"));
+static_assert(finds<n<"a", full_attention<3, 4>>>(size, 0, "", 1, "a", "features of a head"));
+static_assert(finds<n<"h", repeat<0, residual<pair<12>>>>>(size, 0, "", 1, "h", "blocks"));
