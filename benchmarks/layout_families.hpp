@@ -1,6 +1,18 @@
 #pragma once
 
+#include <redco/layer/parameter_fact.hpp>
+#include <redco/model/bart.hpp>
+#include <redco/model/bert.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/gptj.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/opt.hpp>
+#include <redco/model/roberta.hpp>
+#include <redco/model/t5.hpp>
+#include <redco/model/t5_gated.hpp>
+#include <redco/model/vit.hpp>
 #include <redco/shape/extents.hpp>
+#include <redco/shard/facts.hpp>
 
 #include <string_view>
 #include <vector>
@@ -21,7 +33,8 @@ struct layer_stack {
   std::vector<matrix_names> pairs;
 };
 
-/// A public model as the Python original stores it: kernels and embeddings of the first layer of each stack.
+/// A public model as the Python original stores it: kernels and embeddings of the first layer of each stack; and what our
+/// model of it states.
 struct layout_family {
   struct leaf {
     std::string_view path;
@@ -29,18 +42,16 @@ struct layout_family {
   };
 
   std::string_view name;
-  int heads, kv_heads;
   std::vector<leaf> tree;
   std::vector<layer_stack> stacks;
   std::string_view embedding, head;  ///< empty: the model has none of a vocabulary's size
-  bool kernels_out_in = false;       ///< kernels are stored [out, in] instead of [in, out]
+  bool kernels_out_in;               ///< kernels are stored [out, in] instead of [in, out]
+  std::vector<redco::parameter_fact> ours;
 };
 
 inline std::vector<layout_family> const& layout_families() {
   static std::vector<layout_family> const all{
     {.name = "gpt2-large",
-     .heads = 20,
-     .kv_heads = 20,
      .tree = {{"transformer/h/0/attn/c_attn/kernel", {3840, 1280}},
               {"transformer/h/0/attn/c_proj/kernel", {1280, 1280}},
               {"transformer/h/0/mlp/c_fc/kernel", {5120, 1280}},
@@ -51,10 +62,9 @@ inline std::vector<layout_family> const& layout_families() {
                       {{"transformer/h/0/mlp/c_fc"}, "transformer/h/0/mlp/c_proj", reads::apart}}}},
      .embedding = "transformer/wte/embedding",
      .head = "transformer/wte/embedding",
-     .kernels_out_in = true},
+     .kernels_out_in = true,
+     .ours = redco::facts_of(redco::gpt2{{.width = 1280, .heads = 20, .layers = 36}}).parameters},
     {.name = "opt-2.7b",
-     .heads = 32,
-     .kv_heads = 32,
      .tree = {{"model/decoder/embed_positions/embedding", {2050, 2560}},
               {"model/decoder/embed_tokens/embedding", {50272, 2560}},
               {"model/decoder/layers/0/fc1/kernel", {2560, 10240}},
@@ -66,10 +76,10 @@ inline std::vector<layout_family> const& layout_families() {
      .stacks = {{32, {{{"model/decoder/layers/0/self_attn/q_proj", "model/decoder/layers/0/self_attn/k_proj", "model/decoder/layers/0/self_attn/v_proj"}, "model/decoder/layers/0/self_attn/out_proj", reads::apart},
                       {{"model/decoder/layers/0/fc1"}, "model/decoder/layers/0/fc2", reads::apart}}}},
      .embedding = "model/decoder/embed_tokens/embedding",
-     .head = "model/decoder/embed_tokens/embedding"},
+     .head = "model/decoder/embed_tokens/embedding",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::opt{}).parameters},
     {.name = "llama-7b",
-     .heads = 32,
-     .kv_heads = 32,
      .tree = {{"lm_head/kernel", {4096, 32000}},
               {"model/embed_tokens/embedding", {32000, 4096}},
               {"model/layers/0/mlp/down_proj/kernel", {11008, 4096}},
@@ -82,10 +92,10 @@ inline std::vector<layout_family> const& layout_families() {
      .stacks = {{32, {{{"model/layers/0/self_attn/q_proj", "model/layers/0/self_attn/k_proj", "model/layers/0/self_attn/v_proj"}, "model/layers/0/self_attn/o_proj", reads::apart},
                       {{"model/layers/0/mlp/gate_proj", "model/layers/0/mlp/up_proj"}, "model/layers/0/mlp/down_proj", reads::apart}}}},
      .embedding = "model/embed_tokens/embedding",
-     .head = "lm_head/kernel"},
+     .head = "lm_head/kernel",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::llama{}).parameters},
     {.name = "llama3-8b",
-     .heads = 32,
-     .kv_heads = 8,
      .tree = {{"lm_head/kernel", {4096, 128256}},
               {"model/embed_tokens/embedding", {128256, 4096}},
               {"model/layers/0/mlp/down_proj/kernel", {14336, 4096}},
@@ -98,10 +108,10 @@ inline std::vector<layout_family> const& layout_families() {
      .stacks = {{32, {{{"model/layers/0/self_attn/q_proj", "model/layers/0/self_attn/k_proj", "model/layers/0/self_attn/v_proj"}, "model/layers/0/self_attn/o_proj", reads::apart},
                       {{"model/layers/0/mlp/gate_proj", "model/layers/0/mlp/up_proj"}, "model/layers/0/mlp/down_proj", reads::apart}}}},
      .embedding = "model/embed_tokens/embedding",
-     .head = "lm_head/kernel"},
+     .head = "lm_head/kernel",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::llama{{.vocab = 128256, .ffn = 14336, .kv_heads = 8}}).parameters},
     {.name = "gptj-6b",
-     .heads = 16,
-     .kv_heads = 16,
      .tree = {{"lm_head/kernel", {4096, 50400}},
               {"transformer/h/0/attn/k_proj/kernel", {4096, 4096}},
               {"transformer/h/0/attn/out_proj/kernel", {4096, 4096}},
@@ -113,10 +123,10 @@ inline std::vector<layout_family> const& layout_families() {
      .stacks = {{28, {{{"transformer/h/0/attn/q_proj", "transformer/h/0/attn/k_proj", "transformer/h/0/attn/v_proj"}, "transformer/h/0/attn/out_proj", reads::apart},
                       {{"transformer/h/0/mlp/fc_in"}, "transformer/h/0/mlp/fc_out", reads::parallel}}}},
      .embedding = "transformer/wte/embedding",
-     .head = "lm_head/kernel"},
+     .head = "lm_head/kernel",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::gptj{}).parameters},
     {.name = "t5-xxl",
-     .heads = 64,
-     .kv_heads = 64,
      .tree = {{"decoder/block/0/layer/0/SelfAttention/k/kernel", {4096, 4096}},
               {"decoder/block/0/layer/0/SelfAttention/o/kernel", {4096, 4096}},
               {"decoder/block/0/layer/0/SelfAttention/q/kernel", {4096, 4096}},
@@ -142,10 +152,10 @@ inline std::vector<layout_family> const& layout_families() {
                       {{"decoder/block/0/layer/1/EncDecAttention/q", "decoder/block/0/layer/1/EncDecAttention/k", "decoder/block/0/layer/1/EncDecAttention/v"}, "decoder/block/0/layer/1/EncDecAttention/o", reads::cross},
                       {{"decoder/block/0/layer/2/DenseReluDense/wi"}, "decoder/block/0/layer/2/DenseReluDense/wo", reads::apart}}}},
      .embedding = "shared/embedding",
-     .head = "shared/embedding"},
+     .head = "shared/embedding",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::t5{{.width = 4096, .ffn = 10240, .heads = 64, .head_dim = 64}}).parameters},
     {.name = "t5-v1.1",
-     .heads = 64,
-     .kv_heads = 64,
      .tree = {{"decoder/block/0/layer/0/SelfAttention/k/kernel", {4096, 4096}},
               {"decoder/block/0/layer/0/SelfAttention/o/kernel", {4096, 4096}},
               {"decoder/block/0/layer/0/SelfAttention/q/kernel", {4096, 4096}},
@@ -174,10 +184,10 @@ inline std::vector<layout_family> const& layout_families() {
                       {{"decoder/block/0/layer/1/EncDecAttention/q", "decoder/block/0/layer/1/EncDecAttention/k", "decoder/block/0/layer/1/EncDecAttention/v"}, "decoder/block/0/layer/1/EncDecAttention/o", reads::cross},
                       {{"decoder/block/0/layer/2/DenseReluDense/wi_0", "decoder/block/0/layer/2/DenseReluDense/wi_1"}, "decoder/block/0/layer/2/DenseReluDense/wo", reads::apart}}}},
      .embedding = "shared/embedding",
-     .head = "lm_head/kernel"},
+     .head = "lm_head/kernel",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::t5_gated{}).parameters},
     {.name = "bart-large",
-     .heads = 16,
-     .kv_heads = 16,
      .tree = {{"model/decoder/embed_positions/embedding", {1026, 1024}},
               {"model/decoder/layers/0/encoder_attn/k_proj/kernel", {1024, 1024}},
               {"model/decoder/layers/0/encoder_attn/out_proj/kernel", {1024, 1024}},
@@ -203,10 +213,10 @@ inline std::vector<layout_family> const& layout_families() {
                       {{"model/decoder/layers/0/encoder_attn/q_proj", "model/decoder/layers/0/encoder_attn/k_proj", "model/decoder/layers/0/encoder_attn/v_proj"}, "model/decoder/layers/0/encoder_attn/out_proj", reads::cross},
                       {{"model/decoder/layers/0/fc1"}, "model/decoder/layers/0/fc2", reads::apart}}}},
      .embedding = "model/shared/embedding",
-     .head = "model/shared/embedding"},
+     .head = "model/shared/embedding",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::bart{}).parameters},
     {.name = "bert-large",
-     .heads = 16,
-     .kv_heads = 16,
      .tree = {{"bert/embeddings/position_embeddings/embedding", {512, 1024}},
               {"bert/embeddings/token_type_embeddings/embedding", {2, 1024}},
               {"bert/embeddings/word_embeddings/embedding", {30522, 1024}},
@@ -221,10 +231,10 @@ inline std::vector<layout_family> const& layout_families() {
      .stacks = {{24, {{{"bert/encoder/layer/0/attention/self/query", "bert/encoder/layer/0/attention/self/key", "bert/encoder/layer/0/attention/self/value"}, "bert/encoder/layer/0/attention/output/dense", reads::apart},
                       {{"bert/encoder/layer/0/intermediate/dense"}, "bert/encoder/layer/0/output/dense", reads::apart}}}},
      .embedding = "bert/embeddings/word_embeddings/embedding",
-     .head = ""},
+     .head = "",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::bert{}).parameters},
     {.name = "roberta-large",
-     .heads = 16,
-     .kv_heads = 16,
      .tree = {{"classifier/dense/kernel", {1024, 1024}},
               {"classifier/out_proj/kernel", {1024, 2}},
               {"roberta/embeddings/position_embeddings/embedding", {512, 1024}},
@@ -239,10 +249,10 @@ inline std::vector<layout_family> const& layout_families() {
      .stacks = {{24, {{{"roberta/encoder/layer/0/attention/self/query", "roberta/encoder/layer/0/attention/self/key", "roberta/encoder/layer/0/attention/self/value"}, "roberta/encoder/layer/0/attention/output/dense", reads::apart},
                       {{"roberta/encoder/layer/0/intermediate/dense"}, "roberta/encoder/layer/0/output/dense", reads::apart}}}},
      .embedding = "roberta/embeddings/word_embeddings/embedding",
-     .head = ""},
+     .head = "",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::roberta{}).parameters},
     {.name = "vit-large",
-     .heads = 16,
-     .kv_heads = 16,
      .tree = {{"classifier/kernel", {1024, 2}},
               {"vit/embeddings/patch_embeddings/projection/kernel", {16, 16, 3, 1024}},
               {"vit/encoder/layer/0/attention/attention/key/kernel", {1024, 1024}},
@@ -254,6 +264,8 @@ inline std::vector<layout_family> const& layout_families() {
      .stacks = {{24, {{{"vit/encoder/layer/0/attention/attention/query", "vit/encoder/layer/0/attention/attention/key", "vit/encoder/layer/0/attention/attention/value"}, "vit/encoder/layer/0/attention/output/dense", reads::apart},
                       {{"vit/encoder/layer/0/intermediate/dense"}, "vit/encoder/layer/0/output/dense", reads::apart}}}},
      .embedding = "",
-     .head = ""}};
+     .head = "",
+     .kernels_out_in = false,
+     .ours = redco::facts_of(redco::vit{}).parameters}};
   return all;
 }

@@ -6,6 +6,7 @@
 #include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/model/input.hpp>
 #include <redco/optimizer/sgd.hpp>
 
 namespace step_time_test {

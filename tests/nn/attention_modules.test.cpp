@@ -1,5 +1,7 @@
 #include "nn/sharded.hpp"
 
+#include <redco/model/input.hpp>
+
 #include <cmath>
 #include <string>
 #include <vector>
@@ -98,17 +100,11 @@ TEST_CASE("key-value heads are grouped, and shared by neighbours where there are
                                            [](tensor_map const& p, at::Tensor const& x) {
                                              return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true});
                                            },
-                                           {1, 2});
-  // Second derivatives would need the sharers' first ones summed before they are used.
-  check_module<causal_attention<12, 6, 2>>(sequence_x(),
-                                           [](tensor_map const& p, at::Tensor const& x) {
-                                             return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true});
-                                           },
-                                           {6}, sharded::call{}, {.second_order = false});
+                                           {1, 2, 6});
   check_module<full_attention<12, 6, 1>>(
       sequence_x(),
-      [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 1}); }, {1, 2, 3},
-      sharded::call{}, {.second_order = false});
+      [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 1}); },
+      {1, 2, 3, 6});
 }
 
 TEST_CASE("attention dropout draws by head and position: every width drops the same") {
@@ -131,8 +127,9 @@ TEST_CASE("attention, a feed-forward pair and whole layers stand side by side ov
     }
     return x;
   };
-  check_module<net>(sequence_x(), expected);
-  check_module<net>(sequence_x(), expected, {1, 2, 3}, sharded::call{}, {.recompute = true});
+  using model = model_of<net, input<5, 12>>;
+  check_module<model>(sequence_x(), expected);
+  check_module<model>(sequence_x(), expected, {1, 2, 3}, sharded::call{}, {.recompute = true});
 }
 
 TEST_CASE("a decoder reads its encoder through the context") {

@@ -1,6 +1,9 @@
 #include "nn/sharded.hpp"
 
+#include <redco/model/input.hpp>
+
 #include <redco/nn/kernel/dropout.hpp>
+#include <redco/tensor/arithmetic.hpp>
 
 #include <array>
 #include <span>
@@ -48,6 +51,16 @@ struct feature_scale : featurewise_layer {
   }
 };
 
+/// A user's own layer of sums and products of activations.
+enum class mix { factor, sum, product, difference };
+template <mix How>
+struct mixed : featurewise_layer {
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const&, Walk& w) {
+    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+  }
+};
+
 /// An opaque callable that lists its parameters, and one that owns them.
 struct listed {
   static constexpr std::array parameters{parameter_shape{"matrix", {5, 4}}, parameter_shape{"shift", {5}}};
@@ -70,10 +83,27 @@ struct redco::module<modules_test::feature_scale<Width>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return tensor<X>(x.local() * factor);
+    return x.like(x.local() * factor);
   }
 
   at::Tensor factor;
+};
+
+template <modules_test::mix How, class X>
+struct redco::module<modules_test::mixed<How>, X> {
+  template <class Config>
+  explicit module(builder<Config>&) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    switch (How) {
+      case modules_test::mix::factor: return x * 1.5;
+      case modules_test::mix::sum: return x + x * 0.5;
+      case modules_test::mix::product: return x * x;
+      case modules_test::mix::difference: return x - x * x;
+    }
+    return x;
+  }
 };
 
 namespace modules_test {
@@ -242,7 +272,7 @@ TEST_CASE("convolutions, pooling and flattening stay whole before a pair of line
   using net = sequential<named<"c", conv2d<2, 3, 3, 1, 1>>, relu, max_pool<2>, named<"d", conv2d<3, 2, 2, 2, 0, false>>,
                          flatten, named<"a", linear<2, 6>>, gelu, b_4>;
   at::Tensor const images = values_of("images", std::vector<std::int64_t>{3, 2, 5, 7});
-  check_module<net>(images, [](tensor_map const& p, at::Tensor const& x) {
+  check_module<model_of<net, input<2, 5, 7>>>(images, [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const c =
         at::max_pool2d(at::relu(at::conv2d(x, p.at("c.weight"), p.at("c.bias"), {1, 1}, {1, 1})), {2, 2});
     at::Tensor const d = at::conv2d(c, p.at("d.weight"), {}, {2, 2}).flatten(1);
@@ -289,6 +319,26 @@ TEST_CASE("a user's own layer type is planned and computed like any other") {
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply_linear(p, "b", apply_linear(p, "a", x * p.at("whole.factor")) * p.at("cut.factor"));
   });
+}
+
+/// `tokens` rows of features, split over the shards, mixed, and joined before a pair of linear layers.
+template <mix How, std::int64_t Tokens>
+void check_mixed(std::vector<int> const& widths, at::Tensor (*expected)(at::Tensor const&)) {
+  using net = sequential<split_tokens, named<"n", layer_norm<4>>, mixed<How>, a_6, gelu, b_4>;
+  check_module<model_of<net, input<Tokens, 4>>>(
+      values_of("x", std::vector<std::int64_t>{3, Tokens, 4}),
+      [expected](tensor_map const& p, at::Tensor const& x) {
+        return apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", expected(apply_layer_norm(p, "n", x)))));
+      },
+      widths);
+}
+
+TEST_CASE("a user's layer may add and multiply split tokens, of runs that do not divide too") {
+  check_mixed<mix::factor, 15>({1, 2, 3, 6}, [](at::Tensor const& x) { return x * 1.5; });
+  check_mixed<mix::factor, 16>({3}, [](at::Tensor const& x) { return x * 1.5; });
+  check_mixed<mix::sum, 15>({2, 6}, [](at::Tensor const& x) { return x * 1.5; });
+  check_mixed<mix::product, 15>({2, 6}, [](at::Tensor const& x) { return x * x; });
+  check_mixed<mix::difference, 16>({3}, [](at::Tensor const& x) { return x - x * x; });
 }
 
 TEST_CASE("the logits of a language model are whole and differentiable for who asks") {

@@ -76,18 +76,18 @@ inline void fill(redco::parameter_store const& store, int mp_index) {
   }
 }
 
-/// Whole tensors put together from the ranks' parts. Parts that ranks hold alike must be equal; where neighbours share
-/// a part, `add_shared` adds theirs up (gradients), else they must be equal too.
+/// Whole tensors put together from the ranks' parts. Parts that ranks hold alike must be equal, those that neighbours share
+/// too.
 class whole_tensors {
  public:
-  void add(redco::stored_parameter const& p, at::Tensor const& local, int mp_index, bool add_shared) {
+  void add(redco::stored_parameter const& p, at::Tensor const& local, int mp_index) {
     std::lock_guard const lock(mutex_);
     placing const at{p.plan, mp_index};
     at::Tensor& whole = all_[p.name];
     if (!whole.defined()) whole = at::zeros(sizes_of(p.plan.fact.shape), local.options());
     if (p.plan.is_split()) {
       bool const first = ++seen_[p.name + " at " + std::to_string(p.plan.offset(mp_index))] == 1;
-      if (first || add_shared) {
+      if (first) {
         at.place(whole).add_(at.own(local));
       } else {
         must(at.place(whole).equal(at.own(local)), p.name + " is alike on its sharers");
@@ -126,11 +126,29 @@ inline at::Tensor part_of(at::Tensor const& flat, redco::stored_parameter const&
   return flat.narrow(0, p.offset, p.value.numel()).view(p.value.sizes());
 }
 
-inline bool is_split_leaf(redco::parameter_store const& store, at::Tensor const& leaf) {
-  for (auto const& p : store.parameters())
-    if (p.offset == leaf.storage_offset()) return p.plan.is_split();
-  throw std::runtime_error("a leaf begins at no parameter");
+/// The rows of one parameter in a tensor over the leaf that covers it; undefined where that is.
+inline at::Tensor part_of_leaves(std::vector<at::Tensor> const& leaves, std::vector<at::Tensor> const& values,
+                                 redco::stored_parameter const& p) {
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    std::int64_t const begin = p.offset - leaves[i].storage_offset();
+    if (begin < 0 || begin >= leaves[i].numel()) continue;
+    if (!values[i].defined()) return {};
+    return values[i].narrow(0, begin / (leaves[i].numel() / leaves[i].size(0)), p.value.size(0));
+  }
+  return {};
 }
+
+/// A net over ids or rows of features as a model, or a model that states its input.
+template <class Net>
+struct model_for {
+  using type = redco::model_of<Net>;
+};
+template <redco::model M>
+struct model_for<M> {
+  using type = M;
+};
+template <class Net>
+using model_for_t = typename model_for<Net>::type;
 
 /// A network on one rank, whatever its type.
 struct rank_net {
@@ -153,7 +171,7 @@ struct call {
 
 template <class Net, class Use = call>
 net_maker maker_of(Use use = {}) {
-  using model = redco::model_of<Net>;
+  using model = model_for_t<Net>;
   return [use](redco::mesh const& on, int mp_index) {
     rank_net r;
     r.store = std::make_shared<redco::parameter_store>(redco::placed_parameters(redco::plan_of(model{}, on)), mp_index,
@@ -193,7 +211,7 @@ inline void first_order(rank_net const& r, redco::pass const& in, at::Tensor con
   at::Tensor const input = x.is_floating_point() ? x.detach().clone().requires_grad_() : x;
   at::Tensor const y = r.run(in, nullptr, input);
   quadratic(y).backward();
-  for (auto const& p : r.store->parameters()) to.add(p, p.gradient.clone(), rank, true);
+  for (auto const& p : r.store->parameters()) to.add(p, p.gradient.clone(), rank);
   std::lock_guard const lock(mutex);
   if (!result.y.defined()) result.y = y.detach(), result.input_gradient = input.grad();
   must(result.y.equal(y.detach()), "the result is alike on all ranks");
@@ -215,21 +233,22 @@ inline void second_order(rank_net const& r, redco::pass const& in, at::Tensor co
     at.own(part_of(directions, p)).copy_(at.place(values_of("direction of " + p.name, p.plan.fact.shape)));
   }
   at::Tensor sharded = at::zeros({}, at::kDouble), whole = at::zeros({}, at::kDouble);
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!first[i].defined()) continue;
-    if (i == parameters.size()) {
-      whole = whole + (first[i] * values_of("direction of x", x.sizes().vec())).sum();
-      continue;
-    }
-    auto const direction = directions.narrow(0, r.leaves[i].storage_offset(), r.leaves[i].numel()).view_as(r.leaves[i]);
-    at::Tensor& total = is_split_leaf(*r.store, r.leaves[i]) ? sharded : whole;
-    total = total + (first[i] * direction).sum();
+  if (input.requires_grad() && first.back().defined())
+    whole = whole + (first.back() * values_of("direction of x", x.sizes().vec())).sum();
+  for (auto const& p : r.store->parameters()) {
+    at::Tensor const gradient = part_of_leaves(r.leaves, first, p);
+    if (!gradient.defined()) continue;
+    at::Tensor const direction = part_of(directions, p);
+    // Sharers have one gradient: each adds its share of the product, and owes the others its part of the derivative.
+    at::Tensor const own = redco::enter_shared(gradient, *in.mp, p.plan.sharers);
+    at::Tensor& total = p.plan.is_split() ? sharded : whole;
+    total = total + (own * direction).sum() / p.plan.sharers;
   }
   at::Tensor const number = redco::reduce(redco::tensor<redco::partial>(sharded, {whole}), *in.mp).local();
   auto second = torch::autograd::grad({number}, inputs, {}, false, false, true);
   at::Tensor const of_input = input.requires_grad() ? second.back() : at::Tensor();
   at::Tensor const flat = flat_of(*r.store, r.leaves, second);
-  for (auto const& p : r.store->parameters()) to.add(p, part_of(flat, p), rank, true);
+  for (auto const& p : r.store->parameters()) to.add(p, part_of(flat, p), rank);
   std::lock_guard const lock(mutex);
   if (!result.second_input_gradient.defined()) result.second_input_gradient = of_input;
   if (of_input.defined()) must(result.second_input_gradient.equal(of_input), "the input's second gradient is alike");
@@ -327,7 +346,7 @@ inline void check_equal(outcome const& found, outcome const& expected, double to
 template <class Net, class Use = call>
 void check_module(at::Tensor const& x, dense_function const& f, std::vector<int> const& widths = {1, 2, 3},
                   Use use = {}, settings const& how = {}) {
-  outcome const expected = dense(f, redco::plan_of(redco::model_of<Net>{}, {1, 1}), x);
+  outcome const expected = dense(f, redco::plan_of(model_for_t<Net>{}, {1, 1}), x);
   for (int const width : widths) {
     INFO("width " << width);
     check_equal(on_width(maker_of<Net>(use), width, x, how), expected);

@@ -35,7 +35,7 @@ struct redco::module<damping<Width, Honest>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return tensor<X>(x.local() * at::exp(factor * x.local()));
+    return x.like(x.local() * at::exp(factor * x.local()));
   }
 
   at::Tensor factor;

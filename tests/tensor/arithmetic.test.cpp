@@ -6,6 +6,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 // The sums of layouts on three ranks, and that a gradient reaches each operand in its own layout.
@@ -61,4 +62,19 @@ TEST_CASE("activations of one layout add and multiply where they lie") {
     at::Tensor const ordinary = whole + whole * 2;
     expect(at::allclose(ordinary, numbers(3) * 3), "a replicated sum is an ordinary tensor");
   });
+}
+
+TEST_CASE("sums and products of split tokens keep their number, and refuse another one") {
+  using tokens = tensor<redco::token_split>;
+  static_assert(!std::is_constructible_v<tokens, at::Tensor>);  // nobody forgets how many there are
+  tokens const a(numbers(0), 5), b(numbers(1), 5), c(numbers(2), 6);
+  CHECK((a + b).tokens() == 5);
+  CHECK((a * b).tokens() == 5);
+  CHECK((a * 2.0).tokens() == 5);
+  CHECK((a - b).tokens() == 5);
+  CHECK((a - b).local().equal(numbers(0) - numbers(1)));
+  CHECK_THROWS_WITH(a + c,
+                    "split activations of 5 and 6 tokens are combined; gather one of them, or make both of one input");
+  CHECK_THROWS_AS(a * c, redco::error);
+  CHECK_THROWS_AS(a - c, redco::error);
 }

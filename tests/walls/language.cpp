@@ -59,7 +59,7 @@ sharded::tensor_map gradient_on(mesh const& on) {
     text_loss(bound_network<M>(state.net, in), mine).sum.backward();
     rank.dp.all_reduce(state.store.gradients());
     if (rank.dp_index() > 0) return;
-    for (auto const& p : state.store.parameters()) whole.add(p, p.gradient.clone(), rank.mp_index(), true);
+    for (auto const& p : state.store.parameters()) whole.add(p, p.gradient.clone(), rank.mp_index());
   });
   return whole.all();
 }

@@ -55,7 +55,7 @@ struct course {
 template <class State>
 void collect(sharded::whole_tensors& to, rank_context const& rank, State const& state) {
   if (rank.dp_index() > 0) return;
-  for (auto const& p : state.store.parameters()) to.add(p, p.value.clone(), rank.mp_index(), false);
+  for (auto const& p : state.store.parameters()) to.add(p, p.value.clone(), rank.mp_index());
 }
 
 struct task {

@@ -28,6 +28,10 @@ at::Tensor reduce_to_part(tensor<partial> const& x, group& ranks, std::int64_t d
 /// Takes a replicated value into column-parallel layers. The value stays; its gradient, a pending sum, is all-reduced.
 tensor<entered> enter(tensor<replicated> const& x, group& ranks);
 
+/// Takes a parameter, of which runs of `sharers` neighbouring ranks hold the rows from `first` on alike, into layers where each
+/// rank uses it for itself. The value stays; the gradient of those rows, pending over each run, is summed over it.
+at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int64_t first = 0);
+
 /// Sums a pending value over the ranks, then adds its addends once. The gradient stays as it is.
 tensor<replicated> reduce(tensor<partial> const& x, group& ranks);
 

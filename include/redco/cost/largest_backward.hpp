@@ -38,6 +38,7 @@ class backward_replay {
 
   constexpr void visit(std::size_t i) {
     saved_fact const& fact = saved_[i];
+    if (fact.parts > 0 && setup_.mesh.mp <= fact.parts) return;
     bool const in_moment =
         fact.role == role::workspace || fact.role == role::reduction || fact.role == role::weight_gradient;
     if (!in_moment || fact.moment != moment_) end_moment();

@@ -20,14 +20,12 @@ struct memory {
   std::int64_t loss = 0;            ///< gradients that the loss makes in forward and keeps for backward
   std::int64_t loss_workspace = 0;  ///< logits of one chunk of rows and the like
   backward_moment backward;         ///< the moment of backward that holds most
-  /// While neighbours sum the gradient of a part that they share; other messages go from tensor to tensor.
-  std::int64_t communication = 0;
 
   constexpr std::int64_t persistent() const { return parameters + masters + gradients + optimizer + batches; }
   /// The most in each phase of a step.
   constexpr std::int64_t at_loss() const { return persistent() + activations + loss + loss_workspace; }
   constexpr std::int64_t at_backward() const { return persistent() + backward.bytes(); }
-  constexpr std::int64_t at_update() const { return persistent() + communication; }
+  constexpr std::int64_t at_update() const { return persistent(); }
   /// While a checkpoint is saved: every part is written from where it lies.
   constexpr std::int64_t at_saving() const { return persistent(); }
   /// The most at any moment of a step.

@@ -8,7 +8,6 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/layer/activation_fact.hpp>
-#include <redco/shape/largest.hpp>
 
 #include <cstdint>
 
@@ -20,14 +19,12 @@ template <class Parameters>
 constexpr void add_parameters(memory& m, Parameters const& parameters, int slots, setup const& s) {
   std::int64_t const element = size_of(s.compute), master = size_of(accumulate_type(s.compute));
   for (parameter_fact const& fact : parameters) {
-    entry const e = entry_of(fact, s.mesh.mp);
-    std::int64_t const one = e.local().count(), count = one * fact.copies();
+    std::int64_t const count = entry_of(fact, s.mesh.mp).local().count() * fact.copies();
     m.parameters += count * element;
     if (!fact.trained) continue;
     m.gradients += count * element;
     if (element != master) m.masters += count * master;
     m.optimizer += slots * count * master;
-    if (e.sharers > 1) m.communication = largest({m.communication, one * (s.mesh.mp / e.sharers) * element});
   }
 }
 

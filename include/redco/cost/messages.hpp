@@ -49,6 +49,7 @@ namespace detail {
 
 /// The purpose of a message of a pass of the model.
 constexpr messages::purpose purpose_of(message_fact const& fact) {
+  if (fact.parts > 0) return messages::shared_gradients;
   if (fact.kind == width_kind::accumulate && !fact.backward) return messages::loss;
   auto const first = fact.backward ? messages::backward : messages::forward;
   int const place = fact.what == collective::all_gather ? 1 : fact.what == collective::reduce_scatter ? 2 : 0;
@@ -82,6 +83,7 @@ constexpr messages messages_of(Facts const& facts, setup const& s) {
   m.all[messages::norm_of_gradients] = {"gradient norm", "mp", collective::all_reduce, mp, 0, 0, 0};
 
   for (message_fact const& fact : facts.messages) {
+    if (fact.parts > 0 && mp <= fact.parts) continue;
     // A block that is run again repeats its forward messages.
     std::int64_t const runs = s.recompute && fact.in_block && !fact.backward ? 2 : 1;
     m.all[detail::purpose_of(fact)].add(s.micro_batches * runs * fact.copies,
@@ -90,10 +92,7 @@ constexpr messages messages_of(Facts const& facts, setup const& s) {
   std::int64_t flat = 0;
   for (parameter_fact const& fact : facts.parameters) {
     if (!fact.trained) continue;
-    entry const e = entry_of(fact, mp);
-    std::int64_t const bytes = e.local().count() * size_of(s.compute);
-    flat += bytes * fact.copies();
-    if (e.sharers > 1) m.all[messages::shared_gradients].add(fact.copies(), bytes * (mp / e.sharers));
+    flat += entry_of(fact, mp).local().count() * size_of(s.compute) * fact.copies();
   }
   m.all[messages::gradients].add(1, flat);
   m.all[messages::loss_total].add(1, loss_total_numbers * size_of(dtype::f64));

@@ -46,6 +46,7 @@ struct saved_fact {
   std::int64_t blocks = 1;  ///< how often the outermost `repeat` around it repeats
   int moment = 0;           ///< workspace of one moment is held at once
   bool in_block = false;    ///< inside a `repeat`: recomputation drops it
+  std::int64_t parts = 0;   ///< only on more shards than so many
 };
 
 enum class collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast };
@@ -59,6 +60,7 @@ struct message_fact {
   width_kind kind = width_kind::compute;
   std::int64_t copies = 1;
   bool in_block = false;
+  std::int64_t parts = 0;  ///< only on more shards than so many parts of a parameter, which neighbours then share
 };
 
 }  // namespace redco

@@ -106,6 +106,11 @@ struct attention {
     std::int64_t const rows = input.shape[0], length = input.shape[1];
     std::int64_t const keys = Kind == attention_kind::cross ? w.encoded.shape[1] : length;
     flow key_values{{rows, keys, 2 * kv * dim}, 2, kv};
+    if (kv != heads) {  // q lies beside k and v but in cross-attention
+      constexpr bool packed = Kind != attention_kind::cross;
+      if (biased.qkv) w.share(kv, {2 * kv * dim}, {heads * dim}, packed ? heads : 0, input);
+      w.share(kv, {2 * kv * dim, width}, {heads * dim, width}, packed ? heads : 0, input);
+    }
     w.produce({rows, length, heads * dim}, 2, heads);
     flow const queries = w.activation;
     w.multiply(rows * length, width, heads * dim);

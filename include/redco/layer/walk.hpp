@@ -187,6 +187,23 @@ class walk {
     state("reduced_gradient", part, width_kind::compute, saved_role::reduction, 1);
   }
 
+  /// States that, on more shards than `parts`, neighbours hold rows of a parameter alike, so that the gradients of these `rows`
+  /// (logical) are summed on their way to it, which takes a copy of the leaf's: of its `other` rows too, in `units`. The
+  /// gradient of `input` waits.
+  constexpr void share(std::int64_t parts, extents rows, extents other, std::int64_t units, flow const& input) {
+    ++moment_;
+    parts_ = parts;
+    if (!is_input(input)) workspace("input_gradient", input);
+    extents both = rows;
+    both[0] *= 2;
+    workspace("shared_gradients", {both, 0, parts});
+    workspace("gathered_gradients", {rows});
+    other[0] *= 2;
+    if (units > 0) workspace("other_gradients", {other, 0, units});
+    message(collective::all_reduce, true, rows);
+    parts_ = 0;
+  }
+
   /// States that a layer adds a bias after the reduction of its pending sum.
   constexpr void addend() { ++addends_; }
   /// How many biases wait beside the pending sum that is reduced now.
@@ -281,6 +298,7 @@ class walk {
     fact.in_block = blocks_.rank > 0;
     if (fact.in_block) fact.blocks = blocks_[0];
     fact.moment = moment_;
+    fact.parts = parts_;
     sink_.add(fact);
     ++saved_;
   }
@@ -295,6 +313,7 @@ class walk {
     fact.kind = kind;
     fact.copies = copies;
     fact.in_block = blocks_.rank > 0;
+    fact.parts = parts_;
     sink_.add(fact);
   }
 
@@ -309,6 +328,7 @@ class walk {
   int moment_ = 0;
   int saved_ = 0;             ///< how many saved facts are stated
   std::int64_t addends_ = 0;  ///< biases that wait beside the pending sum
+  std::int64_t parts_ = 0;    ///< of the facts stated now
 };
 
 }  // namespace redco

@@ -27,6 +27,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
         kv_heads(std::max<std::int64_t>(1, b.template extent<KeyValueHeads>() / b.shards())),
         head_dim(layer::head_dim(b.config())),
         scores(layer::scores(b.config())),
+        sharers(static_cast<int>(std::max<std::int64_t>(1, b.shards() / b.template extent<KeyValueHeads>()))),
         mp_index(b.mp_index()),
         dropout(static_cast<double>(b.template extent<Dropout>())),
         site(b.site()),
@@ -54,6 +55,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
 
   std::int64_t heads, kv_heads, head_dim;
   attention_scores scores;
+  int sharers;  ///< neighbouring ranks that hold the same key-value head
   int mp_index;
   double dropout;
   std::uint32_t site;
@@ -63,6 +65,12 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
   at::Tensor o_weight, o_bias;
 
  private:
+  /// What k and v lie in, a weight or a bias, whose gradient is that of all ranks that use them.
+  template <class Context>
+  at::Tensor shared(at::Tensor const& leaf, Context const& ctx) const {
+    return leaf.defined() ? enter_shared(leaf, ctx.mp(), sharers, cross ? 0 : heads * head_dim) : leaf;
+  }
+
   /// The packed queries, keys and values, the former two turned by their positions where the layer is rotary.
   template <class Context>
   at::Tensor turned(at::Tensor const& qkv, Context const& ctx) const {
@@ -111,7 +119,8 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
       if constexpr (Context::template require<encoder_states>()) {
         key_value_cache* const cache = ctx.pass().cache;
         auto const project = [&] {
-          return kernel::linear(enter(ctx.template get<encoder_states>(), ctx.mp()).local(), weight, bias);
+          return kernel::linear(enter(ctx.template get<encoder_states>(), ctx.mp()).local(), shared(weight, ctx),
+                                shared(bias, ctx));
         };
         at::Tensor const q = kernel::linear(x, q_weight, q_bias);
         if (cache != nullptr && cache->length() > 0)
@@ -123,7 +132,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
       }
     } else {
       key_value_cache* const cache = ctx.pass().cache;
-      at::Tensor const qkv = turned(kernel::linear(x, weight, bias), ctx);
+      at::Tensor const qkv = turned(kernel::linear(x, shared(weight, ctx), shared(bias, ctx)), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);
       auto const seen = cache->append(cache_slot, parts[1], parts[2]);

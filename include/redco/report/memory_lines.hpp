@@ -15,7 +15,7 @@ struct memory_line {
 };
 
 /// The kinds of bytes of one rank, in the order in which reports print them.
-constexpr std::array<memory_line, 11> memory_lines(memory const& m) {
+constexpr std::array<memory_line, 10> memory_lines(memory const& m) {
   return {{{"parameters", m.parameters},
            {"masters", m.masters},
            {"gradients", m.gradients},
@@ -25,8 +25,7 @@ constexpr std::array<memory_line, 11> memory_lines(memory const& m) {
            {"recomputed block", m.backward.recomputed},
            {"loss", m.loss},
            {"loss workspace", m.loss_workspace},
-           {"gradients in flight", m.backward.gradients},
-           {"communication buffers", m.communication}}};
+           {"gradients in flight", m.backward.gradients}}};
 }
 
 /// The most bytes of one rank in each phase of a step, and while a checkpoint is saved.

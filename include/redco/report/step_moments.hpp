@@ -28,21 +28,21 @@ struct step_moment {
 /// The moments of a step that the cost knows, in the order of time.
 constexpr std::array<step_moment, 7> step_moments(memory const& m) {
   auto const moment = [&](std::string_view phase, std::string_view what, bool most, std::int64_t activations, bool loss,
-                          bool workspace, bool backward, bool update) {
+                          bool workspace, bool backward) {
     return step_moment{phase,
                        what,
                        most,
                        {m.parameters, m.masters, m.gradients, m.optimizer, m.batches, activations,
                         backward ? m.backward.recomputed : 0, loss ? m.loss : 0, workspace ? m.loss_workspace : 0,
-                        backward ? m.backward.gradients : 0, update ? m.communication : 0}};
+                        backward ? m.backward.gradients : 0}};
   };
-  return {moment("forward", "begins", false, 0, false, false, false, false),
-          moment("forward", "ends", true, m.activations, false, false, false, false),
-          moment("loss", "holds most", true, m.activations, true, true, false, false),
-          moment("backward", "begins", false, m.activations, true, false, false, false),
-          moment("backward", "holds most", true, m.backward.activations, false, false, true, false),
-          moment("backward", "ends", false, 0, false, false, false, false),
-          moment("update", "holds most", true, 0, false, false, false, true)};
+  return {moment("forward", "begins", false, 0, false, false, false),
+          moment("forward", "ends", true, m.activations, false, false, false),
+          moment("loss", "holds most", true, m.activations, true, true, false),
+          moment("backward", "begins", false, m.activations, true, false, false),
+          moment("backward", "holds most", true, m.backward.activations, false, false, true),
+          moment("backward", "ends", false, 0, false, false, false),
+          moment("update", "holds most", true, 0, false, false, false)};
 }
 
 /// The moment at which a rank holds most.

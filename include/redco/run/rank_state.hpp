@@ -56,21 +56,6 @@ class rank_state {
     return all;
   }
 
-  /// Sums the gradients of parameters that neighbouring shards hold alike (key-value heads fewer than shards).
-  void sum_shared_gradients(group& mp) const {
-    for (stored_parameter const& s : store.parameters()) {
-      if (!s.trainable || s.plan.sharers == 1) continue;
-      std::int64_t const groups = mesh_.mp / s.plan.sharers;
-      auto sizes = s.gradient.sizes().vec();
-      sizes.insert(sizes.begin(), groups);
-      at::Tensor const all = at::zeros(sizes, s.gradient.options());
-      at::Tensor const own = all[mesh_.mp_index(rank_) / s.plan.sharers];
-      own.copy_(s.gradient);
-      mp.all_reduce(all);
-      s.gradient.copy_(own);
-    }
-  }
-
   /// The parameters alone, in the precision in which they are updated.
   std::vector<state_part> master_parts() const {
     std::vector<state_part> all;

@@ -91,7 +91,6 @@ class training_step {
       collective_label const label("gradients");
       rank_.dp.all_reduce(state_.store.gradients());
     }
-    state_.sum_shared_gradients(rank_.mp);
     double const divisor = Several || result.weight == 0 ? 1 : result.weight;
     double const square = squared_norm(state_.store.gradients(), state_.norm_ranges);
     result.grad_norm = gradient_norm(square, rank_.mp, divisor);

@@ -38,14 +38,15 @@ struct fact_counts {
   std::size_t parameters = 0, saved = 0, messages = 0;
 };
 
-/// The first mistake of a walk, and the layers that made the widths `asked` for.
+/// The first mistake of a walk (a rank's before a width's: it keeps a layer from stating its facts), and the layers that
+/// made the widths `asked` for.
 struct mistake_sink {
   mistake_fact first{};
   std::array<int, 2> asked{-1, -1};
   std::array<path, 2> makers{};
 
   constexpr void add(mistake_fact const& m) {
-    if (!first) first = m;
+    if (!first || (first.what == mistake::width && m.what == mistake::rank)) first = m;
   }
   constexpr void made(int width, path const& layer) {
     for (std::size_t i = 0; i < asked.size(); ++i)

@@ -5,6 +5,9 @@
 
 #include <redco/shape/layout.hpp>
 
+#include <redco/diag/error.hpp>
+
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -33,10 +36,20 @@ inline tensor<partial> add_pending(tensor<partial> const& a, tensor<replicated> 
 }
 inline tensor<partial> add_pending(tensor<replicated> const& a, tensor<partial> const& b) { return add_pending(b, a); }
 
+/// Errors: exit_code::internal for runs of tokens of two lengths.
+template <layout A>
+void check_tokens(tensor<A> const&, tensor<A> const&) {}
+inline void check_tokens(tensor<token_split> const& a, tensor<token_split> const& b) {
+  if (a.tokens() != b.tokens())
+    throw error(exit_code::internal, "split activations of " + std::to_string(a.tokens()) + " and " +
+                                         std::to_string(b.tokens()) +
+                                         " tokens are combined; gather one of them, or make both of one input");
+}
+
 }  // namespace detail
 
 /// The elementwise sum of two activations of one layout; a replicated one added to a pending sum becomes its addend.
-/// Errors: redco[S008] for any other mix.
+/// Errors: redco[S008] for any other mix; exit_code::internal for runs of tokens of two lengths.
 template <layout A, layout B>
 tensor<detail::added_t<A, B>> operator+(tensor<A> const& a, tensor<B> const& b) {
   constexpr bool legal = std::is_same_v<A, B> || detail::one_is_pending<A, B>;
@@ -46,12 +59,13 @@ tensor<detail::added_t<A, B>> operator+(tensor<A> const& a, tensor<B> const& b) 
   } else if constexpr (std::is_same_v<detail::added_t<A, B>, partial>) {
     return detail::add_pending(a, b);
   } else {
-    return tensor<A>(a.local() + b.local());
+    detail::check_tokens(a, b);
+    return a.like(a.local() + b.local());
   }
 }
 
 /// The elementwise product of two activations of one layout that is no pending sum: that can be multiplied by nothing,
-/// not even by another one. Errors: redco[S005], redco[S008].
+/// not even by another one. Errors: redco[S005], redco[S008]; exit_code::internal for runs of tokens of two lengths.
 template <layout A, layout B>
 tensor<A> operator*(tensor<A> const& a, tensor<B> const& b) {
   constexpr bool pending = std::is_same_v<A, partial> || std::is_same_v<B, partial>;
@@ -61,7 +75,8 @@ tensor<A> operator*(tensor<A> const& a, tensor<B> const& b) {
   if constexpr (pending || !std::is_same_v<A, B>) {
     return {};
   } else {
-    return tensor<A>(a.local() * b.local());
+    detail::check_tokens(a, b);
+    return a.like(a.local() * b.local());
   }
 }
 
@@ -73,7 +88,7 @@ tensor<A> operator*(tensor<A> const& a, double factor) {
     for (at::Tensor const& addend : a.addends()) addends.push_back(addend * factor);
     return tensor<partial>(a.local() * factor, std::move(addends));
   } else {
-    return tensor<A>(a.local() * factor);
+    return a.like(a.local() * factor);
   }
 }
 

@@ -36,10 +36,10 @@ template <>
 class tensor<token_split> {
  public:
   tensor() = default;
-  explicit tensor(at::Tensor local, std::int64_t tokens = 0) : local_(std::move(local)), tokens_(tokens) {}
+  tensor(at::Tensor local, std::int64_t tokens) : local_(std::move(local)), tokens_(tokens) {}
 
   at::Tensor const& local() const { return local_; }
-  /// Of an example, over all ranks; 0: no run is padded.
+  /// Of an example, over all ranks.
   std::int64_t tokens() const { return tokens_; }
 
   tensor like(at::Tensor other) const { return tensor(std::move(other), tokens_); }

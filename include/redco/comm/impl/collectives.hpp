@@ -2,6 +2,7 @@
 
 #include <redco/comm/collectives.hpp>
 
+#include <redco/comm/detail/shared_rows.hpp>
 #include <redco/comm/detail/step_function.hpp>
 #include <redco/config.hpp>
 
@@ -37,11 +38,17 @@ REDCO_INLINE tensor<entered> enter(tensor<replicated> const& x, group& ranks) {
   return tensor<entered>(detail::take_step<detail::identity_step>(x.local(), ranks, 0));
 }
 
+REDCO_INLINE at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int64_t first) {
+  if (sharers == 1) return x;
+  return detail::take_shared<false>(x, {&ranks, sharers, first});
+}
+
 REDCO_INLINE tensor<replicated> reduce(tensor<partial> const& x, group& ranks) {
   at::Tensor sum = detail::take_step<detail::all_reduce_step>(x.local(), ranks, 0);
   bool const fresh = ranks.size() > 1;  // a group of one gave the argument back
   for (at::Tensor const& addend : x.addends()) {
-    if (fresh && at::infer_size(sum.sizes(), addend.sizes()) == sum.sizes() && addend.scalar_type() == sum.scalar_type()) {
+    if (fresh && at::infer_size(sum.sizes(), addend.sizes()) == sum.sizes() &&
+        addend.scalar_type() == sum.scalar_type()) {
       sum.add_(addend);
     } else {
       sum = sum + addend;
@@ -59,13 +66,14 @@ inline at::Tensor padded_tokens(at::Tensor const& x, group const& ranks) {
 }
 
 inline at::Tensor without_padding(at::Tensor const& joined, std::int64_t tokens) {
-  return tokens == 0 || tokens == joined.size(-2) ? joined : joined.narrow(-2, 0, tokens).contiguous();
+  return tokens == joined.size(-2) ? joined : joined.narrow(-2, 0, tokens).contiguous();
 }
 
 }  // namespace detail
 
 REDCO_INLINE tensor<token_split> scatter_tokens(tensor<replicated> const& x, group& ranks) {
-  return tensor<token_split>(detail::scatter_part(detail::padded_tokens(x.local(), ranks), ranks, -2), x.local().size(-2));
+  return tensor<token_split>(detail::scatter_part(detail::padded_tokens(x.local(), ranks), ranks, -2),
+                             x.local().size(-2));
 }
 
 REDCO_INLINE tensor<entered> enter(tensor<token_split> const& x, group& ranks) {

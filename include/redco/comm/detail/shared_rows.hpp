@@ -1,0 +1,69 @@
+#pragma once
+
+#include <redco/comm/collective_label.hpp>
+#include <redco/comm/group.hpp>
+
+#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+
+namespace redco::detail {
+
+/// The rows from `first` on of a tensor, which runs of `sharers` neighbours hold alike.
+struct shared_rows {
+  group* ranks;
+  std::int64_t sharers;
+  std::int64_t first;
+
+  /// `x` with these rows summed over the ranks of a run. All runs meet in one message, each in its own place.
+  at::Tensor summed(at::Tensor const& x) const {
+    at::Tensor const result = x.clone(at::MemoryFormat::Contiguous);
+    at::Tensor const rows = result.narrow(0, first, result.size(0) - first);
+    auto sizes = rows.sizes().vec();
+    sizes.insert(sizes.begin(), ranks->size() / sharers);
+    at::Tensor const all = at::zeros(sizes, rows.options());
+    at::Tensor const own = all[ranks->rank() / sharers];
+    own.copy_(rows);
+    ranks->all_reduce(all);
+    rows.copy_(own);
+    return result;
+  }
+};
+
+template <bool Sums>
+at::Tensor take_shared(at::Tensor const& x, shared_rows const& which);
+
+/// The identity on shared rows, or their sum: each is the other's gradient, so derivatives of any order come out right. The
+/// group must outlive the graph.
+template <bool Sums>
+struct shared_rows_function : recorded_function<shared_rows_function<Sums>> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,
+                            std::int64_t sharers, std::int64_t first) {
+    context->saved_data["ranks"] = ranks;
+    context->saved_data["sharers"] = sharers;
+    context->saved_data["first"] = first;
+    return Sums ? of(context).summed(x) : x;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list const& gradients) {
+    return {take_shared<!Sums>(gradients[0], of(context)), {}, {}, {}};
+  }
+
+ private:
+  static shared_rows of(torch::autograd::AutogradContext* context) {
+    auto const number = [context](char const* name) { return context->saved_data[name].toInt(); };
+    return {reinterpret_cast<group*>(number("ranks")), number("sharers"), number("first")};
+  }
+};
+
+template <bool Sums>
+at::Tensor take_shared(at::Tensor const& x, shared_rows const& which) {
+  collective_label const label("shared");
+  if (!at::GradMode::is_enabled() || !x.requires_grad()) return Sums ? which.summed(x) : x;
+  return shared_rows_function<Sums>::apply(x, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(which.ranks)),
+                                           which.sharers, which.first);
+}
+
+}  // namespace redco::detail
