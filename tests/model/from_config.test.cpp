@@ -132,6 +132,23 @@ TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
   CHECK(refusal(qwen2 + R"(, "layer_types": ["chunked"])").find("which is not supported") != std::string::npos);
 }
 
+TEST_CASE("a Mistral's window of null is none, and an absent one that of the first release") {
+  std::string const mistral = R"("model_type": "mistral", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
+      "intermediate_size": 80, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 3)";
+  auto const window = [&](std::string const& more) {
+    std::int64_t found = -1;
+    redco::json_value const config = redco::parse_json("{" + mistral + more + "}", "c.json");
+    redco::model_from_config(config, "c.json", [&](auto const& m) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::mistral>) found = m.config.window;
+      return 0;
+    });
+    return found;
+  };
+  CHECK(window("") == 4096);
+  CHECK(window(R"(, "sliding_window": null)") == 0);
+  CHECK(window(R"(, "sliding_window": 7)") == 7);
+}
+
 TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is refused with a cure") {
   auto const with = [](std::string const& more) { return refusal(gpt2 + ", " + more); };
   CHECK(refusal(R"("n_embd": 48)") == "c.json: \"model_type\" is missing; it names the family of a model");

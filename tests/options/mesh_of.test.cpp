@@ -1,0 +1,21 @@
+#include "catch.hpp"
+
+#include <redco/options/mesh_of.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <utility>
+
+TEST_CASE("ranks form replicas of as many shards as are asked for, or none") {
+  CHECK(redco::options::mesh_of(6, 3) == redco::mesh{2, 3});
+  CHECK(redco::options::mesh_of(5, 1) == redco::mesh{5, 1});
+  for (auto const& [ranks, shards] : {std::pair{6, 4}, {3, 6}, {0, 1}, {-2, 1}, {2, 0}, {2, -1}}) {
+    INFO(ranks << " ranks, " << shards << " shards");
+    try {
+      redco::options::mesh_of(ranks, shards);
+      FAIL("accepted");
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+    }
+  }
+}
