@@ -177,7 +177,8 @@ TEST_CASE("of an option given twice the last one counts, and a list collects all
 
 TEST_CASE("a flag overrules the file, the file overrules the default, and each is told apart") {
   config_file const file(
-      R"({"epochs": 9, "lr": 1, "n_model_shards": 2, "max_steps": null, "text": ["t"], "mesh": "2x1"})");
+      R"({"epochs": 9, "lr": 1, "n_model_shards": 2, "max_steps": null, "text": ["t"], "mesh": "2x1",
+          "#mesh": "a remark of who wrote the file"})");
   auto const r = given({"--epochs", "3", "--config", file.path.c_str()});
   CHECK(r.values.epochs == 3);
   CHECK(r.values.lr == 1.0);
