@@ -323,9 +323,11 @@
 
 #include <redco/generate/beam_options.hpp>
 #include <redco/generate/beam_search.hpp>
+#include <redco/generate/beam_stop.hpp>
 #include <redco/generate/decoding.hpp>
 #include <redco/generate/generate.hpp>
 #include <redco/generate/generate_options.hpp>
+#include <redco/generate/generation_config.hpp>
 #include <redco/generate/token_ids.hpp>
 
 #include <redco/metrics/rouge_l.hpp>
@@ -364,6 +366,7 @@
 #include <redco/run/fit_report.hpp>
 #include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
+#include <redco/run/list_unused.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/metrics_log.hpp>

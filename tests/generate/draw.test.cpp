@@ -2,6 +2,7 @@
 
 #include <redco/generate/detail/draw.hpp>
 #include <redco/generate/detail/next_tokens.hpp>
+#include <redco/generate/detail/score_rules.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>

@@ -162,8 +162,8 @@ TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is re
   CHECK(with(R"("n_ctx": 64)") ==
         "c.json: \"n_positions\" is 48 and \"n_ctx\" is 64, but both say the same of a model; remove the "
         "wrong one");
-  CHECK(with(R"("n_lyaer": 3)") == "c.json: \"n_lyaer\" is unknown and could change sizes; did you mean \"n_layer\"?");
-  CHECK(with(R"("rank_of_adapter": 3)").find("is unknown and could change sizes; remove it if it does not") !=
+  CHECK(with(R"("n_lyaer": 3)") == "c.json: \"n_lyaer\" is unknown and could change what is computed; did you mean \"n_layer\"?");
+  CHECK(with(R"("rank_of_adapter": 3)").find("is unknown and could change what is computed; remove it if it does not") !=
         std::string::npos);
   CHECK(
       with(R"("activation_function": "mish")") ==

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/generate/beam_stop.hpp>
+
 #include <cstdint>
 #include <vector>
 
@@ -13,10 +15,14 @@ struct beam_options {
   double length_penalty = 1;  ///< a finished hypothesis scores the sum of its log-probabilities / length^length_penalty
   double repetition_penalty = 1;  ///< above 0: multiplies log-probabilities of ids that the hypothesis has, prompt and
                                   ///< hidden padding included
-  bool stop_early = false;        ///< stop once all beams are finished, though a better hypothesis might come
+  std::int64_t no_repeat_ngram =
+      0;                            ///< no so many ids come twice in a row in a hypothesis, prompt included; 0: any may
+  std::int64_t min_new_tokens = 0;  ///< no stop id comes before so many
+  beam_stop stop = beam_stop::when_unlikely;
   std::vector<std::int64_t> stop_ids = {};  ///< a hypothesis that has produced one of these is finished
   std::int64_t pad = 0;                     ///< fills rows behind their end
-  std::int64_t forced_end = -1;  ///< the id that the last of max_new_tokens takes, at log-probability 0; -1: none
+  std::int64_t forced_begin = -1;  ///< the first id behind a prompt of one token, at log-probability 0; -1: none
+  std::int64_t forced_end = -1;    ///< the id that the last of max_new_tokens takes, at log-probability 0; -1: none
 };
 
 }  // namespace redco

@@ -3,6 +3,7 @@
 #include <redco/generate/decoding.hpp>
 #include <redco/generate/detail/check_options.hpp>
 #include <redco/generate/detail/next_tokens.hpp>
+#include <redco/generate/detail/score_rules.hpp>
 #include <redco/generate/generate_options.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/tensor/torch.hpp>
@@ -28,7 +29,7 @@ at::Tensor generate(bound_network<M, Items...> const& net, at::Tensor const& pro
   for (std::int64_t position = length; position < total; ++position) {
     at::Tensor const next = detail::next_tokens(decoder.next(input), ids.narrow(1, 0, position), options,
                                                 decoder.pass(), position - length);
-    if (options.forced_end >= 0 && position + 1 == total) next.fill_(options.forced_end);
+    if (auto const forced = detail::forced_id(options, length, position - length)) next.fill_(*forced);
     at::Tensor const shown = at::where(running, next, options.pad);
     ids.select(1, position).copy_(shown);
     for (std::int64_t const stop : options.stop_ids) running = running.logical_and(next != stop);

@@ -34,7 +34,7 @@ class beams {
   };
 
   continuations best_of(logits const& next, std::int64_t count) const;
-  continuations penalised_best_of(logits const& next, std::int64_t count) const;
+  continuations ruled_best_of(logits const& next, std::int64_t count) const;
   void run_on(at::Tensor const& scores, at::Tensor const& beam, at::Tensor const& candidates, at::Tensor const& ended);
   void finish(at::Tensor const& scores, at::Tensor const& candidates, at::Tensor const& ended);
   void close();

@@ -7,10 +7,6 @@
 
 namespace redco::detail {
 
-/// Divides positive and multiplies negative scores of the ids in `seen` by `penalty` (Keskar et al. 2019), each id once
-/// however often it is there. Ids outside of the vocabulary are none's.
-void penalise(std::span<double> scores, std::span<std::int64_t const> seen, double penalty);
-
 /// The id that the uniform number u in [0, 1) picks among those that temperature, top_k, top_p and min_p leave of logits
 /// [vocabulary]: ids in their order, each as wide as its probability. Of equally likely ids top_p takes the lower first;
 /// the likeliest is always left, and what has -inf never drawn. Errors: exit code 79 where no logit is finite, or one is

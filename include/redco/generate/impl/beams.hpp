@@ -3,7 +3,7 @@
 #include <redco/generate/detail/beams.hpp>
 
 #include <redco/generate/detail/check_options.hpp>
-#include <redco/generate/detail/draw.hpp>
+#include <redco/generate/detail/score_rules.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -41,19 +41,19 @@ REDCO_INLINE beams::beams(at::Tensor const& prompts, beam_options const& options
 }
 
 REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_t count) const {
-  if (options_.forced_end >= 0 && generated_ + 1 == options_.max_new_tokens) {
+  if (auto const forced = forced_id(options_, length_, generated_)) {
     std::int64_t const rows = next.hidden.local().size(0);
     at::Tensor const log_p = at::full({rows, count}, -std::numeric_limits<double>::infinity(), at::kDouble);
     log_p.select(1, 0).zero_();
-    return {log_p, at::full({rows, count}, options_.forced_end, at::kLong)};
+    return {log_p, at::full({rows, count}, *forced, at::kLong)};
   }
-  if (options_.repetition_penalty != 1) return penalised_best_of(next, count);
+  if (has_rules(options_, generated_)) return ruled_best_of(next, count);
   kernel::largest_logits const best = next.top(count);
   return {best.logits - best.log_sum.unsqueeze(1), best.entries};
 }
 
-/// The penalty changes log-probabilities, so that they are all needed.
-REDCO_INLINE beams::continuations beams::penalised_best_of(logits const& next, std::int64_t count) const {
+/// The rules change log-probabilities, so that they are all needed.
+REDCO_INLINE beams::continuations beams::ruled_best_of(logits const& next, std::int64_t count) const {
   at::Tensor const log_p = next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1);
   std::int64_t const rows = log_p.size(0), vocabulary = log_p.size(1), total = running_.size(2);
   std::int64_t const each = prompts_ * options_.beams / rows;  // at first a row stands for all beams of its prompt
@@ -62,8 +62,8 @@ REDCO_INLINE beams::continuations beams::penalised_best_of(logits const& next, s
   std::vector<std::int64_t> order(static_cast<std::size_t>(vocabulary));
   for (std::int64_t row = 0; row < rows; ++row) {
     auto* const all = log_p.mutable_data_ptr<double>() + row * vocabulary;
-    penalise({all, order.size()}, {running_.const_data_ptr<std::int64_t>() + row * each * total, seen},
-             options_.repetition_penalty);
+    apply_rules({all, order.size()}, {running_.const_data_ptr<std::int64_t>() + row * each * total, seen}, options_,
+                generated_);
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::partial_sort(order.begin(), order.begin() + count, order.end(),
                       [all](std::int64_t a, std::int64_t b) { return all[a] > all[b] || (all[a] == all[b] && a < b); });
@@ -96,7 +96,7 @@ REDCO_INLINE void beams::extend(logits const& next) {
   finish(scores, candidates, ended);
   ++generated_;
   close();
-  bool const full = options_.stop_early && finished_size_.gt(0).all().item<bool>();
+  bool const full = options_.stop == beam_stop::when_full && finished_size_.gt(0).all().item<bool>();
   unfinished_ = open_.any().item<bool>() && !full && !ended.all().item<bool>();
 }
 
@@ -112,7 +112,7 @@ REDCO_INLINE void beams::finish(at::Tensor const& scores, at::Tensor const& cand
   std::int64_t const kept = scores.size(1);
   at::Tensor const counts = ended.logical_and(at::arange(kept).lt(options_.beams));
   at::Tensor barred = counts.logical_not().to(at::kDouble) + open_.logical_not().unsqueeze(1).to(at::kDouble);
-  if (options_.stop_early) barred = barred + finished_size_.gt(0).all(1, true).to(at::kDouble);
+  if (options_.stop == beam_stop::when_full) barred = barred + finished_size_.gt(0).all(1, true).to(at::kDouble);
   at::Tensor const normed = scores / std::pow(static_cast<double>(generated_ + 1), options_.length_penalty);
   at::Tensor const all = at::cat({finished_scores_, normed + barred * out_of_question}, 1);
   auto const [best, chosen] = all.topk(options_.beams, 1);
@@ -121,10 +121,11 @@ REDCO_INLINE void beams::finish(at::Tensor const& scores, at::Tensor const& cand
   finished_scores_ = best;
 }
 
-/// A prompt is done when its best running hypothesis, at its present length, is no better than its worst finished one.
+/// A prompt is done when its best running hypothesis, at its present or best length, is no better than its worst finished one.
 REDCO_INLINE void beams::close() {
-  at::Tensor const best =
-      running_scores_.narrow(1, 0, 1) / std::pow(static_cast<double>(generated_), options_.length_penalty);
+  bool const longest = options_.stop == beam_stop::when_impossible && options_.length_penalty > 0;
+  auto const length = static_cast<double>(longest ? options_.max_new_tokens : generated_);
+  at::Tensor const best = running_scores_.narrow(1, 0, 1) / std::pow(length, options_.length_penalty);
   at::Tensor const worst = at::where(finished_size_.gt(0), std::get<0>(finished_scores_.min(1, true)), out_of_question);
   open_ = open_.logical_and(best.gt(worst).any(1));
 }

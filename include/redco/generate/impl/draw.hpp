@@ -14,16 +14,6 @@
 
 namespace redco::detail {
 
-REDCO_INLINE void penalise(std::span<double> scores, std::span<std::int64_t const> seen, double penalty) {
-  std::vector<bool> done(scores.size());
-  for (std::int64_t const id : seen) {
-    if (id < 0 || id >= std::ssize(scores)) continue;
-    auto const at = static_cast<std::size_t>(id);
-    if (!done[at]) scores[at] = scores[at] < 0 ? scores[at] * penalty : scores[at] / penalty;
-    done[at] = true;
-  }
-}
-
 /// The largest logit.
 inline double likeliest(std::span<double const> logits) {
   double top = -std::numeric_limits<double>::infinity();

@@ -3,6 +3,7 @@
 #include <redco/generate/detail/next_tokens.hpp>
 
 #include <redco/generate/detail/draw.hpp>
+#include <redco/generate/detail/score_rules.hpp>
 #include <redco/tensor/detail/parallel.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/random/uniform.hpp>
@@ -25,10 +26,9 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
   parallel(rows, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
       std::span const one(all + row * vocabulary, static_cast<std::size_t>(vocabulary));
-      if (options.repetition_penalty != 1)
-        penalise(one,
-                 {seen.const_data_ptr<std::int64_t>() + row * seen.stride(0), static_cast<std::size_t>(seen.size(1))},
-                 options.repetition_penalty);
+      apply_rules(one,
+                  {seen.const_data_ptr<std::int64_t>() + row * seen.stride(0), static_cast<std::size_t>(seen.size(1))},
+                  options, step);
       chosen.mutable_data_ptr<std::int64_t>()[row] =
           options.temperature > 0
               ? draw(one, options, uniform_at(key, static_cast<std::uint64_t>(in.first_row(rows) + row)))
@@ -40,7 +40,7 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
 
 REDCO_INLINE at::Tensor next_tokens(logits const& from, at::Tensor const& seen, generate_options const& options,
                                     pass const& in, std::int64_t step) {
-  if (options.temperature == 0 && options.repetition_penalty == 1) return from.top(1).entries.squeeze(1);
+  if (options.temperature == 0 && !has_rules(options, step)) return from.top(1).entries.squeeze(1);
   return drawn_tokens(from.tensor().squeeze(1), seen, options, in, step);
 }
 

@@ -31,27 +31,33 @@ inline std::vector<std::int64_t> ids_under(json_value const& config, char const*
   return ids;
 }
 
+REDCO_INLINE std::filesystem::path generation_file(std::filesystem::path const& folder) {
+  for (char const* const name : {"generation_config.json", "config.json"})
+    if (std::filesystem::exists(folder / name)) return folder / name;
+  throw error(exit_code::data,
+              folder.string() + " has neither generation_config.json nor config.json; give the folder of a model");
+}
+
+REDCO_INLINE token_ids token_ids_of(json_value const& config, std::string const& source) {
+  if (!config.is_object()) throw error(exit_code::data, source + " is no JSON object; fetch it again");
+  auto const one = [&](char const* key) -> std::optional<std::int64_t> {
+    auto const ids = ids_under(config, key, source);
+    return ids.empty() ? std::nullopt : std::optional(ids.front());
+  };
+  token_ids found;
+  found.stop = ids_under(config, "eos_token_id", source);
+  found.padding = one("pad_token_id").value_or(found.stop.empty() ? 0 : found.stop.front());
+  found.start = one("decoder_start_token_id");
+  found.forced_begin = one("forced_bos_token_id").value_or(-1);
+  found.forced_end = one("forced_eos_token_id").value_or(-1);
+  return found;
+}
+
 }  // namespace detail
 
 REDCO_INLINE token_ids read_token_ids(std::filesystem::path const& folder) {
-  token_ids found;
-  for (char const* const name : {"generation_config.json", "config.json"}) {
-    std::filesystem::path const file = folder / name;
-    if (!std::filesystem::exists(file)) continue;
-    json_value const config = read_json(file);
-    if (!config.is_object()) throw error(exit_code::data, file.string() + " is no JSON object; fetch it again");
-    auto const one = [&](char const* key) -> std::optional<std::int64_t> {
-      auto const ids = detail::ids_under(config, key, file.string());
-      return ids.empty() ? std::nullopt : std::optional(ids.front());
-    };
-    found.stop = detail::ids_under(config, "eos_token_id", file.string());
-    found.padding = one("pad_token_id").value_or(found.stop.empty() ? 0 : found.stop.front());
-    found.start = one("decoder_start_token_id");
-    found.forced_end = one("forced_eos_token_id").value_or(-1);
-    return found;
-  }
-  throw error(exit_code::data,
-              folder.string() + " has neither generation_config.json nor config.json; give the folder of a model");
+  std::filesystem::path const file = detail::generation_file(folder);
+  return detail::token_ids_of(read_json(file), file.string());
 }
 
 }  // namespace redco

@@ -111,7 +111,7 @@ class config_reader {
       for (std::string const& name : known_) known = known || name == key;
       if (known) continue;
       std::string const near = nearest(key, known_);
-      refuse(quoted(key) + " is unknown and could change sizes; " +
+      refuse(quoted(key) + " is unknown and could change what is computed; " +
              (near.empty() ? "remove it if it does not" : "did you mean " + quoted(near) + "?"));
     }
   }

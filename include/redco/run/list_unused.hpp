@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/run/run_log.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco {
+
+/// Tells, in one line of a log, which keys of a folder's file are there and change nothing here.
+inline void list_unused(run_log& log, std::string_view file, std::vector<std::string> const& keys) {
+  if (keys.empty()) return;
+  std::string text(file);
+  for (std::string const& key : keys) text += (&key == &keys.front() ? ": " : ", ") + key;
+  log.line(text + (keys.size() == 1 ? " changes" : " change") + " nothing here");
+}
+
+}  // namespace redco

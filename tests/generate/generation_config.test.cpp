@@ -1,0 +1,86 @@
+#include "torch_catch.hpp"
+
+#include "tests_folder.hpp"
+
+#include <redco/generate/generation_config.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/diag/error.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace {
+
+redco::generation_config config_of(std::string const& members, bool whole = true) {
+  return redco::generation_config_of(redco::parse_json("{" + members + "}", "g.json"), "g.json", whole);
+}
+
+std::string config_refusal(std::string const& members) {
+  try {
+    config_of(members);
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::data);
+    return e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("bart-large-cnn's generation_config.json is a search with all its settings") {
+  redco::generation_config const config = config_of(R"(
+    "_from_model_config": true, "bos_token_id": 0, "decoder_start_token_id": 2, "early_stopping": true, "eos_token_id": 2,
+    "forced_bos_token_id": 0, "forced_eos_token_id": 2, "length_penalty": 2.0, "max_length": 142, "min_length": 56,
+    "no_repeat_ngram_size": 3, "num_beams": 4, "pad_token_id": 1, "transformers_version": "4.27.0.dev0")");
+  redco::beam_options const search = config.search_behind(1, 64);
+  CHECK(search.beams == 4);
+  CHECK(search.max_new_tokens == 141);
+  CHECK(search.min_new_tokens == 55);
+  CHECK(search.length_penalty == 2);
+  CHECK(search.no_repeat_ngram == 3);
+  CHECK(search.stop == redco::beam_stop::when_full);
+  CHECK(search.stop_ids == std::vector<std::int64_t>{2});
+  CHECK(search.pad == 1);
+  CHECK(search.forced_begin == 0);
+  CHECK(search.forced_end == 2);
+  CHECK(config.ids.start == 2);
+  CHECK(config.unused == std::vector<std::string>{"_from_model_config", "transformers_version", "bos_token_id"});
+}
+
+TEST_CASE("draws are a file's where it asks for them") {
+  redco::generation_config config = config_of(
+      R"("do_sample": true, "temperature": 0.6, "top_p": 0.9, "max_length": 4096, "eos_token_id": [5, 6], "pad_token_id": 0)");
+  redco::generate_options const draws = config.sampling_behind(7, 64);
+  CHECK((draws.temperature == 0.6 && draws.top_p == 0.9 && draws.top_k == 50 && draws.max_new_tokens == 4089));
+  CHECK((draws.pad == 0 && config.search.pad == 5 && config.search.beams == 1));
+  config =
+      config_of(R"("temperature": 0.6, "top_k": 9, "max_new_tokens": 30, "max_length": 20, "early_stopping": "never")");
+  CHECK((config.sampling.temperature == 0 && config.sampling.top_k == 0));
+  CHECK(config.unused == std::vector<std::string>{"temperature", "top_k"});
+  CHECK(config.search_behind(3, 64).max_new_tokens == 30);
+  CHECK(config.search.stop == redco::beam_stop::when_impossible);
+  CHECK(config_of("").sampling_behind(3, 64).max_new_tokens == 64);
+}
+
+TEST_CASE("a setting that is not computed is refused by its name") {
+  for (std::string const key : {"typical_p", "diversity_penalty", "guidance_scale", "encoder_no_repeat_ngram_size"})
+    CHECK(config_refusal("\"" + key + "\": 0.5").starts_with("g.json: \"" + key + "\" is 0.5, which is not supported"));
+  for (std::string const key : {"bad_words_ids", "suppress_tokens", "exponential_decay_length_penalty", "stop_strings"})
+    CHECK(config_refusal("\"" + key + "\": [3]").starts_with("g.json: \"" + key + "\" is [3], which is not supported"));
+  CHECK(config_refusal(R"("num_beams": 4, "do_sample": true)").find("\"num_beams\" with \"do_sample\"") !=
+        std::string::npos);
+  CHECK(config_refusal(R"("early_stopping": "soon")").find("write true, false or \"never\"") != std::string::npos);
+  CHECK(config_refusal(R"("num_beems": 4)").find("did you mean \"num_beams\"?") != std::string::npos);
+  CHECK(config_refusal(R"("typical_p": 1.0, "bad_words_ids": null, "renormalize_logits": false)") == "accepted");
+  CHECK(config_of(R"("vocab_size": 9, "num_beams": 2)", false).search.beams == 2);  // a config.json of old
+}
+
+TEST_CASE("settings are read from folders as transformers 4 and 5 save them") {
+  for (std::string const version : {"4.47", "5.23"}) {
+    redco::generation_config const config = redco::read_generation_config(tests_folder() / "saved" / version / "bart");
+    CHECK((config.ids.stop == std::vector<std::int64_t>{2} && config.ids.forced_end == 2 && config.search.beams == 1));
+  }
+}
