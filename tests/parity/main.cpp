@@ -1,7 +1,9 @@
 // The numbers of a reference implementation against ours:
 //   parity FOLDER MESH     compares one folder on one mesh; exit code 1 with all that differs
-//   parity --list FOLDER   prints "NAME MESH" for each folder of reference numbers in FOLDER and each mesh that is legal for it
+//   parity --list FOLDER   prints "NAME MESH" for each folder of reference numbers in FOLDER and each mesh that is listed for it: under
+//                          "meshes" in its meta.json, else in meshes.txt beside this file
 #include "parity/reference.hpp"
+#include "tests_folder.hpp"
 
 #include <redco/options/mesh_text.hpp>
 
@@ -9,37 +11,57 @@
 
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace parity {
 
-std::map<std::string, family, std::less<>>& families() {
-  static std::map<std::string, family, std::less<>> all;
+std::map<std::string, comparison, std::less<>>& families() {
+  static std::map<std::string, comparison, std::less<>> all;
   return all;
 }
 
 namespace {
 
-family const& family_of(redco::json_value const& config) {
-  return families().at(config["model_type"].get<std::string>());
+/// Lines of a name and its meshes.
+std::map<std::string, std::vector<std::string>> listed_meshes() {
+  std::filesystem::path const file = tests_folder() / "parity" / "meshes.txt";
+  std::ifstream lines(file);
+  std::map<std::string, std::vector<std::string>> all;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, mesh;
+    for (words >> name; words >> mesh;) all[name].push_back(mesh);
+  }
+  return all;
 }
 
 void list(std::filesystem::path const& where) {
   std::set<std::string> names;
   for (auto const& entry : std::filesystem::directory_iterator(where))
     if (std::filesystem::exists(entry.path() / "model.safetensors")) names.insert(entry.path().filename().string());
+  auto const listed = listed_meshes();
   for (std::string const& name : names) {
-    redco::json_value const config = redco::read_json(where / name / "config.json");
-    for (redco::mesh const on : {redco::mesh{1, 1}, {2, 1}, {1, 2}, {1, 3}, {1, 4}})
-      if (family_of(config).legal(config, on)) std::cout << name << ' ' << redco::options::to_text(on) << '\n';
+    redco::json_value const meta = redco::read_json(where / name / "meta.json");
+    std::vector<std::string> meshes;
+    if (meta.contains("meshes"))
+      meshes = meta["meshes"].get<std::vector<std::string>>();
+    else if (listed.contains(name))
+      meshes = listed.at(name);
+    else
+      throw redco::error(redco::exit_code::data, name + " lists no meshes: name them in its meta.json");
+    for (std::string const& mesh : meshes) std::cout << name << ' ' << mesh << '\n';
   }
 }
 
 int compare(std::filesystem::path const& where, redco::mesh const& on) {
   folder const data(where);
-  family_of(data.config).compare(data, on);
+  families().at(data.config["model_type"].get<std::string>())(data, on);
   for (std::string const& complaint : data.complaints()) std::cerr << complaint << '\n';
   std::cout << data.compared() << " numbers and tensors compared, " << data.complaints().size() << " differ\n";
   return data.complaints().empty() ? 0 : 1;

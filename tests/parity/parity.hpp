@@ -1,13 +1,13 @@
 #pragma once
 
-// One folder of reference numbers against one family on one mesh: what is loaded and saved again, what it generates, logits, loss and every
-// gradient in f32 and f64, and the loss after a step of AdamW in f64. That step moves each parameter by about the sign of its gradient, and
-// rounding of f32 decides signs of gradients a millionth of the largest.
+// One folder of reference numbers against one family on one mesh: what is loaded and saved again, what it generates, logits, loss, every
+// gradient and the loss after a step of AdamW, in f32 and f64.
 
 #include <redco/run/rank_state.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generate.hpp>
+#include <redco/generate/generation_config.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/nn/cross_entropy.hpp>
@@ -107,8 +107,7 @@ class check {
     in.first_example = mine.begin;
     in.examples = mine.end - mine.begin;
     check_logits(state, in, mine);
-    int const steps = state.store.compute() == dtype::f64 ? 2 : 1;
-    for (int step = 0; step < steps; ++step) {
+    for (int step = 0; step < 2; ++step) {
       pass now = in;
       now.training = true;
       now.check_saved = true;
@@ -152,6 +151,24 @@ class check {
       beam_result const found = beam_search(net, prompts, options);
       data_.expect_ids(results == 1 ? "beam4" : "beam4_all", found.ids);
       data_.expect_scores(results == 1 ? "sequences_scores" : "beam4_all_scores", found.scores);
+    }
+    if (data_.meta.contains("decodings")) check_decodings(net, prompts, data_.meta["decodings"]);
+  }
+
+  /// Settings of decoding in the words of a generation_config.json, each with what it gives.
+  template <class Net>
+  void check_decodings(Net const& net, at::Tensor const& prompts, json_value const& decodings) {
+    for (auto const& [name, settings] : decodings.items()) {
+      generation_config const config = generation_config_of(settings, name);
+      if (config.search.beams == 1) {
+        data_.expect_ids(name, generate(net, prompts, config.sampling_behind(prompts.size(1), 0)));
+        continue;
+      }
+      beam_options search = config.search_behind(prompts.size(1), 0);
+      search.results = search.beams;
+      beam_result const found = beam_search(net, prompts, search);
+      data_.expect_ids(name, found.ids);
+      data_.expect_scores(name + "_scores", found.scores);
     }
   }
 
@@ -203,18 +220,9 @@ void with_model(json_value const& config, Use&& use) {
 
 template <class FromConfig, task Task>
 bool register_family() {
-  families()[std::string(FromConfig::name)] = {
-      [](folder const& data, mesh const& on) {
-        with_model<FromConfig>(data.config, [&]<class M>(M const& model) { check<Task, M>(model, data, on); });
-      },
-      [](json_value const& config, mesh const& on) {
-        bool legal = false;
-        with_model<FromConfig>(config, [&](auto const& model) {
-          auto const parameters = facts_of(model).parameters;
-          legal = first_illegal(parameters, on.mp) == parameters.size();
-        });
-        return legal;
-      }};
+  families()[std::string(FromConfig::name)] = [](folder const& data, mesh const& on) {
+    with_model<FromConfig>(data.config, [&]<class M>(M const& model) { check<Task, M>(model, data, on); });
+  };
   return true;
 }
 

@@ -128,11 +128,9 @@ class folder {
   mutable std::vector<std::string> complaints_;
 };
 
-/// What is known about a family, by its model_type: each is compiled in a file of its own.
-struct family {
-  void (*compare)(folder const& data, redco::mesh const& on);
-  bool (*legal)(redco::json_value const& config, redco::mesh const& on);
-};
-std::map<std::string, family, std::less<>>& families();
+/// Compares a folder on a mesh with what a family computes.
+using comparison = void (*)(folder const& data, redco::mesh const& on);
+/// Those of the families, by their model_type: each is compiled in a file of its own.
+std::map<std::string, comparison, std::less<>>& families();
 
 }  // namespace parity

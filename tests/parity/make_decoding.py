@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Writes folders of reference numbers like those of ../shared/parity, for sliding windows and for the settings of decoding.
+
+    python make_decoding.py --parity ../../../shared/parity --out folders
+
+Uses make_parity.py of that folder, and adds to each case, for every one of its `decodings` (the keys of a
+generation_config.json, in meta.json), what Hugging Face's generate gives: expected.safetensors has <name> [P * beams, *] and
+<name>_scores, all hypotheses of a prompt side by side, the best first; with one beam the ids alone. A draw of weights is
+taken only if each setting shows: every decoding gives other ids than beam4_all or, where `unlike` names one, than another; the
+stopping rule with the length penalty left out gives other ones; and neither fp64 nor noise on the logits changes any. `meshes`
+in meta.json are those that the tests run on.
+"""
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import torch
+import transformers as hf
+from safetensors.torch import load_file, save_file
+
+RULES = dict(num_beams=4, max_new_tokens=12)
+FEW = dict(num_beams=2, max_new_tokens=20, length_penalty=0.6)
+MISTRAL = {
+    "long": dict(RULES, length_penalty=2.5),
+    "early": dict(RULES, length_penalty=1.7, early_stopping=True),
+    "no_pair_twice": dict(RULES, no_repeat_ngram_size=2),
+    "greedy_ruled": dict(num_beams=1, max_new_tokens=12, no_repeat_ngram_size=2, min_new_tokens=9, repetition_penalty=1.3),
+}
+QWEN2 = {
+    "short": dict(RULES, length_penalty=-1.5),
+    "never": dict(FEW, early_stopping="never"),
+    "at_least": dict(RULES, min_length=15),
+}
+# generation_config.json of facebook/bart-large-cnn
+CNN = {"cnn": dict(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3, early_stopping=True,
+                   forced_bos_token_id=0, forced_eos_token_id=2)}
+UNLIKE = {"early": dict(RULES, length_penalty=1.7), "never": FEW}
+MESHES = ["1x1", "2x1", "1x2"]
+NOISE = 1e-5
+
+
+def cases(mp):
+    sizes = dict(hidden_size=24, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                 max_position_embeddings=64)
+    yield mp.Case("mistral-window", hf.MistralConfig(vocab_size=96, pad_token_id=0, sliding_window=5, **sizes)), MISTRAL
+    yield mp.Case("qwen2-window", hf.Qwen2Config(
+        vocab_size=97, pad_token_id=0, bos_token_id=1, eos_token_id=2, use_sliding_window=True, sliding_window=6, max_window_layers=0,
+        tie_word_embeddings=True, **sizes)), QWEN2
+    yield mp.Case("bart-cnn", hf.BartConfig(
+        vocab_size=61, d_model=24, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
+        encoder_ffn_dim=40, decoder_ffn_dim=36, max_position_embeddings=144, dropout=0.0, attention_dropout=0.0,
+        activation_dropout=0.0), "seq2seq"), CNN
+
+
+class Noise(hf.LogitsProcessor):
+    def __init__(self, seed):
+        self.rng = torch.Generator().manual_seed(seed)
+
+    def __call__(self, input_ids, scores):
+        return scores + NOISE * (2 * torch.rand(scores.shape, generator=self.rng) - 1)
+
+
+def decoded(model, prompt, options, noise=None):
+    extra = {} if noise is None else {"logits_processor": hf.LogitsProcessorList([Noise(noise)])}
+    return model.generate(**prompt, **options, do_sample=False, num_return_sequences=options["num_beams"], return_dict_in_generate=True,
+                          output_scores=True, **extra)
+
+
+def stopping_without_penalty(model, prompt, options):
+    rule = type(model)._check_early_stop_heuristic
+    model._check_early_stop_heuristic = lambda **kw: rule(**(kw | {"length_penalty": 0.0}))
+    try:
+        return decoded(model, prompt, options).sequences
+    finally:
+        del model._check_early_stop_heuristic
+
+
+def settings_show(model, prompt, decodings) -> bool:
+    start = 1 if model.config.is_encoder_decoder else prompt["input_ids"].shape[1]
+    for name, options in decodings.items():
+        found = decoded(model, prompt, options).sequences
+        other = UNLIKE.get(name, RULES | {"num_beams": options["num_beams"]})
+        if torch.equal(found, decoded(model, prompt, other).sequences):
+            return False
+        if name == "long" and torch.equal(found, stopping_without_penalty(model, prompt, options)):
+            return False
+        lengths = (found[:, start:] == model.config.eos_token_id).int().argmax(1)
+        if name == "cnn" and lengths.unique().numel() < 4:
+            return False
+        if any(not torch.equal(found, decoded(model, prompt, options, noise=i).sequences) for i in range(3)):
+            return False
+        wide = decoded(model.double(), prompt, options).sequences
+        model.float()
+        if not torch.equal(found, wide):
+            return False
+    return True
+
+
+def add_decodings(folder, mp, task, decodings):
+    model = mp.AUTO[task].from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+    expected = load_file(folder / "expected.safetensors")
+    prompt = {"input_ids": expected["prompt_ids"], "attention_mask": expected["prompt_mask"]}
+    meta = json.loads((folder / "meta.json").read_text())
+    ids = {k: v for k, v in model.generation_config.to_dict().items() if k.endswith("token_id") and v is not None}
+    meta["meshes"], meta["decodings"] = MESHES, {}
+    for name, options in decodings.items():
+        found = decoded(model, prompt, options)
+        expected[name] = found.sequences
+        if options["num_beams"] > 1:
+            expected[f"{name}_scores"] = found.sequences_scores
+        meta["decodings"][name] = ids | options
+    save_file({k: v.contiguous() for k, v in expected.items()}, folder / "expected.safetensors")
+    (folder / "meta.json").write_text(json.dumps(meta, indent=2) + "\n")
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("--parity", type=Path, required=True, help="folder of make_parity.py")
+    args.add_argument("--out", type=Path, required=True)
+    args.add_argument("--only", default="", help="build only cases whose name contains this")
+    args = args.parse_args()
+    sys.path.insert(0, str(args.parity))
+    import make_parity as mp
+    hf.logging.set_verbosity_error()
+    hf.logging.disable_progress_bar()
+    torch.set_num_threads(1)
+    robust = mp.beams_are_robust
+    for index, (case, decodings) in enumerate(cases(mp)):
+        if args.only not in case.name:
+            continue
+
+        def strictly_robust(model, prompt):
+            ok, gap = robust(model, prompt)
+            return ok and settings_show(model, prompt, decodings), gap
+
+        mp.beams_are_robust = strictly_robust
+        folder = args.out / case.name
+        mp.write_case(case, folder, 14_000_000 + index * 10_000)
+        mp.verify_case(case, folder)
+        add_decodings(folder, mp, case.task, decodings)
+        attempts = json.loads((folder / "meta.json").read_text())["measured"]["attempts"]
+        print(case.name, f"{attempts} draws,", sum(f.stat().st_size for f in folder.iterdir()), "bytes", flush=True)
+
+
+if __name__ == "__main__":
+    main()
