@@ -2,6 +2,7 @@
 //
 //   fine_tune --model FOLDER --text notes.txt --text answers.jsonl --n-model-shards 2 --dtype bf16 --micro-batch 2
 
+#include <redco/run/list_unused.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/generate/token_ids.hpp>
@@ -64,7 +65,8 @@ std::vector<std::string> texts_in(my_options const& o) {
 }
 
 template <class Model>
-int fine_tune(Model const& model, redco::options::resolved<my_options> const& options) {
+int fine_tune(Model const& model, std::vector<std::string> const& unused,
+              redco::options::resolved<my_options> const& options) {
   my_options const& o = options.values;
   redco::any_tokenizer const tokenizer = redco::read_tokenizer(o.model);
   redco::token_ids const special = redco::read_token_ids(o.model);
@@ -88,6 +90,7 @@ int fine_tune(Model const& model, redco::options::resolved<my_options> const& op
                     return redco::cross_entropy(net(b.input_ids), b.labels);
                   });
   redco::deployer deployer(o.deployer);
+  redco::list_unused(deployer.log(), "config.json", unused);
   redco::adamw const optimizer{.lr = redco::linear_decay{.peak = o.lr, .warmup = o.warmup},
                                .weight_decay = o.weight_decay,
                                .clip_norm = o.clip_norm};
@@ -118,6 +121,6 @@ int main(int argc, char** argv) {
   return redco::main_of<my_options>(
       argc, argv, "Trains a decoder further on text.", [](my_options const& o, auto const& options) {
         auto const found = redco::from_config<redco::decoders>(o.model);
-        return std::visit([&](auto const& model) { return fine_tune(model, options); }, found.model);
+        return std::visit([&](auto const& model) { return fine_tune(model, found.unused, options); }, found.model);
       });
 }

@@ -2,10 +2,11 @@
 //
 //   summarize --model FOLDER --train train.jsonl --eval dev.jsonl --n-model-shards 2 --beams 4
 
+#include <redco/run/list_unused.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/generate/beam_search.hpp>
-#include <redco/generate/token_ids.hpp>
+#include <redco/generate/generation_config.hpp>
 #include <redco/metrics/rouge_l.hpp>
 #include <redco/text/decoded_rows.hpp>
 #include <redco/text/read_tokenizer.hpp>
@@ -22,14 +23,16 @@
 #include <redco/optimizer/adamw.hpp>
 
 #include <iostream>
+#include <optional>
 
 struct my_options {
   redco::deployer_options deployer;
   std::string model, train, eval, prefix, document = "document", summary = "summary";
-  std::int64_t max_source = 512, max_target = 128, max_steps = 0, global_batch = 8, micro_batch = 0, warmup = 10,
-               beams = 4;
+  std::int64_t max_source = 512, max_steps = 0, global_batch = 8, micro_batch = 0, warmup = 10;
+  std::optional<std::int64_t> max_target, beams;  // what is not given is as the model's folder says
+  std::optional<double> length_penalty;
   int epochs = 1;
-  double lr = 5e-5, length_penalty = 1, clip_norm = 1;
+  double lr = 5e-5, clip_norm = 1;
 
   static constexpr auto fields() {
     using o = my_options;
@@ -42,7 +45,8 @@ struct my_options {
         redco::field<"summary">(&o::summary, "key of its summary"),
         redco::field<"prefix">(&o::prefix, "text in front of every document, such as T5's \"summarize: \""),
         redco::field<"max_source">(&o::max_source, "tokens of a document; the rest is cut off"),
-        redco::field<"max_target">(&o::max_target, "tokens of a summary; the rest is cut off"),
+        redco::field<"max_target">(&o::max_target,
+                                   "tokens of a summary, the rest is cut off; 128 where the folder says nothing"),
         redco::field<"epochs">(&o::epochs, "passes over the documents"),
         redco::field<"max_steps">(&o::max_steps, "updates at most; 0: all of the epochs"),
         redco::field<"global_batch">(&o::global_batch, "documents per update"),
@@ -58,10 +62,15 @@ struct my_options {
 using document = std::vector<std::string>;  // its text and its summary
 
 template <class Model>
-int summarize(Model const& model, redco::options::resolved<my_options> const& options) {
+int summarize(Model const& model, std::vector<std::string> const& unused,
+              redco::options::resolved<my_options> const& options) {
   my_options const& o = options.values;
   redco::any_tokenizer const tokenizer = redco::read_tokenizer(o.model);
-  redco::token_ids const special = redco::read_token_ids(o.model);
+  redco::generation_config how = redco::read_generation_config(o.model);
+  if (how.sampling.temperature > 0)
+    throw redco::error(redco::exit_code::data,
+                       o.model + ": summaries are searched, not drawn; set \"do_sample\" to false");
+  redco::token_ids const& special = how.ids;
   std::int64_t const start = special.start.value_or(special.padding);
   std::vector<std::string> const keys{o.document, o.summary};
   std::vector<document> const train = redco::read_jsonl(o.train, keys), eval = redco::read_jsonl(o.eval, keys);
@@ -77,16 +86,15 @@ int summarize(Model const& model, redco::options::resolved<my_options> const& op
   auto const net_of = [](auto const& net, redco::seq2seq_batch const& b) {
     return net.template with<redco::encoder_input>(b.source).template with<redco::encoder_mask>(b.source_mask);
   };
-  redco::beam_options const search{.max_new_tokens = o.max_target,
-                                   .beams = o.beams,
-                                   .length_penalty = o.length_penalty,
-                                   .stop_ids = special.stop,
-                                   .pad = special.padding,
-                                   .forced_end = special.forced_end};
+  if (o.beams) how.search.beams = *o.beams;
+  if (o.length_penalty) how.search.length_penalty = *o.length_penalty;
+  if (o.max_target) how.max_new_tokens = o.max_target;
+  std::int64_t const max_target = o.max_target.value_or(how.max_length.value_or(128));
+  redco::beam_options const search = how.search_behind(1, max_target);
   auto const seq2seq = redco::collate([&](std::span<document const> documents) {
                          std::vector<redco::seq2seq_example> examples;
                          for (document const& d : documents)
-                           examples.push_back({ids_of(o.prefix + d[0], o.max_source), ids_of(d[1], o.max_target)});
+                           examples.push_back({ids_of(o.prefix + d[0], o.max_source), ids_of(d[1], max_target)});
                          return redco::seq2seq_batch_of(examples, start, special.padding);
                        }) |
                        redco::loss([&](auto const& net, redco::seq2seq_batch const& b) {
@@ -98,6 +106,8 @@ int summarize(Model const& model, redco::options::resolved<my_options> const& op
                        });
 
   redco::deployer deployer(o.deployer);
+  redco::list_unused(deployer.log(), "config.json", unused);
+  redco::list_unused(deployer.log(), "generation_config.json", how.unused);
   redco::adamw const optimizer{.lr = redco::linear_decay{.peak = o.lr, .warmup = o.warmup}, .clip_norm = o.clip_norm};
   redco::trainer trainer(deployer, model, seq2seq, optimizer);
   trainer.start_from(o.model);
@@ -127,6 +137,6 @@ int main(int argc, char** argv) {
   return redco::main_of<my_options>(
       argc, argv, "Trains a model to summarize.", [](my_options const& o, auto const& options) {
         auto const found = redco::from_config<redco::encoder_decoders>(o.model);
-        return std::visit([&](auto const& model) { return summarize(model, options); }, found.model);
+        return std::visit([&](auto const& model) { return summarize(model, found.unused, options); }, found.model);
       });
 }

@@ -29,6 +29,18 @@ expect(0 "### To be\n-+\n" generate --model "${WORK}/llama" --prompt "To be" --p
   --max-new-tokens 4 --mesh 2x1 ${quiet})
 expect(0 "To be" generate --model "${WORK}/llama" --prompt "To be" --max-new-tokens 8 --temperature 0.9 --top-p 0.8 ${quiet})
 expect(64 "top_p" generate --model "${WORK}/llama" --prompt "To be" --temperature 1 --top-p 1.5 ${quiet})
+expect(64 "--beams draws nothing" generate --model "${WORK}/llama" --prompt "To be" --beams 3 --temperature 0.9 ${quiet})
+expect(64 "give --temperature" generate --model "${WORK}/llama" --prompt "To be" --top-p 0.9 ${quiet})
+expect(64 "give --beams" generate --model "${WORK}/llama" --prompt "To be" --length-penalty 2 ${quiet})
+
+# What generation_config.json asks for is done or refused by name; keys of the folder that change nothing are listed.
+file(COPY "${WORK}/llama/" DESTINATION "${WORK}/asks")
+file(WRITE "${WORK}/asks/generation_config.json" "{\"num_beams\": 3, \"max_new_tokens\": 4, \"use_cache\": true, \"eos_token_id\": 256}")
+expect(0 "generation_config.json: use_cache changes nothing here" generate --model "${WORK}/asks" --prompt "To be" --prompt "or not"
+  --workdir "${WORK}/run" --dtype f32)
+file(WRITE "${WORK}/asks/generation_config.json" "{\"typical_p\": 0.5, \"eos_token_id\": 256}")
+expect(65 "generation_config.json: .typical_p. is 0.5, which is not supported" generate --model "${WORK}/asks" --prompt "To be" ${quiet})
+
 expect(64 "error: required and not given: --prompt TEXT... .texts to continue" generate --model "${WORK}/llama" ${quiet})
 expect(64 "error: required and not given: --model TEXT .*, --prompt" generate)
 expect(64 "error: required and not given: --model TEXT .*, --train TEXT .*, --eval TEXT" summarize)
