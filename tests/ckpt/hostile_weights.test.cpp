@@ -3,6 +3,7 @@
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/safetensors_reader.hpp>
 
+#include "peak_memory.hpp"
 #include "safetensors_text.hpp"
 
 #include <chrono>
@@ -290,21 +291,6 @@ void add_indices(corpus& all) {
   REQUIRE(::mkfifo((fifo / "two.safetensors").c_str(), 0600) == 0);
   all.refuse_path("not a regular file", fifo, fifo / "two.safetensors");
 }
-
-/// The most memory that this process has held since `reset`, in bytes; 0 where the system does not tell.
-struct peak_memory {
-  static std::int64_t reset() {
-    std::ofstream("/proc/self/clear_refs") << "5";
-    return now();
-  }
-  static std::int64_t now() {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);) {
-      if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6)) * 1024;
-    }
-    return 0;
-  }
-};
 
 }  // namespace
 
