@@ -11,6 +11,7 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/layer/gated.hpp>
@@ -200,6 +201,20 @@ TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, les
         auto const bytes = [&](auto const& m) { return redco::cost_of(m, redco::sgd{}, s).memory.activations; };
         if (mp > 1) CHECK(bytes(model) < bytes(plain));
       }
+}
+
+TEST_CASE("key-value heads that neighbours share send the sums of their gradients that are planned") {
+  redco::llama const model{
+      {.vocab = 101, .context = 96, .width = 96, .ffn = 128, .heads = 4, .kv_heads = 2, .layers = 3}};
+  for (int const mp : {1, 2, 4})
+    for (bool const recompute : {false, true}) {
+      INFO("mp " << mp << " recompute " << recompute);
+      redco::setup const s{.mesh = {1, mp}, .load = {8, 80}, .recompute = recompute};
+      check_language_model(model, s);
+      auto const shared = redco::cost_of(model, redco::sgd{}, s).messages[redco::messages::shared_gradients];
+      CHECK(shared.calls == (mp == 4 ? 3 : 0));
+      CHECK(shared.payload_bytes == (mp == 4 ? 3 * 2 * 2 * 24 * 96 * 4 : 0));
+    }
 }
 
 TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the lengths of its sides") {
