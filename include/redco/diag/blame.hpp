@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 namespace redco {
 
 /// False, but only once the types are known: `static_assert(never<T>, "redco[P001]: ...")` in a branch that must not be
@@ -9,9 +11,18 @@ inline constexpr bool never = false;
 template <auto... Value>
 inline constexpr bool never_value = false;
 
-/// What a checked operation returns after its error was printed: it can be called, piped and subscripted, giving
-/// itself, so that the first error stays the only one.
+/// What a checked operation returns after its error was printed, so that the first error stays the only one: it can be
+/// made of anything, called, piped, subscripted, looped over, printed and turned into anything, and stands where a
+/// pipeline is wanted. A program that has it does not compile, so nothing of it is ever run.
 struct ill_formed {
+  static constexpr bool has_collate = true, has_loss = true, has_predict = true;
+
+  constexpr ill_formed() = default;
+  template <class T>
+  constexpr ill_formed(T&&) {}
+  template <class T>
+  operator T() const;
+
   template <class... T>
   constexpr ill_formed operator()(T&&...) const {
     return {};
@@ -20,6 +31,23 @@ struct ill_formed {
   constexpr ill_formed operator[](T&&) const {
     return {};
   }
+  template <class... T>
+  constexpr ill_formed collate(T&&...) const {
+    return {};
+  }
+  template <class... T>
+  constexpr ill_formed loss(T&&...) const {
+    return {};
+  }
+  template <class... T>
+  constexpr ill_formed predict(T&&...) const {
+    return {};
+  }
+  constexpr ill_formed const* begin() const { return this; }
+  constexpr ill_formed const* end() const { return this; }
+  constexpr ill_formed const& front() const { return *this; }
+  constexpr std::size_t size() const { return 0; }
+
   template <class T>
   friend constexpr ill_formed operator|(ill_formed, T&&) {
     return {};
@@ -29,6 +57,10 @@ struct ill_formed {
     return {};
   }
   friend constexpr ill_formed operator|(ill_formed, ill_formed) { return {}; }
+  template <class Stream>
+  friend constexpr Stream& operator<<(Stream& out, ill_formed) {
+    return out;
+  }
 };
 
 /// A check that names its culprit. `Check` is a structural value with `constexpr bool passed() const`, and holds the

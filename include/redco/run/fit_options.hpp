@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/examples.hpp>
+#include <redco/diag/blame.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace redco {
@@ -25,6 +27,14 @@ struct fit_event {
   metric_map metrics = {};  ///< terms of the loss after a step; of the evaluation after an epoch
 };
 
+namespace detail {
+
+/// A function of a user that sees a value of type `Seen`; anything where that value was refused, so that one error stays one.
+template <class Function, class Seen>
+using hook = std::conditional_t<std::is_same_v<Seen, ill_formed>, ill_formed, Function>;
+
+}  // namespace detail
+
 /// How a model is fitted to examples. Batch sizes are global: another mesh is the same job.
 template <class Example, class Output, class CustomStep>
 struct fit_options {
@@ -41,7 +51,7 @@ struct fit_options {
   examples<Example> eval = {};
   std::int64_t eval_every_steps = 0;  ///< besides the end of each epoch
   bool eval_predictions = false;      ///< run predict on `eval` too, write outputs_epoch<i>.json; `metrics` implies it
-  std::function<metric_map(std::span<Example const>, std::span<Output const>)> metrics = {};
+  detail::hook<std::function<metric_map(std::span<Example const>, std::span<Output const>)>, Output> metrics = {};
   bool sanity_check = true;  ///< evaluate a few examples before training, so that a mistake there shows at once
   /// Stop after so many evaluations (of this fit) without a better first metric of argmin, argmax; 0: never.
   int patience = 0;

@@ -29,6 +29,7 @@ namespace redco {
 template <model M, class Pipeline>
 class inference {
  public:
+  using pipeline_type = Pipeline;
   template <class Example>
   using output = typename prediction<Pipeline, bound_network<M>, Example>::type;
 

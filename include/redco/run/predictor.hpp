@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/data/example_range.hpp>
 #include <redco/run/evaluation.hpp>
 #include <redco/run/examples.hpp>
 #include <redco/run/trainer.hpp>
+#include <redco/data/example_range.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -28,23 +28,34 @@ class predictor {
                length_of<example_of<std::remove_cvref_t<Range>>> const& length = {}) const {
     using example = example_of<std::remove_cvref_t<Range>>;
     using output = typename Trainer::template output<example>;
-    examples<example> const data(std::forward<Range>(range));
-    std::vector<std::optional<output>> slots(static_cast<std::size_t>(data.size()));
-    std::vector<output> results;
+    if constexpr (!Trainer::pipeline_type::has_predict) {
+      return detail::lacks_function<typename Trainer::pipeline_type>();
+    } else if constexpr (std::is_same_v<output, ill_formed>) {
+      return ill_formed();
+    } else {
+      return predicted<example, output>(std::forward<Range>(range), global_batch, length);
+    }
+  }
+
+ private:
+  template <class Example, class Output, class Range>
+  std::vector<Output> predicted(Range&& range, std::int64_t global_batch, length_of<Example> const& length) const {
+    examples<Example> const data(std::forward<Range>(range));
+    std::vector<std::optional<Output>> slots(static_cast<std::size_t>(data.size()));
+    std::vector<Output> results;
     if (data.size() == 0) return results;
     deployer& where = trainer_.where();
     where.run([&](rank_context& rank) {
       auto const& state = trainer_.states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
-      predict_into(slots, rank, state->net, trainer_.pipeline(), data,
-                   {global_batch, 0, where.options().seed, 0}, length);
+      predict_into(slots, rank, state->net, trainer_.pipeline(), data, {global_batch, 0, where.options().seed, 0},
+                   length);
     });
     results.reserve(slots.size());
     for (auto& slot : slots) results.push_back(std::move(slot).value());
     return results;
   }
 
- private:
   Trainer const& trainer_;
 };
 

@@ -49,6 +49,7 @@ namespace redco {
 template <model M, class Pipeline, optimizer Optimizer>
 class trainer {
  public:
+  using pipeline_type = Pipeline;
   using net = bound_network<M>;
   template <class Example>
   using batch = batch_of<Pipeline, Example>;
@@ -57,8 +58,15 @@ class trainer {
   template <class Example>
   using step_type = training_step<M, Optimizer, std::is_same_v<loss_of<Pipeline, net, batch<Example>>, terms>>;
   template <class Example>
-  using options_for = fit_options<Example, output<Example>,
-                                  std::function<void(step_type<Example>&, net const&, batch<Example> const&)>>;
+  using options_for = fit_options<
+      Example, output<Example>,
+      detail::hook<std::function<void(step_type<Example>&, net const&, batch<Example> const&)>, batch<Example>>>;
+
+  /// False where a function of the pipeline was refused: the compiler has said why, and nothing here adds to it.
+  template <class Example>
+  static constexpr bool sound =
+      !std::is_same_v<batch<Example>, ill_formed> && !std::is_same_v<output<Example>, ill_formed> &&
+      !std::is_same_v<loss_of<Pipeline, net, batch<Example>>, ill_formed>;
 
   trainer(deployer& where, M m, Pipeline pipeline, Optimizer optimizer)
       : where_(where),
@@ -75,8 +83,7 @@ class trainer {
   /// The plan with its reasons, the bytes of one rank and the messages of a step, before anything runs. `global` is the
   /// global batch and the length of its examples; `micro_batch` as in fit.
   std::string report(workload const& global, std::int64_t micro_batch = 0) const {
-    setup const run =
-        setup_of(plan_.mesh, global, micro_batch, where_.compute(), where_.options().recompute);
+    setup const run = setup_of(plan_.mesh, global, micro_batch, where_.compute(), where_.options().recompute);
     return report_text(report_of(model_, optimizer_, run));
   }
 
@@ -85,42 +92,11 @@ class trainer {
   /// or, with `resume` "auto", from the newest checkpoint.
   template <class Range>
   int fit(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {}) {
-    using example = example_of<std::remove_cvref_t<Range>>;
-    auto const began = std::chrono::steady_clock::now();
-    fit_report<output<example>> report(where_.mesh().ranks());
-    run_summary& s = summary_;
-    s = {};
-    s.epochs = options.epochs;
-    try {
-      examples<example> const data(std::forward<Range>(train));
-      check(data.size(), options);
-      shared_weights const warm_start(options.warm_start);
-      where_.run([&](rank_context& rank) {
-        auto& state = states_[static_cast<std::size_t>(rank.rank)];
-        bool const fresh = state == nullptr;
-        if (!state)
-          state = std::make_unique<rank_state<M, Optimizer>>(model_, plan_, optimizer_, where_.compute(),
-                                                             where_.options().seed, rank.rank, options.frozen);
-        std::function<void()> const load_start = [&] {
-          if (fresh && start_) return start_(*state, rank);
-          if (!options.warm_start.empty()) load_parameters(warm_start.open(), state->master_parts(), rank);
-        };
-        fit_loop<example, M, Pipeline, Optimizer, options_for<example>>(where_, rank, *state, pipeline_, optimizer_,
-                                                                        data, options, load_start, report)
-            .run();
-      });
-      if (report.preempted) {
-        s.code = exit_code::preempted;
-        s.reason = signal_name(where_.stop_requested());
-      }
-    } catch (error const& e) {
-      fail(e.code(), e.what());
-    } catch (std::exception const& e) {
-      fail(exit_code::internal, e.what());
+    if constexpr (sound<example_of<std::remove_cvref_t<Range>>>) {
+      return fit_examples(std::forward<Range>(train), options);
+    } else {
+      return static_cast<int>(exit_code::internal);
     }
-    s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    summarise(report);
-    return static_cast<int>(s.code);
   }
 
   /// Lets the first fit start from the weights of a checkpoint, or of files as `save_model` and reference implementations
@@ -163,6 +139,46 @@ class trainer {
   Pipeline const& pipeline() const { return pipeline_; }
 
  private:
+  template <class Range, class Options>
+  int fit_examples(Range&& train, Options const& options) {
+    using example = example_of<std::remove_cvref_t<Range>>;
+    auto const began = std::chrono::steady_clock::now();
+    fit_report<output<example>> report(where_.mesh().ranks());
+    run_summary& s = summary_;
+    s = {};
+    s.epochs = options.epochs;
+    try {
+      examples<example> const data(std::forward<Range>(train));
+      check(data.size(), options);
+      shared_weights const warm_start(options.warm_start);
+      where_.run([&](rank_context& rank) {
+        auto& state = states_[static_cast<std::size_t>(rank.rank)];
+        bool const fresh = state == nullptr;
+        if (!state)
+          state = std::make_unique<rank_state<M, Optimizer>>(model_, plan_, optimizer_, where_.compute(),
+                                                             where_.options().seed, rank.rank, options.frozen);
+        std::function<void()> const load_start = [&] {
+          if (fresh && start_) return start_(*state, rank);
+          if (!options.warm_start.empty()) load_parameters(warm_start.open(), state->master_parts(), rank);
+        };
+        fit_loop<example, M, Pipeline, Optimizer, Options>(where_, rank, *state, pipeline_, optimizer_, data, options,
+                                                           load_start, report)
+            .run();
+      });
+      if (report.preempted) {
+        s.code = exit_code::preempted;
+        s.reason = signal_name(where_.stop_requested());
+      }
+    } catch (error const& e) {
+      fail(e.code(), e.what());
+    } catch (std::exception const& e) {
+      fail(exit_code::internal, e.what());
+    }
+    s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    summarise(report);
+    return static_cast<int>(s.code);
+  }
+
   /// What is wrong before any work. Errors: exit code 64, and 65 where there is no example.
   template <class Options>
   void check(std::int64_t size, Options const& options) {
@@ -182,7 +198,8 @@ class trainer {
     if (!Pipeline::has_predict && (options.eval_predictions || options.metrics))
       throw error(exit_code::usage,
                   "eval_predictions and metrics need a prediction: add redco::predict(f) to the pipeline");
-    if (options.restore_best && (options.eval.size() == 0 || options.save_argmin.size() + options.save_argmax.size() == 0))
+    if (options.restore_best &&
+        (options.eval.size() == 0 || options.save_argmin.size() + options.save_argmax.size() == 0))
       throw error(exit_code::usage, "restore_best needs an evaluation: give eval, and save_argmin or save_argmax");
     bool const fresh = states_.front() == nullptr;
     if (!fresh && options.frozen != frozen_)

@@ -1,0 +1,13 @@
+// torch
+// A loss of another batch stays one error in a program that goes on to train and predict.
+#include "points.hpp"
+
+#if REDCO_ACCEPT
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(heights);
+#else  // expect: redco[P001]
+inline auto const job = redco::collate(points) |
+                        redco::loss([](auto const& net, image_batch const& b) { return net(b.pixels); }) |
+                        redco::predict(heights);
+#endif
+
+#include "train_points.hpp"

@@ -1,0 +1,13 @@
+// torch
+// A predict of another batch, found when the trainer knows the batch.
+#include "points.hpp"
+
+#if REDCO_ACCEPT
+inline auto const job =
+    redco::collate([](auto xs) { return points(xs); }) | redco::loss(distance) | redco::predict(heights);
+#else  // expect: redco[P002]
+inline auto const job = redco::collate([](auto xs) { return points(xs); }) | redco::loss(distance) |
+                        redco::predict([](auto const& net, image_batch const& b) { return net(b.pixels); });
+#endif
+
+#include "train_points.hpp"

@@ -1,0 +1,12 @@
+// torch
+// What a generic predict returns is known when the trainer knows its net.
+#include "points.hpp"
+
+#if REDCO_ACCEPT
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(heights);
+#else  // expect: redco[P004]
+inline auto const job = redco::collate(points) | redco::loss(distance) |
+                        redco::predict([](auto const& net, point_batch const& b) { return net(b.x).numel(); });
+#endif
+
+#include "train_points.hpp"
