@@ -17,6 +17,8 @@
 #include <redco/diag/code.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>
+#include <redco/diag/input_file.hpp>
+#include <redco/diag/regular_file.hpp>
 
 #include <redco/shape/bytes.hpp>
 #include <redco/shape/dtype.hpp>
@@ -293,7 +295,6 @@
 #include <redco/ckpt/file_dtype.hpp>
 #include <redco/ckpt/file_ops.hpp>
 #include <redco/ckpt/find_checkpoint.hpp>
-#include <redco/ckpt/input_file.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
@@ -351,6 +352,8 @@
 #include <redco/text/tokenizer.hpp>
 
 #include <redco/run/best_metrics.hpp>
+#include <redco/run/changed_settings.hpp>
+#include <redco/run/checkpoint_room.hpp>
 #include <redco/run/chosen_dtype.hpp>
 #include <redco/run/command_line.hpp>
 #include <redco/run/console.hpp>
@@ -366,6 +369,7 @@
 #include <redco/run/fit_report.hpp>
 #include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
+#include <redco/run/json_of_pairs.hpp>
 #include <redco/run/list_unused.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
@@ -379,6 +383,7 @@
 #include <redco/run/run_log.hpp>
 #include <redco/run/run_recorder.hpp>
 #include <redco/run/run_summary.hpp>
+#include <redco/run/settings_of.hpp>
 #include <redco/run/signals.hpp>
 #include <redco/run/tfrecord.hpp>
 #include <redco/run/trainer.hpp>

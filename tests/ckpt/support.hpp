@@ -3,9 +3,9 @@
 #include "temporary_folder.hpp"
 #include "torch_catch.hpp"
 
-#include <redco/ckpt/input_file.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/diag/input_file.hpp>
 
 #include <filesystem>
 #include <fstream>

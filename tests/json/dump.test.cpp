@@ -14,6 +14,8 @@
 #include <limits>
 #include <string>
 
+#include <sys/stat.h>
+
 namespace {
 
 bool reading_fails_with(std::filesystem::path const& path, std::string const& part, redco::json_limits limits = {}) {
@@ -53,10 +55,13 @@ TEST_CASE("a file is read whole, and a missing or refused one is named") {
   auto const path = folder.path / "redco json dump test.json";
   std::ofstream(path) << R"({"epochs": 3})";
   CHECK(redco::read_json(path)["epochs"] == 3);
-  CHECK(reading_fails_with(path, "more than the limit of 5", {.bytes = 5}));
+  CHECK(reading_fails_with(path, "more than the 5 allowed", {.bytes = 5}));
   std::ofstream(path) << R"({"epochs": 3,})";
   CHECK(reading_fails_with(path, "redco json dump test.json:1:"));
   std::filesystem::remove(path);
   CHECK(reading_fails_with(path, "No such file"));
-  CHECK(reading_fails_with(std::filesystem::temp_directory_path(), "directory"));
+  CHECK(reading_fails_with(std::filesystem::temp_directory_path(), "not a regular file"));
+  CHECK(reading_fails_with("/dev/zero", "not a regular file"));
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  CHECK(reading_fails_with(path, "not a regular file"));
 }

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
+
 namespace {
 
 std::string rows(int first, int last) {
@@ -69,11 +71,15 @@ TEST_CASE("without a resume rows are appended, behind whole rows only") {
   CHECK(after_resuming(rows(1, 3) + "{\"st", {}) == rows(1, 3));
 }
 
-TEST_CASE("metrics that cannot be written are counted") {
-  std::vector<std::string> warnings;
-  redco::metrics_log log("/dev/full", {}, [&](std::string const& text) { warnings.push_back(text); });
-  log.write({.step = 1});
-  log.write({.step = 2});
-  CHECK(log.lost() == 2);
-  CHECK(warnings.size() == 1);
+TEST_CASE("metrics that cannot be written are counted, also where a FIFO stands in their place") {
+  temporary_folder folder;
+  REQUIRE(::mkfifo((folder.path / "fifo").c_str(), 0600) == 0);
+  for (std::string const& path : {std::string("/dev/full"), (folder.path / "fifo").string()}) {
+    std::vector<std::string> warnings;
+    redco::metrics_log log(path, 1, [&](std::string const& text) { warnings.push_back(text); });
+    log.write({.step = 1});
+    log.write({.step = 2});
+    CHECK(log.lost() == 2);
+    CHECK(warnings.size() == 1);
+  }
 }

@@ -4,6 +4,7 @@
 #include <redco/json/parse.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <mutex>
 #include <span>
@@ -220,6 +221,32 @@ TEST_CASE("a checkpoint that does not belong is refused with what differs") {
   CHECK(run_test::mentions(wider, "[6, 5]"));
 }
 
+TEST_CASE("a resumed run tells which of its settings are not its checkpoint's, and goes on") {
+  auto const cosine = redco::cosine{.peak = 0.1, .warmup = 2};
+  mlp_options const o = resume_options(0);
+  struct change {
+    redco::adamw optimizer;
+    std::string told;
+  };
+  for (change const& c : {change{{.lr = 0.1}, "optimizer.lr is 0.1, was 0.02\n"},
+                          {{.lr = cosine}, "optimizer.lr is cosine peak 0.1 warmup 2, was 0.02\n"},
+                          {{.lr = 0.02, .weight_decay = 0.5, .clip_norm = 1.5},
+                           "optimizer.clip_norm is 1.5, was 0; optimizer.weight_decay is 0.5, was 0.01\n"},
+                          {{.lr = 0.02}, ""}}) {
+    temporary_folder folder;
+    mlp_options first = o;
+    first.on_step = [](redco::fit_event const& e) {
+      if (e.step == 3) std::raise(SIGUSR1);
+    };
+    REQUIRE(fit_mlp(in(folder.path), first).code == 75);
+    outcome const rest = fit_mlp(resume_at(folder.path), o, 13, {}, {}, c.optimizer);
+    CHECK(rest.code == 0);
+    CHECK(rest.losses.size() == 8);
+    CHECK(rest.warnings == (c.told.empty() ? 0 : 1));
+    CHECK(rest.log.find("other settings than its checkpoint: " + c.told) == rest.log.find("other settings"));
+  }
+}
+
 TEST_CASE("a resumed run may change its batch: every example of the epoch is still seen once; the seed stays") {
   temporary_folder folder;
   std::mutex guard;
@@ -241,8 +268,9 @@ TEST_CASE("a resumed run may change its batch: every example of the epoch is sti
   outcome const rest = fit_mlp(where, o, 13, how);
   CHECK(rest.code == 0);
   CHECK(rest.losses.size() == 2);
-  CHECK(rest.warnings == 1);
+  CHECK(rest.warnings == 2);
   CHECK(rest.log.find("seed 42") != std::string::npos);
+  CHECK(rest.log.find("global_batch is 3, was 4; max_steps is 0, was 2\n") != std::string::npos);
   std::sort(seen.begin(), seen.end());
   CHECK(seen == run_test::numbers(13));
 }

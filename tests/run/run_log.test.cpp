@@ -10,6 +10,8 @@
 #include <string>
 #include <thread>
 
+#include <sys/stat.h>
+
 namespace {
 
 struct logged_console {
@@ -66,7 +68,7 @@ TEST_CASE("a banner names title and step") {
         "--------------------\n");
 }
 
-TEST_CASE("a log on a full disk loses lines, counts them and warns once") {
+TEST_CASE("a log that no regular file takes loses lines, counts them and warns once") {
   logged_console screen;
   redco::run_log log(screen.console, "/dev/full", fixed_time);
   log.line("one");
@@ -77,9 +79,20 @@ TEST_CASE("a log on a full disk loses lines, counts them and warns once") {
   std::string const seen = screen.out.str();
   CHECK(seen ==
         "one\n"
-        "warning: cannot write /dev/full: No space left on device. The run goes on, tries again with every line and "
+        "warning: cannot write /dev/full: it is not a regular file. The run goes on, tries again with every line and "
         "counts what is lost: free space or fix permissions.\n"
         "two\nthree\n");
+}
+
+TEST_CASE("a FIFO in the place of a log holds nobody up") {
+  temporary_folder folder;
+  auto const path = folder.path / "log.txt";
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  logged_console screen;
+  redco::run_log log(screen.console, path, fixed_time);
+  log.line("one");
+  CHECK(log.lost() == 1);
+  CHECK(screen.out.str().find("not a regular file") != std::string::npos);
 }
 
 TEST_CASE("a log whose folder appears late is written from then on") {

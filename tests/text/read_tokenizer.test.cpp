@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include <sys/stat.h>
+
 namespace {
 
 using ids = std::vector<std::int64_t>;
@@ -175,3 +177,26 @@ TEST_CASE("decoding is the library's") {
   }
 }
 #endif
+
+TEST_CASE("a FIFO or a device in the place of a tokenizer's file is refused at once") {
+  model_folder const folder;
+  auto const refused = [&](std::string const& name) {
+    CHECK(says(folder_refusal(folder.path), "cannot read " + (folder.path / name).string()));
+    CHECK(says(folder_refusal(folder.path), "not a regular file"));
+    std::filesystem::remove(folder.path / name);
+  };
+  for (std::string const name : {"tokenizer_config.json", "tokenizer.json", "tokenizer.model", "spiece.model"}) {
+    INFO(name);
+    bool const pieces = name.ends_with(".model");
+    if (pieces && !redco::detail::sentencepiece_model::available) continue;
+    std::filesystem::create_symlink("/dev/zero", folder.path / name);
+    refused(name);
+    REQUIRE(::mkfifo((folder.path / name).c_str(), 0600) == 0);
+    refused(name);
+    if (!pieces) continue;
+    folder.write(name, "");
+    std::filesystem::resize_file(folder.path / name, std::uintmax_t{257} << 20);  // sparse
+    CHECK(says(folder_refusal(folder.path), "more than the 268435456 allowed"));
+    std::filesystem::remove(folder.path / name);
+  }
+}

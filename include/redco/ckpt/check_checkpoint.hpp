@@ -1,13 +1,13 @@
 #pragma once
 
 #include <redco/ckpt/detail/check_entry.hpp>
-#include <redco/ckpt/input_file.hpp>
 #include <redco/ckpt/manifest.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/safetensors_reader.hpp>
 #include <redco/ckpt/xxh64.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/diag/input_file.hpp>
 
 #include <filesystem>
 #include <map>

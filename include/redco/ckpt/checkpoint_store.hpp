@@ -4,7 +4,6 @@
 #include <redco/ckpt/detail/disk.hpp>
 #include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/file_ops.hpp>
-#include <redco/ckpt/input_file.hpp>
 #include <redco/ckpt/manifest.hpp>
 #include <redco/ckpt/output_file.hpp>
 #include <redco/ckpt/read_manifest.hpp>
@@ -12,6 +11,7 @@
 #include <redco/ckpt/write_manifest.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/diag/input_file.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -5,10 +5,10 @@
 #include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/detail/parse_manifest.hpp>
 #include <redco/ckpt/detail/whole.hpp>
-#include <redco/ckpt/input_file.hpp>
 #include <redco/ckpt/manifest.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/diag/input_file.hpp>
 
 #include <filesystem>
 #include <string>

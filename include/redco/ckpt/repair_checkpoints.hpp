@@ -12,7 +12,8 @@ namespace redco {
 /// Sets the pointers that a killed run left behind in the locked working directory, where the newest checkpoint is the
 /// one that a run continues from: see `checkpoint_store::repair`. Returns the best values whose checkpoints are there;
 /// of a checkpoint from elsewhere there are none. Errors: 74 naming the path.
-std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock const& lock, found_checkpoint const& newest);
+std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock const& lock,
+                                                               found_checkpoint const& newest);
 
 }  // namespace redco
 

@@ -4,10 +4,10 @@
 #include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/detail/runs.hpp>
 #include <redco/ckpt/detail/safetensors_header.hpp>
-#include <redco/ckpt/input_file.hpp>
 #include <redco/ckpt/safetensors_entry.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/diag/input_file.hpp>
 
 #include <algorithm>
 #include <array>

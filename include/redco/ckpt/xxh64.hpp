@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/ckpt/input_file.hpp>
+#include <redco/diag/input_file.hpp>
 
 #include <xxhash.h>
 

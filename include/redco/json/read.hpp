@@ -9,9 +9,10 @@
 
 namespace redco {
 
-/// Parses the JSON file at `path`, which may be a pipe; no more than the limit is read into memory. See `parse_json`.
+/// Parses the JSON file at `path`; no more than the limit is read into memory. See `parse_json`.
 ///
-/// Errors: exit_code::data when the file is missing, unreadable or refused.
+/// Errors: exit_code::data when the file is missing, no regular one or refused, exit_code::io when the system cannot read
+/// it.
 json_value read_json(std::filesystem::path const& path, json_limits limits = {});
 
 }  // namespace redco

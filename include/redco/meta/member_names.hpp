@@ -38,8 +38,7 @@ constexpr std::string_view written_place() {
 /// The last word before the last brace: g++ writes "(& example<T>.unmade<T>::object.T::name)}; ...", clang
 /// "{&example.object.name}]".
 constexpr std::string_view member_in(std::string_view text) {
-  constexpr std::string_view letters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   std::size_t const last = text.find_last_of(letters, text.rfind('}'));
   std::size_t const before = text.find_last_not_of(letters, last);
   return text.substr(before + 1, last - before);
@@ -62,6 +61,7 @@ template <aggregate T>
 inline constexpr auto member_names = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<std::string_view, sizeof...(I)>{
       detail::member_in(detail::written_place<detail::place_of_member<T, I>()>())...};
-}(std::make_index_sequence<field_count<T>>{});
+}
+(std::make_index_sequence<field_count<T>>{});
 
 }  // namespace redco

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <redco/run/best_metrics.hpp>
+#include <redco/run/changed_settings.hpp>
+#include <redco/run/checkpoint_room.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
 #include <redco/run/fit_options.hpp>
 #include <redco/run/fit_report.hpp>
-#include <redco/run/json_of.hpp>
+#include <redco/run/json_of_pairs.hpp>
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/run_config.hpp>
@@ -76,6 +78,8 @@ class fit_loop {
       if (options_.eval.size() > 0) evaluate(run_epoch_of(position_));  // a resumed run with nothing left still tells
       return restore_best();
     }
+    if (first() && (options_.save_last || options_.save_every_steps + options_.save_every_epochs > 0))
+      checkpoint_room::check_space(where_.workdir(), state_.parts(), checkpoint_room::available(where_.workdir()));
     if (options_.sanity_check && options_.eval.size() > 0) sanity_check();
     while (!ended()) run_epoch();
     if (options_.save_last || preempted_) save({}, true);
@@ -139,6 +143,8 @@ class fit_loop {
     best_ = best_metrics(options_.save_argmin, options_.save_argmax, saved_best_);
     saved_step_ = step_;
     if (!first()) return;
+    if (std::string const changed = changed_settings(facts.config, report_.settings); !changed.empty())
+      where_.log().warning("the run goes on with other settings than its checkpoint: " + changed);
     if (saved_best_ != facts.best)
       where_.log().line("not all of its best checkpoints are in this workdir: theirs are looked for anew");
     if (seed() != where_.options().seed)
@@ -277,21 +283,12 @@ class fit_loop {
     if (options_.eval.size() == 0) return {};
     metric_map const metrics = measured(options_.eval);
     if (!first()) return metrics;
-    if (predicts()) save_outputs(epoch);
+    if (predicts())
+      recorder_->save("outputs_epoch" + std::to_string(epoch) + ".json",
+                      json_of_pairs(every(options_.eval).span(), report_.outputs()));
     recorder_->evaluation(metrics, step_, epoch);
     recorder_->resume_clock();
     return metrics;
-  }
-
-  /// [{"example": ..., "output": ...}, ...]
-  void save_outputs(int epoch) {
-    json_value list = json_value::array();
-    auto const chosen = every(options_.eval);
-    auto const all = chosen.span();
-    auto const outputs = report_.outputs();
-    for (std::size_t i = 0; i < all.size(); ++i)
-      list.push_back({{"example", json_of(all[i])}, {"output", json_of(outputs[i])}});
-    recorder_->save("outputs_epoch" + std::to_string(epoch) + ".json", list);
   }
 
   /// Takes an evaluation into the best metrics; the names of what it improves.
@@ -338,7 +335,7 @@ class fit_loop {
     to.facts.rng = {seed(), static_cast<std::uint64_t>(step_)};
     to.facts.data = {seed(), examples_};
     to.facts.best = best_.best();
-    to.facts.config = dtype_facts(where_.dtype_choice());
+    to.facts.config = report_.settings;
     try {
       auto const parts = state_.parts();
       auto const path = save_checkpoint(to, parts, rank_.world);

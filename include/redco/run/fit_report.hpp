@@ -29,6 +29,7 @@ class fit_report {
 
   std::vector<step_measure> measures;  ///< of each rank in that step
   std::string run;                       ///< one id for a run and all its resumptions
+  std::map<std::string, std::string> settings;  ///< what the run was told
   std::int64_t first_step = 0, step = 0, steps = 0;
   int epoch = 0;
   double loss = 0, tokens_per_second = 0;

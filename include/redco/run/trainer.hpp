@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/chosen_dtype.hpp>
 #include <redco/run/command_line.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/fit_loop.hpp>
@@ -7,6 +8,7 @@
 #include <redco/run/fit_report.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/run_summary.hpp>
+#include <redco/run/settings_of.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
@@ -150,6 +152,8 @@ class trainer {
     try {
       examples<example> const data(std::forward<Range>(train));
       check(data.size(), options);
+      report.settings = settings_of(model_, optimizer_, options, where_.compute());
+      report.settings.merge(dtype_facts(where_.dtype_choice()));
       shared_weights const warm_start(options.warm_start);
       where_.run([&](rank_context& rank) {
         auto& state = states_[static_cast<std::size_t>(rank.rank)];

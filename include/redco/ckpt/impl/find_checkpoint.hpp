@@ -6,7 +6,7 @@
 #include <redco/ckpt/checkpoint_names.hpp>
 #include <redco/ckpt/detail/disk.hpp>
 #include <redco/ckpt/detail/newer_format.hpp>
-#include <redco/ckpt/input_file.hpp>
+#include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
-#include <redco/ckpt/input_file.hpp>
+#include <redco/diag/input_file.hpp>
 #include <redco/ckpt/safetensors_reader.hpp>
 #include <redco/json/impl/value.hpp>
 #include <redco/json/parse.hpp>

@@ -2,6 +2,7 @@
 
 #include <redco/ckpt/workdir_lock.hpp>
 
+#include <redco/diag/regular_file.hpp>
 #include <redco/config.hpp>
 
 #include <array>
@@ -21,8 +22,8 @@ REDCO_INLINE workdir_lock::workdir_lock(std::filesystem::path workdir) : workdir
   std::filesystem::create_directories(workdir_, failed);
   if (failed) refuse(failed.message());
   std::filesystem::path const path = workdir_ / ".lock";
-  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (descriptor_ < 0) refuse(std::strerror(errno));
+  descriptor_ = regular_file::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+  if (descriptor_ < 0) refuse(path.string() + ": " + regular_file::why_not(errno));
   int result = 0;
   do result = ::flock(descriptor_, LOCK_EX | LOCK_NB);
   while (result != 0 && errno == EINTR);

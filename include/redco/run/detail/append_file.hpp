@@ -1,8 +1,9 @@
 #pragma once
 
+#include <redco/diag/regular_file.hpp>
+
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -61,7 +62,7 @@ class append_file {
 
  private:
   bool open() {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    fd_ = regular_file::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (fd_ < 0) reason_ = errno;
     return fd_ >= 0;
   }
@@ -73,7 +74,7 @@ class append_file {
 
   bool lose() {
     if (++lost_ == 1 && warn_) {
-      warn_("cannot write " + path_.string() + ": " + std::strerror(reason_) +
+      warn_("cannot write " + path_.string() + ": " + regular_file::why_not(reason_) +
             ". The run goes on, tries again with every line and counts what is lost: free space or fix permissions.");
     }
     return false;

@@ -2,6 +2,7 @@
 
 #include <redco/run/deployer.hpp>
 
+#include <redco/run/checkpoint_room.hpp>
 #include <redco/config.hpp>
 
 namespace redco {
@@ -15,6 +16,7 @@ REDCO_INLINE deployer::deployer(deployer_options options)
 
 REDCO_INLINE void deployer::claim_workdir() {
   if (lock_) return;
+  checkpoint_room::check_folder(options_.workdir);
   lock_.emplace(options_.workdir);
   log_.open(options_.workdir / "log.txt");
   log_.line(dtype_text(dtype_));

@@ -3,12 +3,12 @@
 #ifdef REDCO_WITH_SENTENCEPIECE
 
 #include <redco/diag/error.hpp>
+#include <redco/diag/input_file.hpp>
 
 #include <sentencepiece_processor.h>
 
-#include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,14 +19,10 @@ namespace redco::detail {
 class sentencepiece_model {
  public:
   static constexpr bool available = true;
+  static constexpr std::uint64_t most_bytes = 256 << 20;  ///< some 50 times those of the models with most pieces
 
   explicit sentencepiece_model(std::filesystem::path const& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::string bytes;
-    char part[65536];
-    while (in.read(part, sizeof part), in.gcount() > 0) bytes.append(part, static_cast<std::size_t>(in.gcount()));
-    if (!in.eof())
-      throw error(exit_code::data, file.string() + " cannot be read; give the path of a SentencePiece model");
+    std::string const bytes = input_file(file).text(most_bytes);
     // An empty file is a model without pieces, in which the library then looks pieces up.
     if (auto const status = processor_.LoadFromSerializedProto(bytes); bytes.empty() || !status.ok()) {
       throw error(exit_code::data, file.string() + " is no SentencePiece model (" + status.ToString() +

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/diag/error.hpp>
+#include <redco/diag/regular_file.hpp>
 
 #include <atomic>
 #include <cerrno>
@@ -28,20 +29,14 @@ enum class links : bool { refused, followed };
 class input_file {
  public:
   explicit input_file(std::filesystem::path path, links policy = links::followed) : path_(std::move(path)) {
-    // Without O_NONBLOCK, opening a FIFO would wait for a writer for ever.
-    int const flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (policy == links::refused ? O_NOFOLLOW : 0);
-    descriptor_ = ::open(path_.c_str(), flags);
+    descriptor_ = regular_file::open(path_.c_str(), O_RDONLY | (policy == links::refused ? O_NOFOLLOW : 0));
     if (descriptor_ < 0) {
       int const cause = errno;
-      bool const absent = cause == ENOENT || cause == ENOTDIR || cause == ELOOP;
-      fail(absent ? exit_code::data : exit_code::io, cause == ELOOP ? "it is a symbolic link" : std::strerror(cause));
+      bool const data = cause == ENOENT || cause == ENOTDIR || cause == ELOOP || cause == EINVAL;
+      fail(data ? exit_code::data : exit_code::io, regular_file::why_not(cause));
     }
     struct stat facts {};
-    if (::fstat(descriptor_, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-      ::close(descriptor_);
-      fail(exit_code::data, "it is not a regular file");
-    }
-    size_ = static_cast<std::uint64_t>(facts.st_size);
+    if (::fstat(descriptor_, &facts) == 0) size_ = static_cast<std::uint64_t>(facts.st_size);
   }
 
   input_file(input_file&& other) noexcept
@@ -88,8 +83,7 @@ class input_file {
 
  private:
   [[noreturn]] void fail(exit_code code, std::string const& why) const {
-    throw error(code,
-                "cannot read " + path_.string() + ": " + why + ". Check the path, or take another checkpoint or file.");
+    throw error(code, "cannot read " + path_.string() + ": " + why + ". Check the path, or take another file.");
   }
 
   std::filesystem::path path_;

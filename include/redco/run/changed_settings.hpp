@@ -1,0 +1,22 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+namespace redco {
+
+/// What differs between a checkpoint's settings and a run's: "global_batch is 3, was 4; optimizer.lr is 0.1, was 0.02".
+/// Empty where nothing does. Names that only one of them has belong to another optimizer or version: they are not told,
+/// nor are remarks, whose names begin with #.
+inline std::string changed_settings(std::map<std::string, std::string> const& before,
+                                    std::map<std::string, std::string> const& now) {
+  std::string text;
+  for (auto const& [name, was] : before) {
+    auto const is = now.find(name);
+    if (name.starts_with('#') || is == now.end() || is->second == was) continue;
+    text += (text.empty() ? "" : "; ") + name + " is " + is->second + ", was " + was;
+  }
+  return text;
+}
+
+}  // namespace redco

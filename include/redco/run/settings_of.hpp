@@ -1,0 +1,115 @@
+#pragma once
+
+#include <redco/model/model.hpp>
+#include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/scheduled.hpp>
+#include <redco/shape/dtype.hpp>
+#include <redco/meta/aggregate.hpp>
+#include <redco/meta/field_count.hpp>
+#include <redco/meta/member_names.hpp>
+
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+/// The fewest digits that give the number back.
+template <class Number>
+std::string number_text(Number value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+/// "0.001", "cosine peak 0.001 warmup 100"; of a function only that it is one.
+inline std::string schedule_text(learning_rate const& rate) {
+  constexpr std::string_view kinds[] = {"constant", "linear_decay", "cosine", "one_cycle", "function"};
+  if (rate.kind == schedule_kind::constant && rate.warmup == 0) return number_text(rate.peak);
+  std::string text(kinds[static_cast<std::size_t>(rate.kind)]);
+  auto const add = [&](char const* name, auto value) {
+    if (value != 0) text += " " + std::string(name) + " " + number_text(value);
+  };
+  add("peak", rate.peak);
+  add("start", rate.start);
+  add("floor", rate.floor);
+  add("rise", rate.rise);
+  add("warmup", rate.warmup);
+  add("total", rate.total);
+  return text;
+}
+
+/// Converts to the base classes of T alone.
+template <class T>
+struct any_base {
+  template <class Base>
+    requires(std::is_base_of_v<Base, T> && !std::is_same_v<Base, T>)
+  operator Base() const;
+};
+
+template <class T>
+concept with_named_members = aggregate<T> && !requires {
+  T{any_base<T>{}};
+}
+&&field_count<T> <= 32;
+
+/// Adds a value under its name, members under "name.member"; what has neither a text nor members is left out.
+template <class T>
+void add_settings(std::map<std::string, std::string>& all, std::string const& name, T const& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    all[name] = value ? "true" : "false";
+  } else if constexpr (std::is_enum_v<T>) {
+    all[name] = number_text(static_cast<std::underlying_type_t<T>>(value));
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    all[name] = number_text(value);
+  } else if constexpr (std::convertible_to<T const&, std::string_view>) {
+    all[name] = std::string_view(value);
+  } else if constexpr (std::is_same_v<T, learning_rate>) {
+    all[name] = schedule_text(value);
+  } else if constexpr (requires {
+                         *value;
+                         value.has_value();
+                       }) {
+    value ? add_settings(all, name, *value) : void(all[name] = "none");
+  } else if constexpr (requires { value.begin() != value.end(); }) {
+    std::size_t i = 0;
+    for (auto const& one : value) add_settings(all, name + "[" + std::to_string(i++) + "]", one);
+  } else if constexpr (with_named_members<T>) {
+    std::size_t i = 0;
+    for_each_field(
+        value, [&](auto const& member) { add_settings(all, name + "." + std::string(member_names<T>[i++]), member); });
+  }
+}
+
+template <class Optimizer>
+void add_settings(std::map<std::string, std::string>& all, std::string const& name, scheduled<Optimizer> const& value) {
+  add_settings(all, name, static_cast<Optimizer const&>(value));
+  all[name + ".lr"] = "function";
+}
+
+}  // namespace detail
+
+/// What a run was told, by name, for its checkpoints: "optimizer.lr" is "0.001", "model.dropout" is "0.1".
+template <model M, class Optimizer, class Options>
+std::map<std::string, std::string> settings_of(M const& m, Optimizer const& optimizer, Options const& options,
+                                               dtype compute) {
+  std::map<std::string, std::string> all;
+  detail::add_settings(all, "model", m.config);
+  detail::add_settings(all, "optimizer", optimizer);
+  if constexpr (requires { std::string(Optimizer::name); }) all["optimizer"] = Optimizer::name;
+  detail::add_settings(all, "epochs", options.epochs);
+  detail::add_settings(all, "max_steps", options.max_steps);
+  detail::add_settings(all, "global_batch", options.global_batch);
+  detail::add_settings(all, "micro_batch", options.micro_batch);
+  detail::add_settings(all, "frozen", options.frozen);
+  all["dtype"] = name_of(compute);
+  return all;
+}
+
+}  // namespace redco
