@@ -48,8 +48,11 @@
 #include <redco/layer/activation_kind.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/attention_scores.hpp>
+#include <redco/layer/average_pool.hpp>
+#include <redco/layer/batch_norm.hpp>
 #include <redco/layer/class_token.hpp>
 #include <redco/layer/conv2d.hpp>
+#include <redco/layer/conv_transpose2d.hpp>
 #include <redco/layer/counted_tokens.hpp>
 #include <redco/layer/cut.hpp>
 #include <redco/layer/distance_biased.hpp>
@@ -64,11 +67,14 @@
 #include <redco/layer/forwarding.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/gelu.hpp>
+#include <redco/layer/group_norm.hpp>
+#include <redco/layer/gru.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
+#include <redco/layer/lstm.hpp>
 #include <redco/layer/max_pool.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/norm.hpp>
@@ -82,6 +88,7 @@
 #include <redco/layer/projection.hpp>
 #include <redco/layer/projection_biases.hpp>
 #include <redco/layer/real.hpp>
+#include <redco/layer/recurrent.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
@@ -152,19 +159,19 @@
 #include <redco/model/any_model.hpp>
 #include <redco/model/any_stored_names.hpp>
 #include <redco/model/bert_encoder.hpp>
+#include <redco/model/from_config.hpp>
 #include <redco/model/from_config/bert_keys.hpp>
 #include <redco/model/from_config/common_keys.hpp>
 #include <redco/model/from_config/families.hpp>
 #include <redco/model/from_config/read_classes.hpp>
 #include <redco/model/from_config/swiglu_keys.hpp>
-#include <redco/model/from_config.hpp>
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
-#include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/model/stored_names/swiglu_decoder.hpp>
+#include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/t5_net.hpp>
 
 #include <redco/pipeline/any_pipeline.hpp>
@@ -248,6 +255,7 @@
 #include <redco/comm/reduce_op.hpp>
 #include <redco/comm/traffic.hpp>
 
+#include <redco/nn/batch_norm.hpp>
 #include <redco/nn/builder.hpp>
 #include <redco/nn/check_saved.hpp>
 #include <redco/nn/context.hpp>
@@ -256,12 +264,15 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/kernel/attention.hpp>
 #include <redco/nn/kernel/attention_options.hpp>
+#include <redco/nn/kernel/batch_norm.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/nn/kernel/dropout.hpp>
 #include <redco/nn/kernel/gathered_attention.hpp>
 #include <redco/nn/kernel/gelu.hpp>
+#include <redco/nn/kernel/gru.hpp>
 #include <redco/nn/kernel/layer_norm.hpp>
 #include <redco/nn/kernel/lookup.hpp>
+#include <redco/nn/kernel/lstm.hpp>
 #include <redco/nn/kernel/relu.hpp>
 #include <redco/nn/kernel/rms_norm.hpp>
 #include <redco/nn/kernel/rotate.hpp>
@@ -277,6 +288,8 @@
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/nn/recomputed.hpp>
+#include <redco/nn/recurrent.hpp>
+#include <redco/nn/replica_round.hpp>
 
 #include <redco/optim/clip_factor.hpp>
 #include <redco/optim/gradient_norm.hpp>
@@ -331,6 +344,9 @@
 #include <redco/generate/generation_config.hpp>
 #include <redco/generate/token_ids.hpp>
 
+#include <redco/metrics/accuracy.hpp>
+#include <redco/metrics/f1_score.hpp>
+#include <redco/metrics/mean_absolute_error.hpp>
 #include <redco/metrics/rouge_l.hpp>
 
 #include <redco/text/any_tokenizer.hpp>

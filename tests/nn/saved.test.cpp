@@ -14,7 +14,9 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
+#include <redco/layer/flatten.hpp>
 #include <redco/layer/gated.hpp>
+#include <redco/layer/gelu.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/rms_norm.hpp>
 #include <redco/optimizer/sgd.hpp>
@@ -257,6 +259,46 @@ TEST_CASE("autograd saves exactly what an MLP's layers declare, and the peak is 
       check_saved_and_sent(all);
       check_peak(all);
     }
+}
+
+/// All layers of images.
+struct convolutional {
+  using net =
+      redco::sequential<redco::conv2d<2, 6, 3, 1, 1>, redco::batch_norm<6>, redco::relu, redco::average_pool<2>,
+                        redco::conv_transpose2d<6, 4, 3, 2, 1, 1>, redco::group_norm<2, 4>, redco::gelu,
+                        redco::max_pool<3>, redco::flatten, redco::linear<48, 10>, redco::relu, redco::linear<10, 3>>;
+  redco::no_config config;
+
+  redco::extents input(redco::workload const& load) const { return {load.batch, 2, 10, 12}; }
+};
+
+struct recurrent {
+  using net =
+      redco::sequential<redco::lstm<5, 7>, redco::gru<7, 5>, redco::linear<5, 8>, redco::relu, redco::linear<8, 3>>;
+  redco::no_config config;
+
+  redco::extents input(redco::workload const& load) const { return {load.batch, load.sequence, 5}; }
+};
+
+template <class Model>
+void check_floats(Model const& model, std::vector<std::int64_t> const& sizes, redco::workload const& load) {
+  for (int const mp : {1, 2})
+    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16}) {
+      INFO("mp " << mp << " " << redco::name_of(compute));
+      redco::setup const s{.mesh = {1, mp}, .load = load, .compute = compute, .prefetch = 0};
+      check_saved_and_sent(observe(
+          model, s,
+          [&] {
+            return std::vector<at::Tensor>{
+                at::linspace(-1, 2, c10::multiply_integers(sizes)).view(sizes).to(redco::scalar_type_of(s.compute))};
+          },
+          [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); }));
+    }
+}
+
+TEST_CASE("autograd saves exactly what layers of images and recurrent layers declare") {
+  check_floats(convolutional{}, {5, 2, 10, 12}, {5, 1});
+  check_floats(recurrent{}, {5, 11, 5}, {5, 11});
 }
 
 }  // namespace saved_test

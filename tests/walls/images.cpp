@@ -71,3 +71,45 @@ TEST_CASE("images are classified the same on every mesh") {
                                        {{2, 1}, {1, 2}, {3, 1}});
   CHECK(one.losses.back() < 0.9 * one.losses.front());
 }
+
+namespace {
+
+struct normalised {
+  using net = sequential<named<"c", conv2d<2, 4, 3, 1, 1>>, named<"bn", batch_norm<4>>, relu, average_pool<2>,
+                         named<"t", conv_transpose2d<4, 3, 3, 2, 1, 1, false>>, named<"gn", group_norm<3, 3>>, relu,
+                         max_pool<3>, flatten, named<"up", linear<12, 10>>, relu, named<"down", linear<10, 3>>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 2, 6, 8}; }
+};
+
+/// The rows of a picture, both channels side by side, as a sequence.
+struct of_rows {
+  using net = sequential<named<"a", lstm<16, 7>>, named<"b", gru<7, 5>>, flatten, named<"up", linear<30, 6>>, relu,
+                         named<"down", linear<6, 3>>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 6, 16}; }
+};
+
+template <class Model, class View>
+void check_pictures(Model const& model, View const& view) {
+  auto const job = classification();
+  auto const all = pictures();
+  auto const one = walls::check_meshes(model, adamw{.lr = 2e-2}, {.steps = 10, .examples = 7},
+                                       [&](auto const& net, walls::share const& mine, int) {
+                                         picture_batch const b = job.collate(std::span<picture const>(
+                                             all.data() + mine.begin, static_cast<std::size_t>(mine.size())));
+                                         return cross_entropy(net(view(b.pixels)), b.labels);
+                                       },
+                                       {{2, 1}, {1, 2}, {3, 1}});
+  CHECK(one.losses.back() < 0.9 * one.losses.front());
+}
+
+}  // namespace
+
+TEST_CASE("batch norm, group norm, average pooling and transposed convolutions train the same on every mesh") {
+  check_pictures(normalised{}, [](at::Tensor const& x) { return x; });
+}
+
+TEST_CASE("LSTM and GRU train the same on every mesh") {
+  check_pictures(of_rows{}, [](at::Tensor const& x) { return x.transpose(1, 2).flatten(2); });
+}

@@ -37,6 +37,7 @@ inline share share_of(std::int64_t examples, rank_context const& rank) {
 inline pass pass_of(rank_context& rank, share const& mine, std::int64_t step, bool training = true) {
   pass in;
   in.mp = &rank.mp;
+  in.round.ranks = &rank.dp;
   in.training = training;
   in.seed = 11;
   in.step = static_cast<std::uint64_t>(step);

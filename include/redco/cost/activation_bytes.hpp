@@ -27,7 +27,8 @@ constexpr std::int64_t activation_bytes(saved_fact const& fact, setup const& s) 
     case saved_role::carried_from:
     case saved_role::carried_until:
     case saved_role::loss:
-    case saved_role::loss_workspace: break;
+    case saved_role::loss_workspace:;
+    case saved_role::uncounted: break;
   }
   return kept ? local_bytes(fact, s.mesh.mp, s.compute) * fact.copies : 0;
 }

@@ -73,7 +73,8 @@ class backward_replay {
       case role::block_input: leave_block(fact); break;
       case role::batch:
       case role::loss:
-      case role::loss_workspace: break;
+      case role::loss_workspace:;
+      case role::uncounted: break;
     }
   }
 
@@ -141,10 +142,10 @@ class backward_replay {
   Saved const& saved_;
   setup const& setup_;
   backward_moment now_, largest_;
-  int moment_ = 0;               ///< whose tensors are in held_; 0: none
-  std::int64_t held_ = 0;        ///< gradients of this moment
-  std::int64_t carried_ = 0;     ///< gradients that wait beside a branch
-  std::int64_t arriving_ = 0;    ///< will wait beside the next moment's
+  int moment_ = 0;                                  ///< whose tensors are in held_; 0: none
+  std::int64_t held_ = 0;                           ///< gradients of this moment
+  std::int64_t carried_ = 0;                        ///< gradients that wait beside a branch
+  std::int64_t arriving_ = 0;                       ///< will wait beside the next moment's
   std::int64_t weights_ = 0, waiting_weights_ = 0;  ///< of a recomputed block: given to the parameters at its end
   std::int64_t block_gradient_ = 0;                 ///< of a recomputed block's output, before its first moment
   bool kept_to_block_end_ = false;                  ///< the open branch carries that gradient

@@ -21,9 +21,9 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
   for (parameter_fact const& fact : parameters) {
     std::int64_t const count = entry_of(fact, s.mesh.mp).local().count() * fact.copies();
     m.parameters += count * element;
+    if (element != master) m.masters += count * master;
     if (!fact.trained) continue;
     m.gradients += count * element;
-    if (element != master) m.masters += count * master;
     m.optimizer += slots * count * master;
   }
 }
@@ -62,7 +62,8 @@ constexpr memory memory_of(Facts const& facts, int slots, setup const& s) {
       case saved_role::reduction:
       case saved_role::weight_gradient:
       case saved_role::carried_from:
-      case saved_role::carried_until: break;
+      case saved_role::carried_until:;
+      case saved_role::uncounted: break;
     }
   }
   m.batches = batch * (1 + s.prefetch);

@@ -15,8 +15,19 @@ namespace redco {
 /// The messages of one step, by purpose: `messages[purpose]`.
 struct messages {
   enum purpose : std::size_t {
-    forward, forward_gather, forward_scatter, backward, backward_gather, backward_scatter,
-    loss, gradients, shared_gradients, loss_total, norm_of_gradients, purposes
+    forward,
+    forward_gather,
+    forward_scatter,
+    backward,
+    backward_gather,
+    backward_scatter,
+    loss,
+    statistics,
+    gradients,
+    shared_gradients,
+    loss_total,
+    norm_of_gradients,
+    purposes
   };
 
   std::array<message_total, purposes> all{};
@@ -50,6 +61,7 @@ namespace detail {
 /// The purpose of a message of a pass of the model.
 constexpr messages::purpose purpose_of(message_fact const& fact) {
   if (fact.parts > 0) return messages::shared_gradients;
+  if (fact.over_replicas) return messages::statistics;
   if (fact.kind == width_kind::accumulate && !fact.backward) return messages::loss;
   auto const first = fact.backward ? messages::backward : messages::forward;
   int const place = fact.what == collective::all_gather ? 1 : fact.what == collective::reduce_scatter ? 2 : 0;
@@ -77,6 +89,7 @@ constexpr messages messages_of(Facts const& facts, setup const& s) {
   m.all[messages::backward_gather] = {"backward, tokens joined", "mp", collective::all_gather, mp, 0, 0, 0};
   m.all[messages::backward_scatter] = {"backward, tokens summed", "mp", collective::reduce_scatter, mp, 0, 0, 0};
   m.all[messages::loss] = {"loss over the vocabulary", "mp", collective::all_reduce, mp, 0, 0, 0};
+  m.all[messages::statistics] = {"batch norm statistics", "dp", collective::all_reduce, dp, 0, 0, 0};
   m.all[messages::gradients] = {"gradients", "dp", collective::all_reduce, dp, 0, 0, 0};
   m.all[messages::shared_gradients] = {"gradients of shared parts", "mp", collective::all_reduce, mp, 0, 0, 0};
   m.all[messages::loss_total] = {"loss and count", "world", collective::all_reduce, s.mesh.ranks(), 0, 0, 0};

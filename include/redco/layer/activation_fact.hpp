@@ -31,6 +31,7 @@ enum class saved_role : std::uint8_t {
   carried_from,      ///< the same gradient; ends the facts of the branch
   loss,              ///< from the loss to its backward
   loss_workspace,    ///< while the loss is computed
+  uncounted,         ///< nothing is known of what the layer keeps and computes
 };
 
 /// A tensor that a layer's forward keeps for its backward, or needs for a moment (workspace).
@@ -51,7 +52,7 @@ struct saved_fact {
 
 enum class collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast };
 
-/// A collective over the model-parallel group in one forward or backward pass of a micro-batch.
+/// A collective over the model-parallel group, or over the replicas, in one forward or backward pass of a micro-batch.
 struct message_fact {
   path layer;
   collective what = collective::all_reduce;
@@ -61,6 +62,7 @@ struct message_fact {
   std::int64_t copies = 1;
   bool in_block = false;
   std::int64_t parts = 0;  ///< only on more shards than so many parts of a parameter, which neighbours then share
+  bool over_replicas = false;
 };
 
 }  // namespace redco

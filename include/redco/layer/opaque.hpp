@@ -46,6 +46,7 @@ struct opaque {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
     opaque_facts<Callable>::state(w);
+    w.uncounted();
     w.produce(w.activation.shape);
   }
 };

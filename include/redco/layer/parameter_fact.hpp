@@ -9,9 +9,10 @@
 
 namespace redco {
 
-/// How a parameter starts. All draws are keyed by the global element index, so every mesh starts bit-equal.
+/// How a parameter starts. All draws are keyed by the global element index, so every mesh starts bit-equal. `own`: as the
+/// tensor of the user's module that owns it; it is NaN until the network is built.
 struct initial {
-  enum class kind : std::uint8_t { zeros, ones, normal } draw = kind::zeros;
+  enum class kind : std::uint8_t { zeros, ones, normal, own } draw = kind::zeros;
   double deviation = 0;  ///< of `normal`
 
   friend constexpr bool operator==(initial const&, initial const&) = default;
@@ -32,9 +33,12 @@ enum class reason : std::uint8_t {
   class_token,      ///< one row, put before the others
   alone,            ///< no partner behind it: splitting would cost a gather
   convolution,      ///< convolutions stay whole
+  recurrent,        ///< recurrent layers stay whole
+  statistics,       ///< of the activations, equal on all ranks
   opaque,           ///< a user's callable: data parallel only
   declared,         ///< declared whole in the model's type
   overridden,       ///< kept whole by the user's override
+  stated,           ///< a user's layer type says so
 };
 
 constexpr std::string_view sentence_of(reason why) {
@@ -52,9 +56,12 @@ constexpr std::string_view sentence_of(reason why) {
       "replicated: one row before the others",
       "replicated: no row-parallel partner follows, splitting would cost a gather",
       "replicated: convolutions stay whole",
+      "replicated: a recurrent layer needs whole features at each step",
+      "replicated: statistics of whole activations, not trained",
       "replicated: an opaque layer is data parallel only",
       "replicated: declared whole in the model's type",
       "replicated: kept whole by an override",
+      "as the facts of its layer state it",
   };
   return sentences[static_cast<std::size_t>(why)];
 }
@@ -72,7 +79,7 @@ struct parameter_fact {
   bool decay = true;       ///< weight decay applies (not to norms and biases)
   extents blocks;          ///< how often each enclosing `repeat` repeats, outermost first; one `*` in the name for each
   initial start;
-  reason why = reason::alone;
+  reason why = reason::stated;
 
   /// How many parameters of this name the model has.
   constexpr std::int64_t copies() const { return blocks.count(); }

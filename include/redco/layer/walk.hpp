@@ -170,6 +170,14 @@ class walk {
     add_message(what, backward, shape, kind, times * blocks_.count());
   }
 
+  /// States an all-reduce of `count` numbers over the replicas.
+  constexpr void sum_over_replicas(bool backward, std::int64_t count) {
+    add_message(collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(), true);
+  }
+
+  /// States that what the layer keeps and computes is not known.
+  constexpr void uncounted() { state("", {}, width_kind::compute, saved_role::uncounted, 1); }
+
   /// States that a replicated activation enters column-parallel layers: its gradient is all-reduced, after their backward.
   /// The model's input has no gradient.
   constexpr void enter(flow const& entering) {
@@ -303,8 +311,8 @@ class walk {
     ++saved_;
   }
 
-  constexpr void add_message(collective what, bool backward, extents const& shape, width_kind kind,
-                             std::int64_t copies) {
+  constexpr void add_message(collective what, bool backward, extents const& shape, width_kind kind, std::int64_t copies,
+                             bool over_replicas = false) {
     message_fact fact;
     fact.layer = here_;
     fact.what = what;
@@ -314,6 +322,7 @@ class walk {
     fact.copies = copies;
     fact.in_block = blocks_.rank > 0;
     fact.parts = parts_;
+    fact.over_replicas = over_replicas;
     sink_.add(fact);
   }
 

@@ -3,8 +3,8 @@
 #include <redco/nn/leaves.hpp>
 
 #include <redco/comm/group.hpp>
-#include <redco/layer/of.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/layer/of.hpp>
 
 #include <cstdint>
 #include <initializer_list>
@@ -36,11 +36,24 @@ class builder {
   at::Tensor parameter(std::string_view leaf) { return parameters({leaf}); }
   at::Tensor parameters(std::initializer_list<std::string_view> names) {
     std::vector<std::string> full;
-    for (std::string_view const name : names)
-      full.push_back(here_.empty() ? std::string(name) : here_ + "." + std::string(name));
+    for (std::string_view const name : names) full.push_back(full_name(name));
     return leaves_.take(full);
   }
   at::Tensor tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
+
+  /// Gives the parameter `leaf` its first value, unless it has one already (its fact starts it as `own`).
+  void start(std::string_view leaf, at::Tensor const& value) { leaves_.start(full_name(leaf), value); }
+
+  /// The statistics under `leaf`: an entry that is not trained, updated alike on all ranks, and no leaf of autograd.
+  stored_parameter const& statistics(std::string_view leaf) {
+    meets_replicas_ = true;
+    return leaves_.stored(full_name(leaf));
+  }
+  /// Whether some layer talks to the other replicas while it trains.
+  bool meets_replicas() const { return meets_replicas_; }
+
+  /// Keys what this layer draws while it is made.
+  std::uint64_t seed() const { return leaves_.seed_of(here_); }
 
   /// Whether the parameters are tensors that the caller puts in place of the leaves.
   bool substituted() const { return leaves_.substituted(); }
@@ -67,6 +80,10 @@ class builder {
   }
 
  private:
+  std::string full_name(std::string_view leaf) const {
+    return here_.empty() ? std::string(leaf) : here_ + "." + std::string(leaf);
+  }
+
   Config const& config_;
   leaves& leaves_;
   int mp_index_;
@@ -74,6 +91,7 @@ class builder {
   std::string here_;
   std::uint32_t sites_ = 0;
   std::size_t cache_slots_ = 0;
+  bool meets_replicas_ = false;
 };
 
 }  // namespace redco

@@ -1,8 +1,11 @@
 #pragma once
 
-#include <redco/layer/conv2d.hpp>
-#include <redco/layer/max_pool.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/average_pool.hpp>
+#include <redco/layer/conv2d.hpp>
+#include <redco/layer/conv_transpose2d.hpp>
+#include <redco/layer/group_norm.hpp>
+#include <redco/layer/max_pool.hpp>
 
 #include <cstdint>
 
@@ -36,6 +39,58 @@ struct module<max_pool<Kernel>, X> {
   }
 
   std::int64_t kernel_size;
+};
+
+template <auto Kernel, class X>
+struct module<average_pool<Kernel>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : kernel_size(b.template extent<Kernel>()) {}
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+    return at::avg_pool2d(x.local(), {kernel_size, kernel_size});
+  }
+
+  std::int64_t kernel_size;
+};
+
+template <auto In, auto Out, auto Kernel, auto Stride, auto Padding, auto More, auto Bias, class X>
+struct module<conv_transpose2d<In, Out, Kernel, Stride, Padding, More, Bias>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b)
+      : weight(b.parameter("weight")),
+        stride(b.template extent<Stride>()),
+        padding(b.template extent<Padding>()),
+        more(b.template extent<More>()) {
+    if (b.template extent<Bias>()) bias = b.parameter("bias");
+  }
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+    return at::conv_transpose2d(x.local(), weight, bias, {stride, stride}, {padding, padding}, {more, more});
+  }
+
+  at::Tensor weight, bias;
+  std::int64_t stride, padding, more;
+};
+
+template <auto Groups, auto Channels, auto Epsilon, class X>
+struct module<group_norm<Groups, Channels, Epsilon>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b)
+      : weight(b.parameter("weight")),
+        bias(b.parameter("bias")),
+        groups(b.template extent<Groups>()),
+        epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+    return at::group_norm(x.local(), groups, weight, bias, epsilon, false);
+  }
+
+  at::Tensor weight, bias;
+  std::int64_t groups;
+  double epsilon;
 };
 
 }  // namespace redco

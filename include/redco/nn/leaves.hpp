@@ -4,8 +4,10 @@
 
 #include <redco/tensor/torch.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -28,13 +30,21 @@ class leaves {
   /// The leaf taken before under `name`, for tied parameters.
   at::Tensor tied(std::string const& name) const;
 
+  /// Gives a parameter that starts as its owner's tensor this value, if nothing has given it one.
+  void start(std::string const& name, at::Tensor const& value) const;
+
+  /// The entry of the store under `name`.
+  stored_parameter const& stored(std::string const& name) const;
+
+  /// Keys what the layer under `path` draws while it is made.
+  std::uint64_t seed_of(std::string_view path) const { return store_.seed_of(path); }
+
   std::vector<at::Tensor> const& taken() const { return taken_; }
 
   /// Whether the caller gave the tensors.
   bool substituted() const { return substitutes_.data() != nullptr; }
 
  private:
-  stored_parameter const& stored(std::string const& name) const;
   at::Tensor leaf_of(std::vector<std::string> const& names) const;
 
   parameter_store const& store_;

@@ -45,6 +45,8 @@ class network {
   /// The leaves that the modules read, in the order in which they were taken.
   std::vector<at::Tensor> const& parameters() const { return parameters_; }
   std::size_t cache_slots() const { return cache_slots_; }
+  /// Whether some layer talks to the other replicas while it trains.
+  bool meets_replicas() const { return meets_replicas_; }
   M const& model() const { return model_; }
   parameter_store const& store() const { return *store_; }
   net_module const& modules() const { return modules_; }
@@ -61,7 +63,8 @@ class network {
         shards_(shards),
         modules_(b),
         parameters_(from.taken()),
-        cache_slots_(b.cache_slots()) {}
+        cache_slots_(b.cache_slots()),
+        meets_replicas_(b.meets_replicas()) {}
 
   M model_;
   parameter_store const* store_;
@@ -70,6 +73,7 @@ class network {
   net_module modules_;
   std::vector<at::Tensor> parameters_;
   std::size_t cache_slots_;
+  bool meets_replicas_;
 };
 
 namespace detail {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/attention.hpp>
+#include <redco/nn/batch_norm.hpp>
 #include <redco/nn/class_token.hpp>
 #include <redco/nn/dropout.hpp>
 #include <redco/nn/embedding.hpp>
@@ -16,6 +17,7 @@
 #include <redco/nn/patch_embedding.hpp>
 #include <redco/nn/positions.hpp>
 #include <redco/nn/projection.hpp>
+#include <redco/nn/recurrent.hpp>
 #include <redco/nn/repeat.hpp>
 #include <redco/nn/residual.hpp>
 #include <redco/nn/sequential.hpp>

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <redco/diag/error.hpp>
-#include <redco/layer/opaque.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/opaque.hpp>
+#include <redco/diag/error.hpp>
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -16,7 +16,7 @@
 namespace redco {
 
 /// A user's module that owns its tensors, torch::nn-like: default-constructible, `named_parameters()` (a range of pairs
-/// of name and tensor, by key()/value() or first/second), called with one tensor.
+/// of name and tensor, by key()/value() or first/second), called or `forward` with one tensor.
 template <class M>
 concept tensor_owner = std::is_default_constructible_v<M> && requires(M m) {
   m.named_parameters();
@@ -37,6 +37,34 @@ void for_each_owned(M& m, F&& f) {
   }
 }
 
+/// A new owner. While it is made, torch's generator is seeded with `seed`, so that what its constructor draws is the same on
+/// every rank and mesh.
+template <tensor_owner M>
+std::shared_ptr<M> made_with(std::uint64_t seed) {
+  static std::mutex one_at_a_time;
+  std::lock_guard const lock(one_at_a_time);
+  at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
+  auto const seeded = [&](std::uint64_t value) {
+    std::lock_guard const draws(generator.mutex());
+    generator.set_current_seed(value);
+  };
+  at::Tensor const before = generator.get_state();
+  seeded(seed);
+  auto const made = std::make_shared<M>();
+  std::lock_guard const draws(generator.mutex());
+  generator.set_state(before);
+  return made;
+}
+
+template <class M>
+at::Tensor called(M& m, at::Tensor const& x) {
+  if constexpr (requires { m(x); }) {
+    return m(x);
+  } else {
+    return m.forward(x);
+  }
+}
+
 }  // namespace detail
 
 template <class M>
@@ -50,25 +78,27 @@ struct opaque_facts<M> {
       for (std::int64_t const extent : t.sizes()) fact.shape.push(extent);
       fact.decay = fact.shape.rank > 1;
       fact.why = reason::opaque;
-      std::int64_t const inputs = fact.shape.rank > 1 ? fact.shape.count() / fact.shape[0] : 1;
-      if (fact.decay) fact.start = {initial::kind::normal, 1.0 / std::sqrt(3.0 * static_cast<double>(inputs))};
+      fact.start = {initial::kind::own, 0};
       w.parameter(name, fact);
     });
   }
 };
 
 /// A callable that lists its parameters is called as f(x, std::span<at::Tensor const>). An owner is called as f(x); its
-/// tensors are turned into views of the flat buffers, so it starts from redco's keyed draws (matrices normal with
-/// deviation 1/sqrt(3 fan-in), vectors zero), and takes substitutes without gradient only (target copies). Errors: exit
-/// code 70 for substitutes that require gradients.
+/// tensors become views of the flat buffers and keep the values that its constructor gave them (draws from torch's generator
+/// are keyed by the run's seed and the layer's name), and it takes substitutes without gradient only (target copies). Errors:
+/// exit code 70 for substitutes that require gradients.
 template <class M, class X>
 struct module<opaque<M>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : callable(std::make_shared<M>()) {
+  explicit module(builder<Config>& b) {
     if constexpr (requires { M::parameters; }) {
+      callable = std::make_shared<M>();
       for (parameter_shape const& p : M::parameters) leaves.push_back(b.parameter(p.name));
     } else {
+      callable = detail::made_with<M>(b.seed());
       detail::for_each_owned(*callable, [&](std::string const& name, at::Tensor& t) {
+        b.start(name, t);
         at::Tensor const leaf = b.parameter(name);
         bool const trained = leaf.requires_grad();
         if (trained && b.substituted())
@@ -87,7 +117,7 @@ struct module<opaque<M>, X> {
     if constexpr (requires { M::parameters; }) {
       return std::as_const(*callable)(x.local(), std::span<at::Tensor const>(leaves));
     } else {
-      return (*callable)(x.local());
+      return detail::called(*callable, x.local());
     }
   }
 

@@ -49,6 +49,9 @@ class parameter_store {
   dtype compute() const { return compute_; }
   bool has_masters() const { return values_.scalar_type() != masters_.scalar_type(); }
 
+  /// Keys the draws of the parameter or layer `name`.
+  std::uint64_t seed_of(std::string_view name) const;
+
   /// Writes the masters into the values that forward reads (after an initialisation or a load).
   void publish();
 
@@ -59,6 +62,7 @@ class parameter_store {
   static void initialise(stored_parameter& p, int mp_index, std::uint64_t seed);
 
   dtype compute_;
+  std::uint64_t seed_;
   std::vector<stored_parameter> parameters_;
   std::unordered_map<std::string, std::size_t> index_;
   std::int64_t decayed_ = 0, trainable_ = 0, size_ = 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/nn/replica_round.hpp>
+
 #include <redco/comm/group.hpp>
 #include <redco/random/stream.hpp>
 
@@ -13,6 +15,7 @@ class key_value_cache;
 /// coordinates that key its random numbers.
 struct pass {
   group* mp = nullptr;
+  replica_round round = {};
   bool training = false;
   bool recompute = false;    ///< keep only each block's input and run the block again in backward
   bool check_saved = false;  ///< compare what autograd keeps of the first call with what the layers declare

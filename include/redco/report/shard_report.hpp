@@ -8,6 +8,7 @@
 
 #include <redco/shard/plan.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ struct shard_report {
   model_graph graph;
   std::int64_t budget = 0;  ///< bytes that a rank may hold; 0: nobody asked
 
+  /// Whether every layer states what it keeps and computes.
+  bool counts_all() const {
+    return std::all_of(activations.begin(), activations.end(), [](auto const& one) { return one.counted; });
+  }
   bool fits() const { return budget == 0 || cost.memory.peak() <= budget; }
 };
 

@@ -118,6 +118,11 @@ class fit_loop {
     if (!first()) return;
     if (found) where_.log().line("resumed from " + found->directory.string() + " after step " + std::to_string(step_));
     report_.started(step_, run_epoch_of(position_));
+    if (std::int64_t const at_once = options_.micro_batch * rank_.mesh.dp;
+        state_.net->meets_replicas() && at_once > 0 && at_once < options_.global_batch)
+      where_.log().line("batch norm takes its statistics over " + std::to_string(at_once) +
+                        " examples, not over the global batch of " + std::to_string(options_.global_batch) +
+                        ": other meshes and micro-batches train otherwise");
     recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_);
     recorder_->save("config.json", run_config(options_.config, where_.dtype_choice()));
     record_best();
@@ -231,8 +236,12 @@ class fit_loop {
     if (step_type::several && at.rounds > 1) step.refuse_micro_batches();
     for (std::int64_t i = 0; i < at.micro_batches; ++i) {
       auto prepared = user_call("collate", step_, [&] { return source.next(); });
-      compute(step, *prepared);
+      replica_round const round = round_of(at, i);
+      compute(step, *prepared, round);
+      round.finish();
     }
+    for (std::int64_t i = at.micro_batches; i < at.rounds; ++i)
+      if (replica_round const round = round_of(at, i); round.gaps) round.sit_out(accumulated());
     if (at.micro_batches == 0) step.add_nothing();
     step_result const result = step.finish(step_, run_steps, where_.stop_requested() != 0);
     if (step_ == report_.measured_step)
@@ -247,9 +256,16 @@ class fit_loop {
     if (options_.on_step) user_call("on_step", step_ - 1, [&] { options_.on_step(event); });
   }
 
-  void compute(step_type& step, prepared_batch<batch> const& prepared) {
+  /// Round `i` of a step: where some replica has no micro-batch in it, layers that sum over the replicas announce it.
+  replica_round round_of(batch_step const& at, std::int64_t i) const {
+    return {&rank_.dp, state_.net->meets_replicas() && i >= at.full_rounds};
+  }
+  at::ScalarType accumulated() const { return state_.store.compute() == dtype::f64 ? at::kDouble : at::kFloat; }
+
+  void compute(step_type& step, prepared_batch<batch> const& prepared, replica_round const& round) {
     pass in;
     in.mp = &rank_.mp;
+    in.round = round;
     in.training = true;
     in.recompute = where_.options().recompute;
     in.check_saved = where_.options().check_saved && step_ == first_step_;

@@ -2,8 +2,8 @@
 
 #include <redco/nn/leaves.hpp>
 
-#include <redco/config.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/config.hpp>
 
 #include <cstdint>
 
@@ -31,6 +31,14 @@ REDCO_INLINE at::Tensor leaves::tied(std::string const& name) const {
     throw error(exit_code::internal,
                 "no layer before the tied one owns the parameter '" + name + "'; name its full path");
   return taken_[at->second];
+}
+
+REDCO_INLINE void leaves::start(std::string const& name, at::Tensor const& value) const {
+  stored_parameter const& p = stored(name);
+  at::NoGradGuard const no_grad;
+  if (p.plan.fact.start.draw != initial::kind::own || !p.master.isnan().all().item<bool>()) return;
+  p.master.copy_(value);
+  p.value.copy_(p.master);
 }
 
 REDCO_INLINE stored_parameter const& leaves::stored(std::string const& name) const {

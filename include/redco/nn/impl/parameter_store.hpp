@@ -10,13 +10,14 @@
 #include <redco/meta/glob.hpp>
 #include <redco/config.hpp>
 
+#include <limits>
 #include <utility>
 
 namespace redco {
 
 REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> const& placed, int mp_index, dtype compute,
                                               std::uint64_t seed, std::vector<std::string> const& frozen)
-    : compute_(compute) {
+    : compute_(compute), seed_(seed) {
   std::vector<bool> used(frozen.size(), false);
   for (placed_parameter const& p : placed) {
     stored_parameter s{p.name, p.plan, 0, p.plan.fact.trained, {}, {}, {}};
@@ -78,6 +79,11 @@ REDCO_INLINE void parameter_store::allocate() {
   }
 }
 
+REDCO_INLINE std::uint64_t parameter_store::seed_of(std::string_view name) const {
+  stream const key = make_stream(seed_, site_of(name), 0, 0);
+  return (static_cast<std::uint64_t>(key.k1) << 32) | key.k0;
+}
+
 REDCO_INLINE std::uint32_t parameter_store::site_of(std::string_view name) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
   for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -92,6 +98,10 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int mp_index,
   at::Tensor part = fact.split_dim >= 0 ? p.master.narrow(fact.split_dim, 0, logical[fact.split_dim]) : p.master;
   if (fact.start.draw == initial::kind::ones) {
     part.fill_(1);
+    return;
+  }
+  if (fact.start.draw == initial::kind::own) {
+    part.fill_(std::numeric_limits<double>::quiet_NaN());
     return;
   }
   // Rows of the innermost dimension are runs of consecutive global indices.

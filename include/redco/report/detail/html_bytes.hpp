@@ -31,8 +31,8 @@ inline std::string html_bytes(shard_report const& r) {
     std::string const at = coordinate(static_cast<double>(r.budget) * scale);
     bar += svg_path("M" + at + " 0V40", "budget") + "\n";
   }
-  std::string text =
-      "<h2>Bytes of one rank</h2>\n<p>Most in " + std::string(peak.phase) + ": <b>" + bytes_text(m.peak()) + "</b>";
+  std::string text = "<h2>Bytes of one rank</h2>\n<p>Most in " + std::string(peak.phase) + ": <b>" +
+                     bytes_text(m.peak()) + "</b>" + uncounted_text(r);
   if (r.budget > 0)
     text += r.fits() ? ", <span class=\"good\">within the budget of " + bytes_text(r.budget) + "</span>"
                      : ", <span class=\"bad\">more than the budget of " + bytes_text(r.budget) + "</span>";
@@ -57,8 +57,9 @@ inline std::string html_bytes(shard_report const& r) {
       "<h3>Activations by layer</h3>\n<table class=\"narrow\"><thead><tr><th>layer</th><th class=\"n wide\">bytes</th>"
       "<th class=\"n\"></th></tr></thead><tbody>\n";
   for (layer_activations const& one : r.activations)
-    text += "<tr><td>" + escaped(layer_text(one)) + "</td><td class=\"n wide\">" + std::to_string(one.bytes) +
-            "</td><td class=\"n\">" + bytes_text(one.bytes) + "</td></tr>\n";
+    text += "<tr><td>" + escaped(layer_text(one)) + "</td><td class=\"n wide\">" +
+            (one.counted ? std::to_string(one.bytes) : "") + "</td><td class=\"n\">" +
+            (one.counted ? bytes_text(one.bytes) : "not counted") + "</td></tr>\n";
   return text + "</tbody></table>\n";
 }
 

@@ -26,12 +26,13 @@ struct pending_node {
     node.layer.push(f.name.view().substr(0, f.name.view().find_last_of('.')));
   }
   void add(saved_fact const& f) {
+    if (f.role == saved_role::uncounted) return;
     node.layer = f.layer;
     if (f.slot.view() == "log_sum_exp") node.what = graph_node::kind::attention;
     if (f.slot.view() == "hidden") node.what = graph_node::kind::head, states = true;
   }
   void add(message_fact const& f) {
-    if (f.backward || f.kind != width_kind::compute) return;
+    if (f.backward || f.over_replicas || f.kind != width_kind::compute) return;
     using kind = graph_node::kind;
     talks = f.what == collective::all_gather       ? kind::all_gather
             : f.what == collective::reduce_scatter ? kind::reduce_scatter

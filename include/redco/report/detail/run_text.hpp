@@ -34,6 +34,11 @@ inline std::string split_text(entry const& e) {
   return e.sharers > 1 ? dim + ", shared by " + std::to_string(e.sharers) : dim;
 }
 
+/// Behind a number that leaves layers out which do not state what they keep and compute; else empty.
+inline std::string uncounted_text(shard_report const& r) {
+  return r.counts_all() ? "" : " without the layers that are not counted";
+}
+
 /// The layer's name, or where it has none, what it is.
 inline std::string layer_text(layer_activations const& one) {
   return one.layer.size == 0 ? "outside of named layers" : std::string(one.layer.view());

@@ -2,8 +2,8 @@
 
 #include <redco/report/report_json.hpp>
 
-#include <redco/report/shard_report.hpp>
 #include <redco/report/memory_lines.hpp>
+#include <redco/report/shard_report.hpp>
 #include <redco/report/step_moments.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/impl/value.hpp>
@@ -73,7 +73,8 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
   j["bytes"] = detail::json_of_lines(memory_lines(r.cost.memory));
   j["activations"] = json_value::array();
   for (layer_activations const& one : r.activations)
-    j["activations"].push_back({{"layer", std::string(one.layer.view())}, {"bytes", one.bytes}});
+    j["activations"].push_back({{"layer", std::string(one.layer.view())},
+                                {"bytes", one.counted ? json_value(one.bytes) : json_value(nullptr)}});
   j["phases"] = detail::json_of_lines(phase_lines(r.cost.memory));
   j["moments"] = json_value::array();
   for (step_moment const& m : step_moments(r.cost.memory))

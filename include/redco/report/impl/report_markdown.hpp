@@ -2,10 +2,10 @@
 
 #include <redco/report/report_markdown.hpp>
 
-#include <redco/report/shard_report.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
 #include <redco/report/memory_lines.hpp>
+#include <redco/report/shard_report.hpp>
 #include <redco/config.hpp>
 
 namespace redco {
@@ -26,10 +26,17 @@ REDCO_INLINE std::string report_markdown(shard_report const& r) {
   for (memory_line const& line : phase_lines(r.cost.memory)) bytes("most at " + std::string(line.kind), line.bytes);
   bytes("**peak**", r.cost.memory.peak());
   if (!r.activations.empty()) text += "\n## Activations by layer\n\n| layer | bytes | |\n|---|---:|---:|\n";
-  for (layer_activations const& one : r.activations) bytes("`" + detail::layer_text(one) + "`", one.bytes);
+  for (layer_activations const& one : r.activations) {
+    std::string const name = "`" + detail::layer_text(one) + "`";
+    if (one.counted)
+      bytes(name, one.bytes);
+    else
+      text += "| " + name + " | | not counted |\n";
+  }
   operations const& o = r.cost.operations;
   text += "\nMatrix products of one step: " + detail::operations_text(static_cast<double>(o.total())) +
-          " operations, " + detail::operations_text(o.per_token(r.run)) + " for one token.\n";
+          " operations, " + detail::operations_text(o.per_token(r.run)) + " for one token" + detail::uncounted_text(r) +
+          ".\n";
   text +=
       "\n## Messages of one step\n\n| purpose | group | collective | calls | payload bytes | bytes sent |\n"
       "|---|---|---|---:|---:|---:|\n";

@@ -2,10 +2,10 @@
 
 #include <redco/report/report_text.hpp>
 
-#include <redco/report/shard_report.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
 #include <redco/report/memory_lines.hpp>
+#include <redco/report/shard_report.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -41,17 +41,19 @@ REDCO_INLINE std::string report_text(shard_report const& r) {
   for (memory_line const& line : phase_lines(m))
     text +=
         "  " + padded("most at " + std::string(line.kind), 20) + padded_left(detail::bytes_text(line.bytes), 10) + "\n";
-  text += "  " + padded("peak", 20) + padded_left(detail::bytes_text(m.peak()), 10) + "\n";
+  text += "  " + padded("peak", 20) + padded_left(detail::bytes_text(m.peak()), 10) + detail::uncounted_text(r) + "\n";
 
   if (!r.activations.empty()) text += "activations by layer\n";
   std::size_t layer = 20;
   for (layer_activations const& one : r.activations) layer = std::max(layer, detail::layer_text(one).size() + 2);
   for (layer_activations const& one : r.activations)
-    text += "  " + padded(detail::layer_text(one), layer) + padded_left(detail::bytes_text(one.bytes), 10) + "\n";
+    text += "  " + padded(detail::layer_text(one), layer) +
+            (one.counted ? padded_left(detail::bytes_text(one.bytes), 10) : "not counted") + "\n";
 
   text += "operations of one step\n  " + padded("matrix products", 20) +
           padded_left(detail::operations_text(static_cast<double>(r.cost.operations.total())), 10) + ", " +
-          detail::operations_text(r.cost.operations.per_token(r.run)) + " for one token\n";
+          detail::operations_text(r.cost.operations.per_token(r.run)) + " for one token" + detail::uncounted_text(r) +
+          "\n";
   text += "messages of one step\n";
   if (r.cost.messages.calls() == 0) text += "  none\n";
   for (message_total const& line : r.cost.messages)

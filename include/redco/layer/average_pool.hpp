@@ -1,0 +1,30 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/takes.hpp>
+#include <redco/layer/walk.hpp>
+
+namespace redco {
+
+/// The mean of each Kernel x Kernel window of images [B, C, H, W]; windows do not overlap, what is left at the right and
+/// lower edge is not read.
+template <auto Kernel>
+struct average_pool {
+  using layer_concept = layer_tag;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const kernel = of<Kernel>(config);
+    flow const input = w.activation;
+    extents const x = input.shape;
+    w.keep("input");
+    w.produce({x[0], x[1], x[2] / kernel, x[3] / kernel});
+    w.backward(input);
+  }
+};
+
+}  // namespace redco

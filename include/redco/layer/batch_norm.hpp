@@ -1,0 +1,55 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/takes.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+/// Batch normalisation (Ioffe and Szegedy 2015) of [B, Channels, ...]: (x - mean) / sqrt(variance + Epsilon) times "weight"
+/// plus "bias", by channel. While training the statistics are those of the micro-batches that all replicas compute at once,
+/// so every mesh gives the same where these are the global batch; "running_mean" and "running_variance" follow them by
+/// Momentum (the variance without bias) and take their place in evaluation. Checkpoints hold them.
+template <auto Channels, auto Epsilon = real{1e-5}, auto Momentum = real{0.1}>
+struct batch_norm {
+  using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const channels = of<Channels>(config);
+    auto const state = [&](std::string_view leaf, initial::kind start, bool trained) {
+      parameter_fact fact;
+      fact.shape = {channels};
+      fact.decay = false;
+      fact.trained = trained;
+      fact.start = {start, 0};
+      fact.why = trained ? reason::norm : reason::statistics;
+      w.parameter(leaf, fact);
+    };
+    state("weight", initial::kind::ones, true);
+    state("bias", initial::kind::zeros, true);
+    state("running_mean", initial::kind::zeros, false);
+    state("running_variance", initial::kind::ones, false);
+
+    flow const input = w.activation;
+    w.keep("input");
+    w.keep("mean", {channels}, -1, width_kind::accumulate);
+    w.keep("variance", {channels}, -1, width_kind::accumulate);
+    w.produce(input.shape);
+    w.backward(input);
+    w.sum_over_replicas(false, channels + 1);  // sums and the count
+    w.sum_over_replicas(false, channels);      // squares about the mean
+    w.sum_over_replicas(true, 2 * channels);
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/square_root.hpp>
+#include <redco/layer/takes.hpp>
+#include <redco/layer/walk.hpp>
+
+namespace redco {
+
+/// The transpose of a 2-D convolution: each number of images [B, In, H, W] times a square kernel, laid Stride apart and
+/// added; gives [B, Out, (H - 1) Stride - 2 Padding + Kernel + More, ...]. `More` rows and columns at the lower right edge
+/// (torch's output_padding, below Stride) tell apart the sizes that a convolution maps to one. "weight" [In, Out, Kernel,
+/// Kernel]. Data parallel: its weights stay whole.
+template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto More = 0, auto Bias = true>
+struct conv_transpose2d {
+  using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const in = of<In>(config), outs = of<Out>(config), kernel = of<Kernel>(config);
+    std::int64_t const stride = of<Stride>(config), grown = kernel + of<More>(config) - 2 * of<Padding>(config);
+    parameter_fact weight;
+    weight.shape = {in, outs, kernel, kernel};
+    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(outs * kernel * kernel))};
+    weight.why = reason::convolution;
+    w.parameter("weight", weight);
+    if (of<Bias>(config)) {
+      parameter_fact bias;
+      bias.shape = {outs};
+      bias.decay = false;
+      bias.why = reason::convolution;
+      w.parameter("bias", bias);
+    }
+    w.keep("input");
+    flow const input = w.activation;
+    extents const x = input.shape;
+    w.produce({x[0], outs, (x[2] - 1) * stride + grown, (x[3] - 1) * stride + grown});
+    w.multiply(x[0] * x[2] * x[3], in, outs * kernel * kernel);
+    w.backward(input);
+    w.weight_gradient(weight.shape, -1, 0);
+  }
+};
+
+}  // namespace redco

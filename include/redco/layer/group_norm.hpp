@@ -1,0 +1,42 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/takes.hpp>
+#include <redco/layer/walk.hpp>
+
+namespace redco {
+
+/// Group normalisation (Wu and He 2018): each example's [B, Channels, ...] in Groups runs of channels, each run as
+/// (x - mean) / sqrt(variance + Epsilon), times "weight" plus "bias" of the channel. Groups divides Channels.
+template <auto Groups, auto Channels, auto Epsilon = real{1e-5}>
+struct group_norm {
+  using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    parameter_fact weight;
+    weight.shape = {of<Channels>(config)};
+    weight.decay = false;
+    weight.start = {initial::kind::ones, 0};
+    weight.why = reason::norm;
+    w.parameter("weight", weight);
+    weight.start = {};
+    w.parameter("bias", weight);
+
+    flow const input = w.activation;
+    extents const statistics = {input.shape[0], of<Groups>(config)};
+    w.keep("input");
+    w.keep("mean", statistics, -1, width_kind::compute);
+    w.keep("inverse_deviation", statistics, -1, width_kind::compute);
+    w.produce(input.shape);
+    w.backward(input);
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/square_root.hpp>
+#include <redco/layer/takes.hpp>
+#include <redco/layer/walk.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+/// What recurrent layers share: [B, T, Hidden] of [B, T, In], the state of each step from that of the step before, which is
+/// zero before the first. The input's part of all Gates is one product; torch's names, shapes and order of gates. Whole
+/// features, data parallel. `Cells`: a second state is kept beside the output.
+template <auto In, auto Hidden, int Gates, bool Cells>
+struct recurrent_layer {
+  using layer_concept = layer_tag;
+  static constexpr bool unnamed = true;
+
+  template <class X>
+  using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    std::int64_t const in = of<In>(config), hidden = of<Hidden>(config), rows = Gates * hidden;
+    auto const parameter = [&](std::string_view leaf, extents const& shape) {
+      parameter_fact fact;
+      fact.shape = shape;
+      fact.decay = shape.rank > 1;
+      if (fact.decay) fact.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(hidden))};
+      fact.why = reason::recurrent;
+      w.parameter(leaf, fact);
+    };
+    parameter("weight_ih", {rows, in});
+    parameter("weight_hh", {rows, hidden});
+    parameter("bias_ih", {rows});
+    parameter("bias_hh", {rows});
+
+    w.expect_features(in);
+    flow const input = w.activation;
+    std::int64_t const steps = input.shape[0] * input.shape[1];
+    w.keep("input");
+    w.produce({input.shape[0], input.shape[1], rows});
+    w.multiply(steps, in, rows);
+    w.backward(input);
+    w.weight_gradient({rows, in}, -1, 0);
+
+    flow const projected = w.activation;
+    w.keep("projected");
+    w.produce({input.shape[0], input.shape[1], hidden});
+    w.keep("output");
+    if constexpr (Cells) w.keep("cells", w.activation.shape, -1, width_kind::compute);
+    w.multiply(steps, hidden, rows);
+    w.backward(projected);
+    w.workspace("gates", projected);
+    w.workspace("earlier_outputs", w.activation);
+    w.weight_gradient({rows, hidden}, -1, 0);
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <redco/metrics/detail/pairs.hpp>
+
+#include <cmath>
+
+namespace redco {
+
+/// The mean of |predicted - expected| over ranges of numbers.
+/// Errors: exit code 65 where the ranges are empty or of different lengths.
+template <class Predicted, class Expected>
+double mean_absolute_error(Predicted const& predicted, Expected const& expected) {
+  double sum = 0;
+  auto const count = detail::for_each_pair(
+      "mean_absolute_error", predicted, expected,
+      [&](auto const& p, auto const& e) { sum += std::abs(static_cast<double>(p) - static_cast<double>(e)); });
+  return sum / static_cast<double>(count);
+}
+
+}  // namespace redco

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <redco/nn/kernel/batch_norm.hpp>
+#include <redco/nn/module.hpp>
+#include <redco/nn/parameter_store.hpp>
+#include <redco/layer/batch_norm.hpp>
+#include <redco/diag/error.hpp>
+
+namespace redco {
+
+namespace detail {
+
+/// Moves a running statistic towards a new one. Both of its values are written: what a run computes with and what it saves.
+/// It lies in one buffer with weights that autograd keeps for backward; past their version counter, for they stay.
+inline void follow(stored_parameter const& running, at::Tensor const& now, double momentum) {
+  at::NoGradGuard const no_grad;
+  running.master.variable_data().lerp_(now, momentum);
+  if (!running.value.is_alias_of(running.master)) running.value.variable_data().copy_(running.master);
+}
+
+}  // namespace detail
+
+/// Errors: exit code 64 where a round of training has one number per channel, of which there is no variance.
+template <auto Channels, auto Epsilon, auto Momentum, class X>
+struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b)
+      : weight(b.parameter("weight")),
+        bias(b.parameter("bias")),
+        running_mean(b.statistics("running_mean")),
+        running_variance(b.statistics("running_variance")),
+        epsilon(static_cast<double>(b.template extent<Epsilon>())),
+        momentum(static_cast<double>(b.template extent<Momentum>())) {}
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    if (!ctx.pass().training)
+      return kernel::batch_norm_with(x.local(), weight, bias, running_mean.master, running_variance.master, epsilon);
+    auto const& round = ctx.pass().round;
+    auto const now = kernel::batch_statistics_of(x.local(), round);
+    if (now.count < 2)
+      throw error(
+          exit_code::usage,
+          "batch norm has a single number per channel in this round of micro-batches; choose a global batch that "
+          "leaves no single example at the end of an epoch");
+    bool const again = torch::autograd::get_current_graph_task_id() >= 0;  // a block that is run again in backward
+    if (!again) {
+      detail::follow(running_mean, now.mean, momentum);
+      detail::follow(running_variance, now.variance * (now.count / (now.count - 1)), momentum);
+    }
+    return kernel::batch_norm(x.local(), weight, bias, now, round, epsilon);
+  }
+
+  at::Tensor weight, bias;
+  stored_parameter running_mean, running_variance;
+  double epsilon, momentum;
+};
+
+}  // namespace redco

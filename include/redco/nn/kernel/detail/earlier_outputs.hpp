@@ -1,0 +1,17 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+
+namespace redco::kernel::detail {
+
+/// What each step of outputs [B, T, H] saw: zero, then those before it.
+inline at::Tensor earlier_outputs(at::Tensor const& outputs) {
+  return at::constant_pad_nd(outputs.narrow(1, 0, outputs.size(1) - 1), {0, 0, 1, 0});
+}
+
+/// The gradient of W in y = x W^T, over all steps.
+inline at::Tensor weight_gradient(at::Tensor const& of_y, at::Tensor const& x) {
+  return of_y.flatten(0, 1).t().mm(x.flatten(0, 1));
+}
+
+}  // namespace redco::kernel::detail

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <redco/nn/kernel/gru.hpp>
+#include <redco/nn/kernel/linear.hpp>
+#include <redco/nn/kernel/lstm.hpp>
+#include <redco/nn/module.hpp>
+#include <redco/layer/gru.hpp>
+#include <redco/layer/lstm.hpp>
+
+namespace redco {
+
+namespace detail {
+
+struct recurrent_parameters {
+  at::Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+
+  template <class Config>
+  explicit recurrent_parameters(builder<Config>& b)
+      : weight_ih(b.parameter("weight_ih")),
+        weight_hh(b.parameter("weight_hh")),
+        bias_ih(b.parameter("bias_ih")),
+        bias_hh(b.parameter("bias_hh")) {}
+};
+
+}  // namespace detail
+
+template <auto In, auto Hidden, class X>
+struct module<lstm<In, Hidden>, X> : detail::recurrent_parameters {
+  using recurrent_parameters::recurrent_parameters;
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+    return kernel::lstm(kernel::linear(x.local(), weight_ih, bias_ih + bias_hh), weight_hh);
+  }
+};
+
+template <auto In, auto Hidden, class X>
+struct module<gru<In, Hidden>, X> : detail::recurrent_parameters {
+  using recurrent_parameters::recurrent_parameters;
+
+  template <class Context>
+  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+    return kernel::gru(kernel::linear(x.local(), weight_ih, bias_ih), weight_hh, bias_hh);
+  }
+};
+
+}  // namespace redco

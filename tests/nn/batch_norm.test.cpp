@@ -1,0 +1,147 @@
+#include "nn/sharded.hpp"
+
+#include <redco/nn/batch_norm.hpp>
+#include <redco/nn/image.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+// Batch norm against libtorch's own.
+
+namespace batch_norm_test {
+
+using namespace redco;
+using sharded::check_module;
+using sharded::distance;
+using sharded::tensor_map;
+using sharded::values_of;
+
+at::Tensor images() { return values_of("images", std::vector<std::int64_t>{3, 2, 4, 5}); }
+
+TEST_CASE("batch norm in training is torch's: values, first and second derivatives") {
+  using net = sequential<named<"c", conv2d<2, 3, 2>>, named<"n", batch_norm<3, real{1e-3}>>>;
+  check_module<net>(images(),
+                    [](tensor_map const& p, at::Tensor const& x) {
+                      return at::batch_norm(at::conv2d(x, p.at("c.weight"), p.at("c.bias")), p.at("n.weight"),
+                                            p.at("n.bias"), {}, {}, true, 0.1, 1e-3, false);
+                    },
+                    {1, 2, 3}, sharded::call{}, {.training = true});
+}
+
+using alone = model_of<named<"n", batch_norm<2, real{1e-3}, real{0.3}>>>;
+
+/// Batch norm of its own values on one rank of a mesh.
+struct rank_norm {
+  parameter_store store;
+  std::shared_ptr<network<alone> const> net;
+
+  rank_norm(rank_context const& rank, dtype compute)
+      : store(placed_parameters(plan_of(alone{}, rank.mesh)), rank.mp_index(), compute, 1) {
+    sharded::fill(store, rank.mp_index());
+    store.find("n.running_mean")->master.zero_();
+    store.find("n.running_variance")->master.fill_(1);
+    net = std::make_shared<network<alone> const>(alone{}, store, rank.mp_index(), rank.mesh.mp);
+  }
+  at::Tensor operator()(rank_context& rank, at::Tensor const& x, bool training, bool gaps = false) const {
+    pass in;
+    in.mp = &rank.mp;
+    in.round = {&rank.dp, gaps};
+    in.training = training;
+    return bound_network<alone>(net, in)(x);
+  }
+};
+
+TEST_CASE("running statistics are torch's, and evaluation uses them") {
+  at::Tensor const mean = at::zeros({2}, at::kDouble), variance = at::ones({2}, at::kDouble);
+  at::Tensor const other = images() * 1.7 + 0.4;
+  run_ranks({1, 1}, {}, [&](rank_context& rank) {
+    rank_norm const norm(rank, dtype::f64);
+    at::Tensor const weight = norm.store.find("n.weight")->value, bias = norm.store.find("n.bias")->value;
+    for (at::Tensor const& x : {images(), other}) {
+      at::Tensor const expected = at::batch_norm(x, weight, bias, mean, variance, true, 0.3, 1e-3, false);
+      sharded::must(distance(norm(rank, x, true), expected) < 1e-12, "training");
+    }
+    sharded::must(distance(norm.store.find("n.running_mean")->value, mean) < 1e-12, "mean");
+    sharded::must(distance(norm.store.find("n.running_variance")->value, variance) < 1e-12, "variance");
+    at::Tensor const expected = at::batch_norm(images(), weight, bias, mean, variance, false, 0.3, 1e-3, false);
+    sharded::must(distance(norm(rank, images(), false), expected) < 1e-12, "evaluation");
+    sharded::must(distance(norm.store.find("n.running_mean")->value, mean) < 1e-12, "evaluation changes nothing");
+  });
+}
+
+TEST_CASE("in bf16 running statistics are followed in f32 and saved in both") {
+  run_ranks({1, 1}, {}, [&](rank_context& rank) {
+    rank_norm const norm(rank, dtype::bf16);
+    for (int i = 0; i < 3; ++i) norm(rank, images().to(at::kBFloat16), true);
+    auto const* const mean = norm.store.find("n.running_mean");
+    at::Tensor const expected = images().to(at::kBFloat16).to(at::kFloat).mean(at::IntArrayRef{0, 2, 3}) * (1 - 0.343);
+    sharded::must(distance(mean->master, expected) < 1e-6, "master");
+    sharded::must(mean->value.equal(mean->master.to(at::kBFloat16)), "value");
+  });
+}
+
+/// Gradients of a quadratic loss of batch norm by x, and second derivatives by it, for this part of the whole images.
+template <class Norm>
+std::pair<at::Tensor, at::Tensor> derivatives(at::Tensor const& part, std::int64_t begin, Norm const& norm) {
+  auto const own = [&](char const* name) {
+    return values_of(name, images().sizes().vec()).narrow(0, begin, part.size(0));
+  };
+  at::Tensor const x = part.detach().clone().requires_grad_();
+  at::Tensor const y = norm(x), loss = (y * y * own("loss") + y * own("slope")).sum();
+  at::Tensor const first = torch::autograd::grad({loss}, {x}, {}, true, true)[0];
+  return {first.detach(), torch::autograd::grad({(first * own("direction")).sum()}, {x})[0]};
+}
+
+TEST_CASE("over uneven replicas batch norm is that of the whole batch, to the second derivative") {
+  at::Tensor const plain_weight = values_of("n.weight", std::vector<std::int64_t>{2}),
+                   plain_bias = values_of("n.bias", std::vector<std::int64_t>{2});
+  auto const [first, second] = derivatives(images(), 0, [&](at::Tensor const& x) {
+    return at::batch_norm(x, plain_weight, plain_bias, {}, {}, true, 0.1, 1e-3, false);
+  });
+  run_ranks({2, 1}, {}, [&, first = first, second = second](rank_context& rank) {
+    std::int64_t const begin = rank.rank == 0 ? 0 : 2, size = rank.rank == 0 ? 2 : 1;
+    rank_norm const norm(rank, dtype::f64);
+    auto const [one, two] =
+        derivatives(images().narrow(0, begin, size), begin, [&](at::Tensor const& x) { return norm(rank, x, true); });
+    sharded::must(distance(one, first.narrow(0, begin, size)) < 1e-12, "first derivatives");
+    sharded::must(distance(two, second.narrow(0, begin, size)) < 1e-12, "second derivatives");
+  });
+}
+
+TEST_CASE("a replica without a micro-batch sits the others' round out") {
+  at::Tensor const plain_weight = values_of("n.weight", std::vector<std::int64_t>{2}),
+                   plain_bias = values_of("n.bias", std::vector<std::int64_t>{2});
+  at::Tensor const own = images().narrow(0, 0, 1);
+  auto const [first, second] = derivatives(own, 0, [&](at::Tensor const& x) {
+    return at::batch_norm(x, plain_weight, plain_bias, {}, {}, true, 0.1, 1e-3, false);
+  });
+  run_ranks({3, 1}, {}, [&, first = first, second = second](rank_context& rank) {
+    replica_round const round{&rank.dp, true};
+    if (rank.rank != 1) return round.sit_out(at::kDouble);
+    rank_norm const norm(rank, dtype::f64);
+    auto const [one, two] = derivatives(own, 0, [&](at::Tensor const& x) { return norm(rank, x, true, true); });
+    round.finish();
+    sharded::must(distance(one, first) < 1e-12, "first derivatives");
+    sharded::must(distance(two, second) < 1e-12, "second derivatives");
+  });
+}
+
+TEST_CASE("what batch norm says to the other replicas is in the plan") {
+  for (bool const recompute : {false, true}) {
+    auto const planned = cost_of(alone{}, sgd{}, {.mesh = {2, 1}, .load = {3, 2}, .recompute = recompute})
+                             .messages[messages::statistics];
+    run_ranks({2, 1}, {}, [&](rank_context& rank) {
+      rank_norm const norm(rank, dtype::f32);
+      norm(rank, images().to(at::kFloat).requires_grad_(), true).sum().backward();
+      auto const& sent = rank.dp.counters()[collective_kind::all_reduce];
+      sharded::must(sent.calls == planned.calls && sent.calls == 3, "calls");
+      sharded::must(sent.payload_bytes == planned.payload_bytes && sent.wire_bytes == planned.wire_bytes, "bytes");
+    });
+  }
+}
+
+}  // namespace batch_norm_test

@@ -1,0 +1,123 @@
+// The only file that includes all of torch: what a user's own program may do, and before Catch2 (torch_catch.hpp).
+#include <torch/torch.h>
+
+#include "torch_catch.hpp"
+
+#include <redco/nn/network.hpp>
+#include <redco/nn/opaque.hpp>
+#include <redco/nn/sequential.hpp>
+#include <redco/nn/wrappers.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/report/report_text.hpp>
+#include <redco/report/shard_report.hpp>
+#include <redco/shard/placed.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace opaque_test {
+
+struct owner : torch::nn::Module {
+  torch::nn::Linear fc = register_module("fc", torch::nn::Linear(5, 4));
+  torch::nn::LayerNorm norm = register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({4})));
+  at::Tensor shift = register_parameter("shift", at::arange(4, at::kFloat) - 1.5);
+
+  at::Tensor forward(at::Tensor const& x) { return norm(fc(x)) + shift; }
+};
+using net = redco::sequential<redco::named<"mine", redco::opaque<owner>>, redco::named<"twin", redco::opaque<owner>>>;
+using alone = redco::model_of<redco::sequential<redco::named<"mine", redco::opaque<owner>>>>;
+
+using values = std::map<std::string, at::Tensor>;
+
+/// What the parameters start as, on every rank, and what the network gives for x.
+template <class Model>
+values started(redco::mesh const& on, redco::dtype compute, std::uint64_t seed, at::Tensor const& x = {}) {
+  values all;
+  std::mutex mutex;
+  redco::run_ranks(on, {}, [&](redco::rank_context& rank) {
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(Model{}, on)), rank.mp_index(), compute,
+                                       seed);
+    auto const built = std::make_shared<redco::network<Model> const>(Model{}, store, rank.mp_index(), on.mp);
+    redco::pass in;
+    in.mp = &rank.mp;
+    std::lock_guard const lock(mutex);
+    for (auto const& p : store.parameters()) {
+      auto const [at, first] = all.emplace(p.name, p.master.clone());
+      if (!first && !at->second.equal(p.master)) throw std::runtime_error(p.name + " differs between ranks");
+    }
+    if (x.defined()) all["y"] = redco::bound_network<Model>(built, in)(x).detach();
+  });
+  return all;
+}
+
+TEST_CASE("a torch module keeps the values that its constructor gave it, on every mesh") {
+  auto const one = started<redco::model_of<net>>({1, 1}, redco::dtype::f32, 11);
+  CHECK(one.at("mine.norm.weight").equal(at::ones({4})));
+  CHECK(one.at("mine.norm.bias").equal(at::zeros({4})));
+  CHECK(one.at("mine.shift").equal(at::arange(4, at::kFloat) - 1.5));
+  // torch draws uniformly up to 1 / sqrt(inputs).
+  CHECK(one.at("mine.fc.weight").abs().max().item<double>() <= 1 / std::sqrt(5.0));
+  CHECK(one.at("mine.fc.weight").std().item<double>() == Approx(1 / std::sqrt(15.0)).epsilon(0.4));
+  CHECK(one.at("mine.fc.bias").ne(0).all().item<bool>());
+  CHECK_FALSE(one.at("mine.fc.weight").equal(one.at("twin.fc.weight")));
+  for (redco::mesh const& on : {redco::mesh{2, 1}, {1, 2}, {2, 2}})
+    for (auto const& [name, value] : started<redco::model_of<net>>(on, redco::dtype::f32, 11)) {
+      INFO(name);
+      CHECK(value.equal(one.at(name)));
+    }
+  CHECK_FALSE(started<redco::model_of<net>>({1, 1}, redco::dtype::f32, 12)
+                  .at("mine.fc.weight")
+                  .equal(one.at("mine.fc.weight")));
+  CHECK(started<redco::model_of<net>>({1, 1}, redco::dtype::bf16, 11)
+            .at("mine.fc.weight")
+            .equal(one.at("mine.fc.weight")));
+}
+
+TEST_CASE("a torch module computes what it would alone, and its making leaves torch's generator where it was") {
+  at::Tensor const x = at::linspace(-1, 1, 15).view({3, 5});
+  torch::manual_seed(5);
+  auto const ours = started<alone>({1, 1}, redco::dtype::f32, 3, x);
+  at::Tensor const drawn = at::rand({3});
+  torch::manual_seed(5);
+  CHECK(drawn.equal(at::rand({3})));
+  owner theirs;
+  torch::NoGradGuard const quiet;
+  for (auto& p : theirs.named_parameters()) p.value().copy_(ours.at("mine." + p.key()));
+  CHECK(at::allclose(theirs.forward(x), ours.at("y")));
+}
+
+TEST_CASE("values that a parameter has been given before stay") {
+  alone const model{};
+  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, rank.mesh)), 0, redco::dtype::f64,
+                                       1);
+    {
+      torch::NoGradGuard const quiet;
+      store.find("mine.shift")->master.fill_(7);
+    }
+    redco::network<alone> const first(model, store, 0, 1), second(model, store, 0, 1);
+    if (!store.find("mine.shift")->value.eq(7).all().item<bool>()) throw std::runtime_error("overwritten");
+  });
+}
+
+TEST_CASE("what an opaque layer costs is not counted, and the report says so") {
+  std::string const text =
+      redco::report_text(redco::report_of(redco::model_of<net>{}, redco::sgd{}, {.mesh = {1, 1}, .load = {3, 5}}));
+  INFO(text);
+  CHECK(text.find("twin                not counted\n") != std::string::npos);
+  CHECK(text.find("replicated: an opaque layer is data parallel only") != std::string::npos);
+  auto const line = [&](std::string const& start) {
+    auto const at = text.find("\n  " + start);
+    return text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+  };
+  CHECK(line("peak").find("without the layers that are not counted") != std::string::npos);
+  CHECK(line("matrix products").find("without the layers that are not counted") != std::string::npos);
+}
+
+}  // namespace opaque_test

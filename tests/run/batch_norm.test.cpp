@@ -1,0 +1,97 @@
+#include "mlp.hpp"
+
+#include <redco/data/sampler.hpp>
+#include <redco/layer/batch_norm.hpp>
+
+#include <string>
+#include <vector>
+
+// Whole runs of a network with batch norm: the same on every mesh, with its running statistics in checkpoints.
+
+namespace {
+
+using namespace redco;
+
+struct normed {
+  using net = sequential<named<"in", linear<5, 12>>, named<"norm", batch_norm<12>>, relu, named<"up", linear<12, 6>>,
+                         relu, named<"down", linear<6, 3>>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 5}; }
+};
+using options = run_test::options_of<normed, decltype(run_test::mlp_pipeline())>;
+
+options of_steps(std::int64_t max_steps, std::int64_t global_batch = 4, std::int64_t micro_batch = 0) {
+  options o;
+  o.epochs = 3;
+  o.max_steps = max_steps;
+  o.global_batch = global_batch;
+  o.micro_batch = micro_batch;
+  o.eval = run_test::numbers(5);
+  return o;
+}
+
+run_test::outcome fit(deployer_options const& where, options const& o, std::vector<std::int64_t> const& data) {
+  return run_test::fit(where, normed{}, run_test::mlp_pipeline(), data, o);
+}
+
+void check_same(run_test::outcome const& run, run_test::outcome const& expected) {
+  REQUIRE(run.code == 0);
+  CHECK(run_test::difference(expected.losses, run.losses) < 1e-10);
+  CHECK(run.evaluation.at("loss") == Approx(expected.evaluation.at("loss")).epsilon(1e-10));
+  for (std::string const name : {"norm.running_mean", "norm.running_variance"})
+    CHECK(at::allclose(run.state.at(name), expected.state.at(name), 1e-10, 1e-12));
+}
+
+// 14 examples, 4 at a time: the last batch of an epoch has two, so that a third replica has none.
+TEST_CASE("a network with batch norm trains the same on every mesh, also where a replica has no examples") {
+  temporary_folder folder;
+  auto const one = fit(run_test::in(folder.path), of_steps(0), run_test::numbers(14));
+  REQUIRE(one.losses.size() == 12);
+  CHECK(one.losses.back() < one.losses.front());
+  CHECK_FALSE(one.state.at("norm.running_mean").eq(0).any().item<bool>());
+  CHECK_FALSE(one.state.contains("optimizer.m.norm.running_mean"));
+  for (mesh const& on : {mesh{2, 1}, {1, 2}, {3, 1}, {2, 2}}) {
+    INFO(on.dp << "x" << on.mp);
+    temporary_folder other;
+    check_same(fit(run_test::in(other.path, on), of_steps(0), run_test::numbers(14)), one);
+  }
+}
+
+TEST_CASE("running statistics are in checkpoints: a resumed run goes on as the unbroken one on another mesh") {
+  temporary_folder whole, broken;
+  auto const unbroken = fit(run_test::in(whole.path), of_steps(0), run_test::numbers(14));
+  auto where = run_test::in(broken.path, {2, 1});
+  where.resume = "auto";
+  auto const first = fit(where, of_steps(6), run_test::numbers(14));
+  where.mesh = {1, 1};
+  auto second = fit(where, of_steps(0), run_test::numbers(14));
+  REQUIRE(second.losses.size() == 6);
+  second.losses.insert(second.losses.begin(), first.losses.begin(), first.losses.end());
+  check_same(second, unbroken);
+}
+
+// Ten examples on two replicas, three at once: rounds of the places {0, 1, 2, 5, 6, 7} and {3, 4, 8, 9}. One replica that
+// computes six at once has the same rounds where its examples stand in that order.
+TEST_CASE("statistics are of a round of micro-batches where this is not the global batch, and the run says so") {
+  temporary_folder one, two;
+  std::vector<std::int64_t> const places{0, 1, 2, 5, 6, 7, 3, 4, 8, 9};
+  sampler const order(10, deployer_options{}.seed);
+  std::vector<std::int64_t> data(10);
+  for (std::int64_t q = 0; q < 10; ++q)
+    data[static_cast<std::size_t>(order.at(0, q))] = order.at(0, places[static_cast<std::size_t>(q)]);
+  auto const expected = fit(run_test::in(one.path), of_steps(1, 10, 6), data);
+  auto const found = fit(run_test::in(two.path, {2, 1}), of_steps(1, 10, 3), run_test::numbers(10));
+  check_same(found, expected);
+  CHECK(found.log.find("batch norm takes its statistics over 6 examples, not over the global batch of 10") !=
+        std::string::npos);
+}
+
+// Eleven examples, five at once: the second round is one example on the first replica, and the other one waits for it.
+TEST_CASE("a single number per channel has no variance: the run ends with exit 64 on all replicas") {
+  temporary_folder folder;
+  auto const run = fit(run_test::in(folder.path, {2, 1}), of_steps(1, 11, 5), run_test::numbers(11));
+  CHECK(run.code == static_cast<int>(exit_code::usage));
+  CHECK(run_test::mentions(run, "a single number per channel"));
+}
+
+}  // namespace
