@@ -383,6 +383,7 @@
 #include <redco/run/fit_loop.hpp>
 #include <redco/run/fit_options.hpp>
 #include <redco/run/fit_report.hpp>
+#include <redco/run/for_each_round.hpp>
 #include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
 #include <redco/run/json_of_pairs.hpp>

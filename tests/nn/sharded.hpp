@@ -211,7 +211,8 @@ inline void first_order(rank_net const& r, redco::pass const& in, at::Tensor con
   at::Tensor const input = x.is_floating_point() ? x.detach().clone().requires_grad_() : x;
   at::Tensor const y = r.run(in, nullptr, input);
   quadratic(y).backward();
-  for (auto const& p : r.store->parameters()) to.add(p, p.gradient.clone(), rank);
+  for (auto const& p : r.store->parameters())
+    if (p.trainable) to.add(p, p.gradient.clone(), rank);
   std::lock_guard const lock(mutex);
   if (!result.y.defined()) result.y = y.detach(), result.input_gradient = input.grad();
   must(result.y.equal(y.detach()), "the result is alike on all ranks");

@@ -72,8 +72,8 @@ template <class M>
 struct opaque_facts<M> {
   template <class Walk>
   static void state(Walk& w) {
-    M built;
-    detail::for_each_owned(built, [&](std::string const& name, at::Tensor const& t) {
+    auto const built = detail::made_with<M>(0);
+    detail::for_each_owned(*built, [&](std::string const& name, at::Tensor const& t) {
       parameter_fact fact;
       for (std::int64_t const extent : t.sizes()) fact.shape.push(extent);
       fact.decay = fact.shape.rank > 1;

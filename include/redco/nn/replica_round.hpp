@@ -11,15 +11,15 @@ struct replica_round {
   group* ranks = nullptr;  ///< those that hold the same shard of the model; null: this replica alone
   bool gaps = false;
 
-  /// The sum of the replicas' tensors. Its gradient is the sum of their gradients, at any order: each replica's loss depends
+  /// The sum of the replicas' tensors [n]. Its gradient is the sum of their gradients, at any order: each replica's loss depends
   /// on every replica's tensor.
   at::Tensor sum(at::Tensor const& x) const;
 
   /// Says that this replica is through with the round.
   void finish() const;
 
-  /// Takes part in a round without a micro-batch, in sums of tensors of this type, until the others finish.
-  void sit_out(at::ScalarType type) const;
+  /// Takes part in a round without a micro-batch until the others finish.
+  void sit_out() const;
 };
 
 }  // namespace redco

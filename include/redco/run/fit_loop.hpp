@@ -7,6 +7,7 @@
 #include <redco/run/evaluation.hpp>
 #include <redco/run/fit_options.hpp>
 #include <redco/run/fit_report.hpp>
+#include <redco/run/for_each_round.hpp>
 #include <redco/run/json_of_pairs.hpp>
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/rank_state.hpp>
@@ -118,11 +119,9 @@ class fit_loop {
     if (!first()) return;
     if (found) where_.log().line("resumed from " + found->directory.string() + " after step " + std::to_string(step_));
     report_.started(step_, run_epoch_of(position_));
-    if (std::int64_t const at_once = options_.micro_batch * rank_.mesh.dp;
-        state_.net->meets_replicas() && at_once > 0 && at_once < options_.global_batch)
-      where_.log().line("batch norm takes its statistics over " + std::to_string(at_once) +
-                        " examples, not over the global batch of " + std::to_string(options_.global_batch) +
-                        ": other meshes and micro-batches train otherwise");
+    if (auto const text = smaller_rounds(*state_.net, options_.global_batch, options_.micro_batch, rank_.mesh.dp);
+        !text.empty())
+      where_.log().line(text);
     recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_);
     recorder_->save("config.json", run_config(options_.config, where_.dtype_choice()));
     record_best();
@@ -234,15 +233,12 @@ class fit_loop {
     if (step_ == report_.measured_step) step_measure::begin(rank_);
     step_type step(state_, optimizer_, rank_);
     if (step_type::several && at.rounds > 1) step.refuse_micro_batches();
-    for (std::int64_t i = 0; i < at.micro_batches; ++i) {
+    for_each_round(at, rank_.dp, *state_.net, [&](replica_round const& round) {
       auto prepared = user_call("collate", step_, [&] { return source.next(); });
-      replica_round const round = round_of(at, i);
+      step.meet(round);
       compute(step, *prepared, round);
-      round.finish();
-    }
-    for (std::int64_t i = at.micro_batches; i < at.rounds; ++i)
-      if (replica_round const round = round_of(at, i); round.gaps) round.sit_out(accumulated());
-    if (at.micro_batches == 0) step.add_nothing();
+    });
+    if (at.micro_batches == 0 && !state_.net->meets_replicas()) step.add_nothing();
     step_result const result = step.finish(step_, run_steps, where_.stop_requested() != 0);
     if (step_ == report_.measured_step)
       report_.measures[static_cast<std::size_t>(rank_.rank)] = step_measure::end(rank_);
@@ -255,12 +251,6 @@ class fit_loop {
     report_.after_step(event, recorder_->tokens_per_second());
     if (options_.on_step) user_call("on_step", step_ - 1, [&] { options_.on_step(event); });
   }
-
-  /// Round `i` of a step: where some replica has no micro-batch in it, layers that sum over the replicas announce it.
-  replica_round round_of(batch_step const& at, std::int64_t i) const {
-    return {&rank_.dp, state_.net->meets_replicas() && i >= at.full_rounds};
-  }
-  at::ScalarType accumulated() const { return state_.store.compute() == dtype::f64 ? at::kDouble : at::kFloat; }
 
   void compute(step_type& step, prepared_batch<batch> const& prepared, replica_round const& round) {
     pass in;

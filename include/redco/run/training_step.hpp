@@ -1,18 +1,19 @@
 #pragma once
 
-#include <redco/comm/collective_label.hpp>
-#include <redco/comm/rank_context.hpp>
-#include <redco/diag/error.hpp>
+#include <redco/run/loss_totals.hpp>
+#include <redco/run/rank_state.hpp>
+#include <redco/nn/replica_round.hpp>
 #include <redco/optim/clip_factor.hpp>
 #include <redco/optim/gradient_norm.hpp>
 #include <redco/optim/squared_norm.hpp>
 #include <redco/optim/update.hpp>
-#include <redco/optimizer/clip_norm.hpp>
-#include <redco/optimizer/learning_rate_at.hpp>
-#include <redco/run/loss_totals.hpp>
-#include <redco/run/rank_state.hpp>
+#include <redco/comm/collective_label.hpp>
+#include <redco/comm/rank_context.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/optimizer/clip_norm.hpp>
+#include <redco/optimizer/learning_rate_at.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cmath>
 #include <cstddef>
@@ -29,7 +30,7 @@ struct step_result {
   double weight = 0;     ///< how much counted: tokens or examples
   double grad_norm = 0;  ///< of the mean gradient, before clipping
   double lr = 0;
-  bool stop = false;     ///< some rank asked for an orderly end
+  bool stop = false;                                  ///< some rank asked for an orderly end
   std::vector<std::pair<std::string, double>> terms;  ///< of a loss of several terms
 };
 
@@ -58,22 +59,21 @@ class training_step {
   }
 
   /// Backward of one micro-batch's loss. A loss of several terms takes one micro-batch per step.
-  void add(terms const& loss)
-    requires Several
-  {
+  void add(terms const& loss) requires Several {
     totals_.add(loss);
     add_several(loss);
     check_storage();
   }
-  void add(mean const& loss)
-    requires(!Several)
-  {
+  void add(mean const& loss) requires(!Several) {
     totals_.add({{{"loss", loss, 1}}});
     loss.sum.backward();
     check_storage();
   }
 
-  /// What a rank without examples in this step calls instead.
+  /// The round of micro-batches that is added next.
+  void meet(replica_round const& round) { round_ = round; }
+
+  /// What a rank without examples in this step calls instead, unless it sits a round out.
   void add_nothing() {
     if constexpr (Several) global_counts({});
   }
@@ -108,8 +108,8 @@ class training_step {
     std::vector<double> counts(loss_totals::most_terms, 0);
     for (std::size_t i = 0; i < loss.all.size(); ++i) counts[i] = loss.all[i].loss.count;
     collective_label const label("loss counts");
-    rank_.dp.all_reduce(at::from_blob(counts.data(), {static_cast<std::int64_t>(counts.size())}, at::kDouble));
-    return counts;
+    at::Tensor const sums = replica_round{&rank_.dp, round_.gaps}.sum(at::tensor(counts, at::kDouble));
+    return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
   }
 
   /// Each term is averaged by its own global count before backward, so that their sum is the loss of one rank.
@@ -147,6 +147,7 @@ class training_step {
   Optimizer const& optimizer_;
   rank_context& rank_;
   loss_totals totals_;
+  replica_round round_;
 };
 
 }  // namespace redco

@@ -8,17 +8,19 @@
 #include <redco/config.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace redco {
 
 namespace detail {
 
-/// How many numbers the replicas that have a micro-batch sum next; 0: their round is over.
-inline std::int64_t announced(group& ranks, std::int64_t count) {
-  at::Tensor const most = at::full({1}, count, at::kLong);
+/// What the replicas that have a micro-batch sum next: its size and type in one number; 0: their round is over.
+inline std::int64_t announced(group& ranks, std::int64_t own) {
+  at::Tensor const most = at::full({1}, own, at::kLong);
   ranks.all_reduce(most, reduce_op::max);
   return most.item<std::int64_t>();
 }
+inline constexpr std::int64_t type_codes = static_cast<std::int64_t>(at::ScalarType::NumOptions);
 
 struct replica_sum : recorded_function<replica_sum> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, std::int64_t ranks, bool gaps) {
@@ -42,8 +44,9 @@ REDCO_INLINE at::Tensor replica_round::sum(at::Tensor const& x) const {
   if (ranks == nullptr || ranks->size() == 1) return x;
   if (at::GradMode::is_enabled() && x.requires_grad())
     return detail::replica_sum::apply(x, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(ranks)), gaps);
-  collective_label const label("batch norm statistics");
-  if (gaps) detail::announced(*ranks, x.numel());
+  std::string_view const outer = collective_label::current();
+  collective_label const label(outer.empty() ? "batch norm statistics" : outer);
+  if (gaps) detail::announced(*ranks, x.numel() * detail::type_codes + static_cast<std::int64_t>(x.scalar_type()));
   return ranks->all_reduced(x);
 }
 
@@ -51,9 +54,11 @@ REDCO_INLINE void replica_round::finish() const {
   if (gaps) detail::announced(*ranks, 0);
 }
 
-REDCO_INLINE void replica_round::sit_out(at::ScalarType type) const {
+REDCO_INLINE void replica_round::sit_out() const {
   collective_label const label("batch norm statistics");
-  while (std::int64_t const count = detail::announced(*ranks, 0)) ranks->all_reduce(at::zeros({count}, type));
+  while (std::int64_t const next = detail::announced(*ranks, 0))
+    ranks->all_reduce(
+        at::zeros({next / detail::type_codes}, static_cast<at::ScalarType>(next % detail::type_codes)));
 }
 
 }  // namespace redco

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <redco/nn/network.hpp>
+#include <redco/nn/replica_round.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/data/batch_step.hpp>
+#include <redco/model/model.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace redco {
+
+/// Calls compute(round) for each micro-batch of this replica in a step. Where layers sum over the replicas, it takes part in the
+/// rounds in which it has none.
+template <model M, class F>
+void for_each_round(batch_step const& at, group& dp, network<M> const& net, F&& compute) {
+  auto const round = [&](std::int64_t i) { return replica_round{&dp, net.meets_replicas() && i >= at.full_rounds}; };
+  for (std::int64_t i = 0; i < at.micro_batches; ++i) {
+    compute(round(i));
+    round(i).finish();
+  }
+  if (!net.meets_replicas()) return;
+  for (std::int64_t i = at.micro_batches; i < at.rounds; ++i) round(i).sit_out();
+}
+
+/// What to say of a run whose rounds are smaller than the global batch, where layers look at a whole round; else empty.
+template <model M>
+std::string smaller_rounds(network<M> const& net, std::int64_t global_batch, std::int64_t micro_batch, int replicas) {
+  std::int64_t const at_once = micro_batch * replicas;
+  if (!net.meets_replicas() || at_once == 0 || at_once >= global_batch) return "";
+  return "batch norm takes its statistics over " + std::to_string(at_once) + " examples, not over the global batch of " +
+         std::to_string(global_batch) + ": other meshes and micro-batches train otherwise";
+}
+
+}  // namespace redco
