@@ -94,7 +94,7 @@ template <class Model, class View>
 void check_pictures(Model const& model, View const& view) {
   auto const job = classification();
   auto const all = pictures();
-  auto const one = walls::check_meshes(model, adamw{.lr = 2e-2}, {.steps = 10, .examples = 7},
+  auto const one = walls::check_meshes(model, adamw{.lr = 2e-2}, {.steps = 40, .examples = 7},
                                        [&](auto const& net, walls::share const& mine, int) {
                                          picture_batch const b = job.collate(std::span<picture const>(
                                              all.data() + mine.begin, static_cast<std::size_t>(mine.size())));

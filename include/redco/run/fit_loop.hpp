@@ -207,7 +207,7 @@ class fit_loop {
     if (options_.max_steps > 0) run_steps = std::min(run_steps, options_.max_steps);
     std::int64_t const done_before = steps_per_epoch - all.steps();
     auto source = prepared_batches<Example, batch>(pipeline_, data, all, order, position_.epoch, {seed(), step_},
-                                                   options_.length, options_.prefetch, memory_scope());
+                                                   options_.length, options_.prefetch, detail::counting_in(rank_.memory));
     if (first()) {
       report_.steps = run_steps;
       std::int64_t const here = std::min(steps_per_epoch, done_before + run_steps - step_);
@@ -275,14 +275,6 @@ class fit_loop {
     } else {
       step.add(loss.all.front().loss);
     }
-  }
-
-  /// Carries this rank's memory counter into its prefetch thread.
-  std::function<void()> memory_scope() const {
-    return [memory = rank_.memory] {
-      thread_local std::optional<memory_counter::scope> counting;
-      counting.emplace(memory);
-    };
   }
 
   metric_map evaluate(int epoch) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/examples.hpp>
+#include <redco/tensor/memory_counter.hpp>
 #include <redco/pipeline/collate_info.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/prefetch.hpp>
@@ -9,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,6 +29,18 @@ struct collate_settings {
   std::uint64_t seed = 0;
   std::int64_t first_step = 0;  ///< update number of the batches' step 0
 };
+
+namespace detail {
+
+/// What a rank's prefetch thread does first, so that its memory counts as the rank's.
+inline std::function<void()> counting_in(std::shared_ptr<memory_counter> const& memory) {
+  return [memory] {
+    thread_local std::optional<memory_counter::scope> counting;
+    counting.emplace(memory);
+  };
+}
+
+}  // namespace detail
 
 /// The examples of one rank's micro-batches, collated in order by a thread of the rank, at most `depth` ahead.
 template <class Example, class Batch, class Pipeline>

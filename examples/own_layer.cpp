@@ -1,0 +1,120 @@
+// A layer type of one's own, written in this file, trained under any mesh: a sine with a learned frequency for each feature. A small
+// network with it learns z = sin(3 x) cos(2 y) from 1,000 points. The mean absolute error on new points must be at most 0.05, else
+// the exit code is 1; --check-saved compares what the layer declares with what autograd keeps.
+//
+//   own_layer --mesh 1x2 --check-saved --workdir run ...     all options: --help
+
+#include <redco/run/main_of.hpp>
+#include <redco/run/predictor.hpp>
+#include <redco/run/trainer.hpp>
+#include <redco/metrics/mean_absolute_error.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/predict.hpp>
+#include <redco/layer/featurewise.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/optimizer/adamw.hpp>
+
+#include <cmath>
+#include <iostream>
+#include <random>
+#include <span>
+#include <vector>
+
+/// sin(frequency * x), feature by feature, wherever x is cut: so its parameter is cut with it.
+template <auto Width>
+struct sine : redco::featurewise_layer {
+  static constexpr bool unnamed = true;  // its place in the sequence is its name
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    redco::flow const input = w.activation;
+    redco::parameter_fact frequency;
+    frequency.shape = {redco::of<Width>(config)};
+    frequency.split_dim = redco::is_split<X> ? 0 : -1;
+    frequency.units = redco::is_split<X> ? input.units : 0;
+    frequency.decay = false;
+    frequency.start = {redco::initial::kind::ones, 0};
+    w.parameter("frequency", frequency);
+    w.keep("input");  // for the product's backward; the product itself is kept for that of the sine
+    w.keep("product", input.shape, input.split_dim, redco::width_kind::compute, input.units);
+    w.produce(input.shape, input.split_dim, input.units);
+    w.backward(input);
+  }
+};
+
+/// What it computes on a rank's part.
+template <auto Width, class X>
+struct redco::module<sine<Width>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : frequency(b.parameter("frequency")) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    return x.like(at::sin(frequency * x.local()));
+  }
+
+  at::Tensor frequency;
+};
+
+struct point {
+  float x, y, z;
+};
+
+std::vector<point> points(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> at(-1, 1);
+  std::vector<point> all(count);
+  for (point& p : all) p.x = at(random), p.y = at(random), p.z = std::sin(3 * p.x) * std::cos(2 * p.y);
+  return all;
+}
+
+struct surface {
+  using net = redco::sequential<redco::linear<2, 48>, sine<48>, redco::linear<48, 48>, sine<48>, redco::linear<48, 1>>;
+  redco::no_config config;
+  constexpr redco::extents input(redco::workload const& load) const { return {load.batch, 2}; }
+};
+
+struct my_options {
+  redco::deployer_options deployer;
+  int epochs = 60;
+
+  static constexpr auto fields() {
+    return redco::fields(redco::field<"deployer">(&my_options::deployer, "where to run"),
+                         redco::field<"epochs">(&my_options::epochs, "passes over the points"));
+  }
+};
+
+int main(int argc, char** argv) {
+  return redco::main_of<my_options>(argc, argv, "Trains a layer of one's own.", [](my_options const& o) {
+    auto const job = redco::collate([](std::span<point const> all) {
+                       std::vector<float> numbers;
+                       for (point const& p : all) numbers.insert(numbers.end(), {p.x, p.y, p.z});
+                       return at::tensor(numbers).view({-1, 3});
+                     }) |
+                     redco::loss([](auto const& net, at::Tensor const& b) {
+                       return at::mse_loss(net(b.narrow(1, 0, 2)), b.narrow(1, 2, 1));
+                     }) |
+                     redco::predict([](auto const& net, at::Tensor const& b) {
+                       at::Tensor const z = net(b.narrow(1, 0, 2)).to(at::kFloat).contiguous();
+                       return std::vector<float>(z.const_data_ptr<float>(), z.const_data_ptr<float>() + z.numel());
+                     });
+
+    redco::deployer deployer(o.deployer);
+    redco::trainer trainer(deployer, surface{}, job, redco::adamw{.lr = 3e-3});
+    std::cout << trainer.report({.batch = 50}) << '\n';
+    int const code = trainer.fit(points(1000, 1), {.epochs = o.epochs, .global_batch = 50});
+    trainer.print_summary();
+    if (code != 0) return code;
+
+    auto const unseen = points(300, 2);
+    std::vector<float> expected;
+    for (point const& p : unseen) expected.push_back(p.z);
+    double const off = redco::mean_absolute_error(redco::predictor(trainer).predict(unseen, 50), expected);
+    std::cout << "mean absolute error on new points " << off << " (bound 0.05)\n";
+    return off <= 0.05 ? 0 : static_cast<int>(redco::exit_code::missed);
+  });
+}
