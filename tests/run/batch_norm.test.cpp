@@ -14,8 +14,8 @@ using namespace redco;
 
 /// No bias before batch norm: its gradient is zero but for rounding, which Adam would make steps of.
 struct normed {
-  using net = sequential<named<"in", linear<5, 12, false>>, named<"norm", batch_norm<12>>, relu, named<"up", linear<12, 6>>,
-                         relu, named<"down", linear<6, 3>>>;
+  using net = sequential<named<"in", linear<5, 12, false>>, named<"norm", batch_norm<12>>, relu,
+                         named<"up", linear<12, 6>>, relu, named<"down", linear<6, 3>>>;
   no_config config;
   constexpr extents input(workload const& load) const { return {load.batch, 5}; }
 };
@@ -42,7 +42,7 @@ void check_same(run_test::outcome const& run, run_test::outcome const& expected)
   if (!expected.evaluation.empty())
     CHECK(run.evaluation.at("loss") == Approx(expected.evaluation.at("loss")).epsilon(1e-10));
   for (std::string const name : {"norm.running_mean", "norm.running_variance"})
-    CHECK((run.state.at(name) - expected.state.at(name)).abs().max().item<double>() < 1e-8);
+    CHECK(at::allclose(run.state.at(name), expected.state.at(name), 1e-10, 1e-10));
 }
 
 // 14 examples, 4 at a time: the last batch of an epoch has two, so that a third replica has none.
@@ -50,7 +50,6 @@ TEST_CASE("a network with batch norm trains the same on every mesh, also where a
   temporary_folder folder;
   auto const one = fit(run_test::in(folder.path), of_steps(0), run_test::numbers(14));
   REQUIRE(one.losses.size() == 12);
-  CHECK(one.losses.back() < one.losses.front());
   CHECK_FALSE(one.state.at("norm.running_mean").eq(0).any().item<bool>());
   CHECK_FALSE(one.state.contains("optimizer.m.norm.running_mean"));
   for (mesh const& on : {mesh{2, 1}, {1, 2}, {3, 1}, {2, 2}}) {

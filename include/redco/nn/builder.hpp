@@ -46,11 +46,10 @@ class builder {
 
   /// The statistics under `leaf`: an entry that is not trained, updated alike on all ranks, and no leaf of autograd.
   stored_parameter const& statistics(std::string_view leaf) {
-    meets_replicas_ = true;
+    statistics_.push_back(leaves_.stored(full_name(leaf)));
     return leaves_.stored(full_name(leaf));
   }
-  /// Whether some layer talks to the other replicas while it trains.
-  bool meets_replicas() const { return meets_replicas_; }
+  std::vector<stored_parameter> const& all_statistics() const { return statistics_; }
 
   /// Keys what this layer draws while it is made.
   std::uint64_t seed() const { return leaves_.seed_of(here_); }
@@ -91,7 +90,7 @@ class builder {
   std::string here_;
   std::uint32_t sites_ = 0;
   std::size_t cache_slots_ = 0;
-  bool meets_replicas_ = false;
+  std::vector<stored_parameter> statistics_;
 };
 
 }  // namespace redco

@@ -46,7 +46,9 @@ class network {
   std::vector<at::Tensor> const& parameters() const { return parameters_; }
   std::size_t cache_slots() const { return cache_slots_; }
   /// Whether some layer talks to the other replicas while it trains.
-  bool meets_replicas() const { return meets_replicas_; }
+  bool meets_replicas() const { return !statistics_.empty(); }
+  /// What such layers follow: to be equal on all replicas.
+  std::vector<stored_parameter> const& statistics() const { return statistics_; }
   M const& model() const { return model_; }
   parameter_store const& store() const { return *store_; }
   net_module const& modules() const { return modules_; }
@@ -64,7 +66,7 @@ class network {
         modules_(b),
         parameters_(from.taken()),
         cache_slots_(b.cache_slots()),
-        meets_replicas_(b.meets_replicas()) {}
+        statistics_(b.all_statistics()) {}
 
   M model_;
   parameter_store const* store_;
@@ -73,7 +75,7 @@ class network {
   net_module modules_;
   std::vector<at::Tensor> parameters_;
   std::size_t cache_slots_;
-  bool meets_replicas_;
+  std::vector<stored_parameter> statistics_;
 };
 
 namespace detail {

@@ -3,8 +3,8 @@
 #include <redco/nn/network.hpp>
 #include <redco/nn/replica_round.hpp>
 #include <redco/comm/group.hpp>
-#include <redco/data/batch_step.hpp>
 #include <redco/model/model.hpp>
+#include <redco/data/batch_step.hpp>
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 namespace redco {
 
 /// Calls compute(round) for each micro-batch of this replica in a step. Where layers sum over the replicas, it takes part in the
-/// rounds in which it has none.
+/// rounds in which it has none, and takes over the statistics that the others have followed meanwhile.
 template <model M, class F>
 void for_each_round(batch_step const& at, group& dp, network<M> const& net, F&& compute) {
   auto const round = [&](std::int64_t i) { return replica_round{&dp, net.meets_replicas() && i >= at.full_rounds}; };
@@ -22,6 +22,11 @@ void for_each_round(batch_step const& at, group& dp, network<M> const& net, F&& 
   }
   if (!net.meets_replicas()) return;
   for (std::int64_t i = at.micro_batches; i < at.rounds; ++i) round(i).sit_out();
+  if (at.full_rounds == at.rounds) return;
+  for (stored_parameter const& p : net.statistics()) {  // the first replica has been in all rounds
+    dp.broadcast(p.master, 0);
+    if (!p.value.is_alias_of(p.master)) p.value.copy_(p.master);
+  }
 }
 
 /// What to say of a run whose rounds are smaller than the global batch, where layers look at a whole round; else empty.
@@ -29,8 +34,9 @@ template <model M>
 std::string smaller_rounds(network<M> const& net, std::int64_t global_batch, std::int64_t micro_batch, int replicas) {
   std::int64_t const at_once = micro_batch * replicas;
   if (!net.meets_replicas() || at_once == 0 || at_once >= global_batch) return "";
-  return "batch norm takes its statistics over " + std::to_string(at_once) + " examples, not over the global batch of " +
-         std::to_string(global_batch) + ": other meshes and micro-batches train otherwise";
+  return "batch norm takes its statistics over " + std::to_string(at_once) +
+         " examples, not over the global batch of " + std::to_string(global_batch) +
+         ": other meshes and micro-batches train otherwise";
 }
 
 }  // namespace redco
