@@ -3,6 +3,7 @@
 #include <redco/nn/batch_norm.hpp>
 #include <redco/nn/image.hpp>
 #include <redco/cost/cost_of.hpp>
+#include <redco/model/input.hpp>
 #include <redco/optimizer/sgd.hpp>
 
 #include <cstdint>
@@ -24,15 +25,16 @@ at::Tensor images() { return values_of("images", std::vector<std::int64_t>{3, 2,
 
 TEST_CASE("batch norm in training is torch's: values, first and second derivatives") {
   using net = sequential<named<"c", conv2d<2, 3, 2>>, named<"n", batch_norm<3, real{1e-3}>>>;
-  check_module<net>(images(),
-                    [](tensor_map const& p, at::Tensor const& x) {
-                      return at::batch_norm(at::conv2d(x, p.at("c.weight"), p.at("c.bias")), p.at("n.weight"),
-                                            p.at("n.bias"), {}, {}, true, 0.1, 1e-3, false);
-                    },
-                    {1, 2, 3}, sharded::call{}, {.training = true});
+  check_module<model_of<net, input<2, 4, 5>>>(images(),
+                                              [](tensor_map const& p, at::Tensor const& x) {
+                                                return at::batch_norm(at::conv2d(x, p.at("c.weight"), p.at("c.bias")),
+                                                                      p.at("n.weight"), p.at("n.bias"), {}, {}, true,
+                                                                      0.1, 1e-3, false);
+                                              },
+                                              {1, 2, 3}, sharded::call{}, {.training = true});
 }
 
-using alone = model_of<named<"n", batch_norm<2, real{1e-3}, real{0.3}>>>;
+using alone = model_of<named<"n", batch_norm<2, real{1e-3}, real{0.3}>>, input<2, 4, 5>>;
 
 /// Batch norm of its own values on one rank of a mesh.
 struct rank_norm {

@@ -1,6 +1,7 @@
 #include "nn/sharded.hpp"
 
 #include <redco/nn/image.hpp>
+#include <redco/model/input.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -16,14 +17,15 @@ using sharded::tensor_map;
 at::Tensor images(std::vector<std::int64_t> const& sizes) { return sharded::values_of("images", sizes); }
 
 TEST_CASE("average pooling takes means of windows and leaves the edge out") {
-  check_module<average_pool<2>>(images({3, 2, 5, 7}), [](tensor_map const&, at::Tensor const& x) {
-    return x.narrow(2, 0, 4).narrow(3, 0, 6).unflatten(3, {3, 2}).unflatten(2, {2, 2}).mean(at::IntArrayRef{3, 5});
-  });
+  check_module<model_of<average_pool<2>, input<2, 5, 7>>>(
+      images({3, 2, 5, 7}), [](tensor_map const&, at::Tensor const& x) {
+        return x.narrow(2, 0, 4).narrow(3, 0, 6).unflatten(3, {3, 2}).unflatten(2, {2, 2}).mean(at::IntArrayRef{3, 5});
+      });
 }
 
 TEST_CASE("group norm is by example and run of channels") {
   using net = sequential<named<"c", conv2d<2, 6, 2>>, named<"n", group_norm<3, 6, real{1e-3}>>>;
-  check_module<net>(images({3, 2, 4, 5}), [](tensor_map const& p, at::Tensor const& x) {
+  check_module<model_of<net, input<2, 4, 5>>>(images({3, 2, 4, 5}), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const runs = at::conv2d(x, p.at("c.weight"), p.at("c.bias")).view({3, 3, 2 * 3 * 4});
     at::Tensor const centered = runs - runs.mean(2, true);
     at::Tensor const hat = centered / (centered.square().mean(2, true) + 1e-3).sqrt();
@@ -48,7 +50,7 @@ at::Tensor transposed(at::Tensor const& x, at::Tensor const& weight, std::int64_
 TEST_CASE("a transposed convolution lays its kernels apart and adds them") {
   using net =
       sequential<named<"a", conv_transpose2d<2, 3, 3, 2, 1, 1>>, named<"b", conv_transpose2d<3, 2, 2, 1, 0, 0, false>>>;
-  check_module<net>(images({2, 2, 3, 4}), [](tensor_map const& p, at::Tensor const& x) {
+  check_module<model_of<net, input<2, 3, 4>>>(images({2, 2, 3, 4}), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const y = transposed(x, p.at("a.weight"), 2, 1, 1) + p.at("a.bias").view({3, 1, 1});
     return transposed(y, p.at("b.weight"), 1, 0, 0);
   });

@@ -1,6 +1,7 @@
 #include "nn/sharded.hpp"
 
 #include <redco/nn/recurrent.hpp>
+#include <redco/model/input.hpp>
 
 #include <tuple>
 #include <vector>
@@ -29,20 +30,22 @@ at::Tensor run_gru(tensor_map const& p, std::string const& layer, at::Tensor con
 
 TEST_CASE("an LSTM is torch's") {
   using net = sequential<named<"a", lstm<4, 3>>, named<"b", lstm<3, 2>>>;
-  check_module<net>(sequences(), [](tensor_map const& p, at::Tensor const& x) {
+  check_module<model_of<net, input<5, 4>>>(sequences(), [](tensor_map const& p, at::Tensor const& x) {
     return run_lstm(p, "b", run_lstm(p, "a", x, 3), 2);
   });
-  check_module<lstm<4, 3>>(sequences().narrow(1, 0, 1).contiguous(), [](tensor_map const& p, at::Tensor const& x) {
-    tensor_map of_layer;
-    for (auto const& [name, value] : p) of_layer["only." + name] = value;
-    return run_lstm(of_layer, "only", x, 3);
-  });
+  check_module<model_of<lstm<4, 3>, input<1, 4>>>(sequences().narrow(1, 0, 1).contiguous(),
+                                                  [](tensor_map const& p, at::Tensor const& x) {
+                                                    tensor_map of_layer;
+                                                    for (auto const& [name, value] : p)
+                                                      of_layer["only." + name] = value;
+                                                    return run_lstm(of_layer, "only", x, 3);
+                                                  });
 }
 
 TEST_CASE("a GRU is torch's, before layers that are cut") {
   using net = sequential<named<"a", gru<4, 6>>, named<"b", gru<6, 3>>, named<"up", linear<3, 6>>, relu,
                          named<"down", linear<6, 2>>>;
-  check_module<net>(sequences(), [](tensor_map const& p, at::Tensor const& x) {
+  check_module<model_of<net, input<5, 4>>>(sequences(), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const y = run_gru(p, "b", run_gru(p, "a", x, 6), 3);
     return at::linear(at::relu(at::linear(y, p.at("up.weight"), p.at("up.bias"))), p.at("down.weight"),
                       p.at("down.bias"));

@@ -18,7 +18,8 @@ struct average_pool {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const kernel = of<Kernel>(config);
+    std::int64_t const kernel = w.size("pixels of its window", of<Kernel>(config));
+    if (!w.expect_rank(4)) return;
     flow const input = w.activation;
     extents const x = input.shape;
     w.keep("input");

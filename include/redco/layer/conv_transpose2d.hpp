@@ -22,8 +22,13 @@ struct conv_transpose2d {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const in = of<In>(config), outs = of<Out>(config), kernel = of<Kernel>(config);
-    std::int64_t const stride = of<Stride>(config), grown = kernel + of<More>(config) - 2 * of<Padding>(config);
+    std::int64_t const in = w.size("channels to read", of<In>(config)), outs = w.size("channels", of<Out>(config));
+    std::int64_t const kernel = w.size("pixels of its kernel", of<Kernel>(config));
+    std::int64_t const stride = w.size("pixels of stride", of<Stride>(config));
+    std::int64_t const grown = kernel + of<More>(config) - 2 * of<Padding>(config);
+    if (!w.expect_rank(4)) return;
+    w.expect("channels", 1, in);
+
     parameter_fact weight;
     weight.shape = {in, outs, kernel, kernel};
     weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(outs * kernel * kernel))};

@@ -20,6 +20,7 @@ struct group_norm {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
+    w.expect("channels", 1, w.size("channels", of<Channels>(config)));
     parameter_fact weight;
     weight.shape = {of<Channels>(config)};
     weight.decay = false;

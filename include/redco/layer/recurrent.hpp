@@ -24,7 +24,10 @@ struct recurrent_layer {
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    std::int64_t const in = of<In>(config), hidden = of<Hidden>(config), rows = Gates * hidden;
+    std::int64_t const in = w.size("features to read", of<In>(config)), hidden = w.size("features", of<Hidden>(config));
+    std::int64_t const rows = Gates * hidden;
+    if (!w.expect_rank(3)) return;
+    w.expect_features(in);
     auto const parameter = [&](std::string_view leaf, extents const& shape) {
       parameter_fact fact;
       fact.shape = shape;
@@ -38,7 +41,6 @@ struct recurrent_layer {
     parameter("bias_ih", {rows});
     parameter("bias_hh", {rows});
 
-    w.expect_features(in);
     flow const input = w.activation;
     std::int64_t const steps = input.shape[0] * input.shape[1];
     w.keep("input");
