@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
                        return at::tensor(numbers).view({-1, 3});
                      }) |
                      redco::loss([](auto const& net, at::Tensor const& b) {
-                       return at::mse_loss(net(b.narrow(1, 0, 2)), b.narrow(1, 2, 1));
+                       return at::mse_loss(net(b.narrow(1, 0, 2)).to(at::kFloat), b.narrow(1, 2, 1));
                      }) |
                      redco::predict([](auto const& net, at::Tensor const& b) {
                        at::Tensor const z = net(b.narrow(1, 0, 2)).to(at::kFloat).contiguous();
