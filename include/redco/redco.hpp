@@ -112,6 +112,7 @@
 
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/check_rates.hpp>
 #include <redco/optimizer/clip_norm.hpp>
 #include <redco/optimizer/constant.hpp>
 #include <redco/optimizer/cosine.hpp>
@@ -222,6 +223,7 @@
 #include <redco/report/graph_of.hpp>
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/model_graph.hpp>
+#include <redco/report/plan_text.hpp>
 #include <redco/report/report_format.hpp>
 #include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
@@ -369,6 +371,7 @@
 
 #include <redco/run/best_metrics.hpp>
 #include <redco/run/changed_settings.hpp>
+#include <redco/run/check_same_examples.hpp>
 #include <redco/run/checkpoint_room.hpp>
 #include <redco/run/chosen_dtype.hpp>
 #include <redco/run/command_line.hpp>
@@ -379,6 +382,7 @@
 #include <redco/run/evaluation.hpp>
 #include <redco/run/event_writer.hpp>
 #include <redco/run/examples.hpp>
+#include <redco/run/failure_history.hpp>
 #include <redco/run/fastest_dtype.hpp>
 #include <redco/run/fit_loop.hpp>
 #include <redco/run/fit_options.hpp>
@@ -387,17 +391,20 @@
 #include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
 #include <redco/run/json_of_pairs.hpp>
+#include <redco/run/last_words.hpp>
 #include <redco/run/list_unused.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/metrics_log.hpp>
 #include <redco/run/predictor.hpp>
+#include <redco/run/prefetch_scope.hpp>
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/progress.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/results_file.hpp>
 #include <redco/run/run_config.hpp>
 #include <redco/run/run_log.hpp>
+#include <redco/run/run_place.hpp>
 #include <redco/run/run_recorder.hpp>
 #include <redco/run/run_summary.hpp>
 #include <redco/run/settings_of.hpp>
@@ -405,4 +412,5 @@
 #include <redco/run/tfrecord.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/run/training_step.hpp>
+#include <redco/run/unit_of.hpp>
 #include <redco/run/user_call.hpp>

@@ -234,6 +234,14 @@ TEST_CASE("a value that does not fit its type is refused with option and reason"
   }
 }
 
+TEST_CASE("a value that is not UTF-8 is refused with its option") {
+  for (char const* bad : {"caf\xE9", "\xC3", "\xED\xA0\x80"}) {
+    CHECK(complaint({"--text", "fine", bad}).starts_with("--text: its value is not UTF-8; "));
+    CHECK(complaint({"--workdir", bad}).starts_with("--workdir: its value is not UTF-8; "));
+  }
+  CHECK(given({"--text", "caf\xC3\xA9"}).json().find("caf\xC3\xA9") != std::string::npos);
+}
+
 TEST_CASE("a file is refused for what is wrong in it") {
   for (char const* text :
        {R"({"epochs": 3.0})", R"({"epochs": "3"})", R"({"seed": -1})", R"({"verbose": 1})", R"({"text": "a"})",

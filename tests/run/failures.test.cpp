@@ -94,9 +94,7 @@ TEST_CASE("an exception in a hook, in metrics or in the choice of examples names
       {"on_step", [](mlp_options& o) { o.on_step = [](auto const&) { throw std::runtime_error("broken"); }; }},
       {"on_epoch", [](mlp_options& o) { o.on_epoch = [](auto const&) { throw std::runtime_error("broken"); }; }},
       {"metrics",
-       [](mlp_options& o) {
-         o.metrics = [](auto, auto) -> redco::metric_map { throw std::runtime_error("broken"); };
-       }},
+       [](mlp_options& o) { o.metrics = [](auto, auto) -> redco::metric_map { throw std::runtime_error("broken"); }; }},
       {"train_of_epoch",
        [](mlp_options& o) {
          o.train_of_epoch = [](int) -> redco::examples<std::int64_t> { throw std::runtime_error("broken"); };
@@ -205,10 +203,12 @@ TEST_CASE("what cannot be run is refused before any work") {
 TEST_CASE("a workdir has one run at a time, and must be one") {
   temporary_folder folder;
   run_test::silence const quiet;
-  redco::deployer const first(in(folder.path));
+  redco::deployer first(in(folder.path));
+  first.claim_workdir();
   auto const failure = [](redco::deployer_options const& o) {
     try {
-      redco::deployer const second(o);
+      redco::deployer second(o);
+      second.claim_workdir();
     } catch (redco::error const& e) {
       return std::to_string(static_cast<int>(e.code())) + " " + e.what();
     }

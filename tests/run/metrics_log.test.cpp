@@ -34,15 +34,27 @@ TEST_CASE("a row of metrics is one line of JSON with the shortest numbers that r
   temporary_folder folder;
   auto const file = folder.path / "metrics.jsonl";
   redco::metrics_log log(file);
-  log.write({.step = 1, .loss = 5.5, .learning_rate = 3e-4, .grad_norm = 0.1, .tokens_per_second = 1200});
-  CHECK(content_of(file) ==
-        "{\"step\":1,\"loss\":5.5,\"lr\":3e-04,\"grad_norm\":0.1,\"tokens_per_second\":1200}\n");
+  log.write({.step = 1, .loss = 5.5, .learning_rate = 3e-4, .grad_norm = 0.1, .per_second = 1200});
+  CHECK(content_of(file) == "{\"step\":1,\"loss\":5.5,\"lr\":3e-04,\"grad_norm\":0.1,\"tokens_per_second\":1200}\n");
   double const third = 1.0 / 3, tiny = std::numeric_limits<double>::denorm_min();
-  log.write({.step = 2, .loss = third, .learning_rate = tiny, .grad_norm = 1e22, .tokens_per_second = -0.0});
+  log.write({.step = 2, .loss = third, .learning_rate = tiny, .grad_norm = 1e22, .per_second = -0.0});
   std::string const second = content_of(file).substr(content_of(file).find('\n') + 1);
   CHECK(second ==
         "{\"step\":2,\"loss\":0.3333333333333333,\"lr\":5e-324,\"grad_norm\":1e+22,\"tokens_per_second\":-0}\n");
   CHECK(std::stod(second.substr(second.find("loss\":") + 6)) == third);
+}
+
+TEST_CASE("an evaluation has a row of its own behind its step's, and what is counted names its rate") {
+  temporary_folder folder;
+  auto const file = folder.path / "metrics.jsonl";
+  redco::metrics_log log(file);
+  log.write({.step = 4, .loss = 2, .per_second = 31.5, .unit = "images"});
+  log.write_evaluation(4, 1, {{"accuracy", 0.75}, {"loss", std::nan("")}});
+  CHECK(content_of(file) ==
+        "{\"step\":4,\"loss\":2,\"lr\":0,\"grad_norm\":0,\"images_per_second\":31.5}\n"
+        "{\"step\":4,\"epoch\":1,\"eval/accuracy\":0.75,\"eval/loss\":null}\n");
+  CHECK(after_resuming(content_of(file), 4) == content_of(file));
+  CHECK(after_resuming(content_of(file), 3) == "");
 }
 
 TEST_CASE("numbers that JSON cannot write are null, and names of further metrics are escaped") {

@@ -43,8 +43,10 @@ std::vector<double> after(std::int64_t steps, std::vector<double> const& losses)
 std::vector<std::int64_t> logged_steps(std::filesystem::path const& workdir) {
   std::vector<std::int64_t> steps;
   std::istringstream lines(content_of(workdir / "metrics.jsonl"));
-  for (std::string line; std::getline(lines, line);)
-    steps.push_back(redco::parse_json(line, "row")["step"].get<std::int64_t>());
+  for (std::string line; std::getline(lines, line);) {
+    auto const row = redco::parse_json(line, "row");
+    if (row.contains("loss")) steps.push_back(row["step"].get<std::int64_t>());  // the others are of evaluations
+  }
   return steps;
 }
 

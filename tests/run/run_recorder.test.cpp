@@ -59,6 +59,6 @@ TEST_CASE("TensorBoard gets loss, learning rate, norm and speed of each step and
   check("train/lr", steps, [](auto const& e) { return e.lr; });
   check("train/grad_norm", steps, [](auto const& e) { return e.grad_norm; });
   check("eval/loss", epochs, [](auto const& e) { return e.metrics.at("loss"); });
-  REQUIRE(seen.contains("train/tokens_per_second"));
-  CHECK(seen.at("train/tokens_per_second").size() == 6);
+  REQUIRE(seen.contains("train/examples_per_second"));
+  CHECK(seen.at("train/examples_per_second").size() == 6);
 }

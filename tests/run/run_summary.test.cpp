@@ -14,7 +14,8 @@ TEST_CASE("the summary of a preempted run says how to go on") {
   run.epoch = 2;
   run.epochs = 3;
   run.seconds = 2470.4;
-  run.tokens_per_second = 18430;
+  run.per_second = 18430;
+  run.unit = "images";
   run.train_loss = 2.31;
   run.best = {{"eval loss", 2.13, 1000}, {"bleu", 31.25, 800}};
   run.checkpoint = "workdir/ckpts/step_1200  (verified, 1.9 GB, saved in 1.2 s)";
@@ -25,7 +26,7 @@ TEST_CASE("the summary of a preempted run says how to go on") {
   CHECK(redco::summary_text(run) ==
         "== redco run summary ==================================================\n"
         "status   PREEMPTED (SIGTERM, SLURM job 4711)           exit 75, requeue me\n"
-        "steps    1200/5000  epoch 2/3   time 00:41:10   18.4k tok/s\n"
+        "steps    1200/5000  epoch 2/3   time 00:41:10   18.4k images/s\n"
         "loss     train 2.310   eval loss best 2.130 (step 1000)   bleu best 31.25 (step 800)\n"
         "ckpt     workdir/ckpts/step_1200  (verified, 1.9 GB, saved in 1.2 s)\n"
         "files    workdir/log.txt\n"
@@ -53,9 +54,9 @@ TEST_CASE("a run that failed before its first step has a summary too, with the w
 TEST_CASE("every exit code has a name of its own") {
   using redco::exit_code;
   std::set<std::string_view> names;
-  for (exit_code code : {exit_code::done, exit_code::missed, exit_code::usage, exit_code::data, exit_code::peer_lost,
-                         exit_code::internal, exit_code::io, exit_code::preempted, exit_code::rendezvous,
-                         exit_code::not_finite}) {
+  for (exit_code code :
+       {exit_code::done, exit_code::missed, exit_code::usage, exit_code::data, exit_code::peer_lost,
+        exit_code::internal, exit_code::io, exit_code::preempted, exit_code::rendezvous, exit_code::not_finite}) {
     names.insert(redco::status_name(code));
   }
   CHECK(names.size() == 10);

@@ -3,7 +3,9 @@
 #include <redco/run/signals.hpp>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
+#include <iterator>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,9 +27,9 @@ void earlier_information_handler(int number, siginfo_t* information, void*) {
 
 // The test library watches these signals too and would end the test: they do what they do by default meanwhile.
 struct default_signals {
-  struct sigaction before[3] = {};
+  struct sigaction before[std::size(redco::detail::stop_signal_numbers)] = {};
   default_signals() {
-    for (int index = 0; index < 3; ++index) {
+    for (std::size_t index = 0; index < std::size(before); ++index) {
       struct sigaction standard {};
       standard.sa_handler = SIG_DFL;
       ::sigaction(redco::detail::stop_signal_numbers[index], &standard, &before[index]);
@@ -36,7 +38,7 @@ struct default_signals {
   default_signals(default_signals const&) = delete;
   default_signals& operator=(default_signals const&) = delete;
   ~default_signals() {
-    for (int index = 0; index < 3; ++index) {
+    for (std::size_t index = 0; index < std::size(before); ++index) {
       ::sigaction(redco::detail::stop_signal_numbers[index], &before[index], nullptr);
     }
   }
@@ -47,7 +49,7 @@ template <class Body>
 int status_of_child(Body body) {
   pid_t const child = ::fork();
   if (child == 0) {
-    for (int number : {SIGINT, SIGTERM, SIGUSR1}) ::signal(number, SIG_DFL);
+    for (int number : redco::detail::stop_signal_numbers) ::signal(number, SIG_DFL);
     body();
     ::_exit(9);
   }
@@ -68,13 +70,14 @@ TEST_CASE("a signal sets a flag that names the first one") {
   CHECK(signals.requested() == SIGUSR1);
   CHECK(redco::signal_name(signals.requested()) == "SIGUSR1");
   CHECK(redco::signal_name(SIGINT) == "SIGINT");
+  CHECK(redco::signal_name(SIGHUP) == "SIGHUP");
   CHECK(redco::signal_name(SIGTERM) == "SIGTERM");
   CHECK(redco::signal_name(0).empty());
 }
 
 TEST_CASE("every watched signal is caught, and a new watch starts with no request") {
   default_signals quiet;
-  for (int number : {SIGINT, SIGTERM, SIGUSR1}) {
+  for (int number : redco::detail::stop_signal_numbers) {
     redco::stop_signals signals;
     CHECK(signals.requested() == 0);
     ::raise(number);
@@ -158,4 +161,23 @@ TEST_CASE("after the watch a signal does what it did before") {
   });
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGTERM);
+}
+
+TEST_CASE("a request that is answered, or whose watch is over, is not made a second time") {
+  int const status = status_of_child([] {
+    {
+      redco::stop_signals signals(0);
+      ::raise(SIGTERM);
+      signals.answered();
+      ::raise(SIGTERM);
+      ::raise(SIGHUP);
+    }
+    ::raise(SIGTERM);
+    redco::stop_signals again(100);
+    if (again.requested() != 0) ::_exit(8);
+    ::raise(SIGTERM);
+    if (again.requested() != SIGTERM) ::_exit(7);
+  });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 9);
 }

@@ -13,7 +13,7 @@ enum class exit_code : int {
   io = 74,          ///< reading or writing failed
   preempted = 75,   ///< saved after a signal: requeue
   rendezvous = 76,  ///< the ranks did not find each other
-  not_finite = 79,  ///< the loss is NaN or infinite
+  not_finite = 79,  ///< the loss, the gradient or a parameter is NaN or infinite
 };
 
 }  // namespace redco

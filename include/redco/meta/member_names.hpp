@@ -13,16 +13,16 @@ namespace redco {
 
 namespace detail {
 
-/// An object that is never made, for the addresses of its members.
+/// An object that is never made, for the addresses of its members; no constant, as not every type can be one.
 template <class T>
 union unmade {
   char none;
   T object;
   constexpr unmade() : none() {}
-  constexpr ~unmade() {}
+  ~unmade() {}
 };
 template <class T>
-inline constexpr unmade<T> example{};
+inline unmade<T> const example{};
 
 /// A class, because clang takes no plain pointer to a member as a template argument.
 template <class T>

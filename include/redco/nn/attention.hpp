@@ -29,7 +29,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
         scores(layer::scores(b.config())),
         sharers(static_cast<int>(std::max<std::int64_t>(1, b.shards() / b.template extent<KeyValueHeads>()))),
         mp_index(b.mp_index()),
-        dropout(static_cast<double>(b.template extent<Dropout>())),
+        dropout(b.template probability<Dropout>()),
         site(b.site()),
         cache_slot(b.cache_slot()) {
     projection_biases const biased = b.template extent<Bias>();

@@ -5,6 +5,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cstdint>
 #include <initializer_list>
@@ -27,6 +28,14 @@ class builder {
   template <auto Extent>
   auto extent() const {
     return of<Extent>(config_);
+  }
+
+  /// Of dropout. Errors: exit code 64 where it does not lie in [0, 1).
+  template <auto Probability>
+  double probability() const {
+    auto const p = static_cast<double>(extent<Probability>());
+    if (p >= 0 && p < 1) return p;
+    throw error(exit_code::usage, "dropout is " + std::to_string(p) + ": give a probability from 0 on and below 1");
   }
 
   int mp_index() const { return mp_index_; }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/layer/dropout.hpp>
 #include <redco/nn/kernel/dropout.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/dropout.hpp>
 
 #include <cstdint>
 
@@ -12,15 +12,15 @@ template <auto Probability, class X>
 struct module<dropout<Probability>, X> {
   template <class Config>
   explicit module(builder<Config>& b)
-      : probability(static_cast<double>(b.template extent<Probability>())), site(b.site()), mp_index(b.mp_index()) {}
+      : probability(b.template probability<Probability>()), site(b.site()), mp_index(b.mp_index()) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
     if (!ctx.pass().training || probability == 0) return x;
     std::int64_t const feature0 = is_feature_split<X> ? mp_index * x.local().size(-1) : 0;
     std::int64_t const position0 = is_token_split<X> ? mp_index * x.local().size(1) : 0;
-    return x.like(kernel::dropout(x.local(), probability, ctx.at(site), ctx.pass().first_row(x.local().size(0)), feature0,
-                                  position0));
+    return x.like(kernel::dropout(x.local(), probability, ctx.at(site), ctx.pass().first_row(x.local().size(0)),
+                                  feature0, position0));
   }
 
   double probability;

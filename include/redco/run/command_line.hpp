@@ -7,7 +7,7 @@ namespace redco {
 /// The command that started this process, quoted for a shell; a script that wraps it names itself in REDCO_COMMAND.
 std::string command_line();
 
-/// The command that continues the run: the same, resuming.
+/// The command that continues the run: the same, resuming, whatever it said of --resume before.
 std::string resume_command();
 
 }  // namespace redco

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <iostream>
 #include <mutex>
@@ -34,6 +35,9 @@ class console {
   bool terminal() const { return options_.terminal; }
   bool utf8() const { return options_.utf8; }
 
+  /// Whether something could not be written.
+  bool lost() const { return lost_; }
+
   /// Columns that a status line may use; the last one stays free, as some terminals wrap there.
   int width() const {
     int const columns = options_.columns();
@@ -55,6 +59,7 @@ class console {
   std::mutex mutex_;
   console_options options_;
   std::string status_;
+  std::atomic<bool> lost_ = false;
 };
 
 }  // namespace redco

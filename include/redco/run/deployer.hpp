@@ -3,7 +3,10 @@
 #include <redco/run/chosen_dtype.hpp>
 #include <redco/run/console.hpp>
 #include <redco/run/deployer_options.hpp>
+#include <redco/run/failure_history.hpp>
+#include <redco/run/last_words.hpp>
 #include <redco/run/run_log.hpp>
+#include <redco/run/run_place.hpp>
 #include <redco/run/signals.hpp>
 #include <redco/ckpt/workdir_lock.hpp>
 #include <redco/comm/ranks.hpp>
@@ -13,6 +16,8 @@
 #include <redco/diag/error.hpp>
 
 #include <chrono>
+#include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -23,7 +28,7 @@ namespace redco {
 /// The place where a program runs: its mesh of ranks, its workdir, its log and its signals. One per process at a time;
 /// trainer and predictor borrow it.
 ///
-/// Errors: exit code 64 for ranks that form no mesh.
+/// Errors: exit code 64 for options that cannot be meant.
 class deployer {
  public:
   explicit deployer(deployer_options options);
@@ -47,13 +52,32 @@ class deployer {
   /// The signal that asked for an orderly end, 0 if none did.
   int stop_requested() const { return signals_.requested(); }
 
-  /// Calls f(rank_context&) on one thread per rank; a rank's failure ends all with its cause.
+  /// The program has told its exit code: a signal that comes now is the request that it answers.
+  void stop_answered() const {
+    if (stop_requested() != 0) signals_.answered();
+  }
+
+  /// Failures of earlier runs here.
+  failure_history const& failures() const { return failures_; }
+
+  /// Calls f(rank_context&) on one thread per rank; a rank's failure ends all with its cause, which names the step.
   template <class F>
   void run(F&& f) {
     rank_options ranks;
     ranks.threads = options_.threads;
     ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(options_.deadline * 1000));
-    run_ranks(mesh_, ranks, std::forward<F>(f));
+    run_ranks(mesh_, ranks, [&f](rank_context& rank) {
+      last_words::rank_thread const thread(rank.rank);
+      try {
+        f(rank);
+      } catch (error const&) {
+        throw;
+      } catch (c10::Error const& e) {
+        throw error(exit_code::internal, run_place::here().text() + e.what_without_backtrace());
+      } catch (std::exception const& e) {
+        throw error(exit_code::internal, run_place::here().text() + e.what());
+      }
+    });
   }
 
  private:
@@ -63,6 +87,8 @@ class deployer {
   redco::console console_;
   std::optional<workdir_lock> lock_;
   run_log log_;
+  failure_history failures_;
+  last_words last_words_;
   stop_signals signals_;
 };
 

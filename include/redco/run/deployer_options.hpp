@@ -47,7 +47,7 @@ struct deployer_options {
   }
 };
 
-/// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it.
+/// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it, or any other option cannot be meant.
 mesh mesh_of(deployer_options const& o);
 
 }  // namespace redco

@@ -1,19 +1,20 @@
 #pragma once
 
-#include <redco/comm/rank_context.hpp>
-#include <redco/data/batches.hpp>
-#include <redco/data/sampler.hpp>
-#include <redco/diag/error.hpp>
-#include <redco/nn/network.hpp>
-#include <redco/pipeline/batch_of.hpp>
 #include <redco/run/fit_options.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/user_call.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/comm/rank_context.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/pipeline/batch_of.hpp>
+#include <redco/data/batches.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/diag/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -88,15 +89,15 @@ struct prediction {
   using type = std::monostate;
 };
 template <class Pipeline, class Net, class Example>
-  requires Pipeline::has_predict
-struct prediction<Pipeline, Net, Example> {
+requires Pipeline::has_predict struct prediction<Pipeline, Net, Example> {
   using batch = batch_of<Pipeline, Example>;
-  using result = std::remove_cvref_t<decltype(std::declval<Pipeline const&>().predict(
-      std::declval<Net const&>(), std::declval<batch const&>()))>;
+  using result = std::remove_cvref_t<decltype(std::declval<Pipeline const&>().predict(std::declval<Net const&>(),
+                                                                                      std::declval<batch const&>()))>;
   using type = decltype(detail::element_of(std::declval<result const&>(), 0));
 };
 
-/// The mean loss over `data`, dropout off: the same on every rank and mesh. Terms of it are given on rank 0.
+/// The mean loss over `data`, dropout off: the same on every rank and mesh. Terms of it are given on rank 0. Errors: exit
+/// code 79 where it is not finite.
 template <class Example, model M, class Pipeline>
 metric_map evaluated_loss(rank_context& rank, std::shared_ptr<network<M> const> const& net, Pipeline const& pipeline,
                           examples<Example> const& data, evaluation_place const& place,
@@ -108,6 +109,11 @@ metric_map evaluated_loss(rank_context& rank, std::shared_ptr<network<M> const> 
     }));
   });
   totals.reduce(rank);
+  if (!std::isfinite(totals.loss()))
+    throw error(exit_code::not_finite, "after step " + std::to_string(place.step) + ": the loss of the evaluation is " +
+                                           (std::isnan(totals.loss()) ? "NaN" : "infinite") +
+                                           "; this step is not saved. Lower the learning rate, clip gradients "
+                                           "(clip_norm) or look at the examples of the evaluation");
   metric_map metrics;
   for (auto const& [name, value] : totals.by_name()) metrics[name] = value;
   metrics["loss"] = totals.loss();

@@ -4,12 +4,15 @@
 #include <redco/data/gathered.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace redco {
 
@@ -36,6 +39,13 @@ class examples {
   }
 
   std::int64_t size() const { return size_; }
+
+  /// The first `count` examples, valid as long as these.
+  gathered<Example> first(std::int64_t count) const {
+    std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
+    std::iota(indices.begin(), indices.end(), 0);
+    return gather_(indices);
+  }
 
   /// The examples at `indices`, valid as long as these.
   gathered<Example> operator[](std::span<std::int64_t const> indices) const { return gather_(indices); }

@@ -2,6 +2,7 @@
 
 #include <redco/run/best_metrics.hpp>
 #include <redco/run/changed_settings.hpp>
+#include <redco/run/check_same_examples.hpp>
 #include <redco/run/checkpoint_room.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
@@ -9,12 +10,15 @@
 #include <redco/run/fit_report.hpp>
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/json_of_pairs.hpp>
+#include <redco/run/prefetch_scope.hpp>
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/run_config.hpp>
+#include <redco/run/run_place.hpp>
 #include <redco/run/run_recorder.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/run/training_step.hpp>
+#include <redco/run/unit_of.hpp>
 #include <redco/run/user_call.hpp>
 #include <redco/ckpt/checkpoint_names.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
@@ -26,7 +30,6 @@
 #include <redco/data/batch_step.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/data_position.hpp>
-#include <redco/data/gathered.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/json/impl/value.hpp>
 
@@ -35,7 +38,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -72,6 +74,13 @@ class fit_loop {
         load_start_(load_start),
         report_(report),
         best_(options.save_argmin, options.save_argmax) {}
+  fit_loop(fit_loop const&) = delete;
+  fit_loop& operator=(fit_loop const&) = delete;
+  ~fit_loop() {
+    if (!recorder_) return;
+    report_.files = recorder_->files();
+    report_.lost_rows = recorder_->lost();
+  }
 
   void run() {
     start();
@@ -122,7 +131,8 @@ class fit_loop {
     if (auto const text = smaller_rounds(*state_.net, options_.global_batch, options_.micro_batch, rank_.mesh.dp);
         !text.empty())
       where_.log().line(text);
-    recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_);
+    report_.unit = options_.unit.empty() ? unit_of<batch>() : options_.unit;
+    recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_, report_.unit);
     recorder_->save("config.json", run_config(options_.config, where_.dtype_choice()));
     record_best();
   }
@@ -160,11 +170,8 @@ class fit_loop {
 
   /// A few examples through evaluation, so that a mistake there shows before hours of training.
   void sanity_check() {
-    std::vector<std::int64_t> few(
-        static_cast<std::size_t>(std::min<std::int64_t>(options_.eval.size(), rank_.mesh.dp)));
-    for (std::size_t i = 0; i < few.size(); ++i) few[i] = static_cast<std::int64_t>(i);
-    auto const chosen = options_.eval[few];
-    measured(examples<Example>(chosen.span()));
+    auto const few = std::min<std::int64_t>(options_.eval.size(), rank_.mesh.dp);
+    measured(examples<Example>(options_.eval.first(few).span()));
   }
 
   /// Loss and metrics over `data`, the same on all ranks.
@@ -175,8 +182,8 @@ class fit_loop {
         predict_into(report_.slots(data.size(), rank_.world), rank_, state_.net, pipeline_, data, place(),
                      options_.length);
         if (first() && options_.metrics) {
-          auto const judged =
-              user_call("metrics", step_, [&] { return options_.metrics(every(data).span(), report_.outputs()); });
+          auto const judged = user_call(
+              "metrics", step_, [&] { return options_.metrics(data.first(data.size()).span(), report_.outputs()); });
           for (auto const& [name, value] : judged) metrics[name] = value;
         }
       }
@@ -188,17 +195,12 @@ class fit_loop {
 
   bool predicts() const { return options_.eval_predictions || options_.metrics; }
 
-  static gathered<Example> every(examples<Example> const& data) {
-    std::vector<std::int64_t> indices(static_cast<std::size_t>(data.size()));
-    std::iota(indices.begin(), indices.end(), 0);
-    return data[indices];
-  }
-
   evaluation_place place() const { return {options_.global_batch, options_.micro_batch, seed(), step_}; }
   std::uint64_t seed() const { return seed_.value_or(where_.options().seed); }
 
   void run_epoch() {
     examples<Example> const data = epoch_examples(position_.epoch);
+    check_same_examples(rank_.world, data.size(), position_.epoch);
     examples_ = data.size();
     sampler const order(data.size(), seed());
     batches const all(order, {options_.global_batch, options_.micro_batch, rank_.mesh.dp, rank_.dp_index()}, position_);
@@ -207,7 +209,7 @@ class fit_loop {
     if (options_.max_steps > 0) run_steps = std::min(run_steps, options_.max_steps);
     std::int64_t const done_before = steps_per_epoch - all.steps();
     auto source = prepared_batches<Example, batch>(pipeline_, data, all, order, position_.epoch, {seed(), step_},
-                                                   options_.length, options_.prefetch, detail::counting_in(rank_.memory));
+                                                   options_.length, options_.prefetch, prefetch_scope(rank_));
     if (first()) {
       report_.steps = run_steps;
       std::int64_t const here = std::min(steps_per_epoch, done_before + run_steps - step_);
@@ -230,6 +232,7 @@ class fit_loop {
 
   template <class Source>
   void run_step(Source& source, batch_step const& at, int epoch, std::int64_t run_steps, std::int64_t done_in_epoch) {
+    run_place::begin_step(step_);
     if (step_ == report_.measured_step) step_measure::begin(rank_);
     step_type step(state_, optimizer_, rank_);
     if (step_type::several && at.rounds > 1) step.refuse_micro_batches();
@@ -247,8 +250,8 @@ class fit_loop {
     preempted_ = result.stop;
     if (!first()) return;
     fit_event event{step_, epoch, result.loss, result.lr, result.grad_norm, {result.terms.begin(), result.terms.end()}};
-    recorder_->step(event, done_in_epoch, result.weight);
-    report_.after_step(event, recorder_->tokens_per_second());
+    recorder_->step(event, done_in_epoch, result.weight, at.global.size());
+    report_.after_step(event, recorder_->per_second());
     if (options_.on_step) user_call("on_step", step_ - 1, [&] { options_.on_step(event); });
   }
 
@@ -270,11 +273,7 @@ class fit_loop {
     }
     terms const loss =
         user_call("loss", step_, [&] { return detail::as_terms(pipeline_.loss(bound, prepared.batch), in.examples); });
-    if constexpr (step_type::several) {
-      step.add(loss);
-    } else {
-      step.add(loss.all.front().loss);
-    }
+    user_call("backward", step_, [&] { step.add(loss); });
   }
 
   metric_map evaluate(int epoch) {
@@ -282,8 +281,8 @@ class fit_loop {
     metric_map const metrics = measured(options_.eval);
     if (!first()) return metrics;
     if (predicts())
-      recorder_->save("outputs_epoch" + std::to_string(epoch) + ".json",
-                      json_of_pairs(every(options_.eval).span(), report_.outputs()));
+      recorder_->outputs(json_of_pairs(options_.eval.first(options_.eval.size()).span(), report_.outputs()), step_,
+                         epoch);
     recorder_->evaluation(metrics, step_, epoch);
     recorder_->resume_clock();
     return metrics;
@@ -321,6 +320,7 @@ class fit_loop {
   /// Three in a row end the run, and so does the `last` of a run, which nothing will make good.
   void save(std::vector<std::string> const& names, bool last = false) {
     if (saved_step_ == step_ && names.empty()) return;
+    state_.check_finite(step_);
     save_options to;
     to.workdir = where_.workdir();
     to.pointers = names;

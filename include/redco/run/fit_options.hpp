@@ -43,6 +43,7 @@ struct fit_options {
   std::int64_t global_batch = 8;  ///< examples of one update over all ranks
   std::int64_t micro_batch = 0;   ///< examples that a data-parallel shard computes at once; 0: all of its share
   int prefetch = 2;               ///< micro-batches collated ahead by a thread of each rank
+  std::string unit = {};          ///< what is counted per second, "tokens", "images" ...; empty: by the batch's members
 
   std::function<examples<Example>(int epoch)> train_of_epoch = {};  ///< instead of the same examples in every epoch
   length_of<Example> length = {};  ///< lets collate pad to the longest of the global batch
@@ -53,7 +54,7 @@ struct fit_options {
   bool eval_predictions = false;      ///< run predict on `eval` too, write outputs_epoch<i>.json; `metrics` implies it
   detail::hook<std::function<metric_map(std::span<Example const>, std::span<Output const>)>, Output> metrics = {};
   bool sanity_check = true;  ///< evaluate a few examples before training, so that a mistake there shows at once
-  /// Stop after so many evaluations (of this fit) without a better first metric of argmin, argmax; 0: never.
+  /// Stop after so many evaluations (of this fit) without a better first metric of argmin, argmax; 0: never. Needs `eval`.
   int patience = 0;
   /// End with the best checkpoint of that metric instead of the last state, however the run ends but by a signal; the
   /// evaluation is then its own.

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/ckpt/manifest.hpp>
-#include <redco/comm/group.hpp>
 #include <redco/run/fit_options.hpp>
 #include <redco/run/step_measure.hpp>
+#include <redco/ckpt/manifest.hpp>
+#include <redco/comm/group.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,12 +27,15 @@ class fit_report {
   /// The step (counted from 0) that is measured: the third.
   static constexpr std::int64_t measured_step = 2;
 
-  std::vector<step_measure> measures;  ///< of each rank in that step
-  std::string run;                       ///< one id for a run and all its resumptions
+  std::vector<step_measure> measures;           ///< of each rank in that step
+  std::string run;                              ///< one id for a run and all its resumptions
   std::map<std::string, std::string> settings;  ///< what the run was told
   std::int64_t first_step = 0, step = 0, steps = 0;
   int epoch = 0;
-  double loss = 0, tokens_per_second = 0;
+  double loss = 0, per_second = 0;
+  std::string unit = "tokens";               ///< what is counted per second
+  std::vector<std::filesystem::path> files;  ///< results and events that were written
+  std::int64_t lost_rows = 0;                ///< of metrics and events
   metric_map evaluation;
   std::map<std::string, manifest::best_value> best;
   std::filesystem::path checkpoint;
@@ -47,7 +50,7 @@ class fit_report {
     step = e.step;
     epoch = e.epoch;
     loss = e.loss;
-    tokens_per_second = rate;
+    per_second = rate;
   }
 
   /// One slot per example, made by rank 0, for all ranks to fill.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -24,13 +25,14 @@ struct metrics_row {
   double loss = 0;
   double learning_rate = 0;
   double grad_norm = 0;
-  double tokens_per_second = 0;
+  double per_second = 0;
+  std::string unit = "tokens";                            ///< what is counted per second
   std::vector<std::pair<std::string, double>> more = {};  ///< further metrics, by name
 };
 
 /// `metrics.jsonl`: one JSON object per step,
-/// `{"step":1,"loss":5.5,"lr":3e-04,"grad_norm":0.8,"tokens_per_second":1200}`, handed to the system before the call
-/// returns. Numbers are the shortest that read back as the same double. Failures are counted and never stop a run.
+/// `{"step":1,"loss":5.5,"lr":3e-04,"grad_norm":0.8,"tokens_per_second":1200}`, and one per evaluation behind its step's,
+/// `{"step":1,"epoch":0,"eval/loss":5.4}`, handed to the system before the call returns. Numbers are the shortest that read back as the same double. Failures are counted and never stop a run.
 /// Thread-safe.
 class metrics_log {
  public:
@@ -50,8 +52,17 @@ class metrics_log {
     add("loss", row.loss);
     add("lr", row.learning_rate);
     add("grad_norm", row.grad_norm);
-    add("tokens_per_second", row.tokens_per_second);
+    add(row.unit + "_per_second", row.per_second);
     for (auto const& [name, value] : row.more) add(name, value);
+    std::scoped_lock lock(mutex_);
+    file_.append(text + "}\n");
+  }
+
+  /// The row of an evaluation after `step` updates.
+  void write_evaluation(std::int64_t step, int epoch, std::map<std::string, double> const& metrics) {
+    std::string text = "{\"step\":" + std::to_string(step) + ",\"epoch\":" + std::to_string(epoch);
+    for (auto const& [name, value] : metrics)
+      text += "," + detail::json_string("eval/" + name) + ":" + detail::json_number(value);
     std::scoped_lock lock(mutex_);
     file_.append(text + "}\n");
   }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/run/examples.hpp>
-#include <redco/tensor/memory_counter.hpp>
+#include <redco/run/run_place.hpp>
 #include <redco/pipeline/collate_info.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/prefetch.hpp>
@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -30,18 +29,6 @@ struct collate_settings {
   std::int64_t first_step = 0;  ///< update number of the batches' step 0
 };
 
-namespace detail {
-
-/// What a rank's prefetch thread does first, so that its memory counts as the rank's.
-inline std::function<void()> counting_in(std::shared_ptr<memory_counter> const& memory) {
-  return [memory] {
-    thread_local std::optional<memory_counter::scope> counting;
-    counting.emplace(memory);
-  };
-}
-
-}  // namespace detail
-
 /// The examples of one rank's micro-batches, collated in order by a thread of the rank, at most `depth` ahead.
 template <class Example, class Batch, class Pipeline>
 prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examples<Example> const& data,
@@ -58,13 +45,14 @@ prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examp
     for (Example const& example : chosen.span()) result = std::max(result, length(example));
     return result;
   };
-  auto const produce = [&pipeline, &data, &from, settings, longest](std::int64_t i) {
+  auto const produce = [&pipeline, &data, &from, settings, longest, ahead = depth > 0](std::int64_t i) {
     micro_batch place = from[i];
     collate_info info;
     info.longest = longest(place.step);
     info.first_example = place.first_example;
     info.seed = settings.seed;
     info.step = static_cast<std::uint64_t>(settings.first_step + place.step);
+    if (ahead) run_place::here().step = settings.first_step + place.step;
     auto const chosen = data[place.examples];
     return prepared_batch<Batch>{std::move(place), pipeline.collate(chosen.span(), info)};
   };

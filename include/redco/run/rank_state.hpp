@@ -1,17 +1,20 @@
 #pragma once
 
 #include <redco/ckpt/state_part.hpp>
-#include <redco/comm/rank_context.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/optim/make_segment.hpp>
 #include <redco/optim/norm_range.hpp>
 #include <redco/optim/segment.hpp>
+#include <redco/optim/squared_norm.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/shard/placed.hpp>
 #include <redco/optimizer/decay_all.hpp>
 #include <redco/optimizer/state_slots.hpp>
-#include <redco/shard/placed.hpp>
+#include <redco/diag/error.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -47,13 +50,25 @@ class rank_state {
       std::size_t const at = s.offset < store.decayed() ? 0 : 1;
       std::int64_t const begin = at == 0 ? 0 : store.decayed();
       for (int i = 0; i < slots_.size(); ++i) {
-        at::Tensor const slot = segments[at].slots[static_cast<std::size_t>(i)]
+        at::Tensor const slot = segments[at]
+                                    .slots[static_cast<std::size_t>(i)]
                                     .narrow(0, s.offset - begin, s.master.numel())
                                     .view(s.master.sizes());
         all.push_back(part("optimizer." + std::string(slots_[i]) + "." + s.name, s, slot));
       }
     }
     return all;
+  }
+
+  /// Errors: exit code 79 with the name of a parameter that is not finite, after `step` updates. One pass over memory.
+  void check_finite(std::int64_t step) const {
+    norm_range const all{0, store.masters().numel(), 1};
+    if (std::isfinite(squared_norm(store.masters(), {&all, 1}))) return;
+    for (stored_parameter const& s : store.parameters())
+      if (!at::isfinite(s.master).all().item<bool>())
+        throw error(exit_code::not_finite, "step " + std::to_string(step) + ": the parameter " + s.name +
+                                               " is not finite; it is not saved. Lower the learning rate or the weight "
+                                               "decay and resume from the checkpoint before");
   }
 
   /// The parameters alone, in the precision in which they are updated.
@@ -70,8 +85,8 @@ class rank_state {
  public:
   parameter_store store;
   std::shared_ptr<network<M> const> net;
-  std::vector<segment> segments;         ///< with weight decay, without
-  std::vector<norm_range> norm_ranges;   ///< over the flat gradient
+  std::vector<segment> segments;        ///< with weight decay, without
+  std::vector<norm_range> norm_ranges;  ///< over the flat gradient
 
  private:
   void add_segment(Optimizer const& optimizer, std::int64_t begin, std::int64_t end, bool decay) {

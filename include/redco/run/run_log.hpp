@@ -3,6 +3,7 @@
 #include <redco/run/console.hpp>
 #include <redco/run/detail/append_file.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +18,7 @@ namespace redco {
 
 /// The log of a run: lines on the console and, with their time (UTC), at the end of a file, which every line has
 /// reached before the call returns. A line that the file cannot take is counted, the first one told on the console;
-/// logging never stops a run. Thread-safe.
+/// logging never stops a run. The file says once that the console takes nothing more. Thread-safe.
 class run_log {
  public:
   using clock_function = std::function<std::chrono::system_clock::time_point()>;
@@ -64,6 +65,7 @@ class run_log {
   std::string early_;  ///< lines from before there was a file
   std::int64_t warnings_ = 0;
   std::int64_t lost_ = 0;
+  std::atomic<bool> console_told_ = false;
 };
 
 }  // namespace redco

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,11 +23,13 @@ namespace redco {
 /// stop a run; they are counted.
 class run_recorder {
  public:
-  run_recorder(console& where, run_log& log, std::filesystem::path workdir, std::int64_t steps_done);
+  /// `unit` is what is counted per second: tokens by the loss' weights, all else by examples.
+  run_recorder(console& where, run_log& log, std::filesystem::path workdir, std::int64_t steps_done, std::string unit);
 
   void begin_epoch(int epoch, int epochs, std::int64_t steps, std::int64_t done, std::int64_t run_left);
 
-  void step(fit_event const& e, std::int64_t done_in_epoch, double weight);
+  /// A step over `examples`, whose loss weighed `weight`.
+  void step(fit_event const& e, std::int64_t done_in_epoch, double weight, std::int64_t examples);
 
   /// An evaluation is no training time.
   void resume_clock() { last_ = clock::now(); }
@@ -37,11 +40,18 @@ class run_recorder {
   /// Writes a results file; a failure is a warning.
   void save(std::string const& name, json_value const& results);
 
-  void text(std::string const& tag, std::string const& content, std::int64_t step);
+  /// Writes outputs_epoch<i>.json: `outputs` is [{"example": ..., "output": ...}, ...]. The first texts among them become
+  /// samples in TensorBoard.
+  void outputs(json_value const& outputs, std::int64_t step, int epoch);
 
   ~run_recorder();
 
-  double tokens_per_second() const { return total_seconds_ > 0 ? total_weight_ / total_seconds_ : 0; }
+  double per_second() const { return total_seconds_ > 0 ? total_items_ / total_seconds_ : 0; }
+
+  /// Results and events that were written.
+  std::vector<std::filesystem::path> files() const;
+
+  /// Rows and events that were not.
   std::int64_t lost() const { return metrics_.lost() + events_.lost(); }
 
  private:
@@ -52,9 +62,10 @@ class run_recorder {
   progress bar_;
   metrics_log metrics_;
   event_writer events_;
+  std::string unit_;
+  std::set<std::filesystem::path> saved_;
   clock::time_point last_ = clock::now();
-  std::int64_t items_ = 0;
-  double rate_ = 0, total_weight_ = 0, total_seconds_ = 0;
+  double items_ = 0, total_items_ = 0, total_seconds_ = 0;
 };
 
 }  // namespace redco

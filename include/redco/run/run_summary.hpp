@@ -26,15 +26,16 @@ struct run_summary {
   std::int64_t epoch = 0;
   std::int64_t epochs = 0;
   double seconds = 0;
-  double tokens_per_second = 0;
+  double per_second = 0;
+  std::string unit = "tokens";  ///< what is counted per second
   std::optional<double> train_loss = {};
   std::vector<best_metric> best = {};
   std::string checkpoint = {};          ///< "run/ckpts/step_1200  (verified, 1.9 GB, saved in 1.2 s)"
-  std::vector<std::string> files = {};  ///< written by the run
+  std::vector<std::string> files = {};  ///< of the run, those that are there
   std::vector<std::string> lines = {};  ///< whole lines of their own: "held-out loss 2.04 nats per byte (bound 2.1)"
   std::int64_t warnings = 0;
   std::int64_t lost_lines = 0;  ///< log lines, rows and events that no file took
-  std::string resume = {};      ///< the exact command
+  std::string resume = {};      ///< the exact command; empty where going on makes no sense
 };
 
 /// What an exit code is called in a summary, with what to do about it.

@@ -15,6 +15,7 @@
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/shared_weights.hpp>
 #include <redco/optim/optimizer.hpp>
+#include <redco/report/plan_text.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
@@ -24,6 +25,8 @@
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
+#include <redco/optimizer/check_rates.hpp>
+#include <redco/options/to_json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -34,6 +37,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -118,6 +122,7 @@ class trainer {
     where_.run([&](rank_context& rank) {
       auto const& state = states_[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before save_model");
+      state->check_finite(summary_.step);
       redco::save_model(directory, stored_names<M>::names, state->master_parts(), rank.world, options);
     });
   }
@@ -132,6 +137,7 @@ class trainer {
   /// Prints the end summary. Called last, whatever happened.
   void print_summary() {
     summary_.warnings = where_.log().warnings();
+    where_.stop_answered();
     where_.log().line(summary_text(summary_));
   }
 
@@ -150,6 +156,7 @@ class trainer {
     s = {};
     s.epochs = options.epochs;
     try {
+      log_start(options.config);
       examples<example> const data(std::forward<Range>(train));
       check(data.size(), options);
       report.settings = settings_of(model_, optimizer_, options, where_.compute());
@@ -199,6 +206,13 @@ class trainer {
         throw error(exit_code::usage, std::string(name) + " is " + std::to_string(value) + ": give 0 or more");
     std::int64_t const known = options.train_of_epoch ? 1 : size;
     batches(sampler(known), {options.global_batch, options.micro_batch, where_.mesh().dp, 0});
+    check_rates(optimizer_);
+    if (options.patience > 0 && options.eval.size() == 0)
+      throw error(exit_code::usage, "patience is " + std::to_string(options.patience) +
+                                        " and there is no evaluation to be patient with: give eval, or patience 0");
+    if (options.patience > 0 && options.save_argmin.empty() && options.save_argmax.empty())
+      throw error(exit_code::usage, "patience is " + std::to_string(options.patience) +
+                                        " and no metric is watched: name one in save_argmin or save_argmax");
     if (!Pipeline::has_predict && (options.eval_predictions || options.metrics))
       throw error(exit_code::usage,
                   "eval_predictions and metrics need a prediction: add redco::predict(f) to the pipeline");
@@ -209,6 +223,15 @@ class trainer {
     if (!fresh && options.frozen != frozen_)
       throw error(exit_code::usage, "another fit of this trainer froze other parameters: make a new trainer");
     frozen_ = options.frozen;
+  }
+
+  /// What log.txt holds of a run besides its lines: options, plan, and what failed here before.
+  void log_start(std::string const& config) {
+    run_log& log = where_.log();
+    log.quiet_line("options " + options::to_json(where_.options()) + (config.empty() ? "" : "\nconfig " + config));
+    log.quiet_line("plan: mesh " + std::to_string(plan_.mesh.dp) + "x" + std::to_string(plan_.mesh.mp) + ", " +
+                   std::string(name_of(where_.compute())) + "\n" + plan_text(plan_));
+    if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);
   }
 
   void fail(exit_code code, std::string const& reason) {
@@ -223,16 +246,32 @@ class trainer {
     s.step = report.step;
     s.steps = report.steps;
     s.epoch = report.epoch + 1;
-    s.tokens_per_second = report.tokens_per_second;
+    s.per_second = report.per_second;
+    s.unit = report.unit;
     if (report.step > report.first_step) s.train_loss = report.loss;
     for (auto const& [name, value] : report.best) s.best.push_back({"eval " + name, value.value, value.step});
     s.checkpoint = report.checkpoint.string();
-    for (char const* const name : {"log.txt", "metrics.jsonl", "config.json"})
-      s.files.push_back((where_.workdir() / name).string());
-    s.lost_lines = where_.log().lost();
-    s.resume = resume_command();
+    std::vector<std::filesystem::path> files = {where_.workdir() / "log.txt", where_.workdir() / "metrics.jsonl"};
+    files.insert(files.end(), report.files.begin(), report.files.end());
+    std::error_code ignored;
+    for (auto const& file : files)
+      if (std::filesystem::is_regular_file(file, ignored)) s.files.push_back(file.string());
+    s.lost_lines = where_.log().lost() + report.lost_rows;
+    note_failure(report.steps > 0, report.step + 1);
     evaluation_ = report.evaluation;
     measures_ = report.measures;
+  }
+
+  /// Whether a failure came in a step is told by `in_step`. The command to resume is given where the same command can go
+  /// further: not behind a wrong option, and not where the same step would give the same number that is not finite.
+  void note_failure(bool in_step, std::int64_t step) {
+    run_summary& s = summary_;
+    bool const ended = s.code == exit_code::done || s.code == exit_code::missed;
+    bool const refused = s.code == exit_code::usage || s.code == exit_code::not_finite;
+    if (!ended && !refused && !s.checkpoint.empty()) s.resume = resume_command();
+    if (ended) where_.failures().clear();
+    if (in_step && !ended && s.code != exit_code::usage && s.code != exit_code::preempted)
+      where_.failures().add(step, s.reason);
   }
 
   deployer& where_;

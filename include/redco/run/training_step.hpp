@@ -58,17 +58,18 @@ class training_step {
         "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
   }
 
-  /// Backward of one micro-batch's loss. A loss of several terms takes one micro-batch per step.
-  void add(terms const& loss) requires Several {
+  /// Backward of one micro-batch's loss. A loss of several terms takes one micro-batch per step. Errors: exit code 70 for a
+  /// loss that no trained parameter has a part in.
+  void add(terms const& loss) {
     totals_.add(loss);
-    add_several(loss);
+    if constexpr (Several) {
+      add_several(loss);
+    } else {
+      backward(loss.all.front().loss.sum);
+    }
     check_storage();
   }
-  void add(mean const& loss) requires(!Several) {
-    totals_.add({{{"loss", loss, 1}}});
-    loss.sum.backward();
-    check_storage();
-  }
+  void add(mean const& loss) requires(!Several) { add(terms{{{"loss", loss, 1}}}); }
 
   /// The round of micro-batches that is added next.
   void meet(replica_round const& round) { round_ = round; }
@@ -79,7 +80,7 @@ class training_step {
   }
 
   /// Sums over the ranks, clips, updates: what every rank calls, with or without examples. Errors: exit code 79 when
-  /// the loss or the gradient is not finite; nothing is updated then.
+  /// the loss or the gradient is not finite, 64 when the learning rate is none; nothing is updated then.
   step_result finish(std::int64_t step, std::int64_t run_steps, bool stop) {
     step_result result;
     result.stop = totals_.reduce(rank_, stop);
@@ -96,6 +97,9 @@ class training_step {
     result.grad_norm = gradient_norm(square, rank_.mp, divisor);
     if (!std::isfinite(result.grad_norm)) fail_not_finite("gradient norm", result.grad_norm, step);
     result.lr = learning_rate_at(optimizer_, step, run_steps);
+    if (!(result.lr >= 0 && std::isfinite(result.lr)))
+      throw error(exit_code::usage, "step " + std::to_string(step + 1) + ": the schedule gives the learning rate " +
+                                        std::to_string(result.lr) + ": give a finite number from 0 on");
     double const scale = clip_factor(result.grad_norm, clip_norm(optimizer_)) / divisor;
     for (segment& s : state_.segments)
       if (s.param.numel() > 0) update(optimizer_, s, result.lr, step + 1, scale);
@@ -121,7 +125,16 @@ class training_step {
       at::Tensor const share = one.sum * (counts[i] > 0 ? factor / counts[i] : 0.0);
       total = total.defined() ? total + share : share;
     }
-    total.backward();
+    backward(total);
+  }
+
+  static void backward(at::Tensor const& loss) {
+    if (!loss.requires_grad())
+      throw error(
+          exit_code::internal,
+          "the loss has no gradient: no trained parameter has a part in it, or it was detached (item(), detach(), "
+          "NoGradGuard, whole-number types); compute it from what the network returns");
+    loss.backward();
   }
 
   /// backward() with a recorded graph replaces `.grad`; then the flat gradient would silently stay zero.

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <redco/diag/error.hpp>
+#include <redco/run/run_place.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -17,6 +18,7 @@ decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
   auto const failure = [&](exit_code code, std::string const& message) {
     return error(code, "step " + std::to_string(step + 1) + ", in " + function + ": " + message);
   };
+  in_user_function const here(function, step);
   try {
     return std::forward<F>(f)();
   } catch (error const& e) {

@@ -52,6 +52,16 @@ void assign(entry& e, provenance source, std::string const& where, option_value 
   e.source = source;
 }
 
+/// What config.json could not hold is refused where it comes in.
+inline void refuse_other_than_utf8(entry const& e, std::vector<std::string> const& texts) {
+  try {
+    json_text(option_value(texts));
+  } catch (error const&) {
+    throw error(exit_code::usage,
+                e.flag + ": its value is not UTF-8; rename the file, or set a locale that ends in UTF-8");
+  }
+}
+
 inline void apply_file(std::vector<entry>& entries, std::string const& path) {
   json_value const config = read_json(path);
   if (!config.is_object()) {
@@ -95,6 +105,7 @@ REDCO_INLINE void apply(std::vector<entry>& entries, int argc, char const* const
   if (line.config) apply_file(entries, *line.config);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (line.texts[i].empty()) continue;
+    refuse_other_than_utf8(entries[i], line.texts[i]);
     assign(entries[i], provenance::flag, entries[i].flag, line.texts[i],
            [&](option_value const&) { entries[i].read_texts(line.texts[i]); });
   }

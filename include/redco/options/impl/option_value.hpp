@@ -2,6 +2,7 @@
 
 #include <redco/options/detail/option_value.hpp>
 
+#include <redco/json/dump.hpp>
 #include <redco/json/impl/value.hpp>
 #include <redco/config.hpp>
 
@@ -30,7 +31,7 @@ REDCO_INLINE std::string json_text(option_value const& value) {
         } else if constexpr (std::is_same_v<T, foreign>) {
           return held.json;
         } else {
-          return json_value(held).dump();
+          return dump_json(json_value(held));
         }
       },
       value);

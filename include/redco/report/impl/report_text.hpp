@@ -5,6 +5,7 @@
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
 #include <redco/report/memory_lines.hpp>
+#include <redco/report/plan_text.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/config.hpp>
 
@@ -15,23 +16,7 @@ namespace redco {
 REDCO_INLINE std::string report_text(shard_report const& r) {
   using detail::padded;
   using detail::padded_left;
-  std::size_t name = 9, logical = 7, local = 7, split = 5;
-  for (entry const& e : r.plan.entries) {
-    name = std::max(name, e.fact.name.size + detail::copies_text(e).size());
-    logical = std::max(logical, detail::extents_text(e.fact.shape).size());
-    local = std::max(local, detail::extents_text(e.local()).size());
-    split = std::max(split, detail::split_text(e).size());
-  }
-  std::string text = "plan: " + detail::run_text(r) + "\n";
-  auto const row = [&](std::string const& a, std::string const& b, std::string const& c, std::string const& d,
-                       std::string_view e) {
-    text += "  " + padded(a, name) + "  " + padded(b, logical) + "  " + padded(c, local) + "  " + padded(d, split) +
-            "  " + std::string(e) + "\n";
-  };
-  row("parameter", "logical", "on rank", "split", "because");
-  for (entry const& e : r.plan.entries)
-    row(std::string(e.fact.name.view()) + detail::copies_text(e), detail::extents_text(e.fact.shape),
-        detail::extents_text(e.local()), detail::split_text(e), sentence_of(e.fact.why));
+  std::string text = "plan: " + detail::run_text(r) + "\n" + plan_text(r.plan);
 
   memory const& m = r.cost.memory;
   text += "bytes of one rank\n";

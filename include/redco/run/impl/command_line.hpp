@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace redco {
 
@@ -37,14 +40,40 @@ REDCO_INLINE std::string command_line() {
   return text;
 }
 
-REDCO_INLINE std::string resume_command() {
-  std::string command = command_line();
-  std::size_t const at = command.find(" --resume ");
-  if (at != std::string::npos) {
-    std::size_t const end = command.find(' ', at + 10);
-    command.erase(at, end == std::string::npos ? end : end - at);
+namespace detail {
+
+/// The words of a shell's command, quotes kept.
+inline std::vector<std::string> shell_words(std::string const& command) {
+  std::vector<std::string> found(1);
+  char quote = 0;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    char const c = command[i];
+    if (quote == 0 && c == ' ') {
+      if (!found.back().empty()) found.emplace_back();
+      continue;
+    }
+    found.back() += c;
+    if (c == '\\' && quote != '\'' && i + 1 < command.size()) {
+      found.back() += command[++i];
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    }
   }
-  return command + " --resume auto";
+  return found;
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::string resume_command() {
+  std::string command;
+  bool skip = false;
+  for (std::string const& word : detail::shell_words(command_line())) {
+    bool const value = std::exchange(skip, word == "--resume");
+    if (!value && !skip && !word.starts_with("--resume=")) command += word + " ";
+  }
+  return command + "--resume auto";
 }
 
 }  // namespace redco

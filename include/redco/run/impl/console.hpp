@@ -58,6 +58,7 @@ REDCO_INLINE void console::write(std::string_view text) {
   options_.out->clear();
   options_.out->write(text.data(), static_cast<std::streamsize>(text.size()));
   options_.out->flush();
+  if (!*options_.out) lost_ = true;
 }
 
 }  // namespace redco

@@ -12,13 +12,17 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       mesh_(mesh_of(options_)),
       dtype_(choose_dtype(options_.dtype)),
       console_(standard_console(options_.quiet)),
-      log_(console_) {}
+      log_(console_),
+      failures_(options_.workdir) {
+  let_writes_fail();
+}
 
 REDCO_INLINE void deployer::claim_workdir() {
   if (lock_) return;
   checkpoint_room::check_folder(options_.workdir);
   lock_.emplace(options_.workdir);
   log_.open(options_.workdir / "log.txt");
+  last_words_.keep(options_.workdir / "log.txt", failures_.file());
   log_.line(dtype_text(dtype_));
 }
 

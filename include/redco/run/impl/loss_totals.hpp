@@ -5,6 +5,8 @@
 #include <redco/comm/collective_label.hpp>
 #include <redco/config.hpp>
 
+#include <cmath>
+
 namespace redco {
 
 REDCO_INLINE void loss_totals::check(terms const& loss) {
@@ -29,7 +31,9 @@ REDCO_INLINE void loss_totals::add(terms const& loss) {
 }
 
 REDCO_INLINE bool loss_totals::reduce(rank_context& rank, bool flag) {
-  if (rank.mp_index() != 0) sums_ = {};  // every shard of a replica holds the same: one of them speaks
+  // Every shard of a replica holds the same: one of them speaks, the others only of what is not finite.
+  if (rank.mp_index() != 0)
+    for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;
   sums_.back() = flag ? 1 : 0;
   collective_label const label("loss");
   rank.world.all_reduce(at::from_blob(sums_.data(), {static_cast<std::int64_t>(sums_.size())}, at::kDouble));

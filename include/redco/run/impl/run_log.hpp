@@ -25,6 +25,12 @@ REDCO_INLINE void run_log::open(std::filesystem::path const& file) {
 REDCO_INLINE void run_log::line(std::string_view text) {
   console_->print(text);
   to_file(text);
+  if (!console_->lost() || console_told_.exchange(true)) return;
+  {
+    std::scoped_lock lock(mutex_);
+    ++warnings_;
+  }
+  to_file("warning: the console cannot be written (a closed pipe, a full disk); the run goes on, its lines are here");
 }
 
 REDCO_INLINE void run_log::warning(std::string_view text) {

@@ -31,7 +31,7 @@ REDCO_INLINE std::string summary_text(run_summary const& run) {
   std::string steps = of(run.step, run.steps);
   if (run.epoch > 0) steps += "  epoch " + of(run.epoch, run.epochs);
   steps += "   time " + detail::clock_text(run.seconds, true);
-  if (run.tokens_per_second > 0) steps += "   " + detail::count_text(run.tokens_per_second) + " tok/s";
+  if (run.per_second > 0) steps += "   " + detail::count_text(run.per_second) + " " + run.unit + "/s";
   line("steps", steps);
 
   std::string losses = run.train_loss ? "train " + detail::short_text(*run.train_loss, 4) : "";

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/optimizer/clip_norm.hpp>
+#include <redco/optimizer/learning_rate.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cmath>
+#include <string>
+
+namespace redco {
+
+/// What of an optimizer can be seen to be wrong before the first step. Errors: exit code 64 for a learning rate or a
+/// clip_norm that is negative or not finite.
+template <class Description>
+void check_rates(Description const& description) {
+  auto const check = [](char const* name, double value) {
+    if (!(value >= 0 && std::isfinite(value)))
+      throw error(exit_code::usage,
+                  std::string(name) + " is " + std::to_string(value) + ": give a finite number from 0 on");
+  };
+  check("clip_norm", clip_norm(description));
+  if constexpr (requires { learning_rate(description.lr); }) {
+    learning_rate const lr(description.lr);
+    for (double const rate : {lr.peak, lr.start, lr.floor}) check("the learning rate", rate);
+  }
+}
+
+}  // namespace redco

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string_view>
+
+namespace redco {
+
+/// What a run counts per second, by what its batches hold: "tokens" for `input_ids` or `decoder_ids`, "images" for
+/// `images`, `image` or `pixel_values`, else "examples".
+template <class Batch>
+constexpr std::string_view unit_of() {
+  if constexpr (
+      requires(Batch const& b) { b.input_ids; } || requires(Batch const& b) { b.decoder_ids; })
+    return "tokens";
+  else if constexpr (
+      requires(Batch const& b) { b.images; } || requires(Batch const& b) { b.image; } ||
+      requires(Batch const& b) { b.pixel_values; })
+    return "images";
+  else
+    return "examples";
+}
+
+}  // namespace redco

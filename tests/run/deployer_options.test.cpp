@@ -1,0 +1,52 @@
+#include "training.hpp"
+
+#include <redco/run/deployer_options.hpp>
+
+#include <limits>
+#include <string>
+
+namespace {
+
+std::string refusal(redco::deployer_options const& o) {
+  try {
+    redco::mesh_of(o);
+  } catch (redco::error const& e) {
+    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("options that cannot be meant are refused by name, with what to give") {
+  for (double const seconds : {0.0, -1.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    redco::deployer_options o;
+    o.deadline = seconds;
+    CHECK(refusal(o).starts_with("64 --deadline "));
+  }
+  for (int const threads : {-1, 100000}) {
+    redco::deployer_options o;
+    o.threads = threads;
+    CHECK(refusal(o).starts_with("64 --threads " + std::to_string(threads)));
+  }
+  for (redco::mesh const m : {redco::mesh{20000, 1}, {100000, 100000}, {0, 1}, {1, -1}}) {
+    redco::deployer_options o;
+    o.mesh = m;
+    CHECK(refusal(o).starts_with("64 --mesh "));
+  }
+  redco::deployer_options o;
+  o.ranks = 20000;
+  CHECK(refusal(o).starts_with("64 --mesh 20000x1"));
+}
+
+TEST_CASE("the ends of what is allowed are allowed") {
+  redco::deployer_options o;
+  o.mesh = redco::mesh{512, 2};
+  o.threads = 1;
+  o.deadline = 0.001;
+  CHECK(refusal(o) == "accepted");
+  o.deadline = 1e8;
+  CHECK(refusal(o) == "accepted");
+  o.threads = 2;
+  CHECK(refusal(o).starts_with("64 --threads 2 on each of 1024 ranks"));
+}

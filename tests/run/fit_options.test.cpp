@@ -1,0 +1,109 @@
+#include "mlp.hpp"
+
+#include <redco/run/run_place.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/optimizer/scheduled.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <string>
+
+namespace fit_options_test {
+
+using run_test::fit_mlp;
+using run_test::in;
+using run_test::mentions;
+using run_test::mlp_options;
+using run_test::outcome;
+
+struct dropping_config {
+  std::int64_t hidden = 12;
+  double dropout = 0;
+};
+struct dropping {
+  static constexpr auto hidden = &dropping_config::hidden;
+  using net = redco::sequential<redco::named<"up", redco::linear<5, hidden>>, redco::dropout<&dropping_config::dropout>,
+                                redco::named<"down", redco::linear<hidden, 3>>>;
+  dropping_config config;
+};
+
+TEST_CASE("rates that cannot be meant are refused before any work") {
+  struct {
+    redco::adamw optimizer;
+    char const* what;
+  } const cases[] = {{{.lr = -0.1}, "the learning rate is -0.1"},
+                     {{.lr = std::nan("")}, "the learning rate is nan"},
+                     {{.lr = redco::cosine{.peak = 0.1, .floor = -1}}, "the learning rate is -1"},
+                     {{.lr = 0.1, .clip_norm = -1}, "clip_norm is -1"},
+                     {{.lr = 0.1, .clip_norm = HUGE_VAL}, "clip_norm is inf"}};
+  for (auto const& one : cases) {
+    INFO(one.what);
+    temporary_folder folder;
+    outcome const run = fit_mlp(in(folder.path, {2, 1}), {}, 13, {}, {}, one.optimizer);
+    CHECK(run.code == 64);
+    CHECK(mentions(run, one.what));
+    CHECK(run.losses.empty());
+  }
+}
+
+TEST_CASE("a schedule that gives no rate is refused at its step") {
+  temporary_folder folder;
+  auto const falls = [](std::int64_t step, std::int64_t) { return step < 2 ? 0.01 : -0.01; };
+  outcome const run = fit_mlp(in(folder.path, {2, 1}), {}, 30, {}, {}, {.lr = falls});
+  CHECK(run.code == 64);
+  CHECK(mentions(run, "step 3: the schedule gives the learning rate -0.01"));
+  CHECK(run.losses.size() == 2);
+}
+
+TEST_CASE("a dropout of 1, or below 0, is refused, and what lies between is not") {
+  auto const code = [](double dropout) {
+    temporary_folder folder;
+    outcome const run = run_test::fit(in(folder.path), dropping{{.dropout = dropout}}, run_test::mlp_pipeline(),
+                                      run_test::numbers(9), {});
+    if (run.code != 0) CHECK(mentions(run, "dropout is " + std::to_string(dropout)));
+    return run.code;
+  };
+  CHECK(code(1) == 64);
+  CHECK(code(-0.5) == 64);
+  CHECK(code(std::nan("")) == 64);
+  CHECK(code(0.9) == 0);
+}
+
+TEST_CASE("patience without an evaluation, or without a metric, is refused by name") {
+  temporary_folder folder;
+  mlp_options o;
+  o.patience = 3;
+  outcome const blind = fit_mlp(in(folder.path), o);
+  CHECK(blind.code == 64);
+  CHECK(mentions(blind, "patience is 3"));
+  CHECK(mentions(blind, "eval"));
+  o.eval = run_test::numbers(3);
+  CHECK(fit_mlp(in(folder.path), o).code == 0);
+  o.save_argmin = {};
+  outcome const nothing_watched = fit_mlp(in(folder.path), o);
+  CHECK(nothing_watched.code == 64);
+  CHECK(mentions(nothing_watched, "save_argmin"));
+}
+
+TEST_CASE("ranks that are given different numbers of examples are told at once") {
+  for (redco::mesh const mesh : {redco::mesh{2, 1}, {1, 2}}) {
+    temporary_folder folder;
+    mlp_options o;
+    o.global_batch = 4;
+    o.epochs = 2;
+    o.train_of_epoch = [](int epoch) {
+      bool const fewer = epoch == 1 && redco::run_place::here().rank == 1;
+      return redco::examples<std::int64_t>(run_test::numbers(fewer ? 9 : 13));
+    };
+    auto const began = std::chrono::steady_clock::now();
+    outcome const run = fit_mlp(in(folder.path, mesh), o);
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
+    CHECK(run.code == 65);
+    CHECK(mentions(run, "epoch 2: rank 0 has 13 training examples and rank 1 has 9"));
+    CHECK(run.losses.size() == 4);
+  }
+}
+
+}  // namespace fit_options_test

@@ -1,0 +1,164 @@
+#include "mlp.hpp"
+
+#include <redco/run/run_recorder.hpp>
+#include <redco/json/parse.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace logs_test {
+
+using run_test::fit_mlp;
+using run_test::in;
+using run_test::mlp_options;
+using run_test::outcome;
+
+std::size_t count(std::string const& text, std::string const& part) {
+  std::size_t times = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++times;
+  return times;
+}
+
+std::string events_of(std::filesystem::path const& workdir) {
+  std::string all;
+  for (auto const& entry : std::filesystem::directory_iterator(workdir))
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) all += content_of(entry.path());
+  return all;
+}
+
+struct picture_batch {
+  at::Tensor images, labels;
+};
+
+template <class Pipeline>
+using options_for = run_test::options_of<run_test::mlp, std::remove_cvref_t<Pipeline>>;
+
+TEST_CASE("metrics.jsonl has a row for each evaluation and log.txt options and plan") {
+  temporary_folder folder;
+  mlp_options o;
+  o.global_batch = 4;
+  o.epochs = 2;
+  o.eval = run_test::numbers(3);
+  o.config = R"({"lr": 0.02})";
+  outcome const run = fit_mlp(in(folder.path, {1, 2}), o);
+  REQUIRE(run.code == 0);
+  std::istringstream rows(content_of(folder.path / "metrics.jsonl"));
+  std::vector<std::int64_t> evaluated;
+  for (std::string row; std::getline(rows, row);) {
+    auto const parsed = redco::parse_json(row, "metrics.jsonl");
+    if (!parsed.contains("eval/loss")) continue;
+    evaluated.push_back(parsed["step"].get<std::int64_t>());
+    if (evaluated.back() == 8) CHECK(parsed["eval/loss"].get<double>() == run.evaluation.at("loss"));
+  }
+  CHECK(evaluated == std::vector<std::int64_t>{4, 8});
+  std::string const log = content_of(folder.path / "log.txt");
+  CHECK(count(log, "Z options {\"ranks\":1,") == 1);
+  CHECK(count(log, "\"mesh\":\"1x2\"") == 1);
+  CHECK(count(log, "Z config {\"lr\": 0.02}") == 1);
+  CHECK(count(log, "Z plan: mesh 1x2, f64") == 1);
+  CHECK(count(log, "  up.weight  ") == 1);
+  CHECK(count(log, "  column-parallel") + count(log, "  row-parallel") >= 2);  // with its reasons
+  CHECK(count(run.log, "plan: mesh") == 0);                                    // for the file alone
+}
+
+TEST_CASE("the unit of the rate follows the example, and can be given") {
+  auto const told = [](auto const& pipeline, std::string const& unit) {
+    temporary_folder folder;
+    options_for<decltype(pipeline)> o;
+    o.global_batch = 4;
+    o.unit = unit;
+    outcome const run = run_test::fit(in(folder.path), run_test::mlp{}, pipeline, run_test::numbers(9), o);
+    CHECK(run.code == 0);
+    std::string const rows = content_of(folder.path / "metrics.jsonl"), events = events_of(folder.path);
+    for (std::string const name : {"tokens", "images", "examples", "words"}) {
+      if (rows.find("\"" + name + "_per_second\"") == std::string::npos) continue;
+      CHECK(events.find("train/" + name + "_per_second") != std::string::npos);
+      CHECK(count(run.log, " " + name + "/s") >= 2);  // of the bar and of the summary
+      return name;
+    }
+    return std::string("nothing");
+  };
+  auto const pictures = redco::collate([](std::span<std::int64_t const> ids) {
+                          auto const b = run_test::mlp_batch_of(ids);
+                          return picture_batch{b.x, b.labels};
+                        }) |
+                        redco::loss([](auto const& net, picture_batch const& b) {
+                          return at::cross_entropy_loss(net(b.images), b.labels);
+                        });
+  CHECK(told(run_test::mlp_pipeline(), "") == "examples");
+  CHECK(told(pictures, "") == "images");
+  CHECK(told(pictures, "words") == "words");
+}
+
+TEST_CASE("terms of a loss and text samples reach TensorBoard") {
+  auto const pipeline =
+      run_test::mlp_collate() | redco::loss([](auto const& net, run_test::mlp_batch const& b) {
+        at::Tensor const each = run_test::losses_of(net(b.x), b);
+        double const n = static_cast<double>(each.numel());
+        return redco::terms{{{"likelihood", {each.sum(), n}, 1.0}, {"square", {each.square().sum(), n}, 0.5}}};
+      }) |
+      redco::predict([](auto const&, run_test::mlp_batch const& b) {
+        std::vector<std::string> texts;
+        for (std::int64_t i = 0; i < b.ids.numel(); ++i)
+          texts.push_back("the text of " + std::to_string(b.ids[i].item<std::int64_t>()));
+        return texts;
+      });
+  temporary_folder folder;
+  options_for<decltype(pipeline)> o;
+  o.global_batch = 4;
+  o.eval = std::vector<std::int64_t>{31, 7, 12, 15, 18, 20};
+  o.eval_predictions = true;
+  REQUIRE(run_test::fit(in(folder.path, {2, 1}), run_test::mlp{}, pipeline, run_test::numbers(13), o).code == 0);
+  std::string const events = events_of(folder.path);
+  CHECK(count(events, "train/term/likelihood") == 4);
+  CHECK(count(events, "train/term/square") == 4);
+  CHECK(count(events, "eval/sample_0") == 1);
+  CHECK(count(events, "output: the text of 31") == 1);
+  CHECK(count(events, "output: the text of 20") == 0);  // the first four are samples, all are in the file
+  CHECK(content_of(folder.path / "outputs_epoch0.json").find("the text of 20") != std::string::npos);
+}
+
+TEST_CASE("the summary names the files that are there and a command only where going on makes sense") {
+  temporary_folder folder;
+  mlp_options o;
+  o.global_batch = 4;
+  o.eval = run_test::numbers(3);
+  outcome const done = fit_mlp(in(folder.path), o);
+  REQUIRE(done.code == 0);
+  for (char const* const name : {"log.txt", "metrics.jsonl", "config.json", "eval_results_epoch0.json",
+                                 "min_metrics.json", "events.out.tfevents."})
+    CHECK(done.log.find((folder.path / name).string()) != std::string::npos);
+  CHECK(done.log.find("outputs_epoch0.json") == std::string::npos);
+  CHECK(done.log.find("--resume") == std::string::npos);
+
+  temporary_folder empty;
+  outcome const nothing = fit_mlp(in(empty.path), o, 0);
+  CHECK(nothing.code == 65);
+  CHECK(nothing.log.find("metrics.jsonl") == std::string::npos);
+  CHECK(nothing.log.find("--resume") == std::string::npos);
+
+  temporary_folder broken;
+  o.save_every_steps = 2;
+  o.on_step = [](redco::fit_event const& e) {
+    if (e.step == 3) throw std::runtime_error("broken");
+  };
+  outcome const failed = fit_mlp(in(broken.path), o);
+  CHECK(failed.code == 70);
+  CHECK(count(failed.log, "--resume auto") == 1);
+}
+
+TEST_CASE("the summary counts the rows and events that no file took") {
+  temporary_folder folder;
+  std::filesystem::create_directory(folder.path / "metrics.jsonl");
+  mlp_options o;
+  o.global_batch = 4;
+  outcome const run = fit_mlp(in(folder.path), o);
+  CHECK(run.code == 0);
+  CHECK(run.log.find(", 4 lost log lines") != std::string::npos);
+  CHECK(run.log.find("    " + (folder.path / "metrics.jsonl").string()) == std::string::npos);
+}
+
+}  // namespace logs_test
