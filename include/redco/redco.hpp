@@ -282,6 +282,7 @@
 #include <redco/nn/kernel/swiglu.hpp>
 #include <redco/nn/kernel/top_entries.hpp>
 #include <redco/nn/kernel/vocabulary_shard.hpp>
+#include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>

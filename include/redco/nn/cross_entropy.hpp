@@ -1,27 +1,33 @@
 #pragma once
 
+#include <redco/nn/detail/count_labels.hpp>
 #include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/language_head.hpp>
 
+#include <cstdint>
+
 namespace redco {
 
 /// The cross entropy of int64 labels [B, T] (-100: ignored) under a language model's logits: the sum over the labels
 /// that count, and their number. The logits are never whole in memory. Label t belongs to position t: shift beforehand.
+/// Errors: exit code 65 with the example whose label is outside the vocabulary.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
+  detail::count_labels(labels, l.vocabulary);
   auto const loss =
       kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
                             labels.flatten(), *l.mp, {.chunk_rows = loss_chunk_rows(l.vocabulary)});
   return {loss.sum, static_cast<double>(loss.count)};
 }
 
-/// The cross entropy of int64 labels [N...] under whole logits [N..., classes].
+/// The cross entropy of int64 labels [N...] (-100: ignored) under whole logits [N..., classes]. Errors: exit code 65 with
+/// the example whose label is none of the classes.
 inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels) {
-  at::Tensor const flat = labels.flatten();
-  at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), flat, {}, at::Reduction::Sum);
-  return {sum, flat.ne(-100).sum().item<double>()};
+  std::int64_t const count = detail::count_labels(labels, whole_logits.size(-1));
+  at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), labels.flatten(), {}, at::Reduction::Sum);
+  return {sum, static_cast<double>(count)};
 }
 
 }  // namespace redco

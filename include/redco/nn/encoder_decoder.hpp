@@ -1,10 +1,11 @@
 #pragma once
 
-#include <redco/layer/encoder_decoder.hpp>
 #include <redco/nn/context_keys.hpp>
+#include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/layer/encoder_decoder.hpp>
 
 #include <cstddef>
 
@@ -23,7 +24,8 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
     key_value_cache* const cache = ctx.pass().cache;
     auto const encoded = [&] { return encode(ctx).local(); };
     tensor<replicated> const states(cache == nullptr ? encoded() : cache->once(cache_slot, encoded));
-    return decoder(x, ctx.template with<encoder_states>(states));
+    return detail::in_layer("decoder", x.local(),
+                            [&] { return decoder(x, ctx.template with<encoder_states>(states)); });
   }
 
   module<Encoder, X> encoder;
@@ -41,13 +43,18 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
       auto const alone = ctx.in(in).template without<key_mask>().template without<token_positions>();
       if constexpr (Context::template has<encoder_mask>) {
         auto const masked = alone.template with<key_mask>(ctx.template get<encoder_mask>());
-        return detail::whole(encoder(source, masked), ctx.mp());
+        return encode_in(source, masked);
       } else {
-        return detail::whole(encoder(source, alone), ctx.mp());
+        return encode_in(source, alone);
       }
     } else {
       return {};
     }
+  }
+
+  template <class Context>
+  tensor<replicated> encode_in(tensor<X> const& source, Context const& ctx) const {
+    return detail::in_layer("encoder", source.local(), [&] { return detail::whole(encoder(source, ctx), ctx.mp()); });
   }
 };
 

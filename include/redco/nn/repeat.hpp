@@ -1,8 +1,9 @@
 #pragma once
 
-#include <redco/layer/repeat.hpp>
+#include <redco/nn/in_layer.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/recomputed.hpp>
+#include <redco/layer/repeat.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +37,8 @@ struct module<repeat<Times, Block>, X> {
     auto const hollow = again ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (!again) {
-        y = detail::settle<X>(blocks[i](y, ctx), ctx.mp());
+        y = detail::in_layer(std::to_string(i), y.local(),
+                             [&] { return detail::settle<X>(blocks[i](y, ctx), ctx.mp()); });
         continue;
       }
       auto const run = [&block = blocks[i], hollow, layout = y.like({})](std::span<at::Tensor const> inputs) {
@@ -45,7 +47,8 @@ struct module<repeat<Times, Block>, X> {
       };
       std::vector<at::Tensor> inputs{y.local()};
       inputs.insert(inputs.end(), beside_all.begin(), beside_all.end());
-      y = y.like(recomputed(run, std::move(inputs), block_leaves[i]));
+      y = y.like(detail::in_layer(std::to_string(i), y.local(),
+                                  [&] { return recomputed(run, std::move(inputs), block_leaves[i]); }));
     }
     return y;
   }

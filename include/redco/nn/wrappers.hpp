@@ -1,11 +1,12 @@
 #pragma once
 
+#include <redco/nn/in_layer.hpp>
+#include <redco/nn/module.hpp>
 #include <redco/layer/enter.hpp>
 #include <redco/layer/flatten.hpp>
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/split_tokens.hpp>
-#include <redco/nn/module.hpp>
 
 namespace redco {
 
@@ -16,7 +17,7 @@ struct module<named<Name, L>, X> {
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
-    return inner(x, ctx);
+    return detail::in_layer(Name.view(), x.local(), [&] { return inner(x, ctx); });
   }
 
   module<L, X> inner;

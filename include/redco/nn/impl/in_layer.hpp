@@ -1,0 +1,41 @@
+#pragma once
+
+#include <redco/nn/in_layer.hpp>
+
+#include <redco/comm/group.hpp>
+#include <redco/config.hpp>
+
+#include <exception>
+
+namespace redco {
+
+REDCO_INLINE layer_error::layer_error(std::string path, std::string given, std::string why)
+    : error(exit_code::internal,
+            "layer '" + path + "' cannot take " + given + ": " + why + ". Give the network what its layer types state"),
+      path_(std::move(path)),
+      given_(std::move(given)),
+      why_(std::move(why)) {}
+
+REDCO_INLINE layer_error layer_error::inside(std::string_view component) const {
+  return {std::string(component) + "." + path_, given_, why_};
+}
+
+namespace detail {
+
+[[noreturn]] REDCO_INLINE void rethrow_in_layer(std::string_view component, at::Tensor const& x) {
+  try {
+    throw;
+  } catch (layer_error const& e) {
+    throw e.inside(component);
+  } catch (error const&) {
+    throw;
+  } catch (c10::Error const& e) {
+    throw layer_error(std::string(component), describe(x), e.what_without_backtrace());
+  } catch (std::exception const& e) {
+    throw layer_error(std::string(component), describe(x), e.what());
+  }
+}
+
+}  // namespace detail
+
+}  // namespace redco

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace redco {
+
+/// What went wrong inside a layer, with its path: "layer 'h.3.mlp.up' cannot take f32 [4, 7]: why". The words behind it are
+/// libtorch's, or those of a user's layer.
+class layer_error : public error {
+ public:
+  layer_error(std::string path, std::string given, std::string why);
+
+  /// The same inside `component`.
+  layer_error inside(std::string_view component) const;
+
+ private:
+  std::string path_, given_, why_;
+};
+
+namespace detail {
+
+/// Throws what is being handled, named: what libtorch or a user's layer threw becomes a layer_error of `component`, which was
+/// given `x`; a layer_error gets `component` in front of its path. redco's other errors name their place themselves.
+[[noreturn]] void rethrow_in_layer(std::string_view component, at::Tensor const& x);
+
+/// `compute()`, which the layer `component` does with `x`. Costs nothing unless it throws.
+template <class F>
+decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& compute) {
+  try {
+    return std::forward<F>(compute)();
+  } catch (...) {
+    rethrow_in_layer(component, x);
+  }
+}
+
+}  // namespace detail
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/nn/impl/in_layer.hpp>
+#endif
