@@ -142,7 +142,7 @@ TEST_CASE("addends are added once, and their gradients are those of one rank") {
     must(at::allclose(part.grad(), factor), "the gradient of the pending part");
 
     for (at::Tensor const& leaf : {bias, branch, part}) leaf.mutable_grad() = at::Tensor();
-    at::Tensor const rows = redco::reduce_scatter<-2>(pending, me.world).local();
+    at::Tensor const rows = redco::reduce_scatter<0>(pending, me.world).local();
     auto const at = static_cast<std::size_t>(me.rank);
     must(at::allclose(rows, sum.chunk(3, 0)[at], 1e-14, 1e-14), "reduce_scatter");
     (rows * factor.chunk(3, 0)[at]).sum().backward();

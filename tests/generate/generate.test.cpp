@@ -58,7 +58,7 @@ TEST_CASE("draws follow the softmax of the logits") {
   redco::pass in;
   in.examples = 4000;
   redco::generate_options const options{.temperature = 0.7, .top_k = 3};
-  at::Tensor const drawn = redco::detail::drawn_tokens(logits, logits, options, in, 3);
+  at::Tensor const drawn = redco::detail::drawn_tokens(logits, at::zeros({4000, 1}, at::kLong), options, in, 3);
   at::Tensor const expected = at::tensor({0.0, 1.0, -1e300, 0.5}, at::kDouble).div(0.7).softmax(0);
   at::Tensor const found = at::bincount(drawn, {}, 4).to(at::kDouble) / 4000;
   CHECK((found - expected).abs().max().item<double>() < 0.03);
