@@ -238,6 +238,7 @@
 
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/rank_environment.hpp>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/torch.hpp>
 
@@ -11,8 +12,8 @@
 namespace redco {
 
 /// What a thread needs to act as a rank, for as long as it lives: backward runs on the thread itself (so that
-/// collectives may block in it), its own number of threads for operators, a name for debuggers, and a counter of its
-/// memory.
+/// collectives may block in it), its own number of threads for operators, a name for debuggers, a counter of its
+/// memory, and what large tensors give back kept for the next ones.
 class rank_environment {
  public:
   rank_environment(std::string const& thread_name, int threads, std::shared_ptr<memory_counter> counter);
@@ -22,6 +23,7 @@ class rank_environment {
 
  private:
   memory_counter::scope counting_;
+  kept_memory::scope keeping_;
   bool multithreading_ = c10::AutogradState::get_tls_state().get_multithreading_enabled();
 };
 

@@ -7,6 +7,7 @@
 #include <redco/config.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>
+#include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/tensor/torch.hpp>
@@ -117,6 +118,7 @@ REDCO_INLINE void run_on_ranks(mesh const& shape, rank_options const& options, f
     throw error(exit_code::usage, "a mesh of " + std::to_string(shape.dp) + "x" + std::to_string(shape.mp) +
                                       " has no ranks; give two numbers from 1 on");
   }
+  kept_memory::install();
   int const ranks = shape.ranks();
   int const threads_before = at::get_num_threads();
   int const threads = options.threads > 0 ? options.threads : std::max(1, threads_before / ranks);

@@ -40,10 +40,10 @@ struct packed_product {
           pack<panel_columns>(b, column, std::min(panel_columns, n - column), packed + i * panel_pairs());
         }
       });
-      std::int64_t const groups = (m + row_group - 1) / row_group;
-      if (groups >= 2 * at::get_num_threads()) {
-        each(groups, 1, [&](std::int64_t begin, std::int64_t end) {
-          multiply(begin * row_group, std::min(m, end * row_group), packed, first, 0, panels);
+      std::int64_t const tiles = (m + tile_rows - 1) / tile_rows;
+      if (tiles >= 4 * at::get_num_threads()) {
+        each(tiles, 1, [&](std::int64_t begin, std::int64_t end) {
+          multiply(begin * tile_rows, std::min(m, end * tile_rows), packed, first, 0, panels);
         });
       } else {
         each(panels, 1, [&](std::int64_t begin, std::int64_t end) { multiply(0, m, packed, first, begin, end); });
@@ -52,7 +52,8 @@ struct packed_product {
   }
 
  private:
-  static constexpr std::int64_t row_group = 24;  ///< rows of a that are packed together
+  static constexpr std::int64_t tile_rows = 12;  ///< rows of the largest tile
+  static constexpr std::int64_t row_group = 2 * tile_rows;  ///< rows of a that are packed together
   static constexpr std::int64_t kept_pairs = 1 << 20;
 
   std::int64_t pairs() const { return (k + 1) / 2; }

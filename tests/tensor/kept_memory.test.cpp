@@ -1,0 +1,79 @@
+#include "torch_catch.hpp"
+
+#include <redco/tensor/kept_memory.hpp>
+#include <redco/tensor/memory_counter.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
+
+namespace {
+
+constexpr std::int64_t mib = 1 << 20;
+
+at::Tensor bytes(std::int64_t n) { return at::empty({n}, at::kByte); }
+
+/// Where a tensor lay that is gone.
+void const* place_of_a_short_one(std::int64_t n) { return bytes(n).const_data_ptr(); }
+
+}  // namespace
+
+TEST_CASE("a large tensor lies where the one before it lay, and the counter does not see what is kept") {
+  redco::kept_memory::install();
+  auto const counter = std::make_shared<redco::memory_counter>();
+  redco::memory_counter::scope const counting(counter);
+  redco::kept_memory::scope const keeping;
+  void const* const first = place_of_a_short_one(40 * mib);
+  CHECK(keeping.memory().kept() == 40 * mib);
+  CHECK(counter->current() == 0);
+  CHECK(counter->peak() == 40 * mib);
+  at::Tensor const again = bytes(40 * mib);
+  CHECK(again.const_data_ptr() == first);
+  CHECK(keeping.memory().kept() == 0);
+  CHECK(counter->current() == 40 * mib);
+  at::Tensor const other = bytes(40 * mib);
+  CHECK(other.const_data_ptr() != first);
+  CHECK(counter->peak() == 80 * mib);
+}
+
+TEST_CASE("what is kept and what is in use are never more than what was in use at once") {
+  redco::kept_memory::install();
+  redco::kept_memory::scope const keeping;
+  auto const kept = [&] { return static_cast<std::int64_t>(keeping.memory().kept()) / mib; };
+  {
+    at::Tensor const a = bytes(20 * mib), b = bytes(9 * mib), c = bytes(11 * mib);
+  }
+  CHECK(kept() == 40);
+  at::Tensor const small = bytes(8 * mib - 1);
+  CHECK(kept() == 40);
+  at::Tensor const least = bytes(8 * mib);  // 40 are left to 32: the largest goes
+  CHECK(kept() == 20);
+  at::Tensor const more = bytes(12 * mib);
+  CHECK(kept() == 20);
+  at::Tensor const all = bytes(41 * mib);
+  CHECK(kept() == 0);
+}
+
+TEST_CASE("blocks go back to the thread that took them, and to the system when it has ended") {
+  redco::kept_memory::install();
+  std::optional<at::Tensor> late;
+  {
+    redco::kept_memory::scope const keeping;
+    late = bytes(16 * mib);
+    at::Tensor given = bytes(24 * mib);
+    std::thread([taken = std::move(given)]() mutable { taken.reset(); }).join();
+    CHECK(keeping.memory().kept() == 24 * mib);
+    std::thread([&] {
+      at::Tensor const unkept = bytes(24 * mib);
+      CHECK(keeping.memory().kept() == 24 * mib);
+    }).join();
+    redco::kept_memory::scope const inner;
+    at::Tensor const elsewhere = bytes(24 * mib);
+    CHECK(keeping.memory().kept() == 24 * mib);
+  }
+  late->fill_(1);
+  CHECK(late->sum().item<std::int64_t>() == 16 * mib);
+  late.reset();
+}
