@@ -8,7 +8,7 @@
 #include <redco/data/read_text_files.hpp>
 
 #include <redco/json/dump.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 
 #include <sys/resource.h>
 

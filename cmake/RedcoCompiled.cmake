@@ -4,11 +4,11 @@
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/Rooms.cmake")
 
-# The definitions of the rooms, include/redco/ROOM/impl/*.hpp, as one source file.
+# The definitions of the rooms, include/redco/ROOM/**/*.inl.hpp, as one source file.
 function(redco_compiled_source result name include)
   set(text "")
   foreach(room IN LISTS ARGN)
-    file(GLOB headers CONFIGURE_DEPENDS RELATIVE "${include}" "${include}/redco/${room}/impl/*.hpp")
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${include}" "${include}/redco/${room}/*.inl.hpp")
     foreach(header IN LISTS headers)
       string(APPEND text "#include <${header}>\n")
     endforeach()

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Where the functions stand that are no templates. Without REDCO_COMPILED redco is header-only: a header includes its own
-/// definitions, room/impl/name.hpp, and they are inline. With it they are compiled once, in the library redco::compiled
+/// definitions, name.inl.hpp beside it, and they are inline. With it they are compiled once, in the library redco::compiled
 /// (redco::plan_compiled above the torch line), and a program that includes the header sees declarations only. CMake
 /// defines REDCO_COMPILED for whoever links one of these libraries; it is never defined by hand.
 #ifdef REDCO_COMPILED

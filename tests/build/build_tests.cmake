@@ -15,14 +15,14 @@ redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOUR
 redco_add_test(build.setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
   -DWORK=${PROJECT_BINARY_DIR}/setup -P ${CMAKE_CURRENT_LIST_DIR}/setup.cmake)
 
-# Each header in a translation unit of its own, twice: those with definitions in impl/ as header-only users read them, the
+# Each header in a translation unit of its own, twice: those with definitions in .inl.hpp as header-only users read them, the
 # others with declarations only. Headers with tensors share a precompiled header of libtorch (for them CheckFloors.cmake
 # also asks that they reach the door to libtorch by their own includes) and are checked by clang++, which reads such a
 # header five times faster than g++.
 function(redco_alone result)
   set(units)
   set(headers ${ARGN})
-  list(FILTER headers EXCLUDE REGEX "/impl/")  # included by the header that they define
+  list(FILTER headers EXCLUDE REGEX "[.]inl[.]hpp$")  # included by the header that they define
   foreach(header IN LISTS headers)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})
     set(unit ${PROJECT_BINARY_DIR}/alone/${name}.cpp)

@@ -42,5 +42,5 @@ std::optional<found_checkpoint> find_checkpoint(std::filesystem::path const& wor
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/find_checkpoint.hpp>
+#include <redco/ckpt/find_checkpoint.inl.hpp>
 #endif

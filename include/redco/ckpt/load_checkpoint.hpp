@@ -36,5 +36,5 @@ void load_checkpoint(found_checkpoint const& checkpoint, std::span<state_part co
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/load_checkpoint.hpp>
+#include <redco/ckpt/load_checkpoint.inl.hpp>
 #endif

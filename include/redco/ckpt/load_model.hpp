@@ -22,5 +22,5 @@ void load_model(weights_source const& weights, std::span<stored_name const> name
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/load_model.hpp>
+#include <redco/ckpt/load_model.inl.hpp>
 #endif

@@ -25,5 +25,5 @@ void load_parameters(weights_source const& weights, std::span<state_part const> 
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/load_parameters.hpp>
+#include <redco/ckpt/load_parameters.inl.hpp>
 #endif

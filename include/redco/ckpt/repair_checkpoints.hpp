@@ -18,5 +18,5 @@ std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock cons
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/repair_checkpoints.hpp>
+#include <redco/ckpt/repair_checkpoints.inl.hpp>
 #endif

@@ -5,7 +5,7 @@
 #include <redco/ckpt/safetensors_entry.hpp>
 
 #include <redco/json/dump.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>

@@ -24,5 +24,5 @@ std::filesystem::path save_checkpoint(save_options const& options, std::span<sta
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/save_checkpoint.hpp>
+#include <redco/ckpt/save_checkpoint.inl.hpp>
 #endif

@@ -28,5 +28,5 @@ void save_model(std::filesystem::path const& directory, std::span<stored_name co
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/save_model.hpp>
+#include <redco/ckpt/save_model.inl.hpp>
 #endif

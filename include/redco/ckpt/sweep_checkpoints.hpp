@@ -13,5 +13,5 @@ void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/sweep_checkpoints.hpp>
+#include <redco/ckpt/sweep_checkpoints.inl.hpp>
 #endif

@@ -26,5 +26,5 @@ weights_source open_weights(std::filesystem::path const& path);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/weights_source.hpp>
+#include <redco/ckpt/weights_source.inl.hpp>
 #endif

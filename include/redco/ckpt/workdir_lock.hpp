@@ -34,5 +34,5 @@ class workdir_lock {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/impl/workdir_lock.hpp>
+#include <redco/ckpt/workdir_lock.inl.hpp>
 #endif

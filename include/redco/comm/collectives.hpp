@@ -78,5 +78,5 @@ tensor<token_split> reduce_tokens(tensor<partial> const& x, group& ranks);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/comm/impl/collectives.hpp>
+#include <redco/comm/collectives.inl.hpp>
 #endif

@@ -121,5 +121,5 @@ std::string describe(at::Tensor const& x);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/comm/impl/group.hpp>
+#include <redco/comm/group.inl.hpp>
 #endif

@@ -57,5 +57,5 @@ class in_process_group final : public group {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/comm/impl/in_process_group.hpp>
+#include <redco/comm/in_process_group.inl.hpp>
 #endif

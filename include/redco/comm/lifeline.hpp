@@ -60,5 +60,5 @@ class lifeline {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/comm/impl/lifeline.hpp>
+#include <redco/comm/lifeline.inl.hpp>
 #endif

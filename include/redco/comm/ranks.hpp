@@ -40,5 +40,5 @@ void run_ranks(mesh const& shape, rank_options const& options, F&& f) {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/comm/impl/ranks.hpp>
+#include <redco/comm/ranks.inl.hpp>
 #endif

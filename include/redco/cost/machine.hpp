@@ -50,5 +50,5 @@ struct machine {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/cost/impl/machine.hpp>
+#include <redco/cost/machine.inl.hpp>
 #endif

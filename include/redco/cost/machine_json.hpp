@@ -2,7 +2,7 @@
 
 #include <redco/cost/machine.hpp>
 
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 namespace redco {
 
@@ -12,5 +12,5 @@ json_value machine_json(machine const& m);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/cost/impl/machine_json.hpp>
+#include <redco/cost/machine_json.inl.hpp>
 #endif

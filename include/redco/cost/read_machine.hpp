@@ -2,7 +2,7 @@
 
 #include <redco/cost/machine.hpp>
 
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -18,5 +18,5 @@ machine read_machine(json_value const& content, std::string const& source);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/cost/impl/read_machine.hpp>
+#include <redco/cost/read_machine.inl.hpp>
 #endif

@@ -78,5 +78,5 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/cost/impl/search.hpp>
+#include <redco/cost/search.inl.hpp>
 #endif

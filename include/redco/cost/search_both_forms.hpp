@@ -24,5 +24,5 @@ template <model M, class Optimizer>
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/cost/impl/search_both_forms.hpp>
+#include <redco/cost/search_both_forms.inl.hpp>
 #endif

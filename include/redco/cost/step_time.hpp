@@ -26,5 +26,5 @@ step_time step_time_of(cost const& what, setup const& run, machine const& on);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/cost/impl/step_time.hpp>
+#include <redco/cost/step_time.inl.hpp>
 #endif

@@ -23,5 +23,5 @@ text_split hold_out(std::vector<text_file> files, std::int64_t every = 20);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/data/impl/hold_out.hpp>
+#include <redco/data/hold_out.inl.hpp>
 #endif

@@ -21,5 +21,5 @@ std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& pa
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/data/impl/read_jsonl.hpp>
+#include <redco/data/read_jsonl.inl.hpp>
 #endif

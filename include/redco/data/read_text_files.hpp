@@ -20,5 +20,5 @@ std::vector<text_file> read_text_files(std::span<std::string const> paths,
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/data/impl/read_text_files.hpp>
+#include <redco/data/read_text_files.inl.hpp>
 #endif

@@ -20,5 +20,5 @@ std::vector<std::string> text_windows(std::span<text_file const> files, std::int
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/data/impl/text_windows.hpp>
+#include <redco/data/text_windows.inl.hpp>
 #endif

@@ -3,7 +3,7 @@
 #include <redco/generate/beam_options.hpp>
 #include <redco/generate/generate_options.hpp>
 #include <redco/generate/token_ids.hpp>
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
@@ -42,5 +42,5 @@ generation_config generation_config_of(json_value const& config, std::string con
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/generate/impl/generation_config.hpp>
+#include <redco/generate/generation_config.inl.hpp>
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
@@ -37,5 +37,5 @@ token_ids read_token_ids(std::filesystem::path const& folder);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/generate/impl/token_ids.hpp>
+#include <redco/generate/token_ids.inl.hpp>
 #endif

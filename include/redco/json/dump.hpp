@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -18,5 +18,5 @@ std::string dump_json(json_value const& value, int indent = -1);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/json/impl/dump.hpp>
+#include <redco/json/dump.inl.hpp>
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/json/limits.hpp>
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -22,5 +22,5 @@ json_value parse_json(std::string_view text, std::string const& source, json_lim
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/json/impl/parse.hpp>
+#include <redco/json/parse.inl.hpp>
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/json/limits.hpp>
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -18,5 +18,5 @@ json_value read_json(std::filesystem::path const& path, json_limits limits = {})
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/json/impl/read.hpp>
+#include <redco/json/read.inl.hpp>
 #endif

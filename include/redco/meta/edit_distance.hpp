@@ -12,5 +12,5 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/meta/impl/edit_distance.hpp>
+#include <redco/meta/edit_distance.inl.hpp>
 #endif

@@ -13,5 +13,5 @@ std::string nearest(std::string_view typed, std::span<std::string const> names);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/meta/impl/nearest.hpp>
+#include <redco/meta/nearest.inl.hpp>
 #endif

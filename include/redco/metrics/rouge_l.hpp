@@ -27,5 +27,5 @@ rouge_score rouge_l_of_summaries(std::string_view candidate, std::string_view re
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/metrics/impl/rouge_l.hpp>
+#include <redco/metrics/rouge_l.inl.hpp>
 #endif

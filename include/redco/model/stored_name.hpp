@@ -38,5 +38,5 @@ stored_place place_in_file(std::span<stored_name const> names, std::string_view 
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/model/impl/stored_name.hpp>
+#include <redco/model/stored_name.inl.hpp>
 #endif

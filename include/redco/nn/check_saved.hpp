@@ -44,5 +44,5 @@ void check_saved(M const& m, parameter_store const& store, pass const& in, at::T
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/check_saved.hpp>
+#include <redco/nn/check_saved.inl.hpp>
 #endif

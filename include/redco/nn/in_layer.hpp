@@ -43,5 +43,5 @@ decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& com
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/in_layer.hpp>
+#include <redco/nn/in_layer.inl.hpp>
 #endif

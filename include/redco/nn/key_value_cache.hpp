@@ -69,5 +69,5 @@ class key_value_cache {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/key_value_cache.hpp>
+#include <redco/nn/key_value_cache.inl.hpp>
 #endif

@@ -56,5 +56,5 @@ class leaves {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/leaves.hpp>
+#include <redco/nn/leaves.inl.hpp>
 #endif

@@ -72,5 +72,5 @@ class parameter_store {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/parameter_store.hpp>
+#include <redco/nn/parameter_store.inl.hpp>
 #endif

@@ -16,5 +16,5 @@ at::Tensor recomputed(std::function<at::Tensor(std::span<at::Tensor const>)> run
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/recomputed.hpp>
+#include <redco/nn/recomputed.inl.hpp>
 #endif

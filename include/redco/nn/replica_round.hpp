@@ -25,5 +25,5 @@ struct replica_round {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/replica_round.hpp>
+#include <redco/nn/replica_round.inl.hpp>
 #endif

@@ -61,5 +61,5 @@ struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/distance_buckets.hpp>
+#include <redco/nn/with_distance_bias.inl.hpp>
 #endif

@@ -15,5 +15,5 @@ double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/optim/impl/squared_norm.hpp>
+#include <redco/optim/squared_norm.inl.hpp>
 #endif

@@ -16,5 +16,5 @@ std::int64_t parse_bytes(std::string_view text);
 }  // namespace redco::options
 
 #ifndef REDCO_COMPILED
-#include <redco/options/impl/bytes_text.hpp>
+#include <redco/options/bytes_text.inl.hpp>
 #endif

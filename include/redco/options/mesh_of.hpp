@@ -14,5 +14,5 @@ mesh mesh_of(int ranks, int n_model_shards);
 }  // namespace redco::options
 
 #ifndef REDCO_COMPILED
-#include <redco/options/impl/mesh_of.hpp>
+#include <redco/options/mesh_of.inl.hpp>
 #endif

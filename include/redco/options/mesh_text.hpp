@@ -20,5 +20,5 @@ mesh parse_mesh(std::string_view text);
 }  // namespace redco::options
 
 #ifndef REDCO_COMPILED
-#include <redco/options/impl/mesh_text.hpp>
+#include <redco/options/mesh_text.inl.hpp>
 #endif

@@ -16,5 +16,5 @@ void random_words(std::uint32_t* out, std::int64_t first, std::int64_t n, std::u
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/random/impl/random_words.hpp>
+#include <redco/random/random_words.inl.hpp>
 #endif

@@ -14,5 +14,5 @@ std::string budget_text(shard_report const& r, std::optional<fitting_change> con
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/budget_text.hpp>
+#include <redco/report/budget_text.inl.hpp>
 #endif

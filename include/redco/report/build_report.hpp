@@ -92,5 +92,5 @@ int build_report(Optimizer const& optimizer, build_report_request const& request
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/build_report.hpp>
+#include <redco/report/build_report.inl.hpp>
 #endif

@@ -12,5 +12,5 @@ std::string plan_text(dynamic_plan const& plan);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/plan_text.hpp>
+#include <redco/report/plan_text.inl.hpp>
 #endif

@@ -29,5 +29,5 @@ std::string report_as(report_format format, shard_report const& r, std::string c
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/report_format.hpp>
+#include <redco/report/report_format.inl.hpp>
 #endif

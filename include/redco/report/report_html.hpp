@@ -13,5 +13,5 @@ std::string report_html(shard_report const& r, std::string const& title = "Shard
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/report_html.hpp>
+#include <redco/report/report_html.inl.hpp>
 #endif

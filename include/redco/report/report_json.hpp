@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 namespace redco {
 
@@ -16,5 +16,5 @@ json_value report_json(shard_report const& r);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/report_json.hpp>
+#include <redco/report/report_json.inl.hpp>
 #endif

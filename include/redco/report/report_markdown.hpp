@@ -12,5 +12,5 @@ std::string report_markdown(shard_report const& r);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/report_markdown.hpp>
+#include <redco/report/report_markdown.inl.hpp>
 #endif

@@ -12,5 +12,5 @@ std::string report_text(shard_report const& r);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/report_text.hpp>
+#include <redco/report/report_text.inl.hpp>
 #endif

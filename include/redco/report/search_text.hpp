@@ -14,5 +14,5 @@ std::string search_text(search_result const& found, search_space const& space, s
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/search_text.hpp>
+#include <redco/report/search_text.inl.hpp>
 #endif

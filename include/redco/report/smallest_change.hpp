@@ -44,5 +44,5 @@ std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optim
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/smallest_change.hpp>
+#include <redco/report/smallest_change.inl.hpp>
 #endif

@@ -2,7 +2,7 @@
 
 #include <redco/run/fit_options.hpp>
 #include <redco/ckpt/manifest.hpp>
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -54,5 +54,5 @@ class best_metrics {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/best_metrics.hpp>
+#include <redco/run/best_metrics.inl.hpp>
 #endif

@@ -27,5 +27,5 @@ struct checkpoint_room {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/checkpoint_room.hpp>
+#include <redco/run/checkpoint_room.inl.hpp>
 #endif

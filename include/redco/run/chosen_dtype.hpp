@@ -27,5 +27,5 @@ std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/chosen_dtype.hpp>
+#include <redco/run/chosen_dtype.inl.hpp>
 #endif

@@ -13,5 +13,5 @@ std::string resume_command();
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/command_line.hpp>
+#include <redco/run/command_line.inl.hpp>
 #endif

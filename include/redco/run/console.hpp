@@ -65,5 +65,5 @@ class console {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/console.hpp>
+#include <redco/run/console.inl.hpp>
 #endif

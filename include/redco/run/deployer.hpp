@@ -95,5 +95,5 @@ class deployer {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/deployer.hpp>
+#include <redco/run/deployer.inl.hpp>
 #endif

@@ -53,5 +53,5 @@ mesh mesh_of(deployer_options const& o);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/deployer_options.hpp>
+#include <redco/run/deployer_options.inl.hpp>
 #endif

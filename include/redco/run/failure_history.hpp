@@ -30,5 +30,5 @@ class failure_history {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/failure_history.hpp>
+#include <redco/run/failure_history.inl.hpp>
 #endif

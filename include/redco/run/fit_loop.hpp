@@ -31,7 +31,7 @@
 #include <redco/data/batches.hpp>
 #include <redco/data/data_position.hpp>
 #include <redco/data/sampler.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/tensor/torch.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 
 #include <concepts>
 #include <cstdint>

@@ -39,5 +39,5 @@ class last_words {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/last_words.hpp>
+#include <redco/run/last_words.inl.hpp>
 #endif

@@ -53,5 +53,5 @@ class loss_totals {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/loss_totals.hpp>
+#include <redco/run/loss_totals.inl.hpp>
 #endif

@@ -58,5 +58,5 @@ int main_of(int argc, char const* const* argv, Body&& body) {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/main_of.hpp>
+#include <redco/run/main_of.inl.hpp>
 #endif

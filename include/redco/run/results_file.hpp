@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -18,5 +18,5 @@ void write_results(std::filesystem::path const& file, json_value const& results)
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/results_file.hpp>
+#include <redco/run/results_file.inl.hpp>
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/run/chosen_dtype.hpp>
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <string>
 
@@ -14,5 +14,5 @@ json_value run_config(std::string const& options, chosen_dtype const& chosen);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/run_config.hpp>
+#include <redco/run/run_config.inl.hpp>
 #endif

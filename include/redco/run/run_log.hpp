@@ -71,5 +71,5 @@ class run_log {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/run_log.hpp>
+#include <redco/run/run_log.inl.hpp>
 #endif

@@ -6,7 +6,7 @@
 #include <redco/run/metrics_log.hpp>
 #include <redco/run/progress.hpp>
 #include <redco/run/run_log.hpp>
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -71,5 +71,5 @@ class run_recorder {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/run_recorder.hpp>
+#include <redco/run/run_recorder.inl.hpp>
 #endif

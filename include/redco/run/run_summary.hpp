@@ -62,5 +62,5 @@ std::string summary_text(run_summary const& run);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/impl/run_summary.hpp>
+#include <redco/run/run_summary.inl.hpp>
 #endif

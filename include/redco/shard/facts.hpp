@@ -186,5 +186,5 @@ constexpr auto facts_of(workload const& load = {}) {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/shard/impl/facts.hpp>
+#include <redco/shard/facts.inl.hpp>
 #endif

@@ -33,5 +33,5 @@ std::vector<placed_parameter> placed_parameters(plan<Entries> const& p) {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/shard/impl/placed.hpp>
+#include <redco/shard/placed.inl.hpp>
 #endif

@@ -72,5 +72,5 @@ constexpr auto plan_of(mesh const& on) {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/shard/impl/plan.hpp>
+#include <redco/shard/plan.inl.hpp>
 #endif

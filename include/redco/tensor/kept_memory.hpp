@@ -54,5 +54,5 @@ class kept_memory : public std::enable_shared_from_this<kept_memory> {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/tensor/impl/kept_memory.hpp>
+#include <redco/tensor/kept_memory.inl.hpp>
 #endif

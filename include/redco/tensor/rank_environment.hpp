@@ -30,5 +30,5 @@ class rank_environment {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/tensor/impl/rank_environment.hpp>
+#include <redco/tensor/rank_environment.inl.hpp>
 #endif

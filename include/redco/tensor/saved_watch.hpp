@@ -32,5 +32,5 @@ class saved_watch {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/tensor/impl/saved_watch.hpp>
+#include <redco/tensor/saved_watch.inl.hpp>
 #endif

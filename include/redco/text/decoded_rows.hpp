@@ -15,5 +15,5 @@ std::vector<std::string> decoded_rows(any_tokenizer const& tokenizer, at::Tensor
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/text/impl/decoded_rows.hpp>
+#include <redco/text/decoded_rows.inl.hpp>
 #endif

@@ -63,5 +63,5 @@ class json_tokenizer {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/text/impl/json_tokenizer.hpp>
+#include <redco/text/json_tokenizer.inl.hpp>
 #endif

@@ -24,5 +24,5 @@ std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& promp
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/text/impl/next_token_batch.hpp>
+#include <redco/text/next_token_batch.inl.hpp>
 #endif

@@ -23,5 +23,5 @@ padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::i
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/text/impl/padded_ids.hpp>
+#include <redco/text/padded_ids.inl.hpp>
 #endif

@@ -19,5 +19,5 @@ any_tokenizer read_tokenizer(std::filesystem::path const& folder);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/text/impl/read_tokenizer.hpp>
+#include <redco/text/read_tokenizer.inl.hpp>
 #endif

@@ -50,5 +50,5 @@ class sentencepiece_tokenizer {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/text/impl/sentencepiece_tokenizer.hpp>
+#include <redco/text/sentencepiece_tokenizer.inl.hpp>
 #endif

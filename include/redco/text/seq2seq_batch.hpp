@@ -28,5 +28,5 @@ seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::i
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/text/impl/seq2seq_batch.hpp>
+#include <redco/text/seq2seq_batch.inl.hpp>
 #endif

@@ -30,5 +30,5 @@ class text_stream {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/text/impl/text_stream.hpp>
+#include <redco/text/text_stream.inl.hpp>
 #endif

@@ -22,5 +22,5 @@ token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, s
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/text/impl/token_windows.hpp>
+#include <redco/text/token_windows.inl.hpp>
 #endif

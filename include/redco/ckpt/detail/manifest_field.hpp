@@ -2,7 +2,7 @@
 
 #include <redco/ckpt/detail/names.hpp>
 
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 
 #include <charconv>

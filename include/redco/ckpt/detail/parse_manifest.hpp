@@ -7,8 +7,8 @@
 #include <redco/ckpt/file_dtype.hpp>
 #include <redco/ckpt/manifest.hpp>
 
-#include <redco/json/impl/value.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 #include <redco/ckpt/file_dtype.hpp>
 #include <redco/ckpt/safetensors_entry.hpp>
 
-#include <redco/json/impl/value.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>

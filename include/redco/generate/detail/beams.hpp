@@ -51,5 +51,5 @@ class beams {
 }  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/generate/impl/beams.hpp>
+#include <redco/generate/detail/beams.inl.hpp>
 #endif

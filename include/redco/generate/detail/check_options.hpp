@@ -12,5 +12,5 @@ void check_options(beam_options const& options);
 }  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/generate/impl/check_options.hpp>
+#include <redco/generate/detail/check_options.inl.hpp>
 #endif

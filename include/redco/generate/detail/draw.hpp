@@ -16,5 +16,5 @@ std::int64_t draw(std::span<double const> logits, generate_options const& option
 }  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/generate/impl/draw.hpp>
+#include <redco/generate/detail/draw.inl.hpp>
 #endif

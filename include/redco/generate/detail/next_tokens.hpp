@@ -24,5 +24,5 @@ bool goes_on(at::Tensor const& ids, generate_options const& options, pass const&
 }  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/generate/impl/next_tokens.hpp>
+#include <redco/generate/detail/next_tokens.inl.hpp>
 #endif

@@ -42,5 +42,5 @@ std::optional<std::int64_t> forced_id(Options const& o, std::int64_t length, std
 }  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/generate/impl/score_rules.hpp>
+#include <redco/generate/detail/score_rules.inl.hpp>
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/json/dump.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/nearest.hpp>

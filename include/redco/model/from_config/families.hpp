@@ -13,7 +13,7 @@
 #include <redco/model/from_config/t5.hpp>
 #include <redco/model/from_config/vit.hpp>
 
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 
 #include <redco/meta/nearest.hpp>
 

@@ -13,5 +13,5 @@ std::int64_t count_labels(at::Tensor const& labels, std::int64_t classes);
 }  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/count_labels.hpp>
+#include <redco/nn/detail/count_labels.inl.hpp>
 #endif

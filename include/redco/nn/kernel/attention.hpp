@@ -26,5 +26,5 @@ at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor 
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/attention_kernel.hpp>
+#include <redco/nn/kernel/attention.inl.hpp>
 #endif

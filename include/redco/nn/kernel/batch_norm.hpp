@@ -26,5 +26,5 @@ at::Tensor batch_norm_with(at::Tensor const& x, at::Tensor const& weight, at::Te
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/batch_norm_kernel.hpp>
+#include <redco/nn/kernel/batch_norm.inl.hpp>
 #endif

@@ -39,5 +39,5 @@ vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_shard const& 
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/cross_entropy_kernel.hpp>
+#include <redco/nn/kernel/cross_entropy.inl.hpp>
 #endif

@@ -21,5 +21,5 @@ at::Tensor dropout(at::Tensor const& x, double p, stream numbers, std::int64_t r
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/dropout_kernel.hpp>
+#include <redco/nn/kernel/dropout.inl.hpp>
 #endif

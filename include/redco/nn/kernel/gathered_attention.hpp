@@ -20,5 +20,5 @@ at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, at
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/gathered_attention_kernel.hpp>
+#include <redco/nn/kernel/gathered_attention.inl.hpp>
 #endif

@@ -14,5 +14,5 @@ at::Tensor gelu(at::Tensor const& x, gelu_form form = gelu_form::tanh);
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/gelu_kernel.hpp>
+#include <redco/nn/kernel/gelu.inl.hpp>
 #endif

@@ -12,5 +12,5 @@ at::Tensor gru(at::Tensor const& projected, at::Tensor const& weight, at::Tensor
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/gru_kernel.hpp>
+#include <redco/nn/kernel/gru.inl.hpp>
 #endif

@@ -13,5 +13,5 @@ at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor 
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/layer_norm_kernel.hpp>
+#include <redco/nn/kernel/layer_norm.inl.hpp>
 #endif

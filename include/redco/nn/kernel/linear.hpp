@@ -12,5 +12,5 @@ at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor cons
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/linear_kernel.hpp>
+#include <redco/nn/kernel/linear.inl.hpp>
 #endif

@@ -15,5 +15,5 @@ at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, std::int64_t f
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/lookup_kernel.hpp>
+#include <redco/nn/kernel/lookup.inl.hpp>
 #endif

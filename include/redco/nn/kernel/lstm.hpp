@@ -12,5 +12,5 @@ at::Tensor lstm(at::Tensor const& projected, at::Tensor const& weight);
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/lstm_kernel.hpp>
+#include <redco/nn/kernel/lstm.inl.hpp>
 #endif

@@ -12,5 +12,5 @@ at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilo
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/rms_norm_kernel.hpp>
+#include <redco/nn/kernel/rms_norm.inl.hpp>
 #endif

@@ -24,5 +24,5 @@ at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& pos
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/rotate_kernel.hpp>
+#include <redco/nn/kernel/rotate.inl.hpp>
 #endif

@@ -11,5 +11,5 @@ at::Tensor silu(at::Tensor const& x);
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/silu_kernel.hpp>
+#include <redco/nn/kernel/silu.inl.hpp>
 #endif

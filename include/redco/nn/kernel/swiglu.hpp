@@ -11,5 +11,5 @@ at::Tensor swiglu(at::Tensor const& both);
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/swiglu_kernel.hpp>
+#include <redco/nn/kernel/swiglu.inl.hpp>
 #endif

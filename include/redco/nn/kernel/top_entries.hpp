@@ -25,5 +25,5 @@ largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& hea
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED
-#include <redco/nn/impl/top_entries_kernel.hpp>
+#include <redco/nn/kernel/top_entries.inl.hpp>
 #endif

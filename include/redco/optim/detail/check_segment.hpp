@@ -10,5 +10,5 @@ void check_segment(segment const& s, int slots);
 }  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/optim/impl/check_segment.hpp>
+#include <redco/optim/detail/check_segment.inl.hpp>
 #endif

@@ -18,5 +18,5 @@ void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double gr
 }  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/optim/impl/update_by.hpp>
+#include <redco/optim/detail/update_by.inl.hpp>
 #endif

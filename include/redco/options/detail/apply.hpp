@@ -13,5 +13,5 @@ void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::
 }  // namespace redco::options::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/options/impl/apply.hpp>
+#include <redco/options/detail/apply.inl.hpp>
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <cstdint>
 #include <string>
@@ -33,5 +33,5 @@ std::string padded(std::string text, std::size_t width);
 }  // namespace redco::options::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/options/impl/option_value.hpp>
+#include <redco/options/detail/option_value.inl.hpp>
 #endif

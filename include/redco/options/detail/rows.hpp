@@ -23,5 +23,5 @@ void print(std::vector<row> const& rows, std::ostream& out);
 }  // namespace redco::options::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/options/impl/rows.hpp>
+#include <redco/options/detail/rows.inl.hpp>
 #endif

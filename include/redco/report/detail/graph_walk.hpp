@@ -72,5 +72,5 @@ class graph_walk : public walk<pending_node> {
 }  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
-#include <redco/report/impl/graph_walk.hpp>
+#include <redco/report/detail/graph_walk.inl.hpp>
 #endif

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/json/impl/value.hpp>
 #include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -4,8 +4,8 @@
 
 #include <redco/model/from_config/families.hpp>
 
-#include <redco/json/impl/value.hpp>
 #include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
 
 #include <redco/config.hpp>
 

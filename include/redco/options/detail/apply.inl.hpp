@@ -5,8 +5,8 @@
 #include <redco/options/detail/command_line.hpp>
 #include <redco/options/help_requested.hpp>
 #include <redco/options/provenance.hpp>
-#include <redco/json/impl/value.hpp>
 #include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/nearest.hpp>
 #include <redco/config.hpp>

@@ -3,7 +3,7 @@
 #include <redco/options/detail/option_value.hpp>
 
 #include <redco/json/dump.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 #include <redco/generate/generation_config.hpp>
 
 #include <redco/model/from_config/config_reader.hpp>
-#include <redco/json/impl/value.hpp>
 #include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include <redco/run/run_recorder.hpp>
 
 #include <redco/run/results_file.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

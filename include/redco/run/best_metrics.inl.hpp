@@ -3,7 +3,7 @@
 #include <redco/run/best_metrics.hpp>
 
 #include <redco/ckpt/detail/names.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <redco/ckpt/file_ops.hpp>
 #include <redco/ckpt/output_file.hpp>
 #include <redco/json/dump.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
 #include <cerrno>

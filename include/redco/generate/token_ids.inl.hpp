@@ -2,8 +2,8 @@
 
 #include <redco/generate/token_ids.hpp>
 
-#include <redco/json/impl/value.hpp>
 #include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
 
 #include <redco/config.hpp>
 

@@ -5,10 +5,10 @@
 #include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
-#include <redco/diag/input_file.hpp>
 #include <redco/ckpt/safetensors_reader.hpp>
-#include <redco/json/impl/value.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
+#include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_moments.hpp>
 #include <redco/json/dump.hpp>
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
 #include <string>

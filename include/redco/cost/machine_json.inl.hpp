@@ -2,7 +2,7 @@
 
 #include <redco/cost/machine_json.hpp>
 
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
 #include <string>

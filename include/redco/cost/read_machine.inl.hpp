@@ -2,7 +2,7 @@
 
 #include <redco/cost/read_machine.hpp>
 
-#include <redco/json/impl/value.hpp>
+#include <redco/json/value.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/config.hpp>
 

@@ -2,8 +2,8 @@
 
 #include <redco/data/read_jsonl.hpp>
 
-#include <redco/json/impl/value.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 
 #include <redco/config.hpp>
 

@@ -1,5 +1,0 @@
-#pragma once
-
-#include <redco/json/value.hpp>
-
-#include <nlohmann/json.hpp>
