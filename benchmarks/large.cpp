@@ -11,10 +11,10 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
-#include <redco/optimizer/adamw.hpp>
 #include <redco/json/value.hpp>
 
 #include <chrono>

@@ -7,14 +7,14 @@
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
-#include <redco/metrics/accuracy.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/metrics/accuracy.hpp>
 
 #include <array>
 #include <iostream>

@@ -12,12 +12,12 @@
 #include <redco/nn/nn.hpp>
 #include <redco/model/any_stored_names.hpp>
 #include <redco/model/from_config.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
 
 #include <iostream>
 

@@ -7,16 +7,16 @@
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
-#include <redco/metrics/mean_absolute_error.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
 #include <redco/layer/featurewise.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/predict.hpp>
+#include <redco/metrics/mean_absolute_error.hpp>
 
 #include <cmath>
 #include <iostream>

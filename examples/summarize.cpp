@@ -7,7 +7,6 @@
 #include <redco/run/trainer.hpp>
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generation_config.hpp>
-#include <redco/metrics/rouge_l.hpp>
 #include <redco/text/decoded_rows.hpp>
 #include <redco/text/read_tokenizer.hpp>
 #include <redco/text/seq2seq_batch.hpp>
@@ -15,12 +14,13 @@
 #include <redco/nn/nn.hpp>
 #include <redco/model/any_stored_names.hpp>
 #include <redco/model/from_config.hpp>
+#include <redco/data/read_jsonl.hpp>
+#include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
-#include <redco/data/read_jsonl.hpp>
-#include <redco/optimizer/adamw.hpp>
+#include <redco/metrics/rouge_l.hpp>
 
 #include <iostream>
 #include <optional>

@@ -43,6 +43,54 @@
 #include <redco/random/truncated_normal.hpp>
 #include <redco/random/uniform.hpp>
 
+#include <redco/metrics/accuracy.hpp>
+#include <redco/metrics/f1_score.hpp>
+#include <redco/metrics/mean_absolute_error.hpp>
+#include <redco/metrics/rouge_l.hpp>
+
+#include <redco/optimizer/adam.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/check_rates.hpp>
+#include <redco/optimizer/clip_norm.hpp>
+#include <redco/optimizer/constant.hpp>
+#include <redco/optimizer/cosine.hpp>
+#include <redco/optimizer/decay_all.hpp>
+#include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/learning_rate_at.hpp>
+#include <redco/optimizer/linear_decay.hpp>
+#include <redco/optimizer/one_cycle.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
+#include <redco/optimizer/schedule_kind.hpp>
+#include <redco/optimizer/scheduled.hpp>
+#include <redco/optimizer/sgd.hpp>
+#include <redco/optimizer/slot_list.hpp>
+#include <redco/optimizer/state_slots.hpp>
+
+#include <redco/options/bytes_text.hpp>
+#include <redco/options/choices.hpp>
+#include <redco/options/help_requested.hpp>
+#include <redco/options/mesh_of.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/options/parse.hpp>
+#include <redco/options/provenance.hpp>
+#include <redco/options/resolve.hpp>
+#include <redco/options/resolved.hpp>
+#include <redco/options/row.hpp>
+#include <redco/options/to_json.hpp>
+
+#include <redco/pipeline/any_pipeline.hpp>
+#include <redco/pipeline/batch_of.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/collate_info.hpp>
+#include <redco/pipeline/enable_loss.hpp>
+#include <redco/pipeline/enable_per_example.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/pipeline.hpp>
+#include <redco/pipeline/predict.hpp>
+#include <redco/pipeline/predicting_pipeline.hpp>
+#include <redco/pipeline/training_pipeline.hpp>
+
 #include <redco/layer/activation.hpp>
 #include <redco/layer/activation_fact.hpp>
 #include <redco/layer/activation_kind.hpp>
@@ -110,24 +158,6 @@
 #include <redco/layer/walk.hpp>
 #include <redco/layer/with_distance_bias.hpp>
 
-#include <redco/optimizer/adam.hpp>
-#include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/check_rates.hpp>
-#include <redco/optimizer/clip_norm.hpp>
-#include <redco/optimizer/constant.hpp>
-#include <redco/optimizer/cosine.hpp>
-#include <redco/optimizer/decay_all.hpp>
-#include <redco/optimizer/learning_rate.hpp>
-#include <redco/optimizer/learning_rate_at.hpp>
-#include <redco/optimizer/linear_decay.hpp>
-#include <redco/optimizer/one_cycle.hpp>
-#include <redco/optimizer/optimizer_description.hpp>
-#include <redco/optimizer/schedule_kind.hpp>
-#include <redco/optimizer/scheduled.hpp>
-#include <redco/optimizer/sgd.hpp>
-#include <redco/optimizer/slot_list.hpp>
-#include <redco/optimizer/state_slots.hpp>
-
 #include <redco/data/batch_options.hpp>
 #include <redco/data/batch_step.hpp>
 #include <redco/data/batches.hpp>
@@ -144,18 +174,6 @@
 #include <redco/data/shard.hpp>
 #include <redco/data/text_file.hpp>
 #include <redco/data/text_windows.hpp>
-
-#include <redco/options/bytes_text.hpp>
-#include <redco/options/choices.hpp>
-#include <redco/options/help_requested.hpp>
-#include <redco/options/mesh_of.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/options/parse.hpp>
-#include <redco/options/provenance.hpp>
-#include <redco/options/resolve.hpp>
-#include <redco/options/resolved.hpp>
-#include <redco/options/row.hpp>
-#include <redco/options/to_json.hpp>
 
 #include <redco/model/any_model.hpp>
 #include <redco/model/any_stored_names.hpp>
@@ -174,19 +192,6 @@
 #include <redco/model/stored_names/swiglu_decoder.hpp>
 #include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/t5_net.hpp>
-
-#include <redco/pipeline/any_pipeline.hpp>
-#include <redco/pipeline/batch_of.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/collate_info.hpp>
-#include <redco/pipeline/enable_loss.hpp>
-#include <redco/pipeline/enable_per_example.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/pipeline.hpp>
-#include <redco/pipeline/predict.hpp>
-#include <redco/pipeline/predicting_pipeline.hpp>
-#include <redco/pipeline/training_pipeline.hpp>
 
 #include <redco/shard/compat_parameter.hpp>
 #include <redco/shard/compat_plan.hpp>
@@ -258,43 +263,6 @@
 #include <redco/comm/reduce_op.hpp>
 #include <redco/comm/traffic.hpp>
 
-#include <redco/nn/batch_norm.hpp>
-#include <redco/nn/builder.hpp>
-#include <redco/nn/check_saved.hpp>
-#include <redco/nn/context.hpp>
-#include <redco/nn/context_item.hpp>
-#include <redco/nn/context_keys.hpp>
-#include <redco/nn/cross_entropy.hpp>
-#include <redco/nn/kernel/attention.hpp>
-#include <redco/nn/kernel/attention_options.hpp>
-#include <redco/nn/kernel/batch_norm.hpp>
-#include <redco/nn/kernel/cross_entropy.hpp>
-#include <redco/nn/kernel/dropout.hpp>
-#include <redco/nn/kernel/gathered_attention.hpp>
-#include <redco/nn/kernel/gelu.hpp>
-#include <redco/nn/kernel/gru.hpp>
-#include <redco/nn/kernel/layer_norm.hpp>
-#include <redco/nn/kernel/lookup.hpp>
-#include <redco/nn/kernel/lstm.hpp>
-#include <redco/nn/kernel/relu.hpp>
-#include <redco/nn/kernel/rms_norm.hpp>
-#include <redco/nn/kernel/rotate.hpp>
-#include <redco/nn/kernel/silu.hpp>
-#include <redco/nn/kernel/swiglu.hpp>
-#include <redco/nn/kernel/top_entries.hpp>
-#include <redco/nn/kernel/vocabulary_shard.hpp>
-#include <redco/nn/in_layer.hpp>
-#include <redco/nn/key_value_cache.hpp>
-#include <redco/nn/leaves.hpp>
-#include <redco/nn/logits.hpp>
-#include <redco/nn/module.hpp>
-#include <redco/nn/nn.hpp>
-#include <redco/nn/parameter_store.hpp>
-#include <redco/nn/pass.hpp>
-#include <redco/nn/recomputed.hpp>
-#include <redco/nn/recurrent.hpp>
-#include <redco/nn/replica_round.hpp>
-
 #include <redco/optim/clip_factor.hpp>
 #include <redco/optim/gradient_norm.hpp>
 #include <redco/optim/make_segment.hpp>
@@ -339,6 +307,43 @@
 #include <redco/ckpt/write_manifest.hpp>
 #include <redco/ckpt/xxh64.hpp>
 
+#include <redco/nn/batch_norm.hpp>
+#include <redco/nn/builder.hpp>
+#include <redco/nn/check_saved.hpp>
+#include <redco/nn/context.hpp>
+#include <redco/nn/context_item.hpp>
+#include <redco/nn/context_keys.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/in_layer.hpp>
+#include <redco/nn/kernel/attention.hpp>
+#include <redco/nn/kernel/attention_options.hpp>
+#include <redco/nn/kernel/batch_norm.hpp>
+#include <redco/nn/kernel/cross_entropy.hpp>
+#include <redco/nn/kernel/dropout.hpp>
+#include <redco/nn/kernel/gathered_attention.hpp>
+#include <redco/nn/kernel/gelu.hpp>
+#include <redco/nn/kernel/gru.hpp>
+#include <redco/nn/kernel/layer_norm.hpp>
+#include <redco/nn/kernel/lookup.hpp>
+#include <redco/nn/kernel/lstm.hpp>
+#include <redco/nn/kernel/relu.hpp>
+#include <redco/nn/kernel/rms_norm.hpp>
+#include <redco/nn/kernel/rotate.hpp>
+#include <redco/nn/kernel/silu.hpp>
+#include <redco/nn/kernel/swiglu.hpp>
+#include <redco/nn/kernel/top_entries.hpp>
+#include <redco/nn/kernel/vocabulary_shard.hpp>
+#include <redco/nn/key_value_cache.hpp>
+#include <redco/nn/leaves.hpp>
+#include <redco/nn/logits.hpp>
+#include <redco/nn/module.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/nn/parameter_store.hpp>
+#include <redco/nn/pass.hpp>
+#include <redco/nn/recomputed.hpp>
+#include <redco/nn/recurrent.hpp>
+#include <redco/nn/replica_round.hpp>
+
 #include <redco/generate/beam_options.hpp>
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/beam_stop.hpp>
@@ -347,11 +352,6 @@
 #include <redco/generate/generate_options.hpp>
 #include <redco/generate/generation_config.hpp>
 #include <redco/generate/token_ids.hpp>
-
-#include <redco/metrics/accuracy.hpp>
-#include <redco/metrics/f1_score.hpp>
-#include <redco/metrics/mean_absolute_error.hpp>
-#include <redco/metrics/rouge_l.hpp>
 
 #include <redco/text/any_tokenizer.hpp>
 #include <redco/text/decode_options.hpp>

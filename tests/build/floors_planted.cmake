@@ -35,7 +35,7 @@ clean()
 check("")
 
 plant(include/redco/shape/mesh.hpp "#pragma once\n\n#include <redco/nn/linear.hpp>\n")
-check("shape/mesh.hpp:3: shape/ .floor 2. includes nn/ on the higher floor 10")
+check("shape/mesh.hpp:3: shape/ .floor 2. includes nn/ on the higher floor 12")
 clean()
 plant(include/redco/json/parse.hpp "#pragma once\n")
 plant(include/redco/redco.hpp "${umbrella}#include <redco/json/parse.hpp>\n")

@@ -1,4 +1,4 @@
-#include "torch_catch.hpp"
+#include "catch.hpp"
 
 #include <redco/metrics/accuracy.hpp>
 #include <redco/metrics/f1_score.hpp>

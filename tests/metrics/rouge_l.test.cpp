@@ -1,4 +1,4 @@
-#include "torch_catch.hpp"
+#include "catch.hpp"
 
 #include <redco/metrics/rouge_l.hpp>
 

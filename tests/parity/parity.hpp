@@ -8,11 +8,11 @@
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generate.hpp>
 #include <redco/generate/generation_config.hpp>
-#include <redco/ckpt/load_model.hpp>
-#include <redco/ckpt/save_model.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/ckpt/load_model.hpp>
+#include <redco/ckpt/save_model.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/from_config/config_reader.hpp>

@@ -5,14 +5,14 @@
 #include <redco/run/trainer.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/model.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/predict.hpp>
 
 #include <iostream>
 #include <span>

@@ -10,15 +10,15 @@
 #include <redco/nn/nn.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/stored_names/gpt2.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
-#include <redco/pipeline/predict.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/cosine.hpp>
 #include <redco/optimizer/linear_decay.hpp>
 #include <redco/optimizer/sgd.hpp>
+#include <redco/pipeline/collate.hpp>
+#include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/pipe.hpp>
+#include <redco/pipeline/predict.hpp>
 #include <redco/json/read.hpp>
 
 #include <nlohmann/json.hpp>

@@ -5,12 +5,12 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/data/text_windows.hpp>
+#include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
-#include <redco/data/text_windows.hpp>
-#include <redco/optimizer/adamw.hpp>
 
 #include "run/training.hpp"
 #include "temporary_folder.hpp"

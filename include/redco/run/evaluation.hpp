@@ -8,9 +8,9 @@
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/pipeline/batch_of.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
+#include <redco/pipeline/batch_of.hpp>
 #include <redco/diag/error.hpp>
 
 #include <algorithm>

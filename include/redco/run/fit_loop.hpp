@@ -26,11 +26,11 @@
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/sweep_checkpoints.hpp>
 #include <redco/comm/rank_context.hpp>
-#include <redco/pipeline/batch_of.hpp>
 #include <redco/data/batch_step.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/data_position.hpp>
 #include <redco/data/sampler.hpp>
+#include <redco/pipeline/batch_of.hpp>
 #include <redco/json/value.hpp>
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 
 #include <redco/run/examples.hpp>
 #include <redco/run/run_place.hpp>
-#include <redco/pipeline/collate_info.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/prefetch.hpp>
 #include <redco/data/sampler.hpp>
+#include <redco/pipeline/collate_info.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/ckpt/state_part.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/nn/parameter_store.hpp>
+#include <redco/ckpt/state_part.hpp>
 #include <redco/optim/make_segment.hpp>
 #include <redco/optim/norm_range.hpp>
 #include <redco/optim/segment.hpp>

@@ -22,11 +22,11 @@
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
-#include <redco/pipeline/batch_of.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/options/to_json.hpp>
+#include <redco/pipeline/batch_of.hpp>
 
 #include <algorithm>
 #include <chrono>
