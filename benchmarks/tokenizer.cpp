@@ -4,8 +4,8 @@
 // file a text of its own. With --repeat-to all of it, repeated, is one text of that size, passed once. Exit code 1 when a
 // text does not decode to itself.
 
-#include <redco/text/json_tokenizer.hpp>
 #include <redco/data/read_text_files.hpp>
+#include <redco/tokenizer/json_tokenizer.hpp>
 
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>

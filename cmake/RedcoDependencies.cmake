@@ -38,7 +38,7 @@ add_library(redco::xxhash INTERFACE IMPORTED GLOBAL)
 target_include_directories(redco::xxhash SYSTEM INTERFACE ${REDCO_XXHASH_INCLUDE})
 target_link_libraries(redco::xxhash INTERFACE ${REDCO_XXHASH_LIBRARY})
 
-# Optional: without one of them its place in text/ throws an error that says what to install.
+# Optional: without one of them its place in tokenizer/ throws an error that says what to install.
 add_library(redco::text_libraries INTERFACE IMPORTED GLOBAL)
 function(redco_find_optional name header library package)
   find_path(REDCO_${name}_INCLUDE ${header} DOC "Folder that contains ${header}")

@@ -3,7 +3,7 @@
 
 set(REDCO_FLOOR_1 meta diag)
 set(REDCO_FLOOR_2 shape json random metrics)
-set(REDCO_FLOOR_3 optimizer options pipeline)
+set(REDCO_FLOOR_3 optimizer options pipeline tokenizer)
 set(REDCO_FLOOR_4 layer data)
 set(REDCO_FLOOR_5 model)
 set(REDCO_FLOOR_6 shard)
@@ -40,7 +40,7 @@ set(REDCO_DOORS
   "^(ATen|c10|torch)/" tensor
   "^cereal/" ckpt
   "^xxhash\\.h$" ckpt
-  "^(pcre2|sentencepiece_processor)\\.h$" text
+  "^(pcre2|sentencepiece_processor)\\.h$" tokenizer
   "^(mpi|nccl)\\.h$" comm)
 
 # Headers directly in include/redco that are not umbrellas.

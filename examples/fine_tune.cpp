@@ -6,7 +6,6 @@
 #include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/generate/token_ids.hpp>
-#include <redco/text/read_tokenizer.hpp>
 #include <redco/text/token_windows.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
@@ -18,6 +17,7 @@
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
+#include <redco/tokenizer/read_tokenizer.hpp>
 
 #include <iostream>
 

@@ -11,14 +11,14 @@
 #include <redco/generate/generation_config.hpp>
 #include <redco/text/decoded_rows.hpp>
 #include <redco/text/padded_ids.hpp>
-#include <redco/text/read_tokenizer.hpp>
-#include <redco/text/text_stream.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/any_stored_names.hpp>
 #include <redco/model/from_config.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
+#include <redco/tokenizer/read_tokenizer.hpp>
+#include <redco/tokenizer/text_stream.hpp>
 
 #include <iostream>
 #include <optional>

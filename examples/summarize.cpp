@@ -8,7 +8,6 @@
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generation_config.hpp>
 #include <redco/text/decoded_rows.hpp>
-#include <redco/text/read_tokenizer.hpp>
 #include <redco/text/seq2seq_batch.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
@@ -20,6 +19,7 @@
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
+#include <redco/tokenizer/read_tokenizer.hpp>
 #include <redco/metrics/rouge_l.hpp>
 
 #include <iostream>

@@ -11,4 +11,4 @@
 #endif
 
 // REDCO_WITH_PCRE2, REDCO_WITH_SENTENCEPIECE: defined by CMake (and by redco.pc) where it found these optional libraries,
-// for everything that links redco. Without them text/ takes twins that say what to install.
+// for everything that links redco. Without them tokenizer/ takes twins that say what to install.

@@ -91,6 +91,18 @@
 #include <redco/pipeline/predicting_pipeline.hpp>
 #include <redco/pipeline/training_pipeline.hpp>
 
+#include <redco/tokenizer/any_tokenizer.hpp>
+#include <redco/tokenizer/decode_options.hpp>
+#include <redco/tokenizer/encode_options.hpp>
+#include <redco/tokenizer/json_tokenizer.hpp>
+#include <redco/tokenizer/read_tokenizer.hpp>
+#include <redco/tokenizer/sentencepiece_options.hpp>
+#include <redco/tokenizer/sentencepiece_tokenizer.hpp>
+#include <redco/tokenizer/special_ids.hpp>
+#include <redco/tokenizer/special_names.hpp>
+#include <redco/tokenizer/text_stream.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
+
 #include <redco/layer/activation.hpp>
 #include <redco/layer/activation_fact.hpp>
 #include <redco/layer/activation_kind.hpp>
@@ -353,23 +365,12 @@
 #include <redco/generate/generation_config.hpp>
 #include <redco/generate/token_ids.hpp>
 
-#include <redco/text/any_tokenizer.hpp>
-#include <redco/text/decode_options.hpp>
 #include <redco/text/decoded_rows.hpp>
-#include <redco/text/encode_options.hpp>
-#include <redco/text/json_tokenizer.hpp>
 #include <redco/text/next_token_batch.hpp>
 #include <redco/text/padded_ids.hpp>
-#include <redco/text/read_tokenizer.hpp>
-#include <redco/text/sentencepiece_options.hpp>
-#include <redco/text/sentencepiece_tokenizer.hpp>
 #include <redco/text/seq2seq_batch.hpp>
-#include <redco/text/special_ids.hpp>
-#include <redco/text/special_names.hpp>
-#include <redco/text/text_stream.hpp>
 #include <redco/text/token_batch.hpp>
 #include <redco/text/token_windows.hpp>
-#include <redco/text/tokenizer.hpp>
 
 #include <redco/run/best_metrics.hpp>
 #include <redco/run/changed_settings.hpp>

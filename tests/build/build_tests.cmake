@@ -113,10 +113,12 @@ target_link_libraries(odr PRIVATE redco_flags redco::redco)
 target_precompile_headers(odr REUSE_FROM redco_program_pch)
 redco_add_test(build.two_translation_units COMMAND odr)
 
-# Tokenizers where CMake found neither of their optional libraries; redco::plan brings none of them.
+# Tokenizers where CMake found neither of their optional libraries, which redco::plan would bring.
 add_executable(without_text_libraries ${PROJECT_SOURCE_DIR}/tests/consume/without_text_libraries.cpp)
 set_target_properties(without_text_libraries PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-target_link_libraries(without_text_libraries PRIVATE redco_flags redco::plan)
+target_include_directories(without_text_libraries PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_compile_features(without_text_libraries PRIVATE cxx_std_20)
+target_link_libraries(without_text_libraries PRIVATE redco_flags redco::dependencies)
 redco_add_test(build.without_text_libraries COMMAND without_text_libraries)
 
 # The other compiler sees every torch-free header, every static test and example (and, above, every other header).

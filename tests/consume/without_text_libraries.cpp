@@ -1,6 +1,6 @@
 // Tokenizers without PCRE2, SentencePiece and libtorch: what needs one of the first two says so, the rest works.
-#include <redco/text/json_tokenizer.hpp>
-#include <redco/text/sentencepiece_tokenizer.hpp>
+#include <redco/tokenizer/json_tokenizer.hpp>
+#include <redco/tokenizer/sentencepiece_tokenizer.hpp>
 
 #include <redco/diag/error.hpp>
 

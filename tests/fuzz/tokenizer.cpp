@@ -1,7 +1,7 @@
 // Any text as a tokenizer.json: it is refused with exit code 65, or encodes texts to ids of its vocabulary that decode to
 // UTF-8.
-#include <redco/text/detail/utf8.hpp>
-#include <redco/text/json_tokenizer.hpp>
+#include <redco/tokenizer/detail/utf8.hpp>
+#include <redco/tokenizer/json_tokenizer.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -1,5 +1,0 @@
-#pragma once
-
-// One of the two is empty: REDCO_WITH_SENTENCEPIECE is defined by CMake where it finds the library.
-#include <redco/text/detail/sentencepiece_absent.hpp>
-#include <redco/text/detail/sentencepiece_present.hpp>

@@ -1,0 +1,107 @@
+#pragma once
+
+#ifdef REDCO_WITH_PCRE2
+
+#include <redco/tokenizer/detail/regex_pattern.hpp>
+
+#include <redco/diag/error.hpp>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace redco::detail {
+
+/// A compiled pattern over well-formed UTF-8. Threads may share it; each searches with a `search` of its own.
+class regex {
+  struct deleter {
+    void operator()(pcre2_code* p) const { pcre2_code_free(p); }
+    void operator()(pcre2_compile_context* p) const { pcre2_compile_context_free(p); }
+    void operator()(pcre2_match_data* p) const { pcre2_match_data_free(p); }
+    void operator()(pcre2_match_context* p) const { pcre2_match_context_free(p); }
+  };
+
+ public:
+  static constexpr bool available = true;
+
+  /// Throws error 65 for a pattern that is wrong or not computed; `where` names its place.
+  regex(std::string_view pattern, std::string const& where) : where_(where) {
+    std::string const text = pcre2_pattern(pattern, where);
+    std::unique_ptr<pcre2_compile_context, deleter> const context(pcre2_compile_context_create(nullptr));
+    pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+    int code = 0;
+    PCRE2_SIZE at = 0;
+    code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+                              PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &code, &at,
+                              context.get()));
+    if (!code_) {
+      throw error(exit_code::data, where + ": the pattern " + std::string(pattern) + " is no regular expression: " +
+                                       message(code) + "; write the file again with the program that made it");
+    }
+    pcre2_jit_compile(code_.get(), PCRE2_JIT_COMPLETE);  // where the machine has no JIT the interpreter matches
+  }
+
+  /// Finds the matches in one text after another.
+  class search {
+   public:
+    explicit search(regex const& pattern)
+        : pattern_(&pattern),
+          data_(pcre2_match_data_create(1, nullptr)),
+          context_(pcre2_match_context_create(nullptr)) {}
+
+    /// Finds the first match in `text` that begins at or behind `from`. Throws error 65 when the pattern takes more than
+    /// a few steps for each byte.
+    bool find(std::string_view text, std::size_t from) {
+      if (text.size() > limited_) {
+        limited_ = text.size();
+        auto const steps =
+            std::min<std::size_t>(10'000'000 + 8 * text.size(), std::numeric_limits<std::uint32_t>::max());
+        pcre2_set_match_limit(context_.get(), static_cast<std::uint32_t>(steps));
+      }
+      auto const* subject = reinterpret_cast<PCRE2_SPTR>(text.data());
+      std::uint32_t const checked = PCRE2_NO_UTF_CHECK;
+      int code = pcre2_match(pattern_->code_.get(), subject, text.size(), from, checked, data_.get(), context_.get());
+      if (code == PCRE2_ERROR_JIT_STACKLIMIT) {
+        code = pcre2_match(pattern_->code_.get(), subject, text.size(), from, checked | PCRE2_NO_JIT, data_.get(),
+                           context_.get());
+      }
+      if (code == PCRE2_ERROR_NOMATCH) return false;
+      if (code < 0) {
+        throw error(exit_code::data, pattern_->where_ + ": its pattern fails on a text of " +
+                                         std::to_string(text.size()) + " bytes: " + message(code) +
+                                         "; cut the text into smaller ones");
+      }
+      return true;
+    }
+
+    std::size_t begin() const { return pcre2_get_ovector_pointer(data_.get())[0]; }
+    std::size_t end() const { return pcre2_get_ovector_pointer(data_.get())[1]; }
+
+   private:
+    regex const* pattern_;
+    std::unique_ptr<pcre2_match_data, deleter> data_;
+    std::unique_ptr<pcre2_match_context, deleter> context_;
+    std::size_t limited_ = 0;
+  };
+
+ private:
+  static std::string message(int code) {
+    PCRE2_UCHAR text[256];
+    pcre2_get_error_message(code, text, sizeof text);
+    return reinterpret_cast<char const*>(text);
+  }
+
+  std::string where_;
+  std::unique_ptr<pcre2_code, deleter> code_;
+};
+
+}  // namespace redco::detail
+
+#endif

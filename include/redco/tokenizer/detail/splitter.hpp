@@ -1,0 +1,210 @@
+#pragma once
+
+#include <redco/tokenizer/detail/json_node.hpp>
+#include <redco/tokenizer/detail/normalizer.hpp>
+#include <redco/tokenizer/detail/regex.hpp>
+#include <redco/tokenizer/detail/unicode/properties.hpp>
+#include <redco/tokenizer/detail/utf8.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// Splits a text into words, step by step: each step splits what the one before it gave.
+class splitter {
+ public:
+  splitter() = default;
+  explicit splitter(json_node const& node) { read(node); }
+
+  /// The words become bytes in GPT-2's alphabet.
+  bool byte_level() const { return byte_level_; }
+
+  /// What a thread needs to search with the patterns.
+  class searches {
+   public:
+    explicit searches(splitter const& of) {
+      for (step const& s : of.steps_) {
+        all_.emplace_back();
+        if (s.pattern) all_.back().emplace(*s.pattern);
+      }
+    }
+
+   private:
+    friend splitter;
+    std::vector<std::optional<regex::search>> all_;
+  };
+
+  /// Calls word(part) for the words of `text` in order; none is empty. `at_front` when nothing stands before the text.
+  template <class Word>
+  void operator()(std::string_view text, bool at_front, searches& with, Word const& word) const {
+    run(0, text, at_front, with, word);
+  }
+
+ private:
+  enum class kind { pattern, leading_space, marked_spaces, white_space, punctuation };
+  enum class prepend { always, first, never };
+
+  struct step {
+    kind what;
+    std::optional<regex> pattern = {};
+    bool keeps_matches = true;
+    bool keeps_gaps = true;
+    std::string mark = {};  // marked_spaces: stands for a space
+    prepend in_front = prepend::never;
+    bool splits = false;
+  };
+
+  template <class Word>
+  void run(std::size_t number, std::string_view text, bool at_front, searches& with, Word const& word) const {
+    if (text.empty()) return;
+    if (number == steps_.size()) return word(text);
+    step const& s = steps_[number];
+    bool front = at_front;
+    auto const next = [&](std::string_view part) {
+      run(number + 1, part, front, with, word);
+      front = false;
+    };
+    switch (s.what) {
+      case kind::pattern: return split_by_pattern(s, text, *with.all_[number], next);
+      case kind::leading_space: return text[0] == ' ' ? next(text) : next(' ' + std::string(text));
+      case kind::marked_spaces: return mark_spaces(s, text, at_front, next);
+      case kind::white_space: return split_where(text, is_white_space, false, next);
+      case kind::punctuation: return split_where(text, is_bert_punctuation, true, next);
+    }
+  }
+
+  template <class Next>
+  static void split_by_pattern(step const& s, std::string_view text, regex::search& search, Next const& next) {
+    std::size_t done = 0;
+    std::size_t from = 0;
+    while (from < text.size() && search.find(text, from)) {
+      std::size_t const begin = search.begin();
+      std::size_t const end = search.end();
+      if (begin == end) {  // an empty match splits nothing
+        if (end == text.size()) break;
+        from = end + utf8_size(text[end]);
+        continue;
+      }
+      if (s.keeps_gaps && done < begin) next(text.substr(done, begin - done));
+      if (s.keeps_matches) next(text.substr(begin, end - begin));
+      done = from = end;
+    }
+    if (s.keeps_gaps && done < text.size()) next(text.substr(done));
+  }
+
+  template <class Next>
+  static void split_where(std::string_view text, bool (*const at)(char32_t), bool keep, Next const& next) {
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < text.size();) {
+      std::size_t const size = utf8_size(text[i]);
+      if (at(code_point(text.substr(i)))) {
+        if (done < i) next(text.substr(done, i - done));
+        if (keep) next(text.substr(i, size));
+        done = i + size;
+      }
+      i += size;
+    }
+    if (done < text.size()) next(text.substr(done));
+  }
+
+  // "a b" becomes "▁a▁b", and if it splits, "▁a" and "▁b".
+  template <class Next>
+  static void mark_spaces(step const& s, std::string_view text, bool at_front, Next const& next) {
+    std::string marked = replaced(text, " ", s.mark);
+    bool const wanted = s.in_front == prepend::always || (s.in_front == prepend::first && at_front);
+    if (wanted && !marked.starts_with(s.mark)) marked.insert(0, s.mark);
+    std::string_view rest = marked;
+    while (s.splits && rest.size() > s.mark.size()) {
+      std::size_t const cut = rest.find(s.mark, rest.starts_with(s.mark) ? s.mark.size() : 0);
+      if (cut == std::string_view::npos) break;
+      next(rest.substr(0, cut));
+      rest.remove_prefix(cut);
+    }
+    next(rest);
+  }
+
+  void read(json_node const& node) {
+    if (byte_level_) node.refuse_kind("a step behind ByteLevel");
+    std::string const type = node.at("type").text();
+    if (type == "Sequence") {
+      node.knows({"type", "pretokenizers"});
+      for (json_node const& inner : node.at("pretokenizers").elements()) read(inner);
+    } else if (type == "ByteLevel") {
+      node.knows({"type", "add_prefix_space", "trim_offsets", "use_regex"});
+      byte_level_ = true;
+      if (node.flag("add_prefix_space", true)) steps_.push_back({kind::leading_space});
+      if (node.flag("use_regex", true)) add_pattern(gpt2_pattern, node);
+    } else if (type == "Split") {
+      read_split(node);
+    } else if (type == "Digits") {
+      node.knows({"type", "individual_digits"});
+      add_pattern(node.flag("individual_digits") ? "\\p{N}" : "\\p{N}+", node);
+    } else if (type == "Metaspace") {
+      read_metaspace(node);
+    } else if (type == "BertPreTokenizer") {
+      node.knows({"type"});
+      steps_.push_back({kind::white_space});
+      steps_.push_back({kind::punctuation});
+    } else if (type == "WhitespaceSplit") {
+      node.knows({"type"});
+      steps_.push_back({kind::white_space});
+    } else {
+      node.refuse_kind("of type " + type);
+    }
+  }
+
+  void read_split(json_node const& node) {
+    node.knows({"type", "pattern", "behavior", "invert"});
+    json_node const pattern = node.at("pattern");
+    pattern.knows({"Regex", "String"});
+    std::string const behaviour = node.at("behavior").text();
+    bool const removes = behaviour == "Removed";
+    if (!removes && behaviour != "Isolated") node.refuse_kind("the behavior " + behaviour);
+    if (auto const literal = pattern.find("String")) {
+      std::string quoted;
+      for (char const c : literal->text()) {
+        bool const word = c >= '0' && (c <= '9' || c >= 'A') && (c <= 'Z' || c >= 'a') && c <= 'z';
+        if (!word && static_cast<unsigned char>(c) < 0x80) quoted += '\\';
+        quoted += c;
+      }
+      add_pattern(quoted, node);
+    } else {
+      add_pattern(pattern.at("Regex").text(), node);
+    }
+    bool const inverted = node.flag("invert");
+    steps_.back().keeps_matches = !removes || inverted;
+    steps_.back().keeps_gaps = !removes || !inverted;
+  }
+
+  void read_metaspace(json_node const& node) {
+    node.knows({"type", "replacement", "prepend_scheme", "split", "add_prefix_space", "str_rep"});
+    step s{kind::marked_spaces};
+    s.mark = node.at("replacement").text();
+    if (s.mark.empty()) node.refuse("replaces a space by nothing; write the file again with the program that made it");
+    auto const scheme = node.find("prepend_scheme");
+    std::string const how = scheme ? scheme->text() : node.flag("add_prefix_space", true) ? "always" : "never";
+    if (how != "always" && how != "first" && how != "never") node.refuse_kind("the prepend_scheme " + how);
+    s.in_front = how == "always" ? prepend::always : how == "first" ? prepend::first : prepend::never;
+    s.splits = node.flag("split", true);
+    steps_.push_back(std::move(s));
+  }
+
+  void add_pattern(std::string_view pattern, json_node const& node) {
+    step s{kind::pattern};
+    s.pattern.emplace(pattern, node.place());
+    steps_.push_back(std::move(s));
+  }
+
+  static constexpr std::string_view gpt2_pattern =
+      "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+
+  std::vector<step> steps_;
+  bool byte_level_ = false;
+};
+
+}  // namespace redco::detail

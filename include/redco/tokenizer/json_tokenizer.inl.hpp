@@ -1,0 +1,45 @@
+#pragma once
+
+#include <redco/tokenizer/json_tokenizer.hpp>
+
+#include <redco/tokenizer/detail/decoded.hpp>
+#include <redco/tokenizer/detail/tokenizer_file.hpp>
+
+#include <redco/json/parse.hpp>
+#include <redco/json/read.hpp>
+#include <redco/config.hpp>
+
+namespace redco {
+
+REDCO_INLINE json_tokenizer::json_tokenizer(std::filesystem::path const& file, special_names const& names) {
+  json_value const root = read_json(file);
+  file_ = std::make_shared<detail::tokenizer_file>(detail::json_node(root, file.string() + ": "), names);
+}
+
+REDCO_INLINE json_tokenizer json_tokenizer::parse(std::string_view text, std::string const& source,
+                                                  special_names const& names) {
+  json_value const root = parse_json(text, source);
+  return json_tokenizer(std::make_shared<detail::tokenizer_file>(detail::json_node(root, source + ": "), names));
+}
+
+REDCO_INLINE std::vector<std::int64_t> json_tokenizer::encode(std::string_view text, encode_options options) const {
+  return file_->encode(text, options);
+}
+
+REDCO_INLINE std::string json_tokenizer::decode(std::span<std::int64_t const> ids, decode_options options) const {
+  return detail::decoded(*this, ids, options);
+}
+
+REDCO_INLINE bool json_tokenizer::append(std::string& bytes, std::int64_t id, bool first) const {
+  return file_->append(bytes, id, first);
+}
+
+REDCO_INLINE std::optional<std::int64_t> json_tokenizer::id_of(std::string_view token) const {
+  return file_->find(token);
+}
+
+REDCO_INLINE std::int64_t json_tokenizer::vocabulary_size() const { return static_cast<std::int64_t>(file_->rows()); }
+
+REDCO_INLINE special_ids const& json_tokenizer::specials() const { return file_->specials(); }
+
+}  // namespace redco

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <redco/tokenizer/sentencepiece_tokenizer.hpp>
+
+#include <redco/tokenizer/detail/decoded.hpp>
+#include <redco/tokenizer/detail/normalizer.hpp>
+#include <redco/tokenizer/detail/sentencepiece.hpp>
+#include <redco/tokenizer/detail/token_decoder.hpp>
+#include <redco/tokenizer/detail/utf8.hpp>
+
+#include <redco/config.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redco {
+
+namespace detail {
+
+inline constexpr std::string_view space_mark = "\xE2\x96\x81";  // U+2581, which SentencePiece writes for a space
+
+/// Of the longest text that is encoded.
+inline constexpr std::size_t sentencepiece_bytes = std::size_t{16} << 20;
+
+}  // namespace detail
+
+REDCO_INLINE sentencepiece_tokenizer::sentencepiece_tokenizer(std::filesystem::path const& file,
+                                                              sentencepiece_options options)
+    : model_(std::make_shared<detail::sentencepiece_model>(file)), options_(options) {
+  auto const known = [](int id) { return id < 0 ? std::optional<std::int64_t>() : id; };
+  specials_ = {.begin = known(model_->begin_id()),
+               .end = known(model_->end_id()),
+               .padding = known(model_->padding_id()),
+               .unknown = known(model_->unknown_id())};
+  for (int id = 0; id < model_->size(); ++id) {
+    if (model_->is_control(id)) specials_.all.push_back(id);
+  }
+  if ((options.add_begin && !specials_.begin) || (options.add_end && !specials_.end))
+    throw error(exit_code::data, file.string() + " has no token for the " + (specials_.begin ? "end" : "begin") +
+                                     " of a text, which should be added; use another model or turn that off");
+  // What the model does to spaces is not in the library's interface: see what it does to some.
+  auto const one = model_->encode("a");
+  drops_one_space_ = !one.empty() && model_->piece(one.front()).starts_with(detail::space_mark);
+  drops_all_spaces_ = model_->encode("a  a") == model_->encode("a a");
+}
+
+REDCO_INLINE std::vector<std::int64_t> sentencepiece_tokenizer::encode(std::string_view text,
+                                                                       encode_options options) const {
+  std::string repaired;
+  if (detail::well_formed_prefix(text) != text.size()) {
+    detail::append_well_formed(repaired, text);
+    text = repaired;
+  }
+  if (text.size() > detail::sentencepiece_bytes)
+    throw error(exit_code::data, "a text of " + std::to_string(text.size()) +
+                                     " bytes is more than the 16 MiB that SentencePiece is given at once; cut it into "
+                                     "smaller ones, such as its lines");
+  std::vector<std::int64_t> ids;
+  if (options.add_special && options_.add_begin) ids.push_back(*specials_.begin);
+  auto const found = model_->encode(text);
+  ids.insert(ids.end(), found.begin(), found.end());
+  if (options.add_special && options_.add_end) ids.push_back(*specials_.end);
+  return ids;
+}
+
+REDCO_INLINE std::string sentencepiece_tokenizer::decode(std::span<std::int64_t const> ids,
+                                                         decode_options options) const {
+  return detail::decoded(*this, ids, options);
+}
+
+REDCO_INLINE bool sentencepiece_tokenizer::append(std::string& bytes, std::int64_t id, bool first) const {
+  if (id < 0 || id >= model_->size()) return false;
+  auto const number = static_cast<int>(id);
+  std::string piece = model_->piece(number);
+  if (model_->is_unknown(number)) {
+    bytes += " \xE2\x81\x87 ";
+    return true;
+  }
+  if (model_->is_byte(number)) {
+    bytes += detail::fallback_byte(piece);
+    return true;
+  }
+  bool const marked = first && piece.starts_with(detail::space_mark) && (drops_one_space_ || drops_all_spaces_);
+  if (marked) piece.erase(0, detail::space_mark.size());
+  bytes += detail::replaced(piece, detail::space_mark, " ");
+  return !piece.empty() || !drops_all_spaces_;
+}
+
+REDCO_INLINE std::int64_t sentencepiece_tokenizer::vocabulary_size() const { return model_->size(); }
+
+}  // namespace redco

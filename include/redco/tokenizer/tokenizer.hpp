@@ -1,0 +1,32 @@
+#pragma once
+
+#include <redco/tokenizer/decode_options.hpp>
+#include <redco/tokenizer/encode_options.hpp>
+#include <redco/tokenizer/special_ids.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco {
+
+/// Turns text into ids and back. All members are const and may be called from several threads at once.
+///   encode(text, options)        the ids of a text; bytes that are no UTF-8 are read as U+FFFD
+///   decode(ids, options)         their text, always UTF-8; an id that no token has gives nothing
+///   append(bytes, id, first)     adds what one id stands for, in bytes that need not be whole code points, and says
+///                                whether the text has begun; `first` until it has. decode is this, id by id
+///   vocabulary_size()            one more than the largest id
+///   specials()                   ids that stand for no text
+template <class T>
+concept tokenizer = requires(T const& t, std::string_view text, std::span<std::int64_t const> ids, std::string& bytes) {
+  { t.encode(text, encode_options{}) } -> std::same_as<std::vector<std::int64_t>>;
+  { t.decode(ids, decode_options{}) } -> std::same_as<std::string>;
+  { t.append(bytes, std::int64_t{}, bool{}) } -> std::same_as<bool>;
+  { t.vocabulary_size() } -> std::same_as<std::int64_t>;
+  { t.specials() } -> std::same_as<special_ids const&>;
+};
+
+}  // namespace redco

@@ -1,0 +1,90 @@
+#include "catch.hpp"
+#include "fixtures.hpp"
+#include "peak_memory.hpp"
+#include "refusal.hpp"
+#include "sentencepiece_file.hpp"
+#include "temporary_folder.hpp"
+
+#include <redco/tokenizer/detail/sentencepiece.hpp>
+#include <redco/tokenizer/json_tokenizer.hpp>
+#include <redco/tokenizer/sentencepiece_tokenizer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <string_view>
+
+// By hand, because they take minutes and gigabytes: test_text "[long]". Each tokenizer is given 100 MB as one word and as text.
+
+namespace {
+
+constexpr std::size_t hundred_megabytes = 100'000'000;
+
+std::string repeated(std::string_view piece) {
+  std::string text;
+  text.reserve(hundred_megabytes + piece.size());
+  while (text.size() < hundred_megabytes) text += piece;
+  return text;
+}
+
+struct repeated_text {
+  char const* name;
+  std::string_view piece;
+};
+constexpr repeated_text both[] = {{"one word", "hellohell"}, {"text", "hello world, don't: 12345 \u00E9\u4E2D\n"}};
+
+void check_long(char const* name, redco::json_tokenizer const& tokenizer) {
+  for (auto const& [kind, piece] : both) {
+    INFO(name << ", " << kind);
+    std::string const text = repeated(piece);
+    std::int64_t const before = peak_memory::reset();
+    std::clock_t const start = std::clock();
+    std::size_t const ids = tokenizer.encode(text, {.add_special = false}).size();
+    double const seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    double const each = static_cast<double>(peak_memory::now() - before) / static_cast<double>(text.size());
+    std::cout << name << ", " << kind << ": " << ids << " ids in " << seconds << " s of processor time, " << each
+              << " bytes of memory for each of the text" << std::endl;
+    CHECK(ids > 0);
+    CHECK(seconds < 900);
+    CHECK(each < 64);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("100 MB through BPE with a split pattern", "[.][long]") {
+  check_long("llama3", redco::json_tokenizer::parse(llama3_file, "llama3"));
+}
+
+TEST_CASE("100 MB through BPE with a normal form", "[.][long]") {
+  check_long("qwen2", redco::json_tokenizer::parse(qwen2_file, "qwen2"));
+}
+
+TEST_CASE("100 MB through BPE over code points", "[.][long]") {
+  check_long("llama2", redco::json_tokenizer::parse(llama2_file(), "llama2"));
+}
+
+TEST_CASE("100 MB through WordPiece", "[.][long]") {
+  check_long("bert", redco::json_tokenizer::parse(bert_file, "bert"));
+}
+
+TEST_CASE("SentencePiece is not given 100 MB at once, and says so") {
+  if (!redco::detail::sentencepiece_model::available) return;
+  temporary_folder const folder;
+  sentencepiece_file file;
+  file.add("<unk>", 0, sentencepiece_file::unknown);
+  file.add("<s>", 0, sentencepiece_file::control);
+  file.add("</s>", 0, sentencepiece_file::control);
+  file.add("\u2581hell", -2);
+  std::ofstream(folder.path / "spiece.model", std::ios::binary) << file.bytes(false, true);
+  redco::sentencepiece_tokenizer const tokenizer(folder.path / "spiece.model");
+  for (auto const& [kind, piece] : both) {
+    std::string const text = repeated(piece);
+    std::int64_t const before = peak_memory::reset();
+    CHECK(says(refusal([&] { tokenizer.encode(text); }), "more than the 16 MiB"));
+    CHECK(peak_memory::now() - before < (16 << 20));
+  }
+}

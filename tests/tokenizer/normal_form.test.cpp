@@ -1,0 +1,58 @@
+#include "catch.hpp"
+
+#include <redco/tokenizer/detail/normalizer.hpp>
+#include <redco/tokenizer/detail/unicode/normal_forms.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+std::string nfc(std::string const& text) { return redco::detail::normal_form(text, true); }
+std::string nfd(std::string const& text) { return redco::detail::normal_form(text, false); }
+
+}  // namespace
+
+TEST_CASE("normal forms C and D") {
+  // composed, decomposed: examples of UAX 15 and each special case of the algorithm
+  std::vector<std::pair<std::string, std::string>> const pairs{
+      {"", ""},
+      {"plain ascii", "plain ascii"},
+      {"\u00E9", "e\u0301"},
+      {"\u1E69", "s\u0323\u0307"},
+      {"\uAC01", "\u1100\u1161\u11A8"},
+      {"\uAC00", "\u1100\u1161"},
+      {"\u01D5", "U\u0308\u0304"},
+      {"x\u0315\u0300", "x\u0300\u0315"},
+  };
+  for (auto const& [composed, decomposed] : pairs) {
+    CAPTURE(decomposed);
+    CHECK(nfd(composed) == decomposed);
+    CHECK(nfd(decomposed) == decomposed);
+    CHECK(nfc(nfc(composed)) == nfc(decomposed));
+  }
+  CHECK(nfc("e\u0301") == "\u00E9");
+  CHECK(nfc("s\u0307\u0323") == "\u1E69");
+  CHECK(nfc("d\u0307\u0323") == "\u1E0D\u0307");
+  CHECK(nfc("\u1100\u1161\u11A8") == "\uAC01");
+  CHECK(nfc("\uAC00\u11A8") == "\uAC01");
+  CHECK(nfc("\uAC01\u11A8") == "\uAC01\u11A8");
+  CHECK(nfc("\u212B") == "\u00C5");        // Angstrom sign
+  CHECK(nfc("\u0958") == "\u0915\u093C");  // excluded from composition
+  CHECK(nfc("\u0344") == "\u0308\u0301");
+  CHECK(nfc("\u0301e") == "\u0301e");  // nothing to stand on
+  CHECK(nfc("a\u0300b\u0300") == "\u00E0b\u0300");
+  CHECK(nfc("x\u0300\u0315") == "x\u0300\u0315");
+  CHECK(nfc("ascii e\u0301 ascii") == "ascii \u00E9 ascii");
+  CHECK(nfc("\U0002F800") == "\u4E3D");
+}
+
+TEST_CASE("lower case is that of each code point") {
+  using redco::detail::lower_cased;
+  CHECK(lower_cased("ABC xyz 12") == "abc xyz 12");
+  CHECK(lower_cased("ÀÉÖØß") == "àéöøß");
+  CHECK(lower_cased("ΑΣ") == "ασ");  // no final sigma
+  CHECK(lower_cased("\u0130\u0178\u1E9E\u212A") == "i\u0307\u00FF\u00DFk");
+  CHECK(lower_cased("ĀāĂ\U00010400") == "āāă\U00010428");
+}
