@@ -3,7 +3,7 @@
 
 set(REDCO_FLOOR_1 meta diag)
 set(REDCO_FLOOR_2 shape json random metrics)
-set(REDCO_FLOOR_3 optimizer options pipeline tokenizer)
+set(REDCO_FLOOR_3 optimizer options pipeline tokenizer safetensors)
 set(REDCO_FLOOR_4 layer data)
 set(REDCO_FLOOR_5 model)
 set(REDCO_FLOOR_6 shard)
@@ -39,7 +39,7 @@ set(REDCO_DOORS
   "^CLI/" options
   "^(ATen|c10|torch)/" tensor
   "^cereal/" ckpt
-  "^xxhash\\.h$" ckpt
+  "^xxhash\\.h$" safetensors
   "^(pcre2|sentencepiece_processor)\\.h$" tokenizer
   "^(mpi|nccl)\\.h$" comm)
 

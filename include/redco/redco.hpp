@@ -103,6 +103,16 @@
 #include <redco/tokenizer/text_stream.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/file_dtype.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/open_files.hpp>
+#include <redco/safetensors/output_file.hpp>
+#include <redco/safetensors/safetensors_entry.hpp>
+#include <redco/safetensors/safetensors_plan.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
+#include <redco/safetensors/xxh64.hpp>
+
 #include <redco/layer/activation.hpp>
 #include <redco/layer/activation_fact.hpp>
 #include <redco/layer/activation_kind.hpp>
@@ -285,25 +295,17 @@
 #include <redco/optim/update.hpp>
 #include <redco/optim/updating_optimizer.hpp>
 
-#include <redco/ckpt/box.hpp>
 #include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/checkpoint_names.hpp>
 #include <redco/ckpt/checkpoint_store.hpp>
-#include <redco/ckpt/file_dtype.hpp>
-#include <redco/ckpt/file_ops.hpp>
 #include <redco/ckpt/find_checkpoint.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/open_files.hpp>
-#include <redco/ckpt/output_file.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/repair_checkpoints.hpp>
-#include <redco/ckpt/safetensors_entry.hpp>
-#include <redco/ckpt/safetensors_plan.hpp>
-#include <redco/ckpt/safetensors_reader.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
 #include <redco/ckpt/save_model.hpp>
@@ -317,7 +319,6 @@
 #include <redco/ckpt/weights_source.hpp>
 #include <redco/ckpt/workdir_lock.hpp>
 #include <redco/ckpt/write_manifest.hpp>
-#include <redco/ckpt/xxh64.hpp>
 
 #include <redco/nn/batch_norm.hpp>
 #include <redco/nn/builder.hpp>

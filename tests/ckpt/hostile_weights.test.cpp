@@ -1,10 +1,11 @@
-#include "support.hpp"
+#include "safetensors/support.hpp"
+#include "torch_catch.hpp"
 
 #include <redco/ckpt/load_parameters.hpp>
-#include <redco/ckpt/safetensors_reader.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
 
 #include "peak_memory.hpp"
-#include "safetensors_text.hpp"
+#include "safetensors/safetensors_text.hpp"
 
 #include <chrono>
 #include <cstdint>

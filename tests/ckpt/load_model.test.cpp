@@ -1,10 +1,11 @@
-#include "support.hpp"
+#include "safetensors/support.hpp"
+#include "torch_catch.hpp"
 
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
-#include <redco/ckpt/safetensors_plan.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/shared_weights.hpp>
+#include <redco/safetensors/safetensors_plan.hpp>
 
 #include <redco/comm/ranks.hpp>
 

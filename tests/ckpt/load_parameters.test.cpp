@@ -1,9 +1,10 @@
-#include "support.hpp"
+#include "safetensors/support.hpp"
+#include "torch_catch.hpp"
 
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/load_parameters.hpp>
-#include <redco/ckpt/output_file.hpp>
-#include <redco/ckpt/safetensors_plan.hpp>
+#include <redco/safetensors/output_file.hpp>
+#include <redco/safetensors/safetensors_plan.hpp>
 
 #include <redco/comm/ranks.hpp>
 

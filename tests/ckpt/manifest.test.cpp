@@ -1,8 +1,9 @@
-#include "support.hpp"
+#include "safetensors/support.hpp"
+#include "torch_catch.hpp"
 
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/write_manifest.hpp>
-#include <redco/ckpt/xxh64.hpp>
+#include <redco/safetensors/xxh64.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/ckpt/file_ops.hpp>
+#include <redco/safetensors/file_ops.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,5 @@
-#include "support.hpp"
+#include "safetensors/support.hpp"
+#include "torch_catch.hpp"
 
 #include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>

@@ -1,7 +1,7 @@
 // Any bytes as the header of a safetensors file, the first two as the length of what follows it: refused with exit code 65, or
 // its tensors lie one behind the other and fill the file, and the header that we write of them reads the same.
-#include <redco/ckpt/detail/safetensors_header.hpp>
-#include <redco/ckpt/safetensors_plan.hpp>
+#include <redco/safetensors/detail/safetensors_header.hpp>
+#include <redco/safetensors/safetensors_plan.hpp>
 
 #include <algorithm>
 #include <cstdint>

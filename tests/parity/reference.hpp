@@ -3,10 +3,10 @@
 // A folder of reference numbers, and the tolerances that they are compared with.
 
 #include <redco/ckpt/read_parts.hpp>
-#include <redco/ckpt/safetensors_reader.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/json/read.hpp>
 #include <redco/shape/mesh.hpp>
 

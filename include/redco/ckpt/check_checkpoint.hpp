@@ -3,8 +3,8 @@
 #include <redco/ckpt/detail/check_entry.hpp>
 #include <redco/ckpt/manifest.hpp>
 #include <redco/ckpt/read_manifest.hpp>
-#include <redco/ckpt/safetensors_reader.hpp>
-#include <redco/ckpt/xxh64.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
+#include <redco/safetensors/xxh64.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <redco/ckpt/checkpoint_names.hpp>
-#include <redco/ckpt/detail/disk.hpp>
-#include <redco/ckpt/detail/names.hpp>
-#include <redco/ckpt/file_ops.hpp>
 #include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/output_file.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/workdir_lock.hpp>
 #include <redco/ckpt/write_manifest.hpp>
+#include <redco/safetensors/disk.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/safetensors/output_file.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>

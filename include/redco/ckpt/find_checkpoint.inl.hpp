@@ -4,8 +4,8 @@
 
 #include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/checkpoint_names.hpp>
-#include <redco/ckpt/detail/disk.hpp>
 #include <redco/ckpt/detail/newer_format.hpp>
+#include <redco/safetensors/disk.hpp>
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 

@@ -7,10 +7,10 @@
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/open_files.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/write_manifest.hpp>
+#include <redco/safetensors/open_files.hpp>
 #include <redco/config.hpp>
 
 namespace redco {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/ckpt/file_dtype.hpp>
+#include <redco/safetensors/file_dtype.hpp>
 
 #include <redco/shape/mesh.hpp>
 

@@ -2,10 +2,10 @@
 
 #include <redco/ckpt/checkpoint_names.hpp>
 #include <redco/ckpt/detail/manifest_seal.hpp>
-#include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/detail/parse_manifest.hpp>
 #include <redco/ckpt/detail/whole.hpp>
 #include <redco/ckpt/manifest.hpp>
+#include <redco/safetensors/names.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>

@@ -3,7 +3,7 @@
 #include <redco/ckpt/repair_checkpoints.hpp>
 
 #include <redco/ckpt/checkpoint_store.hpp>
-#include <redco/ckpt/file_ops.hpp>
+#include <redco/safetensors/file_ops.hpp>
 #include <redco/config.hpp>
 
 #include <filesystem>

@@ -2,8 +2,8 @@
 
 #include <redco/ckpt/save_checkpoint.hpp>
 
-#include <redco/ckpt/file_ops.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
+#include <redco/safetensors/file_ops.hpp>
 #include <redco/config.hpp>
 
 namespace redco {

@@ -4,9 +4,9 @@
 #include <redco/ckpt/detail/merged.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
-#include <redco/ckpt/file_ops.hpp>
 #include <redco/ckpt/save_options.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/safetensors/file_ops.hpp>
 
 #include <redco/comm/group.hpp>
 #include <redco/diag/error.hpp>

@@ -2,8 +2,8 @@
 
 #include <redco/ckpt/save_model.hpp>
 
-#include <redco/ckpt/file_ops.hpp>
 #include <redco/ckpt/save_model_with.hpp>
+#include <redco/safetensors/file_ops.hpp>
 #include <redco/config.hpp>
 
 namespace redco {

@@ -1,16 +1,16 @@
 #pragma once
 
-#include <redco/ckpt/box.hpp>
 #include <redco/ckpt/detail/gathered_tensors.hpp>
 #include <redco/ckpt/detail/in_file.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/weights_files.hpp>
 #include <redco/ckpt/detail/weights_folder.hpp>
-#include <redco/ckpt/file_ops.hpp>
-#include <redco/ckpt/output_file.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/save_model_options.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/output_file.hpp>
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/scalar_type.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/ckpt/box.hpp>
-#include <redco/ckpt/detail/names.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/names.hpp>
 
 #include <redco/diag/error.hpp>
 

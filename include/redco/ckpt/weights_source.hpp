@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/open_files.hpp>
+#include <redco/safetensors/open_files.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -3,9 +3,9 @@
 #include <redco/ckpt/weights_source.hpp>
 
 #include <redco/ckpt/check_checkpoint.hpp>
-#include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
-#include <redco/ckpt/safetensors_reader.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/input_file.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/ckpt/detail/manifest_seal.hpp>
-#include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/xxh64.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/safetensors/xxh64.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <redco/run/best_metrics.hpp>
 
-#include <redco/ckpt/detail/names.hpp>
+#include <redco/safetensors/names.hpp>
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>
 

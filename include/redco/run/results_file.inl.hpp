@@ -2,8 +2,8 @@
 
 #include <redco/run/results_file.hpp>
 
-#include <redco/ckpt/file_ops.hpp>
-#include <redco/ckpt/output_file.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/output_file.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/ckpt/detail/differences.hpp>
-#include <redco/ckpt/safetensors_reader.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/model/stored_name.hpp>
+#include <redco/safetensors/names.hpp>
 
 #include <redco/diag/error.hpp>
 

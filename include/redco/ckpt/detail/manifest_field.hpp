@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/ckpt/detail/names.hpp>
+#include <redco/safetensors/names.hpp>
 
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>

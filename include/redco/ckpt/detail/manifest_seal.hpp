@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/ckpt/xxh64.hpp>
+#include <redco/safetensors/xxh64.hpp>
 
 #include <cstddef>
 #include <string>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/detail/parse_manifest.hpp>
 #include <redco/ckpt/detail/whole.hpp>
 #include <redco/ckpt/manifest.hpp>
+#include <redco/safetensors/names.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <redco/ckpt/box.hpp>
 #include <redco/ckpt/detail/manifest_field.hpp>
-#include <redco/ckpt/detail/names.hpp>
 #include <redco/ckpt/detail/newer_format.hpp>
-#include <redco/ckpt/file_dtype.hpp>
 #include <redco/ckpt/manifest.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/file_dtype.hpp>
+#include <redco/safetensors/names.hpp>
 
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>

@@ -5,7 +5,7 @@
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/ckpt/weights_source.hpp>
-#include <redco/ckpt/xxh64.hpp>
+#include <redco/safetensors/xxh64.hpp>
 
 #include <redco/comm/rank_context.hpp>
 

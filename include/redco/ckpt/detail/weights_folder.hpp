@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/ckpt/detail/disk.hpp>
 #include <redco/ckpt/detail/weights_files.hpp>
-#include <redco/ckpt/file_ops.hpp>
-#include <redco/ckpt/output_file.hpp>
+#include <redco/safetensors/disk.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/output_file.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/ckpt/box.hpp>
 #include <redco/ckpt/manifest.hpp>
+#include <redco/safetensors/box.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <redco/ckpt/box.hpp>
-#include <redco/ckpt/file_ops.hpp>
 #include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/output_file.hpp>
-#include <redco/ckpt/safetensors_plan.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/output_file.hpp>
+#include <redco/safetensors/safetensors_plan.hpp>
 
 #include <redco/diag/error.hpp>
 

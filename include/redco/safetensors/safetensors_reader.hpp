@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/ckpt/box.hpp>
-#include <redco/ckpt/detail/names.hpp>
-#include <redco/ckpt/detail/runs.hpp>
-#include <redco/ckpt/detail/safetensors_header.hpp>
-#include <redco/ckpt/safetensors_entry.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/detail/runs.hpp>
+#include <redco/safetensors/detail/safetensors_header.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/safetensors/safetensors_entry.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>

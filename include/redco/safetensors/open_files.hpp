@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/diag/input_file.hpp>
-#include <redco/ckpt/safetensors_reader.hpp>
 
 #include <cstdint>
 #include <filesystem>

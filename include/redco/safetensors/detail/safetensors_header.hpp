@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/ckpt/detail/names.hpp>
-#include <redco/ckpt/file_dtype.hpp>
-#include <redco/ckpt/safetensors_entry.hpp>
+#include <redco/safetensors/file_dtype.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/safetensors/safetensors_entry.hpp>
 
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/ckpt/detail/disk.hpp>
-#include <redco/ckpt/file_ops.hpp>
-#include <redco/ckpt/xxh64.hpp>
+#include <redco/safetensors/disk.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/xxh64.hpp>
 
 #include <cerrno>
 #include <cstddef>

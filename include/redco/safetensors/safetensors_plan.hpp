@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/ckpt/box.hpp>
-#include <redco/ckpt/detail/names.hpp>
-#include <redco/ckpt/safetensors_entry.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/safetensors/safetensors_entry.hpp>
 
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/ckpt/box.hpp>
+#include <redco/safetensors/box.hpp>
 
 #include <cstdint>
 #include <span>

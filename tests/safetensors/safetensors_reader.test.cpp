@@ -1,6 +1,7 @@
+#include "catch.hpp"
 #include "support.hpp"
 
-#include <redco/ckpt/safetensors_reader.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
 
 #include "safetensors_text.hpp"
 

@@ -1,8 +1,6 @@
 #pragma once
 
 #include "temporary_folder.hpp"
-#include "torch_catch.hpp"
-
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/input_file.hpp>
