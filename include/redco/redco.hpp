@@ -113,6 +113,14 @@
 #include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/safetensors/xxh64.hpp>
 
+#include <redco/log/console.hpp>
+#include <redco/log/crc32c.hpp>
+#include <redco/log/event_writer.hpp>
+#include <redco/log/metrics_log.hpp>
+#include <redco/log/progress.hpp>
+#include <redco/log/run_log.hpp>
+#include <redco/log/tfrecord.hpp>
+
 #include <redco/layer/activation.hpp>
 #include <redco/layer/activation_fact.hpp>
 #include <redco/layer/activation_kind.hpp>
@@ -379,12 +387,9 @@
 #include <redco/run/checkpoint_room.hpp>
 #include <redco/run/chosen_dtype.hpp>
 #include <redco/run/command_line.hpp>
-#include <redco/run/console.hpp>
-#include <redco/run/crc32c.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/deployer_options.hpp>
 #include <redco/run/evaluation.hpp>
-#include <redco/run/event_writer.hpp>
 #include <redco/run/examples.hpp>
 #include <redco/run/failure_history.hpp>
 #include <redco/run/fastest_dtype.hpp>
@@ -399,21 +404,17 @@
 #include <redco/run/list_unused.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
-#include <redco/run/metrics_log.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/prefetch_scope.hpp>
 #include <redco/run/prepared_batch.hpp>
-#include <redco/run/progress.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/run/results_file.hpp>
 #include <redco/run/run_config.hpp>
-#include <redco/run/run_log.hpp>
 #include <redco/run/run_place.hpp>
 #include <redco/run/run_recorder.hpp>
 #include <redco/run/run_summary.hpp>
 #include <redco/run/settings_of.hpp>
 #include <redco/run/signals.hpp>
-#include <redco/run/tfrecord.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/unit_of.hpp>

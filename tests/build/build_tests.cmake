@@ -149,7 +149,7 @@ endforeach()
 
 redco_add_test(build.bench_compare COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/bench_compare.py ${PROJECT_SOURCE_DIR}/benchmarks)
 redco_add_test(build.mutants COMMAND ${PROJECT_SOURCE_DIR}/scripts/mutants --check)
-if(TARGET test_run)
+if(TARGET test_log)
   redco_add_test(build.skips COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
     -DWORK=${PROJECT_BINARY_DIR}/skips -P ${CMAKE_CURRENT_LIST_DIR}/skips.cmake)
 endif()

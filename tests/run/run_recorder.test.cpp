@@ -1,4 +1,4 @@
-#include "event_records.hpp"
+#include "log/event_records.hpp"
 #include "mlp.hpp"
 
 #include <filesystem>

@@ -1,15 +1,15 @@
 #pragma once
 
 #include <redco/run/chosen_dtype.hpp>
-#include <redco/run/console.hpp>
 #include <redco/run/deployer_options.hpp>
 #include <redco/run/failure_history.hpp>
 #include <redco/run/last_words.hpp>
-#include <redco/run/run_log.hpp>
 #include <redco/run/run_place.hpp>
 #include <redco/run/signals.hpp>
 #include <redco/ckpt/workdir_lock.hpp>
 #include <redco/comm/ranks.hpp>
+#include <redco/log/console.hpp>
+#include <redco/log/run_log.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <redco/run/deployer_options.hpp>
 
-#include <redco/run/detail/text.hpp>
+#include <redco/log/text.hpp>
 #include <redco/options/mesh_of.hpp>
 
 #include <redco/config.hpp>

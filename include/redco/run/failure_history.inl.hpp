@@ -2,7 +2,7 @@
 
 #include <redco/run/failure_history.hpp>
 
-#include <redco/run/detail/append_file.hpp>
+#include <redco/log/append_file.hpp>
 #include <redco/config.hpp>
 
 #include <charconv>

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <redco/run/console.hpp>
-#include <redco/run/event_writer.hpp>
 #include <redco/run/fit_options.hpp>
-#include <redco/run/metrics_log.hpp>
-#include <redco/run/progress.hpp>
-#include <redco/run/run_log.hpp>
+#include <redco/log/console.hpp>
+#include <redco/log/event_writer.hpp>
+#include <redco/log/metrics_log.hpp>
+#include <redco/log/progress.hpp>
+#include <redco/log/run_log.hpp>
 #include <redco/json/value_fwd.hpp>
 
 #include <chrono>

@@ -2,7 +2,7 @@
 
 #include <redco/run/run_summary.hpp>
 
-#include <redco/run/detail/text.hpp>
+#include <redco/log/text.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

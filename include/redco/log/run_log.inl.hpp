@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/run/run_log.hpp>
+#include <redco/log/run_log.hpp>
 
 #include <redco/config.hpp>
 

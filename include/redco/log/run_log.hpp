@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/run/console.hpp>
-#include <redco/run/detail/append_file.hpp>
+#include <redco/log/append_file.hpp>
+#include <redco/log/console.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -71,5 +71,5 @@ class run_log {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/run_log.inl.hpp>
+#include <redco/log/run_log.inl.hpp>
 #endif

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/run/detail/append_file.hpp>
+#include <redco/log/append_file.hpp>
 
 #include <csignal>
 #include <string>

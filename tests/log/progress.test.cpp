@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "fake_terminal.hpp"
 
-#include <redco/run/progress.hpp>
+#include <redco/log/progress.hpp>
 
 #include <chrono>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/run/run_log.hpp>
+#include <redco/log/run_log.hpp>
 
 #include <chrono>
 #include <filesystem>

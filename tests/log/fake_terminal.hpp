@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/run/console.hpp>
+#include <redco/log/console.hpp>
 
 #include <cstddef>
 #include <sstream>

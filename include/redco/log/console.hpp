@@ -65,5 +65,5 @@ class console {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/run/console.inl.hpp>
+#include <redco/log/console.inl.hpp>
 #endif

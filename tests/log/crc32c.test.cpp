@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/run/crc32c.hpp>
+#include <redco/log/crc32c.hpp>
 
 #include <string>
 

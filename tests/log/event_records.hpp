@@ -2,7 +2,7 @@
 
 #include "catch.hpp"
 
-#include <redco/run/crc32c.hpp>
+#include <redco/log/crc32c.hpp>
 
 #include <bit>
 #include <cstddef>

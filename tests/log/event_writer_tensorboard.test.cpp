@@ -3,7 +3,7 @@
 #include "skip.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/run/event_writer.hpp>
+#include <redco/log/event_writer.hpp>
 
 #include <cstdlib>
 #include <fstream>

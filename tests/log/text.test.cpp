@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/run/detail/text.hpp>
+#include <redco/log/text.hpp>
 
 #include <cmath>
 #include <limits>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/run/console.hpp>
-#include <redco/run/detail/text.hpp>
+#include <redco/log/console.hpp>
+#include <redco/log/text.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,8 +2,8 @@
 #include "event_records.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/run/event_writer.hpp>
-#include <redco/run/tfrecord.hpp>
+#include <redco/log/event_writer.hpp>
+#include <redco/log/tfrecord.hpp>
 
 #include <algorithm>
 #include <bit>

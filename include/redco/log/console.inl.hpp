@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/run/console.hpp>
+#include <redco/log/console.hpp>
 
-#include <redco/run/detail/text.hpp>
+#include <redco/log/text.hpp>
 #include <redco/config.hpp>
 
 #include <cctype>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/run/detail/append_file.hpp>
-#include <redco/run/detail/protobuf.hpp>
-#include <redco/run/tfrecord.hpp>
+#include <redco/log/append_file.hpp>
+#include <redco/log/detail/protobuf.hpp>
+#include <redco/log/tfrecord.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "fake_terminal.hpp"
 
-#include <redco/run/console.hpp>
+#include <redco/log/console.hpp>
 
 #include <cstdlib>
 #include <sstream>

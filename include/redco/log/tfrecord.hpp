@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/run/crc32c.hpp>
+#include <redco/log/crc32c.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/run/detail/append_file.hpp>
-#include <redco/run/detail/json_text.hpp>
+#include <redco/log/append_file.hpp>
+#include <redco/log/detail/json_text.hpp>
 
 #include <charconv>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/run/metrics_log.hpp>
+#include <redco/log/metrics_log.hpp>
 
 #include <cmath>
 #include <filesystem>
