@@ -1,18 +1,18 @@
 #pragma once
 
+#include <redco/kernel/attention.hpp>
+#include <redco/kernel/cross_entropy.hpp>
+#include <redco/kernel/gelu.hpp>
+#include <redco/kernel/layer_norm.hpp>
+#include <redco/kernel/lookup.hpp>
+#include <redco/update/make_segment.hpp>
+#include <redco/update/update.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/tensor/scalar_type.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/nn/kernel/attention.hpp>
-#include <redco/nn/kernel/cross_entropy.hpp>
-#include <redco/nn/kernel/gelu.hpp>
-#include <redco/nn/kernel/layer_norm.hpp>
-#include <redco/nn/kernel/lookup.hpp>
-#include <redco/optim/make_segment.hpp>
-#include <redco/optim/update.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/random/normal.hpp>
-#include <redco/tensor/scalar_type.hpp>
 
 #include <array>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Median time of own kernels against ATen's operators for the same result, forward and backward, in one run and taking
 // turns. One JSON line per kernel, dtype and size; `ratio` is ATen's time over ours.
 
-#include <redco/nn/kernel/attention.hpp>
-#include <redco/nn/kernel/cross_entropy.hpp>
+#include <redco/kernel/attention.hpp>
+#include <redco/kernel/cross_entropy.hpp>
 
 #include <redco/comm/in_process_group.hpp>
 

@@ -24,8 +24,8 @@ function(redco_add_compiled include)
   target_link_libraries(redco_plan_compiled PUBLIC redco::plan)
 
   set(rooms ${REDCO_TORCH_ROOMS})
-  list(REMOVE_ITEM rooms nn)
-  redco_compiled_source(nn nn "${include}" nn)  # the kernels: half of it all, so that two cores share the work
+  list(REMOVE_ITEM rooms kernel nn)
+  redco_compiled_source(nn nn "${include}" kernel nn)  # half of it all, so that two cores share the work
   redco_compiled_source(torch torch "${include}" ${rooms})
   add_library(redco_compiled STATIC EXCLUDE_FROM_ALL "${nn}" "${torch}")
   target_link_libraries(redco_compiled PUBLIC redco_plan_compiled redco::redco)

@@ -12,7 +12,7 @@ set(REDCO_FLOOR_8 report)
 # The torch line: the floors above compile without torch.
 set(REDCO_FLOOR_9 tensor)
 set(REDCO_FLOOR_10 comm)
-set(REDCO_FLOOR_11 optim ckpt)
+set(REDCO_FLOOR_11 kernel update ckpt)
 set(REDCO_FLOOR_12 nn)
 set(REDCO_FLOOR_13 generate text)
 set(REDCO_FLOOR_14 run)

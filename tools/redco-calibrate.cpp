@@ -6,8 +6,8 @@
 #include <redco/run/training_step.hpp>
 
 #include <redco/nn/cross_entropy.hpp>
-#include <redco/nn/kernel/linear.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/kernel/linear.hpp>
 
 #include <redco/text/token_batch.hpp>
 

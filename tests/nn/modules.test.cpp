@@ -2,7 +2,7 @@
 
 #include <redco/model/input.hpp>
 
-#include <redco/nn/kernel/dropout.hpp>
+#include <redco/kernel/dropout.hpp>
 #include <redco/tensor/arithmetic.hpp>
 
 #include <array>

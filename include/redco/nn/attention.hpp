@@ -1,12 +1,12 @@
 #pragma once
 
 #include <redco/nn/context_keys.hpp>
-#include <redco/nn/kernel/attention.hpp>
-#include <redco/nn/kernel/gathered_attention.hpp>
-#include <redco/nn/kernel/linear.hpp>
-#include <redco/nn/kernel/rotate.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/attention.hpp>
+#include <redco/kernel/gathered_attention.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/kernel/rotate.hpp>
 #include <redco/layer/attention.hpp>
 
 #include <algorithm>

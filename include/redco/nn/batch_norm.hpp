@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/nn/kernel/batch_norm.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/parameter_store.hpp>
+#include <redco/kernel/batch_norm.hpp>
 #include <redco/layer/batch_norm.hpp>
 #include <redco/diag/error.hpp>
 

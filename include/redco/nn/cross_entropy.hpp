@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/nn/detail/count_labels.hpp>
-#include <redco/nn/kernel/cross_entropy.hpp>
 #include <redco/nn/logits.hpp>
+#include <redco/kernel/cross_entropy.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/language_head.hpp>

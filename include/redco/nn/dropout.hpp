@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/nn/kernel/dropout.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/dropout.hpp>
 #include <redco/layer/dropout.hpp>
 
 #include <cstdint>

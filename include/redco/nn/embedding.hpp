@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/nn/kernel/lookup.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/lookup.hpp>
 #include <redco/layer/embedding.hpp>
 
 #include <cstdint>

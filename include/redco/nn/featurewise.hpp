@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/nn/kernel/gelu.hpp>
-#include <redco/nn/kernel/relu.hpp>
-#include <redco/nn/kernel/silu.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/gelu.hpp>
+#include <redco/kernel/relu.hpp>
+#include <redco/kernel/silu.hpp>
 #include <redco/layer/activation.hpp>
 #include <redco/layer/exact_gelu.hpp>
 #include <redco/layer/gelu.hpp>

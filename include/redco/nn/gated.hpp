@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/nn/featurewise.hpp>
-#include <redco/nn/kernel/linear.hpp>
-#include <redco/nn/kernel/swiglu.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/kernel/swiglu.hpp>
 #include <redco/layer/gated.hpp>
 
 namespace redco {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/kernel/gathered_attention.hpp>
+#include <redco/kernel/gathered_attention.hpp>
 
 #include <redco/tensor/torch.hpp>
 

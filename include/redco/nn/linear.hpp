@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/layer/linear.hpp>
-#include <redco/nn/kernel/linear.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/layer/linear.hpp>
 
 namespace redco {
 

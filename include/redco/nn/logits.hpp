@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/nn/kernel/linear.hpp>
-#include <redco/nn/kernel/top_entries.hpp>
-#include <redco/nn/kernel/vocabulary_shard.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/kernel/top_entries.hpp>
+#include <redco/kernel/vocabulary_shard.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>

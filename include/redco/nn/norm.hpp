@@ -1,10 +1,10 @@
 #pragma once
 
+#include <redco/nn/module.hpp>
+#include <redco/kernel/layer_norm.hpp>
+#include <redco/kernel/rms_norm.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/rms_norm.hpp>
-#include <redco/nn/kernel/layer_norm.hpp>
-#include <redco/nn/kernel/rms_norm.hpp>
-#include <redco/nn/module.hpp>
 
 namespace redco {
 

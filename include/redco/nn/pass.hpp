@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/replica_round.hpp>
+#include <redco/comm/replica_round.hpp>
 
 #include <redco/comm/group.hpp>
 #include <redco/random/stream.hpp>

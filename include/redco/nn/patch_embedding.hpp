@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/nn/kernel/linear.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/linear.hpp>
 #include <redco/layer/patch_embedding.hpp>
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/nn/context_keys.hpp>
-#include <redco/nn/kernel/lookup.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/lookup.hpp>
 #include <redco/layer/counted_tokens.hpp>
 #include <redco/layer/positions.hpp>
 #include <redco/diag/error.hpp>

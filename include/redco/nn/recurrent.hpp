@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/nn/kernel/gru.hpp>
-#include <redco/nn/kernel/linear.hpp>
-#include <redco/nn/kernel/lstm.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/gru.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/kernel/lstm.hpp>
 #include <redco/layer/gru.hpp>
 #include <redco/layer/lstm.hpp>
 

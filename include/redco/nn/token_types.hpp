@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/nn/context_keys.hpp>
-#include <redco/nn/kernel/lookup.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/lookup.hpp>
 #include <redco/layer/token_types.hpp>
 
 namespace redco {

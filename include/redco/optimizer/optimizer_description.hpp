@@ -9,7 +9,7 @@
 namespace redco {
 
 /// What can stand where an optimizer is asked for: a static `name`, a learning rate (`lr`, or learning_rate_at()) and
-/// the names of its state slots. Optional: clip_norm, decay_all. Updating is the matter of optim/; a user's own type
+/// the names of its state slots. Optional: clip_norm, decay_all. Updating is the matter of update/; a user's own type
 /// brings
 ///   void update(redco::segment&, double lr, std::int64_t step) const;
 template <class D>

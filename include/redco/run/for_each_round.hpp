@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/nn/network.hpp>
-#include <redco/nn/replica_round.hpp>
 #include <redco/comm/group.hpp>
+#include <redco/comm/replica_round.hpp>
 #include <redco/model/model.hpp>
 #include <redco/data/batch_step.hpp>
 

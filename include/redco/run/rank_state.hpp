@@ -3,10 +3,10 @@
 #include <redco/nn/network.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/ckpt/state_part.hpp>
-#include <redco/optim/make_segment.hpp>
-#include <redco/optim/norm_range.hpp>
-#include <redco/optim/segment.hpp>
-#include <redco/optim/squared_norm.hpp>
+#include <redco/update/make_segment.hpp>
+#include <redco/update/norm_range.hpp>
+#include <redco/update/segment.hpp>
+#include <redco/update/squared_norm.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/optimizer/decay_all.hpp>

@@ -14,7 +14,7 @@
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/shared_weights.hpp>
-#include <redco/optim/optimizer.hpp>
+#include <redco/update/optimizer.hpp>
 #include <redco/report/plan_text.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/setup_of.hpp>

@@ -2,13 +2,13 @@
 
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/rank_state.hpp>
-#include <redco/nn/replica_round.hpp>
-#include <redco/optim/clip_factor.hpp>
-#include <redco/optim/gradient_norm.hpp>
-#include <redco/optim/squared_norm.hpp>
-#include <redco/optim/update.hpp>
+#include <redco/update/clip_factor.hpp>
+#include <redco/update/gradient_norm.hpp>
+#include <redco/update/squared_norm.hpp>
+#include <redco/update/update.hpp>
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/comm/replica_round.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/optimizer/clip_norm.hpp>

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <redco/comm/replica_round.hpp>
+
+#include <redco/comm/collective_label.hpp>
+#include <redco/comm/reduce_op.hpp>
+#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/config.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace redco {
+
+namespace detail {
+
+/// What the replicas that have a micro-batch sum next: its size and type in one number; 0: their round is over.
+inline std::int64_t announced(group& ranks, std::int64_t own) {
+  at::Tensor const most = at::full({1}, own, at::kLong);
+  ranks.all_reduce(most, reduce_op::max);
+  return most.item<std::int64_t>();
+}
+inline constexpr std::int64_t type_codes = static_cast<std::int64_t>(at::ScalarType::NumOptions);
+
+struct replica_sum : recorded_function<replica_sum> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, std::int64_t ranks, bool gaps) {
+    ctx->saved_data["ranks"] = ranks;
+    ctx->saved_data["gaps"] = gaps;
+    return round(ranks, gaps).sum(x);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& g) {
+    return {round(ctx->saved_data["ranks"].toInt(), ctx->saved_data["gaps"].toBool()).sum(g[0]), {}, {}};
+  }
+
+ private:
+  static replica_round round(std::int64_t ranks, bool gaps) { return {reinterpret_cast<group*>(ranks), gaps}; }
+};
+
+}  // namespace detail
+
+REDCO_INLINE at::Tensor replica_round::sum(at::Tensor const& x) const {
+  if (ranks == nullptr || ranks->size() == 1) return x;
+  if (at::GradMode::is_enabled() && x.requires_grad())
+    return detail::replica_sum::apply(x, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(ranks)), gaps);
+  std::string_view const outer = collective_label::current();
+  collective_label const label(outer.empty() ? "batch norm statistics" : outer);
+  if (gaps) detail::announced(*ranks, x.numel() * detail::type_codes + static_cast<std::int64_t>(x.scalar_type()));
+  return ranks->all_reduced(x);
+}
+
+REDCO_INLINE void replica_round::finish() const {
+  if (gaps) detail::announced(*ranks, 0);
+}
+
+REDCO_INLINE void replica_round::sit_out() const {
+  collective_label const label("batch norm statistics");
+  while (std::int64_t const next = detail::announced(*ranks, 0))
+    ranks->all_reduce(
+        at::zeros({next / detail::type_codes}, static_cast<at::ScalarType>(next % detail::type_codes)));
+}
+
+}  // namespace redco

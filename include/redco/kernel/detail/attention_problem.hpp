@@ -1,0 +1,126 @@
+#pragma once
+
+#include <redco/kernel/attention_options.hpp>
+#include <redco/kernel/detail/attention_exact.hpp>
+#include <redco/kernel/detail/attention_rows.hpp>
+
+#include <redco/random/random_words.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace redco::kernel::detail {
+
+/// What sums of products of T are made in.
+template <class T>
+using sum_of = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+/// A tensor [B, rows, heads * D] with contiguous last dimension, or a part of its columns.
+template <class T>
+struct head_view {
+  T* data = nullptr;
+  std::int64_t batch_stride = 0;
+  std::int64_t row_stride = 0;
+
+  T* at(std::int64_t b, std::int64_t row, std::int64_t column) const {
+    return data + b * batch_stride + row * row_stride + column;
+  }
+};
+
+/// Pointers and sizes of one attention call; the gradients are null in forward.
+template <class T>
+struct attention_problem {
+  using sum = sum_of<T>;
+
+  std::int64_t batch, queries, keys, width;  // width: elements per head
+  attention_options const& options;
+  head_view<T const> q, k, v;
+  head_view<T> out;
+  sum* lse;
+  bool const* mask = nullptr;  // [B, S]
+  sum const* bias = nullptr;   // [1 or B, H, T, S], or [H, distances]
+  bool bias_shared = false;    // one bias for all examples
+  std::int64_t distances = 0;  // > 0: the bias goes by distance
+  head_view<T const> grad = {};
+  head_view<T> dq = {}, dk = {}, dv = {};
+  sum* dbias = nullptr;
+
+  std::int64_t heads() const { return options.heads; }
+  std::int64_t group() const { return options.heads / options.kv_heads; }
+  std::int64_t stride() const { return padded_columns(keys); }
+
+  sum scale() const {
+    return static_cast<sum>(options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(width)));
+  }
+
+  /// How many keys query i sees if none is masked.
+  std::int64_t visible(std::int64_t i) const { return options.causal ? std::min(keys, options.query0 + i + 1) : keys; }
+
+  /// The first key that query i sees.
+  std::int64_t lowest(std::int64_t i) const {
+    return options.window > 0 ? std::max<std::int64_t>(0, options.query0 + i + 1 - options.window) : 0;
+  }
+
+  /// Where row (b, h, i) of the bias begins. By distance, neighbouring keys are neighbours too.
+  std::int64_t bias_row(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    if (distances > 0) return h * distances + options.distance0 - options.query0 - i;
+    return (((bias_shared ? 0 : b) * heads() + h) * queries + i) * keys;
+  }
+
+  /// The first key of example b from `from` on that is not masked.
+  std::int64_t first_key(std::int64_t b, std::int64_t from) const {
+    if (mask == nullptr) return from;
+    auto const* const row = mask + b * keys;
+    return std::find(row + from, row + keys, true) - row;
+  }
+
+  /// Makes the n scores z of row (b, h, i) what softmax takes: with the bias, without the keys that the query does not see;
+  /// false where it sees none, and all that its position allows are alike.
+  bool adjust(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    std::int64_t const low = lowest(i);
+    bool const sees = first_key(b, low) < n;
+    if (sees) {
+      add_bias_and_mask(z, n, b, h, i);
+    } else {
+      std::fill_n(z, n, sum(0));
+    }
+    std::fill_n(z, low, -std::numeric_limits<sum>::infinity());
+    return sees;
+  }
+
+  void add_bias_and_mask(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
+    if (bias != nullptr) {
+      auto const* const row = bias + bias_row(b, h, i);
+      for (std::int64_t j = 0; j < n; ++j) z[j] += row[j];
+    }
+    if (mask != nullptr) {
+      auto const* const row = mask + b * keys;
+      for (std::int64_t j = 0; j < n; ++j) z[j] = row[j] ? z[j] : -std::numeric_limits<sum>::infinity();
+    }
+  }
+};
+
+/// The factors of dropout for n keys of row (b, h, i), 0 or 1 / (1 - dropout); null without dropout. Both buffers hold
+/// a.stride() elements.
+template <int W, class T>
+[[gnu::always_inline]] inline sum_of<T> const* keep_factors(attention_problem<T> const& a, std::uint32_t* words,
+                                                            sum_of<T>* factors, std::int64_t n, std::int64_t b,
+                                                            std::int64_t h, std::int64_t i) {
+  auto const& o = a.options;
+  if (o.dropout == 0) return nullptr;
+  random_words(words, 0, n, static_cast<std::uint32_t>(o.query0 + i), static_cast<std::uint32_t>(o.head0 + h),
+               static_cast<std::uint32_t>(o.row0 + b), o.key);
+  auto const dropped = static_cast<std::uint32_t>(std::min(std::ldexp(o.dropout, 32), 4294967295.0));
+  threshold_lanes<W>(words, n, dropped, static_cast<sum_of<T>>(1 / (1 - o.dropout)), factors);
+  return factors;
+}
+
+/// Rows of scores that are made at once: about 256 KiB of them, so that they stay in the second-level cache.
+constexpr std::int64_t query_rows(std::int64_t keys) {
+  return std::clamp<std::int64_t>(65536 / padded_columns(std::max<std::int64_t>(keys, 1)), 16, 64);
+}
+
+}  // namespace redco::kernel::detail

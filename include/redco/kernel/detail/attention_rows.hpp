@@ -1,0 +1,77 @@
+#pragma once
+
+#include <redco/kernel/detail/lanes.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <limits>
+
+namespace redco::kernel::detail {
+
+/// Columns of a block of scores are padded to this many, so that vector loops have no tail.
+inline constexpr std::int64_t score_lanes = 16;
+
+constexpr std::int64_t padded_columns(std::int64_t n) { return (n + score_lanes - 1) / score_lanes * score_lanes; }
+
+/// In place, z[0, n) becomes exp(z - max z); `p` gets it times `keep` (where not null), and zeros up to `width`.
+/// Returns the sum before `keep`, and the maximum in `top`. z, p and keep reach to padded_columns(n).
+template <int W, class T>
+[[gnu::always_inline]] inline float softmax_lanes(float* z, std::int64_t n, std::int64_t width, float const* keep, T* p,
+                                                  float& top) {
+  using real = typename lanes<W>::real;
+  auto const end = padded_columns(n);
+  for (auto j = n; j < end; ++j) z[j] = -std::numeric_limits<float>::infinity();
+  real most, x, total = {};
+  load_lanes<W>(most, z);
+  for (std::int64_t j = W; j < end; j += W) {
+    load_lanes<W>(x, z + j);
+    most = most > x ? most : x;
+  }
+  top = most[0];
+  for (int i = 1; i < W; ++i) top = top > most[i] ? top : most[i];
+  for (std::int64_t j = 0; j < end; j += W) {
+    load_lanes<W>(x, z + j);
+    x -= top;
+    exp_lanes<W>(x);
+    total += x;
+    if (keep != nullptr) {
+      real k;
+      load_lanes<W>(k, keep + j);
+      x *= k;
+    }
+    store_lanes<W>(p + j, x);
+  }
+  for (auto j = end; j < width; ++j) p[j] = T(0);
+  return sum_of_lanes<W>(total);
+}
+
+/// From scores z, their log-sum-exp and the gradient dp of the kept probabilities: p = exp(z - lse) keep, and
+/// ds = exp(z - lse) (dp keep - delta); zeros from n to `width`. p may be z, ds may be dp.
+template <int W, class T>
+[[gnu::always_inline]] inline void softmax_backward_lanes(float* z, float const* dp, std::int64_t n, std::int64_t width,
+                                                          float const* keep, float lse, float delta, T* p, T* ds) {
+  using real = typename lanes<W>::real;
+  auto const end = padded_columns(n);
+  for (auto j = n; j < end; ++j) z[j] = -std::numeric_limits<float>::infinity();
+  real x, g, k;
+  for (std::int64_t j = 0; j < end; j += W) {
+    load_lanes<W>(x, z + j);
+    load_lanes<W>(g, dp + j);
+    x -= lse;
+    exp_lanes<W>(x);
+    if (keep != nullptr) {
+      load_lanes<W>(k, keep + j);
+      store_lanes<W>(p + j, x * k);
+      store_lanes<W>(ds + j, x * (g * k - delta));
+    } else {
+      store_lanes<W>(p + j, x);
+      store_lanes<W>(ds + j, x * (g - delta));
+    }
+  }
+  // The padding of dp holds anything, NaN included: 0 times it is no zero.
+  for (auto j = n; j < end; ++j) ds[j] = T(0);
+  for (auto j = end; j < width; ++j) p[j] = ds[j] = T(0);
+}
+
+}  // namespace redco::kernel::detail

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <redco/kernel/detail/bf16_product.hpp>
+#include <redco/kernel/detail/cross_entropy_composed.hpp>
+#include <redco/kernel/detail/gemm.hpp>
+#include <redco/kernel/detail/vocabulary_rows.hpp>
+#include <redco/kernel/vocabulary_shard.hpp>
+
+#include <redco/comm/group.hpp>
+
+#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+namespace redco::kernel::detail {
+
+struct cross_entropy_wants {
+  bool hidden = false, weight = false, bias = false;
+
+  bool any() const { return hidden || weight || bias; }
+};
+
+/// What forward is told and backward remembers beside the saved tensors.
+struct cross_entropy_state : torch::CustomClassHolder {
+  std::int64_t vocabulary = 0, first = 0, ignored = -100, chunk_rows = 0;
+  group* ranks = nullptr;
+  cross_entropy_wants wants;
+};
+
+/// target [n, d] = a^T b over rows, or += with `add`, in f32 (f64 for f64).
+template <class T>
+void outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& b, bool add) {
+  using sum = sum_of<T>;
+  gemm(a.size(1), b.size(1), a.size(0), sum(1), matrix<T>{a.const_data_ptr<T>(), row_step(a), true},
+       matrix<T>{b.const_data_ptr<T>(), row_step(b)}, sum(add ? 1 : 0), target.mutable_data_ptr<sum>(), target.size(1));
+}
+
+/// Numbers from one row of logits to the next. Products are a third slower where many rows begin at odd addresses.
+inline std::int64_t logits_stride(std::int64_t columns) { return columns < 4096 ? columns : (columns + 15) / 16 * 16; }
+
+/// c = a b; the rows of a and c may lie apart.
+inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
+  if (is_bf16(a)) {
+    bf16_product(c, a, b);
+  } else {
+    at::mm_out(c, a, b);
+  }
+}
+
+/// logits = h W^T + bias; the rows of logits may lie apart.
+inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard const& head) {
+  if (is_bf16(h)) {
+    bf16_product(logits, h, head.weight.t(), head.bias);
+  } else if (head.bias.defined()) {
+    at::addmm_out(logits, head.bias, h, head.weight.t());
+  } else {
+    at::mm_out(logits, h, head.weight.t());
+  }
+}
+
+/// The summed loss, and the gradients that are wanted for an incoming gradient of 1. All contiguous.
+template <class T>
+at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
+                              cross_entropy_state const& s, head_gradients& gradients) {
+  using sum = sum_of<T>;
+  auto const type = c10::CppTypeToScalarType<sum>::value;
+  auto const n = hidden.size(0), columns = head.weight.size(0),
+             chunk = std::clamp<std::int64_t>(s.chunk_rows, 1, std::max<std::int64_t>(n, 1));
+  if (s.wants.hidden) gradients.hidden = at::empty_like(hidden);
+  if (s.wants.weight) {
+    gradients.weight = at::empty(head.weight.sizes(), hidden.options().dtype(type));
+    if (n == 0) gradients.weight.zero_();
+  }
+  if (s.wants.bias) gradients.bias = at::zeros({columns}, hidden.options().dtype(type));
+  auto const workspace = at::empty({chunk, logits_stride(columns)}, hidden.options()).narrow(1, 0, columns);
+  auto const statistics = at::empty({3 * chunk}, hidden.options().dtype(type));
+  double loss = 0;
+  for (std::int64_t r0 = 0; r0 < n; r0 += chunk) {
+    auto const rows = std::min(chunk, n - r0);
+    auto const h = hidden.narrow(0, r0, rows);
+    auto logits = workspace.narrow(0, 0, rows);
+    product(logits, h, head);
+    auto const top = statistics.narrow(0, 0, rows), stats = statistics.narrow(0, rows, 2 * rows);
+    logit_chunk<T> const c{.logits = logits.template mutable_data_ptr<T>(),
+                           .rows = rows,
+                           .columns = columns,
+                           .stride = workspace.stride(0),
+                           .valid = head.valid(),
+                           .labels = labels.const_data_ptr<std::int64_t>() + r0,
+                           .first = head.first,
+                           .ignored = s.ignored,
+                           .top = top.template mutable_data_ptr<sum>(),
+                           .stats = stats.template mutable_data_ptr<sum>()};
+    over_rows<top_of_rows>(c);
+    s.ranks->all_reduce(top, reduce_op::max);
+    over_rows<sums_of_rows>(c);
+    s.ranks->all_reduce(stats, reduce_op::sum);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      if (c.labels[r] != s.ignored) loss += static_cast<double>(std::log(c.stats[r]) - c.stats[rows + r]);
+    }
+    if (!s.wants.any()) continue;
+    over_rows<gradient_of_rows>(c);
+    if (s.wants.hidden) {
+      auto part = gradients.hidden.narrow(0, r0, rows);
+      product(part, logits, head.weight);
+    }
+    if (s.wants.weight) outer<T>(gradients.weight, logits, h, r0 > 0);
+    if (s.wants.bias) gradients.bias.add_(logits.sum(at::IntArrayRef{0}, false, type));
+  }
+  if (s.wants.weight) gradients.weight = gradients.weight.to(head.weight.scalar_type());
+  if (s.wants.bias) gradients.bias = gradients.bias.to(head.bias.scalar_type());
+  return at::full({}, loss, hidden.options().dtype(type));
+}
+
+/// Saves hidden, weight, bias and labels (for derivatives of higher order) and the gradients that forward made.
+struct cross_entropy_function : redco::detail::recorded_function<cross_entropy_function> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
+                            std::optional<at::Tensor> const& bias, at::Tensor const& labels,
+                            c10::intrusive_ptr<cross_entropy_state> const& state) {
+    vocabulary_shard const head{weight, bias.value_or(at::Tensor()), state->vocabulary, state->first};
+    head_gradients made;
+    at::Tensor loss;
+    auto const type = hidden.scalar_type();
+    if (type == at::kDouble) {
+      loss = cross_entropy_pass<double>(hidden, head, labels, *state, made);
+    } else if (type == at::kFloat) {
+      loss = cross_entropy_pass<float>(hidden, head, labels, *state, made);
+    } else {
+      loss = cross_entropy_pass<at::BFloat16>(hidden, head, labels, *state, made);
+    }
+    if (state->wants.any()) {
+      ctx->save_for_backward({hidden, weight, head.bias, labels, made.hidden, made.weight, made.bias});
+      ctx->saved_data["state"] = c10::IValue::make_capsule(state);
+    }
+    return loss;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& grads) {
+    auto const saved = ctx->get_saved_variables();
+    auto const& s = static_cast<cross_entropy_state const&>(*ctx->saved_data.at("state").toCapsule());
+    if (at::GradMode::is_enabled()) {
+      auto const g = cross_entropy_composed(saved[0], {saved[1], saved[2], s.vocabulary, s.first}, saved[3], s.ignored,
+                                            *s.ranks, grads[0]);
+      return {g.hidden, g.weight, g.bias, {}, {}};
+    }
+    auto const factor = grads[0].item<double>();
+    auto const times = [&](at::Tensor const& x) { return x.defined() && factor != 1 ? x * factor : x; };
+    return {times(saved[4]), times(saved[5]), times(saved[6]), {}, {}};
+  }
+};
+
+}  // namespace redco::kernel::detail

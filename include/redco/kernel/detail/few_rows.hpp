@@ -1,0 +1,149 @@
+#pragma once
+
+#include <redco/kernel/detail/lanes.hpp>
+#include <redco/kernel/detail/scratch.hpp>
+#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace redco::kernel::detail {
+
+/// The sum of all lanes, halves first.
+template <int W>
+[[gnu::always_inline]] inline float folded_sum(typename lanes<W>::real const& x) {
+  if constexpr (W > 4) {
+    typename lanes<W / 2>::real low, high;
+    std::memcpy(&low, &x, sizeof low);
+    std::memcpy(&high, reinterpret_cast<char const*>(&x) + sizeof low, sizeof high);
+    return folded_sum<W / 2>(low + high);
+  } else {
+    return (x[0] + x[1]) + (x[2] + x[3]);
+  }
+}
+
+/// y [rows, Out] = x [rows, In] W^T + b for few rows, where reading W costs more than multiplying: every element of W is read
+/// from memory once and in order.
+template <class T>
+struct few_rows_problem {
+  float const* x;  // contiguous
+  T const* weight;
+  std::int64_t weight_stride;
+  T const* bias;  // or null
+  T* y;           // contiguous
+  std::int64_t rows, in, out;
+};
+
+/// Columns [begin, end) of y.
+template <class T>
+struct few_rows_task {
+  few_rows_problem<T> const& a;
+  std::int64_t begin, end;
+
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    std::int64_t column = begin;
+    for (; column + 3 <= end; column += 3) all_rows<W, 3>(column);
+    for (; column < end; ++column) all_rows<W, 1>(column);
+  }
+
+ private:
+  template <int W, std::size_t Columns>
+  [[gnu::always_inline]] void all_rows(std::int64_t column) const {
+    std::int64_t row = 0;
+    for (; row + 4 <= a.rows; row += 4) tile<W, Columns>(row, column, std::make_index_sequence<4>{});
+    switch (a.rows - row) {
+      case 3: tile<W, Columns>(row, column, std::make_index_sequence<3>{}); break;
+      case 2: tile<W, Columns>(row, column, std::make_index_sequence<2>{}); break;
+      case 1: tile<W, Columns>(row, column, std::make_index_sequence<1>{}); break;
+      default: break;
+    }
+  }
+
+  /// Some rows by one or three columns; sums stay in registers.
+  template <int W, std::size_t Columns, std::size_t... Row>
+  [[gnu::always_inline]] void tile(std::int64_t row, std::int64_t column, std::index_sequence<Row...>) const {
+    using real = typename lanes<W>::real;
+    constexpr std::size_t last = Columns - 1, middle = Columns / 2;
+    float const* const x = a.x + row * a.in;
+    T const* const w0 = a.weight + column * a.weight_stride;
+    T const* const w1 = w0 + static_cast<std::int64_t>(middle) * a.weight_stride;
+    T const* const w2 = w0 + static_cast<std::int64_t>(last) * a.weight_stride;
+    real sum0[sizeof...(Row)] = {}, sum1[sizeof...(Row)] = {}, sum2[sizeof...(Row)] = {};
+    std::int64_t const next = 3 * a.weight_stride;  // what is read after this, while this is multiplied
+    real u, v, w, z;
+    std::int64_t j = 0;
+    for (; j + W <= a.in; j += W) {
+      load_lanes<W>(u, w0 + j);
+      if constexpr (Columns > 1) {
+        load_lanes<W>(v, w1 + j), load_lanes<W>(w, w2 + j);
+        if (row == 0)
+          __builtin_prefetch(w0 + next + j), __builtin_prefetch(w1 + next + j), __builtin_prefetch(w2 + next + j);
+      }
+      (static_cast<void>((load_lanes<W>(z, x + static_cast<std::int64_t>(Row) * a.in + j), sum0[Row] += z * u,
+                          Columns > 1 ? (sum1[Row] += z * v, sum2[Row] += z * w, 0) : 0)),
+       ...);
+    }
+    (store<W>(row + static_cast<std::int64_t>(Row), column, w0, j, sum0[Row]), ...);
+    if constexpr (Columns > 1) {
+      (store<W>(row + static_cast<std::int64_t>(Row), column + 1, w1, j, sum1[Row]), ...);
+      (store<W>(row + static_cast<std::int64_t>(Row), column + 2, w2, j, sum2[Row]), ...);
+    }
+  }
+
+  /// What the lanes hold, the elements behind them and the bias.
+  template <int W>
+  [[gnu::always_inline]] void store(std::int64_t row, std::int64_t column, T const* w, std::int64_t j,
+                                    typename lanes<W>::real const& sum) const {
+    float y = folded_sum<W>(sum);
+    for (; j < a.in; ++j) y += a.x[row * a.in + j] * static_cast<float>(w[j]);
+    if (a.bias != nullptr) y += static_cast<float>(a.bias[column]);
+    a.y[row * a.out + column] = static_cast<T>(y);
+  }
+};
+
+/// Rows up to which few_rows_linear is the fastest.
+inline constexpr std::int64_t few_rows = 32;
+
+/// Whether the product is one of few_rows_linear: nobody differentiates it, and it has few rows.
+inline bool has_few_rows(at::Tensor const& x, at::Tensor const& weight) {
+  return !at::GradMode::is_enabled() && x.is_cpu() && x.scalar_type() == weight.scalar_type() && weight.dim() == 2 &&
+         weight.stride(1) == 1 && x.numel() > 0 && x.numel() <= few_rows * x.size(-1) && x.size(-1) == weight.size(1);
+}
+
+template <class T>
+void run_few_rows(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, at::Tensor const& y) {
+  at::Tensor const wide = x.to(at::kFloat), b = bias.defined() ? bias.contiguous() : bias;
+  few_rows_problem<T> const a{wide.const_data_ptr<float>(),
+                              weight.const_data_ptr<T>(),
+                              weight.stride(0),
+                              b.defined() ? b.const_data_ptr<T>() : nullptr,
+                              y.mutable_data_ptr<T>(),
+                              x.size(0),
+                              x.size(1),
+                              weight.size(0)};
+  constexpr std::int64_t grain = 65536;  // elements of W
+  redco::detail::parallel(a.out, std::max<std::int64_t>(1, grain / a.in), [&](std::int64_t begin, std::int64_t end) {
+    with_lanes<T>(few_rows_task<T>{a, begin, end});
+  });
+}
+
+/// x W^T + b in f32 or bf16 (summed in f32).
+inline at::Tensor few_rows_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+  auto sizes = x.sizes().vec();
+  at::Tensor const rows = x.reshape({-1, sizes.back()}).contiguous();
+  sizes.back() = weight.size(0);
+  at::Tensor const y = at::empty(sizes, x.options());
+  if (x.scalar_type() == at::kFloat) {
+    run_few_rows<float>(rows, weight, bias, y);
+  } else {
+    run_few_rows<at::BFloat16>(rows, weight, bias, y);
+  }
+  return y;
+}
+
+}  // namespace redco::kernel::detail

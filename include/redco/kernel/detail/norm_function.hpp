@@ -1,0 +1,197 @@
+#pragma once
+
+#include <redco/kernel/detail/norm_rows.hpp>
+#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/layer/norm.hpp>
+#include <redco/diag/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace redco::kernel::detail {
+
+/// What forward saves beside x and weight: one number per row each, f64 for f64, else f32.
+struct norm_result {
+  at::Tensor y, mean, rstd;
+};
+
+struct norm_gradients {
+  at::Tensor x, weight, bias;
+};
+
+inline bool norm_is_vectorised(at::Tensor const& x) {
+  return x.is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16);
+}
+
+/// A parameter as the kernels read it: contiguous f32, or undefined.
+inline at::Tensor norm_parameter(at::Tensor const& p) {
+  return p.defined() ? p.to(at::kFloat).contiguous() : p;
+}
+
+inline float const* norm_data(at::Tensor const& p) {
+  return p.defined() ? p.const_data_ptr<float>() : nullptr;
+}
+
+/// (x - mean) rstd from ATen's differentiable operators, with the statistics.
+template <bool Centered>
+norm_result norm_hat(at::Tensor const& x, double epsilon) {
+  auto const wide = x.to(x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+  auto const mean = Centered ? wide.mean(-1, true) : at::Tensor();
+  auto const centered = Centered ? wide - mean : wide;
+  auto const rstd = (centered * centered).mean(-1, true).add(epsilon).rsqrt();
+  return {centered * rstd, mean, rstd};
+}
+
+/// Forward from ATen's differentiable operators: f64, other devices, and the reference of the kernels.
+template <bool Centered>
+norm_result norm_composed(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
+  auto result = norm_hat<Centered>(x, epsilon);
+  if (weight.defined()) result.y = result.y * weight;
+  if (bias.defined()) result.y = result.y + bias;
+  result.y = result.y.to(x.scalar_type());
+  result.rstd = result.rstd.squeeze(-1);
+  if (Centered) result.mean = result.mean.squeeze(-1);
+  return result;
+}
+
+/// Backward from ATen's differentiable operators, statistics taken from x again so that they are differentiated too.
+template <bool Centered>
+norm_gradients norm_backward_composed(at::Tensor const& g, at::Tensor const& x, at::Tensor const& weight,
+                                      bool want_bias, at::ScalarType bias_type, double epsilon) {
+  auto const [hat, mean, rstd] = norm_hat<Centered>(x, epsilon);
+  auto const wide = g.to(hat.scalar_type());
+  auto const weighted = weight.defined() ? wide * weight : wide;
+  auto dx = weighted - hat * (weighted * hat).mean(-1, true);
+  if (Centered) dx = dx - weighted.mean(-1, true);
+  norm_gradients result;
+  result.x = (dx * rstd).to(x.scalar_type());
+  std::int64_t const n = x.size(-1);
+  if (weight.defined()) result.weight = (wide * hat).reshape({-1, n}).sum(0).to(weight.scalar_type());
+  if (want_bias) result.bias = wide.reshape({-1, n}).sum(0).to(bias_type);
+  return result;
+}
+
+template <bool Centered, class T>
+norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
+  auto const x = any.contiguous();
+  std::int64_t const n = x.size(-1), rows = x.numel() / n;
+  auto const statistics = x.options().dtype(at::kFloat);
+  auto const shape = x.sizes().slice(0, static_cast<std::size_t>(x.dim() - 1));
+  norm_result const result{at::empty_like(x), Centered ? at::empty(shape, statistics) : at::Tensor(),
+                           at::empty(shape, statistics)};
+  auto const w = norm_parameter(weight), b = norm_parameter(bias);
+  norm_forward_rows<Centered, T> const all{x.const_data_ptr<T>(),
+                                           norm_data(w),
+                                           norm_data(b),
+                                           result.y.template data_ptr<T>(),
+                                           Centered ? result.mean.template data_ptr<float>() : nullptr,
+                                           result.rstd.template data_ptr<float>(),
+                                           rows,
+                                           n,
+                                           epsilon};
+  constexpr std::int64_t grain = 16384;
+  redco::detail::parallel(rows, (grain + n - 1) / n, [&](std::int64_t begin, std::int64_t end) {
+    auto part = all;
+    part.x += begin * n, part.y += begin * n, part.rstd += begin;
+    if constexpr (Centered) part.mean += begin;
+    part.rows = end - begin;
+    with_lanes<T>(part);
+  });
+  return result;
+}
+
+/// The sums for weight and bias are made per block of 64 rows and added in order, so that they depend on neither the
+/// number of threads nor the cut, and round less than one long sum.
+template <bool Centered, class T>
+norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const& any, at::Tensor const& weight,
+                                    at::Tensor const& mean, at::Tensor const& rstd, bool want_bias,
+                                    at::ScalarType bias_type) {
+  auto const g = gradient.contiguous(), x = any.contiguous(), w = norm_parameter(weight);
+  std::int64_t const n = x.size(-1), rows = x.numel() / n;
+  constexpr std::int64_t block = norm_block_rows, grain = 16384;
+  std::int64_t const blocks = (rows + block - 1) / block;
+  norm_gradients result{at::empty_like(x), {}, {}};
+  auto const sums = at::zeros({2, blocks, n}, x.options().dtype(at::kFloat));
+  float* const weight_sums = weight.defined() ? sums.template data_ptr<float>() : nullptr;
+  float* const bias_sums = want_bias ? sums.template data_ptr<float>() + blocks * n : nullptr;
+  T const* const from_g = g.template const_data_ptr<T>();
+  T const* const from_x = x.template const_data_ptr<T>();
+  T* const to = result.x.template data_ptr<T>();
+  float const* const centers = Centered ? mean.const_data_ptr<float>() : nullptr;
+  float const* const scales = rstd.const_data_ptr<float>();
+  std::int64_t const blocks_at_once = std::max<std::int64_t>(1, grain / (block * n));
+  redco::detail::parallel(blocks, blocks_at_once, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::int64_t const first = i * block;
+      norm_backward_rows<Centered, T> const part{from_g + first * n,
+                                                 from_x + first * n,
+                                                 norm_data(w),
+                                                 Centered ? centers + first : nullptr,
+                                                 scales + first,
+                                                 to + first * n,
+                                                 weight_sums ? weight_sums + i * n : nullptr,
+                                                 bias_sums ? bias_sums + i * n : nullptr,
+                                                 std::min(block, rows - first),
+                                                 n};
+      with_lanes<T>(part);
+    }
+  });
+  if (weight_sums) result.weight = sums[0].sum(0).to(weight.scalar_type());
+  if (bias_sums) result.bias = sums[1].sum(0).to(bias_type);
+  return result;
+}
+
+template <bool Centered>
+struct norm_function : redco::detail::recorded_function<norm_function<Centered>> {
+  // An undefined parameter passes through apply only as an empty optional.
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
+                            std::optional<at::Tensor> const& some_weight, std::optional<at::Tensor> const& some_bias,
+                            double epsilon) {
+    auto const weight = some_weight.value_or(at::Tensor()), bias = some_bias.value_or(at::Tensor());
+    bool const vectors = norm_is_vectorised(x) && x.numel() > 0;
+    auto const result = !vectors                        ? norm_composed<Centered>(x, weight, bias, epsilon)
+                        : x.scalar_type() == at::kFloat ? norm_kernel<Centered, float>(x, weight, bias, epsilon)
+                                                        : norm_kernel<Centered, at::BFloat16>(x, weight, bias, epsilon);
+    ctx->save_for_backward({x, weight, result.mean, result.rstd});
+    ctx->saved_data["epsilon"] = epsilon;
+    ctx->saved_data["bias"] = bias.defined();
+    ctx->saved_data["bias_type"] = static_cast<std::int64_t>(bias.defined() ? bias.scalar_type() : at::kFloat);
+    return result.y;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& g) {
+    auto const saved = ctx->get_saved_variables();
+    auto const &x = saved[0], &weight = saved[1];
+    bool const want_bias = ctx->saved_data["bias"].toBool();
+    auto const bias_type = static_cast<at::ScalarType>(ctx->saved_data["bias_type"].toInt());
+    bool const vectors = norm_is_vectorised(x) && x.numel() > 0 && !at::GradMode::is_enabled();
+    auto const grads =
+        !vectors ? norm_backward_composed<Centered>(g[0], x, weight, want_bias, bias_type,
+                                                    ctx->saved_data["epsilon"].toDouble())
+        : x.scalar_type() == at::kFloat
+            ? norm_backward_kernel<Centered, float>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type)
+            : norm_backward_kernel<Centered, at::BFloat16>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type);
+    return {grads.x, grads.weight, grads.bias, at::Tensor()};
+  }
+};
+
+inline std::optional<at::Tensor> if_defined(at::Tensor const& p) {
+  return p.defined() ? std::optional(p) : std::nullopt;
+}
+
+/// Refuses parameters that do not fit the last dimension of x.
+inline void check_norm(char const* name, at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+  auto const fits = [&](at::Tensor const& p) { return !p.defined() || (p.dim() == 1 && p.size(0) == x.size(-1)); };
+  if (x.dim() == 0 || !fits(weight) || !fits(bias))
+    throw error(exit_code::internal,
+                std::string(name) +
+                    ": weight and bias must have one number per feature: give them the size of the "
+                    "last dimension of x");
+}
+
+}  // namespace redco::kernel::detail

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <redco/kernel/detail/pack_pairs.hpp>
+#include <redco/kernel/detail/packed_tile.hpp>
+#include <redco/kernel/detail/scratch.hpp>
+#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace redco::kernel::detail {
+
+/// c [m, n] = alpha a [m, k] b [k, n] + beta c + bias, row-major, summed in f32 and rounded once. With beta 0 c is not read.
+template <class C>
+struct packed_product {
+  std::int64_t m, n, k;
+  matrix<at::BFloat16> a, b;
+  C* c;
+  std::int64_t stride;
+  float alpha = 1, beta = 0;
+  at::BFloat16 const* bias = nullptr;
+  bool native = has_avx512_bf16();
+
+  /// On the caller's threads; alone in a parallel region. Memory that threads keep: at most 4 MB of b and for each thread
+  /// 256 KB of a where it is transposed, or one panel of each where that is more.
+  void run() const {
+    std::int64_t const most =
+        std::max(panel_columns, kept_pairs / std::max<std::int64_t>(1, pairs()) / panel_columns * panel_columns);
+    bool const alone = m * n * k < (std::int64_t{1} << 20) || redco::detail::computes_alone();
+    for (std::int64_t first = 0; first < n; first += most) {
+      std::int64_t const panels = (std::min(most, n - first) + panel_columns - 1) / panel_columns;
+      bf16_pair* const packed = aligned<12>(panels * panel_pairs());
+      auto const each = [&](std::int64_t count, std::int64_t grain, auto const& f) {
+        redco::detail::parallel(count, alone ? count : grain, f);
+      };
+      each(panels, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          std::int64_t const column = first + i * panel_columns;
+          pack<panel_columns>(b, column, std::min(panel_columns, n - column), packed + i * panel_pairs());
+        }
+      });
+      std::int64_t const tiles = (m + tile_rows - 1) / tile_rows;
+      if (tiles >= 4 * at::get_num_threads()) {
+        each(tiles, 1, [&](std::int64_t begin, std::int64_t end) {
+          multiply(begin * tile_rows, std::min(m, end * tile_rows), packed, first, 0, panels);
+        });
+      } else {
+        each(panels, 1, [&](std::int64_t begin, std::int64_t end) { multiply(0, m, packed, first, begin, end); });
+      }
+    }
+  }
+
+ private:
+  static constexpr std::int64_t tile_rows = 12;  ///< rows of the largest tile
+  static constexpr std::int64_t row_group = 2 * tile_rows;  ///< rows of a that are packed together
+  static constexpr std::int64_t kept_pairs = 1 << 20;
+
+  std::int64_t pairs() const { return (k + 1) / 2; }
+  std::int64_t panel_pairs() const { return pairs() * panel_columns; }
+
+  /// This thread's memory, from an address that vectors like.
+  template <int Slot>
+  static bf16_pair* aligned(std::int64_t n) {
+    auto const address = reinterpret_cast<std::uintptr_t>(scratch<bf16_pair, Slot>(n + 15));
+    return reinterpret_cast<bf16_pair*>((address + 63) / 64 * 64);
+  }
+
+  template <std::int64_t Width>
+  void pack(matrix<at::BFloat16> const& from, std::int64_t column, std::int64_t count, bf16_pair* to) const {
+#if defined(__x86_64__)
+    if (native) return pack_pairs_native<Width>(from, k, column, count, to);
+#endif
+    pack_pairs_plain<Width>(from, k, column, count, to);
+  }
+
+  /// Rows [begin, end) of a times panels [from, to) of those that begin at column `first`.
+  void multiply(std::int64_t begin, std::int64_t end, bf16_pair const* packed, std::int64_t first, std::int64_t from,
+                std::int64_t to) const {
+    std::int64_t const most =
+        std::max<std::int64_t>(1, (1 << 17) / std::max<std::int64_t>(k, 1) / row_group) * row_group;
+    for (std::int64_t i = begin; i < end; i += most) {
+      std::int64_t const rows = std::min(most, end - i);
+      bf16_pair* const group =
+          a.transposed ? aligned<13>((rows + row_group - 1) / row_group * row_group * pairs()) : nullptr;
+      for (std::int64_t r = 0; a.transposed && r < rows; r += row_group)
+        pack<row_group>({a.data, a.stride, false}, i + r, std::min(row_group, rows - r), group + r * pairs());
+      for (std::int64_t panel = from; panel < to; ++panel) {
+        std::int64_t const column = first + panel * panel_columns;
+        tile_target<C> const target{c + i * stride + column,
+                                    stride,
+                                    std::min(panel_columns, n - column),
+                                    alpha,
+                                    beta,
+                                    bias == nullptr ? nullptr : bias + column};
+        bf16_pair const* const b_panel = packed + panel * panel_pairs();
+        if (!a.transposed) {
+          multiply_panel<C>({a.data + i * a.stride, a.stride, 2, k / 2, k % 2 != 0}, b_panel, target, rows, native);
+          continue;
+        }
+        for (std::int64_t r = 0; r < rows; r += row_group)
+          multiply_panel<C>(
+              {reinterpret_cast<at::BFloat16 const*>(group + r * pairs()), 2, 2 * row_group, pairs(), false}, b_panel,
+              target.from_row(r), std::min(row_group, rows - r), native);
+      }
+    }
+  }
+};
+
+}  // namespace redco::kernel::detail

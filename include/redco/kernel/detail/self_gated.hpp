@@ -1,0 +1,52 @@
+#pragma once
+
+#include <redco/kernel/detail/elementwise.hpp>
+#include <redco/kernel/detail/lanes.hpp>
+#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <array>
+
+namespace redco::kernel::detail {
+
+/// y0 = x gate(x); with a gradient g, y0 = g (gate(x) + x gate'(x)). A `Gate` gives gate(x) and its slope on vectors
+/// (`lanes_of<W>`) and on numbers (`exact`).
+template <class Gate, bool Backward>
+struct self_gated_op {
+  template <int W>
+  [[gnu::always_inline]] void operator()(typename lanes<W>::real& y0, typename lanes<W>::real&,
+                                         typename lanes<W>::real const& x, typename lanes<W>::real const& g,
+                                         typename lanes<W>::real const&) const {
+    typename lanes<W>::real gate, slope;
+    Gate::template lanes_of<W>(gate, slope, x);
+    if constexpr (Backward)
+      y0 = g * (gate + x * slope);
+    else
+      y0 = x * gate;
+  }
+
+  void exact(double& y0, double&, double x, double g, double) const {
+    double gate, slope;
+    Gate::exact(gate, slope, x);
+    y0 = Backward ? g * (gate + x * slope) : x * gate;
+  }
+};
+
+/// x gate(x). Saves x. `Gate::gradient(g, x)` is its gradient from differentiable operators, for derivatives of higher
+/// order.
+template <class Gate>
+struct self_gated_function : redco::detail::recorded_function<self_gated_function<Gate>> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x) {
+    ctx->save_for_backward({x});
+    return elementwise<1>(self_gated_op<Gate, false>{}, std::array{x})[0];
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& g) {
+    auto const x = ctx->get_saved_variables()[0];
+    if (at::GradMode::is_enabled()) return {Gate::gradient(g[0], x)};
+    return {elementwise<1>(self_gated_op<Gate, true>{}, std::array{x, g[0]})[0]};
+  }
+};
+
+}  // namespace redco::kernel::detail

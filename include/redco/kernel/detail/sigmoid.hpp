@@ -1,0 +1,35 @@
+#pragma once
+
+#include <redco/kernel/detail/lanes.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cmath>
+
+namespace redco::kernel::detail {
+
+/// s = 1 / (1 + exp(-z)) and d = s (1 - s), both to a few units in the last place: d is taken as exp(-z) s^2, which
+/// does not cancel. Beyond |z| = 87 both stay finite.
+template <int W>
+[[gnu::always_inline]] inline void sigmoid_lanes(typename lanes<W>::real& s, typename lanes<W>::real& d,
+                                                 typename lanes<W>::real const& z) {
+  using real = typename lanes<W>::real;
+  real const bound = real{} + 87.0f;
+  real e = z < -bound ? bound : -z;
+  exp_lanes<W>(e);
+  s = 1.0f / (1.0f + e);
+  d = e * s * s;
+}
+
+inline void sigmoid_exact(double& s, double& d, double z) {
+  double const e = std::exp(z < -700 ? 700 : -z);
+  s = 1 / (1 + e);
+  d = e * s * s;
+}
+
+/// The derivative of x sigmoid(x) from differentiable operators: ATen's own silu_backward has no derivative.
+inline at::Tensor silu_slope(at::Tensor const& x) {
+  auto const s = at::sigmoid(x);
+  return s * (1 + x * (1 - s));
+}
+
+}  // namespace redco::kernel::detail

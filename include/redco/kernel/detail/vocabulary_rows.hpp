@@ -1,0 +1,155 @@
+#pragma once
+
+#include <redco/kernel/detail/attention_problem.hpp>
+#include <redco/kernel/detail/lanes.hpp>
+#include <redco/tensor/detail/parallel.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace redco::kernel::detail {
+
+/// A chunk of this shard's logits, [rows, columns] with rows `stride` apart, of which the first `valid` columns are no padding.
+template <class T>
+struct logit_chunk {
+  using sum = sum_of<T>;
+
+  T* logits;
+  std::int64_t rows, columns, stride, valid;
+  std::int64_t const* labels;  // global
+  std::int64_t first, ignored;
+  sum* top;    // [rows] maximum, this shard's, then of all
+  sum* stats;  // [2, rows] sum of exp(x - top), label's x - top where it is here: this shard's, then of all
+
+  /// The column of row r's label, or -1 where another shard has it.
+  std::int64_t label(std::int64_t r) const {
+    auto const column = labels[r] - first;
+    return column >= 0 && column < valid && labels[r] != ignored ? column : -1;
+  }
+};
+
+/// The last columns of a row, filled up to a whole vector.
+template <int W>
+[[gnu::always_inline]] inline void load_tail(typename lanes<W>::real& x, float fill, auto const* from, std::int64_t n) {
+  float buffer[W];
+  for (std::int64_t j = 0; j < W; ++j) buffer[j] = j < n ? static_cast<float>(from[j]) : fill;
+  load_lanes<W>(x, static_cast<float const*>(buffer));
+}
+
+/// Row r's maximum.
+template <class T>
+struct top_of_rows {
+  logit_chunk<T> const& c;
+  std::int64_t begin, end;
+
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    using sum = sum_of<T>;
+    constexpr auto lowest = -std::numeric_limits<sum>::infinity();
+    for (auto r = begin; r < end; ++r) {
+      T const* const row = c.logits + r * c.stride;
+      sum top = lowest;
+      if constexpr (std::is_same_v<T, double>) {
+        for (std::int64_t j = 0; j < c.valid; ++j) top = std::max(top, row[j]);
+      } else {
+        typename lanes<W>::real x, most = {};
+        most += lowest;
+        std::int64_t j = 0;
+        for (; j + W <= c.valid; j += W) {
+          load_lanes<W>(x, row + j);
+          most = most > x ? most : x;
+        }
+        load_tail<W>(x, lowest, row + j, c.valid - j);
+        most = most > x ? most : x;
+        for (int i = 0; i < W; ++i) top = std::max(top, most[i]);
+      }
+      c.top[r] = top;
+    }
+  }
+};
+
+/// Row r's sum of exponentials, and its label's logit, both against the maximum of all shards.
+template <class T>
+struct sums_of_rows {
+  logit_chunk<T> const& c;
+  std::int64_t begin, end;
+
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    using sum = sum_of<T>;
+    for (auto r = begin; r < end; ++r) {
+      T const* const row = c.logits + r * c.stride;
+      auto const top = c.top[r];
+      sum total = 0;
+      if constexpr (std::is_same_v<T, double>) {
+        for (std::int64_t j = 0; j < c.valid; ++j) total += std::exp(row[j] - top);
+      } else {
+        typename lanes<W>::real x, part = {};
+        std::int64_t j = 0;
+        for (; j + W <= c.valid; j += W) {
+          load_lanes<W>(x, row + j);
+          x -= top;
+          exp_lanes<W>(x);
+          part += x;
+        }
+        load_tail<W>(x, -std::numeric_limits<float>::infinity(), row + j, c.valid - j);
+        x -= top;
+        exp_lanes<W>(x);
+        part += x;
+        total = sum_of_lanes<W>(part);
+      }
+      c.stats[r] = total;
+      auto const label = c.label(r);
+      c.stats[c.rows + r] = label >= 0 ? static_cast<sum>(row[label]) - top : sum(0);
+    }
+  }
+};
+
+/// Row r becomes the gradient of its loss: probabilities, minus one at the label; zero in padding and in ignored rows.
+template <class T>
+struct gradient_of_rows {
+  logit_chunk<T> const& c;
+  std::int64_t begin, end;
+
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    for (auto r = begin; r < end; ++r) {
+      T* const row = c.logits + r * c.stride;
+      if (c.labels[r] == c.ignored) {
+        std::fill_n(row, c.columns, T(0));
+        continue;
+      }
+      auto const label = c.label(r);
+      auto const lse = c.top[r] + std::log(c.stats[r]);
+      auto const at_label = label >= 0 ? std::exp(static_cast<sum_of<T>>(row[label]) - lse) - 1 : 0;
+      if constexpr (std::is_same_v<T, double>) {
+        for (std::int64_t j = 0; j < c.valid; ++j) row[j] = std::exp(row[j] - lse);
+      } else {
+        typename lanes<W>::real x;
+        std::int64_t j = 0;
+        for (; j + W <= c.valid; j += W) {
+          load_lanes<W>(x, row + j);
+          x -= lse;
+          exp_lanes<W>(x);
+          store_lanes<W>(row + j, x);
+        }
+        for (; j < c.valid; ++j) row[j] = static_cast<T>(std::exp(static_cast<float>(row[j]) - lse));
+      }
+      if (label >= 0) row[label] = static_cast<T>(at_label);
+      std::fill(row + c.valid, row + c.columns, T(0));
+    }
+  }
+};
+
+/// One of the three over all rows of a chunk, on several threads.
+template <template <class> class Stage, class T>
+void over_rows(logit_chunk<T> const& c) {
+  auto const grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(c.columns, 1));
+  redco::detail::parallel(c.rows, grain, [&](std::int64_t begin, std::int64_t end) {
+    with_lanes<T>(Stage<T>{c, begin, end});
+  });
+}
+
+}  // namespace redco::kernel::detail

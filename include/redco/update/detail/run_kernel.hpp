@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/update/segment.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+namespace redco::detail {
+
+/// Calls run(masters, gradient, bf16 copy or null) with typed pointers, and brings the compute copy up to date. f32
+/// masters take f32 and bf16 gradients as they are; any other gradient is converted to the masters' dtype first.
+template <class Run>
+void run_kernel(segment const& s, Run const& run) {
+  at::NoGradGuard const no_grad;
+  bool const fused_copy =
+      s.compute.defined() && s.compute.scalar_type() == at::kBFloat16 && s.param.scalar_type() == at::kFloat;
+  auto* const copy = fused_copy ? s.compute.mutable_data_ptr<c10::BFloat16>() : nullptr;
+  if (s.param.scalar_type() == at::kDouble) {
+    at::Tensor const grad = s.grad.to(at::kDouble);
+    run(s.param.mutable_data_ptr<double>(), grad.const_data_ptr<double>(), copy);
+  } else if (s.grad.scalar_type() == at::kBFloat16) {
+    run(s.param.mutable_data_ptr<float>(), s.grad.const_data_ptr<c10::BFloat16>(), copy);
+  } else {
+    at::Tensor const grad = s.grad.to(at::kFloat);
+    run(s.param.mutable_data_ptr<float>(), grad.const_data_ptr<float>(), copy);
+  }
+  if (s.compute.defined() && !fused_copy) s.compute.copy_(s.param);
+}
+
+}  // namespace redco::detail

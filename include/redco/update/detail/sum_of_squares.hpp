@@ -1,0 +1,80 @@
+#pragma once
+
+#include <redco/update/detail/wide.hpp>
+
+#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace redco::detail {
+
+/// Eight running sums of squares in f64, element i into sum i % 8, on every processor: so the order of the sum is
+/// fixed.
+template <class T>
+void add_squares(T const* x, std::int64_t begin, std::int64_t end, double* sums) {
+  for (std::int64_t i = begin; i < end; ++i) {
+    double const value = static_cast<double>(x[i]);
+    sums[i % 8] += value * value;
+  }
+}
+
+#if defined(__x86_64__)
+/// The same for eight elements at a time; returns where it stopped. The square of an f32 or bf16 is exact in f64, so
+/// the fused multiply-add rounds as the plain loop does; that of an f64 is not, and f64 keeps to the plain loop.
+template <class T>
+[[gnu::target("avx2,fma")]] inline std::int64_t add_squares_wide(T const* x, std::int64_t end, double* sums) {
+  __m256d first = _mm256_setzero_pd(), second = _mm256_setzero_pd();
+  std::int64_t i = 0;
+  for (; i + 8 <= end; i += 8) {
+    __m256 const values = load_wide(x + i);
+    __m256d const low = _mm256_cvtps_pd(_mm256_castps256_ps128(values));
+    __m256d const high = _mm256_cvtps_pd(_mm256_extractf128_ps(values, 1));
+    first = _mm256_fmadd_pd(low, low, first);
+    second = _mm256_fmadd_pd(high, high, second);
+  }
+  _mm256_storeu_pd(sums, first);
+  _mm256_storeu_pd(sums + 4, second);
+  return i;
+}
+#endif
+
+template <class T>
+double sum_of_squares(T const* x, std::int64_t n, [[maybe_unused]] bool wide) {
+  double sums[8] = {};
+  std::int64_t begin = 0;
+#if defined(__x86_64__)
+  if constexpr (!std::is_same_v<T, double>)
+    if (wide) begin = add_squares_wide(x, n, sums);
+#endif
+  add_squares(x, begin, n, sums);
+  return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+/// Each block of the range on its own, then the blocks in their order: the same for every number of threads.
+template <class T>
+double blocked_sum_of_squares(at::Tensor const& flat) {
+  constexpr std::int64_t block = 1 << 14;
+  T const* const x = flat.const_data_ptr<T>();
+  std::int64_t const n = flat.numel();
+  std::vector<double> sums(static_cast<std::size_t>((n + block - 1) / block));
+  parallel(static_cast<std::int64_t>(sums.size()), 4, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t b = begin; b < end; ++b)
+      sums[static_cast<std::size_t>(b)] = sum_of_squares(x + b * block, std::min(block, n - b * block), have_wide());
+  });
+  double total = 0;
+  for (double const sum : sums) total += sum;
+  return total;
+}
+
+inline double sum_of_squares_of(at::Tensor const& flat) {
+  if (flat.scalar_type() == at::kDouble) return blocked_sum_of_squares<double>(flat);
+  if (flat.scalar_type() == at::kBFloat16) return blocked_sum_of_squares<c10::BFloat16>(flat);
+  return blocked_sum_of_squares<float>(flat.to(at::kFloat));
+}
+
+}  // namespace redco::detail

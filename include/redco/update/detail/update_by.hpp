@@ -1,0 +1,22 @@
+#pragma once
+
+#include <redco/update/segment.hpp>
+
+#include <redco/optimizer/adam.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+#include <cstdint>
+
+namespace redco::detail {
+
+/// The update rule of each of redco's own descriptions.
+void update_by(adamw const& d, segment& s, double lr, std::int64_t step, double grad_scale);
+void update_by(adam const& d, segment& s, double lr, std::int64_t step, double grad_scale);
+void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double grad_scale);
+
+}  // namespace redco::detail
+
+#ifndef REDCO_COMPILED
+#include <redco/update/detail/update_by.inl.hpp>
+#endif

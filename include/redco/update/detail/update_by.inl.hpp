@@ -1,0 +1,65 @@
+#pragma once
+
+#include <redco/update/detail/update_by.hpp>
+
+#include <redco/update/detail/adam_kernel.hpp>
+#include <redco/update/detail/run_kernel.hpp>
+#include <redco/update/detail/sgd_kernel.hpp>
+#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/config.hpp>
+
+#include <cmath>
+#include <cstddef>
+
+namespace redco::detail {
+
+/// What an update of Adam multiplies parameters by, and what it adds of them to the gradient.
+struct adam_decay {
+  double keep = 1;
+  double penalty = 0;
+};
+
+/// The fewest elements that a thread updates.
+inline constexpr std::int64_t update_grain = 1 << 15;
+
+template <class Description>
+void update_adam(Description const& d, adam_decay decay, segment& s, double lr, std::int64_t step, double grad_scale) {
+  double const t = static_cast<double>(step);
+  double const rate = lr / (1 - std::pow(d.beta1, t));
+  double const root_factor = 1 / std::sqrt(1 - std::pow(d.beta2, t));
+  run_kernel(s, [&]<class T, class Grad>(T* param, Grad const* grad, c10::BFloat16* copy) {
+    auto const slot = [&](std::size_t i) { return i < s.slots.size() ? s.slots[i].mutable_data_ptr<T>() : nullptr; };
+    adam_arrays<T, Grad> const arrays{param, grad, slot(0), slot(1), slot(2), copy};
+    adam_numbers<T> const numbers{T(grad_scale),  T(decay.penalty),  T(decay.keep), T(1 - d.beta1), T(d.beta2),
+                                  T(1 - d.beta2), T(root_factor), T(d.eps),      T(-rate)};
+    parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
+      adam_kernel(arrays, begin, end, numbers, have_wide());
+    });
+  });
+}
+
+REDCO_INLINE void update_by(adamw const& d, segment& s, double lr, std::int64_t step, double grad_scale) {
+  double const decay = s.decay || d.decay_all ? d.weight_decay : 0;
+  update_adam(d, {.keep = 1 - lr * decay}, s, lr, step, grad_scale);
+}
+
+REDCO_INLINE void update_by(adam const& d, segment& s, double lr, std::int64_t step, double grad_scale) {
+  double const decay = s.decay || d.decay_all ? d.weight_decay : 0;
+  update_adam(d, {.penalty = decay}, s, lr, step, grad_scale);
+}
+
+REDCO_INLINE void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double grad_scale) {
+  double const decay = s.decay || d.decay_all ? d.weight_decay : 0;
+  bool const first = step == 1;  // the buffer starts as the gradient itself
+  run_kernel(s, [&]<class T, class Grad>(T* param, Grad const* grad, c10::BFloat16* copy) {
+    sgd_arrays<T, Grad> const arrays{param, grad, s.slots.empty() ? nullptr : s.slots[0].mutable_data_ptr<T>(), copy};
+    sgd_numbers<T> const numbers{T(grad_scale),  T(decay), T(first ? 0 : d.momentum), T(first ? 1 : 1 - d.dampening),
+                                 T(-lr), T(d.momentum), d.nesterov};
+    parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
+      sgd_kernel(arrays, begin, end, numbers, have_wide());
+    });
+  });
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/update/detail/update_by.hpp>
+#include <redco/update/segment.hpp>
+#include <redco/update/updating_optimizer.hpp>
+
+#include <redco/optimizer/optimizer_description.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// What can be trained with: a description with an update rule.
+template <class D>
+concept optimizer = optimizer_description<D> && (updating_optimizer<D> || requires(D const& d, segment& s) {
+                      detail::update_by(d, s, 0.0, std::int64_t{1}, 1.0);
+                    });
+
+}  // namespace redco

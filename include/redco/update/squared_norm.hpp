@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/update/norm_range.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <span>
+
+namespace redco {
+
+/// The weighted sum of squares of a flat CPU gradient of any floating dtype over `ranges`, in f64, in an order that
+/// depends on the ranges only. Requires the ranges to lie in the buffer.
+double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/update/squared_norm.inl.hpp>
+#endif

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <redco/update/squared_norm.hpp>
+
+#include <redco/update/detail/sum_of_squares.hpp>
+#include <redco/config.hpp>
+
+namespace redco {
+
+REDCO_INLINE double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges) {
+  at::NoGradGuard const no_grad;
+  double total = 0;
+  for (norm_range const& range : ranges) {
+    at::Tensor const part = flat.slice(0, range.begin, range.end);
+    if (range.weight == 0 || part.numel() == 0) continue;
+    total += range.weight * detail::sum_of_squares_of(part);
+  }
+  return total;
+}
+
+}  // namespace redco

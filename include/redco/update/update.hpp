@@ -1,0 +1,34 @@
+#pragma once
+
+#include <redco/update/detail/check_segment.hpp>
+#include <redco/update/detail/update_by.hpp>
+#include <redco/update/optimizer.hpp>
+#include <redco/update/segment.hpp>
+#include <redco/update/updating_optimizer.hpp>
+
+#include <redco/optimizer/state_slots.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// Update `step` = 1, 2, ... of one segment, in one pass over memory: the gradient times `grad_scale` (1 / count of the
+/// step, times the clip factor), state, masters, compute copy. Where the buffer is cut into segments, threads or shards
+/// does not change a bit of the result. Requires step >= 1. Throws error 70 when the segment is not as segment.hpp
+/// says.
+template <optimizer Description>
+void update(Description const& description, segment& s, double lr, std::int64_t step, double grad_scale = 1) {
+  detail::check_segment(s, state_slots(description).size());
+  if constexpr (updating_optimizer<Description>) {
+    at::NoGradGuard const no_grad;
+    if (grad_scale != 1) s.grad.mul_(grad_scale);
+    description.update(s, lr, step);
+    if (s.compute.defined()) s.compute.copy_(s.param);
+  } else {
+    detail::update_by(description, s, lr, step, grad_scale);
+  }
+}
+
+}  // namespace redco

@@ -1,0 +1,114 @@
+#include "torch_catch.hpp"
+
+#include <redco/kernel/gelu.hpp>
+#include <redco/kernel/relu.hpp>
+#include <redco/kernel/silu.hpp>
+#include <redco/kernel/swiglu.hpp>
+#include <redco/diag/error.hpp>
+
+#include "gradcheck.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct activation_case {
+  std::string name;
+  std::function<at::Tensor(at::Tensor const&)> ours, reference;
+};
+
+std::vector<activation_case> const activation_cases{
+    {"gelu tanh", [](at::Tensor const& x) { return redco::kernel::gelu(x); },
+     [](at::Tensor const& x) { return at::gelu(x, "tanh"); }},
+    {"gelu erf", [](at::Tensor const& x) { return redco::kernel::gelu(x, redco::kernel::gelu_form::erf); },
+     [](at::Tensor const& x) { return at::gelu(x, "none"); }},
+    {"gelu logistic", [](at::Tensor const& x) { return redco::kernel::gelu(x, redco::kernel::gelu_form::logistic); },
+     [](at::Tensor const& x) { return x * at::sigmoid(1.702 * x); }},
+    {"silu", [](at::Tensor const& x) { return redco::kernel::silu(x); },
+     [](at::Tensor const& x) { return at::silu(x); }},
+    {"relu", [](at::Tensor const& x) { return redco::kernel::relu(x); },
+     [](at::Tensor const& x) { return at::relu(x); }},
+    {"swiglu", [](at::Tensor const& x) { return redco::kernel::swiglu(x); },
+     [](at::Tensor const& x) { return at::silu(x.chunk(2, -1)[0]) * x.chunk(2, -1)[1]; }},
+};
+
+// Value and gradient of f at x, in f64, for an uneven gradient.
+std::pair<at::Tensor, at::Tensor> activation_results(std::function<at::Tensor(at::Tensor const&)> const& f,
+                                                     at::Tensor const& x) {
+  auto const leaf = x.detach().requires_grad_();
+  auto const y = f(leaf);
+  auto const g = gradcheck::weights_for(y.detach().to(at::kDouble), 0.4).to(x.scalar_type());
+  return {y.detach().to(at::kDouble), torch::autograd::grad({y}, {leaf}, {g})[0].to(at::kDouble)};
+}
+
+// The largest difference over 1 + |expected|.
+double activation_error(at::Tensor const& found, at::Tensor const& expected) {
+  return ((found - expected).abs() / (1 + expected.abs())).max().item().toDouble();
+}
+
+}  // namespace
+
+TEST_CASE("activations and their gradients equal ATen's in f64, on odd and on strided shapes") {
+  auto const wide = at::linspace(-12, 12, 7 * 5 * 38, at::kDouble).view({7, 5, 38});
+  for (auto const& [name, ours, reference] : activation_cases)
+    for (auto const& x : {wide, wide.transpose(0, 1), wide.slice(2, 2, 36), wide.slice(0, 0, 0)}) {
+      INFO(name << " " << x.sizes() << " strides " << x.strides());
+      auto const a = activation_results(ours, x), b = activation_results(reference, x);
+      REQUIRE(a.first.sizes() == b.first.sizes());
+      if (x.numel() == 0) continue;
+      CHECK(activation_error(a.first, b.first) < 1e-13);
+      CHECK(activation_error(a.second, b.second) < 1e-13);
+    }
+}
+
+TEST_CASE("activations in f32 and bf16 are those of f64 to their rounding, from minus to plus a thousand") {
+  auto const middle = at::linspace(-15, 15, 9 * 1234, at::kDouble).view({9, 1234});
+  for (auto const& [name, ours, reference] : activation_cases)
+    for (auto const& [dtype, bound] : {std::pair(at::kFloat, 2e-6), std::pair(at::kBFloat16, 1.2e-2)})
+      for (double const factor : {1.0, 70.0}) {
+        INFO(name << " " << dtype << " times " << factor);
+        auto const x = (middle * factor).to(dtype);
+        auto const a = activation_results(ours, x), b = activation_results(reference, x.to(at::kDouble));
+        CHECK(activation_error(a.first, b.first) < bound);
+        CHECK(activation_error(a.second, b.second) < bound);
+      }
+}
+
+TEST_CASE("activations keep NaN") {
+  for (auto const& [name, ours, reference] : activation_cases)
+    for (auto const dtype : {at::kFloat, at::kBFloat16, at::kDouble}) {
+      INFO(name << " " << dtype);
+      auto const x = at::full({3, 34}, 0.5, dtype);
+      x[1][3].fill_(std::nan(""));
+      auto const y = ours(x);
+      CHECK(y.isnan().sum().item().toLong() == 1);
+      CHECK(y[1][3].isnan().item().toBool());
+    }
+}
+
+TEST_CASE("an activation of an element does not depend on where it lies") {
+  auto const x = at::linspace(-5, 5, 333, at::kFloat);
+  for (auto const& [name, ours, reference] : activation_cases) {
+    if (name == "swiglu") continue;
+    INFO(name);
+    auto const whole = ours(x);
+    CHECK(at::equal(whole.slice(0, 7, 300), ours(x.slice(0, 7, 300))));
+    CHECK(at::equal(whole.slice(0, 330), ours(x.slice(0, 330))));
+  }
+}
+
+TEST_CASE("activations are differentiable twice") {
+  auto const x = (at::linspace(-3, 3, 12, at::kDouble).view({2, 6}) + 0.05).requires_grad_();
+  for (auto const& [name, ours, reference] : activation_cases) {
+    INFO(name);
+    auto const f = [&ours = ours](gradcheck::tensors const& inputs) { return ours(inputs[0]); };
+    CHECK(gradcheck::first(f, {x}) < 1e-7);
+    CHECK(gradcheck::second(f, {x}) < 1e-6);
+  }
+}
+
+TEST_CASE("swiglu refuses what has no two halves") {
+  CHECK_THROWS_AS(redco::kernel::swiglu(at::ones({2, 3})), redco::error);
+}

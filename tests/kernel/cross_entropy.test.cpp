@@ -1,0 +1,207 @@
+#include "torch_catch.hpp"
+
+#include "gradcheck.hpp"
+
+#include <redco/kernel/cross_entropy.hpp>
+#include <redco/comm/collectives.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/diag/error.hpp>
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+namespace {
+
+using redco::kernel::cross_entropy;
+using redco::kernel::vocabulary_shard;
+
+at::Tensor entropy_random(at::IntArrayRef sizes, at::ScalarType type, std::uint64_t seed) {
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
+  return at::randn(sizes, generator, at::kDouble).to(type);
+}
+
+// Rank r's rows of the padded head; the padding holds large numbers that must not be seen.
+vocabulary_shard entropy_shard(at::Tensor const& weight, at::Tensor const& bias, int rank, int ranks) {
+  auto const vocabulary = weight.size(0), rows = (vocabulary + ranks - 1) / ranks, padding = rows * ranks - vocabulary;
+  auto const part = [&](at::Tensor const& x) {
+    auto sizes = x.sizes().vec();
+    sizes[0] = padding;
+    return at::cat({x, at::full(sizes, 50.0, x.options())}).narrow(0, rank * rows, rows).clone().requires_grad_();
+  };
+  return {part(weight), bias.defined() ? part(bias) : at::Tensor(), vocabulary, rank * rows};
+}
+
+// The part of a whole gradient that belongs to a shard, zero in padding.
+at::Tensor entropy_part(at::Tensor const& whole, vocabulary_shard const& head) {
+  auto out = at::zeros_like(head.weight.dim() == whole.dim() ? head.weight : head.bias, whole.options());
+  if (head.valid() > 0) out.narrow(0, 0, head.valid()).copy_(whole.narrow(0, head.first, head.valid()));
+  return out.detach();
+}
+
+double entropy_difference(at::Tensor const& a, at::Tensor const& b) {
+  return (a.detach().to(at::kDouble) - b.detach().to(at::kDouble)).abs().max().item<double>();
+}
+
+void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::ScalarType type, double tolerance) {
+  CAPTURE(ranks, vocabulary, with_bias, at::toString(type));
+  auto const hidden = entropy_random({13, 6}, type, 1);
+  auto const weight = entropy_random({vocabulary, 6}, type, 2),
+             bias = with_bias ? entropy_random({vocabulary}, type, 3) : at::Tensor();
+  auto labels = (at::arange(13) * 5 + 2).remainder(vocabulary);
+  labels[4] = -100, labels[12] = -100, labels[0] = vocabulary - 1;
+
+  auto const h = hidden.to(at::kDouble).detach().clone().requires_grad_(),
+             w = weight.to(at::kDouble).detach().clone().requires_grad_();
+  auto const b = with_bias ? bias.to(at::kDouble).detach().clone().requires_grad_() : at::Tensor();
+  auto const expected = at::cross_entropy_loss(at::linear(h, w, b), labels, {}, at::Reduction::Sum, -100);
+  (expected * 0.37).backward();
+
+  std::mutex mutex;
+  double worst = 0;
+  std::vector<at::Tensor> hidden_parts(static_cast<std::size_t>(ranks)), sums(static_cast<std::size_t>(ranks));
+  redco::run_ranks({.dp = 1, .mp = ranks}, {}, [&](redco::rank_context& rank) {
+    auto const head = entropy_shard(weight, bias, rank.rank, ranks);
+    auto const x = hidden.detach().clone().requires_grad_();
+    auto const [sum, count] = cross_entropy(x, head, labels, rank.mp, {.chunk_rows = 5});
+    (sum * 0.37).backward();
+    std::lock_guard const lock(mutex);
+    auto const see = [&](double difference) { worst = std::max(worst, difference); };
+    if (count != 11) see(1);
+    if (x.grad().scalar_type() != type || head.weight.grad().scalar_type() != type) see(1);
+    see(entropy_difference(sum, expected) / 11);
+    see(entropy_difference(head.weight.grad(), entropy_part(w.grad(), head)));
+    if (with_bias) see(entropy_difference(head.bias.grad(), entropy_part(b.grad(), head)));
+    hidden_parts[static_cast<std::size_t>(rank.rank)] = x.grad().to(at::kDouble);
+    sums[static_cast<std::size_t>(rank.rank)] = sum.detach();
+  });
+  CHECK(worst < tolerance);
+  auto total = at::zeros({13, 6}, at::kDouble);
+  for (auto const& part : hidden_parts) total += part;
+  CHECK(entropy_difference(total, h.grad()) < tolerance);
+  for (auto const& sum : sums) CHECK(at::equal(sum, sums[0]));
+}
+
+TEST_CASE("vocabulary-parallel cross entropy is the dense one on any number of ranks") {
+  for (int const ranks : {1, 2, 3}) {
+    for (std::int64_t const vocabulary : {11, 40, 131}) {
+      for (bool const with_bias : {false, true}) {
+        entropy_compare(ranks, vocabulary, with_bias, at::kDouble, 1e-12);
+        entropy_compare(ranks, vocabulary, with_bias, at::kFloat, 4e-6);
+        // Logits up to 8 and the ranks' gradients up to 8 are rounded to 8 bits.
+        entropy_compare(ranks, vocabulary, with_bias, at::kBFloat16, 4e-2);
+      }
+    }
+  }
+}
+
+TEST_CASE("a large odd vocabulary, whose rows of logits lie apart, gives the dense cross entropy") {
+  for (int const ranks : {1, 2}) {  // 8197 and 4099 columns
+    for (bool const with_bias : {false, true}) {
+      entropy_compare(ranks, 8197, with_bias, at::kDouble, 1e-12);
+      entropy_compare(ranks, 8197, with_bias, at::kFloat, 2e-5);  // sums of 8197 instead of 131
+      entropy_compare(ranks, 8197, with_bias, at::kBFloat16, 4e-2);
+    }
+  }
+}
+
+TEST_CASE("a rank whose columns are all padding takes part in cross entropy") {
+  entropy_compare(4, 5, true, at::kDouble, 1e-12);  // two rows each: 2, 2, 1, 0
+  entropy_compare(4, 5, true, at::kFloat, 4e-6);
+}
+
+TEST_CASE("cross entropy stays finite for large logits and is unchanged by the size of chunks") {
+  redco::run_ranks({.dp = 1, .mp = 1}, {}, [](redco::rank_context& rank) {
+    auto const hidden = entropy_random({9, 4}, at::kDouble, 4), weight = entropy_random({7, 4}, at::kDouble, 5) * 500;
+    auto const labels = at::arange(9).remainder(7);
+    auto const dense = at::cross_entropy_loss(at::linear(hidden, weight), labels, {}, at::Reduction::Sum);
+    for (std::int64_t const chunk : {1, 4, 9, 1000}) {
+      auto const own =
+          cross_entropy(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.mp, {.chunk_rows = chunk});
+      if (entropy_difference(own.sum, dense) > 1e-9 || !std::isfinite(own.sum.item<double>()))
+        throw std::runtime_error("chunk");
+    }
+  });
+}
+
+TEST_CASE("without gradients cross entropy saves nothing and all labels may be ignored") {
+  redco::run_ranks({.dp = 1, .mp = 2}, {}, [](redco::rank_context& rank) {
+    vocabulary_shard const head{
+        .weight = entropy_random({6, 4}, at::kFloat, 6), .vocabulary = 11, .first = 6 * rank.rank};
+    auto const own =
+        cross_entropy(entropy_random({3, 4}, at::kFloat, 7), head, at::full({3}, -100, at::kLong), rank.mp);
+    if (own.count != 0 || own.sum.item<double>() != 0 || own.sum.grad_fn())
+      throw std::runtime_error("something was saved");
+  });
+}
+
+TEST_CASE("a label outside the vocabulary is a data error that names it") {
+  redco::run_ranks({.dp = 1, .mp = 1}, {}, [](redco::rank_context& rank) {
+    vocabulary_shard const head{.weight = at::zeros({12, 4}), .vocabulary = 11};
+    auto const message = [&](std::int64_t label) -> std::string {
+      try {
+        cross_entropy(at::zeros({2, 4}), head, at::tensor({std::int64_t{3}, label}), rank.mp);
+      } catch (redco::error const& e) {
+        return e.code() == redco::exit_code::data ? e.what() : "wrong code";
+      }
+      return "";
+    };
+    if (message(11).find("label 11 at row 1") == std::string::npos ||
+        message(-1).find("label -1") == std::string::npos) {
+      throw std::runtime_error("the label was taken");
+    }
+  });
+}
+
+TEST_CASE("derivatives of cross entropy of first and second order are central differences") {
+  std::vector<double> worst(6);
+  for (int const ranks : {1, 2, 3}) {
+    redco::run_ranks({.dp = 1, .mp = ranks}, {}, [&](redco::rank_context& rank) {
+      auto const shard =
+          entropy_shard(entropy_random({5, 3}, at::kDouble, 8), entropy_random({5}, at::kDouble, 9), rank.rank, ranks);
+      auto const labels = at::tensor({4, -100, 0, 2}).to(at::kLong);
+      // The whole function, as a model uses it: hidden enters, so its gradient is whole on each rank.
+      auto const f = [&](std::vector<at::Tensor> const& x) {
+        auto const h = redco::enter(redco::tensor<redco::replicated>(x[0]), rank.mp).local();
+        return cross_entropy(h, {x[1], x[2], 5, shard.first}, labels, rank.mp, {.chunk_rows = 3}).sum.square();
+      };
+      std::vector<at::Tensor> const hidden{entropy_random({4, 3}, at::kDouble, 10).requires_grad_()};
+      // Every rank moves hidden alike; weights and bias stay, as another rank's move would be seen by none.
+      auto const of_hidden = [&](std::vector<at::Tensor> const& x) { return f({x[0], shard.weight, shard.bias}); };
+      double const first = gradcheck::first(of_hidden, hidden), second = gradcheck::second(of_hidden, hidden);
+      if (ranks == 1) {
+        std::vector<at::Tensor> const all{hidden[0], shard.weight, shard.bias};
+        worst[4] = gradcheck::first(f, all), worst[5] = gradcheck::second(f, all);
+      }
+      if (rank.rank == 0) worst[0] = std::max(worst[0], first), worst[1] = std::max(worst[1], second);
+      if (rank.rank == ranks - 1) worst[2] = std::max(worst[2], first), worst[3] = std::max(worst[3], second);
+    });
+  }
+  for (auto const error : worst) CHECK(error < 2e-6);
+}
+
+TEST_CASE("second derivatives by weight shards are those of the dense loss") {
+  auto const hidden = entropy_random({4, 3}, at::kDouble, 11), weight = entropy_random({5, 3}, at::kDouble, 12);
+  auto const labels = at::tensor({4, 1, -100, 2}).to(at::kLong);
+  auto const whole = weight.detach().clone().requires_grad_();
+  auto const loss = at::cross_entropy_loss(at::linear(hidden, whole), labels, {}, at::Reduction::Sum);
+  auto const g = torch::autograd::grad({loss}, {whole}, {}, true, true)[0];
+  auto const expected = torch::autograd::grad({(g * g).sum()}, {whole})[0];
+  std::vector<double> worst(3);
+  redco::run_ranks({.dp = 1, .mp = 3}, {}, [&](redco::rank_context& rank) {
+    auto const head = entropy_shard(weight, {}, rank.rank, 3);
+    auto const own = cross_entropy(hidden, head, labels, rank.mp).sum;
+    auto const d = torch::autograd::grad({own}, {head.weight}, {}, true, true)[0];
+    // Each rank's addend of the sum of squares; what the others' addends owe to this shard comes back through `enter`.
+    auto const squares = redco::reduce(redco::tensor<redco::partial>((d * d).sum()), rank.mp).local();
+    auto const second = torch::autograd::grad({squares}, {head.weight})[0];
+    worst[static_cast<std::size_t>(rank.rank)] = entropy_difference(second, entropy_part(expected, head));
+  });
+  for (auto const error : worst) CHECK(error < 1e-12);
+}
+
+}  // namespace

@@ -1,0 +1,89 @@
+#include "torch_catch.hpp"
+
+#include <redco/kernel/layer_norm.hpp>
+#include <redco/kernel/rms_norm.hpp>
+#include <redco/diag/error.hpp>
+
+#include "gradcheck.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace {
+
+gradcheck::tensors norm_inputs(std::int64_t rows, std::int64_t n) {
+  auto const x =
+      at::sin(at::arange(rows * n, at::kDouble) * 1.3).view({rows, n}) * 2 + at::arange(n, at::kDouble) * 0.01;
+  auto const w = at::cos(at::arange(n, at::kDouble)) + 1.5, b = at::sin(at::arange(n, at::kDouble) * 0.7);
+  return {x, w, b};
+}
+
+at::Tensor norm_of(gradcheck::tensors const& t, bool centered) {
+  return centered ? redco::kernel::layer_norm(t[0], t[1], t[2], 1e-5) : redco::kernel::rms_norm(t[0], t[1], 1e-6);
+}
+
+at::Tensor norm_reference(gradcheck::tensors const& t, bool centered) {
+  std::int64_t const n = t[0].size(-1);
+  return centered ? at::layer_norm(t[0], {n}, t[1], t[2], 1e-5)
+                  : t[0] * (t[0] * t[0]).mean(-1, true).add(1e-6).rsqrt() * t[1];
+}
+
+// Value and gradients, in f64.
+template <class F>
+gradcheck::tensors norm_results(F const& f, gradcheck::tensors inputs, bool centered, at::ScalarType dtype) {
+  if (!centered) inputs.pop_back();
+  for (auto& t : inputs) t = t.detach().to(dtype).requires_grad_();
+  auto const y = f(inputs, centered);
+  auto const g = gradcheck::weights_for(y.detach().to(at::kDouble), 0.2).to(dtype);
+  auto results = torch::autograd::grad({y}, inputs, {g});
+  results.push_back(y.detach());
+  for (auto& t : results) t = t.to(at::kDouble);
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("norms and their gradients equal the reference in f64, f32 and bf16 for rows of any length") {
+  for (bool const centered : {true, false})
+    for (std::int64_t const n : {1, 5, 16, 37, 384})
+      for (std::int64_t const rows : {1, 63, 131}) {
+        auto const inputs = norm_inputs(rows, n);
+        for (auto const& [dtype, bound] :
+             {std::pair(at::kDouble, 1e-11), std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 2e-2)}) {
+          if (n == 1 && dtype != at::kDouble)
+            continue;  // the layer norm of one number is rounding noise over sqrt(epsilon)
+          INFO("centered " << centered << " n " << n << " rows " << rows << " " << dtype);
+          auto rounded = inputs;
+          for (auto& t : rounded) t = t.to(dtype).to(at::kDouble);
+          auto const ours = norm_results(norm_of, inputs, centered, dtype);
+          auto const expected = norm_results(norm_reference, rounded, centered, at::kDouble);
+          for (std::size_t i = 0; i < ours.size(); ++i) {
+            // A sum over rows is compared with the size of its addends.
+            double const scale = 1 + expected[i].abs().max().item().toDouble();
+            CHECK((ours[i] - expected[i]).abs().max().item().toDouble() / scale < bound);
+          }
+        }
+      }
+}
+
+TEST_CASE("norms read strided and empty inputs and parameters of another dtype") {
+  auto const t = norm_inputs(24, 38);
+  auto const x = t[0].to(at::kFloat).view({4, 6, 38}).transpose(0, 1);
+  auto const w = t[1].to(at::kFloat), b = t[2].to(at::kFloat);
+  auto const whole = redco::kernel::layer_norm(x.contiguous(), w, b, 1e-5);
+  CHECK(at::equal(redco::kernel::layer_norm(x, w, b, 1e-5), whole));
+  CHECK(at::allclose(redco::kernel::layer_norm(x, {}, {}, 1e-5) * w + b, whole, 1e-5, 1e-5));
+  CHECK(redco::kernel::layer_norm(x.slice(0, 0, 0), w, b, 1e-5).sizes() == at::IntArrayRef({0, 4, 38}));
+  CHECK(redco::kernel::rms_norm(x.to(at::kBFloat16), w, 1e-5).scalar_type() == at::kBFloat16);
+  CHECK_THROWS_AS(redco::kernel::rms_norm(x, w.slice(0, 0, 5), 1e-5), redco::error);
+}
+
+TEST_CASE("norms are differentiable twice, with respect to their parameters too") {
+  auto t = norm_inputs(2, 5);
+  for (auto& x : t) x.requires_grad_();
+  CHECK(gradcheck::first([](auto const& x) { return norm_of(x, true); }, t) < 1e-7);
+  CHECK(gradcheck::second([](auto const& x) { return norm_of(x, true); }, t) < 1e-6);
+  t.pop_back();
+  CHECK(gradcheck::first([](auto const& x) { return norm_of(x, false); }, t) < 1e-7);
+  CHECK(gradcheck::second([](auto const& x) { return norm_of(x, false); }, t) < 1e-6);
+}

@@ -1,0 +1,101 @@
+#include "torch_catch.hpp"
+
+#include "gradcheck.hpp"
+
+#include <redco/kernel/attention.hpp>
+#include <redco/kernel/rotate.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+namespace {
+
+using namespace redco;
+
+at::Tensor rotate_sample(at::IntArrayRef sizes, double phase) {
+  std::int64_t count = 1;
+  for (std::int64_t const extent : sizes) count *= extent;
+  return at::sin(at::arange(count, at::kDouble) * 0.7 + phase).view(sizes);
+}
+
+/// Pair (a, b) of a head at position p turns by p theta^(-2i / dims): its length stays, its angle moves.
+void check_turn(rotary_pairs pairs) {
+  kernel::rotation const by{2, 6, {.dims = 4, .theta = 50, .pairs = pairs, .scaling = {}}, 3};
+  at::Tensor const x = rotate_sample({2, 3, 14}, 0.2), y = kernel::rotate(x.clone(), by);
+  auto const at = [](at::Tensor const& t, std::int64_t b, std::int64_t row, std::int64_t column) {
+    return t[b][row][column].item<double>();
+  };
+  for (std::int64_t b = 0; b < 2; ++b)
+    for (std::int64_t row = 0; row < 3; ++row) {
+      for (std::int64_t head = 0; head < 2; ++head)
+        for (std::int64_t i = 0; i < 2; ++i) {
+          std::int64_t const first = 6 * head + (pairs == rotary_pairs::halves ? i : 2 * i);
+          std::int64_t const other = first + (pairs == rotary_pairs::halves ? 2 : 1);
+          double const angle = static_cast<double>(3 + row) * std::pow(50.0, -static_cast<double>(i) / 2);
+          double const u = at(x, b, row, first), v = at(x, b, row, other);
+          CHECK(at(y, b, row, first) == Approx(u * std::cos(angle) - v * std::sin(angle)).margin(1e-14));
+          CHECK(at(y, b, row, other) == Approx(v * std::cos(angle) + u * std::sin(angle)).margin(1e-14));
+        }
+      for (std::int64_t const column : {4, 5, 10, 11, 12, 13}) CHECK(at(y, b, row, column) == at(x, b, row, column));
+    }
+}
+
+}  // namespace
+
+TEST_CASE("rotary positions turn pairs of features, halves or neighbours, and leave the rest") {
+  check_turn(rotary_pairs::halves);
+  check_turn(rotary_pairs::neighbours);
+}
+
+TEST_CASE("rows turn by the positions that are given, each example by its own") {
+  kernel::rotation const by{1, 4, {.dims = 4, .scaling = {}}};
+  at::Tensor const x = rotate_sample({2, 3, 4}, 0.4), places = at::tensor({5, 6, 7, 0, 1, 2}, at::kLong).view({2, 3});
+  at::Tensor const y = kernel::rotate(x.clone(), by, places);
+  kernel::rotation later = by;
+  later.first = 5;
+  CHECK(y[0].equal(kernel::rotate(x.slice(0, 0, 1).clone(), later)[0]));
+  CHECK(y[1].equal(kernel::rotate(x.slice(0, 1, 2).clone(), by)[0]));
+}
+
+TEST_CASE("stretched frequencies: long waves by the factor, short ones not, between them in between") {
+  rotary_angles const plain{.dims = 8, .theta = 10000, .scaling = {}};
+  rotary_angles stretched = plain;
+  stretched.scaling = {.factor = 8, .low_frequency = 1, .high_frequency = 4, .context = 1000};
+  auto const angle = [](rotary_angles const& a, std::int64_t pair) {
+    at::Tensor const x = at::zeros({1, 1, 8}, at::kDouble);
+    x[0][0][pair] = 1;
+    at::Tensor const y = kernel::rotate(x, {1, 8, a, 1});
+    return std::atan2(y[0][0][pair + 4].item<double>(), y[0][0][pair].item<double>());
+  };
+  // In 1000 positions the pairs make 159, 15.9, 1.59 and 0.159 turns.
+  CHECK(angle(stretched, 0) == Approx(angle(plain, 0)));
+  CHECK(angle(stretched, 1) == Approx(angle(plain, 1)));
+  double const mix = (1000 * 0.01 / (2 * M_PI) - 1) / 3;
+  CHECK(angle(stretched, 2) == Approx(0.01 * (mix + (1 - mix) / 8)));
+  CHECK(angle(stretched, 3) == Approx(angle(plain, 3) / 8));
+}
+
+TEST_CASE("derivatives of rotated attention, first and second, with a window and a bias by distance") {
+  std::int64_t const heads = 2, kv_heads = 1, width = 4, length = 4;
+  auto const attend = [&](gradcheck::tensors const& in) {
+    kernel::rotation const by{heads + kv_heads, width, {.dims = 2, .theta = 30, .scaling = {}}};
+    kernel::attention_options o{.heads = heads, .kv_heads = kv_heads, .causal = true, .window = 3, .bias = in[1]};
+    o.distance0 = length - 1;
+    return kernel::self_attention(kernel::rotate(in[0] * 1, by), o);
+  };
+  gradcheck::tensors const inputs{rotate_sample({2, length, (heads + 2 * kv_heads) * width}, 0.1).requires_grad_(),
+                                  rotate_sample({heads, 2 * length - 1}, 0.9).requires_grad_()};
+  CHECK(gradcheck::first(attend, inputs) < 1e-8);
+  CHECK(gradcheck::second(attend, inputs) < 1e-7);
+}
+
+TEST_CASE("a window hides what lies before it, also where the mask hides all that is left") {
+  at::Tensor const qkv = rotate_sample({1, 5, 12}, 0.3);
+  at::Tensor const mask = at::tensor({1, 1, 0, 0, 1}, at::kLong).to(at::kBool).unsqueeze(0);
+  kernel::attention_options const o{.heads = 1, .kv_heads = 1, .causal = true, .window = 2, .key_mask = mask};
+  at::Tensor const y = kernel::self_attention(qkv, o), v = qkv.narrow(2, 8, 4);
+  CHECK(at::allclose(y[0][0], v[0][0]));
+  CHECK(at::allclose(y[0][2], v[0][1]));                  // its own key is hidden
+  CHECK(at::allclose(y[0][3], (v[0][2] + v[0][3]) / 2));  // both are hidden: their mean
+  CHECK(at::allclose(y[0][4], v[0][4]));
+}
