@@ -6,7 +6,7 @@ set(REDCO_FLOOR_2 shape json random metrics)
 set(REDCO_FLOOR_3 optimizer options pipeline tokenizer safetensors log)
 set(REDCO_FLOOR_4 layer data)
 set(REDCO_FLOOR_5 model)
-set(REDCO_FLOOR_6 shard)
+set(REDCO_FLOOR_6 shard pretrained)
 set(REDCO_FLOOR_7 cost)
 set(REDCO_FLOOR_8 report)
 # The torch line: the floors above compile without torch.

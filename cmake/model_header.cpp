@@ -1,5 +1,5 @@
 // Writes a config.json as a C++ header: model_header CONFIG NAME. Exit codes: 0, 64 arguments, 65 the configuration.
-#include <redco/model/from_config.hpp>
+#include <redco/pretrained/from_config.hpp>
 
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/type_name.hpp>

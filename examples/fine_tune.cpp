@@ -5,12 +5,12 @@
 #include <redco/run/list_unused.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
-#include <redco/generate/token_ids.hpp>
 #include <redco/text/token_windows.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/model/any_stored_names.hpp>
-#include <redco/model/from_config.hpp>
+#include <redco/pretrained/any_stored_names.hpp>
+#include <redco/pretrained/from_config.hpp>
+#include <redco/pretrained/token_ids.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/optimizer/adamw.hpp>

@@ -12,8 +12,8 @@
 #include <redco/text/decoded_rows.hpp>
 #include <redco/text/padded_ids.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/model/any_stored_names.hpp>
-#include <redco/model/from_config.hpp>
+#include <redco/pretrained/any_stored_names.hpp>
+#include <redco/pretrained/from_config.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>

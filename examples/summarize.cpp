@@ -11,8 +11,8 @@
 #include <redco/text/seq2seq_batch.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/model/any_stored_names.hpp>
-#include <redco/model/from_config.hpp>
+#include <redco/pretrained/any_stored_names.hpp>
+#include <redco/pretrained/from_config.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>

@@ -15,7 +15,7 @@
 #include <redco/cost/read_machine.hpp>
 #include <redco/cost/search_both_forms.hpp>
 
-#include <redco/model/from_config/families.hpp>
+#include <redco/pretrained/from_config/families.hpp>
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/sequence_parallel.hpp>
 

@@ -206,20 +206,12 @@
 #include <redco/data/text_windows.hpp>
 
 #include <redco/model/any_model.hpp>
-#include <redco/model/any_stored_names.hpp>
 #include <redco/model/bert_encoder.hpp>
-#include <redco/model/from_config.hpp>
-#include <redco/model/from_config/bert_keys.hpp>
-#include <redco/model/from_config/common_keys.hpp>
-#include <redco/model/from_config/families.hpp>
-#include <redco/model/from_config/read_classes.hpp>
-#include <redco/model/from_config/swiglu_keys.hpp>
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/stored_name.hpp>
-#include <redco/model/stored_names/swiglu_decoder.hpp>
 #include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/t5_net.hpp>
 
@@ -234,6 +226,16 @@
 #include <redco/shard/legality.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
+
+#include <redco/pretrained/any_stored_names.hpp>
+#include <redco/pretrained/from_config.hpp>
+#include <redco/pretrained/from_config/bert_keys.hpp>
+#include <redco/pretrained/from_config/common_keys.hpp>
+#include <redco/pretrained/from_config/families.hpp>
+#include <redco/pretrained/from_config/read_classes.hpp>
+#include <redco/pretrained/from_config/swiglu_keys.hpp>
+#include <redco/pretrained/stored_names/swiglu_decoder.hpp>
+#include <redco/pretrained/token_ids.hpp>
 
 #include <redco/cost/activity.hpp>
 #include <redco/cost/check_magnitude.hpp>
@@ -373,7 +375,6 @@
 #include <redco/generate/generate.hpp>
 #include <redco/generate/generate_options.hpp>
 #include <redco/generate/generation_config.hpp>
-#include <redco/generate/token_ids.hpp>
 
 #include <redco/text/decoded_rows.hpp>
 #include <redco/text/next_token_batch.hpp>

@@ -4,8 +4,8 @@
 #include <redco/comm/ranks.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/model/stored_names/bart.hpp>
-#include <redco/model/stored_names/llama.hpp>
+#include <redco/pretrained/stored_names/bart.hpp>
+#include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/optimizer/sgd.hpp>
 #include <redco/run/rank_state.hpp>

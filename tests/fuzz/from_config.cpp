@@ -1,7 +1,7 @@
 // Any text as a config.json: it is refused with exit code 65, or planned without overflow on every legal mesh.
 #include <redco/cost/cost_of.hpp>
+#include <redco/pretrained/from_config/families.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/model/from_config/families.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/json/parse.hpp>
 

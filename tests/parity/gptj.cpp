@@ -1,6 +1,6 @@
 #include "parity/parity.hpp"
 
-#include <redco/model/from_config/gptj.hpp>
-#include <redco/model/stored_names/gptj.hpp>
+#include <redco/pretrained/from_config/gptj.hpp>
+#include <redco/pretrained/stored_names/gptj.hpp>
 
 [[maybe_unused]] static bool const known = parity::register_family<redco::gptj_from_config, parity::task::decoder>();

@@ -14,8 +14,8 @@
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/comm/ranks.hpp>
+#include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/model/from_config/config_reader.hpp>
 #include <redco/optimizer/adamw.hpp>
 
 #include "parity/reference.hpp"

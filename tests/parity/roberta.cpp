@@ -1,7 +1,7 @@
 #include "parity/parity.hpp"
 
-#include <redco/model/from_config/roberta.hpp>
-#include <redco/model/stored_names/roberta.hpp>
+#include <redco/pretrained/from_config/roberta.hpp>
+#include <redco/pretrained/stored_names/roberta.hpp>
 
 [[maybe_unused]] static bool const known =
     parity::register_family<redco::roberta_from_config, parity::task::tokens_to_class>();

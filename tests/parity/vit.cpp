@@ -1,7 +1,7 @@
 #include "parity/parity.hpp"
 
-#include <redco/model/from_config/vit.hpp>
-#include <redco/model/stored_names/vit.hpp>
+#include <redco/pretrained/from_config/vit.hpp>
+#include <redco/pretrained/stored_names/vit.hpp>
 
 [[maybe_unused]] static bool const known =
     parity::register_family<redco::vit_from_config, parity::task::image_to_class>();

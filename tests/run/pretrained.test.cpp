@@ -3,12 +3,12 @@
 #include <redco/run/inference.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
-#include <redco/generate/token_ids.hpp>
 #include <redco/text/token_batch.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/pretrained/stored_names/gpt2.hpp>
+#include <redco/pretrained/token_ids.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/model/stored_names/gpt2.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>

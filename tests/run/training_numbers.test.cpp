@@ -8,8 +8,8 @@
 #include <redco/text/next_token_batch.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/pretrained/stored_names/gpt2.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/model/stored_names/gpt2.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/cosine.hpp>

@@ -2,7 +2,7 @@
 
 #include <redco/generate/beam_options.hpp>
 #include <redco/generate/generate_options.hpp>
-#include <redco/generate/token_ids.hpp>
+#include <redco/pretrained/token_ids.hpp>
 #include <redco/json/value_fwd.hpp>
 #include <redco/diag/error.hpp>
 

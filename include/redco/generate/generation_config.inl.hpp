@@ -2,7 +2,7 @@
 
 #include <redco/generate/generation_config.hpp>
 
-#include <redco/model/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>

@@ -106,9 +106,9 @@ class trainer {
   }
 
   /// Lets the first fit start from the weights of a checkpoint, or of files as `save_model` and reference implementations
-  /// keep them: a safetensors file, an index of several, or their folder. For a family redco/model/stored_names/FAMILY.hpp
-  /// has to be included. Errors: exit code 65 when there are
-  /// no weights, or (of fit) with the first 20 differences when they are not the model's.
+  /// keep them: a safetensors file, an index of several, or their folder. For a family
+  /// redco/pretrained/stored_names/FAMILY.hpp has to be included. Errors: exit code 65 when there are no weights, or (of
+  /// fit) with the first 20 differences when they are not the model's.
   void start_from(std::filesystem::path const& files) {
     start_ = [weights = open_weights(files)](rank_state<M, Optimizer>& state, rank_context& rank) {
       load_model(weights, stored_names<M>::names, stored_names<M>::unread, state.master_parts(), rank);

@@ -37,5 +37,5 @@ token_ids read_token_ids(std::filesystem::path const& folder);
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/generate/token_ids.inl.hpp>
+#include <redco/pretrained/token_ids.inl.hpp>
 #endif

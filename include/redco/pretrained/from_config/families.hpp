@@ -1,17 +1,17 @@
 #pragma once
 
-#include <redco/model/from_config/bart.hpp>
-#include <redco/model/from_config/bert.hpp>
-#include <redco/model/from_config/config_reader.hpp>
-#include <redco/model/from_config/gpt2.hpp>
-#include <redco/model/from_config/gptj.hpp>
-#include <redco/model/from_config/llama.hpp>
-#include <redco/model/from_config/mistral.hpp>
-#include <redco/model/from_config/opt.hpp>
-#include <redco/model/from_config/qwen2.hpp>
-#include <redco/model/from_config/roberta.hpp>
-#include <redco/model/from_config/t5.hpp>
-#include <redco/model/from_config/vit.hpp>
+#include <redco/pretrained/from_config/bart.hpp>
+#include <redco/pretrained/from_config/bert.hpp>
+#include <redco/pretrained/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/gpt2.hpp>
+#include <redco/pretrained/from_config/gptj.hpp>
+#include <redco/pretrained/from_config/llama.hpp>
+#include <redco/pretrained/from_config/mistral.hpp>
+#include <redco/pretrained/from_config/opt.hpp>
+#include <redco/pretrained/from_config/qwen2.hpp>
+#include <redco/pretrained/from_config/roberta.hpp>
+#include <redco/pretrained/from_config/t5.hpp>
+#include <redco/pretrained/from_config/vit.hpp>
 
 #include <redco/json/value.hpp>
 

@@ -2,7 +2,7 @@
 #include "shared_folder.hpp"
 #include "skip.hpp"
 
-#include <redco/model/from_config/families.hpp>
+#include <redco/pretrained/from_config/families.hpp>
 
 #include <redco/shard/facts.hpp>
 #include <redco/json/parse.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <redco/pretrained/stored_names/swiglu_decoder.hpp>
 #include <redco/model/mistral.hpp>
-#include <redco/model/stored_names/swiglu_decoder.hpp>
 
 namespace redco {
 

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/model/from_config.hpp>
+#include <redco/pretrained/from_config.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/model/from_config.hpp>
+#include <redco/pretrained/from_config.hpp>
 
-#include <redco/model/from_config/families.hpp>
+#include <redco/pretrained/from_config/families.hpp>
 
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/model/from_config/common_keys.hpp>
-#include <redco/model/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/common_keys.hpp>
+#include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/t5_gated.hpp>
 

@@ -1,8 +1,8 @@
 #include "catch.hpp"
 #include "tests_folder.hpp"
 
+#include <redco/pretrained/from_config/families.hpp>
 #include <redco/shard/facts.hpp>
-#include <redco/model/from_config/families.hpp>
 #include <redco/tokenizer/read_tokenizer.hpp>
 #include <redco/json/read.hpp>
 

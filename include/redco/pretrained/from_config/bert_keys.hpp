@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/model/from_config/common_keys.hpp>
-#include <redco/model/from_config/config_reader.hpp>
-#include <redco/model/from_config/read_classes.hpp>
+#include <redco/pretrained/from_config/common_keys.hpp>
+#include <redco/pretrained/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/read_classes.hpp>
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/model/from_config/bert_keys.hpp>
-#include <redco/model/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/bert_keys.hpp>
+#include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/model/roberta.hpp>
 
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/generate/token_ids.hpp>
+#include <redco/pretrained/token_ids.hpp>
 
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/model/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/config_reader.hpp>
 
 #include <redco/layer/activation_kind.hpp>
 

@@ -71,5 +71,5 @@ configured<Models> from_config(std::string const& path) {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/model/from_config.inl.hpp>
+#include <redco/pretrained/from_config.inl.hpp>
 #endif

@@ -1,0 +1,14 @@
+#pragma once
+
+// How files name the parameters of every model that a config.json can describe.
+#include <redco/pretrained/stored_names/bart.hpp>
+#include <redco/pretrained/stored_names/bert.hpp>
+#include <redco/pretrained/stored_names/gpt2.hpp>
+#include <redco/pretrained/stored_names/gptj.hpp>
+#include <redco/pretrained/stored_names/llama.hpp>
+#include <redco/pretrained/stored_names/mistral.hpp>
+#include <redco/pretrained/stored_names/opt.hpp>
+#include <redco/pretrained/stored_names/qwen2.hpp>
+#include <redco/pretrained/stored_names/roberta.hpp>
+#include <redco/pretrained/stored_names/t5.hpp>
+#include <redco/pretrained/stored_names/vit.hpp>
