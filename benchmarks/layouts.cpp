@@ -6,8 +6,8 @@
 
 #include "layout_families.hpp"
 
+#include <redco/compat/compat_plan.hpp>
 #include <redco/cost/moves_of.hpp>
-#include <redco/shard/compat_plan.hpp>
 #include <redco/shard/plan.hpp>
 
 #include <algorithm>

@@ -8,7 +8,7 @@ set(REDCO_FLOOR_4 layer data)
 set(REDCO_FLOOR_5 model)
 set(REDCO_FLOOR_6 shard pretrained)
 set(REDCO_FLOOR_7 cost)
-set(REDCO_FLOOR_8 report)
+set(REDCO_FLOOR_8 report compat)
 # The torch line: the floors above compile without torch.
 set(REDCO_FLOOR_9 tensor)
 set(REDCO_FLOOR_10 comm)

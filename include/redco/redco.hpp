@@ -215,10 +215,6 @@
 #include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/t5_net.hpp>
 
-#include <redco/shard/compat_parameter.hpp>
-#include <redco/shard/compat_plan.hpp>
-#include <redco/shard/compat_reason.hpp>
-#include <redco/shard/compat_split.hpp>
 #include <redco/shard/entry.hpp>
 #include <redco/shard/facts.hpp>
 #include <redco/shard/keep_whole.hpp>
@@ -272,6 +268,11 @@
 #include <redco/report/smallest_change.hpp>
 #include <redco/report/step_moments.hpp>
 #include <redco/report/widths_text.hpp>
+
+#include <redco/compat/compat_parameter.hpp>
+#include <redco/compat/compat_plan.hpp>
+#include <redco/compat/compat_reason.hpp>
+#include <redco/compat/compat_split.hpp>
 
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/tensor/bf16_path.hpp>

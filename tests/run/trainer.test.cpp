@@ -20,7 +20,7 @@ using run_test::outcome;
 
 namespace {
 
-mlp_options plain_options(int epochs = 2) {
+mlp_options plain_mlp(int epochs = 2) {
   mlp_options o;
   o.epochs = epochs;
   o.global_batch = 4;
@@ -33,10 +33,10 @@ redco::mesh const trainer_meshes[] = {{1, 1}, {2, 1}, {3, 1}, {1, 2}, {1, 3}, {2
 
 TEST_CASE("the first loss is the weighted mean over the whole global batch, whatever the mesh and the micro-batch") {
   // One step over all 7 examples, checked against ATen over the parameters of the start.
-  mlp_options o = plain_options(1);
+  mlp_options o = plain_mlp(1);
   o.global_batch = 7;
   temporary_folder start;
-  mlp_options none = plain_options(0);
+  mlp_options none = plain_mlp(0);
   auto const parameters = fit_mlp(in(start.path), none, 7).state;
   auto const b = run_test::mlp_batch_of(run_test::numbers(7));
   at::Tensor const logits = at::linear(at::relu(at::linear(b.x, parameters.at("up.weight"), parameters.at("up.bias"))),
@@ -60,7 +60,7 @@ TEST_CASE("evaluation gives the weighted mean loss, one output per example and t
     for (redco::mesh const mesh : trainer_meshes) {
       INFO(count << " examples on " << mesh.dp << "x" << mesh.mp);
       temporary_folder folder;
-      mlp_options o = plain_options();
+      mlp_options o = plain_mlp();
       o.eval = std::vector<std::int64_t>(dev.begin(), dev.begin() + static_cast<std::ptrdiff_t>(count));
       o.save_argmax = {"right"};
       std::size_t seen = 0;
@@ -95,7 +95,7 @@ TEST_CASE("evaluation gives the weighted mean loss, one output per example and t
 TEST_CASE("training stops when the first watched metric does not get better") {
   for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 2}}) {
     temporary_folder folder;
-    mlp_options o = plain_options(20);
+    mlp_options o = plain_mlp(20);
     o.eval = run_test::numbers(3);
     o.patience = 3;
     o.save_argmin = {"chosen", "loss"};
@@ -112,7 +112,7 @@ TEST_CASE("training stops when the first watched metric does not get better") {
 
 TEST_CASE("an evaluation every k steps judges and saves within an epoch") {
   temporary_folder folder;
-  mlp_options o = plain_options();
+  mlp_options o = plain_mlp();
   o.eval = run_test::numbers(3);
   o.eval_every_steps = 3;
   int evaluations = 0;
@@ -127,9 +127,9 @@ TEST_CASE("an evaluation every k steps judges and saves within an epoch") {
 
 TEST_CASE("frozen parameters stay as they were and the others do not") {
   temporary_folder start, folder;
-  auto const before = fit_mlp(in(start.path), plain_options(0)).state;
+  auto const before = fit_mlp(in(start.path), plain_mlp(0)).state;
   for (redco::mesh const mesh : {redco::mesh{1, 1}, {1, 2}, {2, 1}}) {
-    mlp_options o = plain_options();
+    mlp_options o = plain_mlp();
     o.frozen = {"up.*"};
     auto const now = fit_mlp(in(folder.path, mesh), o).state;
     CHECK(at::equal(now.at("up.weight"), before.at("up.weight")));
@@ -141,8 +141,8 @@ TEST_CASE("frozen parameters stay as they were and the others do not") {
 
 TEST_CASE("a warm start takes the parameters of a file and begins at step one") {
   temporary_folder first, second, third;
-  outcome const trained = fit_mlp(in(first.path), plain_options());
-  mlp_options o = plain_options(0);
+  outcome const trained = fit_mlp(in(first.path), plain_mlp());
+  mlp_options o = plain_mlp(0);
   o.warm_start = first.path / "ckpts" / "last" / "parameters-0of1.safetensors";
   REQUIRE(std::filesystem::exists(o.warm_start));
   outcome const warm = fit_mlp(in(second.path, {1, 2}), o);
@@ -156,17 +156,17 @@ TEST_CASE("a warm start takes the parameters of a file and begins at step one") 
 
 TEST_CASE("a step of one's own replaces loss and backward") {
   temporary_folder folder, other;
-  mlp_options o = plain_options();
+  mlp_options o = plain_mlp();
   o.train_step = [](auto& step, auto const& net, run_test::mlp_batch const& b) {
     at::Tensor const each = run_test::losses_of(net(b.x), b) * b.weights;
     step.add(redco::mean{each.sum(), b.weights.sum().item<double>()});
   };
-  CHECK(fit_mlp(in(folder.path, {2, 1}), o).losses == fit_mlp(in(other.path, {2, 1}), plain_options()).losses);
+  CHECK(fit_mlp(in(folder.path, {2, 1}), o).losses == fit_mlp(in(other.path, {2, 1}), plain_mlp()).losses);
 }
 
 TEST_CASE("hooks see every step and epoch on rank 0, once") {
   temporary_folder folder;
-  mlp_options o = plain_options();
+  mlp_options o = plain_mlp();
   o.eval = run_test::numbers(3);
   o.config = R"({"lr": 0.02})";
   std::vector<std::int64_t> steps;
@@ -198,7 +198,7 @@ TEST_CASE("collate learns the longest of the global batch, and each example is s
         longest[info.step] = std::max(longest[info.step], 100 + id);
       }
     };
-    mlp_options o = plain_options(1);
+    mlp_options o = plain_mlp(1);
     o.micro_batch = 1;
     o.length = [](std::int64_t const& id) { return 100 + id; };
     CHECK(fit_mlp(in(folder.path, mesh), o, 13, how).code == 0);
@@ -218,7 +218,7 @@ TEST_CASE("collate learns the longest of an evaluation's batch too") {
     std::lock_guard const lock(guard);
     if (ids.front() >= 100) told.insert(info.longest);
   };
-  mlp_options o = plain_options(1);
+  mlp_options o = plain_mlp(1);
   o.eval = std::vector<std::int64_t>{103, 109, 105};
   o.sanity_check = false;
   o.eval_predictions = true;
@@ -293,7 +293,7 @@ TEST_CASE("a predictor gives one result per example, in order, for any count on 
     redco::deployer deployer(in(folder.path, mesh));
     run_test::trainer_of<run_test::mlp, decltype(run_test::mlp_pipeline())> trainer(
         deployer, {}, run_test::mlp_pipeline(), redco::adamw{.lr = 0.02});
-    REQUIRE(trainer.fit(run_test::numbers(13), plain_options()) == 0);
+    REQUIRE(trainer.fit(run_test::numbers(13), plain_mlp()) == 0);
     redco::predictor const predictor(trainer);
     for (std::int64_t const count : {0, 1, 7}) {
       auto const outputs = predictor.predict(run_test::numbers(count), 3);
@@ -313,7 +313,7 @@ TEST_CASE("another fit of a trainer goes on from its parameters and cannot freez
   run_test::trainer_of<run_test::mlp, decltype(run_test::mlp_pipeline())> trainer(
       deployer, {}, run_test::mlp_pipeline(), redco::adamw{.lr = 0.02});
   std::vector<double> losses;
-  mlp_options o = plain_options(1);
+  mlp_options o = plain_mlp(1);
   o.on_step = [&](redco::fit_event const& e) { losses.push_back(e.loss); };
   REQUIRE(trainer.fit(run_test::numbers(3), o) == 0);
   REQUIRE(trainer.fit(run_test::numbers(3), o) == 0);

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/shard/compat_parameter.hpp>
-#include <redco/shard/compat_split.hpp>
-#include <redco/shard/detail/compat_names.hpp>
-#include <redco/shard/detail/compat_rules.hpp>
+#include <redco/compat/compat_parameter.hpp>
+#include <redco/compat/compat_split.hpp>
+#include <redco/compat/detail/compat_names.hpp>
+#include <redco/compat/detail/compat_rules.hpp>
 
 #include <algorithm>
 #include <span>

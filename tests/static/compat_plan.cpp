@@ -1,5 +1,5 @@
 // What the Python original decides, at compile time: seven public architectures, and where it replicates or surprises.
-#include <redco/shard/compat_plan.hpp>
+#include <redco/compat/compat_plan.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/shard/compat_reason.hpp>
+#include <redco/compat/compat_reason.hpp>
 
 namespace redco {
 

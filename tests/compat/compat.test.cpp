@@ -2,7 +2,7 @@
 #include "shared_folder.hpp"
 #include "skip.hpp"
 
-#include <redco/shard/compat_plan.hpp>
+#include <redco/compat/compat_plan.hpp>
 
 #include <redco/json/parse.hpp>
 #include <redco/shape/extents.hpp>
