@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/layer/parameter_fact.hpp>
+#include <redco/shard/facts.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
@@ -11,8 +11,8 @@
 #include <redco/model/t5.hpp>
 #include <redco/model/t5_gated.hpp>
 #include <redco/model/vit.hpp>
+#include <redco/fact/parameter_fact.hpp>
 #include <redco/shape/extents.hpp>
-#include <redco/shard/facts.hpp>
 
 #include <string_view>
 #include <vector>

@@ -3,7 +3,7 @@
 
 set(REDCO_FLOOR_1 meta diag)
 set(REDCO_FLOOR_2 shape json random metrics)
-set(REDCO_FLOOR_3 optimizer options pipeline tokenizer safetensors log)
+set(REDCO_FLOOR_3 optimizer options pipeline tokenizer safetensors log fact)
 set(REDCO_FLOOR_4 layer data)
 set(REDCO_FLOOR_5 model)
 set(REDCO_FLOOR_6 shard pretrained)

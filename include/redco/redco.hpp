@@ -121,8 +121,13 @@
 #include <redco/log/run_log.hpp>
 #include <redco/log/tfrecord.hpp>
 
+#include <redco/fact/activation_fact.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/path.hpp>
+#include <redco/fact/settle.hpp>
+#include <redco/fact/walk.hpp>
+
 #include <redco/layer/activation.hpp>
-#include <redco/layer/activation_fact.hpp>
 #include <redco/layer/activation_kind.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/attention_scores.hpp>
@@ -159,9 +164,7 @@
 #include <redco/layer/numbered.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/opaque.hpp>
-#include <redco/layer/parameter_fact.hpp>
 #include <redco/layer/patch_embedding.hpp>
-#include <redco/layer/path.hpp>
 #include <redco/layer/positions.hpp>
 #include <redco/layer/projection.hpp>
 #include <redco/layer/projection_biases.hpp>
@@ -175,7 +178,6 @@
 #include <redco/layer/rotary_angles.hpp>
 #include <redco/layer/scale.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/settle.hpp>
 #include <redco/layer/silu.hpp>
 #include <redco/layer/sliding_window.hpp>
 #include <redco/layer/split_tokens.hpp>
@@ -185,7 +187,6 @@
 #include <redco/layer/tanh_layer.hpp>
 #include <redco/layer/token_types.hpp>
 #include <redco/layer/unscaled.hpp>
-#include <redco/layer/walk.hpp>
 #include <redco/layer/with_distance_bias.hpp>
 
 #include <redco/data/batch_options.hpp>

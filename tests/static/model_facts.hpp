@@ -2,8 +2,8 @@
 
 #include <redco/shard/plan.hpp>
 
-#include <redco/layer/activation_fact.hpp>
 #include <redco/model/model.hpp>
+#include <redco/fact/activation_fact.hpp>
 #include <redco/shape/extents.hpp>
 
 #include <cstdint>

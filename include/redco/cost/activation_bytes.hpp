@@ -3,7 +3,7 @@
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/setup.hpp>
 
-#include <redco/layer/activation_fact.hpp>
+#include <redco/fact/activation_fact.hpp>
 
 #include <cstdint>
 

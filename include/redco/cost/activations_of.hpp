@@ -3,7 +3,7 @@
 #include <redco/cost/activation_bytes.hpp>
 #include <redco/cost/setup.hpp>
 
-#include <redco/layer/path.hpp>
+#include <redco/fact/path.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include <redco/cost/setup.hpp>
 
 #include <redco/shard/entry.hpp>
-#include <redco/layer/activation_fact.hpp>
-#include <redco/layer/parameter_fact.hpp>
+#include <redco/fact/activation_fact.hpp>
+#include <redco/fact/parameter_fact.hpp>
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/layer/path.hpp>
+#include <redco/fact/path.hpp>
 
 #include <cstdint>
 

@@ -7,7 +7,7 @@
 #include <redco/cost/setup.hpp>
 
 #include <redco/shard/entry.hpp>
-#include <redco/layer/activation_fact.hpp>
+#include <redco/fact/activation_fact.hpp>
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/layer/activation_fact.hpp>
+#include <redco/fact/activation_fact.hpp>
 #include <redco/shape/ring_bytes.hpp>
 
 #include <cstdint>

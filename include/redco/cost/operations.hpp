@@ -2,7 +2,7 @@
 
 #include <redco/cost/setup.hpp>
 
-#include <redco/layer/work.hpp>
+#include <redco/fact/work.hpp>
 #include <redco/shape/saturating.hpp>
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/real.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/layer/walk.hpp>
+#include <redco/fact/walk.hpp>
 
 #include <cstdint>
 #include <string_view>

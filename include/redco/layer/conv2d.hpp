@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/layer/walk.hpp>
+#include <redco/fact/walk.hpp>
 
 namespace redco {
 

@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/layer/walk.hpp>
+#include <redco/fact/walk.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/layer/settle.hpp>
-#include <redco/layer/walk.hpp>
+#include <redco/fact/settle.hpp>
+#include <redco/fact/walk.hpp>
 
 namespace redco {
 

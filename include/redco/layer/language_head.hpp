@@ -2,10 +2,10 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/layer/settle.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/layer/walk.hpp>
+#include <redco/fact/settle.hpp>
+#include <redco/fact/walk.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 

@@ -3,10 +3,10 @@
 #include <redco/layer/cut.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/layer/settle.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/layer/walk.hpp>
+#include <redco/fact/settle.hpp>
+#include <redco/fact/walk.hpp>
 
 #include <type_traits>
 

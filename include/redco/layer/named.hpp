@@ -2,7 +2,7 @@
 
 #include <redco/layer/forwarding.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/walk.hpp>
+#include <redco/fact/walk.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 

@@ -2,8 +2,8 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/numbered.hpp>
-#include <redco/layer/settle.hpp>
-#include <redco/layer/walk.hpp>
+#include <redco/fact/settle.hpp>
+#include <redco/fact/walk.hpp>
 
 #include <cstddef>
 #include <type_traits>

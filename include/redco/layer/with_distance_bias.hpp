@@ -5,7 +5,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
-#include <redco/layer/walk.hpp>
+#include <redco/fact/walk.hpp>
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/shard/facts.hpp>
-#include <redco/layer/parameter_fact.hpp>
+#include <redco/fact/parameter_fact.hpp>
 
 #include <cstdint>
 

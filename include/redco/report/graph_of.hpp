@@ -7,7 +7,7 @@
 
 #include <redco/model/model.hpp>
 
-#include <redco/layer/settle.hpp>
+#include <redco/fact/settle.hpp>
 #include <redco/shape/layout.hpp>
 
 namespace redco {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/layer/parameter_fact.hpp>
+#include <redco/fact/parameter_fact.hpp>
 
 #include <redco/shape/extents.hpp>
 

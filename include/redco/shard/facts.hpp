@@ -1,11 +1,11 @@
 #pragma once
 
-#include <redco/layer/activation_fact.hpp>
-#include <redco/layer/mistake_fact.hpp>
-#include <redco/layer/parameter_fact.hpp>
-#include <redco/layer/settle.hpp>
-#include <redco/layer/walk.hpp>
-#include <redco/layer/work.hpp>
+#include <redco/fact/activation_fact.hpp>
+#include <redco/fact/mistake_fact.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/settle.hpp>
+#include <redco/fact/walk.hpp>
+#include <redco/fact/work.hpp>
 
 #include <redco/model/model.hpp>
 

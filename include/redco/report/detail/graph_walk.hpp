@@ -3,7 +3,7 @@
 #include <redco/report/detail/pending_node.hpp>
 #include <redco/report/model_graph.hpp>
 
-#include <redco/layer/walk.hpp>
+#include <redco/fact/walk.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -2,9 +2,9 @@
 
 #include <redco/report/model_graph.hpp>
 
-#include <redco/layer/activation_fact.hpp>
-#include <redco/layer/mistake_fact.hpp>
-#include <redco/layer/parameter_fact.hpp>
+#include <redco/fact/activation_fact.hpp>
+#include <redco/fact/mistake_fact.hpp>
+#include <redco/fact/parameter_fact.hpp>
 
 #include <cstddef>
 #include <cstdint>

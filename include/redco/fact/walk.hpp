@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/layer/activation_fact.hpp>
-#include <redco/layer/mistake_fact.hpp>
-#include <redco/layer/parameter_fact.hpp>
+#include <redco/fact/activation_fact.hpp>
+#include <redco/fact/mistake_fact.hpp>
+#include <redco/fact/parameter_fact.hpp>
 
 #include <redco/shape/extents.hpp>
 #include <redco/shape/saturating.hpp>

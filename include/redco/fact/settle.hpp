@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/layer/walk.hpp>
+#include <redco/fact/walk.hpp>
 
 #include <redco/shape/layout.hpp>
 
