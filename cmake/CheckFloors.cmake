@@ -1,4 +1,5 @@
-# Who may include whom: reads the #include lines of include/redco and examples against the table in Rooms.cmake.
+# Who may include whom: reads the #include lines of include/redco and examples against the table in Rooms.cmake. A folder
+# detail/ is private to its room.
 #   cmake [-DROOT=DIR] -P cmake/CheckFloors.cmake
 # Prints every violation as file:line: rule, then fails.
 
@@ -41,6 +42,9 @@ macro(check_include line target room)
         violation(${line} "${room}/ (floor ${REDCO_FLOOR_OF_${room}}) includes ${other}/ on the higher floor "
           "${REDCO_FLOOR_OF_${other}}")
       endif()
+    endif()
+    if("${target}" MATCHES "/detail/" AND NOT "${room}" STREQUAL "${other}")
+      violation(${line} "<${target}>: detail/ is private to ${other}/")
     endif()
     if(NOT EXISTS "${ROOT}/include/${target}")
       violation(${line} "<${target}> does not exist")
@@ -162,6 +166,8 @@ foreach(file IN LISTS examples)
     math(EXPR number "${number} + 1")
     if(line MATCHES "^ *# *include *[<\"]redco/[a-z0-9_]+\\.hpp")
       violation(${number} "an example includes what it uses, not an umbrella")
+    elseif(line MATCHES "^ *# *include *[<\"](redco/([a-z0-9_]+)/([^>\"]*/)?detail/[^>\"]*)")
+      violation(${number} "<${CMAKE_MATCH_1}>: detail/ is private to ${CMAKE_MATCH_2}/")
     elseif(line MATCHES "^ *# *include *[<\"]torch/torch\\.h")
       violation(${number} "torch/torch.h doubles the compile time: include <redco/tensor/torch.hpp>")
     endif()

@@ -277,10 +277,14 @@
 
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/flat_zeros.hpp>
+#include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/tensor/rank_environment.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>

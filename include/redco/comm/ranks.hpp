@@ -4,7 +4,7 @@
 
 #include <redco/shape/mesh.hpp>
 
-#include <redco/tensor/detail/function_ref.hpp>
+#include <redco/tensor/function_ref.hpp>
 
 #include <chrono>
 

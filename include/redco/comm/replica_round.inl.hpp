@@ -4,7 +4,7 @@
 
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/reduce_op.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>
 
 #include <cstdint>

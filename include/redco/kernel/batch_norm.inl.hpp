@@ -3,7 +3,7 @@
 #include <redco/kernel/batch_norm.hpp>
 
 #include <redco/kernel/detail/composed_backward.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>
 
 #include <array>

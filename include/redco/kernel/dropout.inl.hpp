@@ -3,8 +3,8 @@
 #include <redco/kernel/dropout.hpp>
 
 #include <redco/kernel/detail/lanes.hpp>
-#include <redco/tensor/detail/parallel.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/parallel.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/random/random_words.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>

@@ -6,7 +6,7 @@
 #include <redco/kernel/detail/attention_function.hpp>
 #include <redco/kernel/detail/gathered_rows.hpp>
 #include <redco/kernel/detail/lanes.hpp>
-#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

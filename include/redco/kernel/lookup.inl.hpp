@@ -2,7 +2,7 @@
 
 #include <redco/kernel/lookup.hpp>
 
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <redco/kernel/detail/composed_backward.hpp>
 #include <redco/kernel/detail/earlier_outputs.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>
 
 #include <cstdint>

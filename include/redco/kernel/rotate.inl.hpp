@@ -3,8 +3,8 @@
 #include <redco/kernel/rotate.hpp>
 
 #include <redco/kernel/detail/elementwise.hpp>
-#include <redco/tensor/detail/parallel.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/parallel.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>
 
 #include <cmath>

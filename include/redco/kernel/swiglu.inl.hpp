@@ -4,7 +4,7 @@
 
 #include <redco/kernel/detail/elementwise.hpp>
 #include <redco/kernel/detail/sigmoid.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <redco/kernel/detail/top_rows.hpp>
 #include <redco/kernel/linear.hpp>
-#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <redco/nn/parameter_store.hpp>
 
-#include <redco/tensor/detail/flat_zeros.hpp>
+#include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/random/normal.hpp>
 #include <redco/random/stream.hpp>

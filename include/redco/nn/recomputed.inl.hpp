@@ -2,8 +2,8 @@
 
 #include <redco/nn/recomputed.hpp>
 
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
 
 #include <cstddef>
 #include <utility>

@@ -3,7 +3,7 @@
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/group.hpp>
 
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>

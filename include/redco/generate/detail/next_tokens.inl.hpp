@@ -4,7 +4,7 @@
 
 #include <redco/generate/detail/draw.hpp>
 #include <redco/generate/detail/score_rules.hpp>
-#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/random/uniform.hpp>
 #include <redco/config.hpp>

@@ -5,7 +5,7 @@
 #include <redco/kernel/detail/attention_problem.hpp>
 #include <redco/kernel/detail/attention_run.hpp>
 
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/kernel/detail/bf16_product.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 #include <redco/comm/group.hpp>
 
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/kernel/detail/lanes.hpp>
-#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <redco/kernel/detail/lanes.hpp>
 #include <redco/kernel/detail/scratch.hpp>
-#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/kernel/detail/norm_rows.hpp>
-#include <redco/tensor/detail/parallel.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/parallel.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/norm.hpp>
 #include <redco/diag/error.hpp>

@@ -3,7 +3,7 @@
 #include <redco/kernel/detail/pack_pairs.hpp>
 #include <redco/kernel/detail/packed_tile.hpp>
 #include <redco/kernel/detail/scratch.hpp>
-#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <redco/kernel/detail/elementwise.hpp>
 #include <redco/kernel/detail/lanes.hpp>
-#include <redco/tensor/detail/recorded_function.hpp>
+#include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <array>

@@ -2,7 +2,7 @@
 
 #include <redco/kernel/detail/attention_problem.hpp>
 #include <redco/kernel/detail/lanes.hpp>
-#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include <redco/update/detail/wide.hpp>
 
-#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <redco/update/detail/adam_kernel.hpp>
 #include <redco/update/detail/run_kernel.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
-#include <redco/tensor/detail/parallel.hpp>
+#include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/config.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/tensor/detail/function_ref.hpp>
+#include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/tensor/detail/fork_join.hpp>
-#include <redco/tensor/detail/function_ref.hpp>
+#include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <ATen/Parallel.h>
