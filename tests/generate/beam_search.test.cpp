@@ -104,13 +104,15 @@ TEST_CASE("hypotheses end at a stop id, are padded behind it, and the penalty we
 
 TEST_CASE("a penalty that favours length keeps a search going after enough hypotheses have ended") {
   with_reader([](reader_net const& net) {
-    auto const found = redco::beam_search(
-        net, beam_prompts(),
-        {.max_new_tokens = 6, .beams = 2, .length_penalty = 4, .stop_ids = {0, 2, 4}, .pad = 99});
+    redco::beam_options options{
+        .max_new_tokens = 6, .beams = 2, .length_penalty = 4, .stop_ids = {0, 2, 4}, .pad = 99};
+    auto const found = redco::beam_search(net, beam_prompts(), options);
     sharded::must(found.ids.size(1) == 9, "sum over length to the fourth: the longest wins");
     for (std::int64_t row = 0; row < 2; ++row)
       sharded::must(std::abs(found.scores[row].item<double>() - score_of(net, found.ids[row], 3) / 1296) < 1e-12,
                     "six tokens, none of them behind a stop");
+    options.stop = redco::beam_stop::when_full;
+    sharded::must(redco::beam_search(net, beam_prompts(), options).ids.size(1) < 9, "unless two that ended are enough");
   });
 }
 
