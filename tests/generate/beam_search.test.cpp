@@ -104,8 +104,12 @@ TEST_CASE("hypotheses end at a stop id, are padded behind it, and the penalty we
 
 TEST_CASE("a penalty that favours length keeps a search going after enough hypotheses have ended") {
   with_reader([](reader_net const& net) {
-    redco::beam_options options{
-        .max_new_tokens = 6, .beams = 2, .length_penalty = 4, .stop_ids = {0, 2, 4}, .pad = 99};
+    redco::beam_options options{.max_new_tokens = 6,
+                                .beams = 2,
+                                .length_penalty = 4,
+                                .stop = redco::beam_stop::when_impossible,
+                                .stop_ids = {0, 2, 4},
+                                .pad = 99};
     auto const found = redco::beam_search(net, beam_prompts(), options);
     sharded::must(found.ids.size(1) == 9, "sum over length to the fourth: the longest wins");
     for (std::int64_t row = 0; row < 2; ++row)

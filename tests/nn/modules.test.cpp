@@ -3,6 +3,7 @@
 #include <redco/model/input.hpp>
 
 #include <redco/kernel/dropout.hpp>
+#include <redco/nn/positions.hpp>
 #include <redco/tensor/arithmetic.hpp>
 
 #include <array>
@@ -352,6 +353,12 @@ TEST_CASE("the logits of a language model are whole and differentiable for who a
   check_module<own>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return at::linear(apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", x))), p.at("head.weight"));
   });
+}
+
+TEST_CASE("positions count what is counted: 0 for the first token behind padding, -1 for padding") {
+  at::Tensor const counted = at::tensor({0, 0, 1, 1, 1, 1, 1, 1, 0, 1}, at::kLong).view({2, 5}).to(at::kBool);
+  at::Tensor const wanted = at::tensor({-1, -1, 0, 1, 2, 0, 1, 2, -1, 3}, at::kLong).view({2, 5});
+  CHECK(redco::detail::positions_of(counted).equal(wanted));
 }
 
 }  // namespace modules_test
