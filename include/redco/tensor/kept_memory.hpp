@@ -6,12 +6,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace redco {
 
-/// What large tensors of a thread give back, kept for its next ones of the same size: the system clears every page that it hands
-/// out, and a training step asks for the same blocks as the one before. What lies here and what is in use are together never
-/// more than what was in use at once. Given back to the system where the scope ends.
+/// What large tensors of a thread give back, kept for its next ones of that size or of half of it at least: the system clears every
+/// page that it hands out, and a training step asks for the same blocks as the one before. What lies here and what is in use are
+/// together never more than what was in use at once. Given back to the system where the scope ends.
 class kept_memory : public std::enable_shared_from_this<kept_memory> {
  public:
   /// Bytes of the smallest block that is kept; malloc keeps smaller ones itself.
@@ -40,8 +41,8 @@ class kept_memory : public std::enable_shared_from_this<kept_memory> {
  private:
   struct allocator;
 
-  void* take(std::size_t bytes);
-  void give(void* block, std::size_t bytes) noexcept;
+  std::pair<void*, std::size_t> take(std::size_t bytes);
+  void give(void* block, std::size_t size) noexcept;
   void release_until(std::size_t most) noexcept;
   void close() noexcept;
 

@@ -21,10 +21,10 @@ struct kept_memory::allocator final : c10::Allocator {
 
   c10::DataPtr allocate(std::size_t bytes) override {
     if (bytes < least || owner == nullptr) return otherwise().allocate(bytes);
-    void* const block = owner->take(bytes);
+    auto const [block, size] = owner->take(bytes);
     {
       std::lock_guard const lock(given().mutex);
-      given().blocks.emplace(block, std::pair{owner, bytes});
+      given().blocks.emplace(block, std::pair{owner, size});
     }
     c10::profiledCPUMemoryReporter().New(block, bytes);
     return {block, block, &give_back, c10::Device(c10::kCPU)};
@@ -82,21 +82,22 @@ REDCO_INLINE std::size_t kept_memory::kept() const {
   return kept_;
 }
 
-REDCO_INLINE void* kept_memory::take(std::size_t bytes) {
+REDCO_INLINE std::pair<void*, std::size_t> kept_memory::take(std::size_t bytes) {
   {
     std::lock_guard const lock(mutex_);
-    in_use_ += bytes;
-    if (auto const at = blocks_.find(bytes); at != blocks_.end()) {
-      void* const block = at->second;
+    if (auto const at = blocks_.lower_bound(bytes); at != blocks_.end() && at->first <= 2 * bytes) {
+      auto const [size, block] = *at;
       blocks_.erase(at);
-      kept_ -= bytes;
-      return block;
+      kept_ -= size;
+      in_use_ += size;
+      return {block, size};
     }
+    in_use_ += bytes;
     most_ = std::max(most_, in_use_);
     release_until(most_ - in_use_);
   }
   try {
-    return c10::alloc_cpu(bytes);
+    return {c10::alloc_cpu(bytes), bytes};
   } catch (...) {
     std::lock_guard const lock(mutex_);
     in_use_ -= bytes;
@@ -104,13 +105,13 @@ REDCO_INLINE void* kept_memory::take(std::size_t bytes) {
   }
 }
 
-REDCO_INLINE void kept_memory::give(void* block, std::size_t bytes) noexcept {
+REDCO_INLINE void kept_memory::give(void* block, std::size_t size) noexcept {
   std::lock_guard const lock(mutex_);
-  in_use_ -= bytes;
+  in_use_ -= size;
   try {
     if (open_) {
-      blocks_.emplace(bytes, block);
-      kept_ += bytes;
+      blocks_.emplace(size, block);
+      kept_ += size;
       return;
     }
   } catch (std::bad_alloc const&) {  // no room to note it

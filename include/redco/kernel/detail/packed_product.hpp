@@ -7,6 +7,7 @@
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 namespace redco::kernel::detail {
@@ -40,10 +41,14 @@ struct packed_product {
           pack<panel_columns>(b, column, std::min(panel_columns, n - column), packed + i * panel_pairs());
         }
       });
-      std::int64_t const tiles = (m + tile_rows - 1) / tile_rows;
-      if (tiles >= 4 * at::get_num_threads()) {
-        each(tiles, 1, [&](std::int64_t begin, std::int64_t end) {
-          multiply(begin * tile_rows, std::min(m, end * tile_rows), packed, first, 0, panels);
+      std::int64_t const tiles = (m + tile_rows - 1) / tile_rows, threads = alone ? 1 : at::get_num_threads();
+      if (tiles >= 4 * threads) {
+        std::int64_t const rounds = (tiles * tile_rows - 1) / (most_rows() * threads) + 1, tasks = rounds * threads;
+        std::atomic<std::int64_t> next = 0;  // a thread that is slower, for whatever reason, takes fewer
+        each(threads, 1, [&](std::int64_t, std::int64_t) {
+          for (std::int64_t task = next++; task < tasks; task = next++)
+            multiply(tiles * task / tasks * tile_rows, std::min(m, tiles * (task + 1) / tasks * tile_rows), packed, first,
+                     0, panels);
         });
       } else {
         each(panels, 1, [&](std::int64_t begin, std::int64_t end) { multiply(0, m, packed, first, begin, end); });
@@ -57,6 +62,10 @@ struct packed_product {
   static constexpr std::int64_t kept_pairs = 1 << 20;
 
   std::int64_t pairs() const { return (k + 1) / 2; }
+  /// Rows of a that stay in a core's cache while all panels pass.
+  std::int64_t most_rows() const {
+    return std::max<std::int64_t>(1, (1 << 17) / std::max<std::int64_t>(k, 1) / row_group) * row_group;
+  }
   std::int64_t panel_pairs() const { return pairs() * panel_columns; }
 
   /// This thread's memory, from an address that vectors like.
@@ -77,10 +86,8 @@ struct packed_product {
   /// Rows [begin, end) of a times panels [from, to) of those that begin at column `first`.
   void multiply(std::int64_t begin, std::int64_t end, bf16_pair const* packed, std::int64_t first, std::int64_t from,
                 std::int64_t to) const {
-    std::int64_t const most =
-        std::max<std::int64_t>(1, (1 << 17) / std::max<std::int64_t>(k, 1) / row_group) * row_group;
-    for (std::int64_t i = begin; i < end; i += most) {
-      std::int64_t const rows = std::min(most, end - i);
+    for (std::int64_t i = begin; i < end; i += most_rows()) {
+      std::int64_t const rows = std::min(most_rows(), end - i);
       bf16_pair* const group =
           a.transposed ? aligned<13>((rows + row_group - 1) / row_group * row_group * pairs()) : nullptr;
       for (std::int64_t r = 0; a.transposed && r < rows; r += row_group)
