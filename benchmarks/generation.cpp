@@ -18,8 +18,6 @@
 #include <redco/options/parse.hpp>
 #include <redco/json/value.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <cstdint>
 #include <exception>
 #include <iostream>

@@ -12,8 +12,7 @@
 #include <redco/model/t5.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/json/read.hpp>
-
-#include <nlohmann/json.hpp>
+#include <redco/json/value.hpp>
 
 #include <algorithm>
 #include <cstdint>

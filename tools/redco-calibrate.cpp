@@ -25,12 +25,11 @@
 #include <redco/options/resolve.hpp>
 
 #include <redco/json/dump.hpp>
+#include <redco/json/value.hpp>
 #include <redco/shape/ring_bytes.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>

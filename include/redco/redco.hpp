@@ -34,6 +34,7 @@
 #include <redco/json/parse.hpp>
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
+#include <redco/json/value_fwd.hpp>
 
 #include <redco/random/below.hpp>
 #include <redco/random/normal.hpp>

@@ -5,9 +5,8 @@
 #include <redco/compat/compat_plan.hpp>
 
 #include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 #include <redco/shape/extents.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstddef>

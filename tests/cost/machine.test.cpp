@@ -4,8 +4,7 @@
 #include <redco/cost/read_machine.hpp>
 
 #include <redco/json/parse.hpp>
-
-#include <nlohmann/json.hpp>
+#include <redco/json/value.hpp>
 
 #include <string>
 

@@ -4,9 +4,8 @@
 
 #include <redco/generate/generation_config.hpp>
 #include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,13 +1,12 @@
 #include <redco/json/dump.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
 
 #include <redco/diag/error.hpp>
 
 #include "catch.hpp"
 #include "temporary_folder.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>

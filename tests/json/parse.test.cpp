@@ -1,10 +1,9 @@
 #include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 
 #include <redco/diag/error.hpp>
 
 #include "catch.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cstdint>

@@ -18,8 +18,6 @@
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>

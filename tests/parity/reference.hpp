@@ -8,9 +8,8 @@
 #include <redco/optimizer/adamw.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
 #include <redco/shape/mesh.hpp>
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdint>

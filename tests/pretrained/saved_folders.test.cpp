@@ -5,8 +5,7 @@
 #include <redco/shard/facts.hpp>
 #include <redco/tokenizer/read_tokenizer.hpp>
 #include <redco/json/read.hpp>
-
-#include <nlohmann/json.hpp>
+#include <redco/json/value.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -14,8 +14,7 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/json/dump.hpp>
-
-#include <nlohmann/json.hpp>
+#include <redco/json/value.hpp>
 
 #include <cstdlib>
 #include <filesystem>

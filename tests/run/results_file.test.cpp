@@ -5,8 +5,6 @@
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 
-#include <nlohmann/json.hpp>
-
 #include <filesystem>
 #include <fstream>
 #include <limits>

@@ -20,8 +20,7 @@
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
 #include <redco/json/read.hpp>
-
-#include <nlohmann/json.hpp>
+#include <redco/json/value.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -5,8 +5,7 @@
 
 #include <redco/tokenizer/json_tokenizer.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
-
-#include <nlohmann/json.hpp>
+#include <redco/json/value.hpp>
 
 #include <cstdint>
 #include <fstream>

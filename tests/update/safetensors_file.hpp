@@ -4,8 +4,7 @@
 
 #include <redco/tensor/torch.hpp>
 #include <redco/json/parse.hpp>
-
-#include <nlohmann/json.hpp>
+#include <redco/json/value.hpp>
 
 #include <cstdint>
 #include <cstring>
