@@ -155,8 +155,9 @@ if(TARGET test_log)
 endif()
 redco_add_test(build.report_browser COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -DWORK=${PROJECT_BINARY_DIR}/report_browser -P ${CMAKE_CURRENT_LIST_DIR}/report_browser.cmake)
-set_tests_properties(consume.pkg_config build.clang_plan build.clang_torch build.report_browser
-  PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+foreach(name consume.pkg_config build.clang_plan build.clang_torch build.report_browser)
+  set_tests_properties(${redco_prefix}${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+endforeach()
 
 redco_add_test(build.shard_report COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/shard_report
   -DTORCH_ROOT=${redco_torch_found} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/shard_report.cmake)
