@@ -1,4 +1,4 @@
-// Writes a small decoder and a small encoder-decoder as a reference implementation's folders, with a tokenizer whose tokens
+// Writes a small decoder and a small encoder-decoder as Hugging Face folders, with a tokenizer whose tokens
 // are bytes: make_models FOLDER.
 #include <redco/ckpt/save_model.hpp>
 #include <redco/comm/ranks.hpp>

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-// The parameters of small models, as their reference implementation stores them, against those that the descriptions state.
+// The parameters of small models, as Hugging Face transformers store them, against those that the descriptions state.
 
 namespace families_test {
 

@@ -1,4 +1,4 @@
-// The numbers of a reference implementation against ours:
+// The numbers of Hugging Face transformers against ours:
 //   parity FOLDER MESH     compares one folder on one mesh; exit code 1 with all that differs
 //   parity --list FOLDER   prints "NAME MESH" for each folder of reference numbers in FOLDER and each mesh that is listed for it: under
 //                          "meshes" in its meta.json, else in meshes.txt beside this file

@@ -12,7 +12,7 @@
 
 namespace redco {
 
-/// Saves a model's weights as the reference implementation does: `model.safetensors` in `directory`, or, where that would be
+/// Saves a model's weights as Hugging Face transformers do: `model.safetensors` in `directory`, or, where that would be
 /// larger than the options allow, `model-00001-of-00003.safetensors`, ... and `model.safetensors.index.json`; with its names
 /// and layouts, fused tensors put together, without padding.
 ///

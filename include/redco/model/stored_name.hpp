@@ -18,7 +18,7 @@ struct stored_name {
 };
 
 /// How files name the parameters of the model M: as the model does, which is what its own checkpoints and files hold. For a
-/// model with a reference implementation, that one's names:
+/// model that Hugging Face transformers have, their names:
 ///   static constexpr std::array names{stored_name{...}, ...};       every parameter, once
 ///   static constexpr std::array unread{std::string_view("...")};  patterns of what files may hold besides
 template <class M>

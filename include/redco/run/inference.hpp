@@ -22,7 +22,7 @@ namespace redco {
 ///   redco::inference loaded(deployer, model, collate | predict, "run/ckpts/max_accuracy");
 ///   auto outputs = redco::predictor(loaded).predict(prompts);
 ///
-/// `files` are a checkpoint of a run, or weights as `trainer::save_model` and reference implementations keep them: a
+/// `files` are a checkpoint of a run, or weights as `trainer::save_model` and Hugging Face transformers keep them: a
 /// safetensors file, an index of several, or their folder; for a family redco/pretrained/stored_names/FAMILY.hpp has to be
 /// included. The workdir is left alone, also that of a run that goes on. Errors: exit code 64 with the legal widths when
 /// the mesh cannot hold the model, 65 with the first 20 differences when the weights are not the model's.

@@ -105,7 +105,7 @@ class trainer {
     }
   }
 
-  /// Lets the first fit start from the weights of a checkpoint, or of files as `save_model` and reference implementations
+  /// Lets the first fit start from the weights of a checkpoint, or of files as `save_model` and Hugging Face transformers
   /// keep them: a safetensors file, an index of several, or their folder. For a family
   /// redco/pretrained/stored_names/FAMILY.hpp has to be included. Errors: exit code 65 when there are no weights, or (of
   /// fit) with the first 20 differences when they are not the model's.
@@ -115,7 +115,7 @@ class trainer {
     };
   }
 
-  /// Saves the weights as a family's reference implementation does, those of one's own model under its own names;
+  /// Saves a family's weights as Hugging Face transformers do, those of one's own model under its own names;
   /// `start_from` and `inference` read them. Errors: exit code 70 before the
   /// first fit, 74 when the files cannot be written.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {

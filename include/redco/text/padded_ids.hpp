@@ -14,10 +14,10 @@ struct padded_ids {
   at::Tensor mask;  ///< bool [B, T], false where `ids` is padding
 };
 
-/// Rows filled up in front: prompts, whose last ids stand side by side. Mask them with `key_mask`.
+/// Left-padded rows: prompts, whose last ids stand side by side. Mask them with `key_mask`.
 padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
-/// Rows filled up behind: texts for an encoder, labels.
+/// Right-padded rows: texts for an encoder, labels.
 padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
 }  // namespace redco

@@ -22,7 +22,7 @@ struct seq2seq_batch {
   at::Tensor labels;       ///< int64 [B, T]: the target, -100 behind its end
 };
 
-/// Examples side by side, the shorter ones filled up behind.
+/// Examples side by side, right-padded.
 seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::int64_t start, std::int64_t padding);
 
 }  // namespace redco

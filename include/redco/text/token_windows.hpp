@@ -16,7 +16,7 @@ namespace redco {
 std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::int64_t> const> texts,
                                                      std::int64_t context);
 
-/// Windows side by side: each id the label of the one before it, shorter ones filled up behind with `padding` and label -100.
+/// Windows side by side: each id the label of the one before it, right-padded with `padding` and label -100.
 token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding);
 
 }  // namespace redco

@@ -30,7 +30,7 @@ struct logit_chunk {
   }
 };
 
-/// The last columns of a row, filled up to a whole vector.
+/// The last columns of a row, padded to a full vector.
 template <int W>
 [[gnu::always_inline]] inline void load_tail(typename lanes<W>::real& x, float fill, auto const* from, std::int64_t n) {
   float buffer[W];

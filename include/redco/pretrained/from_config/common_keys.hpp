@@ -89,7 +89,7 @@ inline double read_deviation(config_reader& c, std::string_view key = "initializ
   return c.real(key, 0.02, 0, 1);
 }
 
-/// The activation function that a key names, under the reference implementation's names.
+/// The activation function that a key names, under the names of Hugging Face transformers.
 inline activation_kind read_activation(config_reader& c, std::string_view key, activation_kind standard) {
   struct named_kind {
     std::string_view name;

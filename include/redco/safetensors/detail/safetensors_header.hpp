@@ -23,7 +23,7 @@ namespace redco::detail {
 /// check, and nothing is allocated by the header's own account.
 class safetensors_header {
  public:
-  /// Of the reference implementation: a longer header is refused.
+  /// Of Hugging Face's safetensors: a longer header is refused.
   static constexpr std::uint64_t most_bytes = 100'000'000;
   /// Enough for 100,000 tensors; bounds the memory that a header of tiny entries can take.
   static constexpr std::size_t most_values = 1'000'000;
