@@ -12,10 +12,10 @@ namespace redco {
 
 namespace detail {
 
-using words = std::vector<std::string>;
+using rouge_sentence = std::vector<std::string>;
 
 /// longest[i][j]: the length of the longest common subsequence of the first i words of `a` and the first j of `b`.
-inline std::vector<std::vector<int>> longest_common(words const& a, words const& b) {
+inline std::vector<std::vector<int>> longest_common(rouge_sentence const& a, rouge_sentence const& b) {
   std::vector<std::vector<int>> longest(a.size() + 1, std::vector<int>(b.size() + 1));
   for (std::size_t i = 1; i <= a.size(); ++i)
     for (std::size_t j = 1; j <= b.size(); ++j)
@@ -24,7 +24,7 @@ inline std::vector<std::vector<int>> longest_common(words const& a, words const&
 }
 
 /// Marks the words of `reference` that are in a longest common subsequence with `candidate`.
-inline void mark_common(words const& reference, words const& candidate, std::vector<bool>& marked) {
+inline void mark_common(rouge_sentence const& reference, rouge_sentence const& candidate, std::vector<bool>& marked) {
   auto const longest = longest_common(reference, candidate);
   for (std::size_t i = reference.size(), j = candidate.size(); i > 0 && j > 0;) {
     if (reference[i - 1] == candidate[j - 1]) {
@@ -48,27 +48,27 @@ inline rouge_score score_of(double common, double candidate_words, double refere
 }
 
 /// The lines of a text that have words.
-inline std::vector<words> sentences_of(std::string_view text) {
-  std::vector<words> all;
+inline std::vector<rouge_sentence> sentences_of(std::string_view text) {
+  std::vector<rouge_sentence> all;
   while (!text.empty()) {
     std::size_t const end = std::min(text.find('\n'), text.size());
-    words sentence = rouge_words(text.substr(0, end));
+    rouge_sentence sentence = rouge_words(text.substr(0, end));
     if (!sentence.empty()) all.push_back(std::move(sentence));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return all;
 }
 
-inline std::map<std::string, int> counts_of(std::vector<words> const& sentences) {
+inline std::map<std::string, int> counts_of(std::vector<rouge_sentence> const& sentences) {
   std::map<std::string, int> counts;
-  for (words const& sentence : sentences)
+  for (rouge_sentence const& sentence : sentences)
     for (std::string const& word : sentence) ++counts[word];
   return counts;
 }
 
-inline double words_in(std::vector<words> const& sentences) {
+inline double words_in(std::vector<rouge_sentence> const& sentences) {
   std::size_t sum = 0;
-  for (words const& sentence : sentences) sum += sentence.size();
+  for (rouge_sentence const& sentence : sentences) sum += sentence.size();
   return static_cast<double>(sum);
 }
 
@@ -97,9 +97,9 @@ REDCO_INLINE rouge_score rouge_l_of_summaries(std::string_view candidate, std::s
   auto const theirs = detail::sentences_of(candidate), wanted = detail::sentences_of(reference);
   auto left_of_theirs = detail::counts_of(theirs), left_of_wanted = detail::counts_of(wanted);
   double common = 0;
-  for (detail::words const& sentence : wanted) {
+  for (detail::rouge_sentence const& sentence : wanted) {
     std::vector<bool> marked(sentence.size());
-    for (detail::words const& one : theirs) detail::mark_common(sentence, one, marked);
+    for (detail::rouge_sentence const& one : theirs) detail::mark_common(sentence, one, marked);
     for (std::size_t i = 0; i < sentence.size(); ++i) {
       if (!marked[i] || left_of_theirs[sentence[i]] == 0 || left_of_wanted[sentence[i]] == 0) continue;
       --left_of_theirs[sentence[i]];

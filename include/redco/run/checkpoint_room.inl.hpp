@@ -28,7 +28,7 @@ REDCO_INLINE void checkpoint_room::check_space(std::filesystem::path const& work
   for (state_part const& part : parts) {
     std::uintmax_t elements = 1;
     for (std::int64_t const extent : part.shape) elements *= static_cast<std::uintmax_t>(extent);
-    bytes += elements * part.local.element_size();
+    bytes += elements * static_cast<std::uintmax_t>(part.local.element_size());
   }
   if (bytes <= available) return;
   throw error(exit_code::io, "a checkpoint of this run has " + std::to_string(bytes) + " bytes, and " +
