@@ -18,6 +18,10 @@ at::Tensor bytes(std::int64_t n) { return at::empty({n}, at::kByte); }
 /// Where a tensor lay that is gone.
 void const* place_of_a_short_one(std::int64_t n) { return bytes(n).const_data_ptr(); }
 
+std::int64_t kept_mib(redco::kept_memory::scope const& keeping) {
+  return static_cast<std::int64_t>(keeping.memory().kept()) / mib;
+}
+
 }  // namespace
 
 TEST_CASE("a large tensor lies where the one before it lay, and the counter does not see what is kept") {
@@ -41,26 +45,24 @@ TEST_CASE("a large tensor lies where the one before it lay, and the counter does
 TEST_CASE("what is kept and what is in use are never more than what was in use at once") {
   redco::kept_memory::install();
   redco::kept_memory::scope const keeping;
-  auto const kept = [&] { return static_cast<std::int64_t>(keeping.memory().kept()) / mib; };
   {
     at::Tensor const a = bytes(20 * mib), b = bytes(9 * mib), c = bytes(11 * mib);
   }
-  CHECK(kept() == 40);
+  CHECK(kept_mib(keeping) == 40);
   at::Tensor const small = bytes(8 * mib - 1);
-  CHECK(kept() == 40);
+  CHECK(kept_mib(keeping) == 40);
   at::Tensor const more = bytes(22 * mib);  // 18 may be kept: the largest goes, then the next
-  CHECK(kept() == 9);
+  CHECK(kept_mib(keeping) == 9);
   at::Tensor const all = bytes(41 * mib);
-  CHECK(kept() == 0);
+  CHECK(kept_mib(keeping) == 0);
 }
 
 TEST_CASE("a block serves a tensor of half its size, none that is smaller, and is kept whole again") {
   redco::kept_memory::install();
   redco::kept_memory::scope const keeping;
-  auto const kept = [&] { return static_cast<std::int64_t>(keeping.memory().kept()) / mib; };
   void const* const first = place_of_a_short_one(20 * mib);
   CHECK(place_of_a_short_one(10 * mib) == first);
-  CHECK(kept() == 20);
+  CHECK(kept_mib(keeping) == 20);
   {
     at::Tensor const small = bytes(10 * mib - 1);
     CHECK(keeping.memory().kept() == 0);

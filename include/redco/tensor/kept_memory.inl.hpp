@@ -70,11 +70,10 @@ REDCO_INLINE kept_memory::scope::~scope() {
 }
 
 REDCO_INLINE void kept_memory::install() {
-  static bool const once = [] {
+  [[maybe_unused]] static bool const once = [] {
     if (c10::GetCPUAllocator() == c10::GetDefaultCPUAllocator()) c10::SetCPUAllocator(new allocator);
     return true;
   }();
-  static_cast<void>(once);
 }
 
 REDCO_INLINE std::size_t kept_memory::kept() const {

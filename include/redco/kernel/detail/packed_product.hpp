@@ -57,7 +57,6 @@ struct packed_product {
   }
 
  private:
-  static constexpr std::int64_t tile_rows = 12;  ///< rows of the largest tile
   static constexpr std::int64_t row_group = 2 * tile_rows;  ///< rows of a that are packed together
   static constexpr std::int64_t kept_pairs = 1 << 20;
 

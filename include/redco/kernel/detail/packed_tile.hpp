@@ -16,6 +16,8 @@ namespace redco::kernel::detail {
 
 /// Columns of b that are packed and multiplied together.
 inline constexpr std::int64_t panel_columns = 32;
+/// Rows of a in the largest tile.
+inline constexpr std::int64_t tile_rows = 12;
 
 /// Some rows of a as pairs, packed or as they are: steps in elements from row to row and from pair to pair.
 struct pair_rows {
@@ -160,7 +162,7 @@ void multiply_panel(pair_rows a, bf16_pair const* panel, tile_target<C> to, std:
     }
   };
   if (native) {
-    tiles(std::integral_constant<std::size_t, 12>{});
+    tiles(std::integral_constant<std::size_t, tile_rows>{});
     tiles(std::integral_constant<std::size_t, 8>{});
   }
   tiles(std::integral_constant<std::size_t, 4>{});
