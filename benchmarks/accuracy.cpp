@@ -7,14 +7,14 @@
 #include "accuracy_models.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/cost/cost_of.hpp>
-#include <redco/json/read.hpp>
+#include <redco/run/trainer.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/cost/cost_of.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
-#include <redco/run/trainer.hpp>
+#include <redco/json/read.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -87,14 +87,18 @@ result run(Subject const& subject, accuracy_case const& c) {
   where.quiet = true;
   where.threads = 1;
   redco::deployer deployer(where);
-  auto const pipeline = redco::collate([&](std::span<int const> rows) { return subject.batch_of(std::ssize(rows), c.dtype); }) |
-                        redco::loss([](auto const& net, typename Subject::batch const& b) { return Subject::loss(net, b); });
+  auto const pipeline =
+      redco::collate([&](std::span<int const> rows) { return subject.batch_of(std::ssize(rows), c.dtype); }) |
+      redco::loss([](auto const& net, typename Subject::batch const& b) { return Subject::loss(net, b); });
   redco::adamw const optimizer{.lr = 1e-3};
   redco::trainer trainer(deployer, subject.model, pipeline, optimizer);
   std::vector<int> examples(static_cast<std::size_t>(6 * subject.load.batch));  // step 3 still prepares batches ahead
   std::iota(examples.begin(), examples.end(), 0);
   std::int64_t const micro_batch = subject.load.batch / c.mesh.dp / c.micro_batches;
-  if (trainer.fit(examples, {.max_steps = 3, .global_batch = subject.load.batch, .micro_batch = micro_batch, .save_last = false,
+  if (trainer.fit(examples, {.max_steps = 3,
+                             .global_batch = subject.load.batch,
+                             .micro_batch = micro_batch,
+                             .save_last = false,
                              .save_argmin = {}}) != 0)
     throw std::runtime_error("a case failed");
 
@@ -103,8 +107,8 @@ result run(Subject const& subject, accuracy_case const& c) {
   redco::cost const planned = redco::cost_of(subject.model, optimizer, setup);
   result r;
   r.planned = planned.memory.peak();
-  r.activations = static_cast<double>(std::max(planned.memory.activations,
-                                               planned.memory.backward.activations + planned.memory.backward.recomputed)) /
+  r.activations = static_cast<double>(std::max(planned.memory.activations, planned.memory.backward.activations +
+                                                                               planned.memory.backward.recomputed)) /
                   static_cast<double>(r.planned);
   for (redco::step_measure const& rank : trainer.measures()) {
     r.measured = std::max(r.measured, rank.peak_bytes);
@@ -131,10 +135,10 @@ std::string percent(double x) {
 }
 
 std::string row(accuracy_case const& c, result const& r) {
-  return "| " + c.model + " | " + redco::options::to_text(c.mesh) + " | " + std::string(redco::name_of(c.dtype)) + " | " +
-         std::to_string(c.micro_batches) + " | " + (c.recompute ? "yes" : "no") + " | " + std::to_string(r.planned) + " | " +
-         std::to_string(r.measured) + " | " + percent(r.activations) + " | " + (r.same_messages ? "equal" : "DIFFER") + " | " +
-         percent(r.error()) + " |";
+  return "| " + c.model + " | " + redco::options::to_text(c.mesh) + " | " + std::string(redco::name_of(c.dtype)) +
+         " | " + std::to_string(c.micro_batches) + " | " + (c.recompute ? "yes" : "no") + " | " +
+         std::to_string(r.planned) + " | " + std::to_string(r.measured) + " | " + percent(r.activations) + " | " +
+         (r.same_messages ? "equal" : "DIFFER") + " | " + percent(r.error()) + " |";
 }
 
 constexpr char const* head =

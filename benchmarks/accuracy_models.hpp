@@ -1,18 +1,18 @@
 #pragma once
 
-#include <redco/layer/gated.hpp>
-#include <redco/layer/relu.hpp>
-#include <redco/layer/rms_norm.hpp>
+#include <redco/text/token_batch.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/tensor/loss.hpp>
+#include <redco/tensor/scalar_type.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/vit.hpp>
-#include <redco/nn/cross_entropy.hpp>
-#include <redco/nn/nn.hpp>
-#include <redco/tensor/loss.hpp>
-#include <redco/tensor/scalar_type.hpp>
-#include <redco/text/token_batch.hpp>
+#include <redco/layer/gated.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/rms_norm.hpp>
 
 #include <cstdint>
 
@@ -67,13 +67,16 @@ struct split_gpt2_subject : text_subject {
 
 /// A decoder of gated blocks with four heads on two key-value heads and a head of its own.
 struct decoder_subject : text_subject {
-  using attention = redco::residual<redco::sequential<redco::named<"norm_1", redco::rms_norm<64>>,
-                                                      redco::named<"attn", redco::causal_attention<64, 4, 2, 0, false>>>>;
+  using attention =
+      redco::residual<redco::sequential<redco::named<"norm_1", redco::rms_norm<64>>,
+                                        redco::named<"attn", redco::causal_attention<64, 4, 2, 0, false>>>>;
   using gated = redco::sequential<redco::gated<64, 176>, redco::linear<176, 64, false>>;
-  using mlp = redco::residual<redco::sequential<redco::named<"norm_2", redco::rms_norm<64>>, redco::named<"mlp", gated>>>;
-  using net = redco::sequential<redco::named<"embed", redco::embedding<123, 64>>,
-                                redco::named<"h", redco::repeat<4, redco::sequential<attention, mlp>>>,
-                                redco::named<"norm", redco::rms_norm<64>>, redco::named<"head", redco::language_head<123, 64>>>;
+  using mlp =
+      redco::residual<redco::sequential<redco::named<"norm_2", redco::rms_norm<64>>, redco::named<"mlp", gated>>>;
+  using net =
+      redco::sequential<redco::named<"embed", redco::embedding<123, 64>>,
+                        redco::named<"h", redco::repeat<4, redco::sequential<attention, mlp>>>,
+                        redco::named<"norm", redco::rms_norm<64>>, redco::named<"head", redco::language_head<123, 64>>>;
 
   redco::model_of<net> model;
 };
@@ -115,7 +118,8 @@ struct vit_subject {
     at::Tensor pixels, labels;
   };
 
-  redco::vit model{{.image = 28, .patch = 4, .width = 64, .ffn = 256, .heads = 4, .layers = 4, .classes = 12, .dropout = 0.1}};
+  redco::vit model{
+      {.image = 28, .patch = 4, .width = 64, .ffn = 256, .heads = 4, .layers = 4, .classes = 12, .dropout = 0.1}};
   redco::workload load{64, 1};
 
   batch batch_of(std::int64_t rows, redco::dtype compute) const {

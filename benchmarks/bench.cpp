@@ -9,20 +9,20 @@
 #include "step_watch.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/comm/ranks.hpp>
-#include <redco/cost/cost_of.hpp>
-#include <redco/json/value.hpp>
-#include <redco/model/llama.hpp>
+#include <redco/run/trainer.hpp>
+#include <redco/text/token_batch.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/model/llama.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/parse.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
+#include <redco/json/value.hpp>
 #include <redco/random/random_words.hpp>
-#include <redco/run/trainer.hpp>
-#include <redco/text/token_batch.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -140,7 +140,8 @@ int train(Model const& model, std::vector<ids> const& data, std::int64_t batch, 
   return 0;
 }
 
-void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, bench_options const& o, step_watch& watch) {
+void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, bench_options const& o,
+             step_watch& watch) {
   redco::rank_options ranks;
   ranks.threads = o.threads;
   watch.begin();
@@ -167,8 +168,11 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
     return static_cast<std::int64_t>(word) % model.config.vocab;
   });
   step_watch watch(o.paced, out);
-  redco::json_value line = {{"program", "redco " + o.loop}, {"workload", workload}, {"mesh", redco::options::to_text(o.mesh)},
-                            {"dtype", std::string(redco::name_of(o.dtype))}, {"dropout", o.dropout}};
+  redco::json_value line = {{"program", "redco " + o.loop},
+                            {"workload", workload},
+                            {"mesh", redco::options::to_text(o.mesh)},
+                            {"dtype", std::string(redco::name_of(o.dtype))},
+                            {"dropout", o.dropout}};
   redco::json_value bytes = redco::json_value::object();
   if (o.loop == "hand") {
     if (o.dropout != 0) throw redco::error(redco::exit_code::usage, "--loop hand knows no dropout");
@@ -186,7 +190,8 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
   line["step_cpu_s"] = rounded(step_watch::typical(watch.cpu), 1e4);
   line["first_step_s"] = rounded(watch.first, 100);
   line["peak_rss_gib"] = rounded(step_watch::peak_rss_gib(), 1e3);
-  line["loss_step10"] = watch.losses.size() > 9 ? redco::json_value(rounded(watch.losses[9], 1e5)) : redco::json_value();
+  line["loss_step10"] =
+      watch.losses.size() > 9 ? redco::json_value(rounded(watch.losses[9], 1e5)) : redco::json_value();
   if (bytes.contains("report_bytes"))  // libtorch itself, working memory of products, and what the allocator keeps
     line["rss_beyond_plan_gib"] =
         rounded(step_watch::peak_rss_gib() - bytes["report_bytes"].get<double>() * o.mesh.ranks() / (1 << 30), 1e3);
@@ -209,8 +214,9 @@ int bf16_loss(bench_options o, std::ostream& out) {
     redco::json_value bytes;
     if (int const code = train(redco::gpt2{config}, data, 16, 3e-3, o, watch, bytes, loss + i); code != 0) return code;
   }
-  redco::json_value const line = {{"workload", "bf16_loss"}, {"mesh", redco::options::to_text(o.mesh)}, {"steps", o.steps},
-                                  {"f32", loss[0]}, {"bf16", loss[1]}, {"relative", loss[1] / loss[0] - 1}};
+  redco::json_value const line = {{"workload", "bf16_loss"}, {"mesh", redco::options::to_text(o.mesh)},
+                                  {"steps", o.steps},        {"f32", loss[0]},
+                                  {"bf16", loss[1]},         {"relative", loss[1] / loss[0] - 1}};
   out << line.dump() << std::endl;
   return static_cast<int>(std::abs(loss[1] / loss[0] - 1) <= 0.01 ? redco::exit_code::done : redco::exit_code::missed);
 }
@@ -220,9 +226,10 @@ int bf16_loss(bench_options o, std::ostream& out) {
 int main(int argc, char** argv) try {
   std::string const workload = argc > 1 ? argv[1] : "";
   bool const named = !workload.empty() && workload.front() != '-';
-  auto const o = redco::options::parse_or_exit<bench_options>(named ? argc - 1 : argc, named ? argv + 1 : argv,
-                                                              "bench W1 | W2 | W3 | bf16_loss: one JSON line of speed and size.")
-                     .values;
+  auto const o =
+      redco::options::parse_or_exit<bench_options>(named ? argc - 1 : argc, named ? argv + 1 : argv,
+                                                   "bench W1 | W2 | W3 | bf16_loss: one JSON line of speed and size.")
+          .values;
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
   int code = static_cast<int>(redco::exit_code::usage);
   if (workload == "W1") code = step_speed(workload, redco::gpt2{w1(o)}, 16, o, out);

@@ -35,17 +35,18 @@ class hand_gpt2 {
     for (block const& b : blocks_)
       for (at::Tensor const& scale : {b.norm_1.weight, b.norm_2.weight}) scale.detach().fill_(1);
     norm_.weight.detach().fill_(1);
-    if (masters_.scalar_type() != values_.scalar_type()) masters_.narrow(0, decayed_, size_ - decayed_).copy_(values_.narrow(0, decayed_, size_ - decayed_));
+    if (masters_.scalar_type() != values_.scalar_type())
+      masters_.narrow(0, decayed_, size_ - decayed_).copy_(values_.narrow(0, decayed_, size_ - decayed_));
     values_.copy_(masters_);
   }
 
   /// One update with the rows of this replica; the mean loss over all replicas.
   double step(at::Tensor const& ids, at::Tensor const& labels, std::int64_t number, redco::adamw const& optimizer) {
     gradients_.zero_();
-    auto const loss = redco::kernel::cross_entropy(
-        redco::enter(hidden(ids), rank_.mp).local().flatten(0, -2),
-        {tokens_, {}, config_.vocab, rank_.mp_index() * tokens_.size(0)}, labels.flatten(), rank_.mp,
-        {.chunk_rows = redco::loss_chunk_rows(config_.vocab)});
+    auto const loss =
+        redco::kernel::cross_entropy(redco::enter(hidden(ids), rank_.mp).local().flatten(0, -2),
+                                     {tokens_, {}, config_.vocab, rank_.mp_index() * tokens_.size(0)}, labels.flatten(),
+                                     rank_.mp, {.chunk_rows = redco::loss_chunk_rows(config_.vocab)});
     loss.sum.backward();
     at::Tensor const totals = at::empty({2}, at::kDouble);
     totals[0] = loss.sum.detach();
@@ -71,7 +72,8 @@ class hand_gpt2 {
       at::Tensor* leaf;
       std::vector<std::int64_t> sizes;
     };
-    std::vector<place> matrices{{&tokens_, {config_.vocab / shards, width}}, {&positions_, {config_.context, width}}}, vectors;
+    std::vector<place> matrices{{&tokens_, {config_.vocab / shards, width}}, {&positions_, {config_.context, width}}},
+        vectors;
     auto const norm = [&](affine& a) {
       vectors.push_back({&a.weight, {width}});
       vectors.push_back({&a.bias, {width}});
@@ -105,10 +107,11 @@ class hand_gpt2 {
         p.leaf->mutable_grad() = gradients_.narrow(0, offset, n).view(p.sizes);
         offset += n;
       }
-    for (auto const& [begin, end, decay] : {std::tuple(std::int64_t{0}, decayed_, true), std::tuple(decayed_, size_, false)})
-      segments_.push_back(redco::make_segment(redco::adamw{}, masters_.narrow(0, begin, end - begin),
-                                              gradients_.narrow(0, begin, end - begin), decay,
-                                              masters_.is_same(values_) ? at::Tensor() : values_.narrow(0, begin, end - begin)));
+    for (auto const& [begin, end, decay] :
+         {std::tuple(std::int64_t{0}, decayed_, true), std::tuple(decayed_, size_, false)})
+      segments_.push_back(redco::make_segment(
+          redco::adamw{}, masters_.narrow(0, begin, end - begin), gradients_.narrow(0, begin, end - begin), decay,
+          masters_.is_same(values_) ? at::Tensor() : values_.narrow(0, begin, end - begin)));
   }
 
   /// x + a row-parallel layer of `input`.

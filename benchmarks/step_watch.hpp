@@ -77,7 +77,9 @@ class step_watch {
   static double processor_seconds() {
     rusage use{};
     ::getrusage(RUSAGE_SELF, &use);
-    auto const of = [](timeval const& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    auto const of = [](timeval const& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
     return of(use.ru_utime) + of(use.ru_stime);
   }
 

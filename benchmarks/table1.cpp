@@ -54,8 +54,8 @@ std::string measured(std::filesystem::path const& folder, std::string const& ben
   redco::json_value const line = redco::read_json(file);
   std::int64_t peak = 0;
   for (auto const& one : line.at("measured_peak_bytes")) peak = std::max(peak, one.get<std::int64_t>());
-  return "on this CPU: " + gigabytes(peak) + " measured, " + gigabytes(line.at("planned_peak_bytes").get<std::int64_t>()) +
-         " planned";
+  return "on this CPU: " + gigabytes(peak) + " measured, " +
+         gigabytes(line.at("planned_peak_bytes").get<std::int64_t>()) + " planned";
 }
 
 /// One row; true when it fits.

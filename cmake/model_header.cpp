@@ -49,8 +49,8 @@ int main(int argc, char** argv) try {
   std::visit(
       [&]<class M>(M const& model) {
         std::string_view const type = redco::type_name<M>();
-        std::cout << "#pragma once\n\n#include <" << header_of(type) << ">\n\ninline constexpr " << type << ' ' << argv[2]
-                  << '{' << written(model.config) << "};\n";
+        std::cout << "#pragma once\n\n#include <" << header_of(type) << ">\n\ninline constexpr " << type << ' '
+                  << argv[2] << '{' << written(model.config) << "};\n";
       },
       redco::from_config(argv[1]).model);
 } catch (redco::error const& e) {

@@ -189,8 +189,8 @@ TEST_CASE("a group of one returns its argument and counts nothing") {
 TEST_CASE("counters tell calls, payload and ring bytes per kind and rank") {
   on_ranks(3, [](redco::rank_context& me) {
     using redco::collective_kind;
-    me.world.all_reduce(at::ones({5}));                       // 20 bytes: ceil(80 / 3)
-    me.world.all_reduce(at::ones({7}, at::kBFloat16));        // 14 bytes: ceil(56 / 3)
+    me.world.all_reduce(at::ones({5}));                         // 20 bytes: ceil(80 / 3)
+    me.world.all_reduce(at::ones({7}, at::kBFloat16));          // 14 bytes: ceil(56 / 3)
     (void)me.world.all_gather(at::ones({2, 5}, at::kLong), 1);  // 80 of 240
     (void)me.world.reduce_scatter(at::ones({6, 5}), 0);         // 120
     me.world.broadcast(at::ones({9}), 1);
@@ -230,9 +230,8 @@ TEST_CASE("ranks that disagree get one error that names both, whatever they disa
   CHECK(shape.code() == redco::exit_code::internal);
   CHECK(comm_test::mentions(shape, "rank 0 has all_reduce(sum) of Float [5, 2]"));
   CHECK(comm_test::mentions(shape, "rank 2 has all_reduce(sum) of Float [4, 2]"));
-  auto const type = disagreement([](rank_context& me) {
-    me.world.all_reduce(at::ones({5'000}, me.rank == 1 ? at::kDouble : at::kFloat));
-  });
+  auto const type = disagreement(
+      [](rank_context& me) { me.world.all_reduce(at::ones({5'000}, me.rank == 1 ? at::kDouble : at::kFloat)); });
   CHECK(comm_test::mentions(type, "rank 1 has all_reduce(sum) of Double [5000]"));
   auto const op = disagreement([](rank_context& me) {
     me.world.all_reduce(at::ones({3}), me.rank == 1 ? redco::reduce_op::max : redco::reduce_op::sum);
@@ -255,7 +254,9 @@ TEST_CASE("ranks that disagree get one error that names both, whatever they disa
 TEST_CASE("illegal arguments are refused with a sentence") {
   using redco::rank_context;
   auto const refusal = [](auto const& f) { return comm_test::failure_of(2, f); };
-  CHECK(comm_test::mentions(refusal([](rank_context& me) { (void)me.world.reduce_scatter(at::ones({3, 5}), 1); }),
+  CHECK(comm_test::mentions(refusal([](rank_context& me) {
+                              (void)me.world.reduce_scatter(at::ones({3, 5}), 1);
+                            }),
                             "dimension 1 of Float [3, 5] does not divide into 2 equal parts"));
   CHECK(comm_test::mentions(refusal([](rank_context& me) { (void)me.world.all_gather(at::ones({3}), -2); }),
                             "dimension -2 is not one of Float [3]"));

@@ -2,8 +2,8 @@
 
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/collectives.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/tensor/memory_counter.hpp>
+#include <redco/diag/error.hpp>
 
 #include <ATen/Parallel.h>
 
@@ -98,8 +98,14 @@ TEST_CASE("the first failure ends all ranks and keeps its text and exit code") {
   });
   CHECK(std::string(last.what()) == "rank 0: after the last call");
 
-  CHECK(mentions(failure_of(2, [](rank_context& me) { if (me.rank == 1) throw 7; }), "not a std::exception"));
-  auto const torch = failure_of(2, [](rank_context& me) { if (me.rank == 1) at::ones({2}).view({3}); });
+  CHECK(mentions(failure_of(2,
+                            [](rank_context& me) {
+                              if (me.rank == 1) throw 7;
+                            }),
+                 "not a std::exception"));
+  auto const torch = failure_of(2, [](rank_context& me) {
+    if (me.rank == 1) at::ones({2}).view({3});
+  });
   CHECK(mentions(torch, "rank 1: shape '[3]' is invalid"));
   CHECK(!mentions(torch, "frame #"));
 }

@@ -91,8 +91,12 @@ void check_file(std::string const& name, std::size_t trees, std::size_t raising)
   CHECK(raised == raising);
 }
 
-TEST_CASE("the original's decisions for public architectures are reproduced", "[outside]") { check_file("families.jsonl", 66, 0); }
+TEST_CASE("the original's decisions for public architectures are reproduced", "[outside]") {
+  check_file("families.jsonl", 66, 0);
+}
 
-TEST_CASE("the original's decisions for random trees are reproduced", "[outside]") { check_file("random.jsonl", 4000, 10); }
+TEST_CASE("the original's decisions for random trees are reproduced", "[outside]") {
+  check_file("random.jsonl", 4000, 10);
+}
 
 }  // namespace compat_test

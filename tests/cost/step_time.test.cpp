@@ -2,11 +2,11 @@
 
 #include <redco/cost/step_time.hpp>
 
+#include <redco/model/input.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/input.hpp>
 #include <redco/optimizer/sgd.hpp>
 
 namespace step_time_test {

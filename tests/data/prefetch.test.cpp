@@ -57,7 +57,8 @@ TEST_CASE("an exception of the producer takes the place of its result") {
 }
 
 TEST_CASE("an exception of the start hook reaches the consumer") {
-  redco::prefetch<int> ahead(5, 1, [](std::int64_t) { return 0; }, [] { throw std::runtime_error("hook"); });
+  redco::prefetch<int> ahead(
+      5, 1, [](std::int64_t) { return 0; }, [] { throw std::runtime_error("hook"); });
   REQUIRE_THROWS_WITH(ahead.next(), "hook");
 }
 

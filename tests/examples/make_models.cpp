@@ -1,15 +1,15 @@
 // Writes a small decoder and a small encoder-decoder as Hugging Face folders, with a tokenizer whose tokens
 // are bytes: make_models FOLDER.
+#include <redco/run/rank_state.hpp>
+#include <redco/nn/nn.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/comm/ranks.hpp>
-#include <redco/model/bart.hpp>
-#include <redco/model/llama.hpp>
 #include <redco/pretrained/stored_names/bart.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
-#include <redco/nn/nn.hpp>
-#include <redco/optimizer/sgd.hpp>
-#include <redco/run/rank_state.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/model/bart.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/optimizer/sgd.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -47,8 +47,8 @@ void write(Model const& model, std::filesystem::path const& folder, std::string 
       << byte_vocabulary() << "}}}";
   redco::mesh const one{1, 1};
   redco::run_ranks(one, {}, [&](redco::rank_context& rank) {
-    redco::rank_state<Model, redco::sgd> const state(model, redco::plan_of(model, one), redco::sgd{}, redco::dtype::f32, 3,
-                                                     rank.rank, {});
+    redco::rank_state<Model, redco::sgd> const state(model, redco::plan_of(model, one), redco::sgd{}, redco::dtype::f32,
+                                                     3, rank.rank, {});
     redco::save_model(folder, redco::stored_names<Model>::names, state.master_parts(), rank.world);
   });
 }
@@ -63,10 +63,19 @@ int main(int argc, char** argv) {
   write(llama, folder / "llama",
         R"({"model_type": "llama", "vocab_size": 257, "max_position_embeddings": 64, "hidden_size": 24,
  "intermediate_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "eos_token_id": 256})");
-  redco::bart bart{{.vocab = 257, .context = 64, .width = 24, .ffn = 40, .decoder_ffn = 48, .heads = 4, .decoder_heads = 4,
-                    .layers = 1, .decoder_layers = 2, .padding = 0}};
-  write(bart, folder / "bart",
-        R"({"model_type": "bart", "vocab_size": 257, "max_position_embeddings": 64, "d_model": 24, "encoder_ffn_dim": 40,
+  redco::bart bart{{.vocab = 257,
+                    .context = 64,
+                    .width = 24,
+                    .ffn = 40,
+                    .decoder_ffn = 48,
+                    .heads = 4,
+                    .decoder_heads = 4,
+                    .layers = 1,
+                    .decoder_layers = 2,
+                    .padding = 0}};
+  write(
+      bart, folder / "bart",
+      R"({"model_type": "bart", "vocab_size": 257, "max_position_embeddings": 64, "d_model": 24, "encoder_ffn_dim": 40,
  "decoder_ffn_dim": 48, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_layers": 1, "decoder_layers": 2,
  "is_encoder_decoder": true, "pad_token_id": 0, "eos_token_id": 256, "decoder_start_token_id": 256, "forced_eos_token_id": 256})");
   return 0;

@@ -58,13 +58,15 @@ TEST_CASE("the bar shows phase, step, numbers, rates and both ETAs") {
   bar.start({.label = "epoch 1/3", .total = 1000, .run_left = 1000});
   clock.pass(33.87);  // 420 steps at 12.4 a second
   bar.update(point_at(420, 2.31));
-  CHECK(terminal.screen() == "epoch 1/3 ▕███████▉           ▏ 420/1000 loss 2.31 lr 3.0e-4 gn 0.80 | 1.2k tok/s | "
-                             "12.4 it/s | ETA 00:46 (run 02:07)");
+  CHECK(terminal.screen() ==
+        "epoch 1/3 ▕███████▉           ▏ 420/1000 loss 2.31 lr 3.0e-4 gn 0.80 | 1.2k tok/s | "
+        "12.4 it/s | ETA 00:46 (run 02:07)");
   clock.pass(46);
   bar.update(point_at(1000, 2.05));
   bar.finish();
-  CHECK(terminal.screen() == "epoch 1/3 ▕█████████████████████████████▏ 1000/1000 loss 2.05 lr 3.0e-4 gn 0.80 | "
-                             "1.3k tok/s | 12.5 it/s | took 01:19\n");
+  CHECK(terminal.screen() ==
+        "epoch 1/3 ▕█████████████████████████████▏ 1000/1000 loss 2.05 lr 3.0e-4 gn 0.80 | "
+        "1.3k tok/s | 12.5 it/s | took 01:19\n");
 }
 
 TEST_CASE("a terminal that cannot show blocks gets an ASCII bar") {

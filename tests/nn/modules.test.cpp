@@ -2,8 +2,8 @@
 
 #include <redco/model/input.hpp>
 
-#include <redco/kernel/dropout.hpp>
 #include <redco/nn/positions.hpp>
+#include <redco/kernel/dropout.hpp>
 #include <redco/tensor/arithmetic.hpp>
 
 #include <array>

@@ -49,12 +49,9 @@ void list(std::filesystem::path const& where) {
   for (std::string const& name : names) {
     redco::json_value const meta = redco::read_json(where / name / "meta.json");
     std::vector<std::string> meshes;
-    if (meta.contains("meshes"))
-      meshes = meta["meshes"].get<std::vector<std::string>>();
-    else if (listed.contains(name))
-      meshes = listed.at(name);
-    else
-      throw redco::error(redco::exit_code::data, name + " lists no meshes: name them in its meta.json");
+    if (meta.contains("meshes")) meshes = meta["meshes"].get<std::vector<std::string>>();
+    else if (listed.contains(name)) meshes = listed.at(name);
+    else throw redco::error(redco::exit_code::data, name + " lists no meshes: name them in its meta.json");
     for (std::string const& mesh : meshes) std::cout << name << ' ' << mesh << '\n';
   }
 }

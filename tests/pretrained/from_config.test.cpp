@@ -112,7 +112,8 @@ TEST_CASE("a T5 is gated or not, and its head tied or not") {
 }
 
 TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
-  std::string const qwen2 = R"("model_type": "qwen2", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
+  std::string const qwen2 =
+      R"("model_type": "qwen2", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
       "intermediate_size": 80, "num_attention_heads": 4, "num_hidden_layers": 3, "sliding_window": 5)";
   auto const window = [&](std::string const& more) {
     std::int64_t found = -1;
@@ -133,7 +134,8 @@ TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
 }
 
 TEST_CASE("a Mistral's window of null is none, and an absent one that of the first release") {
-  std::string const mistral = R"("model_type": "mistral", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
+  std::string const mistral =
+      R"("model_type": "mistral", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
       "intermediate_size": 80, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 3)";
   auto const window = [&](std::string const& more) {
     std::int64_t found = -1;
@@ -162,9 +164,11 @@ TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is re
   CHECK(with(R"("n_ctx": 64)") ==
         "c.json: \"n_positions\" is 48 and \"n_ctx\" is 64, but both say the same of a model; remove the "
         "wrong one");
-  CHECK(with(R"("n_lyaer": 3)") == "c.json: \"n_lyaer\" is unknown and could change what is computed; did you mean \"n_layer\"?");
-  CHECK(with(R"("rank_of_adapter": 3)").find("is unknown and could change what is computed; remove it if it does not") !=
-        std::string::npos);
+  CHECK(with(R"("n_lyaer": 3)") ==
+        "c.json: \"n_lyaer\" is unknown and could change what is computed; did you mean \"n_layer\"?");
+  CHECK(
+      with(R"("rank_of_adapter": 3)").find("is unknown and could change what is computed; remove it if it does not") !=
+      std::string::npos);
   CHECK(
       with(R"("activation_function": "mish")") ==
       "c.json: \"activation_function\" is \"mish\", which is not supported; supported are gelu, gelu_python, gelu_new, "

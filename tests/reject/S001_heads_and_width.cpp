@@ -1,6 +1,6 @@
 // Six heads are cut by 1, 2, 3 or 6 ranks.
-#include <redco/model/gpt2.hpp>
 #include <redco/shard/legal.hpp>
+#include <redco/model/gpt2.hpp>
 
 constexpr redco::gpt2 model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
 

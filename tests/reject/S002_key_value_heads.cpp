@@ -1,8 +1,8 @@
 // Four key-value heads are cut by 2 or 4 ranks, or shared by 12; not cut by 3.
+#include <redco/shard/legal.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/residual.hpp>
-#include <redco/model/model.hpp>
-#include <redco/shard/legal.hpp>
 
 constexpr redco::model_of<redco::residual<redco::causal_attention<96, 12, 4>>> model{};
 

@@ -1,10 +1,10 @@
 // Thirty columns are cut by 5 ranks, not by 4.
+#include <redco/shard/legal.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/enter.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/model.hpp>
-#include <redco/shard/legal.hpp>
 
 using net = redco::sequential<redco::enter_layer, redco::column_linear<10, 30>, redco::relu, redco::row_linear<30, 4>>;
 constexpr redco::model_of<net> model{};

@@ -1,16 +1,19 @@
 // A declared column-parallel layer takes what has entered.
+#include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/enter.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/model.hpp>
-#include <redco/shard/plan.hpp>
 
 #if REDCO_ACCEPT
-constexpr redco::model_of<redco::sequential<redco::enter_layer, redco::column_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>> model{};
+constexpr redco::model_of<
+    redco::sequential<redco::enter_layer, redco::column_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>>
+    model{};
 static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
 #else  // expect: redco[S006]
-constexpr redco::model_of<redco::sequential<redco::column_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>> model{};
+constexpr redco::model_of<redco::sequential<redco::column_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>>
+    model{};
 static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
 #endif
 

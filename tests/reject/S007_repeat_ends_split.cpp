@@ -1,17 +1,21 @@
 // What a block gives, the next block takes.
+#include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/enter.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/model.hpp>
-#include <redco/shard/plan.hpp>
 
 #if REDCO_ACCEPT
-constexpr redco::model_of<redco::sequential<redco::repeat<3, redco::sequential<redco::linear<8, 12>, redco::relu, redco::linear<12, 8>>>>> model{};
+constexpr redco::model_of<
+    redco::sequential<redco::repeat<3, redco::sequential<redco::linear<8, 12>, redco::relu, redco::linear<12, 8>>>>>
+    model{};
 static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
 #else  // expect: redco[S007]
-constexpr redco::model_of<redco::sequential<redco::repeat<3, redco::sequential<redco::enter_layer, redco::column_linear<8, 8>>>>> model{};
+constexpr redco::model_of<
+    redco::sequential<redco::repeat<3, redco::sequential<redco::enter_layer, redco::column_linear<8, 8>>>>>
+    model{};
 static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
 #endif
 

@@ -1,17 +1,20 @@
 // A norm needs all features of a row.
+#include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/enter.hpp>
+#include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/layer/layer_norm.hpp>
-#include <redco/model/model.hpp>
-#include <redco/shard/plan.hpp>
 
 #if REDCO_ACCEPT
-constexpr redco::model_of<redco::sequential<redco::enter_layer, redco::column_linear<8, 12>, redco::row_linear<12, 4>, redco::layer_norm<4>>> model{};
+constexpr redco::model_of<
+    redco::sequential<redco::enter_layer, redco::column_linear<8, 12>, redco::row_linear<12, 4>, redco::layer_norm<4>>>
+    model{};
 static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
 #else  // expect: redco[S008]
-constexpr redco::model_of<redco::sequential<redco::enter_layer, redco::column_linear<8, 12>, redco::layer_norm<12>>> model{};
+constexpr redco::model_of<redco::sequential<redco::enter_layer, redco::column_linear<8, 12>, redco::layer_norm<12>>>
+    model{};
 static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
 #endif
 

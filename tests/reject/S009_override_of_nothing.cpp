@@ -1,13 +1,14 @@
 // An override names a layer that the model has.
+#include <redco/shard/keep_whole.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/model.hpp>
-#include <redco/shard/keep_whole.hpp>
-#include <redco/shard/plan.hpp>
 
-using net = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::relu, redco::named<"down", redco::linear<12, 4>>>;
+using net = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::relu,
+                              redco::named<"down", redco::linear<12, 4>>>;
 
 #if REDCO_ACCEPT
 constexpr redco::model_of<redco::keep_whole<net, "up">> model{};

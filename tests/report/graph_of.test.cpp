@@ -10,7 +10,6 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/vit.hpp>
-#include <redco/layer/split_tokens.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/gelu.hpp>
@@ -20,6 +19,7 @@
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
+#include <redco/layer/split_tokens.hpp>
 #include <redco/layer/sum.hpp>
 
 #include <string>
@@ -82,10 +82,11 @@ TEST_CASE("cross-attention reads the encoder") {
 }
 
 TEST_CASE("split tokens are joined before column-parallel layers and summed behind row-parallel ones") {
-  using pair = redco::sequential<redco::named<"n", redco::layer_norm<8>>, redco::named<"a", redco::linear<8, 16>>, redco::gelu,
-                                 redco::named<"b", redco::linear<16, 8>>>;
+  using pair = redco::sequential<redco::named<"n", redco::layer_norm<8>>, redco::named<"a", redco::linear<8, 16>>,
+                                 redco::gelu, redco::named<"b", redco::linear<16, 8>>>;
   auto const g = graph_of_net<redco::sequential<redco::named<"in", redco::layer_norm<8>>, redco::split_tokens,
-                                                redco::named<"h", redco::repeat<2, redco::residual<pair>>>>, redco::input<4, 8>>();
+                                                redco::named<"h", redco::repeat<2, redco::residual<pair>>>>,
+                              redco::input<4, 8>>();
   REQUIRE(kinds(g) == "layer function block layer all_gather layer function layer reduce_scatter add all_gather");
   CHECK(g[1].split_dim == g[1].output.rank - 2);
   CHECK(g[3].split_dim == g[3].output.rank - 2);
@@ -108,7 +109,8 @@ void check_graph(M const& model) {
   }
   CHECK(stated == std::vector<int>(parameters.size(), 1));
   for (std::size_t i = 0; i + 1 < g.size(); ++i) {
-    bool const context = g[i].layer.view().ends_with("coder") && g[i].what == graph_node::kind::layer;  // T5's distances
+    bool const context =
+        g[i].layer.view().ends_with("coder") && g[i].what == graph_node::kind::layer;  // T5's distances
     INFO("node " << i << " " << name_of(g[i].what) << " " << g[i].layer.view());
     CHECK((read[i] > 0 || context));
   }

@@ -1,6 +1,11 @@
 #include "training.hpp"
 
+#include <redco/text/token_batch.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
 #include <redco/comm/ranks.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embedding.hpp>
 #include <redco/layer/enter.hpp>
@@ -8,14 +13,9 @@
 #include <redco/layer/named.hpp>
 #include <redco/layer/real.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/gpt2.hpp>
-#include <redco/model/sequence_parallel.hpp>
-#include <redco/nn/cross_entropy.hpp>
-#include <redco/nn/nn.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
-#include <redco/text/token_batch.hpp>
 
 #include <cstdint>
 #include <set>
@@ -62,8 +62,8 @@ gpt2_options steps_of_gpt2(std::int64_t steps) {
 }
 
 outcome fit_gpt2(redco::deployer_options const& where, gpt2_options const& options) {
-  outcome run = run_test::fit(where, small_gpt2, gpt2_pipeline(), run_test::numbers(11), options,
-                              {.lr = 3e-3, .clip_norm = 0.5});
+  outcome run =
+      run_test::fit(where, small_gpt2, gpt2_pipeline(), run_test::numbers(11), options, {.lr = 3e-3, .clip_norm = 0.5});
   INFO(run.reason);
   CHECK(run.code == 0);
   return run;

@@ -6,8 +6,8 @@
 
 #include "temporary_folder.hpp"
 
-#include <redco/optimizer/adamw.hpp>
 #include <redco/run/trainer.hpp>
+#include <redco/optimizer/adamw.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -1,12 +1,12 @@
 #include "catch.hpp"
 
+#include <redco/shard/placed.hpp>
+#include <redco/model/gpt2.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/gpt2.hpp>
-#include <redco/shard/placed.hpp>
 
 #include <cstddef>
 #include <string>

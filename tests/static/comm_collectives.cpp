@@ -9,17 +9,29 @@ using redco::split;
 using redco::tensor;
 
 template <class From>
-concept enters = requires(From const& x, redco::group& ranks) { redco::enter(x, ranks); };
+concept enters = requires(From const& x, redco::group& ranks) {
+  redco::enter(x, ranks);
+};
 template <class From>
-concept reduces = requires(From const& x, redco::group& ranks) { redco::reduce(x, ranks); };
+concept reduces = requires(From const& x, redco::group& ranks) {
+  redco::reduce(x, ranks);
+};
 template <class From>
-concept gathers = requires(From const& x, redco::group& ranks) { redco::gather(x, ranks); };
+concept gathers = requires(From const& x, redco::group& ranks) {
+  redco::gather(x, ranks);
+};
 template <class From>
-concept scatters = requires(From const& x, redco::group& ranks) { redco::scatter<0>(x, ranks); };
+concept scatters = requires(From const& x, redco::group& ranks) {
+  redco::scatter<0>(x, ranks);
+};
 template <class From>
-concept reduce_scatters = requires(From const& x, redco::group& ranks) { redco::reduce_scatter<0>(x, ranks); };
+concept reduce_scatters = requires(From const& x, redco::group& ranks) {
+  redco::reduce_scatter<0>(x, ranks);
+};
 template <class From>
-concept gathers_entered = requires(From const& x, redco::group& ranks) { redco::all_gather_entered(x, ranks); };
+concept gathers_entered = requires(From const& x, redco::group& ranks) {
+  redco::all_gather_entered(x, ranks);
+};
 
 static_assert(enters<tensor<replicated>> && scatters<tensor<replicated>>);
 static_assert(!reduces<tensor<replicated>> && !gathers<tensor<replicated>> && !reduce_scatters<tensor<replicated>>);

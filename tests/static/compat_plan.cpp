@@ -131,21 +131,19 @@ constexpr row roberta_large[] = {
 };
 static_assert(first_wrong(roberta_large, 2) == std::size(roberta_large));
 
-constexpr row gpt2_large[] = {  // these kernels are out x in
-    {"transformer/h/0/attn/c_attn/kernel", {3840, 1280}, 1},
-    {"transformer/h/0/attn/c_proj/kernel", {1280, 1280}, 1},
-    {"transformer/h/0/mlp/c_fc/kernel", {5120, 1280}, 0},
-    {"transformer/h/0/mlp/c_proj/kernel", {1280, 5120}, 1},
-    {"transformer/wpe/embedding", {1024, 1280}, 1},
-    {"transformer/wte/embedding", {50257, 1280}, 1},
+constexpr row gpt2_large[] = {
+    // these kernels are out x in
+    {"transformer/h/0/attn/c_attn/kernel", {3840, 1280}, 1}, {"transformer/h/0/attn/c_proj/kernel", {1280, 1280}, 1},
+    {"transformer/h/0/mlp/c_fc/kernel", {5120, 1280}, 0},    {"transformer/h/0/mlp/c_proj/kernel", {1280, 5120}, 1},
+    {"transformer/wpe/embedding", {1024, 1280}, 1},          {"transformer/wte/embedding", {50257, 1280}, 1},
 };
 static_assert(first_wrong(gpt2_large, 2) == std::size(gpt2_large));
 
 // Alternation is along sorted names: Dense_1 follows Dense_0, Dense_2 follows Dense_10.
 constexpr row eleven[] = {
-    {"Dense_0/kernel", {8, 8}, 1}, {"Dense_1/kernel", {8, 8}, 0}, {"Dense_2/kernel", {8, 8}, 0},
-    {"Dense_3/kernel", {8, 8}, 1}, {"Dense_4/kernel", {8, 8}, 0}, {"Dense_5/kernel", {8, 8}, 1},
-    {"Dense_6/kernel", {8, 8}, 0}, {"Dense_7/kernel", {8, 8}, 1}, {"Dense_8/kernel", {8, 8}, 0},
+    {"Dense_0/kernel", {8, 8}, 1}, {"Dense_1/kernel", {8, 8}, 0},  {"Dense_2/kernel", {8, 8}, 0},
+    {"Dense_3/kernel", {8, 8}, 1}, {"Dense_4/kernel", {8, 8}, 0},  {"Dense_5/kernel", {8, 8}, 1},
+    {"Dense_6/kernel", {8, 8}, 0}, {"Dense_7/kernel", {8, 8}, 1},  {"Dense_8/kernel", {8, 8}, 0},
     {"Dense_9/kernel", {8, 8}, 1}, {"Dense_10/kernel", {8, 8}, 1},
 };
 static_assert(first_wrong(eleven, 2) == std::size(eleven));

@@ -1,6 +1,7 @@
 // What public models cost: the rows of RedCoast's table of servers (arXiv 2310.16355, table 1), and a block of each kind of
 // decoder by hand.
 #include <redco/cost/fits.hpp>
+#include <redco/shard/legality.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
@@ -8,7 +9,6 @@
 #include <redco/model/opt.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/optimizer/adamw.hpp>
-#include <redco/shard/legality.hpp>
 
 namespace {
 
@@ -37,7 +37,8 @@ static_assert(fits<opt_13b, adamw, redco::mesh{1, 8}, redco::workload{1, 1024}, 
 constexpr auto wide = redco::facts_of<opt_66b>().parameters;
 static_assert(redco::first_illegal(wide, 64) < wide.size() && redco::first_illegal(wide, 8) == wide.size());
 static_assert(redco::legality_of(wide[redco::first_illegal(wide, 64)], 64) == redco::legality::heads);
-static_assert(redco::cost_of<opt_66b>(adamw, {.mesh = {8, 8}, .load = {1, 512}}).memory.persistent() > 4 * 32 * gigabyte);
+static_assert(redco::cost_of<opt_66b>(adamw, {.mesh = {8, 8}, .load = {1, 512}}).memory.persistent() >
+              4 * 32 * gigabyte);
 
 // LLaMA keeps for each token and block two norms' inputs and results, q, k, v, what is attended, gate and up, their product,
 // log-sum-exp per head and a statistic of each norm; at the end another norm's input, and the head's.
@@ -55,7 +56,8 @@ static_assert(gptj.activations == 4 * tokens * (28 * (6 * d + 8 * d + 16 + 2) + 
 constexpr auto two = redco::cost_of<gptj_6b>(adamw, {.mesh = {1, 2}, .load = {2, 64}}).messages;
 static_assert(two[messages::forward].calls == 29 && two[messages::backward].calls == 29);
 static_assert(two[messages::forward].payload_bytes == 29 * 4 * tokens * d);
-static_assert(redco::cost_of<llama_7b>(adamw, {.mesh = {1, 2}, .load = {2, 64}}).messages[messages::forward].calls == 65);
+static_assert(redco::cost_of<llama_7b>(adamw, {.mesh = {1, 2}, .load = {2, 64}}).messages[messages::forward].calls ==
+              65);
 
 }  // namespace
 

@@ -1,14 +1,14 @@
 // The bytes of a convolutional network whose model states its input, by hand; and that they follow the images' size.
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>
+#include <redco/model/input.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/conv2d.hpp>
 #include <redco/layer/flatten.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/max_pool.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/input.hpp>
-#include <redco/model/model.hpp>
 #include <redco/optimizer/sgd.hpp>
 #include <redco/shape/bytes.hpp>
 
@@ -16,7 +16,8 @@
 
 using namespace redco;
 
-using net = sequential<conv2d<3, 8, 3, 1, 1>, relu, max_pool<2>, conv2d<8, 5, 3>, relu, flatten, linear<5 * 13 * 11, 10>>;
+using net =
+    sequential<conv2d<3, 8, 3, 1, 1>, relu, max_pool<2>, conv2d<8, 5, 3>, relu, flatten, linear<5 * 13 * 11, 10>>;
 constexpr model_of<net, input<3, 30, 26>> images{};
 constexpr std::int64_t batch = 64;
 constexpr cost c = cost_of<images>(sgd{}, {.mesh = {1, 1}, .load = {.batch = batch}, .prefetch = 0});
@@ -29,7 +30,6 @@ constexpr std::int64_t numbers = 8 * 3 * 9 + 8 + 5 * 8 * 9 + 5 + 10 * 5 * 13 * 1
 static_assert(c.memory.parameters == 4 * numbers && c.memory.gradients == 4 * numbers);
 
 static_assert(c.memory.peak() >= c.memory.persistent() + kept);
-static_assert(c.operations.forward ==
-              2 * batch * (30 * 26 * 8 * 3 * 9 + 13 * 11 * 5 * 8 * 9 + 5 * 13 * 11 * 10));
+static_assert(c.operations.forward == 2 * batch * (30 * 26 * 8 * 3 * 9 + 13 * 11 * 5 * 8 * 9 + 5 * 13 * 11 * 10));
 
 static_assert(fits<images, sgd{}, mesh{.dp = 1, .mp = 1}, workload{.batch = batch}, MiB(32)>{});

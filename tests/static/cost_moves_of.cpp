@@ -46,9 +46,11 @@ constexpr double parallel_forward() {
 }
 static_assert(parallel_forward() == 2 * h);
 
-static_assert(redco::embedding_moves(0, h).forward.numbers == 2 * h && redco::embedding_moves(1, h).forward.numbers == h);
+static_assert(redco::embedding_moves(0, h).forward.numbers == 2 * h &&
+              redco::embedding_moves(1, h).forward.numbers == h);
 static_assert(redco::head_moves(0, 77, h).backward.numbers == 2 * h && redco::head_moves(0, 77, h).forward.calls == 0);
-static_assert(redco::head_moves(1, 77, h).forward.numbers == 77 && redco::head_moves(1, 77, h).backward.numbers == 77 + h);
+static_assert(redco::head_moves(1, 77, h).forward.numbers == 77 &&
+              redco::head_moves(1, 77, h).backward.numbers == 77 + h);
 
 }  // namespace
 

@@ -1,11 +1,11 @@
 // Bytes and messages of constexpr models, against numbers worked out by hand.
 #include <redco/cost/fits.hpp>
+#include <redco/model/gpt2.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/gpt2.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/sgd.hpp>
 #include <redco/shape/bytes.hpp>
@@ -30,7 +30,8 @@ static_assert(whole.memory.activations == 4 * tokens * (6 * (16 * d + 6 + 4) + 2
 static_assert(whole.memory.peak() >= whole.memory.at_loss() && whole.memory.peak() == whole.memory.at_backward());
 
 // bf16 halves what is computed; masters and slots stay f32.
-constexpr auto half = redco::cost_of<demo>(redco::adamw{}, {.mesh = {1, 1}, .load = {16, 256}, .compute = redco::dtype::bf16});
+constexpr auto half =
+    redco::cost_of<demo>(redco::adamw{}, {.mesh = {1, 1}, .load = {16, 256}, .compute = redco::dtype::bf16});
 static_assert(half.memory.parameters == 2 * numbers && half.memory.masters == 4 * numbers);
 static_assert(half.memory.optimizer == 8 * numbers);
 static_assert(half.memory.activations == tokens * (6 * (2 * 16 * d + 4 * 10) + 2 * 2 * d + 4 * 2));
@@ -46,9 +47,11 @@ constexpr std::int64_t hidden = 4 * tokens * d;
 using redco::messages;
 static_assert(two.messages[messages::forward].calls == 4 * 13 && two.messages[messages::backward].calls == 4 * 13);
 static_assert(two.messages[messages::forward].payload_bytes == 4 * 13 * hidden);
-static_assert(two.messages[messages::loss].calls == 4 * 2 && two.messages[messages::loss].payload_bytes == 4 * 3 * 4 * tokens);
+static_assert(two.messages[messages::loss].calls == 4 * 2 &&
+              two.messages[messages::loss].payload_bytes == 4 * 3 * 4 * tokens);
 static_assert(two.messages[messages::gradients].payload_bytes == two.memory.gradients);
-static_assert(two.messages[messages::loss_total].ranks == 6 && two.messages[messages::loss_total].payload_bytes == 8 * (3 * 16 + 1));
+static_assert(two.messages[messages::loss_total].ranks == 6 &&
+              two.messages[messages::loss_total].payload_bytes == 8 * (3 * 16 + 1));
 static_assert(again.messages[messages::forward].calls == 13 + 12);
 
 // Two operations for each multiplication: 12 d^2 weights in a block, scores and their sums, the head; twice that backward.
@@ -60,7 +63,8 @@ static_assert(two.operations.forward == 4 * whole.operations.forward);
 static_assert(whole.operations.per_token({.load = {16, 256}}) == 6.0 * (6 * (12 * d * d + 2 * 256 * d) + 256 * d));
 
 // The batch has no gradient: the first column of an MLP enters for nothing.
-using net = redco::sequential<redco::named<"a", redco::linear<20, 12>>, redco::relu, redco::named<"b", redco::linear<12, 6>>>;
+using net =
+    redco::sequential<redco::named<"a", redco::linear<20, 12>>, redco::relu, redco::named<"b", redco::linear<12, 6>>>;
 constexpr redco::model_of<net> mlp{};
 constexpr auto pair = redco::cost_of<mlp>(redco::adamw{}, {.mesh = {1, 2}, .load = {5, 1}, .prefetch = 1});
 static_assert(pair.messages[messages::forward].calls == 1 && pair.messages[messages::backward].calls == 0);

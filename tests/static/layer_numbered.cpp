@@ -1,4 +1,7 @@
 // Layers without a name are called by their place in a sequence or sum; where no partner follows, an automatic linear is whole.
+#include <redco/shard/keep_whole.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
 #include <redco/layer/gelu.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
@@ -8,9 +11,6 @@
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>
-#include <redco/model/model.hpp>
-#include <redco/shard/keep_whole.hpp>
-#include <redco/shard/plan.hpp>
 
 #include <string_view>
 
@@ -18,7 +18,8 @@ using namespace redco;
 
 using branches = sum<linear<10, 5>, named<"own", linear<10, 5>>>;
 using body = residual<sequential<linear<10, 12>, gelu, linear<12, 10>>>;
-using whole_net = sequential<linear<7, 6>, relu, linear<6, 10>, body, repeat<3, linear<10, 10>>, layer_norm<10>, branches>;
+using whole_net =
+    sequential<linear<7, 6>, relu, linear<6, 10>, body, repeat<3, linear<10, 10>>, layer_norm<10>, branches>;
 
 constexpr model_of<whole_net> net{};
 constexpr auto entries = plan_of<net>({.dp = 1, .mp = 2}).entries;

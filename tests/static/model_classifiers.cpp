@@ -51,7 +51,8 @@ static_assert(reductions<bert_large>("", false) == 2 * 24 + 2 && reductions<robe
 constexpr redco::vit vit_large{};
 static_assert(numbers<vit_large>() == (3 * 16 * 16 + 1) * d + d + 197 * d + 24 * block + 2 * d + 1000 * d + 1000);
 static_assert(numbers<vit_large>() == 304'326'632);
-static_assert(part<vit_large>("embeddings.patch_embeddings.weight", 4, reason::convolution) == extents{1024, 3, 16, 16});
+static_assert(part<vit_large>("embeddings.patch_embeddings.weight", 4, reason::convolution) ==
+              extents{1024, 3, 16, 16});
 static_assert(part<vit_large>("embeddings.cls_token.weight", 4, reason::class_token) == extents{1024});
 static_assert(part<vit_large>("embeddings.position_embeddings.weight", 4, reason::position) == extents{197, 1024});
 static_assert(part<vit_large>("layer.*.attention.q.weight", 2, reason::heads) == extents{512, 1024});

@@ -1,10 +1,10 @@
 // T5 with either feed-forward and BART: as many numbers as the public models, cuts, legal widths, messages, shared tables.
 #include "model_facts.hpp"
 
+#include <redco/shard/keep_whole.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/t5_gated.hpp>
-#include <redco/shard/keep_whole.hpp>
 
 namespace {
 
@@ -52,8 +52,10 @@ static_assert(at<t5_xxl>("encoder.block.*.SelfAttention.q.weight", 1).fact.start
 static_assert(at<t5_xxl>("encoder.block.*.SelfAttention.k.weight", 1).fact.start.deviation == 1.0 / 64);
 
 // Two all-reduces in a block of the encoder, three in one of the decoder; backward one more there, for the encoder's states.
-static_assert(reductions<t5_xxl>("encoder.block.*", false, 24) == 2 && reductions<t5_xxl>("encoder.block.*", true, 24) == 2);
-static_assert(reductions<t5_xxl>("decoder.block.*", false, 24) == 3 && reductions<t5_xxl>("decoder.block.*", true, 24) == 4);
+static_assert(reductions<t5_xxl>("encoder.block.*", false, 24) == 2 &&
+              reductions<t5_xxl>("encoder.block.*", true, 24) == 2);
+static_assert(reductions<t5_xxl>("decoder.block.*", false, 24) == 3 &&
+              reductions<t5_xxl>("decoder.block.*", true, 24) == 4);
 static_assert(reductions<t5_11b>("", false) == 5 * 24 + 2 && reductions<t5_11b>("", true) == 6 * 24 + 1);
 
 /// How often, and in which shape, `layer` keeps `slot` for examples of eight tokens.
@@ -64,7 +66,8 @@ constexpr redco::saved_fact kept(std::string_view layer, std::string_view slot) 
   return {};
 }
 // Fifteen distances between eight positions; all blocks read one bias.
-static_assert(kept<t5_xxl>("encoder", "bias").shape == extents{64, 15} && kept<t5_xxl>("encoder", "bias").split_dim == 0);
+static_assert(kept<t5_xxl>("encoder", "bias").shape == extents{64, 15} &&
+              kept<t5_xxl>("encoder", "bias").split_dim == 0);
 static_assert(kept<t5_xxl>("encoder", "bias").copies == 1 && !kept<t5_xxl>("encoder", "bias").in_block);
 static_assert(kept<t5_xxl>("decoder.block.*.SelfAttention", "distance_gradient").shape == extents{64, 15});
 static_assert(kept<t5_xxl>("decoder.block.*.EncDecAttention", "distance_gradient").shape == extents{});

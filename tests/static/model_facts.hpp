@@ -58,7 +58,8 @@ template <auto const& Model>
 constexpr std::int64_t reductions(std::string_view where, bool backward, std::int64_t blocks = 1) {
   std::int64_t calls = 0;
   for (redco::message_fact const& m : messages<Model>)
-    if (m.kind == redco::width_kind::compute && m.backward == backward && m.layer.view().starts_with(where)) calls += m.copies;
+    if (m.kind == redco::width_kind::compute && m.backward == backward && m.layer.view().starts_with(where))
+      calls += m.copies;
   return calls % blocks == 0 ? calls / blocks : -1;
 }
 

@@ -24,7 +24,7 @@ inline constexpr int tables = (0 + ... + static_cast<int>(requires { sizeof(redc
 
 using namespace redco;
 static_assert(tables<own_model> == 1);
-static_assert(tables<bart, bert, gpt2, gptj, llama, llama_tied, mistral, mistral_tied, opt, opt_post_norm, qwen2, qwen2_tied,
-                     roberta, t5, t5_untied, t5_gated, t5_gated_tied, vit> == 0);
+static_assert(tables<bart, bert, gpt2, gptj, llama, llama_tied, mistral, mistral_tied, opt, opt_post_norm, qwen2,
+                     qwen2_tied, roberta, t5, t5_untied, t5_gated, t5_gated_tied, vit> == 0);
 
 }  // namespace

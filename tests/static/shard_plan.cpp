@@ -1,5 +1,9 @@
 // Plans of constexpr models: GPT-2 on every legal width, alternation of columns and rows, shared key-value heads, uneven
 // vocabularies, overrides.
+#include <redco/shard/keep_whole.hpp>
+#include <redco/shard/legal.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/gpt2.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/embedding.hpp>
 #include <redco/layer/encoder_decoder.hpp>
@@ -10,10 +14,6 @@
 #include <redco/layer/relu.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
-#include <redco/model/gpt2.hpp>
-#include <redco/shard/keep_whole.hpp>
-#include <redco/shard/legal.hpp>
-#include <redco/shard/plan.hpp>
 
 #include <string_view>
 
@@ -53,7 +53,8 @@ constexpr bool tiles(redco::entry const& e) {
 template <auto const& Model>
 constexpr bool all_tile() {
   for (int shards = 1; shards <= 8; ++shards) {
-    if (redco::first_illegal(redco::facts_of<Model>().parameters, shards) < redco::facts_of<Model>().parameters.size()) continue;
+    if (redco::first_illegal(redco::facts_of<Model>().parameters, shards) < redco::facts_of<Model>().parameters.size())
+      continue;
     for (redco::entry const& e : redco::plan_of<Model>({1, shards}).entries)
       if (!tiles(e)) return false;
   }
@@ -90,15 +91,17 @@ static_assert(at<tiny>("e.weight", 8).local() == redco::extents{2, 4});  // five
 static_assert(at<tiny>("e.weight", 8).logical(5) == redco::extents{0, 4});
 
 // linear, relu, linear, relu, linear, norm: two columns would leave the third without a partner.
-using chain = redco::sequential<redco::named<"a", redco::linear<10, 12>>, redco::relu, redco::named<"b", redco::linear<12, 14>>,
-                                redco::relu, redco::named<"c", redco::linear<14, 16>>, redco::named<"n", redco::layer_norm<16>>,
-                                redco::named<"d", redco::linear<16, 4>>>;
+using chain =
+    redco::sequential<redco::named<"a", redco::linear<10, 12>>, redco::relu, redco::named<"b", redco::linear<12, 14>>,
+                      redco::relu, redco::named<"c", redco::linear<14, 16>>, redco::named<"n", redco::layer_norm<16>>,
+                      redco::named<"d", redco::linear<16, 4>>>;
 constexpr redco::model_of<chain> alternating{};
 static_assert(all_tile<alternating>());
 static_assert(at<alternating>("a.weight", 2).fact.split_dim == 0 && at<alternating>("a.bias", 2).is_split());
 static_assert(at<alternating>("b.weight", 2).fact.split_dim == 1 && !at<alternating>("b.bias", 2).is_split());
 static_assert(at<alternating>("c.weight", 2).fact.why == redco::reason::alone);
-static_assert(at<alternating>("d.weight", 2).fact.why == redco::reason::alone && !at<alternating>("d.weight", 2).is_split());
+static_assert(at<alternating>("d.weight", 2).fact.why == redco::reason::alone &&
+              !at<alternating>("d.weight", 2).is_split());
 static_assert(at<alternating>("b.weight", 3).local() == redco::extents{14, 4});  // units of the column before it
 static_assert(!holds<alternating>(5));
 
@@ -129,10 +132,13 @@ static_assert(!at<overridden>("h.*.mlp.down.weight", 2).is_split());
 static_assert(at<overridden>("h.*.attn.q.weight", 2).is_split());
 
 // It reaches into both halves of a translator, under their names.
-using half = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::relu, redco::named<"down", redco::linear<12, 8>>>;
-using translator = redco::sequential<redco::named<"in", redco::linear<4, 8>>, redco::encoder_decoder<half, redco::residual<half>>>;
+using half = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::relu,
+                               redco::named<"down", redco::linear<12, 8>>>;
+using translator =
+    redco::sequential<redco::named<"in", redco::linear<4, 8>>, redco::encoder_decoder<half, redco::residual<half>>>;
 constexpr redco::model_of<redco::keep_whole<translator, "decoder">> whole_decoder{};
-static_assert(at<whole_decoder>("encoder.up.weight", 2).is_split() && at<whole_decoder>("encoder.down.weight", 2).is_split());
+static_assert(at<whole_decoder>("encoder.up.weight", 2).is_split() &&
+              at<whole_decoder>("encoder.down.weight", 2).is_split());
 static_assert(at<whole_decoder>("decoder.up.weight", 2).fact.why == redco::reason::overridden);
 static_assert(!at<whole_decoder>("decoder.down.weight", 2).is_split());
 constexpr redco::model_of<redco::keep_whole<translator, "*coder.*">> whole_both{};

@@ -45,9 +45,7 @@ TEST_CASE("a large tensor lies where the one before it lay, and the counter does
 TEST_CASE("what is kept and what is in use are never more than what was in use at once") {
   redco::kept_memory::install();
   redco::kept_memory::scope const keeping;
-  {
-    at::Tensor const a = bytes(20 * mib), b = bytes(9 * mib), c = bytes(11 * mib);
-  }
+  { at::Tensor const a = bytes(20 * mib), b = bytes(9 * mib), c = bytes(11 * mib); }
   CHECK(kept_mib(keeping) == 40);
   at::Tensor const small = bytes(8 * mib - 1);
   CHECK(kept_mib(keeping) == 40);

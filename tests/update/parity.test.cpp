@@ -63,8 +63,8 @@ double largest_difference(at::Tensor const& a, at::Tensor const& b) { return (a 
 // compares every step. The gradient is given as `count` times what it is, for the update to divide.
 template <class Rule>
 void check_trajectory(Rule const& rule, std::map<std::string, at::Tensor> const& data,
-                      redco::json_value const& tolerances, at::ScalarType type,
-                      std::vector<std::int64_t> const& cuts, double count) {
+                      redco::json_value const& tolerances, at::ScalarType type, std::vector<std::int64_t> const& cuts,
+                      double count) {
   at::Tensor const a = data.at("A").to(type), y = data.at("y").to(type), c = data.at("c").to(type);
   at::Tensor const param = at::cat({data.at("w0"), data.at("b0")}).to(type), grad = at::zeros_like(param);
   at::Tensor const w = param.slice(0, 0, 8), b = param.slice(0, 8, 11);

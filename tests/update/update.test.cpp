@@ -128,10 +128,9 @@ TEST_CASE("the wide kernels give the bits of the plain ones") {
         {p.data_ptr<float>(), grad.const_data_ptr<c10::BFloat16>(), m.data_ptr<float>(), v.data_ptr<float>(),
          top.data_ptr<float>(), copy.data_ptr<c10::BFloat16>()},
         0, n, {0.3f, 0.02f, 0.99f, 0.1f, 0.95f, 0.05f, 1.7f, 1e-6f, -0.01f}, wide);
-    redco::detail::sgd_kernel<float, c10::BFloat16>(
-        {p.data_ptr<float>(), grad.const_data_ptr<c10::BFloat16>(), buffer.data_ptr<float>(),
-         copy.data_ptr<c10::BFloat16>() + n},
-        0, n, {0.3f, 0.02f, 0.9f, 0.7f, -0.01f, 0.8f, true}, wide);
+    redco::detail::sgd_kernel<float, c10::BFloat16>({p.data_ptr<float>(), grad.const_data_ptr<c10::BFloat16>(),
+                                                     buffer.data_ptr<float>(), copy.data_ptr<c10::BFloat16>() + n},
+                                                    0, n, {0.3f, 0.02f, 0.9f, 0.7f, -0.01f, 0.8f, true}, wide);
     return at::cat({p, m, v, top, buffer, copy.to(at::kFloat)});
   };
   REQUIRE(at::equal(run(true), run(false)));

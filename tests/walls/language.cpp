@@ -1,8 +1,8 @@
 #include "walls/training.hpp"
 
 #include <redco/generate/generate.hpp>
-#include <redco/model/sequence_parallel.hpp>
 #include <redco/nn/cross_entropy.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/optimizer/adamw.hpp>
 
 #include <cstdint>

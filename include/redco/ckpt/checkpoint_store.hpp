@@ -25,7 +25,8 @@ namespace redco {
 
 /// What rank 0, and nobody else, does to a run's `ckpts/` directory. Each call leaves the disk so that a crash inside
 /// it, or a power cut, loses nothing that was complete before. Errors: 74 naming the path; 70 for a name that is none.
-template <file_ops Ops = posix_file_ops> class checkpoint_store {
+template <file_ops Ops = posix_file_ops>
+class checkpoint_store {
  public:
   /// `run` is the run's id, a plain name.
   checkpoint_store(Ops& ops, std::filesystem::path directory, std::string run)

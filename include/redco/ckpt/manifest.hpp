@@ -69,7 +69,7 @@ struct manifest {
   random_facts rng;
   data_facts data;
   std::map<std::string, best_value> best;
-  std::vector<std::string> names;  ///< that it was saved under besides `last`: epoch_3, min_loss
+  std::vector<std::string> names;             ///< that it was saved under besides `last`: epoch_3, min_loss
   std::map<std::string, std::string> config;  ///< what the run was told, by name: "optimizer.lr" is "0.001"
   tensor_table tensors;
   std::map<std::string, file_facts> files;

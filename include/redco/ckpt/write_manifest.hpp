@@ -27,10 +27,12 @@ namespace detail {
 // without.
 
 /// A map as an object whose keys are the map's own. `View` shows a value.
-template <class Map, class View> struct keyed_view {
+template <class Map, class View>
+struct keyed_view {
   Map const& map;
 
-  template <class Archive> void save(Archive& archive) const {
+  template <class Archive>
+  void save(Archive& archive) const {
     for (auto const& [name, value] : map) archive(cereal::make_nvp(name.c_str(), View{value}));
   }
 };
@@ -45,7 +47,8 @@ struct text_view {
 struct best_view {
   manifest::best_value const& best;
 
-  template <class Archive> void save(Archive& archive) const {
+  template <class Archive>
+  void save(Archive& archive) const {
     archive(cereal::make_size_tag(static_cast<cereal::size_type>(2)), best.value, best.step);
   }
 };
@@ -53,7 +56,8 @@ struct best_view {
 struct file_view {
   manifest::file_facts const& file;
 
-  template <class Archive> void save(Archive& archive) const {
+  template <class Archive>
+  void save(Archive& archive) const {
     archive(cereal::make_nvp("bytes", file.bytes), cereal::make_nvp("xxh64", xxh64::text_of(file.xxh64)));
   }
 };
@@ -61,7 +65,8 @@ struct file_view {
 struct part_view {
   tensor_part const& part;
 
-  template <class Archive> void save(Archive& archive) const {
+  template <class Archive>
+  void save(Archive& archive) const {
     archive(cereal::make_nvp("file", part.file), cereal::make_nvp("offset", part.offset),
             cereal::make_nvp("shape", part.shape));
   }
@@ -70,7 +75,8 @@ struct part_view {
 struct tensor_view {
   stored_tensor const& tensor;
 
-  template <class Archive> void save(Archive& archive) const {
+  template <class Archive>
+  void save(Archive& archive) const {
     std::vector<part_view> parts;
     for (tensor_part const& part : tensor.parts) parts.push_back({part});
     archive(cereal::make_nvp("dtype", std::string(name_of(tensor.type))), cereal::make_nvp("shape", tensor.shape),
@@ -81,7 +87,8 @@ struct tensor_view {
 struct mesh_view {
   mesh const& of;
 
-  template <class Archive> void save(Archive& archive) const {
+  template <class Archive>
+  void save(Archive& archive) const {
     archive(cereal::make_nvp("dp", of.dp), cereal::make_nvp("mp", of.mp));
   }
 };
@@ -89,7 +96,8 @@ struct mesh_view {
 struct random_view {
   manifest::random_facts const& rng;
 
-  template <class Archive> void save(Archive& archive) const {
+  template <class Archive>
+  void save(Archive& archive) const {
     archive(cereal::make_nvp("seed", rng.seed), cereal::make_nvp("step", rng.step));
   }
 };
@@ -97,7 +105,8 @@ struct random_view {
 struct data_view {
   manifest::data_facts const& data;
 
-  template <class Archive> void save(Archive& archive) const {
+  template <class Archive>
+  void save(Archive& archive) const {
     archive(cereal::make_nvp("seed", data.seed), cereal::make_nvp("examples", data.examples));
   }
 };

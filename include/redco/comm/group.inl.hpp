@@ -26,25 +26,24 @@ REDCO_INLINE void group::count(collective_kind kind, std::int64_t payload, int r
 
 REDCO_INLINE std::int64_t group::checked_dim(at::Tensor const& x, std::int64_t dim, collective_kind kind) const {
   if (dim >= -x.dim() && dim < x.dim()) return dim < 0 ? dim + x.dim() : dim;
-  throw error(exit_code::internal, std::string(name_of(kind)) + " in group " +
-                                       name_ + ": dimension " + std::to_string(dim) + " is not one of " +
-                                       detail::describe(x) + "; name an existing one");
+  throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": dimension " +
+                                       std::to_string(dim) + " is not one of " + detail::describe(x) +
+                                       "; name an existing one");
 }
 
 REDCO_INLINE std::int64_t group::checked_part(at::Tensor const& x, std::int64_t dim, collective_kind kind) const {
   std::int64_t const extent = x.size(dim);
   if (extent % size_ == 0) return extent / size_;
-  throw error(exit_code::internal, std::string(name_of(kind)) + " in group " +
-                                       name_ + ": dimension " + std::to_string(dim) + " of " + detail::describe(x) +
-                                       " does not divide into " + std::to_string(size_) +
-                                       " equal parts; pad it to a multiple");
+  throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": dimension " +
+                                       std::to_string(dim) + " of " + detail::describe(x) + " does not divide into " +
+                                       std::to_string(size_) + " equal parts; pad it to a multiple");
 }
 
 REDCO_INLINE void group::check_peer(int peer, collective_kind kind, bool self_allowed) const {
   if (peer >= 0 && peer < size_ && (self_allowed || peer != rank_)) return;
-  throw error(exit_code::internal, std::string(name_of(kind)) + " in group " +
-                                       name_ + ": rank " + std::to_string(peer) + " is not a peer among " +
-                                       std::to_string(size_) + " ranks; name one of them");
+  throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": rank " +
+                                       std::to_string(peer) + " is not a peer among " + std::to_string(size_) +
+                                       " ranks; name one of them");
 }
 
 /// Transports see contiguous memory; a strided tensor is copied there and back. Writes behind autograd's back must be

@@ -5,8 +5,8 @@
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>
-#include <redco/config.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/config.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -15,9 +15,9 @@ namespace redco {
 struct rank_context {
   int rank;
   redco::mesh mesh;
-  group& world;  ///< all ranks
-  group& dp;     ///< the ranks that hold the same shard of the model, over the replicas
-  group& mp;     ///< the ranks that hold the shards of this replica
+  group& world;                            ///< all ranks
+  group& dp;                               ///< the ranks that hold the same shard of the model, over the replicas
+  group& mp;                               ///< the ranks that hold the shards of this replica
   std::shared_ptr<memory_counter> memory;  ///< to be carried by threads that work for this rank
   std::chrono::milliseconds later_deadline;
 

@@ -4,13 +4,13 @@
 
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/lifeline.hpp>
-#include <redco/config.hpp>
-#include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
+#include <redco/config.hpp>
 
 #include <algorithm>
 #include <condition_variable>

@@ -57,8 +57,7 @@ REDCO_INLINE void replica_round::finish() const {
 REDCO_INLINE void replica_round::sit_out() const {
   collective_label const label("batch norm statistics");
   while (std::int64_t const next = detail::announced(*ranks, 0))
-    ranks->all_reduce(
-        at::zeros({next / detail::type_codes}, static_cast<at::ScalarType>(next % detail::type_codes)));
+    ranks->all_reduce(at::zeros({next / detail::type_codes}, static_cast<at::ScalarType>(next % detail::type_codes)));
 }
 
 }  // namespace redco

@@ -11,8 +11,7 @@ namespace redco {
 /// view that computes its elements. Several rank threads read it at once, so const access must be safe.
 template <class Range>
 concept example_range = ranges::random_access_range<Range const> && ranges::sized_range<Range const> &&
-                        std::copyable<ranges::range_value_t<Range const>> &&
-                        !std::same_as<ranges::range_value_t<Range const>, bool>;
+    std::copyable<ranges::range_value_t<Range const>> && !std::same_as<ranges::range_value_t<Range const>, bool>;
 
 /// The type of one example.
 template <example_range Range>

@@ -21,19 +21,19 @@ class gathered {
  public:
   /// Requires 0 <= index < size of the range for each index.
   template <example_range Range>
-    requires std::convertible_to<example_of<Range>, Example>
-  gathered(Range const& examples, std::span<std::int64_t const> indices) {
-    if constexpr (ranges::contiguous_range<Range const> && std::same_as<example_of<Range>, Example>) {
-      if (consecutive(indices)) {
-        window_ = {ranges::data(examples) + indices.front(), indices.size()};
-        return;
+    requires std::convertible_to<example_of<Range>, Example> gathered(Range const& examples,
+                                                                      std::span<std::int64_t const> indices) {
+      if constexpr (ranges::contiguous_range<Range const> && std::same_as<example_of<Range>, Example>) {
+        if (consecutive(indices)) {
+          window_ = {ranges::data(examples) + indices.front(), indices.size()};
+          return;
+        }
       }
+      copies_.reserve(indices.size());
+      for (std::int64_t const i : indices)
+        copies_.push_back(ranges::begin(examples)[static_cast<ranges::range_difference_t<Range const>>(i)]);
+      window_ = copies_;
     }
-    copies_.reserve(indices.size());
-    for (std::int64_t const i : indices)
-      copies_.push_back(ranges::begin(examples)[static_cast<ranges::range_difference_t<Range const>>(i)]);
-    window_ = copies_;
-  }
 
   gathered(gathered&&) noexcept = default;
   gathered& operator=(gathered&&) noexcept = default;

@@ -25,8 +25,8 @@ class prefetch {
            std::function<void()> on_thread_start = {})
       : count_(count), depth_(static_cast<std::size_t>(depth > 0 ? depth : 0)), produce_(std::move(produce)) {
     if (depth_ > 0)
-      thread_ = std::jthread(
-          [this, start = std::move(on_thread_start)](std::stop_token const& stop) { run(stop, start); });
+      thread_ =
+          std::jthread([this, start = std::move(on_thread_start)](std::stop_token const& stop) { run(stop, start); });
   }
 
   prefetch(prefetch const&) = delete;

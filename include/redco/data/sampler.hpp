@@ -2,8 +2,8 @@
 
 #include <redco/data/detail/permutation.hpp>
 
-#include <redco/diag/error.hpp>
 #include <redco/random/stream.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cstdint>
 #include <string>

@@ -65,16 +65,17 @@ void dropout_into(at::Tensor const& y, at::Tensor const& x, dropout_key const& k
   T const* const from = x.const_data_ptr<T>();
   T* const to = y.data_ptr<T>();
   constexpr std::int64_t group = 1024, grain = 8192;
-  redco::detail::parallel(rows * positions, (grain + features - 1) / features, [&](std::int64_t begin, std::int64_t end) {
-    std::uint32_t words[group];
-    for (std::int64_t i = begin; i < end; ++i)
-      for (std::int64_t f = 0; f < features; f += group) {
-        std::int64_t const n = std::min(group, features - f), at = i * features + f;
-        random_words(words, key.feature0 + f, n, static_cast<std::uint32_t>(key.position0 + i % positions),
-                     static_cast<std::uint32_t>(key.row0 + i / positions), 0, key.numbers);
-        with_lanes<T>(dropout_run<T>{from + at, to + at, words, threshold, 1 / (1 - key.probability), n});
-      }
-  });
+  redco::detail::parallel(
+      rows * positions, (grain + features - 1) / features, [&](std::int64_t begin, std::int64_t end) {
+        std::uint32_t words[group];
+        for (std::int64_t i = begin; i < end; ++i)
+          for (std::int64_t f = 0; f < features; f += group) {
+            std::int64_t const n = std::min(group, features - f), at = i * features + f;
+            random_words(words, key.feature0 + f, n, static_cast<std::uint32_t>(key.position0 + i % positions),
+                         static_cast<std::uint32_t>(key.row0 + i / positions), 0, key.numbers);
+            with_lanes<T>(dropout_run<T>{from + at, to + at, words, threshold, 1 / (1 - key.probability), n});
+          }
+      });
 }
 
 inline at::Tensor dropout_forward(at::Tensor const& any, dropout_key const& key) {
@@ -82,15 +83,9 @@ inline at::Tensor dropout_forward(at::Tensor const& any, dropout_key const& key)
   auto const x = any.contiguous();
   auto const y = at::empty_like(x);
   switch (x.scalar_type()) {
-    case at::kFloat:
-      dropout_into<float>(y, x, key);
-      break;
-    case at::kBFloat16:
-      dropout_into<at::BFloat16>(y, x, key);
-      break;
-    default:
-      dropout_into<double>(y, x, key);
-      break;
+    case at::kFloat: dropout_into<float>(y, x, key); break;
+    case at::kBFloat16: dropout_into<at::BFloat16>(y, x, key); break;
+    default: dropout_into<double>(y, x, key); break;
   }
   return y;
 }
@@ -119,9 +114,7 @@ struct dropout_function : redco::detail::recorded_function<dropout_function> {
 };
 
 /// Dropout is linear in x, so that its backward is itself, recorded if grad mode is on there.
-inline at::Tensor dropout_by(at::Tensor const& x, dropout_key const& key) {
-  return dropout_function::apply(x, key);
-}
+inline at::Tensor dropout_by(at::Tensor const& x, dropout_key const& key) { return dropout_function::apply(x, key); }
 
 }  // namespace detail
 

@@ -78,7 +78,8 @@ struct swiglu_function : redco::detail::recorded_function<swiglu_function> {
 
 REDCO_INLINE at::Tensor swiglu(at::Tensor const& both) {
   if (both.dim() == 0 || both.size(-1) % 2 != 0)
-    throw error(exit_code::internal, "swiglu: gate and up must be the halves of the last dimension: give one of even size");
+    throw error(exit_code::internal,
+                "swiglu: gate and up must be the halves of the last dimension: give one of even size");
   if (detail::computes(both)) return detail::swiglu_function::apply(both);
   auto const [gate, up] = detail::halves(both);
   return at::silu(gate) * up;

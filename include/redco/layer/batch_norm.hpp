@@ -26,10 +26,8 @@ struct batch_norm {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     std::int64_t const channels = w.size("channels", of<Channels>(config));
-    if (w.activation.shape.rank == 2)
-      w.expect_features(channels);
-    else
-      w.expect("channels", 1, channels);
+    if (w.activation.shape.rank == 2) w.expect_features(channels);
+    else w.expect("channels", 1, channels);
     auto const state = [&](std::string_view leaf, initial::kind start, bool trained) {
       parameter_fact fact;
       fact.shape = {channels};

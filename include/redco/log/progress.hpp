@@ -17,11 +17,11 @@ namespace redco {
 
 /// A stretch of steps that gets a bar of its own: an epoch, an evaluation.
 struct progress_phase {
-  std::string label = {};      ///< "epoch 1/3"
-  std::int64_t total = 0;      ///< steps; 0 where unknown: no bar, no ETA
-  std::int64_t first = 0;      ///< steps already done, after a resume
-  std::int64_t run_left = 0;   ///< steps of the run behind this phase, for the run's ETA
-  std::string unit = "tok";    ///< what `progress_point::items` counts
+  std::string label = {};     ///< "epoch 1/3"
+  std::int64_t total = 0;     ///< steps; 0 where unknown: no bar, no ETA
+  std::int64_t first = 0;     ///< steps already done, after a resume
+  std::int64_t run_left = 0;  ///< steps of the run behind this phase, for the run's ETA
+  std::string unit = "tok";   ///< what `progress_point::items` counts
 };
 
 /// What is known after a step. What is absent, and zero items, is not shown.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/model/stored_name.hpp>
 #include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/dropout.hpp>
@@ -17,7 +18,6 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/sum.hpp>
-#include <redco/model/stored_name.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 
@@ -66,14 +66,13 @@ struct bart {
                      named<"embed_positions", positions<context, width, 2>>>,
                  named<"layernorm_embedding", layer_norm<width>>, dropout<drop>>;
   template <fixed_string Name, fixed_string Norm, attention_kind Kind, auto Heads>
-  using attention_part =
-      sequential<residual<sequential<named<Name, attention<Kind, width, Heads, Heads, 0, true, attention_drop>>,
-                                     dropout<drop>>>,
-                 named<Norm, layer_norm<width>>>;
+  using attention_part = sequential<
+      residual<sequential<named<Name, attention<Kind, width, Heads, Heads, 0, true, attention_drop>>, dropout<drop>>>,
+      named<Norm, layer_norm<width>>>;
   template <auto Inner>
   using mlp_part =
-      sequential<residual<sequential<named<"fc1", linear<width, Inner>>, activation<&bart_config::activation>, dropout<inner_drop>,
-                                     named<"fc2", linear<Inner, width>>, dropout<drop>>>,
+      sequential<residual<sequential<named<"fc1", linear<width, Inner>>, activation<&bart_config::activation>,
+                                     dropout<inner_drop>, named<"fc2", linear<Inner, width>>, dropout<drop>>>,
                  named<"final_layer_norm", layer_norm<width>>>;
 
   using encoder_block =

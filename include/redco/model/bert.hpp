@@ -31,7 +31,7 @@ struct bert_config {
   double dropout = 0;            ///< on embeddings, residual branches and what is classified
   double attention_dropout = 0;  ///< on attention probabilities
   activation_kind activation = activation_kind::gelu;
-  double deviation = 0.02;       ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
 };
 
 /// BERT (Devlin et al. 2019) with a head that classifies sequences: the first token goes through the pooler, a linear layer

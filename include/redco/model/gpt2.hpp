@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/model/stored_name.hpp>
 #include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/dropout.hpp>
@@ -15,7 +16,6 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/sum.hpp>
-#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -51,19 +51,20 @@ struct gpt2 {
   static constexpr auto epsilon = &gpt2_config::norm_epsilon;
   static constexpr auto branch_end = &gpt2_config::branch_end;
 
-  using attention_branch =
-      residual<sequential<named<"ln_1", layer_norm<width, epsilon>>,
-                          named<"attn", causal_attention<width, heads, heads, 0, true, drop, branch_end>>, dropout<drop>>>;
+  using attention_branch = residual<
+      sequential<named<"ln_1", layer_norm<width, epsilon>>,
+                 named<"attn", causal_attention<width, heads, heads, 0, true, drop, branch_end>>, dropout<drop>>>;
   using mlp_branch =
       residual<sequential<named<"ln_2", layer_norm<width, epsilon>>,
                           named<"mlp", sequential<named<"up", linear<width, ffn>>, activation<&gpt2_config::activation>,
                                                   named<"down", initialised<branch_end, linear<ffn, width>>>>>,
                           dropout<drop>>>;
   using block = sequential<attention_branch, mlp_branch>;
-  using net = initialised<
-      &gpt2_config::deviation, sequential<sum<named<"wte", embedding<vocab, width>>, named<"wpe", positions<context, width>>>, dropout<drop>,
-                       named<"h", repeat<layers, block>>, named<"ln_f", layer_norm<width, epsilon>>,
-                       language_head<vocab, width, "wte.weight">>>;
+  using net =
+      initialised<&gpt2_config::deviation,
+                  sequential<sum<named<"wte", embedding<vocab, width>>, named<"wpe", positions<context, width>>>,
+                             dropout<drop>, named<"h", repeat<layers, block>>,
+                             named<"ln_f", layer_norm<width, epsilon>>, language_head<vocab, width, "wte.weight">>>;
 
   gpt2_config config;
 };

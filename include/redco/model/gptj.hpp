@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/model/stored_name.hpp>
 #include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/dropout.hpp>
@@ -16,7 +17,6 @@
 #include <redco/layer/rotary_angles.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>
-#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 
@@ -54,13 +54,14 @@ struct gptj {
 
   using attention = causal_attention<width, heads, heads, 0, false, drop, 0,
                                      rotary<real{10000}, rotary_dim, rotary_pairs::neighbours>>;
-  using mlp = sequential<named<"fc_in", linear<width, ffn>>, activation<&gptj_config::activation>, named<"fc_out", linear<ffn, width>>>;
-  using block =
-      residual<sequential<named<"ln_1", layer_norm<width, epsilon>>, sum<named<"attn", attention>, named<"mlp", mlp>>, dropout<drop>>>;
-  using net = initialised<
-      &gptj_config::deviation, sequential<named<"wte", embedding<vocab, width>>, dropout<drop>, named<"h", repeat<layers, block>>,
-                             named<"ln_f", layer_norm<width, epsilon>>,
-                             named<"lm_head", language_head<vocab, width, "", head_bias::trained>>>>;
+  using mlp = sequential<named<"fc_in", linear<width, ffn>>, activation<&gptj_config::activation>,
+                         named<"fc_out", linear<ffn, width>>>;
+  using block = residual<sequential<named<"ln_1", layer_norm<width, epsilon>>,
+                                    sum<named<"attn", attention>, named<"mlp", mlp>>, dropout<drop>>>;
+  using net = initialised<&gptj_config::deviation,
+                          sequential<named<"wte", embedding<vocab, width>>, dropout<drop>,
+                                     named<"h", repeat<layers, block>>, named<"ln_f", layer_norm<width, epsilon>>,
+                                     named<"lm_head", language_head<vocab, width, "", head_bias::trained>>>>;
 
   gptj_config config;
 };

@@ -4,8 +4,8 @@
 #include <redco/layer/rotary.hpp>
 #include <redco/layer/sliding_window.hpp>
 
-#include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/stored_name.hpp>
+#include <redco/model/swiglu_decoder.hpp>
 
 #include <cstdint>
 
@@ -27,7 +27,7 @@ struct mistral_config {
   std::int64_t padding = -1;     ///< the id whose embedding is not trained
   double attention_dropout = 0;  ///< on attention probabilities
   activation_kind activation = activation_kind::silu;
-  double deviation = 0.02;       ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
 };
 
 /// Mistral (Jiang et al. 2023): a SwiGLU decoder with rotary positions, grouped key-value heads and a sliding window.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/model/stored_name.hpp>
 #include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/counted_tokens.hpp>
@@ -16,7 +17,6 @@
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>
-#include <redco/model/stored_name.hpp>
 
 #include <cstdint>
 

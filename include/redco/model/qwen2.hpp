@@ -5,8 +5,8 @@
 #include <redco/layer/rotary.hpp>
 #include <redco/layer/sliding_window.hpp>
 
-#include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/stored_name.hpp>
+#include <redco/model/swiglu_decoder.hpp>
 
 #include <cstdint>
 
@@ -28,15 +28,15 @@ struct qwen2_config {
   std::int64_t padding = -1;     ///< the id whose embedding is not trained
   double attention_dropout = 0;  ///< on attention probabilities
   activation_kind activation = activation_kind::silu;
-  double deviation = 0.02;       ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
 };
 
 /// Qwen2 (Yang et al. 2024): a SwiGLU decoder with rotary positions, grouped key-value heads and biases on q, k and v only.
 struct qwen2 {
-  using attention = causal_attention<&qwen2_config::width, &qwen2_config::heads, &qwen2_config::kv_heads,
-                                     &qwen2_config::head_dim, projection_biases{true, false},
-                                     &qwen2_config::attention_dropout, 0, rotary<&qwen2_config::theta>,
-                                     sliding_window<&qwen2_config::window>>;
+  using attention =
+      causal_attention<&qwen2_config::width, &qwen2_config::heads, &qwen2_config::kv_heads, &qwen2_config::head_dim,
+                       projection_biases{true, false}, &qwen2_config::attention_dropout, 0,
+                       rotary<&qwen2_config::theta>, sliding_window<&qwen2_config::window>>;
   using net = swiglu_decoder<qwen2_config, attention>::net;
 
   qwen2_config config;

@@ -33,7 +33,8 @@ struct swiglu_decoder {
       residual<sequential<named<"input_layernorm", rms_norm<width, epsilon>>, named<"self_attn", Attention>>>;
   using mlp_branch =
       residual<sequential<named<"post_attention_layernorm", rms_norm<width, epsilon>>,
-                          named<"mlp", sequential<gated<width, ffn, activation<&Config::activation>, Bias>, named<"down", linear<ffn, width, Bias>>>>>>;
+                          named<"mlp", sequential<gated<width, ffn, activation<&Config::activation>, Bias>,
+                                                  named<"down", linear<ffn, width, Bias>>>>>>;
   using block = sequential<attention_branch, mlp_branch>;
   using head = std::conditional_t<Tied, language_head<vocab, width, "embed_tokens.weight">,
                                   named<"lm_head", language_head<vocab, width>>>;

@@ -8,8 +8,8 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/square_root.hpp>
 
-#include <redco/model/t5_net.hpp>
 #include <redco/model/stored_name.hpp>
+#include <redco/model/t5_net.hpp>
 
 #include <cstdint>
 
@@ -27,7 +27,8 @@ struct t5_config {
   std::int64_t buckets = 32;    ///< of distances
   std::int64_t farthest = 128;  ///< the distance from which on all share a bucket
   double norm_epsilon = 1e-6;
-  double dropout = 0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
+  double dropout =
+      0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
   activation_kind activation = activation_kind::relu;
   double deviation = 1;  ///< factor of the standard deviations that weights start from
 
@@ -45,8 +46,8 @@ struct t5 {
   static constexpr auto from_ffn = &t5_config::from_ffn;
   static constexpr auto drop = &t5_config::dropout;
 
-  using feed_forward = sequential<named<"wi", linear<width, ffn, false>>, activation<&t5_config::activation>, dropout<drop>,
-                                  named<"wo", initialised<from_ffn, linear<ffn, width, false>>>>;
+  using feed_forward = sequential<named<"wi", linear<width, ffn, false>>, activation<&t5_config::activation>,
+                                  dropout<drop>, named<"wo", initialised<from_ffn, linear<ffn, width, false>>>>;
   using net = t5_net<t5_config, feed_forward, true>::net;
 
   t5_config config;

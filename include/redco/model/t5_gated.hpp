@@ -9,8 +9,8 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/square_root.hpp>
 
-#include <redco/model/t5_net.hpp>
 #include <redco/model/stored_name.hpp>
+#include <redco/model/t5_net.hpp>
 
 #include <cstdint>
 
@@ -28,7 +28,8 @@ struct t5_gated_config {
   std::int64_t buckets = 32;    ///< of distances
   std::int64_t farthest = 128;  ///< the distance from which on all share a bucket
   double norm_epsilon = 1e-6;
-  double dropout = 0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
+  double dropout =
+      0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
   activation_kind activation = activation_kind::gelu_tanh;
   double deviation = 1;  ///< factor of the standard deviations that weights start from
 

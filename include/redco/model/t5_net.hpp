@@ -40,28 +40,27 @@ struct t5_net {
   static constexpr auto from_heads = &Config::from_heads;
 
   template <attention_kind Kind, class... Traits>
-  using attention =
-      redco::attention<Kind, width, heads, heads, head_dim, false, drop, from_heads, unscaled, Traits...>;
+  using attention = redco::attention<Kind, width, heads, heads, head_dim, false, drop, from_heads, unscaled, Traits...>;
   template <fixed_string Name, layer Branch>
-  using branch =
-      residual<sequential<named<Name, sequential<named<"layer_norm", rms_norm<width, epsilon>>, Branch>>, dropout<drop>>>;
+  using branch = residual<
+      sequential<named<Name, sequential<named<"layer_norm", rms_norm<width, epsilon>>, Branch>>, dropout<drop>>>;
   using self_attention = branch<"SelfAttention", attention<attention_kind::full, distance_biased>>;
   using causal_self_attention = branch<"SelfAttention", attention<attention_kind::causal, distance_biased>>;
   using cross_attention = branch<"EncDecAttention", attention<attention_kind::cross>>;
   using feed_forward = branch<"DenseReluDense", FeedForward>;
 
   template <attention_kind Kind, auto Layers, fixed_string Tokens, layer Block>
-  using stack = sequential<
-      named<"embed_tokens", initialised<&Config::deviation, embedding<vocab, width, Tokens>>>, dropout<drop>,
-      with_distance_bias<Kind, heads, buckets, farthest, named<"block", repeat<Layers, Block>>>,
-      named<"final_layer_norm", rms_norm<width, epsilon>>, dropout<drop>>;
+  using stack =
+      sequential<named<"embed_tokens", initialised<&Config::deviation, embedding<vocab, width, Tokens>>>, dropout<drop>,
+                 with_distance_bias<Kind, heads, buckets, farthest, named<"block", repeat<Layers, Block>>>,
+                 named<"final_layer_norm", rms_norm<width, epsilon>>, dropout<drop>>;
   using encoder = stack<attention_kind::full, &Config::layers, "", sequential<self_attention, feed_forward>>;
   using decoder = stack<attention_kind::causal, &Config::decoder_layers, "encoder.embed_tokens.weight",
                         sequential<causal_self_attention, cross_attention, feed_forward>>;
   using tied_head = sequential<scale<&Config::head_factor>, language_head<vocab, width, "encoder.embed_tokens.weight">>;
   using own_head = named<"lm_head", initialised<&Config::deviation, language_head<vocab, width>>>;
-  using net = initialised<from_width, sequential<encoder_decoder<encoder, decoder>,
-                                                 std::conditional_t<Tied, tied_head, own_head>>>;
+  using net = initialised<from_width,
+                          sequential<encoder_decoder<encoder, decoder>, std::conditional_t<Tied, tied_head, own_head>>>;
 };
 
 }  // namespace redco

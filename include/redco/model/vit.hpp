@@ -38,7 +38,7 @@ struct vit_config {
   double attention_dropout = 0;  ///< on attention probabilities
   activation_kind activation = activation_kind::gelu;
   bool qkv_bias = true;
-  double deviation = 0.02;       ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
 
   constexpr projection_biases biases() const { return {qkv_bias, true}; }
   /// Patches and the class token.
@@ -61,18 +61,20 @@ struct vit {
   static constexpr auto attention_drop = &vit_config::attention_dropout;
 
   using norm = layer_norm<width, epsilon>;
-  using embeddings =
-      sequential<named<"patch_embeddings", patch_embedding<channels, patch, width>>, named<"cls_token", class_token<width>>,
-                 residual<named<"position_embeddings", positions<tokens, width>>>, dropout<drop>>;
-  using attention_branch =
-      residual<sequential<named<"layernorm_before", norm>,
-                          named<"attention", full_attention<width, heads, heads, 0, &vit_config::biases, attention_drop>>, dropout<drop>>>;
-  using mlp_branch = residual<sequential<named<"layernorm_after", norm>, named<"intermediate", linear<width, ffn>>, activation<&vit_config::activation>,
-                                         named<"output", linear<ffn, width>>, dropout<drop>>>;
+  using embeddings = sequential<named<"patch_embeddings", patch_embedding<channels, patch, width>>,
+                                named<"cls_token", class_token<width>>,
+                                residual<named<"position_embeddings", positions<tokens, width>>>, dropout<drop>>;
+  using attention_branch = residual<sequential<
+      named<"layernorm_before", norm>,
+      named<"attention", full_attention<width, heads, heads, 0, &vit_config::biases, attention_drop>>, dropout<drop>>>;
+  using mlp_branch =
+      residual<sequential<named<"layernorm_after", norm>, named<"intermediate", linear<width, ffn>>,
+                          activation<&vit_config::activation>, named<"output", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<attention_branch, mlp_branch>;
-  using net = initialised<
-      &vit_config::deviation, sequential<named<"embeddings", embeddings>, named<"layer", repeat<layers, block>>, named<"layernorm", norm>,
-                             first_token, named<"classifier", linear<width, classes>>>>;
+  using net =
+      initialised<&vit_config::deviation,
+                  sequential<named<"embeddings", embeddings>, named<"layer", repeat<layers, block>>,
+                             named<"layernorm", norm>, first_token, named<"classifier", linear<width, classes>>>>;
 
   constexpr extents input(workload const& load) const {
     return {load.batch, config.channels, config.image, config.image};

@@ -3,10 +3,10 @@
 #include <redco/nn/context_item.hpp>
 #include <redco/nn/pass.hpp>
 
-#include <redco/random/stream.hpp>
-#include <redco/shape/layout.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/random/stream.hpp>
+#include <redco/shape/layout.hpp>
 
 #include <cstddef>
 #include <cstdint>

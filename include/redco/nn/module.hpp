@@ -1,11 +1,11 @@
 #pragma once
 
-#include <redco/comm/collectives.hpp>
-#include <redco/layer/layer.hpp>
 #include <redco/nn/builder.hpp>
 #include <redco/nn/context.hpp>
+#include <redco/comm/collectives.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/layer/layer.hpp>
 
 #include <type_traits>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/layer/residual.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/residual.hpp>
 
 #include <type_traits>
 

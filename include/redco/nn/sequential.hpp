@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/layer/sequential.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/layer/sequential.hpp>
 
 #include <utility>
 

@@ -36,8 +36,12 @@ struct learning_rate {
   constexpr learning_rate(cosine const& s)
       : kind(schedule_kind::cosine), peak(s.peak), floor(s.floor), warmup(s.warmup), total(s.total) {}
   constexpr learning_rate(one_cycle const& s)
-      : kind(schedule_kind::one_cycle), peak(s.peak), start(s.peak / s.div), floor(s.peak / s.div / s.final_div),
-        rise(s.rise), total(s.total) {}
+      : kind(schedule_kind::one_cycle),
+        peak(s.peak),
+        start(s.peak / s.div),
+        floor(s.peak / s.div / s.final_div),
+        rise(s.rise),
+        total(s.total) {}
   template <class Function>
     requires(std::convertible_to<Function, function_type> && !std::convertible_to<Function, double>)
   constexpr learning_rate(Function f) : kind(schedule_kind::function), function(f) {}

@@ -9,10 +9,8 @@ namespace redco {
 /// The names of the state slots that a description keeps: what its slots() returns, or its static range `slots` of
 /// names.
 template <class Description>
-constexpr slot_list state_slots(Description const& description)
-  requires(requires { slot_list(description.slots()); } ||
-           requires { std::string_view(*std::begin(Description::slots)); })
-{
+constexpr slot_list state_slots(Description const& description) requires(
+    requires { slot_list(description.slots()); } || requires { std::string_view(*std::begin(Description::slots)); }) {
   if constexpr (requires { slot_list(description.slots()); }) {
     return description.slots();
   } else {

@@ -2,8 +2,8 @@
 
 #include <redco/random/random_words.hpp>
 
-#include <redco/config.hpp>
 #include <redco/random/detail/words_with.hpp>
+#include <redco/config.hpp>
 
 namespace redco {
 

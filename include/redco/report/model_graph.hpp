@@ -13,13 +13,13 @@ namespace redco {
 /// One step of a forward pass: what it reads, which parameters it has, what it gives.
 struct graph_node {
   enum class kind : std::uint8_t {
-    layer,       ///< has parameters
-    function,    ///< has none
-    attention,   ///< queries, keys and values to attended values
-    add,         ///< a residual connection or the end of parallel branches
-    all_reduce,  ///< a pending sum over the ranks is reduced
-    block,       ///< the input of a repeated block; `copies` says how often it is repeated
-    head,        ///< hidden states to logits and loss
+    layer,           ///< has parameters
+    function,        ///< has none
+    attention,       ///< queries, keys and values to attended values
+    add,             ///< a residual connection or the end of parallel branches
+    all_reduce,      ///< a pending sum over the ranks is reduced
+    block,           ///< the input of a repeated block; `copies` says how often it is repeated
+    head,            ///< hidden states to logits and loss
     all_gather,      ///< split tokens are joined
     reduce_scatter,  ///< a pending sum is reduced, each rank keeping its tokens
   };
@@ -39,8 +39,8 @@ struct graph_node {
 };
 
 constexpr std::string_view name_of(graph_node::kind what) {
-  constexpr std::string_view names[] = {"layer", "function", "attention", "add", "all_reduce", "block", "head",
-                                        "all_gather", "reduce_scatter"};
+  constexpr std::string_view names[] = {"layer", "function", "attention",  "add",           "all_reduce",
+                                        "block", "head",     "all_gather", "reduce_scatter"};
   return names[static_cast<std::size_t>(what)];
 }
 

@@ -2,7 +2,6 @@
 
 #include <redco/report/report_html.hpp>
 
-#include <redco/report/shard_report.hpp>
 #include <redco/report/detail/html_bytes.hpp>
 #include <redco/report/detail/html_graph.hpp>
 #include <redco/report/detail/html_parameters.hpp>
@@ -10,6 +9,7 @@
 #include <redco/report/detail/html_style.hpp>
 #include <redco/report/detail/html_text.hpp>
 #include <redco/report/detail/run_text.hpp>
+#include <redco/report/shard_report.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/config.hpp>
 

@@ -28,10 +28,8 @@ REDCO_INLINE std::string report_markdown(shard_report const& r) {
   if (!r.activations.empty()) text += "\n## Activations by layer\n\n| layer | bytes | |\n|---|---:|---:|\n";
   for (layer_activations const& one : r.activations) {
     std::string const name = "`" + detail::layer_text(one) + "`";
-    if (one.counted)
-      bytes(name, one.bytes);
-    else
-      text += "| " + name + " | | not counted |\n";
+    if (one.counted) bytes(name, one.bytes);
+    else text += "| " + name + " | | not counted |\n";
   }
   operations const& o = r.cost.operations;
   text += "\nMatrix products of one step: " + detail::operations_text(static_cast<double>(o.total())) +

@@ -15,8 +15,7 @@ constexpr std::string_view unit_of() {
       requires(Batch const& b) { b.images; } || requires(Batch const& b) { b.image; } ||
       requires(Batch const& b) { b.pixel_values; })
     return "images";
-  else
-    return "examples";
+  else return "examples";
 }
 
 }  // namespace redco

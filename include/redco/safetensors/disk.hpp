@@ -20,7 +20,8 @@ namespace redco::detail {
 }
 
 /// Calls of `file_ops` that throw instead of returning -1, with paths.
-template <file_ops Ops> class disk {
+template <file_ops Ops>
+class disk {
  public:
   explicit disk(Ops& ops) : ops_(ops) {}
 

@@ -18,7 +18,8 @@ namespace redco {
 /// A new file that is written from front to back, hashed on the way, and on the disk when `finish` returns.
 /// Errors: 74 naming the path, the bytes written and the bytes that were to follow. An unfinished file is closed, not
 /// removed.
-template <file_ops Ops = posix_file_ops> class output_file {
+template <file_ops Ops = posix_file_ops>
+class output_file {
  public:
   output_file(Ops& ops, std::filesystem::path path)
       : ops_(ops), path_(std::move(path)), descriptor_(ops_.create(path_.c_str())) {

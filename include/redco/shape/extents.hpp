@@ -23,7 +23,9 @@ struct extents {
   /// Appends a dimension.
   constexpr void push(std::int64_t extent) { size.at(static_cast<std::size_t>(rank++)) = extent; }
 
-  constexpr std::int64_t operator[](int dim) const { return size[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
+  constexpr std::int64_t operator[](int dim) const {
+    return size[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)];
+  }
   constexpr std::int64_t& operator[](int dim) { return size[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
 
   /// The number of elements, at most `saturated`; 1 for a scalar. Requires extents that are not negative.

@@ -76,9 +76,8 @@ struct recorded_function {
   static at::Tensor apply(Args const&... args) {
     recorded_arguments arguments;
     (arguments.add(args), ...);
-    return recorded_call::record(std::move(arguments), &T::backward, [&](torch::autograd::AutogradContext* ctx) {
-      return T::forward(ctx, args...);
-    });
+    return recorded_call::record(std::move(arguments), &T::backward,
+                                 [&](torch::autograd::AutogradContext* ctx) { return T::forward(ctx, args...); });
   }
 };
 

@@ -12,8 +12,7 @@ namespace redco {
 
 /// What can be trained with: a description with an update rule.
 template <class D>
-concept optimizer = optimizer_description<D> && (updating_optimizer<D> || requires(D const& d, segment& s) {
-                      detail::update_by(d, s, 0.0, std::int64_t{1}, 1.0);
-                    });
+concept optimizer = optimizer_description<D> &&
+    (updating_optimizer<D> || requires(D const& d, segment& s) { detail::update_by(d, s, 0.0, std::int64_t{1}, 1.0); });
 
 }  // namespace redco

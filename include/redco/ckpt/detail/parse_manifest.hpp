@@ -51,8 +51,8 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
   facts.format = top["format"].count();
   if (facts.format == 0 || facts.format > manifest::newest_format) {
     std::string const why = source + " has checkpoint format " + std::to_string(facts.format) + "; redco " +
-                             manifest().redco + " reads formats 1 to " + std::to_string(manifest::newest_format) +
-                             ". Use the redco that wrote it, or a newer one.";
+                            manifest().redco + " reads formats 1 to " + std::to_string(manifest::newest_format) +
+                            ". Use the redco that wrote it, or a newer one.";
     if (facts.format == 0) throw error(exit_code::data, why);
     throw newer_format(exit_code::data, why);
   }

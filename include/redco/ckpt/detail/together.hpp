@@ -42,7 +42,8 @@ struct outcome {
 
 /// Runs `work()`, which returns a text and calls no collective, on every rank, and tells all ranks how it went on each,
 /// so that no one is left waiting and no one goes on alone. Throws only when the group itself fails.
-template <class Work> outcome attempt_together(group& world, Work work) {
+template <class Work>
+outcome attempt_together(group& world, Work work) {
   std::string answer;
   try {
     answer = "+" + work();
@@ -68,7 +69,8 @@ template <class Work> outcome attempt_together(group& world, Work work) {
 }
 
 /// The same, and throws the failure on every rank.
-template <class Work> std::vector<std::string> together(group& world, Work work) {
+template <class Work>
+std::vector<std::string> together(group& world, Work work) {
   outcome result = attempt_together(world, work);
   if (result.failure) throw *result.failure;
   return std::move(result.texts);

@@ -54,8 +54,9 @@ inline tensor_table described(std::span<state_part const> parts) {
 }
 
 /// Writes one file of parts and adds it, and them, to the rank's share of the manifest.
-template <file_ops Ops> void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
-                                         std::vector<state_part const*> const& parts, manifest& share) {
+template <file_ops Ops>
+void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
+                 std::vector<state_part const*> const& parts, manifest& share) {
   std::vector<safetensors_entry> entries;
   std::map<std::string_view, state_part const*> by_name;
   for (state_part const* const part : parts) {

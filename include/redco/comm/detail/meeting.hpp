@@ -56,9 +56,7 @@ class meeting {
   void* data_of(std::size_t rank, std::size_t me) const noexcept {
     return seats_[rank].shown[seats_[me].calls % 2].data;
   }
-  void* out_of(std::size_t rank, std::size_t me) const noexcept {
-    return seats_[rank].shown[seats_[me].calls % 2].out;
-  }
+  void* out_of(std::size_t rank, std::size_t me) const noexcept { return seats_[rank].shown[seats_[me].calls % 2].out; }
   std::byte* copy_of(std::size_t rank, std::size_t me) noexcept {
     return seats_[rank].copies[seats_[me].calls % 2].data();
   }

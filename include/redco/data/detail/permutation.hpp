@@ -15,7 +15,9 @@ class permutation {
  public:
   /// Requires 1 <= size < 2^62.
   constexpr permutation(std::int64_t size, stream key)
-      : size_(static_cast<std::uint64_t>(size)), key_(key), low_((bits(size_ - 1) + 1) / 2),
+      : size_(static_cast<std::uint64_t>(size)),
+        key_(key),
+        low_((bits(size_ - 1) + 1) / 2),
         high_(bits(size_ - 1) - low_) {}
 
   /// The image of `index`. Requires 0 <= index < size.

@@ -28,13 +28,9 @@ inline bool norm_is_vectorised(at::Tensor const& x) {
 }
 
 /// A parameter as the kernels read it: contiguous f32, or undefined.
-inline at::Tensor norm_parameter(at::Tensor const& p) {
-  return p.defined() ? p.to(at::kFloat).contiguous() : p;
-}
+inline at::Tensor norm_parameter(at::Tensor const& p) { return p.defined() ? p.to(at::kFloat).contiguous() : p; }
 
-inline float const* norm_data(at::Tensor const& p) {
-  return p.defined() ? p.const_data_ptr<float>() : nullptr;
-}
+inline float const* norm_data(at::Tensor const& p) { return p.defined() ? p.const_data_ptr<float>() : nullptr; }
 
 /// (x - mean) rstd from ATen's differentiable operators, with the statistics.
 template <bool Centered>

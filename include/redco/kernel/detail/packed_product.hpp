@@ -47,8 +47,8 @@ struct packed_product {
         std::atomic<std::int64_t> next = 0;  // a thread that is slower, for whatever reason, takes fewer
         each(threads, 1, [&](std::int64_t, std::int64_t) {
           for (std::int64_t task = next++; task < tasks; task = next++)
-            multiply(tiles * task / tasks * tile_rows, std::min(m, tiles * (task + 1) / tasks * tile_rows), packed, first,
-                     0, panels);
+            multiply(tiles * task / tasks * tile_rows, std::min(m, tiles * (task + 1) / tasks * tile_rows), packed,
+                     first, 0, panels);
         });
       } else {
         each(panels, 1, [&](std::int64_t begin, std::int64_t end) { multiply(0, m, packed, first, begin, end); });

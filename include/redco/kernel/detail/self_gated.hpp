@@ -19,10 +19,8 @@ struct self_gated_op {
                                          typename lanes<W>::real const&) const {
     typename lanes<W>::real gate, slope;
     Gate::template lanes_of<W>(gate, slope, x);
-    if constexpr (Backward)
-      y0 = g * (gate + x * slope);
-    else
-      y0 = x * gate;
+    if constexpr (Backward) y0 = g * (gate + x * slope);
+    else y0 = x * gate;
   }
 
   void exact(double& y0, double&, double x, double g, double) const {

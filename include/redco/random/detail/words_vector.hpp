@@ -29,22 +29,17 @@ template <int Bytes>
   using pairs = typename counter_register<Bytes>::pairs;
   a = (typename counter_register<Bytes>::words)(((pairs)a & 0xFFFFFFFFu) * ((pairs)b & 0xFFFFFFFFu));
 #else
-  if constexpr (Bytes == 16)
-    __asm__("pmuludq %1, %0" : "+x"(a) : "x"(b));
-  else
-    __asm__("vpmuludq %1, %0, %0" : "+v"(a) : "v"(b));
+  if constexpr (Bytes == 16) __asm__("pmuludq %1, %0" : "+x"(a) : "x"(b));
+  else __asm__("vpmuludq %1, %0, %0" : "+v"(a) : "v"(b));
 #endif
 }
 
 /// Reverses the four words of every lane.
 template <int Bytes>
 [[gnu::always_inline]] inline void reverse_lanes(typename counter_register<Bytes>::words& a) {
-  if constexpr (Bytes == 64)
-    a = __builtin_shufflevector(a, a, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
-  else if constexpr (Bytes == 32)
-    a = __builtin_shufflevector(a, a, 3, 2, 1, 0, 7, 6, 5, 4);
-  else
-    a = __builtin_shufflevector(a, a, 3, 2, 1, 0);
+  if constexpr (Bytes == 64) a = __builtin_shufflevector(a, a, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
+  else if constexpr (Bytes == 32) a = __builtin_shufflevector(a, a, 3, 2, 1, 0, 7, 6, 5, 4);
+  else a = __builtin_shufflevector(a, a, 3, 2, 1, 0);
 }
 
 /// One round of one register in four instructions: the multiplication of words 0 and 2 gives {lo0, hi0, lo1, hi1};

@@ -39,17 +39,15 @@ inline std::string draw_node(shard_report const& r, graph_node const& n, graph_b
   std::string text = "<rect x=\"" + coordinate(box.left) + "\" y=\"" + coordinate(box.top) + "\" width=\"" +
                      coordinate(box.width) + "\" height=\"" + coordinate(box.height) + "\" rx=\"5\" class=\"" +
                      (is_collective(n.what) ? "pill"
-                      : is_cut(r, n)                         ? "cut"
-                                                             : "whole") +
+                      : is_cut(r, n)        ? "cut"
+                                            : "whole") +
                      "\"/>\n";
   double y = box.top + 15;
   for (graph_line const& line : lines_of(r, n)) {
     double x = box.left + 10;
     if (line.parameter != nullptr) text += cut_icon(x, y - 10, *line.parameter) + "\n", x += 18;
-    if (line.centred)
-      text += svg_text(middle, y, line.text, line.style + " mid") + "\n";
-    else
-      text += svg_text(x, y, line.text, line.style) + "\n";
+    if (line.centred) text += svg_text(middle, y, line.text, line.style + " mid") + "\n";
+    else text += svg_text(x, y, line.text, line.style) + "\n";
     y += graph_box::line_height;
   }
   return text;

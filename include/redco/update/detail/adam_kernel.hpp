@@ -66,8 +66,7 @@ template <class Grad>
     __m256 const p = load_wide(a.param + i), old = load_wide(a.mean + i);
     __m256 const g = _mm256_fmadd_ps(penalty, p, _mm256_mul_ps(load_wide(a.grad + i), scale));
     __m256 const m = _mm256_fmadd_ps(mean_part, _mm256_sub_ps(g, old), old);
-    __m256 const v =
-        _mm256_fmadd_ps(_mm256_mul_ps(square_part, g), g, _mm256_mul_ps(beta2, load_wide(a.square + i)));
+    __m256 const v = _mm256_fmadd_ps(_mm256_mul_ps(square_part, g), g, _mm256_mul_ps(beta2, load_wide(a.square + i)));
     _mm256_storeu_ps(a.mean + i, m);
     _mm256_storeu_ps(a.square + i, v);
     __m256 largest = v;

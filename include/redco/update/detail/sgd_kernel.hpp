@@ -51,8 +51,8 @@ template <class T, class Grad>
 template <class Grad>
 [[gnu::target("avx2,fma")]] inline std::int64_t sgd_wide(sgd_arrays<float, Grad> const& a, std::int64_t begin,
                                                          std::int64_t end, sgd_numbers<float> const& c) {
-  __m256 const scale = _mm256_set1_ps(c.scale), penalty = _mm256_set1_ps(c.penalty),
-               keep = _mm256_set1_ps(c.keep), grad_part = _mm256_set1_ps(c.grad_part), ahead = _mm256_set1_ps(c.ahead),
+  __m256 const scale = _mm256_set1_ps(c.scale), penalty = _mm256_set1_ps(c.penalty), keep = _mm256_set1_ps(c.keep),
+               grad_part = _mm256_set1_ps(c.grad_part), ahead = _mm256_set1_ps(c.ahead),
                minus_rate = _mm256_set1_ps(c.minus_rate);
   std::int64_t i = begin;
   for (; i + 8 <= end; i += 8) {

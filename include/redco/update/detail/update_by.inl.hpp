@@ -31,11 +31,10 @@ void update_adam(Description const& d, adam_decay decay, segment& s, double lr, 
   run_kernel(s, [&]<class T, class Grad>(T* param, Grad const* grad, c10::BFloat16* copy) {
     auto const slot = [&](std::size_t i) { return i < s.slots.size() ? s.slots[i].mutable_data_ptr<T>() : nullptr; };
     adam_arrays<T, Grad> const arrays{param, grad, slot(0), slot(1), slot(2), copy};
-    adam_numbers<T> const numbers{T(grad_scale),  T(decay.penalty),  T(decay.keep), T(1 - d.beta1), T(d.beta2),
-                                  T(1 - d.beta2), T(root_factor), T(d.eps),      T(-rate)};
-    parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
-      adam_kernel(arrays, begin, end, numbers, have_wide());
-    });
+    adam_numbers<T> const numbers{T(grad_scale),  T(decay.penalty), T(decay.keep), T(1 - d.beta1), T(d.beta2),
+                                  T(1 - d.beta2), T(root_factor),   T(d.eps),      T(-rate)};
+    parallel(s.param.numel(), update_grain,
+             [&](std::int64_t begin, std::int64_t end) { adam_kernel(arrays, begin, end, numbers, have_wide()); });
   });
 }
 
@@ -54,11 +53,11 @@ REDCO_INLINE void update_by(sgd const& d, segment& s, double lr, std::int64_t st
   bool const first = step == 1;  // the buffer starts as the gradient itself
   run_kernel(s, [&]<class T, class Grad>(T* param, Grad const* grad, c10::BFloat16* copy) {
     sgd_arrays<T, Grad> const arrays{param, grad, s.slots.empty() ? nullptr : s.slots[0].mutable_data_ptr<T>(), copy};
-    sgd_numbers<T> const numbers{T(grad_scale),  T(decay), T(first ? 0 : d.momentum), T(first ? 1 : 1 - d.dampening),
-                                 T(-lr), T(d.momentum), d.nesterov};
-    parallel(s.param.numel(), update_grain, [&](std::int64_t begin, std::int64_t end) {
-      sgd_kernel(arrays, begin, end, numbers, have_wide());
-    });
+    sgd_numbers<T> const numbers{
+        T(grad_scale), T(decay),  T(first ? 0 : d.momentum), T(first ? 1 : 1 - d.dampening), T(-lr),
+        T(d.momentum), d.nesterov};
+    parallel(s.param.numel(), update_grain,
+             [&](std::int64_t begin, std::int64_t end) { sgd_kernel(arrays, begin, end, numbers, have_wide()); });
   });
 }
 
