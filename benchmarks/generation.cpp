@@ -53,12 +53,12 @@ void run(generation_options const& o) {
   step_watch watch(o.paced, std::cout);
   watch.begin();
   redco::run_ranks(o.mesh, {.threads = std::max(1, o.threads / o.mesh.ranks())}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, o.mesh)), rank.mp_index(),
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, o.mesh)), rank.tp_index(),
                                        redco::dtype::f32, 42);
     redco::pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     redco::bound_network<redco::gpt2> const net(
-        std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.mp_index(), o.mesh.mp), in);
+        std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.tp_index(), o.mesh.tp), in);
     std::int64_t const rows = o.batch / o.mesh.dp;
     at::Tensor const ids = (at::arange(o.batch * o.prompt, at::kLong) * 7919 + 13)
                                .remainder(model.config.vocab)

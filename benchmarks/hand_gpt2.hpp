@@ -44,9 +44,9 @@ class hand_gpt2 {
   double step(at::Tensor const& ids, at::Tensor const& labels, std::int64_t number, redco::adamw const& optimizer) {
     gradients_.zero_();
     auto const loss =
-        redco::kernel::cross_entropy(redco::enter(hidden(ids), rank_.mp).local().flatten(0, -2),
-                                     {tokens_, {}, config_.vocab, rank_.mp_index() * tokens_.size(0)}, labels.flatten(),
-                                     rank_.mp, {.chunk_rows = redco::loss_chunk_rows(config_.vocab)});
+        redco::kernel::cross_entropy(redco::enter(hidden(ids), rank_.tp).local().flatten(0, -2),
+                                     {tokens_, {}, config_.vocab, rank_.tp_index() * tokens_.size(0)}, labels.flatten(),
+                                     rank_.tp, {.chunk_rows = redco::loss_chunk_rows(config_.vocab)});
     loss.sum.backward();
     at::Tensor const totals = at::empty({2}, at::kDouble);
     totals[0] = loss.sum.detach();
@@ -67,7 +67,7 @@ class hand_gpt2 {
   };
 
   void lay_out(redco::dtype compute) {
-    std::int64_t const width = config_.width, shards = rank_.mesh.mp;
+    std::int64_t const width = config_.width, shards = rank_.mesh.tp;
     struct place {
       at::Tensor* leaf;
       std::vector<std::int64_t> sizes;
@@ -116,23 +116,23 @@ class hand_gpt2 {
 
   /// x + a row-parallel layer of `input`.
   at::Tensor with_branch(at::Tensor const& x, at::Tensor const& input, affine const& a) const {
-    if (rank_.mp.size() == 1) return x + at::linear(input, a.weight, a.bias);
+    if (rank_.tp.size() == 1) return x + at::linear(input, a.weight, a.bias);
     redco::tensor<redco::partial> const product(at::linear(input, a.weight), {a.bias});
-    return x + redco::reduce(product, rank_.mp).local();
+    return x + redco::reduce(product, rank_.tp).local();
   }
 
   at::Tensor normed(at::Tensor const& x, affine const& a) const {
     return redco::kernel::layer_norm(x, a.weight, a.bias, 1e-5);
   }
 
-  at::Tensor entered(at::Tensor const& x) const { return redco::enter(x, rank_.mp).local(); }
+  at::Tensor entered(at::Tensor const& x) const { return redco::enter(x, rank_.tp).local(); }
 
   at::Tensor hidden(at::Tensor const& ids) const {
-    at::Tensor const rows = redco::kernel::lookup(tokens_, ids, rank_.mp_index() * tokens_.size(0), config_.vocab);
+    at::Tensor const rows = redco::kernel::lookup(tokens_, ids, rank_.tp_index() * tokens_.size(0), config_.vocab);
     redco::tensor<redco::partial> const embedded(rows, {positions_.narrow(0, 0, ids.size(1))});
-    at::Tensor x = redco::reduce(embedded, rank_.mp).local();
+    at::Tensor x = redco::reduce(embedded, rank_.tp).local();
     redco::kernel::attention_options attention;
-    attention.heads = attention.kv_heads = config_.heads / rank_.mp.size();
+    attention.heads = attention.kv_heads = config_.heads / rank_.tp.size();
     attention.causal = true;
     for (block const& b : blocks_) {
       at::Tensor const qkv = at::linear(entered(normed(x, b.norm_1)), b.qkv.weight, b.qkv.bias);

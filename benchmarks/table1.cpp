@@ -74,7 +74,7 @@ bool row(char const* name, Model const& model, server const& on, std::int64_t se
     break;
   }
   std::printf("| %s | %s (%d x %lldG) | %lld | %dx%d | %s | %s | %s | %s |\n", name, on.name, on.devices,
-              static_cast<long long>(on.gigabytes), static_cast<long long>(sequence), run.mesh.dp, run.mesh.mp,
+              static_cast<long long>(on.gigabytes), static_cast<long long>(sequence), run.mesh.dp, run.mesh.tp,
               gigabytes(held.persistent()).c_str(), gigabytes(held.peak()).c_str(), verdict.c_str(), ran.c_str());
   return fits;
 }

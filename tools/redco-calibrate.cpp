@@ -109,7 +109,7 @@ std::function<void()> step_of(sample const& s, redco::rank_context& rank) {
     redco::training_step<redco::gpt2, redco::adamw, false> one(*state, optimizer, rank);
     for (std::int64_t i = 0; i < s.run.micro_batches; ++i) {
       redco::pass in;
-      in.mp = &rank.mp;
+      in.tp = &rank.tp;
       in.training = true;
       in.examples = s.run.load.batch;
       redco::bound_network<redco::gpt2> const net(state->net, in);
@@ -138,7 +138,7 @@ constexpr std::int64_t payload = 1 << 20, reductions = 8;
 
 std::function<void()> reductions_of(redco::rank_context& rank) {
   return [&rank, x = at::zeros({payload / 4})] {
-    for (std::int64_t i = 0; i < reductions; ++i) rank.mp.all_reduce(x);
+    for (std::int64_t i = 0; i < reductions; ++i) rank.tp.all_reduce(x);
   };
 }
 
@@ -237,8 +237,8 @@ class calibration {
     m.update_bytes_per_second =
         static_cast<double>(kept.parameters + kept.gradients + kept.optimizer) / median(update_.seconds);
     for (task const& one : reductions_) {
-      double const wire = static_cast<double>(reductions * redco::all_reduce_ring_bytes(payload, one.mesh.mp));
-      m.groups.push_back({one.mesh.mp, one.mesh.ranks(), 0, wire / median(one.seconds)});
+      double const wire = static_cast<double>(reductions * redco::all_reduce_ring_bytes(payload, one.mesh.tp));
+      m.groups.push_back({one.mesh.tp, one.mesh.ranks(), 0, wire / median(one.seconds)});
     }
     for (product_task const& one : products_) m.compute.push_back(speed_of(one, m));
     for (redco::group_speed& group : m.groups) group.seconds_per_call = seconds_per_call(group, m);
@@ -284,7 +284,7 @@ class calibration {
     std::vector<double> all;
     for (step_task const& one : steps_) {
       redco::setup const& run = one.what.run;
-      if (run.mesh.mp != group.group || run.mesh.ranks() != group.ranks) continue;
+      if (run.mesh.tp != group.group || run.mesh.ranks() != group.ranks) continue;
       redco::cost const cost = cost_of(one.what);
       double const rest = median(one.timing.seconds) - redco::step_time_of(cost, run, m).total();
       all.push_back(rest / static_cast<double>(cost.messages.calls()));

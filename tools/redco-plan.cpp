@@ -151,7 +151,7 @@ redco::mesh mesh_of(plan_options const& o) {
   int const ranks = o.ranks.value_or(o.n_model_shards);
   check_count("--ranks", ranks);
   redco::mesh const m = o.mesh ? *o.mesh : redco::options::mesh_of(ranks, o.n_model_shards);
-  if (std::int64_t{m.dp} * m.mp > most_ranks)
+  if (std::int64_t{m.dp} * m.tp > most_ranks)
     refuse("mesh " + redco::options::to_text(m) + " has more than a million ranks; choose a smaller one");
   return m;
 }

@@ -123,9 +123,9 @@
 #include <redco/log/tfrecord.hpp>
 
 #include <redco/fact/activation_fact.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
-#include <redco/fact/settle.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <redco/layer/activation.hpp>

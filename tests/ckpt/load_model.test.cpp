@@ -78,7 +78,7 @@ TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
     for (auto const& entry : std::filesystem::directory_iterator(folder.path))
       bytes += entry.path().extension() == ".safetensors" ? entry.file_size() : 0;
     for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 4}, {3, 4}, {2, 6}}) {
-      INFO("mesh " << mesh.dp << "x" << mesh.mp);
+      INFO("mesh " << mesh.dp << "x" << mesh.tp);
       redco::shared_weights const weights(folder.path);
       std::atomic<int> wrong = 0;
       redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
@@ -101,16 +101,16 @@ TEST_CASE("a warm start reads every byte once, too") {
         {"b", {5}, at::full({5}, 3), redco::whole({5}), rank == 0}};
   };
   redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
-    redco::save_model(folder.path, same, state(rank.mp.rank()), rank.world, {.type = redco::dtype::f64});
+    redco::save_model(folder.path, same, state(rank.tp.rank()), rank.world, {.type = redco::dtype::f64});
   });
   auto const weights = redco::open_weights(folder / "model.safetensors");
   std::atomic<int> right = 0;
   redco::run_ranks({2, 2}, {}, [&](redco::rank_context& rank) {
-    auto const parts = state(rank.mp.rank());
+    auto const parts = state(rank.tp.rank());
     for (auto const& part : parts) part.local.fill_(9);
     redco::load_parameters(weights, parts, rank);
-    at::Tensor const want = at::full({6, 4}, rank.mp.rank());
-    if (rank.mp.rank() == 1) want.narrow(1, 3, 1).zero_();
+    at::Tensor const want = at::full({6, 4}, rank.tp.rank());
+    if (rank.tp.rank() == 1) want.narrow(1, 3, 1).zero_();
     right += parts[0].local.equal(want) && parts[1].local.equal(at::full({5}, 3));
   });
   CHECK(right == 4);

@@ -18,7 +18,7 @@ redco::manifest rich_manifest() {
   facts.step = 1200;
   facts.epoch = 2;
   facts.epoch_position = 200;
-  facts.mesh = {.dp = 3, .mp = 2};
+  facts.mesh = {.dp = 3, .tp = 2};
   facts.rng = {std::numeric_limits<std::uint64_t>::max(), 1200};
   facts.data = {43, 5000};
   facts.best = {{"min_loss", {2.1300000000000003e-20, 1000}}, {"max \"f1\" \\", {-7.0, 800}}};

@@ -79,9 +79,9 @@ TEST_CASE("a checkpoint of any mesh loads on any other, bit for bit") {
     REQUIRE(found);
     CHECK(found->facts.mesh == from);
     CHECK(found->facts.tensors.at("wte.weight").shape == std::vector<std::int64_t>{7, 5});
-    CHECK(found->facts.tensors.at("h.0.few").parts.size() == static_cast<std::size_t>(std::min(from.mp, 2)));
+    CHECK(found->facts.tensors.at("h.0.few").parts.size() == static_cast<std::size_t>(std::min(from.tp, 2)));
     for (auto const& to : meshes) {
-      INFO("from " << from.dp << "x" << from.mp << " to " << to.dp << "x" << to.mp);
+      INFO("from " << from.dp << "x" << from.tp << " to " << to.dp << "x" << to.tp);
       CHECK(wrong_on(to, *found) == 0);
     }
   }

@@ -97,8 +97,8 @@ TEST_CASE("a model is saved under the names and in the layouts of its files, the
   std::string const bytes = ckpt_test::get(path);
   CHECK(ckpt_test::has(bytes.substr(0, 64), R"({"__metadata__":{"format":"pt"},)"));
   for (redco::mesh const mesh : {redco::mesh{2, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 4}, {1, 6}}) {
-    INFO("mesh " << mesh.dp << "x" << mesh.mp);
-    auto const other = folder / ("mesh" + std::to_string(mesh.dp) + "x" + std::to_string(mesh.mp));
+    INFO("mesh " << mesh.dp << "x" << mesh.tp);
+    auto const other = folder / ("mesh" + std::to_string(mesh.dp) + "x" + std::to_string(mesh.tp));
     save_on(mesh, other);
     CHECK(ckpt_test::get(other / "model.safetensors") == bytes);
     CHECK(wrong_on(mesh, folder / "one") == 0);

@@ -13,7 +13,7 @@
 
 namespace ckpt_test {
 
-/// A tensor of a made-up model: split over mp along `split`, or replicated with -1.
+/// A tensor of a made-up model: split over tp along `split`, or replicated with -1.
 struct tensor_spec {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -50,14 +50,14 @@ inline std::vector<redco::state_part> sharded_state(redco::mesh const& mesh, int
   std::vector<redco::state_part> parts;
   for (tensor_spec const& spec : specs()) {
     redco::state_part part{.name = spec.name, .shape = spec.shape, .local = {}, .place = redco::whole(spec.shape)};
-    part.owner = mesh.dp_index(rank) == 0 && (spec.split >= 0 || mesh.mp_index(rank) == 0);
+    part.owner = mesh.dp_index(rank) == 0 && (spec.split >= 0 || mesh.tp_index(rank) == 0);
     std::vector<std::int64_t> local = spec.shape;
     if (spec.split >= 0) {
       auto const d = static_cast<std::size_t>(spec.split);
       std::int64_t const size = spec.shape[d];
-      std::int64_t const each = (size + mesh.mp - 1) / mesh.mp;
+      std::int64_t const each = (size + mesh.tp - 1) / mesh.tp;
       local[d] = each;
-      part.place.offset[d] = std::min(size, each * mesh.mp_index(rank));
+      part.place.offset[d] = std::min(size, each * mesh.tp_index(rank));
       part.place.shape[d] = std::min(size, part.place.offset[d] + each) - part.place.offset[d];
     }
     part.local = at::full(local, 77, at::TensorOptions(spec.type));

@@ -15,7 +15,7 @@
 
 namespace ckpt_test {
 
-/// A parameter of a made-up model: split over mp along `split` in `units`, or replicated with -1. Fewer units than ranks are
+/// A parameter of a made-up model: split over tp along `split` in `units`, or replicated with -1. Fewer units than ranks are
 /// shared by neighbours; units that do not divide leave padding.
 struct toy_parameter {
   std::string name;
@@ -63,16 +63,16 @@ inline std::vector<redco::state_part> toy_state(redco::mesh const& mesh, int ran
   for (toy_parameter const& p : toy_parameters()) {
     redco::state_part part{.name = p.name, .shape = p.shape, .local = {}, .place = redco::whole(p.shape)};
     std::vector<std::int64_t> local = p.shape;
-    std::int64_t sharers = mesh.mp;
-    if (p.split >= 0 && mesh.mp > 1) {
+    std::int64_t sharers = mesh.tp;
+    if (p.split >= 0 && mesh.tp > 1) {
       auto const d = static_cast<std::size_t>(p.split);
-      sharers = std::max<std::int64_t>(1, mesh.mp / p.units);
-      std::int64_t const each = (p.units + mesh.mp - 1) / mesh.mp * (p.shape[d] / p.units);
+      sharers = std::max<std::int64_t>(1, mesh.tp / p.units);
+      std::int64_t const each = (p.units + mesh.tp - 1) / mesh.tp * (p.shape[d] / p.units);
       local[d] = each;
-      part.place.offset[d] = std::min(p.shape[d], each * (mesh.mp_index(rank) / sharers));
+      part.place.offset[d] = std::min(p.shape[d], each * (mesh.tp_index(rank) / sharers));
       part.place.shape[d] = std::min(p.shape[d], part.place.offset[d] + each) - part.place.offset[d];
     }
-    part.owner = mesh.dp_index(rank) == 0 && mesh.mp_index(rank) % sharers == 0;
+    part.owner = mesh.dp_index(rank) == 0 && mesh.tp_index(rank) % sharers == 0;
     part.local = at::full(local, 77, at::TensorOptions(type));
     if (filled) {
       at::Tensor values = toy_values(p);

@@ -162,7 +162,7 @@ TEST_CASE("no node is made without a gradient to follow, and a group of one is t
     for (conversion const& map : conversions) {
       must(!map.apply(plain, me.world).grad_fn(), std::string(map.name) + " of a constant");
       must(map.apply(x, me.world).grad_fn() != nullptr, std::string(map.name) + " of a variable");
-      must(map.apply(x, me.mp).is_same(x), std::string(map.name) + " in a group of one");
+      must(map.apply(x, me.tp).is_same(x), std::string(map.name) + " in a group of one");
     }
   });
 }

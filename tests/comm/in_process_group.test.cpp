@@ -158,7 +158,7 @@ TEST_CASE("no rank leaves a barrier before all have come") {
 TEST_CASE("results are the same bits whoever comes first, also of calls in flight in several groups") {
   at::Tensor const right = expected({3'001}, at::kFloat, 4, redco::reduce_op::sum);
   at::Tensor const small = expected({19}, at::kBFloat16, 4, redco::reduce_op::sum);
-  redco::run_ranks({.dp = 2, .mp = 2}, {}, [&](redco::rank_context& me) {
+  redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& me) {
     std::mt19937 dice(static_cast<unsigned>(me.rank));
     for (int round = 0; round < 60; ++round) {
       std::this_thread::sleep_for(std::chrono::microseconds(dice() % 300));
@@ -167,8 +167,8 @@ TEST_CASE("results are the same bits whoever comes first, also of calls in fligh
       me.world.all_reduce(y);
       must(at::equal(x, right) && at::equal(y, small), "round " + std::to_string(round));
       at::Tensor const place = at::full({3}, me.rank, at::kLong);
-      must(me.mp.all_reduced(place)[0].item<std::int64_t>() == 4 * me.dp_index() + 1, "the shards of a replica");
-      must(me.dp.all_reduced(place)[1].item<std::int64_t>() == 2 * me.mp_index() + 2, "the replicas of a shard");
+      must(me.tp.all_reduced(place)[0].item<std::int64_t>() == 4 * me.dp_index() + 1, "the shards of a replica");
+      must(me.dp.all_reduced(place)[1].item<std::int64_t>() == 2 * me.tp_index() + 2, "the replicas of a shard");
     }
   });
 }

@@ -23,7 +23,7 @@ template <class F>
 void on_ranks(int n, F&& f, int deadline_ms = 20'000) {
   redco::rank_options options;
   options.first_deadline = options.deadline = std::chrono::milliseconds(deadline_ms);
-  redco::run_ranks({.dp = n, .mp = 1}, options, std::forward<F>(f));
+  redco::run_ranks({.dp = n, .tp = 1}, options, std::forward<F>(f));
 }
 
 /// The failure with which `f` ends on `n` ranks.

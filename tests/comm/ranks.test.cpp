@@ -28,15 +28,15 @@ using redco::rank_context;
 TEST_CASE("each rank knows its place, has its groups and its own settings") {
   int const threads_before = at::get_num_threads();
   std::atomic<int> seen{0};
-  redco::run_ranks({.dp = 2, .mp = 3}, {.threads = 1}, [&](rank_context& me) {
+  redco::run_ranks({.dp = 2, .tp = 3}, {.threads = 1}, [&](rank_context& me) {
     must(me.world.rank() == me.rank && me.world.size() == 6 && me.world.name() == "world", "world");
     must(me.dp.rank() == me.rank / 3 && me.dp.size() == 2 && me.dp.name() == "dp", "dp");
-    must(me.mp.rank() == me.rank % 3 && me.mp.size() == 3 && me.mp.name() == "mp", "mp");
+    must(me.tp.rank() == me.rank % 3 && me.tp.size() == 3 && me.tp.name() == "tp", "tp");
     must(at::get_num_threads() == 1, "its number of threads");
     must(!c10::AutogradState::get_tls_state().get_multithreading_enabled(), "backward stays on this thread");
     must(me.world.deadline() == std::chrono::seconds(300), "the deadline of the first step");
     me.first_step_done();
-    must(me.mp.deadline() == std::chrono::seconds(120), "the deadline of later steps");
+    must(me.tp.deadline() == std::chrono::seconds(120), "the deadline of later steps");
     seen.fetch_add(1 << (4 * me.rank));
   });
   CHECK(seen.load() == 0x111111);
@@ -66,7 +66,7 @@ TEST_CASE("each rank's memory is counted on its own, with the threads that work 
 
 TEST_CASE("a mesh without ranks is a usage error") {
   try {
-    redco::run_ranks({.dp = 0, .mp = 2}, {}, [](rank_context&) {});
+    redco::run_ranks({.dp = 0, .tp = 2}, {}, [](rank_context&) {});
     FAIL("no error");
   } catch (redco::error const& failure) {
     CHECK(failure.code() == exit_code::usage);
@@ -209,7 +209,7 @@ TEST_CASE("a rank that never ends does not keep the process alive") {
     redco::rank_options options;
     options.first_deadline = options.grace = std::chrono::milliseconds(100);
     try {
-      redco::run_ranks({.dp = 2, .mp = 1}, options, [](rank_context& me) {
+      redco::run_ranks({.dp = 2, .tp = 1}, options, [](rank_context& me) {
         if (me.rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
         me.world.barrier();
       });

@@ -21,7 +21,7 @@ bool tokenizes() { return true; }
 #endif
 
 struct my_options {
-  redco::deployer_options deployer = {.mesh = redco::mesh{.dp = 1, .mp = 2}, .resume = "none"};
+  redco::deployer_options deployer = {.mesh = redco::mesh{.dp = 1, .tp = 2}, .resume = "none"};
   static constexpr auto fields() { return redco::fields(redco::field<"deployer">(&my_options::deployer)); }
 };
 

@@ -33,7 +33,7 @@ TEST_CASE("every plan is legal, fits, and computes the same global batch") {
   auto const legal = redco::legal_widths(redco::facts_of(model).parameters);
   for (redco::found_plan const& p : found.plans) {
     CHECK(p.run.mesh.ranks() == 6);
-    CHECK(std::count(legal.begin(), legal.end(), p.run.mesh.mp) == 1);
+    CHECK(std::count(legal.begin(), legal.end(), p.run.mesh.tp) == 1);
     CHECK(p.run.mesh.dp * p.run.micro_batches * p.run.load.batch == 24);
     CHECK(p.run.load.sequence == 256);
     CHECK(p.peak == redco::cost_of(model, redco::adamw{}, p.run).memory.peak());
@@ -59,7 +59,7 @@ TEST_CASE("split tokens are tried on every mesh that has more than one shard") {
     redco::found_plan const& p = both.plans[i];
     if (i > 0) CHECK(both.plans[i - 1].time.total() <= p.time.total());
     if (!p.sequence_parallel) continue;
-    CHECK(p.run.mesh.mp == 2);
+    CHECK(p.run.mesh.tp == 2);
     CHECK(p.peak == redco::cost_of(split, redco::adamw{}, p.run).memory.peak());
   }
   CHECK(both.smallest.sequence_parallel);

@@ -26,7 +26,7 @@ void with_reader(std::function<void(reader_net const&)> const& f) {
                                        1);
     sharded::fill(store, 0);
     redco::pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     f(reader_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, 1), in));
   });
 }

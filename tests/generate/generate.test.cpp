@@ -21,7 +21,7 @@ void with_speaker(std::function<void(speaker_net const&)> const& f) {
                                        1);
     sharded::fill(store, 0);
     redco::pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     in.seed = 9;
     f(speaker_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, 1), in));
   });

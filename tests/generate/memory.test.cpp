@@ -42,11 +42,11 @@ struct step_bytes {
 template <class M, class F>
 void on_rank(M const& model, redco::mesh const& shape, F const& f) {
   redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, shape)), rank.mp_index(),
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, shape)), rank.tp_index(),
                                        redco::dtype::f32, 1);
     redco::pass in;
-    in.mp = &rank.mp;
-    f(redco::bound_network<M>(std::make_shared<redco::network<M> const>(model, store, rank.mp_index(), shape.mp), in),
+    in.tp = &rank.tp;
+    f(redco::bound_network<M>(std::make_shared<redco::network<M> const>(model, store, rank.tp_index(), shape.tp), in),
       *rank.memory);
   });
 }
@@ -66,7 +66,7 @@ void check_steps(Net const& net, at::Tensor const& prompts, redco::memory_counte
     return true;
   };
   redco::generate(net, prompts, o);
-  if (net.pass().mp->rank() == 0) bytes.check();
+  if (net.pass().tp->rank() == 0) bytes.check();
 }
 
 /// Beam search, step by step.

@@ -28,15 +28,15 @@ void on_mesh(redco::mesh const& shape,
              std::function<void(narrator_net const&, redco::rank_context&, at::Tensor const&)> const& f) {
   redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
     redco::gpt2 const model{{.vocab = 13, .context = 12, .width = 8, .heads = 2, .layers = 2}};
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, shape)), rank.mp_index(),
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, shape)), rank.tp_index(),
                                        redco::dtype::f64, 1);
-    sharded::fill(store, rank.mp_index());
+    sharded::fill(store, rank.tp_index());
     std::int64_t const rows = 4 / shape.dp;
     redco::pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     in.seed = 9;
     in.first_example = rank.dp_index() * rows, in.examples = rows;
-    narrator_net const net(std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.mp_index(), shape.mp),
+    narrator_net const net(std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.tp_index(), shape.tp),
                            in);
     f(net, rank, openings().narrow(0, rank.dp_index() * rows, rows));
   });
@@ -179,7 +179,7 @@ TEST_CASE("the callback sees each step's ids once, on the first rank of each gro
       std::int64_t const rows = prompts.size(0), first = rank.dp_index() * rows;
       sharded::must(ids.size(1) <= 7, "it ends where the callback says");
       sharded::must(ids.equal(stopped.narrow(0, first, rows).slice(1, 0, ids.size(1))), "with the same ids");
-      if (rank.mp_index() > 0) {
+      if (rank.tp_index() > 0) {
         sharded::must(steps.empty(), "the first rank only");
         return;
       }

@@ -64,10 +64,10 @@ void entropy_compare(int ranks, std::int64_t vocabulary, bool with_bias, at::Sca
   std::mutex mutex;
   double worst = 0;
   std::vector<at::Tensor> hidden_parts(static_cast<std::size_t>(ranks)), sums(static_cast<std::size_t>(ranks));
-  redco::run_ranks({.dp = 1, .mp = ranks}, {}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
     auto const head = entropy_shard(weight, bias, rank.rank, ranks);
     auto const x = hidden.detach().clone().requires_grad_();
-    auto const [sum, count] = cross_entropy(x, head, labels, rank.mp, {.chunk_rows = 5});
+    auto const [sum, count] = cross_entropy(x, head, labels, rank.tp, {.chunk_rows = 5});
     (sum * 0.37).backward();
     std::lock_guard const lock(mutex);
     auto const see = [&](double difference) { worst = std::max(worst, difference); };
@@ -115,13 +115,13 @@ TEST_CASE("a rank whose columns are all padding takes part in cross entropy") {
 }
 
 TEST_CASE("cross entropy stays finite for large logits and is unchanged by the size of chunks") {
-  redco::run_ranks({.dp = 1, .mp = 1}, {}, [](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
     auto const hidden = entropy_random({9, 4}, at::kDouble, 4), weight = entropy_random({7, 4}, at::kDouble, 5) * 500;
     auto const labels = at::arange(9).remainder(7);
     auto const dense = at::cross_entropy_loss(at::linear(hidden, weight), labels, {}, at::Reduction::Sum);
     for (std::int64_t const chunk : {1, 4, 9, 1000}) {
       auto const own =
-          cross_entropy(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.mp, {.chunk_rows = chunk});
+          cross_entropy(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.tp, {.chunk_rows = chunk});
       if (entropy_difference(own.sum, dense) > 1e-9 || !std::isfinite(own.sum.item<double>()))
         throw std::runtime_error("chunk");
     }
@@ -129,22 +129,22 @@ TEST_CASE("cross entropy stays finite for large logits and is unchanged by the s
 }
 
 TEST_CASE("without gradients cross entropy saves nothing and all labels may be ignored") {
-  redco::run_ranks({.dp = 1, .mp = 2}, {}, [](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 1, .tp = 2}, {}, [](redco::rank_context& rank) {
     vocabulary_shard const head{
         .weight = entropy_random({6, 4}, at::kFloat, 6), .vocabulary = 11, .first = 6 * rank.rank};
     auto const own =
-        cross_entropy(entropy_random({3, 4}, at::kFloat, 7), head, at::full({3}, -100, at::kLong), rank.mp);
+        cross_entropy(entropy_random({3, 4}, at::kFloat, 7), head, at::full({3}, -100, at::kLong), rank.tp);
     if (own.count != 0 || own.sum.item<double>() != 0 || own.sum.grad_fn())
       throw std::runtime_error("something was saved");
   });
 }
 
 TEST_CASE("a label outside the vocabulary is a data error that names it") {
-  redco::run_ranks({.dp = 1, .mp = 1}, {}, [](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 1, .tp = 1}, {}, [](redco::rank_context& rank) {
     vocabulary_shard const head{.weight = at::zeros({12, 4}), .vocabulary = 11};
     auto const message = [&](std::int64_t label) -> std::string {
       try {
-        cross_entropy(at::zeros({2, 4}), head, at::tensor({std::int64_t{3}, label}), rank.mp);
+        cross_entropy(at::zeros({2, 4}), head, at::tensor({std::int64_t{3}, label}), rank.tp);
       } catch (redco::error const& e) {
         return e.code() == redco::exit_code::data ? e.what() : "wrong code";
       }
@@ -160,14 +160,14 @@ TEST_CASE("a label outside the vocabulary is a data error that names it") {
 TEST_CASE("derivatives of cross entropy of first and second order are central differences") {
   std::vector<double> worst(6);
   for (int const ranks : {1, 2, 3}) {
-    redco::run_ranks({.dp = 1, .mp = ranks}, {}, [&](redco::rank_context& rank) {
+    redco::run_ranks({.dp = 1, .tp = ranks}, {}, [&](redco::rank_context& rank) {
       auto const shard =
           entropy_shard(entropy_random({5, 3}, at::kDouble, 8), entropy_random({5}, at::kDouble, 9), rank.rank, ranks);
       auto const labels = at::tensor({4, -100, 0, 2}).to(at::kLong);
       // The whole function, as a model uses it: hidden enters, so its gradient is whole on each rank.
       auto const f = [&](std::vector<at::Tensor> const& x) {
-        auto const h = redco::enter(redco::tensor<redco::replicated>(x[0]), rank.mp).local();
-        return cross_entropy(h, {x[1], x[2], 5, shard.first}, labels, rank.mp, {.chunk_rows = 3}).sum.square();
+        auto const h = redco::enter(redco::tensor<redco::replicated>(x[0]), rank.tp).local();
+        return cross_entropy(h, {x[1], x[2], 5, shard.first}, labels, rank.tp, {.chunk_rows = 3}).sum.square();
       };
       std::vector<at::Tensor> const hidden{entropy_random({4, 3}, at::kDouble, 10).requires_grad_()};
       // Every rank moves hidden alike; weights and bias stay, as another rank's move would be seen by none.
@@ -192,12 +192,12 @@ TEST_CASE("second derivatives by weight shards are those of the dense loss") {
   auto const g = torch::autograd::grad({loss}, {whole}, {}, true, true)[0];
   auto const expected = torch::autograd::grad({(g * g).sum()}, {whole})[0];
   std::vector<double> worst(3);
-  redco::run_ranks({.dp = 1, .mp = 3}, {}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 1, .tp = 3}, {}, [&](redco::rank_context& rank) {
     auto const head = entropy_shard(weight, {}, rank.rank, 3);
-    auto const own = cross_entropy(hidden, head, labels, rank.mp).sum;
+    auto const own = cross_entropy(hidden, head, labels, rank.tp).sum;
     auto const d = torch::autograd::grad({own}, {head.weight}, {}, true, true)[0];
     // Each rank's addend of the sum of squares; what the others' addends owe to this shard comes back through `enter`.
-    auto const squares = redco::reduce(redco::tensor<redco::partial>((d * d).sum()), rank.mp).local();
+    auto const squares = redco::reduce(redco::tensor<redco::partial>((d * d).sum()), rank.tp).local();
     auto const second = torch::autograd::grad({squares}, {head.weight})[0];
     worst[static_cast<std::size_t>(rank.rank)] = entropy_difference(second, entropy_part(expected, head));
   });

@@ -71,7 +71,7 @@ TEST_CASE("the largest logits of each row, and the sum of all, whoever holds whi
             at::linear(hidden.to(at::kDouble), all.to(type).to(at::kDouble)).narrow(1, 0, vocabulary);
         double const near = type == at::kDouble ? 1e-12 : type == at::kFloat ? 1e-5 : 0.05;
         for (std::int64_t const k : {1, 6, 100}) {
-          auto const found = redco::kernel::top_entries(hidden, head, k, rank.mp);
+          auto const found = redco::kernel::top_entries(hidden, head, k, rank.tp);
           auto const [values, entries] = logits.topk(k, 1);
           auto const must = [](bool holds, char const* what) {
             if (!holds) throw redco::error(redco::exit_code::internal, what);
@@ -96,7 +96,7 @@ TEST_CASE("of equal logits the lower entry comes first; -inf comes last and a Na
           all.narrow(0, 0, n).copy_(at::tensor(logits, at::kDouble).unsqueeze(1));
           auto const found = redco::kernel::top_entries(
               at::ones({1, 1}, type), {all.narrow(0, rank.rank * columns, columns), {}, n, rank.rank * columns}, k,
-              rank.mp);
+              rank.tp);
           auto const* const at = found.entries.const_data_ptr<std::int64_t>();
           return std::vector<std::int64_t>(at, at + k);
         };

@@ -58,7 +58,7 @@ using decoder_block =
                residual<sequential<named<"m", layer_norm<12>>, named<"cross", redco::cross_attention<12, 6>>>>>;
 using translator =
     encoder_decoder<encoder, sequential<named<"wte", embedding<7, 12>>, named<"h", repeat<2, decoder_block>>,
-                                        named<"head", whole_linear<12, 7>>>>;
+                                        named<"head", replicated_linear<12, 7>>>>;
 
 inline at::Tensor plain_translator(tensor_map const& p, at::Tensor const& target) {
   at::Tensor states = at::embedding(p.at("encoder.wte.weight"), source_ids());
@@ -117,7 +117,7 @@ TEST_CASE("attention dropout draws by head and position: every width drops the s
 
 TEST_CASE("attention, a feed-forward pair and whole layers stand side by side over one norm") {
   using pair = named<"mlp", sequential<named<"up", linear<12, 18>>, relu, named<"down", linear<18, 12>>>>;
-  using branches = sum<named<"whole", whole_linear<12, 12>>, named<"attn", causal_attention<12, 6>>, pair>;
+  using branches = sum<named<"whole", replicated_linear<12, 12>>, named<"attn", causal_attention<12, 6>>, pair>;
   using net = named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, branches>>>>;
   sharded::dense_function const expected = [](tensor_map const& p, at::Tensor x) {
     for (std::string const at : {"h.0.", "h.1."}) {

@@ -34,7 +34,7 @@ TEST_CASE("batch norm in training is torch's: values, first and second derivativ
                                               {1, 2, 3}, sharded::call{}, {.training = true});
 }
 
-using alone = model_of<named<"n", batch_norm<2, real{1e-3}, real{0.3}>>, input<2, 4, 5>>;
+using unpaired = model_of<named<"n", batch_norm<2, real{1e-3}, real{0.3}>>, input<2, 4, 5>>;
 
 /// Batch norm of its own values on one rank of a mesh.
 struct rank_norm {
@@ -42,15 +42,15 @@ struct rank_norm {
   std::shared_ptr<network<alone> const> net;
 
   rank_norm(rank_context const& rank, dtype compute)
-      : store(placed_parameters(plan_of(alone{}, rank.mesh)), rank.mp_index(), compute, 1) {
-    sharded::fill(store, rank.mp_index());
+      : store(placed_parameters(plan_of(alone{}, rank.mesh)), rank.tp_index(), compute, 1) {
+    sharded::fill(store, rank.tp_index());
     store.find("n.running_mean")->master.zero_();
     store.find("n.running_variance")->master.fill_(1);
-    net = std::make_shared<network<alone> const>(alone{}, store, rank.mp_index(), rank.mesh.mp);
+    net = std::make_shared<network<alone> const>(alone{}, store, rank.tp_index(), rank.mesh.tp);
   }
   at::Tensor operator()(rank_context& rank, at::Tensor const& x, bool training, bool gaps = false) const {
     pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     in.round = {&rank.dp, gaps};
     in.training = training;
     return bound_network<alone>(net, in)(x);

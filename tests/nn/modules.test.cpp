@@ -130,7 +130,7 @@ TEST_CASE("declared cuts hold, and a split result is joined for the user") {
   check_module<column>(some_x(), [](tensor_map const& p, at::Tensor const& x) { return apply_linear(p, "a", x); });
 
   using row = sequential<enter_layer, named<"a", column_linear<4, 6>>, relu, named<"b", row_linear<6, 4>>,
-                         named<"c", whole_linear<4, 3>>>;
+                         named<"c", replicated_linear<4, 3>>>;
   check_module<row>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply_linear(p, "c", apply_linear(p, "b", at::relu(apply_linear(p, "a", x))));
   });
@@ -196,7 +196,7 @@ TEST_CASE("a residual branch is reduced once, parallel branches are added before
     return x + apply_linear(p, "b", tanh_gelu(apply_linear(p, "a", apply_layer_norm(p, "n", x))));
   });
 
-  using branches = sum<sequential<a_6, relu, b_4>, named<"skip", whole_linear<4, 4>>,
+  using branches = sum<sequential<a_6, relu, b_4>, named<"skip", replicated_linear<4, 4>>,
                        named<"other", sequential<gated<4, 6>, named<"down", linear<6, 4>>>>>;
   static_assert(std::is_same_v<out_t<branches, replicated>, partial>);
   sharded::dense_function const expected = [](tensor_map const& p, at::Tensor const& x) {
@@ -207,7 +207,7 @@ TEST_CASE("a residual branch is reduced once, parallel branches are added before
   };
   check_module<sequential<branches, named<"n", layer_norm<4>>>>(some_x(), expected);
 
-  using whole = sum<named<"a", whole_linear<4, 5>>, named<"b", whole_linear<4, 5>>>;
+  using whole = sum<named<"a", replicated_linear<4, 5>>, named<"b", replicated_linear<4, 5>>>;
   static_assert(std::is_same_v<out_t<whole, replicated>, replicated>);
   check_module<whole>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     return apply_linear(p, "a", x) + apply_linear(p, "b", x);
@@ -218,7 +218,7 @@ TEST_CASE("branches enter together, and sums of branches in sums") {
   using pair = sequential<a_6, relu, b_4>;
   using net =
       sequential<named<"n", layer_norm<4>>,
-                 sum<sum<named<"p", pair>, named<"q", pair>>, named<"w", whole_linear<4, 4>>,
+                 sum<sum<named<"p", pair>, named<"q", pair>>, named<"w", replicated_linear<4, 4>>,
                      named<"r", sequential<dropout<real{0.5}>, pair>>, named<"s", sum<named<"t", pair>, b_alone>>>>;
   check_module<net>(some_x(), [](tensor_map const& p, at::Tensor const& x) {
     at::Tensor const y = apply_layer_norm(p, "n", x);
@@ -298,7 +298,7 @@ TEST_CASE("an opaque owner that is frozen trains nothing") {
     parameter_store const store(placed_parameters(plan_of(model_of<net>{}, rank.mesh)), 0, dtype::f64, 1, {"mine.*"});
     auto const modules = std::make_shared<network<model_of<net>> const>(model_of<net>{}, store, 0, 1);
     pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     bound_network<model_of<net>> const bound(modules, in);
     sharded::must(!bound(some_x()).requires_grad(), "nothing to train");
     std::vector<at::Tensor> target;

@@ -31,7 +31,7 @@ struct owner : torch::nn::Module {
   at::Tensor forward(at::Tensor const& x) { return norm(fc(x)) + shift; }
 };
 using net = redco::sequential<redco::named<"mine", redco::opaque<owner>>, redco::named<"twin", redco::opaque<owner>>>;
-using alone = redco::model_of<redco::sequential<redco::named<"mine", redco::opaque<owner>>>>;
+using unpaired = redco::model_of<redco::sequential<redco::named<"mine", redco::opaque<owner>>>>;
 
 using values = std::map<std::string, at::Tensor>;
 
@@ -41,11 +41,11 @@ values started(redco::mesh const& on, redco::dtype compute, std::uint64_t seed, 
   values all;
   std::mutex mutex;
   redco::run_ranks(on, {}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(Model{}, on)), rank.mp_index(), compute,
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(Model{}, on)), rank.tp_index(), compute,
                                        seed);
-    auto const built = std::make_shared<redco::network<Model> const>(Model{}, store, rank.mp_index(), on.mp);
+    auto const built = std::make_shared<redco::network<Model> const>(Model{}, store, rank.tp_index(), on.tp);
     redco::pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     std::lock_guard const lock(mutex);
     for (auto const& p : store.parameters()) {
       auto const [at, first] = all.emplace(p.name, p.master.clone());

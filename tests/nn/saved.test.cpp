@@ -54,7 +54,7 @@ struct observation {
 std::int64_t declared_bytes(redco::dynamic_facts const& facts, redco::setup const& s) {
   std::int64_t sum = redco::detail::declared_bytes(facts, s);
   for (redco::saved_fact const& f : facts.saved)
-    if (f.role == redco::saved_role::loss) sum += redco::local_bytes(f, s.mesh.mp, s.compute) * f.copies;
+    if (f.role == redco::saved_role::loss) sum += redco::local_bytes(f, s.mesh.tp, s.compute) * f.copies;
   return sum;
 }
 
@@ -65,11 +65,11 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
   auto const p = redco::plan_of(model, s.mesh);
   redco::run_ranks(s.mesh, {.threads = 1}, [&](redco::rank_context& rank) {
     observation& o = all[static_cast<std::size_t>(rank.rank)];
-    redco::parameter_store const store(redco::placed_parameters(p), rank.mp_index(), s.compute, 7);
-    auto const net = std::make_shared<redco::network<Model> const>(model, store, rank.mp_index(), s.mesh.mp);
+    redco::parameter_store const store(redco::placed_parameters(p), rank.tp_index(), s.compute, 7);
+    auto const net = std::make_shared<redco::network<Model> const>(model, store, rank.tp_index(), s.mesh.tp);
     auto const mine = batch();
     redco::pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     in.training = true;
     in.recompute = s.recompute;
     in.examples = s.load.batch;
@@ -81,13 +81,13 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
       for (at::Tensor const& x : mine) watch.leave_out(x);
       o.saved = watch.bytes();
     }
-    rank.mp.reset_counters();
+    rank.tp.reset_counters();
     rank.memory->reset_peak();
     redco::library_memory()->reset_peak();
     forward().backward();
     o.peak = rank.memory->peak();
     o.library = redco::library_memory()->peak();
-    o.traffic = rank.mp.counters();
+    o.traffic = rank.tp.counters();
     o.declared = declared_bytes(redco::facts_of(model, s.load), s);
     o.planned = redco::cost_of(model, redco::sgd{}, s);
   });
@@ -101,7 +101,7 @@ void check_saved_and_sent(std::vector<observation> const& all) {
     using redco::messages;
     redco::traffic planned;
     for (redco::message_total const& one : o.planned.messages) {
-      if (one.group != "mp" || one.purpose == "gradient norm") continue;
+      if (one.group != "tp" || one.purpose == "gradient norm") continue;
       auto& kind = planned[one.what == collective::all_gather       ? collective_kind::all_gather
                            : one.what == collective::reduce_scatter ? collective_kind::reduce_scatter
                                                                     : collective_kind::all_reduce];
@@ -151,8 +151,8 @@ using mlp = redco::model_of<redco::sequential<n<"a", redco::linear<20, 96>>, red
 /// Attention, a feed-forward pair and a whole layer side by side over one norm.
 struct side_by_side {
   using pair = redco::sequential<n<"up", redco::linear<24, 66>>, redco::relu, n<"down", redco::linear<66, 24>>>;
-  using branches =
-      redco::sum<n<"attn", redco::causal_attention<24, 6>>, n<"mlp", pair>, n<"whole", redco::whole_linear<24, 24>>>;
+  using branches = redco::sum<n<"attn", redco::causal_attention<24, 6>>, n<"mlp", pair>,
+                              n<"whole", redco::replicated_linear<24, 24>>>;
   using block = redco::residual<redco::sequential<n<"norm", redco::rms_norm<24>>, branches>>;
   using net = redco::sequential<n<"in", redco::linear<20, 24>>, n<"h", redco::repeat<2, block>>>;
   redco::no_config config;
@@ -161,10 +161,10 @@ struct side_by_side {
 };
 
 TEST_CASE("parallel branches save and send what they declare: one gradient enters for them") {
-  for (int const mp : {1, 2, 3})
+  for (int const tp : {1, 2, 3})
     for (bool const recompute : {false, true}) {
-      INFO("mp " << mp << " recompute " << recompute);
-      redco::setup const s{.mesh = {1, mp}, .load = {8, 10}, .recompute = recompute, .prefetch = 0};
+      INFO("tp " << tp << " recompute " << recompute);
+      redco::setup const s{.mesh = {1, tp}, .load = {8, 10}, .recompute = recompute, .prefetch = 0};
       auto const all = observe(
           side_by_side{}, s,
           [] {
@@ -172,50 +172,50 @@ TEST_CASE("parallel branches save and send what they declare: one gradient enter
           },
           [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); });
       check_saved_and_sent(all);
-      for (observation const& o : all) CHECK(o.planned.messages[redco::messages::backward].calls == (mp > 1 ? 2 : 0));
+      for (observation const& o : all) CHECK(o.planned.messages[redco::messages::backward].calls == (tp > 1 ? 2 : 0));
     }
 }
 
 TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is the planned one") {
-  for (int const mp : {1, 2, 3})
+  for (int const tp : {1, 2, 3})
     for (product_case const& one : product_cases)
       for (double const dropout : {0.0, 0.1})
         for (bool const recompute : {false, true}) {
-          INFO("mp " << mp << " " << one.name() << " dropout " << dropout << " recompute " << recompute);
+          INFO("tp " << tp << " " << one.name() << " dropout " << dropout << " recompute " << recompute);
           redco::forced_bf16_path const forced(one.path);
           redco::gpt2 const model{
               {.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = dropout}};
           check_language_model(model,
-                               {.mesh = {1, mp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute});
+                               {.mesh = {1, tp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute});
         }
 }
 
 TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, less than without") {
   redco::gpt2 const plain{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = 0.1}};
   redco::sequence_parallel<redco::gpt2> const model{plain.config};
-  for (int const mp : {1, 2, 3})
+  for (int const tp : {1, 2, 3})
     for (product_case const& one : product_cases)
       for (bool const recompute : {false, true}) {
-        INFO("mp " << mp << " " << one.name() << " recompute " << recompute);
+        INFO("tp " << tp << " " << one.name() << " recompute " << recompute);
         redco::forced_bf16_path const forced(one.path);
-        redco::setup const s{.mesh = {1, mp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute};
+        redco::setup const s{.mesh = {1, tp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute};
         check_language_model(model, s);
         auto const bytes = [&](auto const& m) { return redco::cost_of(m, redco::sgd{}, s).memory.activations; };
-        if (mp > 1) CHECK(bytes(model) < bytes(plain));
+        if (tp > 1) CHECK(bytes(model) < bytes(plain));
       }
 }
 
 TEST_CASE("key-value heads that neighbours share send the sums of their gradients that are planned") {
   redco::llama const model{
       {.vocab = 101, .context = 96, .width = 96, .ffn = 128, .heads = 4, .kv_heads = 2, .layers = 3}};
-  for (int const mp : {1, 2, 4})
+  for (int const tp : {1, 2, 4})
     for (bool const recompute : {false, true}) {
-      INFO("mp " << mp << " recompute " << recompute);
-      redco::setup const s{.mesh = {1, mp}, .load = {8, 80}, .recompute = recompute};
+      INFO("tp " << tp << " recompute " << recompute);
+      redco::setup const s{.mesh = {1, tp}, .load = {8, 80}, .recompute = recompute};
       check_language_model(model, s);
       auto const shared = redco::cost_of(model, redco::sgd{}, s).messages[redco::messages::shared_gradients];
-      CHECK(shared.calls == (mp == 4 ? 3 : 0));
-      CHECK(shared.payload_bytes == (mp == 4 ? 3 * 2 * 2 * 24 * 96 * 4 : 0));
+      CHECK(shared.calls == (tp == 4 ? 3 : 0));
+      CHECK(shared.payload_bytes == (tp == 4 ? 3 * 2 * 2 * 24 * 96 * 4 : 0));
     }
 }
 
@@ -224,13 +224,13 @@ TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the len
       {.vocab = 101, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 3}};
   at::Tensor const source = at::arange(8 * 29, at::kLong).remainder(101).view({8, 29});
   at::Tensor const target = at::arange(8 * 17, at::kLong).remainder(97).view({8, 17});
-  for (int const mp : {1, 2})
+  for (int const tp : {1, 2})
     for (product_case const& one : product_cases)
       for (bool const recompute : {false, true}) {
-        INFO("mp " << mp << " " << one.name() << " recompute " << recompute);
+        INFO("tp " << tp << " " << one.name() << " recompute " << recompute);
         redco::forced_bf16_path const forced(one.path);
         redco::setup const s{
-            .mesh = {1, mp}, .load = {8, 17, 29}, .compute = one.compute, .recompute = recompute, .prefetch = 0};
+            .mesh = {1, tp}, .load = {8, 17, 29}, .compute = one.compute, .recompute = recompute, .prefetch = 0};
         auto const all = observe(
             model, s,
             [&] {
@@ -245,11 +245,11 @@ TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the len
 }
 
 TEST_CASE("autograd saves exactly what an MLP's layers declare, and the peak is the planned one") {
-  for (int const mp : {1, 2, 3})
+  for (int const tp : {1, 2, 3})
     for (product_case const& one : product_cases) {
-      INFO("mp " << mp << " " << one.name());
+      INFO("tp " << tp << " " << one.name());
       redco::forced_bf16_path const forced(one.path);
-      redco::setup const s{.mesh = {1, mp}, .load = {640, 1}, .compute = one.compute, .prefetch = 0};
+      redco::setup const s{.mesh = {1, tp}, .load = {640, 1}, .compute = one.compute, .prefetch = 0};
       auto const all = observe(
           mlp{}, s,
           [&] {
@@ -282,10 +282,10 @@ struct recurrent {
 
 template <class Model>
 void check_floats(Model const& model, std::vector<std::int64_t> const& sizes, redco::workload const& load) {
-  for (int const mp : {1, 2})
+  for (int const tp : {1, 2})
     for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16}) {
-      INFO("mp " << mp << " " << redco::name_of(compute));
-      redco::setup const s{.mesh = {1, mp}, .load = load, .compute = compute, .prefetch = 0};
+      INFO("tp " << tp << " " << redco::name_of(compute));
+      redco::setup const s{.mesh = {1, tp}, .load = load, .compute = compute, .prefetch = 0};
       check_saved_and_sent(observe(
           model, s,
           [&] {

@@ -54,24 +54,24 @@ inline at::Tensor values_of(std::string const& name, redco::extents const& shape
 /// The part of a rank's local tensor that is no padding, and its place in a whole one.
 struct placing {
   redco::entry const& plan;
-  int mp_index;
+  int tp_index;
 
   at::Tensor own(at::Tensor const& local) const { return cut(local, 0); }
   at::Tensor place(at::Tensor const& whole) const {
-    return plan.is_split() ? cut(whole, std::min(plan.offset(mp_index), plan.fact.shape[plan.fact.split_dim])) : whole;
+    return plan.is_split() ? cut(whole, std::min(plan.offset(tp_index), plan.fact.shape[plan.fact.split_dim])) : whole;
   }
 
  private:
   at::Tensor cut(at::Tensor const& x, std::int64_t from) const {
-    return plan.is_split() ? x.narrow(plan.fact.split_dim, from, plan.logical(mp_index)[plan.fact.split_dim]) : x;
+    return plan.is_split() ? x.narrow(plan.fact.split_dim, from, plan.logical(tp_index)[plan.fact.split_dim]) : x;
   }
 };
 
 /// Gives every parameter of a store the values of its name.
-inline void fill(redco::parameter_store const& store, int mp_index) {
+inline void fill(redco::parameter_store const& store, int tp_index) {
   at::NoGradGuard const quiet;
   for (auto const& p : store.parameters()) {
-    placing const at{p.plan, mp_index};
+    placing const at{p.plan, tp_index};
     at.own(p.value).copy_(at.place(values_of(p.name, p.plan.fact.shape)));
   }
 }
@@ -80,13 +80,13 @@ inline void fill(redco::parameter_store const& store, int mp_index) {
 /// too.
 class whole_tensors {
  public:
-  void add(redco::stored_parameter const& p, at::Tensor const& local, int mp_index) {
+  void add(redco::stored_parameter const& p, at::Tensor const& local, int tp_index) {
     std::lock_guard const lock(mutex_);
-    placing const at{p.plan, mp_index};
+    placing const at{p.plan, tp_index};
     at::Tensor& whole = all_[p.name];
     if (!whole.defined()) whole = at::zeros(sizes_of(p.plan.fact.shape), local.options());
     if (p.plan.is_split()) {
-      bool const first = ++seen_[p.name + " at " + std::to_string(p.plan.offset(mp_index))] == 1;
+      bool const first = ++seen_[p.name + " at " + std::to_string(p.plan.offset(tp_index))] == 1;
       if (first) {
         at.place(whole).add_(at.own(local));
       } else {
@@ -156,7 +156,7 @@ struct rank_net {
   std::vector<at::Tensor> leaves;
   std::function<at::Tensor(redco::pass const&, std::vector<at::Tensor> const* substitutes, at::Tensor const& x)> run;
 };
-using net_maker = std::function<rank_net(redco::mesh const&, int mp_index)>;
+using net_maker = std::function<rank_net(redco::mesh const&, int tp_index)>;
 
 struct call {
   template <class Net>
@@ -172,12 +172,12 @@ struct call {
 template <class Net, class Use = call>
 net_maker maker_of(Use use = {}) {
   using model = model_for_t<Net>;
-  return [use](redco::mesh const& on, int mp_index) {
+  return [use](redco::mesh const& on, int tp_index) {
     rank_net r;
-    r.store = std::make_shared<redco::parameter_store>(redco::placed_parameters(redco::plan_of(model{}, on)), mp_index,
+    r.store = std::make_shared<redco::parameter_store>(redco::placed_parameters(redco::plan_of(model{}, on)), tp_index,
                                                        redco::dtype::f64, 1);
-    fill(*r.store, mp_index);
-    auto const net = std::make_shared<redco::network<model> const>(model{}, *r.store, mp_index, on.mp);
+    fill(*r.store, tp_index);
+    auto const net = std::make_shared<redco::network<model> const>(model{}, *r.store, tp_index, on.tp);
     r.leaves = net->parameters();
     r.run = [net, use](redco::pass const& in, std::vector<at::Tensor> const* substitutes, at::Tensor const& x) {
       redco::bound_network<model> const bound(net, in);
@@ -241,11 +241,11 @@ inline void second_order(rank_net const& r, redco::pass const& in, at::Tensor co
     if (!gradient.defined()) continue;
     at::Tensor const direction = part_of(directions, p);
     // Sharers have one gradient: each adds its share of the product, and owes the others its part of the derivative.
-    at::Tensor const own = redco::enter_shared(gradient, *in.mp, p.plan.sharers);
+    at::Tensor const own = redco::enter_shared(gradient, *in.tp, p.plan.sharers);
     at::Tensor& total = p.plan.is_split() ? sharded : whole;
     total = total + (own * direction).sum() / p.plan.sharers;
   }
-  at::Tensor const number = redco::reduce(redco::tensor<redco::partial>(sharded, {whole}), *in.mp).local();
+  at::Tensor const number = redco::reduce(redco::tensor<redco::partial>(sharded, {whole}), *in.tp).local();
   auto second = torch::autograd::grad({number}, inputs, {}, false, false, true);
   at::Tensor const of_input = input.requires_grad() ? second.back() : at::Tensor();
   at::Tensor const flat = flat_of(*r.store, r.leaves, second);
@@ -263,15 +263,15 @@ inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, s
   whole_tensors first, second;
   std::mutex mutex;
   redco::run_ranks({1, width}, {}, [&](redco::rank_context& rank) {
-    rank_net const r = make(rank.mesh, rank.mp_index());
+    rank_net const r = make(rank.mesh, rank.tp_index());
     redco::pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     in.training = how.training;
     in.recompute = how.recompute;
     in.seed = 7, in.step = 3, in.first_example = 2, in.examples = x.size(0);
-    detail::first_order(r, in, x, rank.mp_index(), first, result, mutex);
+    detail::first_order(r, in, x, rank.tp_index(), first, result, mutex);
     in.calls = 0;
-    if (how.second_order) detail::second_order(r, in, x, rank.mp_index(), second, result, mutex);
+    if (how.second_order) detail::second_order(r, in, x, rank.tp_index(), second, result, mutex);
   });
   result.gradients = first.all();
   result.second = second.all();

@@ -41,14 +41,14 @@ NOISE = 1e-5
 SCORES_OFF = 2e-5  # of fp32 from fp64: five times below the tolerance
 
 
-def cases(mp):
+def cases(tp):
     sizes = dict(hidden_size=24, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
                  max_position_embeddings=64)
-    yield mp.Case("mistral-window", hf.MistralConfig(vocab_size=96, pad_token_id=0, sliding_window=5, **sizes)), MISTRAL
-    yield mp.Case("qwen2-window", hf.Qwen2Config(
+    yield tp.Case("mistral-window", hf.MistralConfig(vocab_size=96, pad_token_id=0, sliding_window=5, **sizes)), MISTRAL
+    yield tp.Case("qwen2-window", hf.Qwen2Config(
         vocab_size=97, pad_token_id=0, bos_token_id=1, eos_token_id=2, use_sliding_window=True, sliding_window=6, max_window_layers=0,
         tie_word_embeddings=True, **sizes)), QWEN2
-    yield mp.Case("bart-cnn", hf.BartConfig(
+    yield tp.Case("bart-cnn", hf.BartConfig(
         vocab_size=61, d_model=24, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
         encoder_ffn_dim=40, decoder_ffn_dim=36, max_position_embeddings=144, dropout=0.0, attention_dropout=0.0,
         activation_dropout=0.0), "seq2seq"), CNN
@@ -121,8 +121,8 @@ def rounding_is_hidden(model, prompt, options, found) -> bool:
     return options["num_beams"] == 1 or (found.sequences_scores - wide.sequences_scores).abs().max().item() < SCORES_OFF
 
 
-def add_decodings(folder, mp, task, decodings):
-    model = mp.AUTO[task].from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+def add_decodings(folder, tp, task, decodings):
+    model = tp.AUTO[task].from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
     expected = load_file(folder / "expected.safetensors")
     prompt = {"input_ids": expected["prompt_ids"], "attention_mask": expected["prompt_mask"]}
     meta = json.loads((folder / "meta.json").read_text())
@@ -145,12 +145,12 @@ def main():
     args.add_argument("--only", default="", help="build only cases whose name contains this")
     args = args.parse_args()
     sys.path.insert(0, str(args.parity))
-    import make_parity as mp
+    import make_parity as tp
     hf.logging.set_verbosity_error()
     hf.logging.disable_progress_bar()
     torch.set_num_threads(1)
-    robust = mp.beams_are_robust
-    for index, (case, decodings) in enumerate(cases(mp)):
+    robust = tp.beams_are_robust
+    for index, (case, decodings) in enumerate(cases(tp)):
         if args.only not in case.name:
             continue
 
@@ -158,11 +158,11 @@ def main():
             ok, gap = robust(model, prompt)
             return ok and settings_show(model, prompt, decodings), gap
 
-        mp.beams_are_robust = strictly_robust
+        tp.beams_are_robust = strictly_robust
         folder = args.out / case.name
-        mp.write_case(case, folder, 14_000_000 + index * 10_000)
-        mp.verify_case(case, folder)
-        add_decodings(folder, mp, case.task, decodings)
+        tp.write_case(case, folder, 14_000_000 + index * 10_000)
+        tp.verify_case(case, folder)
+        add_decodings(folder, tp, case.task, decodings)
         attempts = json.loads((folder / "meta.json").read_text())["measured"]["attempts"]
         print(case.name, f"{attempts} draws,", sum(f.stat().st_size for f in folder.iterdir()), "bytes", flush=True)
 

@@ -103,7 +103,7 @@ class check {
   template <class State>
   void check_step(State& state, adamw const& optimizer, rank_context& rank, share const& mine) {
     pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     in.first_example = mine.begin;
     in.examples = mine.end - mine.begin;
     check_logits(state, in, mine);
@@ -124,7 +124,7 @@ class check {
   template <class State>
   void check_generation(State const& state, rank_context& rank) {
     pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     bound_network<M> const net(state.net, in);
     at::Tensor const prompts = data_.expected.at("prompt_ids"), shown = data_.expected.at("prompt_mask").to(at::kBool);
     if constexpr (Task == task::decoder) {

@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
     temporary_folder const folder;
     auto const run = run_test::fit_mlp(run_test::in(folder.path, mesh), options, 13, functions);
     if (run.code != 0 || run.losses.size() != 3 || run.evaluation.at("right") != 14) {
-      std::cerr << "the run on " << mesh.dp << "x" << mesh.mp << " failed: " << run.reason << "\n";
+      std::cerr << "the run on " << mesh.dp << "x" << mesh.tp << " failed: " << run.reason << "\n";
       return EXIT_FAILURE;
     }
   }

@@ -18,7 +18,7 @@ constexpr redco::model_of<
     model{};
 template <int Width>
 using asked =
-    redco::fits<model<Width>, redco::adamw{}, redco::mesh{.dp = 1, .mp = 2}, redco::workload{.batch = 4}, 1 << 20>;
+    redco::fits<model<Width>, redco::adamw{}, redco::mesh{.dp = 1, .tp = 2}, redco::workload{.batch = 4}, 1 << 20>;
 
 #if REDCO_ACCEPT
 static_assert(asked<12>{});

@@ -9,9 +9,9 @@ template <int Read>
 constexpr redco::model_of<redco::sequential<redco::linear<256, 128>, redco::relu, redco::linear<Read, 4>>> model{};
 
 #if REDCO_ACCEPT
-static_assert(redco::legal<model<128>, redco::mesh{.dp = 1, .mp = 2}>{});
+static_assert(redco::legal<model<128>, redco::mesh{.dp = 1, .tp = 2}>{});
 #else  // expect: redco[L004] in 9 lines with layer_gives<128, '0'>, redco::layer_reads<64, '2'>
-static_assert(redco::legal<model<64>, redco::mesh{.dp = 1, .mp = 2}>{});
+static_assert(redco::legal<model<64>, redco::mesh{.dp = 1, .tp = 2}>{});
 #endif
 
 int main() {}

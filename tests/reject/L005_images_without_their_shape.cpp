@@ -17,6 +17,6 @@ constexpr redco::model_of<net, redco::input<1, 28, 28>> model{};
 #else  // expect: redco[L005]
 constexpr redco::model_of<net> model{};
 #endif
-static_assert(redco::legal<model, redco::mesh{.dp = 2, .mp = 1}>{});
+static_assert(redco::legal<model, redco::mesh{.dp = 2, .tp = 1}>{});
 
 int main() {}

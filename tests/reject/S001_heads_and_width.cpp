@@ -5,9 +5,9 @@
 constexpr redco::gpt2 model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
 
 #if REDCO_ACCEPT
-static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 3}>{});
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 3}>{});
 #else  // expect: redco[S001]
-static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 4}>{});
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
 #endif
 
 int main() {}

@@ -7,10 +7,10 @@
 constexpr redco::gpt2 model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
 
 #if REDCO_ACCEPT
-static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .mp = 2},
+static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 2},
                           redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
 #else  // expect: redco[S001]
-static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .mp = 5},
+static_assert(redco::fits<model, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 5},
                           redco::workload{.batch = 16, .sequence = 256}, redco::MiB(1)>{});
 #endif
 

@@ -7,9 +7,9 @@
 constexpr redco::model_of<redco::residual<redco::causal_attention<96, 12, 4>>> model{};
 
 #if REDCO_ACCEPT
-static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 12}>{});
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 12}>{});
 #else  // expect: redco[S002]
-static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 3}>{});
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 3}>{});
 #endif
 
 int main() {}

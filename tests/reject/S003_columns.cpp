@@ -10,9 +10,9 @@ using net = redco::sequential<redco::enter_layer, redco::column_linear<10, 30>, 
 constexpr redco::model_of<net> model{};
 
 #if REDCO_ACCEPT
-static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 5}>{});
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 5}>{});
 #else  // expect: redco[S003]
-static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 4}>{});
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
 #endif
 
 int main() {}

@@ -6,9 +6,9 @@
 constexpr redco::model_of<redco::embedding<7, 16>> model{};
 
 #if REDCO_ACCEPT
-static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 7}>{});
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 7}>{});
 #else  // expect: redco[S003]
-static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 8}>{});
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 8}>{});
 #endif
 
 int main() {}

@@ -41,9 +41,9 @@ void matches_golden(std::string const& name, std::string const& text) {
 }
 
 TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golden one") {
-  for (auto const& [dp, mp] : {std::pair{1, 1}, {1, 2}, {2, 2}}) {
-    auto const report = redco::report_of(demo, redco::adamw{}, {.mesh = {dp, mp}, .load = {16 / dp, 256}});
-    std::string const name = "gpt2_demo_" + std::to_string(dp) + "x" + std::to_string(mp);
+  for (auto const& [dp, tp] : {std::pair{1, 1}, {1, 2}, {2, 2}}) {
+    auto const report = redco::report_of(demo, redco::adamw{}, {.mesh = {dp, tp}, .load = {16 / dp, 256}});
+    std::string const name = "gpt2_demo_" + std::to_string(dp) + "x" + std::to_string(tp);
     matches_golden(name + ".txt", redco::report_text(report));
     matches_golden(name + ".md", redco::report_markdown(report));
     matches_golden(name + ".json", redco::dump_json(redco::report_json(report)) + "\n");
@@ -52,9 +52,9 @@ TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golde
 
 TEST_CASE("activations by layer add up to those of the report") {
   for (bool const recompute : {false, true})
-    for (int const mp : {1, 3}) {
+    for (int const tp : {1, 3}) {
       auto const report =
-          redco::report_of(demo, redco::adamw{}, {.mesh = {1, mp}, .load = {4, 250}, .recompute = recompute});
+          redco::report_of(demo, redco::adamw{}, {.mesh = {1, tp}, .load = {4, 250}, .recompute = recompute});
       std::int64_t sum = 0;
       for (redco::layer_activations const& one : report.activations) sum += one.bytes;
       CHECK(sum == report.cost.memory.activations);

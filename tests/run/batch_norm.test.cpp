@@ -53,7 +53,7 @@ TEST_CASE("a network with batch norm trains the same on every mesh, also where a
   CHECK_FALSE(one.state.at("norm.running_mean").eq(0).any().item<bool>());
   CHECK_FALSE(one.state.contains("optimizer.m.norm.running_mean"));
   for (mesh const& on : {mesh{2, 1}, {1, 2}, {3, 1}, {2, 2}}) {
-    INFO(on.dp << "x" << on.mp);
+    INFO(on.dp << "x" << on.tp);
     temporary_folder other;
     check_same(fit(run_test::in(other.path, on), of_steps(0), run_test::numbers(14)), one);
   }

@@ -67,7 +67,7 @@ TEST_CASE("an exception in a user's function on one rank ends all ranks and says
                      {"predict", predict, "seven is not predicted"}};
   for (auto const& one : cases) {
     for (redco::mesh const mesh : {redco::mesh{2, 1}, {1, 2}, {2, 2}}) {
-      INFO(one.function << " on " << mesh.dp << "x" << mesh.mp);
+      INFO(one.function << " on " << mesh.dp << "x" << mesh.tp);
       temporary_folder folder;
       mlp_options o = failing_options();
       o.sanity_check = false;

@@ -80,7 +80,7 @@ TEST_CASE("every mesh gives the same losses with dropout, to 1e-10 over 50 steps
   for (auto const& one : cases) {
     std::vector<double> first;
     for (redco::mesh const mesh : equal_meshes) {
-      INFO(redco::name_of(one.type) << " on " << mesh.dp << "x" << mesh.mp);
+      INFO(redco::name_of(one.type) << " on " << mesh.dp << "x" << mesh.tp);
       temporary_folder folder;
       redco::deployer_options where = in(folder.path, mesh);
       where.dtype = one.type;
@@ -100,7 +100,7 @@ TEST_CASE("split tokens give the same losses and gradients, recomputed or not, o
   redco::sequence_parallel<redco::gpt2> const split{small_gpt2.config};
   for (redco::mesh const mesh : {redco::mesh{1, 1}, {1, 2}, {1, 3}, {2, 2}})
     for (bool const recompute : {false, true}) {
-      INFO(mesh.dp << "x" << mesh.mp << (recompute ? ", recomputed" : ""));
+      INFO(mesh.dp << "x" << mesh.tp << (recompute ? ", recomputed" : ""));
       temporary_folder folder;
       redco::deployer_options where = in(folder.path, mesh);
       where.recompute = recompute;
@@ -156,14 +156,14 @@ TEST_CASE("every mesh drops the same features of the same examples") {
       redco::rank_state<dropped, redco::adamw> const state(model, plan, {}, redco::dtype::f64, 3, rank.rank, {});
       auto const own = redco::shard({0, 5}, mesh.dp, rank.dp_index());
       redco::pass pass;
-      pass.mp = &rank.mp;
+      pass.tp = &rank.tp;
       pass.training = true;
       pass.seed = 3;
       pass.step = 17;
       pass.first_example = own.begin;
       pass.examples = own.size();
       at::Tensor const y = redco::bound_network<dropped>(state.net, pass)(ids.slice(0, own.begin, own.end));
-      if (rank.mp_index() == 0) kept.slice(0, own.begin, own.end).copy_(y.detach().ne(0));
+      if (rank.tp_index() == 0) kept.slice(0, own.begin, own.end).copy_(y.detach().ne(0));
     });
     if (!first.defined()) first = kept;
     CHECK(at::equal(first, kept));
@@ -178,7 +178,7 @@ TEST_CASE("micro-batches of any size and recomputation give the same losses") {
   for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {2, 2}}) {
     for (std::int64_t const micro : {0, 1, 2}) {
       for (bool const recompute : {false, true}) {
-        INFO(mesh.dp << "x" << mesh.mp << ", micro-batch " << micro << (recompute ? ", recomputed" : ""));
+        INFO(mesh.dp << "x" << mesh.tp << ", micro-batch " << micro << (recompute ? ", recomputed" : ""));
         temporary_folder folder;
         redco::deployer_options where = in(folder.path, mesh);
         where.recompute = recompute;

@@ -72,7 +72,7 @@ TEST_CASE("one's own model is loaded from its checkpoints and from its saved wei
   auto const ckpts = folder / "ckpts";
   REQUIRE(redco::read_manifest(ckpts / "max_accuracy").step < redco::read_manifest(ckpts / "last").step);
   for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 3}}) {
-    INFO("mesh " << mesh.dp << "x" << mesh.mp);
+    INFO("mesh " << mesh.dp << "x" << mesh.tp);
     for (std::string const files : {"ckpts/last", "ckpts/step_16", "model", "model/model.safetensors"}) {
       INFO(files);
       std::vector<std::int64_t> again;

@@ -62,7 +62,7 @@ TEST_CASE("a saved model is loaded on any mesh, for predicting and for training 
     trainer.save_model(saved);
   }
   for (redco::mesh const on : {redco::mesh{1, 1}, {2, 1}, {1, 2}}) {
-    INFO(on.dp << "x" << on.mp);
+    INFO(on.dp << "x" << on.tp);
     redco::deployer deployer(place(folder.path / "b", on));
     redco::inference const loaded(deployer, model, lm, saved);
     CHECK(close(redco::predictor(loaded).predict(examples, 3), predicted));

@@ -87,7 +87,7 @@ TEST_CASE("a checkpoint is bit-equal on every mesh, and the run goes on there wi
         }()) < 1e-10);
   std::string const at = (saved.path / "ckpts" / "last").string();
   for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {3, 1}, {1, 2}, {1, 3}, {2, 2}}) {
-    INFO("mesh " << mesh.dp << "x" << mesh.mp);
+    INFO("mesh " << mesh.dp << "x" << mesh.tp);
     temporary_folder there;
     redco::deployer_options where = in(there.path, mesh);
     where.resume = at;
@@ -118,7 +118,7 @@ TEST_CASE("a manifest tells where the run stands, and pointers name the last, th
   CHECK(last.epoch == 2);
   CHECK(last.epoch_position == 8);
   CHECK(last.mesh.dp == 2);
-  CHECK(last.mesh.mp == 1);
+  CHECK(last.mesh.tp == 1);
   CHECK(last.rng.seed == 7);
   CHECK(last.rng.step == 10);
   CHECK(last.data.seed == 7);

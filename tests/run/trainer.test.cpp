@@ -58,7 +58,7 @@ TEST_CASE("evaluation gives the weighted mean loss, one output per example and t
   for (std::size_t const count : {std::size_t{1}, std::size_t{7}}) {
     redco::metric_map first;
     for (redco::mesh const mesh : trainer_meshes) {
-      INFO(count << " examples on " << mesh.dp << "x" << mesh.mp);
+      INFO(count << " examples on " << mesh.dp << "x" << mesh.tp);
       temporary_folder folder;
       mlp_options o = plain_mlp();
       o.eval = std::vector<std::int64_t>(dev.begin(), dev.begin() + static_cast<std::ptrdiff_t>(count));
@@ -244,7 +244,7 @@ TEST_CASE("a loss of several terms averages each by its own count, as one rank d
   o.save_argmin = {"square"};
   outcome first;
   for (redco::mesh const mesh : trainer_meshes) {
-    INFO(mesh.dp << "x" << mesh.mp);
+    INFO(mesh.dp << "x" << mesh.tp);
     temporary_folder folder;
     outcome const run = run_test::fit(in(folder.path, mesh), run_test::mlp{}, pipeline, run_test::numbers(13), o);
     INFO(run.reason);

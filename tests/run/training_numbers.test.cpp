@@ -101,7 +101,7 @@ void check_run(Optimizer const& optimizer) {
   auto const all = expected["texts"].get<texts>();
   for (redco::dtype const type : {redco::dtype::f64, redco::dtype::f32}) {
     for (redco::mesh const& on : meshes) {
-      INFO(name << " on " << on.dp << "x" << on.mp << (type == redco::dtype::f64 ? " in f64" : " in f32"));
+      INFO(name << " on " << on.dp << "x" << on.tp << (type == redco::dtype::f64 ? " in f64" : " in f32"));
       run_test::silence const quiet;
       temporary_folder const folder;
       redco::deployer deployer(place(folder.path / "run", on, type));
@@ -163,7 +163,7 @@ TEST_CASE("evaluation and prediction know no dropout: they give the numbers of t
   redco::gpt2 model{sizes};
   model.config.dropout = 0.4;
   for (redco::mesh const& on : meshes) {
-    INFO(on.dp << "x" << on.mp);
+    INFO(on.dp << "x" << on.tp);
     run_test::silence const quiet;
     temporary_folder const folder;
     redco::deployer deployer(place(folder.path, on, redco::dtype::f64));

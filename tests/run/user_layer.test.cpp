@@ -68,7 +68,7 @@ TEST_CASE("a layer type of a user's own is cut like the library's, and keeps wha
   auto const one = fit<true>({1, 1});
   for (mesh const& on : {mesh{2, 1}, {1, 2}, {1, 3}, {2, 2}}) {
     auto const run = fit<true>(on);
-    INFO(on.dp << "x" << on.mp << " " << run.reason);
+    INFO(on.dp << "x" << on.tp << " " << run.reason);
     REQUIRE(run.code == 0);
     CHECK(run_test::difference(one.losses, run.losses) < 1e-10);
   }

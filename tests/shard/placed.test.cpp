@@ -33,9 +33,9 @@ TEST_CASE("repeats in repeats are written out block after block") {
 
 TEST_CASE("a model gives the same plan at compile time and at run time") {
   static constexpr redco::gpt2 model{{.vocab = 101, .context = 40, .width = 72, .heads = 6, .layers = 3}};
-  for (int const mp : {1, 2, 3, 6}) {
-    auto const now = redco::plan_of(model, {2, mp});
-    auto const then = redco::plan_of<model>({2, mp});
+  for (int const tp : {1, 2, 3, 6}) {
+    auto const now = redco::plan_of(model, {2, tp});
+    auto const then = redco::plan_of<model>({2, tp});
     REQUIRE(now.entries.size() == then.entries.size());
     for (std::size_t i = 0; i < now.entries.size(); ++i) {
       CHECK(now.entries[i].fact.name == then.entries[i].fact.name);

@@ -32,4 +32,4 @@ static_assert(c.memory.parameters == 4 * numbers && c.memory.gradients == 4 * nu
 static_assert(c.memory.peak() >= c.memory.persistent() + kept);
 static_assert(c.operations.forward == 2 * batch * (30 * 26 * 8 * 3 * 9 + 13 * 11 * 5 * 8 * 9 + 5 * 13 * 11 * 10));
 
-static_assert(fits<images, sgd{}, mesh{.dp = 1, .mp = 1}, workload{.batch = batch}, MiB(32)>{});
+static_assert(fits<images, sgd{}, mesh{.dp = 1, .tp = 1}, workload{.batch = batch}, MiB(32)>{});

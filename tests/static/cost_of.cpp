@@ -13,9 +13,9 @@
 namespace {
 
 constexpr redco::gpt2 demo{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
-static_assert(redco::fits<demo, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .mp = 2},
+static_assert(redco::fits<demo, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 2},
                           redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
-static_assert(redco::legal<demo, redco::mesh{.dp = 5, .mp = 3}>{});
+static_assert(redco::legal<demo, redco::mesh{.dp = 5, .tp = 3}>{});
 
 // Twelve d^2 + 13 d for each block, both tables, the last norm.
 constexpr std::int64_t d = 384, numbers = 6 * (12 * d * d + 13 * d) + 2 * 256 * d + 2 * d;

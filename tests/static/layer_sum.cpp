@@ -25,14 +25,14 @@ using pair = sequential<named<"up", linear<8, 12>>, gelu, named<"down", linear<1
 using attn = named<"attn", causal_attention<8, 4>>;
 using one = named<"one", pair>;
 using two = named<"two", initialised<real{0.02}, sequential<gated<8, 12>, named<"down", linear<12, 8>>>>>;
-using whole = named<"whole", whole_linear<8, 8>>;
+using whole = named<"whole", replicated_linear<8, 8>>;
 using normed = named<"normed", sequential<norm, pair>>;
 using dropped = named<"dropped", sequential<dropout<real{0.5}>, pair>>;
 
 static_assert(enters<attn> && enters<one> && enters<two> && enters<linear<8, 4>>);
 static_assert(!enters<whole> && !enters<normed> && !enters<dropped> && !enters<norm> && !enters<residual<pair>>);
-static_assert(!enters<sequential<linear<8, 8>, norm>> && !enters<alone_t<linear<8, 4>>>);  // no partner follows
-static_assert(!enters<sequential<enter_layer, column_linear<8, 8>, row_linear<8, 8>>>);    // it says so itself
+static_assert(!enters<sequential<linear<8, 8>, norm>> && !enters<unpaired_t<linear<8, 4>>>);  // no partner follows
+static_assert(!enters<sequential<enter_layer, column_linear<8, 8>, row_linear<8, 8>>>);       // it says so itself
 static_assert(enters<sum<attn, one>> && !enters<sum<attn, whole>> && !enters<sum<linear<8, 8>, one>>);
 static_assert(std::is_same_v<out_t<sum<attn, one, whole>, replicated>, partial>);
 static_assert(std::is_same_v<out_t<sum<attn, one>, entered>, partial>);

@@ -57,7 +57,7 @@ static_assert(part<vit_large>("embeddings.cls_token.weight", 4, reason::class_to
 static_assert(part<vit_large>("embeddings.position_embeddings.weight", 4, reason::position) == extents{197, 1024});
 static_assert(part<vit_large>("layer.*.attention.q.weight", 2, reason::heads) == extents{512, 1024});
 static_assert(part<vit_large>("layer.*.output.weight", 4, reason::row) == extents{1024, 1024});
-static_assert(part<vit_large>("classifier.weight", 4, reason::alone) == extents{1000, 1024});
+static_assert(part<vit_large>("classifier.weight", 4, reason::unpaired) == extents{1000, 1024});
 static_assert(legal_widths<vit_large>({1, 2, 4, 8, 16}));
 static_assert(reductions<vit_large>("", false) == 2 * 24 && reductions<vit_large>("", true) == 2 * 24);
 

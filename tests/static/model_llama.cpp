@@ -67,7 +67,7 @@ static_assert(legal_widths<llama_7b>({1, 2, 4, 8, 16, 32}));
 static_assert(legal_widths<llama3_8b>({1, 2, 4, 8, 16, 32}));
 static_assert(legal_widths<mistral_7b>({1, 2, 4, 8, 16, 32}));
 static_assert(legal_widths<qwen2_7b>({1, 2, 4}));
-static_assert(redco::legal<llama_7b, redco::mesh{.dp = 1, .mp = 4}>{});
+static_assert(redco::legal<llama_7b, redco::mesh{.dp = 1, .tp = 4}>{});
 
 // Two all-reduces in a block, forward and backward; one for the embedding, one for the head's gradient.
 static_assert(reductions<llama_7b>("layers.*", false, 32) == 2 && reductions<llama_7b>("layers.*", true, 32) == 2);

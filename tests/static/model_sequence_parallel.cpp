@@ -46,7 +46,7 @@ static_assert(input_of(split_model<vit>, {3, 1}) == input_of(plain<vit>, {3, 1})
 static_assert(std::is_same_v<out_t<gpt2::block, token_split>, token_split>);
 static_assert(std::is_same_v<out_t<gpt2::block, replicated>, replicated>);
 static_assert(std::is_same_v<out_t<layer_norm<8>, token_split>, token_split>);
-static_assert(std::is_same_v<out_t<whole_linear<8, 8>, token_split>, token_split>);
+static_assert(std::is_same_v<out_t<replicated_linear<8, 8>, token_split>, token_split>);
 static_assert(std::is_same_v<out_t<linear<8, 8>, token_split>, split<-1>>);
 
 // An all-reduce is a reduce-scatter and an all-gather: as many bytes in the blocks, over two calls. A sequence of 6 tokens is

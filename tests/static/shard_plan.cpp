@@ -99,8 +99,8 @@ constexpr redco::model_of<chain> alternating{};
 static_assert(all_tile<alternating>());
 static_assert(at<alternating>("a.weight", 2).fact.split_dim == 0 && at<alternating>("a.bias", 2).is_split());
 static_assert(at<alternating>("b.weight", 2).fact.split_dim == 1 && !at<alternating>("b.bias", 2).is_split());
-static_assert(at<alternating>("c.weight", 2).fact.why == redco::reason::alone);
-static_assert(at<alternating>("d.weight", 2).fact.why == redco::reason::alone &&
+static_assert(at<alternating>("c.weight", 2).fact.why == redco::reason::unpaired);
+static_assert(at<alternating>("d.weight", 2).fact.why == redco::reason::unpaired &&
               !at<alternating>("d.weight", 2).is_split());
 static_assert(at<alternating>("b.weight", 3).local() == redco::extents{14, 4});  // units of the column before it
 static_assert(!holds<alternating>(5));
@@ -143,7 +143,7 @@ static_assert(at<whole_decoder>("decoder.up.weight", 2).fact.why == redco::reaso
 static_assert(!at<whole_decoder>("decoder.down.weight", 2).is_split());
 constexpr redco::model_of<redco::keep_whole<translator, "*coder.*">> whole_both{};
 static_assert(!at<whole_both>("encoder.up.weight", 2).is_split() && !at<whole_both>("decoder.up.weight", 2).is_split());
-static_assert(at<whole_both>("in.weight", 2).fact.why == redco::reason::alone);
+static_assert(at<whole_both>("in.weight", 2).fact.why == redco::reason::unpaired);
 
 }  // namespace
 

@@ -77,8 +77,8 @@ using pair = sequential<n<"up", linear<12, 40>>, gelu, n<"down", linear<40, Widt
 
 // One layer after another: whole, column then row, behind features, norms, gates, projections and heads.
 static_assert(finds<sequential<linear<256, 128>, relu, linear<64, 4>>>(width, 128, "0", 64, "2"));
-static_assert(finds<sequential<linear<256, 128>, relu, dropout<real{0.1}>, whole_linear<64, 4>>>(width, 128, "0", 64,
-                                                                                                 "3"));
+static_assert(finds<sequential<linear<256, 128>, relu, dropout<real{0.1}>, replicated_linear<64, 4>>>(width, 128, "0",
+                                                                                                      64, "3"));
 static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"b", layer_norm<11>>>>(width, 12, "a", 11, "b"));
 static_assert(finds<sequential<n<"a", linear<5, 12>>, n<"b", gated<11, 7>>>>(width, 12, "a", 11, "b"));
 static_assert(finds<sequential<n<"g", gated<5, 12>>, n<"b", linear<11, 7>>>>(width, 12, "g", 11, "b"));

@@ -92,7 +92,7 @@ rollout played_on(mesh const& on, int steps) {
     walls::collect(critics, rank, judge);
     at::Tensor const flat = sharded::flat_of(judge.store, judge.net->parameters(), target);
     if (rank.dp_index() > 0) return;
-    for (auto const& p : judge.store.parameters()) targets.add(p, sharded::part_of(flat, p), rank.mp_index());
+    for (auto const& p : judge.store.parameters()) targets.add(p, sharded::part_of(flat, p), rank.tp_index());
   });
   result.actor = actors.all(), result.critic = critics.all(), result.target = targets.all();
   return result;

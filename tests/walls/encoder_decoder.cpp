@@ -96,7 +96,7 @@ TEST_CASE("an encoder-decoder decodes with a cache as it does without, and its e
     at::Tensor ids;
     run_ranks(shape, {}, [&](rank_context& rank) {
       rank_state<translator, adamw> const state({}, plan_of(translator{}, shape), {}, dtype::f64, 5, rank.rank, {});
-      sharded::fill(state.store, rank.mp_index());
+      sharded::fill(state.store, rank.tp_index());
       walls::share const all{0, 5};
       pass const in = walls::pass_of(rank, all, 0, false);
       sentences const s = sentences_of(all);
@@ -105,14 +105,14 @@ TEST_CASE("an encoder-decoder decodes with a cache as it does without, and its e
                            .template with<encoder_mask>(s.mask);
       at::NoGradGuard const quiet;
       at::Tensor whole = s.target.slice(1, 0, 2);
-      std::int64_t const before = rank.mp.counters().total().calls;
+      std::int64_t const before = rank.tp.counters().total().calls;
       at::Tensor const found = generate(net, whole, {.max_new_tokens = 4});
-      std::int64_t const with_cache = rank.mp.counters().total().calls - before;
+      std::int64_t const with_cache = rank.tp.counters().total().calls - before;
       for (int i = 0; i < 4; ++i) whole = at::cat({whole, net(whole).last().tensor().argmax(-1)}, 1);
-      std::int64_t const without = rank.mp.counters().total().calls - before - with_cache;
+      std::int64_t const without = rank.tp.counters().total().calls - before - with_cache;
       sharded::must(found.equal(whole), "the cache changes no token");
       // Encoding takes one reduction for the tokens and two for each of two blocks; with a cache it happens once.
-      if (rank.mesh.mp > 1) sharded::must(without - with_cache == 3 * 5, "the encoder runs once");
+      if (rank.mesh.tp > 1) sharded::must(without - with_cache == 3 * 5, "the encoder runs once");
       if (rank.rank == 0) ids = found;
     });
     of_mesh.push_back(ids);

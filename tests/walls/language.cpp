@@ -49,7 +49,7 @@ sharded::tensor_map gradient_on(mesh const& on) {
   sharded::whole_tensors whole;
   run_ranks(on, {}, [&](rank_context& rank) {
     rank_state<M, adamw> const state({}, plan_of(M{}, on), {}, dtype::f64, 5, rank.rank, {});
-    sharded::fill(state.store, rank.mp_index());
+    sharded::fill(state.store, rank.tp_index());
     if (auto const* const head = state.store.find("head.weight")) {
       at::NoGradGuard const quiet;
       head->value.copy_(state.store.find("wte.weight")->value);
@@ -59,7 +59,7 @@ sharded::tensor_map gradient_on(mesh const& on) {
     text_loss(bound_network<M>(state.net, in), mine).sum.backward();
     rank.dp.all_reduce(state.store.gradients());
     if (rank.dp_index() > 0) return;
-    for (auto const& p : state.store.parameters()) whole.add(p, p.gradient.clone(), rank.mp_index());
+    for (auto const& p : state.store.parameters()) whole.add(p, p.gradient.clone(), rank.tp_index());
   });
   return whole.all();
 }
@@ -75,7 +75,7 @@ decoded decoded_on(mesh const& on) {
   std::mutex mutex;
   run_ranks(on, {}, [&](rank_context& rank) {
     rank_state<M, adamw> const state({}, plan_of(M{}, on), {}, dtype::f64, 5, rank.rank, {});
-    sharded::fill(state.store, rank.mp_index());
+    sharded::fill(state.store, rank.tp_index());
     walls::share const mine = walls::share_of(5, rank);
     pass const in = walls::pass_of(rank, mine, 4, true);
     bound_network<M> const net(state.net, in);

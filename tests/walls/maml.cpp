@@ -17,11 +17,11 @@ using namespace redco;
 
 struct sinusoids {
   using net =
-      sequential<named<"in", whole_linear<1, 12>>,
+      sequential<named<"in", replicated_linear<1, 12>>,
                  residual<sequential<named<"n1", layer_norm<12>>, named<"attention", full_attention<12, 4, 2>>>>,
                  residual<sequential<named<"n2", layer_norm<12>>, named<"up", linear<12, 20>>, gelu,
                                      named<"down", linear<20, 12>>>>,
-                 named<"out", whole_linear<12, 1>>>;
+                 named<"out", replicated_linear<12, 1>>>;
   no_config config;
   constexpr extents input(workload const& load) const { return {load.batch, 6, 1}; }
 };
@@ -71,14 +71,14 @@ meta_gradient meta_gradient_on(mesh const& on, bool second_order, bool differenc
   sharded::whole_tensors whole;
   run_ranks(on, {}, [&](rank_context& rank) {
     rank_state<sinusoids, adamw> const state({}, plan_of(sinusoids{}, on), {}, dtype::f64, 5, rank.rank, {});
-    sharded::fill(state.store, rank.mp_index());
+    sharded::fill(state.store, rank.tp_index());
     walls::share const mine = walls::share_of(tasks, rank);
     pass const in = walls::pass_of(rank, mine, 0);
     bound_network<sinusoids> const net(state.net, in);
     adapted_loss(net, mine, second_order).sum.backward();
     rank.dp.all_reduce(state.store.gradients());
     if (rank.dp_index() == 0)
-      for (auto const& p : state.store.parameters()) whole.add(p, p.gradient.clone(), rank.mp_index());
+      for (auto const& p : state.store.parameters()) whole.add(p, p.gradient.clone(), rank.tp_index());
     if (!differences) return;
     for (auto const& p : state.store.parameters()) {
       at::Tensor const value = p.value.view({-1});

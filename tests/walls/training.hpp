@@ -23,7 +23,7 @@ using namespace redco;
 /// The meshes that every wall stands on, beside the one rank that they are compared with.
 inline std::vector<mesh> const meshes{{2, 1}, {1, 2}};
 
-inline std::string name_of(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.mp); }
+inline std::string name_of(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.tp); }
 
 /// The examples [begin, end) of a global batch that a rank computes.
 struct share {
@@ -36,7 +36,7 @@ inline share share_of(std::int64_t examples, rank_context const& rank) {
 
 inline pass pass_of(rank_context& rank, share const& mine, std::int64_t step, bool training = true) {
   pass in;
-  in.mp = &rank.mp;
+  in.tp = &rank.tp;
   in.round.ranks = &rank.dp;
   in.training = training;
   in.seed = 11;
@@ -56,7 +56,7 @@ struct course {
 template <class State>
 void collect(sharded::whole_tensors& to, rank_context const& rank, State const& state) {
   if (rank.dp_index() > 0) return;
-  for (auto const& p : state.store.parameters()) to.add(p, p.value.clone(), rank.mp_index());
+  for (auto const& p : state.store.parameters()) to.add(p, p.value.clone(), rank.tp_index());
 }
 
 struct task {

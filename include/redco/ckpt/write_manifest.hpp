@@ -89,7 +89,7 @@ struct mesh_view {
 
   template <class Archive>
   void save(Archive& archive) const {
-    archive(cereal::make_nvp("dp", of.dp), cereal::make_nvp("mp", of.mp));
+    archive(cereal::make_nvp("dp", of.dp), cereal::make_nvp("mp", of.tp));
   }
 };
 

@@ -17,17 +17,17 @@ struct rank_context {
   redco::mesh mesh;
   group& world;                            ///< all ranks
   group& dp;                               ///< the ranks that hold the same shard of the model, over the replicas
-  group& mp;                               ///< the ranks that hold the shards of this replica
+  group& tp;                               ///< the ranks that hold the shards of this replica
   std::shared_ptr<memory_counter> memory;  ///< to be carried by threads that work for this rank
   std::chrono::milliseconds later_deadline;
 
   int dp_index() const noexcept { return mesh.dp_index(rank); }
-  int mp_index() const noexcept { return mesh.mp_index(rank); }
+  int tp_index() const noexcept { return mesh.tp_index(rank); }
 
   /// To be called after the first step: what is slow once (first allocations, primitives) is over, so waits end
   /// earlier.
   void first_step_done() {
-    for (group* one : {&world, &dp, &mp}) one->set_deadline(later_deadline);
+    for (group* one : {&world, &dp, &tp}) one->set_deadline(later_deadline);
   }
 };
 

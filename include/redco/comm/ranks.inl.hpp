@@ -31,22 +31,22 @@ namespace detail {
 
 /// One group per set of ranks, as handles by world rank.
 struct rank_groups {
-  std::vector<std::unique_ptr<group>> world, dp, mp;
+  std::vector<std::unique_ptr<group>> world, dp, tp;
 
   rank_groups(mesh const& shape, std::shared_ptr<lifeline> const& line)
-      : dp(static_cast<std::size_t>(shape.ranks())), mp(static_cast<std::size_t>(shape.ranks())) {
+      : dp(static_cast<std::size_t>(shape.ranks())), tp(static_cast<std::size_t>(shape.ranks())) {
     std::vector<int> all;
     for (int rank = 0; rank < shape.ranks(); ++rank) all.push_back(rank);
     world = in_process_group::make("world", all, line);
-    for (int m = 0; m < shape.mp; ++m) {
+    for (int m = 0; m < shape.tp; ++m) {
       std::vector<int> members;
-      for (int d = 0; d < shape.dp; ++d) members.push_back(d * shape.mp + m);
+      for (int d = 0; d < shape.dp; ++d) members.push_back(d * shape.tp + m);
       place(dp, in_process_group::make("dp", members, line), members);
     }
     for (int d = 0; d < shape.dp; ++d) {
       std::vector<int> members;
-      for (int m = 0; m < shape.mp; ++m) members.push_back(d * shape.mp + m);
-      place(mp, in_process_group::make("mp", members, line), members);
+      for (int m = 0; m < shape.tp; ++m) members.push_back(d * shape.tp + m);
+      place(tp, in_process_group::make("tp", members, line), members);
     }
   }
 
@@ -114,8 +114,8 @@ class rank_roll {
 };
 
 REDCO_INLINE void run_on_ranks(mesh const& shape, rank_options const& options, function_ref<void(rank_context&)> f) {
-  if (shape.dp < 1 || shape.mp < 1) {
-    throw error(exit_code::usage, "a mesh of " + std::to_string(shape.dp) + "x" + std::to_string(shape.mp) +
+  if (shape.dp < 1 || shape.tp < 1) {
+    throw error(exit_code::usage, "a mesh of " + std::to_string(shape.dp) + "x" + std::to_string(shape.tp) +
                                       " has no ranks; give two numbers from 1 on");
   }
   kept_memory::install();
@@ -129,8 +129,8 @@ REDCO_INLINE void run_on_ranks(mesh const& shape, rank_options const& options, f
     auto const at = static_cast<std::size_t>(rank);
     auto const memory = std::make_shared<memory_counter>();
     rank_environment const environment("rank " + std::to_string(rank), threads, memory);
-    rank_context context{rank, shape, *groups.world[at], *groups.dp[at], *groups.mp[at], memory, options.deadline};
-    for (group* one : {&context.world, &context.dp, &context.mp}) one->set_deadline(options.first_deadline);
+    rank_context context{rank, shape, *groups.world[at], *groups.dp[at], *groups.tp[at], memory, options.deadline};
+    for (group* one : {&context.world, &context.dp, &context.tp}) one->set_deadline(options.first_deadline);
     f(context);
   };
   std::vector<std::thread> running;

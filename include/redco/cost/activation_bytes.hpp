@@ -18,7 +18,7 @@ constexpr std::int64_t activation_bytes(saved_fact const& fact, setup const& s) 
     case saved_role::entry:
     case saved_role::first_entry: kept = !s.recompute || !fact.in_block; break;
     case saved_role::block_input: kept = s.recompute; break;
-    case saved_role::batch_when_whole: kept = s.mesh.mp > 1; break;
+    case saved_role::batch_when_whole: kept = s.mesh.tp > 1; break;
     case saved_role::batch:
     case saved_role::block_output:
     case saved_role::workspace:
@@ -30,7 +30,7 @@ constexpr std::int64_t activation_bytes(saved_fact const& fact, setup const& s) 
     case saved_role::loss_workspace:;
     case saved_role::uncounted: break;
   }
-  return kept ? local_bytes(fact, s.mesh.mp, s.compute) * fact.copies : 0;
+  return kept ? local_bytes(fact, s.mesh.tp, s.compute) * fact.copies : 0;
 }
 
 }  // namespace redco

@@ -35,7 +35,7 @@ constexpr activity activity_of(Facts const& facts, setup const& s) {
       case saved_role::loss_workspace: {
         std::int64_t const times = passes(fact.in_block) * fact.copies;
         a.tensors += times;
-        a.bytes += times * local_bytes(fact, s.mesh.mp, s.compute);
+        a.bytes += times * local_bytes(fact, s.mesh.tp, s.compute);
         break;
       }
       default: break;
@@ -43,7 +43,7 @@ constexpr activity activity_of(Facts const& facts, setup const& s) {
   }
   for (parameter_fact const& fact : facts.parameters)
     a.weight_bytes +=
-        passes(fact.copies() > 1) * fact.copies() * entry_of(fact, s.mesh.mp).local().count() * size_of(s.compute);
+        passes(fact.copies() > 1) * fact.copies() * entry_of(fact, s.mesh.tp).local().count() * size_of(s.compute);
   return a;
 }
 

@@ -29,7 +29,7 @@ template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int6
 constexpr budget_check check_budget() {
   // Wrong sizes and an illegal mesh have their own errors.
   constexpr auto facts = facts_of<Model>().parameters;
-  if (surveyed<Model>.mistake || Mesh.dp < 1 || Mesh.mp < 1 || first_illegal(facts, Mesh.mp) < facts.size())
+  if (surveyed<Model>.mistake || Mesh.dp < 1 || Mesh.tp < 1 || first_illegal(facts, Mesh.tp) < facts.size())
     return {Mesh};
   memory const m = cost_of<Model>(Optimizer, setup{Mesh, Load, Compute, Recompute}).memory;
   return {Mesh,
@@ -44,7 +44,7 @@ constexpr budget_check check_budget() {
 
 /// That a run of a constexpr model is legal on the mesh and stays within `Budget` bytes of tensors on every rank:
 ///
-///   static_assert(redco::fits<model, redco::adamw{}, redco::mesh{.dp = 1, .mp = 2},
+///   static_assert(redco::fits<model, redco::adamw{}, redco::mesh{.dp = 1, .tp = 2},
 ///                             redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
 ///
 /// True, or one compile error. Errors: those of legal<>, redco[C001] with the peak, the budget, and the two largest parts.

@@ -29,7 +29,7 @@ class backward_replay {
  private:
   using role = saved_role;
 
-  constexpr std::int64_t one(saved_fact const& fact) const { return local_bytes(fact, setup_.mesh.mp, setup_.compute); }
+  constexpr std::int64_t one(saved_fact const& fact) const { return local_bytes(fact, setup_.mesh.tp, setup_.compute); }
   /// Of one outermost block.
   constexpr std::int64_t of_block(saved_fact const& fact) const {
     return one(fact) * ((fact.copies + fact.blocks - 1) / fact.blocks);
@@ -38,14 +38,14 @@ class backward_replay {
 
   constexpr void visit(std::size_t i) {
     saved_fact const& fact = saved_[i];
-    if (fact.parts > 0 && setup_.mesh.mp <= fact.parts) return;
+    if (fact.parts > 0 && setup_.mesh.tp <= fact.parts) return;
     bool const in_moment =
         fact.role == role::workspace || fact.role == role::reduction || fact.role == role::weight_gradient;
     if (!in_moment || fact.moment != moment_) end_moment();
     switch (fact.role) {
       case role::workspace: hold(fact); break;
       case role::reduction:
-        if (setup_.mesh.mp > 1) hold(fact);
+        if (setup_.mesh.tp > 1) hold(fact);
         break;
       case role::weight_gradient:
         hold(fact);
@@ -59,7 +59,7 @@ class backward_replay {
         if (!is_rerun(fact)) other_blocks_ += one(fact) * fact.copies;
         break;
       case role::batch_when_whole:
-        if (setup_.mesh.mp > 1) now_.activations -= one(fact) * fact.copies;
+        if (setup_.mesh.tp > 1) now_.activations -= one(fact) * fact.copies;
         break;
       case role::carried_from:
         arriving_ += one(fact);
@@ -127,7 +127,7 @@ class backward_replay {
       if (saved_[i].role == role::stored) now_.recomputed += of_block(saved_[i]);
     // Its end, on several shards: what is summed over them is there beside the sum.
     now_.layer = saved_[last].layer;
-    look(carried_ + block_gradient_ * (setup_.mesh.mp > 1 ? 2 : 1));
+    look(carried_ + block_gradient_ * (setup_.mesh.tp > 1 ? 2 : 1));
   }
 
   constexpr void leave_block(saved_fact const& fact) {

@@ -28,7 +28,7 @@ constexpr std::string_view name_of(collective what) {
 /// The messages of one purpose that one rank takes part in during a step. A group of one rank sends none.
 struct message_total {
   std::string_view purpose;
-  std::string_view group;  ///< "mp", "dp" or "world"
+  std::string_view group;  ///< "tp", "dp" or "world"
   collective what = collective::all_reduce;
   int ranks = 1;
   std::int64_t calls = 0;

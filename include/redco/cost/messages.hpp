@@ -80,32 +80,32 @@ constexpr std::int64_t numbers_of(message_fact const& fact, int ranks) {
 /// The messages of one step from a model's facts.
 template <class Facts>
 constexpr messages messages_of(Facts const& facts, setup const& s) {
-  int const dp = s.mesh.dp, mp = s.mesh.mp;
+  int const dp = s.mesh.dp, tp = s.mesh.tp;
   messages m;
-  m.all[messages::forward] = {"forward activations", "mp", collective::all_reduce, mp, 0, 0, 0};
-  m.all[messages::forward_gather] = {"forward, tokens joined", "mp", collective::all_gather, mp, 0, 0, 0};
-  m.all[messages::forward_scatter] = {"forward, tokens summed", "mp", collective::reduce_scatter, mp, 0, 0, 0};
-  m.all[messages::backward] = {"backward activations", "mp", collective::all_reduce, mp, 0, 0, 0};
-  m.all[messages::backward_gather] = {"backward, tokens joined", "mp", collective::all_gather, mp, 0, 0, 0};
-  m.all[messages::backward_scatter] = {"backward, tokens summed", "mp", collective::reduce_scatter, mp, 0, 0, 0};
-  m.all[messages::loss] = {"loss over the vocabulary", "mp", collective::all_reduce, mp, 0, 0, 0};
+  m.all[messages::forward] = {"forward activations", "tp", collective::all_reduce, tp, 0, 0, 0};
+  m.all[messages::forward_gather] = {"forward, tokens joined", "tp", collective::all_gather, tp, 0, 0, 0};
+  m.all[messages::forward_scatter] = {"forward, tokens summed", "tp", collective::reduce_scatter, tp, 0, 0, 0};
+  m.all[messages::backward] = {"backward activations", "tp", collective::all_reduce, tp, 0, 0, 0};
+  m.all[messages::backward_gather] = {"backward, tokens joined", "tp", collective::all_gather, tp, 0, 0, 0};
+  m.all[messages::backward_scatter] = {"backward, tokens summed", "tp", collective::reduce_scatter, tp, 0, 0, 0};
+  m.all[messages::loss] = {"loss over the vocabulary", "tp", collective::all_reduce, tp, 0, 0, 0};
   m.all[messages::statistics] = {"batch norm statistics", "dp", collective::all_reduce, dp, 0, 0, 0};
   m.all[messages::gradients] = {"gradients", "dp", collective::all_reduce, dp, 0, 0, 0};
-  m.all[messages::shared_gradients] = {"gradients of shared parts", "mp", collective::all_reduce, mp, 0, 0, 0};
+  m.all[messages::shared_gradients] = {"gradients of shared parts", "tp", collective::all_reduce, tp, 0, 0, 0};
   m.all[messages::loss_total] = {"loss and count", "world", collective::all_reduce, s.mesh.ranks(), 0, 0, 0};
-  m.all[messages::norm_of_gradients] = {"gradient norm", "mp", collective::all_reduce, mp, 0, 0, 0};
+  m.all[messages::norm_of_gradients] = {"gradient norm", "tp", collective::all_reduce, tp, 0, 0, 0};
 
   for (message_fact const& fact : facts.messages) {
-    if (fact.parts > 0 && mp <= fact.parts) continue;
+    if (fact.parts > 0 && tp <= fact.parts) continue;
     // A block that is run again repeats its forward messages.
     std::int64_t const runs = s.recompute && fact.in_block && !fact.backward ? 2 : 1;
     m.all[detail::purpose_of(fact)].add(s.micro_batches * runs * fact.copies,
-                                        detail::numbers_of(fact, mp) * size_of(fact.kind, s.compute));
+                                        detail::numbers_of(fact, tp) * size_of(fact.kind, s.compute));
   }
   std::int64_t flat = 0;
   for (parameter_fact const& fact : facts.parameters) {
     if (!fact.trained) continue;
-    flat += entry_of(fact, mp).local().count() * size_of(s.compute) * fact.copies();
+    flat += entry_of(fact, tp).local().count() * size_of(s.compute) * fact.copies();
   }
   m.all[messages::gradients].add(1, flat);
   m.all[messages::loss_total].add(1, loss_total_numbers * size_of(dtype::f64));

@@ -24,14 +24,14 @@ REDCO_INLINE std::vector<std::int64_t> divisors_of(std::int64_t n) {
 
 REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards) {
   std::vector<setup> runs;
-  for (int const mp : shards) {
-    int const dp = space.ranks / mp;
+  for (int const tp : shards) {
+    int const dp = space.ranks / tp;
     if (space.load.batch % dp != 0) continue;
     std::int64_t const share = space.load.batch / dp;
     for (std::int64_t const at_once : divisors_of(share))
       for (dtype const compute : space.compute)
         for (bool const recompute : {false, true})
-          runs.push_back({.mesh = {dp, mp},
+          runs.push_back({.mesh = {dp, tp},
                           .load = {at_once, space.load.sequence, space.load.source},
                           .compute = compute,
                           .recompute = recompute,
@@ -39,7 +39,7 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
   }
   if (!runs.empty()) return runs;
   std::string widths;
-  for (int const mp : shards) widths += (widths.empty() ? "" : ", ") + std::to_string(mp);
+  for (int const tp : shards) widths += (widths.empty() ? "" : ", ") + std::to_string(tp);
   throw error(exit_code::usage, "a global batch of " + std::to_string(space.load.batch) +
                                     " cannot be shared equally by " + std::to_string(space.ranks) +
                                     " ranks, of which " + widths + " hold one copy of the model; choose a batch that " +

@@ -8,7 +8,7 @@ namespace redco::detail {
 
 REDCO_INLINE search_result joined(search_result whole, search_result const& split) {
   for (found_plan const& p : split.plans)
-    if (p.run.mesh.mp > 1) whole.plans.push_back(p);
+    if (p.run.mesh.tp > 1) whole.plans.push_back(p);
   sort_by_time(whole.plans);
   if (split.smallest.peak < whole.smallest.peak) whole.smallest = split.smallest;
   return whole;

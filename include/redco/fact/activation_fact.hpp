@@ -39,7 +39,7 @@ struct saved_fact {
   path layer;
   path slot;
   extents shape;           ///< logical; cut along split_dim by the mesh
-  int split_dim = -1;      ///< -1: whole on every rank
+  int split_dim = -1;      ///< -1: replicated
   std::int64_t units = 0;  ///< indivisible units along split_dim; a rank holds ceil(units / shards) of them
   width_kind kind = width_kind::compute;
   saved_role role = saved_role::stored;

@@ -31,13 +31,13 @@ enum class reason : std::uint8_t {
   position,         ///< indexed by position, added as a replicated branch
   token_type,       ///< indexed by token type, added as a replicated branch
   class_token,      ///< one row, put before the others
-  alone,            ///< no partner behind it: splitting would cost a gather
-  convolution,      ///< convolutions stay whole
-  recurrent,        ///< recurrent layers stay whole
+  unpaired,         ///< no partner behind it: splitting would cost a gather
+  convolution,      ///< convolutions are replicated
+  recurrent,        ///< recurrent layers are replicated
   statistics,       ///< of the activations, equal on all ranks
   opaque,           ///< a user's callable: data parallel only
-  declared,         ///< declared whole in the model's type
-  overridden,       ///< kept whole by the user's override
+  declared,         ///< declared replicated in the model's type
+  overridden,       ///< replicated by the user's override
   stated,           ///< a user's layer type says so
 };
 

@@ -18,7 +18,7 @@ namespace redco {
 /// The activation that flows from layer to layer during a walk.
 struct flow {
   extents shape;           ///< logical
-  int split_dim = -1;      ///< the dimension that the mesh cuts, -1: whole
+  int split_dim = -1;      ///< the dimension that the mesh cuts, -1: replicated
   std::int64_t units = 0;  ///< indivisible units along split_dim: heads or columns
   int id = 0;              ///< which tensor it is, so that its storage is counted once; 0: the model's input
   int made = 0;            ///< which of the walk's widths it has, so that a mistake can name its maker; 0: the input's

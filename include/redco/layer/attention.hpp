@@ -8,7 +8,7 @@
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/layer/unscaled.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <type_traits>

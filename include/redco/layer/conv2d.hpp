@@ -9,7 +9,7 @@
 namespace redco {
 
 /// A 2-D convolution of images [B, In, H, W] with Out square kernels and zero padding; gives
-/// [B, Out, (H + 2 Padding - Kernel) / Stride + 1, ...]. Data parallel: its weights stay whole.
+/// [B, Out, (H + 2 Padding - Kernel) / Stride + 1, ...]. Data parallel: its weights are replicated.
 template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto Bias = true>
 struct conv2d {
   using layer_concept = layer_tag;

@@ -11,7 +11,7 @@ namespace redco {
 /// The transpose of a 2-D convolution: each number of images [B, In, H, W] times a square kernel, laid Stride apart and
 /// added; gives [B, Out, (H - 1) Stride - 2 Padding + Kernel + More, ...]. `More` rows and columns at the lower right edge
 /// (torch's output_padding, below Stride) tell apart the sizes that a convolution maps to one. "weight" [In, Out, Kernel,
-/// Kernel]. Data parallel: its weights stay whole.
+/// Kernel]. Data parallel: its weights are replicated.
 template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto More = 0, auto Bias = true>
 struct conv_transpose2d {
   using layer_concept = layer_tag;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 namespace redco {
@@ -22,7 +22,7 @@ struct encoder_decoder {
     w.activation = w.source;
     w.inside("encoder", [&] {
       Encoder::template facts<X>(config, w);
-      detail::whole_facts<out_t<Encoder, X>>(w);
+      detail::unshard_facts<out_t<Encoder, X>>(w);
       w.keep("states");  // once, however many blocks of the decoder read them
     });
     w.encoded = w.activation;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <type_traits>

@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 namespace redco {
@@ -18,7 +18,7 @@ struct first_token {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const&, Walk& w) {
     if (!w.expect_rank(3)) return;
-    detail::whole_facts<X>(w);
+    detail::unshard_facts<X>(w);
     flow const input = w.activation;
     w.produce({input.shape[0], input.shape[2]});
     w.backward(input);

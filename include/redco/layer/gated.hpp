@@ -6,7 +6,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/silu.hpp>
 #include <redco/layer/square_root.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <type_traits>
@@ -17,15 +17,15 @@ namespace redco {
 template <auto In, auto Out, class Activation = silu, auto Bias = false, cut Cut = cut::automatic>
 struct gated {
   using layer_concept = layer_tag;
-  using alone = gated<In, Out, Activation, Bias, Cut == cut::automatic ? cut::alone : Cut>;
+  using unpaired = gated<In, Out, Activation, Bias, Cut == cut::automatic ? cut::unpaired : Cut>;
   static constexpr bool enters = Cut == cut::automatic;
 
   template <class X>
-  using out = typename detail::linear_out<is_feature_split<X> ? cut::whole : Cut, X>::type;
+  using out = typename detail::linear_out<is_feature_split<X> ? cut::replicated : Cut, X>::type;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
-    constexpr bool column = !is_whole(Cut);
+    constexpr bool column = !is_replicated(Cut);
     std::int64_t const in = w.size("features to read", of<In>(config)), outs = w.size("features", of<Out>(config));
 
     parameter_fact weight;

@@ -10,7 +10,7 @@ namespace redco {
 /// `Layer` with its drawn weights normal with standard deviation `Deviation` and its biases zero, as a family prescribes.
 template <auto Deviation, layer Layer>
 struct initialised : detail::forwarding<Layer> {
-  using alone = initialised<Deviation, alone_t<Layer>>;
+  using unpaired = initialised<Deviation, unpaired_t<Layer>>;
   static constexpr bool unnamed = is_unnamed<Layer>;
 
   template <class X, class Config, class Walk>

@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <redco/meta/fixed_string.hpp>

@@ -20,27 +20,27 @@ using out_t = typename L::template out<X>;
 
 /// What is left of a layout once pending sums are reduced: where tokens are split, each rank gets the sum of its own.
 template <class X, class Home = replicated>
-using settled_t = std::conditional_t<std::is_same_v<X, partial>, Home, X>;
+using finished_t = std::conditional_t<std::is_same_v<X, partial>, Home, X>;
 
-/// The layout into which sums settle that pend behind a value of layout X: X where it is complete, else that of `Before`.
+/// The layout into which sums are finished that pend behind a value of layout X: X where it is complete, else that of `Before`.
 template <class X, class Before = replicated>
 using home_t = std::conditional_t<is_at_rest<X>, X, Before>;
 
 namespace detail {
 template <class L>
-struct alone {
+struct unpaired {
   using type = L;
 };
 template <class L>
-  requires requires { typename L::alone; }
-struct alone<L> {
-  using type = typename L::alone;
+  requires requires { typename L::unpaired; }
+struct unpaired<L> {
+  using type = typename L::unpaired;
 };
 }  // namespace detail
 
-/// L where no row-parallel partner follows: a layer that would open a split names its whole twin in `alone`.
+/// L where no row-parallel partner follows: a layer that would open a split names its replicated twin in `unpaired`.
 template <layer L>
-using alone_t = typename detail::alone<L>::type;
+using unpaired_t = typename detail::unpaired<L>::type;
 
 /// A layer that acts on each feature by itself, so a split passes through it.
 template <class L>

@@ -5,7 +5,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <type_traits>
@@ -17,8 +17,8 @@ namespace detail {
 template <cut Cut, class X>
 struct linear_out {
   static constexpr bool row = is_feature_split<X>;
-  using type = std::conditional_t<is_whole(Cut), home_t<X>, std::conditional_t<row, partial, split<-1>>>;
-  static constexpr needs need = is_whole(Cut)        ? needs::features_alike
+  using type = std::conditional_t<is_replicated(Cut), home_t<X>, std::conditional_t<row, partial, split<-1>>>;
+  static constexpr needs need = is_replicated(Cut)   ? needs::features_alike
                                 : Cut == cut::column ? needs::features
                                                      : needs::value;
   static_assert(sizeof(takes<need, X, type>) > 0);
@@ -32,14 +32,14 @@ struct linear_out {
 
 /// y = x W^T + b over the last dimension; W is [Out, In], b is [Out].
 ///
-/// An automatic linear on a whole input opens a column-parallel split when a layer that closes it follows (and stays whole
+/// An automatic linear on an unsharded input opens a column-parallel split when a layer that closes it follows (and is replicated
 /// otherwise); on a split input it is row-parallel and gives a partial sum. Its bias follows: split behind a column, added
 /// once after the reduction behind a row.
 template <auto In, auto Out, auto Bias = true, cut Cut = cut::automatic>
 struct linear {
   using layer_concept = layer_tag;
   static constexpr bool unnamed = true;
-  using alone = linear<In, Out, Bias, Cut == cut::automatic ? cut::alone : Cut>;
+  using unpaired = linear<In, Out, Bias, Cut == cut::automatic ? cut::unpaired : Cut>;
   static constexpr bool closes_split = Cut == cut::automatic || Cut == cut::row;
   static constexpr bool enters = Cut == cut::automatic;
 
@@ -49,7 +49,7 @@ struct linear {
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     constexpr bool row = is_feature_split<X>;
-    constexpr bool column = !row && !is_whole(Cut);
+    constexpr bool column = !row && !is_replicated(Cut);
     std::int64_t const in = w.size("features to read", of<In>(config)), outs = w.size("features", of<Out>(config));
 
     parameter_fact weight;
@@ -69,17 +69,17 @@ struct linear {
     if constexpr (column) detail::enter_facts<X>(w);
     w.keep("input");
     w.parameter("weight", weight);
-    if constexpr (is_whole(Cut)) detail::shared_parameter_facts<X>(w, weight.shape);
+    if constexpr (is_replicated(Cut)) detail::shared_parameter_facts<X>(w, weight.shape);
     if (of<Bias>(config)) {
       w.parameter("bias", bias);
-      if constexpr (is_whole(Cut)) detail::shared_parameter_facts<X>(w, bias.shape);
+      if constexpr (is_replicated(Cut)) detail::shared_parameter_facts<X>(w, bias.shape);
       if constexpr (row) w.addend();
     }
 
     flow const input = w.activation;
     extents shape = input.shape;
     shape[-1] = outs;
-    constexpr bool tokens = is_whole(Cut) && is_token_split<X>;
+    constexpr bool tokens = is_replicated(Cut) && is_token_split<X>;
     w.produce(shape, column ? shape.rank - 1 : tokens ? input.split_dim : -1, column ? outs : tokens ? input.units : 0);
     w.multiply(shape.count() / outs, in, outs);
     w.backward(input);
@@ -92,6 +92,6 @@ using column_linear = linear<In, Out, Bias, cut::column>;
 template <auto In, auto Out, auto Bias = true>
 using row_linear = linear<In, Out, Bias, cut::row>;
 template <auto In, auto Out, auto Bias = true>
-using whole_linear = linear<In, Out, Bias, cut::whole>;
+using replicated_linear = linear<In, Out, Bias, cut::replicated>;
 
 }  // namespace redco

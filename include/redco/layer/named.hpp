@@ -11,7 +11,7 @@ namespace redco {
 /// `Layer` under a name: its parameters are called "Name.<leaf>".
 template <fixed_string Name, layer Layer>
 struct named : detail::forwarding<Layer> {
-  using alone = named<Name, alone_t<Layer>>;
+  using unpaired = named<Name, unpaired_t<Layer>>;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {

@@ -3,7 +3,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <cstdint>

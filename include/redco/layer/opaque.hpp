@@ -34,7 +34,7 @@ struct opaque_facts<Callable> {
   }
 };
 
-/// A user's callable on at::Tensor with its own parameters as a layer: whole on every rank, data parallel only.
+/// A user's callable on at::Tensor with its own parameters as a layer: replicated, data parallel only.
 template <class Callable>
 struct opaque {
   using layer_concept = layer_tag;

@@ -12,7 +12,7 @@ namespace redco {
 
 /// Images [B, Channels, H, W] cut into Patch x Patch squares, each a token: [B, H/Patch * W/Patch, Width], row by row. A
 /// convolution whose stride is its kernel, computed as one product of the squares laid out as rows with "weight" [Width,
-/// Channels, Patch, Patch]. Data parallel: it stays whole.
+/// Channels, Patch, Patch]. Data parallel: it is replicated.
 template <auto Channels, auto Patch, auto Width>
 struct patch_embedding {
   using layer_concept = layer_tag;

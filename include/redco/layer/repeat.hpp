@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace detail {
 
 template <class X, class Y>
 struct repeat_out {
-  using type = settled_t<X>;
-  static_assert(std::is_same_v<X, settled_t<Y, settled_t<X>>>,
+  using type = finished_t<X>;
+  static_assert(std::is_same_v<X, finished_t<Y, finished_t<X>>>,
                 "redco[S007]: the block of a repeat changes the layout; end it in the layout in which it begins");
 };
 
@@ -28,7 +28,7 @@ struct repeat {
   using layer_concept = layer_tag;
   static constexpr bool unnamed = is_unnamed<Block>;
 
-  using body = alone_t<Block>;
+  using body = unpaired_t<Block>;
 
   template <class X>
   using out = typename detail::repeat_out<X, out_t<body, X>>::type;
@@ -40,7 +40,7 @@ struct repeat {
     w.repeated(times, [&] {
       flow const input = w.activation;
       body::template facts<X>(config, w);
-      detail::settle_facts<out_t<body, X>, X>(w);
+      detail::finish_facts<out_t<body, X>, X>(w);
       w.expect_like(input);
     });
   }

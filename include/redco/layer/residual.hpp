@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <type_traits>
@@ -12,9 +12,9 @@ namespace detail {
 
 template <class X, class Y>
 struct residual_out {
-  using type = settled_t<X>;
+  using type = finished_t<X>;
   static_assert(
-      std::is_same_v<type, settled_t<Y, type>>,
+      std::is_same_v<type, finished_t<Y, type>>,
       "redco[S008]: a residual branch gives another layout than its input; close its split inside the branch");
 };
 
@@ -26,7 +26,7 @@ struct residual {
   using layer_concept = layer_tag;
   static constexpr bool unnamed = is_unnamed<Branch>;
 
-  using body = alone_t<Branch>;
+  using body = unpaired_t<Branch>;
 
   template <class X>
   using out = typename detail::residual_out<X, out_t<body, X>>::type;
@@ -36,7 +36,7 @@ struct residual {
     flow const input = w.activation;
     w.carrying(w.activation, [&] {
       body::template facts<X>(config, w);
-      detail::settle_facts<out_t<body, X>, settled_t<X>>(w);
+      detail::finish_facts<out_t<body, X>, finished_t<X>>(w);
     });
     w.expect_like(input);
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);

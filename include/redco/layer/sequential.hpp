@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/numbered.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <array>
@@ -14,7 +14,7 @@ namespace redco {
 
 namespace detail {
 
-/// A layer of a sequence with its cuts decided, the layout that it receives, and the one in which its pending sum settles.
+/// A layer of a sequence with its cuts decided, the layout that it receives, and the one in which its pending sum is finished.
 template <class Layer, class X, class Home>
 struct link {
   using layer = Layer;
@@ -43,7 +43,7 @@ struct sequence_traits {
 /// Whether the first layer, cut as a replicated input has it, enters by itself.
 template <class First, class... Rest>
 inline constexpr bool first_enters =
-    enters<std::conditional_t<sequence_traits<First, Rest...>::closed_from(1), First, alone_t<First>>>;
+    enters<std::conditional_t<sequence_traits<First, Rest...>::closed_from(1), First, unpaired_t<First>>>;
 
 template <std::size_t I, class Layer>
 struct placed_layer {
@@ -66,7 +66,7 @@ struct before_first {
 template <class Layer, class X, class Home, class Config, class Walk>
 constexpr void link_facts(Config const& config, Walk& w, bool last) {
   Layer::template facts<X>(config, w);
-  if (!last) settle_facts<out_t<Layer, X>, Home>(w);
+  if (!last) finish_facts<out_t<Layer, X>, Home>(w);
 }
 
 }  // namespace detail
@@ -91,12 +91,12 @@ struct sequential {
   struct place {
     using before = typename std::conditional_t<I == 0, std::type_identity<detail::before_first<X>>,
                                                std::type_identity<place<X, I - (I > 0)>>>::type;
-    using input = settled_t<typename before::out, typename before::home>;
+    using input = finished_t<typename before::out, typename before::home>;
     using home = home_t<input, typename before::home>;
     using declared =
         typename decltype(detail::layer_at<I>(std::declval<detail::placed_layers<places, Layers...>>()))::type;
     static constexpr bool opens = is_at_rest<input> && !detail::sequence_traits<Layers...>::closed_from(I + 1);
-    using layer = numbered<I, std::conditional_t<opens, alone_t<declared>, declared>>;
+    using layer = numbered<I, std::conditional_t<opens, unpaired_t<declared>, declared>>;
     // Asked before an alias asks: a failed check inside an alias takes the alias away on clang, and more errors follow.
     static_assert(sizeof(out_t<layer, input>) > 0);
     using out = out_t<layer, input>;

@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/numbered.hpp>
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct resolve_branches;
 template <class X, std::size_t... Place, class... Branches>
 struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   template <class B>
-  using chosen = std::conditional_t<is_at_rest<X>, alone_t<B>, B>;
+  using chosen = std::conditional_t<is_at_rest<X>, unpaired_t<B>, B>;
   /// Where several branches would each enter, the input enters once for all of them.
   static constexpr bool together = is_at_rest<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
   template <class B>
@@ -53,13 +53,13 @@ struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
 
 /// Parallel branches of one input, added: Branch1(x) + Branch2(x) + ... Partial branches are added before the one
 /// reduction that follows, replicated ones ride along as its addends. Where several branches open a split at once, the
-/// input enters once for them, so that the sum of their gradients is reduced once; whole branches take it as it is. A
+/// input enters once for them, so that the sum of their gradients is reduced once; replicated branches take it as it is. A
 /// branch without a name is named by its place.
 template <layer... Branches>
 struct sum {
   using layer_concept = layer_tag;
   static constexpr bool unnamed = (is_unnamed<Branches> || ...);
-  static constexpr bool enters = (redco::enters<alone_t<Branches>> && ...);
+  static constexpr bool enters = (redco::enters<unpaired_t<Branches>> && ...);
 
   template <class X>
   using resolved = detail::resolve_branches<X, std::index_sequence_for<Branches...>, Branches...>;

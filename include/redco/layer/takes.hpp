@@ -23,7 +23,7 @@ struct takes {
                 "redco[S008]: this layer needs whole features but its input is split; close the split before it");
   static_assert(
       (Need != needs::alike && Need != needs::features_alike) || !std::is_same_v<X, entered>,
-      "redco[S008]: only a column-parallel layer takes an entered value; leave enter out before a whole layer");
+      "redco[S008]: only a column-parallel layer takes an entered value; leave enter out before a replicated layer");
 };
 
 }  // namespace redco::detail

@@ -20,7 +20,7 @@ namespace redco {
 /// at each of the distances, which every block reads.
 template <attention_kind Kind, auto Heads, auto Buckets, auto Farthest, layer Body>
 struct with_distance_bias : detail::forwarding<Body> {
-  using alone = with_distance_bias<Kind, Heads, Buckets, Farthest, alone_t<Body>>;
+  using unpaired = with_distance_bias<Kind, Heads, Buckets, Farthest, unpaired_t<Body>>;
   static constexpr bool unnamed = is_unnamed<Body>;
 
   template <class X, class Config, class Walk>

@@ -30,7 +30,7 @@ concept model = layer<typename M::net> && requires(M const& m) {
 
 /// The structure of a model, an automatic linear that is all of it left whole.
 template <model M>
-using net_of = alone_t<typename M::net>;
+using net_of = unpaired_t<typename M::net>;
 
 struct no_config {};
 

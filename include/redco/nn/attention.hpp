@@ -28,7 +28,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
         head_dim(layer::head_dim(b.config())),
         scores(layer::scores(b.config())),
         sharers(static_cast<int>(std::max<std::int64_t>(1, b.shards() / b.template extent<KeyValueHeads>()))),
-        mp_index(b.mp_index()),
+        tp_index(b.tp_index()),
         dropout(b.template probability<Dropout>()),
         site(b.site()),
         cache_slot(b.cache_slot()) {
@@ -47,8 +47,8 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
 
   template <class Context>
   tensor<partial> operator()(tensor<X> const& x, Context const& ctx) const {
-    at::Tensor const heads_out = attend(detail::entering(x, ctx.mp()).local(), ctx);
-    if (ctx.mp().size() == 1) return tensor<partial>(kernel::linear(heads_out, o_weight, o_bias));
+    at::Tensor const heads_out = attend(detail::entering(x, ctx.tp()).local(), ctx);
+    if (ctx.tp().size() == 1) return tensor<partial>(kernel::linear(heads_out, o_weight, o_bias));
     at::Tensor const product = kernel::linear(heads_out, o_weight);
     return o_bias.defined() ? tensor<partial>(product, {o_bias}) : tensor<partial>(product);
   }
@@ -56,7 +56,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
   std::int64_t heads, kv_heads, head_dim;
   attention_scores scores;
   int sharers;  ///< neighbouring ranks that hold the same key-value head
-  int mp_index;
+  int tp_index;
   double dropout;
   std::uint32_t site;
   std::size_t cache_slot;
@@ -68,7 +68,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
   /// What k and v lie in, a weight or a bias, whose gradient is that of all ranks that use them.
   template <class Context>
   at::Tensor shared(at::Tensor const& leaf, Context const& ctx) const {
-    return leaf.defined() ? enter_shared(leaf, ctx.mp(), sharers, cross ? 0 : heads * head_dim) : leaf;
+    return leaf.defined() ? enter_shared(leaf, ctx.tp(), sharers, cross ? 0 : heads * head_dim) : leaf;
   }
 
   /// The packed queries, keys and values, the former two turned by their positions where the layer is rotary.
@@ -92,7 +92,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
     o.causal = Kind == attention_kind::causal;
     o.scale = scores.scale;
     o.window = scores.window;
-    o.head0 = mp_index * heads;
+    o.head0 = tp_index * heads;
     if constexpr (cross) {
       if constexpr (Context::template has<encoder_mask>) o.key_mask = ctx.template get<encoder_mask>();
     } else {
@@ -119,7 +119,7 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
       if constexpr (Context::template require<encoder_states>()) {
         key_value_cache* const cache = ctx.pass().cache;
         auto const project = [&] {
-          return kernel::linear(enter(ctx.template get<encoder_states>(), ctx.mp()).local(), shared(weight, ctx),
+          return kernel::linear(enter(ctx.template get<encoder_states>(), ctx.tp()).local(), shared(weight, ctx),
                                 shared(bias, ctx));
         };
         at::Tensor const q = kernel::linear(x, q_weight, q_bias);

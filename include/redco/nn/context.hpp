@@ -46,7 +46,7 @@ class context {
       : pass_(in), call_(call), owner_(std::move(owner)), items_(std::move(entries)) {}
 
   redco::pass const& pass() const { return pass_; }
-  group& mp() const { return *pass_.mp; }
+  group& tp() const { return *pass_.tp; }
 
   /// The stream of a random site in this call of the network.
   stream at(std::uint32_t site) const { return pass_.at(site, call_); }

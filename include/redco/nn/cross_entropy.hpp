@@ -18,7 +18,7 @@ inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   detail::count_labels(labels, l.vocabulary);
   auto const loss =
       kernel::cross_entropy(l.hidden.local().flatten(0, -2), {l.weight, l.bias, l.vocabulary, l.first_row},
-                            labels.flatten(), *l.mp, {.chunk_rows = loss_chunk_rows(l.vocabulary)});
+                            labels.flatten(), *l.tp, {.chunk_rows = loss_chunk_rows(l.vocabulary)});
   return {loss.sum, static_cast<double>(loss.count)};
 }
 

@@ -12,20 +12,20 @@ template <auto Probability, class X>
 struct module<dropout<Probability>, X> {
   template <class Config>
   explicit module(builder<Config>& b)
-      : probability(b.template probability<Probability>()), site(b.site()), mp_index(b.mp_index()) {}
+      : probability(b.template probability<Probability>()), site(b.site()), tp_index(b.tp_index()) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
     if (!ctx.pass().training || probability == 0) return x;
-    std::int64_t const feature0 = is_feature_split<X> ? mp_index * x.local().size(-1) : 0;
-    std::int64_t const position0 = is_token_split<X> ? mp_index * x.local().size(1) : 0;
+    std::int64_t const feature0 = is_feature_split<X> ? tp_index * x.local().size(-1) : 0;
+    std::int64_t const position0 = is_token_split<X> ? tp_index * x.local().size(1) : 0;
     return x.like(kernel::dropout(x.local(), probability, ctx.at(site), ctx.pass().first_row(x.local().size(0)),
                                   feature0, position0));
   }
 
   double probability;
   std::uint32_t site;
-  int mp_index;
+  int tp_index;
 };
 
 }  // namespace redco

@@ -12,7 +12,7 @@ template <auto Vocabulary, auto Width, fixed_string Tied, auto Padding, class X>
 struct module<embedding<Vocabulary, Width, Tied, Padding>, X> {
   template <class Config>
   explicit module(builder<Config>& b)
-      : vocabulary(b.template extent<Vocabulary>()), padding(b.template extent<Padding>()), mp_index(b.mp_index()) {
+      : vocabulary(b.template extent<Vocabulary>()), padding(b.template extent<Padding>()), tp_index(b.tp_index()) {
     if constexpr (Tied.view().empty()) {
       weight = b.parameter("weight");
     } else {
@@ -22,12 +22,12 @@ struct module<embedding<Vocabulary, Width, Tied, Padding>, X> {
 
   template <class Context>
   tensor<partial> operator()(tensor<X> const& ids, Context const&) const {
-    return tensor<partial>(kernel::lookup(weight, ids.local(), mp_index * weight.size(0), vocabulary, padding));
+    return tensor<partial>(kernel::lookup(weight, ids.local(), tp_index * weight.size(0), vocabulary, padding));
   }
 
   at::Tensor weight;  ///< [rows of this shard, Width]
   std::int64_t vocabulary, padding;
-  int mp_index;
+  int tp_index;
 };
 
 }  // namespace redco

@@ -20,11 +20,11 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
 
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
-    if constexpr (is_whole(Cut)) {
-      return x.like(activated(kernel::linear(x.local(), detail::shared_parameter<X>(weight, ctx.mp()),
-                                             detail::shared_parameter<X>(bias, ctx.mp()))));
+    if constexpr (is_replicated(Cut)) {
+      return x.like(activated(kernel::linear(x.local(), detail::shared_parameter<X>(weight, ctx.tp()),
+                                             detail::shared_parameter<X>(bias, ctx.tp()))));
     } else {
-      return result(activated(kernel::linear(detail::entering(x, ctx.mp()).local(), weight, bias)));
+      return result(activated(kernel::linear(detail::entering(x, ctx.tp()).local(), weight, bias)));
     }
   }
 

@@ -11,7 +11,7 @@ namespace redco {
 template <auto Vocabulary, auto Width, fixed_string Tied, head_bias Bias, class X>
 struct module<language_head<Vocabulary, Width, Tied, Bias>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : vocabulary(b.template extent<Vocabulary>()), mp_index(b.mp_index()) {
+  explicit module(builder<Config>& b) : vocabulary(b.template extent<Vocabulary>()), tp_index(b.tp_index()) {
     if constexpr (Tied.view().empty()) {
       weight = b.parameter("weight");
     } else {
@@ -22,12 +22,12 @@ struct module<language_head<Vocabulary, Width, Tied, Bias>, X> {
 
   template <class Context>
   logits operator()(tensor<X> const& x, Context const& ctx) const {
-    return {detail::entering(x, ctx.mp()), weight, bias, vocabulary, mp_index * weight.size(0), &ctx.mp()};
+    return {detail::entering(x, ctx.tp()), weight, bias, vocabulary, tp_index * weight.size(0), &ctx.tp()};
   }
 
   at::Tensor weight, bias;
   std::int64_t vocabulary;
-  int mp_index;
+  int tp_index;
 };
 
 }  // namespace redco

@@ -19,14 +19,14 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_feature_split<X>) {
-      if (ctx.mp().size() == 1) return result(kernel::linear(x.local(), weight, bias));
+      if (ctx.tp().size() == 1) return result(kernel::linear(x.local(), weight, bias));
       at::Tensor const product = kernel::linear(x.local(), weight);
       return bias.defined() ? result(product, {bias}) : result(product);
-    } else if constexpr (is_whole(Cut)) {
-      return x.like(kernel::linear(x.local(), detail::shared_parameter<X>(weight, ctx.mp()),
-                                   detail::shared_parameter<X>(bias, ctx.mp())));
+    } else if constexpr (is_replicated(Cut)) {
+      return x.like(kernel::linear(x.local(), detail::shared_parameter<X>(weight, ctx.tp()),
+                                   detail::shared_parameter<X>(bias, ctx.tp())));
     } else {
-      return result(kernel::linear(detail::entering(x, ctx.mp()).local(), weight, bias));
+      return result(kernel::linear(detail::entering(x, ctx.tp()).local(), weight, bias));
     }
   }
 

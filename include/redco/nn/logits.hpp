@@ -19,18 +19,18 @@ struct logits {
   at::Tensor bias;                ///< [rows of this shard]; may be undefined
   std::int64_t vocabulary = 0;
   std::int64_t first_row = 0;  ///< of this shard
-  group* mp = nullptr;
+  group* tp = nullptr;
 
   /// The whole logits [B, T, vocabulary], on every rank.
   at::Tensor tensor() const {
     redco::tensor<split<-1>> const part(kernel::linear(hidden.local(), weight, bias));
-    return gather<-1>(part, *mp).local().narrow(-1, 0, vocabulary);
+    return gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
   }
 
   /// The k largest of each position, N = B T rows, without making the others whole.
   kernel::largest_logits top(std::int64_t k) const {
     at::Tensor const rows = hidden.local().flatten(0, -2);
-    return kernel::top_entries(rows, {weight, bias, vocabulary, first_row}, k, *mp);
+    return kernel::top_entries(rows, {weight, bias, vocabulary, first_row}, k, *tp);
   }
 
   /// The handle of the last position only: [B, 1, width].

@@ -21,42 +21,42 @@ namespace detail {
 
 /// Reduces a pending sum to layout `Home`; any other layout is itself.
 template <layout Home = replicated, layout X>
-tensor<settled_t<X, Home>> settle(tensor<X> const& x, [[maybe_unused]] group& mp) {
+tensor<finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] group& tp) {
   if constexpr (!std::is_same_v<X, partial>) {
     return x;
   } else if constexpr (is_token_split<Home>) {
-    return reduce_tokens(x, mp);
+    return reduce_tokens(x, tp);
   } else {
-    return reduce(x, mp);
+    return reduce(x, tp);
   }
 }
 
 /// A value at rest on its way into a column-parallel layer that enters by itself; what has entered is itself.
 template <layout X>
-tensor<entered> entering(tensor<X> const& x, [[maybe_unused]] group& mp) {
+tensor<entered> entering(tensor<X> const& x, [[maybe_unused]] group& tp) {
   if constexpr (std::is_same_v<X, entered>) {
     return x;
   } else {
-    return enter(x, mp);
+    return enter(x, tp);
   }
 }
 
 /// A result for who wants an ordinary tensor: a pending sum is reduced, a split joined.
 template <layout X>
-at::Tensor whole(tensor<X> const& x, [[maybe_unused]] group& mp) {
+at::Tensor unshard(tensor<X> const& x, [[maybe_unused]] group& tp) {
   if constexpr (is_split<X>) {
-    return gather(x, mp).local();
+    return gather(x, tp).local();
   } else {
-    return settle(x, mp).local();
+    return finish(x, tp).local();
   }
 }
 
 /// A whole parameter as a layer with an input of layout X reads it: where a rank sees its own tokens only, the gradient is
 /// summed over the ranks.
 template <layout X>
-at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] group& mp) {
+at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] group& tp) {
   if constexpr (is_token_split<X>) {
-    return parameter.defined() ? enter(tensor<replicated>(parameter), mp).local() : parameter;
+    return parameter.defined() ? enter(tensor<replicated>(parameter), tp).local() : parameter;
   } else {
     return parameter;
   }

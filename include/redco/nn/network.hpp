@@ -33,8 +33,8 @@ class network {
  public:
   using net_module = module<net_of<M>, replicated>;
 
-  network(M const& m, parameter_store const& store, int mp_index, int shards)
-      : network(m, store, mp_index, shards, leaves(store)) {}
+  network(M const& m, parameter_store const& store, int tp_index, int shards)
+      : network(m, store, tp_index, shards, leaves(store)) {}
 
   /// The same modules over other tensors: one for each of parameters(), in that order. Differentiable in them to any
   /// order.
@@ -54,14 +54,14 @@ class network {
   net_module const& modules() const { return modules_; }
 
  private:
-  network(M const& m, parameter_store const& store, int mp_index, int shards, leaves from)
-      : network(m, store, mp_index, shards, from, builder(m.config, from, mp_index, shards)) {}
+  network(M const& m, parameter_store const& store, int tp_index, int shards, leaves from)
+      : network(m, store, tp_index, shards, from, builder(m.config, from, tp_index, shards)) {}
 
   template <class Builder>
-  network(M const& m, parameter_store const& store, int mp_index, int shards, leaves& from, Builder b)
+  network(M const& m, parameter_store const& store, int tp_index, int shards, leaves& from, Builder b)
       : model_(m),
         store_(&store),
-        mp_index_(mp_index),
+        mp_index_(tp_index),
         shards_(shards),
         modules_(b),
         parameters_(from.taken()),
@@ -86,7 +86,7 @@ inline at::Tensor in_compute_type(at::Tensor const& x, dtype compute) {
 }
 
 /// A handle is what a user gets for it.
-inline logits whole(logits const& x, group&) { return x; }
+inline logits unshard(logits const& x, group&) { return x; }
 
 /// Whether a module's result is what the fold over layer types says.
 template <class Out, class Result>
@@ -117,7 +117,7 @@ class bound_network {
     auto const y = pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
     static_assert(detail::agrees<out_t<net_of<M>, replicated>, std::remove_const_t<decltype(y)>>,
                   "a module gives another layout than its layer type says");
-    return detail::whole(y, *pass_->mp);
+    return detail::unshard(y, *pass_->tp);
   }
 
   template <class Key, class Value>

@@ -18,8 +18,8 @@ struct module<layer_norm<Width, Epsilon>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(kernel::layer_norm(x.local(), detail::shared_parameter<X>(weight, ctx.mp()),
-                                     detail::shared_parameter<X>(bias, ctx.mp()), epsilon));
+    return x.like(kernel::layer_norm(x.local(), detail::shared_parameter<X>(weight, ctx.tp()),
+                                     detail::shared_parameter<X>(bias, ctx.tp()), epsilon));
   }
 
   at::Tensor weight, bias;
@@ -34,7 +34,7 @@ struct module<rms_norm<Width, Epsilon>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(kernel::rms_norm(x.local(), detail::shared_parameter<X>(weight, ctx.mp()), epsilon));
+    return x.like(kernel::rms_norm(x.local(), detail::shared_parameter<X>(weight, ctx.tp()), epsilon));
   }
 
   at::Tensor weight;

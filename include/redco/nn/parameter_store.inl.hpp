@@ -15,7 +15,7 @@
 
 namespace redco {
 
-REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> const& placed, int mp_index, dtype compute,
+REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> const& placed, int tp_index, dtype compute,
                                               std::uint64_t seed, std::vector<std::string> const& frozen)
     : compute_(compute), seed_(seed) {
   std::vector<bool> used(frozen.size(), false);
@@ -35,7 +35,7 @@ REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> cons
     if (!index_.emplace(parameters_[i].name, i).second)
       throw error(exit_code::internal,
                   "two parameters are called '" + parameters_[i].name + "': give their layers names with redco::named");
-    initialise(parameters_[i], mp_index, seed);
+    initialise(parameters_[i], tp_index, seed);
   }
   publish();
 }
@@ -90,11 +90,11 @@ REDCO_INLINE std::uint32_t parameter_store::site_of(std::string_view name) {
   return hash;
 }
 
-REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int mp_index, std::uint64_t seed) {
+REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int tp_index, std::uint64_t seed) {
   at::NoGradGuard const no_grad;
   parameter_fact const& fact = p.plan.fact;
   if (fact.start.draw == initial::kind::zeros) return;
-  extents const logical = p.plan.logical(mp_index);
+  extents const logical = p.plan.logical(tp_index);
   at::Tensor part = fact.split_dim >= 0 ? p.master.narrow(fact.split_dim, 0, logical[fact.split_dim]) : p.master;
   if (fact.start.draw == initial::kind::ones) {
     part.fill_(1);
@@ -109,7 +109,7 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int mp_index,
   bool const inner_split = fact.split_dim == fact.shape.rank - 1;
   std::int64_t const inner = fact.shape[-1], local_inner = logical[-1];
   std::int64_t const rows = local_inner > 0 ? logical.count() / local_inner : 0;
-  std::int64_t const offset = p.plan.offset(mp_index);
+  std::int64_t const offset = p.plan.offset(tp_index);
   std::int64_t const first =
       inner_split || fact.split_dim < 0 ? offset : offset * (fact.shape.count() / fact.shape[fact.split_dim]);
   at::Tensor const drawn = at::empty({rows, local_inner}, part.options());

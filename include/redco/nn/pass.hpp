@@ -14,7 +14,7 @@ class key_value_cache;
 /// What one rank's forward pass of a micro-batch is about: the group its shards talk over, train or evaluation, and the
 /// coordinates that key its random numbers.
 struct pass {
-  group* mp = nullptr;
+  group* tp = nullptr;
   replica_round round = {};
   bool training = false;
   bool recompute = false;    ///< keep only each block's input and run the block again in backward

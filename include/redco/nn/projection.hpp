@@ -9,7 +9,7 @@ namespace redco {
 
 template <auto In, auto Out, class X>
 struct module<projection<In, Out>, X> {
-  using linear_module = module<whole_linear<In, Out, false>, X>;
+  using linear_module = module<replicated_linear<In, Out, false>, X>;
 
   template <class Config>
   explicit module(builder<Config>& b) {

@@ -38,12 +38,12 @@ struct module<repeat<Times, Block>, X> {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (!again) {
         y = detail::in_layer(std::to_string(i), y.local(),
-                             [&] { return detail::settle<X>(blocks[i](y, ctx), ctx.mp()); });
+                             [&] { return detail::finish<X>(blocks[i](y, ctx), ctx.tp()); });
         continue;
       }
       auto const run = [&block = blocks[i], hollow, layout = y.like({})](std::span<at::Tensor const> inputs) {
         auto const beside = hollow.over(inputs.subspan(1));
-        return detail::settle<X>(block(layout.like(inputs[0]), beside), beside.mp()).local();
+        return detail::finish<X>(block(layout.like(inputs[0]), beside), beside.tp()).local();
       };
       std::vector<at::Tensor> inputs{y.local()};
       inputs.insert(inputs.end(), beside_all.begin(), beside_all.end());

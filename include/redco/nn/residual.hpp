@@ -13,13 +13,13 @@ struct module<residual<Branch>, X> {
   explicit module(builder<Config>& b) : branch(b) {}
 
   template <class Context>
-  tensor<settled_t<X>> operator()(tensor<X> const& x, Context const& ctx) const {
+  tensor<finished_t<X>> operator()(tensor<X> const& x, Context const& ctx) const {
     auto const y = branch(x, ctx);
     constexpr bool pending = std::is_same_v<out_t<typename residual<Branch>::body, X>, partial>;
     if constexpr (pending && is_token_split<X>) {
-      return x.like(reduce_tokens(y, ctx.mp()).local() + x.local());
+      return x.like(reduce_tokens(y, ctx.tp()).local() + x.local());
     } else if constexpr (pending) {
-      return reduce(y.with_addend(x.local()), ctx.mp());
+      return reduce(y.with_addend(x.local()), ctx.tp());
     } else {
       return y.like(x.local() + y.local());
     }

@@ -38,7 +38,7 @@ struct linked_modules<First, Rest...> {
 
   template <class X, class Context>
   auto operator()(tensor<X> x, Context const& ctx) const {
-    auto y = settle<typename First::home>(first(x, ctx), ctx.mp());
+    auto y = finish<typename First::home>(first(x, ctx), ctx.tp());
     x = {};  // what nobody keeps for backward is freed before the rest is computed
     return rest(std::move(y), ctx);
   }

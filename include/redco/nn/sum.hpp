@@ -55,7 +55,7 @@ struct module<sum<Branches...>, X> {
   template <class Context>
   tensor<result> operator()(tensor<X> const& x, Context const& ctx) const {
     tensor<entered> shared;
-    if constexpr (resolved::together) shared = enter(x, ctx.mp());
+    if constexpr (resolved::together) shared = enter(x, ctx.tp());
     detail::branch_sum total;
     std::apply([&](auto const&... branch) { (total.add(run(branch, x, shared, ctx)), ...); }, branches);
     if constexpr (std::is_same_v<result, partial>) {

@@ -35,7 +35,7 @@ struct module<enter_layer, X> {
 
   template <class Context>
   tensor<entered> operator()(tensor<X> const& x, Context const& ctx) const {
-    return enter(x, ctx.mp());
+    return enter(x, ctx.tp());
   }
 };
 
@@ -46,7 +46,7 @@ struct module<split_tokens, X> {
 
   template <class Context>
   tensor<token_split> operator()(tensor<X> const& x, Context const& ctx) const {
-    return scatter_tokens(x, ctx.mp());
+    return scatter_tokens(x, ctx.tp());
   }
 };
 

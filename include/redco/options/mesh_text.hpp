@@ -10,7 +10,7 @@
 namespace redco::options {
 
 /// "2x3" for two data-parallel replicas of three model-parallel shards.
-inline std::string to_text(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.mp); }
+inline std::string to_text(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.tp); }
 
 /// The mesh that `text` = DPxMP says. Both numbers are at least one, written without sign.
 ///

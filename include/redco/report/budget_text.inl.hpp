@@ -33,7 +33,7 @@ inline std::string largest_parts(memory const& m) {
 
 REDCO_INLINE std::string budget_text(shard_report const& r, std::optional<fitting_change> const& change) {
   std::int64_t const peak = r.cost.memory.peak();
-  std::string const mesh = "mesh " + std::to_string(r.run.mesh.dp) + "x" + std::to_string(r.run.mesh.mp);
+  std::string const mesh = "mesh " + std::to_string(r.run.mesh.dp) + "x" + std::to_string(r.run.mesh.tp);
   if (r.fits())
     return mesh + ": fits, " + detail::bytes_text(peak) + " of " + detail::bytes_text(r.budget) + " on every rank";
   std::string text = mesh + ": does not fit, a rank holds " + detail::bytes_text(peak) + " in " +

@@ -7,7 +7,7 @@
 
 #include <redco/model/model.hpp>
 
-#include <redco/fact/settle.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/shape/layout.hpp>
 
 namespace redco {
@@ -18,7 +18,7 @@ model_graph graph_of(M const& m, workload const& load) {
   detail::pending_node sink;
   detail::graph_walk w(sink, input_of(m, load), input_of(m, of_source(load)), states_input<M>);
   net_of<M>::template facts<replicated>(m.config, w);
-  detail::whole_facts<out_t<net_of<M>, replicated>>(w);
+  detail::unshard_facts<out_t<net_of<M>, replicated>>(w);
   return w.take();
 }
 

@@ -25,7 +25,7 @@ REDCO_INLINE std::string report_html(shard_report const& r, std::string const& t
       "</h1>\n<ul class=\"run\">\n";
   auto const item = [&](std::string const& what) { text += "<li>" + detail::escaped(what) + "</li>\n"; };
   item("mesh " + mesh + ": " + std::to_string(s.mesh.dp) + (s.mesh.dp == 1 ? " replica of " : " replicas of ") +
-       std::to_string(s.mesh.mp) + (s.mesh.mp == 1 ? " shard" : " shards"));
+       std::to_string(s.mesh.tp) + (s.mesh.tp == 1 ? " shard" : " shards"));
   item(std::string(name_of(s.compute)));
   item(r.optimizer);
   item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +

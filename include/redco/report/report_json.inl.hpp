@@ -49,7 +49,7 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
   j["schema"] = "redco.shard_report";
   j["version"] = 1;
   j["run"] = {{"dp", r.run.mesh.dp},
-              {"mp", r.run.mesh.mp},
+              {"tp", r.run.mesh.tp},
               {"dtype", std::string(name_of(r.run.compute))},
               {"optimizer", r.optimizer},
               {"batch", r.run.load.batch},

@@ -27,7 +27,7 @@ inline std::string seconds_text(double seconds) {
   return text;
 }
 
-inline std::string mesh_name(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.mp); }
+inline std::string mesh_name(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.tp); }
 
 /// The options of a program that trains so, and its model where that is another type.
 inline std::string flags_text(found_plan const& best, search_space const& space) {

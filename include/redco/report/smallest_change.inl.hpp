@@ -24,7 +24,7 @@ REDCO_INLINE std::vector<setup> changed_runs(setup const& run, unsigned changes,
   if (asked(run_change::shards))
     each([&](setup s, std::vector<setup>& to) {
       for (int const n : widths)
-        if (n > run.mesh.mp) s.mesh.mp = n, to.push_back(s);
+        if (n > run.mesh.tp) s.mesh.tp = n, to.push_back(s);
     });
   if (asked(run_change::bf16))
     each([](setup s, std::vector<setup>& to) {
@@ -49,7 +49,7 @@ REDCO_INLINE std::vector<setup> changed_runs(setup const& run, unsigned changes,
 REDCO_INLINE std::string difference_text(setup const& from, setup const& to) {
   std::string text;
   auto const say = [&](std::string const& what) { text += (text.empty() ? "" : " and ") + what; };
-  if (to.mesh.mp != from.mesh.mp) say(std::to_string(to.mesh.mp) + " model shards");
+  if (to.mesh.tp != from.mesh.tp) say(std::to_string(to.mesh.tp) + " model shards");
   if (to.compute != from.compute) say(std::string(name_of(to.compute)));
   if (to.load.batch != from.load.batch)
     say(std::to_string(to.micro_batches) + " micro-batches of " + std::to_string(to.load.batch));

@@ -17,7 +17,7 @@ template <model M, class Optimizer>
 std::string widths_text(M const& m, Optimizer const& optimizer, setup run, std::int64_t budget) {
   std::string text = "model shards and what a rank holds at most\n";
   for (int const width : legal_widths(facts_of(m).parameters)) {
-    run.mesh.mp = width;
+    run.mesh.tp = width;
     std::int64_t const peak = cost_of(m, optimizer, run).memory.peak();
     text += detail::padded_left(std::to_string(width), 4) + detail::padded_left(detail::bytes_text(peak), 12) +
             (budget == 0      ? ""

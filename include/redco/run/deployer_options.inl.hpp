@@ -16,9 +16,9 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o) {
   constexpr std::int64_t most_threads = 1024;
   auto const refuse = [](std::string const& what) { throw error(exit_code::usage, what); };
   mesh const m = o.mesh ? *o.mesh : options::mesh_of(o.ranks, o.n_model_shards);
-  std::int64_t const ranks = std::int64_t{m.dp} * m.mp;
-  std::string const text = std::to_string(m.dp) + "x" + std::to_string(m.mp);
-  if (m.dp < 1 || m.mp < 1) refuse("--mesh " + text + " has no ranks: give two numbers from 1 on");
+  std::int64_t const ranks = std::int64_t{m.dp} * m.tp;
+  std::string const text = std::to_string(m.dp) + "x" + std::to_string(m.tp);
+  if (m.dp < 1 || m.tp < 1) refuse("--mesh " + text + " has no ranks: give two numbers from 1 on");
   if (ranks > most_threads)
     refuse("--mesh " + text + " asks for " + std::to_string(ranks) +
            " ranks, each a thread of this process: give at most " + std::to_string(most_threads));

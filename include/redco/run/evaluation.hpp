@@ -51,7 +51,7 @@ void for_each_evaluated(rank_context& rank, std::shared_ptr<network<M> const> co
   at::NoGradGuard const no_grad;
   while (auto prepared = user_call("collate", place.step, [&] { return source.next(); })) {
     pass in;
-    in.mp = &rank.mp;
+    in.tp = &rank.tp;
     in.seed = place.seed;
     in.step = static_cast<std::uint64_t>(place.step);
     in.first_example = prepared->place.examples.front();
@@ -133,7 +133,7 @@ void predict_into(std::vector<std::optional<Output>>& results, rank_context& ran
       throw error(exit_code::internal, "predict returned " + std::to_string(detail::elements_of(result)) +
                                            " results for " + std::to_string(indices.size()) +
                                            " examples; return one per example, in order");
-    if (rank.mp_index() != 0) return;
+    if (rank.tp_index() != 0) return;
     for (std::size_t i = 0; i < indices.size(); ++i)
       results[static_cast<std::size_t>(indices[i])] = detail::element_of(result, i);
   });

@@ -257,7 +257,7 @@ class fit_loop {
 
   void compute(step_type& step, prepared_batch<batch> const& prepared, replica_round const& round) {
     pass in;
-    in.mp = &rank_.mp;
+    in.tp = &rank_.tp;
     in.round = round;
     in.training = true;
     in.recompute = where_.options().recompute;

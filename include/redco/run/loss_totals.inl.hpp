@@ -32,7 +32,7 @@ REDCO_INLINE void loss_totals::add(terms const& loss) {
 
 REDCO_INLINE bool loss_totals::reduce(rank_context& rank, bool flag) {
   // Every shard of a replica holds the same: one of them speaks, the others only of what is not finite.
-  if (rank.mp_index() != 0)
+  if (rank.tp_index() != 0)
     for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;
   sums_.back() = flag ? 1 : 0;
   collective_label const label("loss");

@@ -31,8 +31,8 @@ class rank_state {
              std::vector<std::string> const& frozen)
       : mesh_(p.mesh),
         rank_(rank),
-        store(placed_parameters(p), p.mesh.mp_index(rank), compute, seed, frozen),
-        net(std::make_shared<network<M> const>(m, store, p.mesh.mp_index(rank), p.mesh.mp)),
+        store(placed_parameters(p), p.mesh.tp_index(rank), compute, seed, frozen),
+        net(std::make_shared<network<M> const>(m, store, p.mesh.tp_index(rank), p.mesh.tp)),
         slots_(state_slots(optimizer)) {
     add_segment(optimizer, 0, store.decayed(), true);
     add_segment(optimizer, store.decayed(), store.trainable(), decay_all(optimizer));
@@ -98,7 +98,7 @@ class rank_state {
 
   /// A part that n ranks hold alike counts 1/n in the norm.
   void add_norm_range(stored_parameter const& s) {
-    double const weight = 1.0 / (s.plan.is_split() ? s.plan.sharers : mesh_.mp);
+    double const weight = 1.0 / (s.plan.is_split() ? s.plan.sharers : mesh_.tp);
     std::int64_t const end = s.offset + s.master.numel();
     if (!norm_ranges.empty() && norm_ranges.back().weight == weight && norm_ranges.back().end == s.offset) {
       norm_ranges.back().end = end;
@@ -108,9 +108,9 @@ class rank_state {
   }
 
   state_part part(std::string name, stored_parameter const& s, at::Tensor local) const {
-    int const mp_index = mesh_.mp_index(rank_);
+    int const tp_index = mesh_.tp_index(rank_);
     extents const& shape = s.plan.fact.shape;
-    extents const held = s.plan.logical(mp_index);
+    extents const held = s.plan.logical(tp_index);
     state_part p;
     p.name = std::move(name);
     p.shape.assign(shape.size.begin(), shape.size.begin() + shape.rank);
@@ -119,9 +119,9 @@ class rank_state {
     p.place.offset.assign(static_cast<std::size_t>(shape.rank), 0);
     if (s.plan.is_split()) {
       int const dim = s.plan.fact.split_dim;  // a rank of padding only holds an empty box at the end
-      p.place.offset[static_cast<std::size_t>(dim)] = std::min(s.plan.offset(mp_index), shape[dim]);
+      p.place.offset[static_cast<std::size_t>(dim)] = std::min(s.plan.offset(tp_index), shape[dim]);
     }
-    p.owner = mesh_.dp_index(rank_) == 0 && mp_index % (s.plan.is_split() ? s.plan.sharers : mesh_.mp) == 0;
+    p.owner = mesh_.dp_index(rank_) == 0 && tp_index % (s.plan.is_split() ? s.plan.sharers : mesh_.tp) == 0;
     return p;
   }
 

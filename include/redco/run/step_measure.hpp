@@ -10,17 +10,17 @@ namespace redco {
 /// What one rank really held and sent in one step, from the counters of its memory and its groups.
 struct step_measure {
   std::int64_t peak_bytes = 0;  ///< of tensors, at most at once; 0: the step was not reached
-  traffic world, dp, mp;
+  traffic world, dp, tp;
 
   /// Starts counting.
   static void begin(rank_context& rank) {
     rank.memory->reset_peak();
-    for (group* one : {&rank.world, &rank.dp, &rank.mp}) one->reset_counters();
+    for (group* one : {&rank.world, &rank.dp, &rank.tp}) one->reset_counters();
   }
 
   /// What was counted since.
   static step_measure end(rank_context const& rank) {
-    return {rank.memory->peak(), rank.world.counters(), rank.dp.counters(), rank.mp.counters()};
+    return {rank.memory->peak(), rank.world.counters(), rank.dp.counters(), rank.tp.counters()};
   }
 };
 

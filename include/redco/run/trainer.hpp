@@ -229,7 +229,7 @@ class trainer {
   void log_start(std::string const& config) {
     run_log& log = where_.log();
     log.quiet_line("options " + options::to_json(where_.options()) + (config.empty() ? "" : "\nconfig " + config));
-    log.quiet_line("plan: mesh " + std::to_string(plan_.mesh.dp) + "x" + std::to_string(plan_.mesh.mp) + ", " +
+    log.quiet_line("plan: mesh " + std::to_string(plan_.mesh.dp) + "x" + std::to_string(plan_.mesh.tp) + ", " +
                    std::string(name_of(where_.compute())) + "\n" + plan_text(plan_));
     if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);
   }

@@ -94,7 +94,7 @@ class training_step {
     }
     double const divisor = Several || result.weight == 0 ? 1 : result.weight;
     double const square = squared_norm(state_.store.gradients(), state_.norm_ranges);
-    result.grad_norm = gradient_norm(square, rank_.mp, divisor);
+    result.grad_norm = gradient_norm(square, rank_.tp, divisor);
     if (!std::isfinite(result.grad_norm)) fail_not_finite("gradient norm", result.grad_norm, step);
     result.lr = learning_rate_at(optimizer_, step, run_steps);
     if (!(result.lr >= 0 && std::isfinite(result.lr)))

@@ -2,15 +2,15 @@
 
 namespace redco {
 
-/// The ranks of a run as a grid: `dp` data-parallel replicas of a model cut into `mp` shards.
-/// Rank r sits at (r / mp, r % mp), so that the shards of one replica are neighbours.
+/// The ranks of a run as a grid: `dp` data-parallel replicas of a model cut into `tp` shards.
+/// Rank r sits at (r / tp, r % tp), so that the shards of one replica are neighbours.
 struct mesh {
   int dp = 1;
-  int mp = 1;
+  int tp = 1;
 
-  constexpr int ranks() const { return dp * mp; }
-  constexpr int dp_index(int rank) const { return rank / mp; }
-  constexpr int mp_index(int rank) const { return rank % mp; }
+  constexpr int ranks() const { return dp * tp; }
+  constexpr int dp_index(int rank) const { return rank / tp; }
+  constexpr int tp_index(int rank) const { return rank % tp; }
   friend constexpr bool operator==(mesh const&, mesh const&) = default;
 };
 

@@ -24,16 +24,16 @@ struct entry {
     return shape;
   }
 
-  /// Where the part of rank `mp_index` begins along split_dim.
-  constexpr std::int64_t offset(int mp_index) const {
-    return is_split() ? (mp_index / sharers) * local_units * unit_size() : 0;
+  /// Where the part of rank `tp_index` begins along split_dim.
+  constexpr std::int64_t offset(int tp_index) const {
+    return is_split() ? (tp_index / sharers) * local_units * unit_size() : 0;
   }
 
   /// The extents of a rank's part without padding; empty where the rank holds only padding.
-  constexpr extents logical(int mp_index) const {
+  constexpr extents logical(int tp_index) const {
     extents shape = local();
     if (is_split()) {
-      std::int64_t const left = fact.shape[fact.split_dim] - offset(mp_index);
+      std::int64_t const left = fact.shape[fact.split_dim] - offset(tp_index);
       std::int64_t& size = shape[fact.split_dim];
       size = left < 0 ? 0 : left < size ? left : size;
     }

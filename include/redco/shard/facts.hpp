@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/fact/activation_fact.hpp>
+#include <redco/fact/finish.hpp>
 #include <redco/fact/mistake_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
-#include <redco/fact/settle.hpp>
 #include <redco/fact/walk.hpp>
 #include <redco/fact/work.hpp>
 
@@ -105,7 +105,7 @@ template <model M, class Sink>
 constexpr void state_facts(M const& m, workload const& load, Sink& sink) {
   walk<Sink> w(sink, input_of(m, load), input_of(m, of_source(load)), states_input<M>);
   net_of<M>::template facts<replicated>(m.config, w);
-  whole_facts<out_t<net_of<M>, replicated>>(w);  // the user is given whole results
+  unshard_facts<out_t<net_of<M>, replicated>>(w);  // the user is given whole results
 }
 
 /// `found` with its layers by name, from another walk of the kind that found it.

@@ -74,8 +74,8 @@ template <auto const& Model, mesh Mesh>
 struct mesh_verdict {
   static constexpr auto facts = facts_of<Model>().parameters;
   /// Sizes that are wrong have their own error.
-  static constexpr std::size_t at = surveyed<Model>.mistake ? facts.size() : first_illegal(facts, Mesh.mp);
-  static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh.mp) : legality::ok;
+  static constexpr std::size_t at = surveyed<Model>.mistake ? facts.size() : first_illegal(facts, Mesh.tp);
+  static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh.tp) : legality::ok;
   static constexpr std::int64_t units = at < facts.size() ? facts[at].units : 0;
 
   static constexpr int most_widths = 8;
@@ -108,7 +108,7 @@ struct mesh_verdict {
 
 }  // namespace detail
 
-/// That the mesh can hold a constexpr model: `static_assert(redco::legal<model, redco::mesh{.dp = 1, .mp = 4}>{});`.
+/// That the mesh can hold a constexpr model: `static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});`.
 /// True, or one compile error that names the mesh, the first parameter at fault, its units and the
 /// legal widths; or, of a model whose sizes are wrong, the layers and both extents.
 /// Errors: redco[L004] neighbouring widths, redco[L005] an input of another rank, redco[L006] a size below one; redco[S001]
@@ -126,7 +126,7 @@ struct legal {
       "model_of<net, input<...>> or a member input(workload)");
   static_assert(verdict<detail::size_check<mistake::size>{sizes::found.what}, typename sizes::blamed>{},
                 "redco[L006]: a size of a layer is below one; give it at least one");
-  static_assert(Mesh.dp > 0 && Mesh.mp > 0,
+  static_assert(Mesh.dp > 0 && Mesh.tp > 0,
                 "redco[S003]: a declared split does not divide; a mesh has at least one rank in each direction");
   static_assert(
       verdict<detail::width_check<legality::heads>{Mesh, asked::units, asked::found}, typename asked::blamed>{},

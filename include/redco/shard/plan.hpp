@@ -53,10 +53,10 @@ std::string illegal_mesh_message(parameter_fact const& fact, mesh const& m, std:
 template <model M>
 dynamic_plan plan_of(M const& m, mesh const& on) {
   auto const facts = facts_of(m).parameters;
-  if (std::size_t const bad = first_illegal(facts, on.mp); bad < facts.size())
+  if (std::size_t const bad = first_illegal(facts, on.tp); bad < facts.size())
     throw error(exit_code::usage, detail::illegal_mesh_message(facts[bad], on, legal_widths(facts)));
   dynamic_plan result{on, {}};
-  for (parameter_fact const& fact : facts) result.entries.push_back(entry_of(fact, on.mp));
+  for (parameter_fact const& fact : facts) result.entries.push_back(entry_of(fact, on.tp));
   return result;
 }
 
@@ -65,7 +65,7 @@ template <auto const& Model>
 constexpr auto plan_of(mesh const& on) {
   constexpr auto facts = facts_of<Model>().parameters;
   plan<std::array<entry, facts.size()>> result{on, {}};
-  for (std::size_t i = 0; i < facts.size(); ++i) result.entries[i] = entry_of(facts[i], on.mp);
+  for (std::size_t i = 0; i < facts.size(); ++i) result.entries[i] = entry_of(facts[i], on.tp);
   return result;
 }
 

@@ -62,7 +62,7 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
   facts.epoch = static_cast<int>(top["epoch"].whole_number(std::numeric_limits<int>::max()));
   facts.epoch_position = top["epoch_position"].count();
   facts.mesh.dp = static_cast<int>(top["mesh"]["dp"].whole_number(std::numeric_limits<int>::max()));
-  facts.mesh.mp = static_cast<int>(top["mesh"]["mp"].whole_number(std::numeric_limits<int>::max()));
+  facts.mesh.tp = static_cast<int>(top["mesh"]["mp"].whole_number(std::numeric_limits<int>::max()));
   facts.rng = {top["rng"]["seed"].whole_number(), top["rng"]["step"].whole_number()};
   facts.data = {top["data"]["seed"].whole_number(), top["data"]["examples"].count()};
   top["best"].each([&](std::string const& metric, manifest_field const& field) {

@@ -21,7 +21,7 @@ namespace redco::detail {
 
 /// Who holds a part alike, and which of them reads it.
 struct part_holders {
-  std::vector<int> shards;  ///< ranks of the mp group that hold the same box as this one, in every replica
+  std::vector<int> shards;  ///< ranks of the tp group that hold the same box as this one, in every replica
   int shard = 0;            ///< of these, the one that reads
   int replica = 0;          ///< in this replica
 };
@@ -35,12 +35,12 @@ inline std::vector<part_holders> holders_of(std::span<state_part const> parts, r
     box const& place = parts[i].place;
     own[i] = static_cast<std::int64_t>(xxh64::of(parts[i].name + text_of(place.offset) + text_of(place.shape)));
   }
-  at::Tensor const all = rank.mp.all_gather(boxes, 0);
+  at::Tensor const all = rank.tp.all_gather(boxes, 0);
   auto const* const hash = all.const_data_ptr<std::int64_t>();
   std::vector<part_holders> holders(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     part_holders& of = holders[i];
-    for (int shard = 0; shard < rank.mp.size(); ++shard) {
+    for (int shard = 0; shard < rank.tp.size(); ++shard) {
       if (hash[static_cast<std::size_t>(shard) * parts.size() + i] == own[i]) of.shards.push_back(shard);
     }
     of.replica = static_cast<int>(i % static_cast<std::size_t>(rank.dp.size()));
@@ -52,13 +52,13 @@ inline std::vector<part_holders> holders_of(std::span<state_part const> parts, r
 /// Gives what one rank has read to all others that hold it.
 inline void hand_on(at::Tensor const& values, part_holders const& of, rank_context& rank) {
   if (rank.dp.rank() == of.replica) {
-    if (static_cast<int>(of.shards.size()) == rank.mp.size()) {
-      rank.mp.broadcast(values, of.shard);
-    } else if (rank.mp.rank() != of.shard) {
-      rank.mp.recv(values, of.shard);
+    if (static_cast<int>(of.shards.size()) == rank.tp.size()) {
+      rank.tp.broadcast(values, of.shard);
+    } else if (rank.tp.rank() != of.shard) {
+      rank.tp.recv(values, of.shard);
     } else {
       for (int const shard : of.shards) {
-        if (shard != of.shard) rank.mp.send(values, shard);
+        if (shard != of.shard) rank.tp.send(values, shard);
       }
     }
   }
@@ -76,7 +76,7 @@ inline void read_once(weights_source const& weights, std::span<state_part const>
     std::vector<state_part> to_read;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].local.sizes() != at::IntArrayRef(parts[i].place.shape)) parts[i].local.zero_();
-      if (rank.mp.rank() == holders[i].shard && rank.dp.rank() == holders[i].replica) to_read.push_back(stored[i]);
+      if (rank.tp.rank() == holders[i].shard && rank.dp.rank() == holders[i].replica) to_read.push_back(stored[i]);
     }
     read_parts(*weights.files, weights.tensors, to_read);
     return std::string();

@@ -83,7 +83,7 @@ class meeting {
     }
   }
 
-  /// "in all_reduce(sum) of Float [3] for 'grads', call 17 of group mp"
+  /// "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp"
   std::string where(std::string const& what, std::size_t me) const {
     std::string_view const label = collective_label::current();
     return "in " + what + (label.empty() ? "" : " for '" + std::string(label) + "'") + ", call " +

@@ -47,11 +47,11 @@ REDCO_INLINE at::Tensor next_tokens(logits const& from, at::Tensor const& seen, 
 REDCO_INLINE bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in) {
   if (!options.on_tokens) return true;
   at::Tensor const answer = at::ones({1}, at::kByte);
-  if (in.mp->rank() == 0) {
+  if (in.tp->rank() == 0) {
     std::span const all(ids.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(ids.size(0)));
     answer.fill_(options.on_tokens(all) ? 1 : 0);
   }
-  in.mp->broadcast(answer, 0);
+  in.tp->broadcast(answer, 0);
   return answer.item<std::uint8_t>() != 0;
 }
 

@@ -30,7 +30,7 @@ class graph_layout {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       graph_node const& n = graph_[i];
-      drawn_[i] = !is_collective(n.what) || r.run.mesh.mp > 1;
+      drawn_[i] = !is_collective(n.what) || r.run.mesh.tp > 1;
       while (static_cast<int>(open.size()) > n.depth - (n.what == graph_node::kind::block)) close(open);
       if (n.what == graph_node::kind::block) {
         open.push_back(groups_.size());

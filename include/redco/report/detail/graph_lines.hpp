@@ -36,12 +36,12 @@ inline extents local_output(shard_report const& r, graph_node const& n) {
   fact.shape = n.output;
   fact.split_dim = n.split_dim;
   fact.units = n.units;
-  return local_extents(fact, r.run.mesh.mp);
+  return local_extents(fact, r.run.mesh.tp);
 }
 
 /// Whether ranks hold different parts of the node's parameters or of its output.
 inline bool is_cut(shard_report const& r, graph_node const& n) {
-  if (r.run.mesh.mp == 1) return false;
+  if (r.run.mesh.tp == 1) return false;
   bool const parameters = std::any_of(n.parameters.begin(), n.parameters.end(),
                                       [&](std::size_t p) { return r.plan.entries[p].is_split(); });
   return parameters || n.split_dim >= 0 || n.what == graph_node::kind::head;
@@ -61,7 +61,7 @@ inline std::string node_title(shard_report const& r, graph_node const& n) {
 
 /// What the box of a node says: its name, its layers with their first parameters, what it gives.
 inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const& n) {
-  int const mp = r.run.mesh.mp;
+  int const tp = r.run.mesh.tp;
   std::vector<graph_line> lines;
   if (is_collective(n.what)) {
     std::string_view const how = n.what == graph_node::kind::all_reduce   ? "all-reduce over "
@@ -69,10 +69,10 @@ inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const&
                                                                           : "reduce-scatter of tokens over ";
     std::int64_t const bytes = n.output.count() * size_of(r.run.compute);
     lines.push_back(
-        {std::string(how) + std::to_string(mp) + " shards, " + bytes_text(bytes), "sum strong", nullptr, true});
+        {std::string(how) + std::to_string(tp) + " shards, " + bytes_text(bytes), "sum strong", nullptr, true});
     return lines;
   }
-  if (n.enters && mp > 1) lines.push_back({"backward: all-reduce of the input's gradient", "sum"});
+  if (n.enters && tp > 1) lines.push_back({"backward: all-reduce of the input's gradient", "sum"});
   std::vector<entry const*> layers;  // the first parameter of each
   for (std::size_t const p : n.parameters) {
     entry const* const e = &r.plan.entries[p];
@@ -89,7 +89,7 @@ inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const&
     if (!fits) lines.push_back({shape, style});
   }
   if (n.output.rank > 0) {
-    bool const cut = mp > 1 && n.split_dim >= 0;
+    bool const cut = tp > 1 && n.split_dim >= 0;
     lines.push_back(
         {"gives " + extents_text(n.output) + (cut ? " \u2192 " + extents_text(local_output(r, n)) : ""), "soft"});
   }

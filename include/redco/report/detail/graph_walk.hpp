@@ -45,7 +45,7 @@ class graph_walk : public walk<pending_node> {
       sink_.node.copies = times;
       finish({entry});
       body();
-      settle_sum();
+      finish_sum();
       --depth_;
     });
   }
@@ -57,7 +57,7 @@ class graph_walk : public walk<pending_node> {
   void finish(std::vector<int> const& reads);
 
   /// The node made last joins every activation that nobody has read yet.
-  void settle_sum();
+  void finish_sum();
 
   pending_node& sink_;
   model_graph graph_;

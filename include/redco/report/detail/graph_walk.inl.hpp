@@ -52,7 +52,7 @@ REDCO_INLINE void graph_walk::enter(flow const& entering) {
 
 REDCO_INLINE model_graph graph_walk::take() {
   if (sink_.states) finish({activation.id});
-  settle_sum();
+  finish_sum();
   for (std::size_t i = 0; i < graph_.size(); ++i) {
     for (int const id : reads_[i]) {
       if (std::size_t const from = maker(id); from < i) graph_[i].inputs.push_back(from);
@@ -70,7 +70,7 @@ REDCO_INLINE std::size_t graph_walk::maker(int id) const {
 }
 
 REDCO_INLINE void graph_walk::finish(std::vector<int> const& reads) {
-  settle_sum();
+  finish_sum();
   graph_node& node = sink_.node;
   if (node.what != kind::head) {
     node.output = activation.shape;
@@ -86,7 +86,7 @@ REDCO_INLINE void graph_walk::finish(std::vector<int> const& reads) {
   sink_.reads.clear();
 }
 
-REDCO_INLINE void graph_walk::settle_sum() {
+REDCO_INLINE void graph_walk::finish_sum() {
   if (!std::exchange(unsure_, false)) return;
   std::vector<int>& joined = reads_.back();
   for (std::size_t i = 0; i + 1 < makes_.size(); ++i) {

@@ -77,8 +77,8 @@ inline std::string html_graph(shard_report const& r) {
   for (std::size_t i = 0; i < r.graph.size(); ++i)
     if (layout.is_drawn(i)) inside += draw_node(r, r.graph[i], layout.box(i));
   std::string text = "<h2>Layers, splits and collectives</h2>\n<p>In the order of forward. ";
-  text += r.run.mesh.mp == 1 ? "One shard holds every parameter, so nothing is cut and nothing is sent between layers."
-                             : "Blue is cut over the " + std::to_string(r.run.mesh.mp) +
+  text += r.run.mesh.tp == 1 ? "One shard holds every parameter, so nothing is cut and nothing is sent between layers."
+                             : "Blue is cut over the " + std::to_string(r.run.mesh.tp) +
                                    " shards, with one rank's part filled; orange is sent between them.";
   return text + "</p>\n<div class=\"narrow\">\n" +
          svg(graph_layout::width, layout.height(), "the layers of the model with their splits and collectives",

@@ -12,7 +12,7 @@ namespace redco::detail {
 /// The facts of reducing a pending sum to layout `Home`, a new activation: all-reduced, or where tokens are split, each rank
 /// getting the sum of its own. There each rank adds biases to its own tokens only, so that their gradients are summed.
 template <class X, class Home = replicated, class Walk>
-constexpr void settle_facts(Walk& w) {
+constexpr void finish_facts(Walk& w) {
   if constexpr (std::is_same_v<X, partial>) {
     extents const shape = w.activation.shape;
     std::int64_t const addends = w.take_addends();
@@ -46,8 +46,8 @@ constexpr void enter_facts(Walk& w) {
 
 /// The facts of making a result whole: pending sums reduced, split tokens joined.
 template <class X, class Walk>
-constexpr void whole_facts(Walk& w) {
-  settle_facts<X>(w);
+constexpr void unshard_facts(Walk& w) {
+  finish_facts<X>(w);
   if constexpr (is_token_split<X>) {
     w.message(collective::all_gather, false, w.activation.shape);
     w.produce(w.activation.shape);

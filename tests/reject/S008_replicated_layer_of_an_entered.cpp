@@ -1,0 +1,10 @@
+// An entered value's gradient is a sum over the ranks; a replicated layer would add the same gradient once for each.
+#include <redco/layer/linear.hpp>
+
+#if REDCO_ACCEPT
+static_assert(sizeof(redco::out_t<redco::column_linear<8, 8>, redco::entered>) > 0);
+#else  // expect: redco[S008]
+static_assert(sizeof(redco::out_t<redco::replicated_linear<8, 8>, redco::entered>) > 0);
+#endif
+
+int main() {}
