@@ -20,6 +20,7 @@
 #include <redco/diag/input_file.hpp>
 #include <redco/diag/regular_file.hpp>
 
+#include <redco/shape/axis.hpp>
 #include <redco/shape/bytes.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/extents.hpp>
