@@ -23,41 +23,30 @@ if(REDCO_SANITIZE)
   endif()
 endif()
 
-# One precompiled header per kind of program, shared by all programs of the kind.
-function(redco_pch name source)
-  cmake_parse_arguments(arg "" "HEADER" "LINK;OPTIONS" ${ARGN})
-  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${source})
-  target_link_libraries(${name} PRIVATE redco_flags ${arg_LINK})
-  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
-  target_precompile_headers(${name} PRIVATE ${arg_HEADER})
-endfunction()
-
-# The precompiled header of everything that uses libtorch but not Catch2.
-function(redco_program_pch)
-  if(NOT TARGET redco_program_pch)
-    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch/program.cpp CONTENT "extern int redco_program_pch;\n")
-    redco_pch(redco_program_pch ${PROJECT_BINARY_DIR}/pch/program.cpp LINK redco::redco HEADER <redco/tensor/torch.hpp>)
-  endif()
-endfunction()
+# Optimised less: what is compiled more often than it runs. From g++ 13 on a precompiled header and its users must agree
+# on a flag that -O2 brings.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-munroll-only-small-loops REDCO_HAS_UNROLL_ONLY_SMALL_LOOPS)
+add_library(redco_quick INTERFACE)
+target_compile_options(redco_quick INTERFACE
+  $<$<CONFIG:Release>:-O1$<$<BOOL:${REDCO_HAS_UNROLL_ONLY_SMALL_LOOPS}>:$<SEMICOLON>-munroll-only-small-loops>>)
 
 # One program for each file of the folder, named after the file.
 function(redco_programs folder)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
-    redco_program_pch()
     add_executable(${name} ${source})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     target_link_libraries(${name} PRIVATE redco_flags redco::compiled)
-    target_precompile_headers(${name} REUSE_FROM redco_program_pch)
+    target_precompile_headers(${name} REUSE_FROM redco_torch_pch)
   endforeach()
 endfunction()
 
 # All our programs share the compiled libraries; that the headers do without them is shown by tests/odr and tests/consume.
 target_link_libraries(redco_plan_compiled PRIVATE redco_flags)
 target_link_libraries(redco_compiled PRIVATE redco_flags)
-redco_program_pch()
-target_precompile_headers(redco_compiled REUSE_FROM redco_program_pch)
+target_link_libraries(redco_torch_pch PRIVATE redco_flags)
 
 if(REDCO_EXAMPLES)
   redco_programs(examples)
@@ -65,7 +54,7 @@ endif()
 if(REDCO_BENCHMARKS)
   redco_programs(benchmarks)
   foreach(name IN ITEMS accuracy large layouts table1)  # they count, they do not time
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+    target_link_libraries(${name} PRIVATE redco_quick)
   endforeach()
   add_custom_target(paper_table COMMAND table1 ${PROJECT_BINARY_DIR} USES_TERMINAL VERBATIM)
 endif()
@@ -73,12 +62,11 @@ endif()
 if(REDCO_TOOLS)
   add_executable(redco-plan ${PROJECT_SOURCE_DIR}/tools/redco-plan.cpp)
   set_target_properties(redco-plan PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
-  target_link_libraries(redco-plan PRIVATE redco_flags redco::plan_compiled)
-  target_compile_options(redco-plan PRIVATE $<$<CONFIG:Release>:-O1>)  # many models, little to compute
+  target_link_libraries(redco-plan PRIVATE redco_flags redco_quick redco::plan_compiled)  # many models, little to compute
   add_executable(redco-calibrate ${PROJECT_SOURCE_DIR}/tools/redco-calibrate.cpp)
   set_target_properties(redco-calibrate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
   target_link_libraries(redco-calibrate PRIVATE redco_flags redco::compiled)
-  target_precompile_headers(redco-calibrate REUSE_FROM redco_program_pch)
+  target_precompile_headers(redco-calibrate REUSE_FROM redco_torch_pch)
   if(REDCO_INSTALL)
     install(PROGRAMS $<TARGET_FILE:redco-plan> $<TARGET_FILE:redco-calibrate> DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
   endif()

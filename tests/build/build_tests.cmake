@@ -7,6 +7,8 @@ redco_add_test(build.floors_planted COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SO
   -DWORK=${PROJECT_BINARY_DIR}/floors_planted -P ${CMAKE_CURRENT_LIST_DIR}/floors_planted.cmake)
 redco_add_test(build.codes COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${redco_cmake}/CheckCodes.cmake)
 
+redco_add_test(build.format COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -P ${redco_cmake}/CheckFormat.cmake)
+
 list(JOIN redco_built "\n" redco_list)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/built_tests.txt CONTENT "${redco_list}\n" @ONLY)
 redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
@@ -15,15 +17,25 @@ redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOUR
 redco_add_test(build.setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
   -DWORK=${PROJECT_BINARY_DIR}/setup -P ${CMAKE_CURRENT_LIST_DIR}/setup.cmake)
 
-# Each header in a translation unit of its own, twice: those with definitions in .inl.hpp as header-only users read them, the
-# others with declarations only. Headers with tensors share a precompiled header of libtorch (for them CheckFloors.cmake
-# also asks that they reach the door to libtorch by their own includes) and are checked by clang++, which reads such a
-# header five times faster than g++.
-function(redco_alone result)
-  set(units)
-  set(headers ${ARGN})
-  list(FILTER headers EXCLUDE REGEX "[.]inl[.]hpp$")  # included by the header that they define
-  foreach(header IN LISTS headers)
+# Each public header in a translation unit of its own, twice: those with definitions in .inl.hpp as header-only users read
+# them, the others with declarations only. Only their syntax is checked, by clang++ where it is at hand: it reads a header
+# several times faster than g++. Headers with tensors share a precompiled header of libtorch (for them CheckFloors.cmake also
+# asks that they reach the door to libtorch by their own includes).
+get_target_property(redco_torch_includes redco::torch INTERFACE_INCLUDE_DIRECTORIES)
+find_program(REDCO_CLANG clang++)
+mark_as_advanced(REDCO_CLANG)
+set(redco_alone_compiler ${CMAKE_CXX_COMPILER})
+if(REDCO_CLANG)
+  set(redco_alone_compiler ${REDCO_CLANG})
+endif()
+set(redco_alone_flags -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -I${PROJECT_SOURCE_DIR}/include)
+
+# redco_alone(TARGET [PCH FILE] FLAGS flags HEADERS headers)
+function(redco_alone target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PCH" "FLAGS;HEADERS")
+  list(FILTER arg_HEADERS EXCLUDE REGEX "[.]inl[.]hpp$|/detail/")  # read by the headers that include them
+  set(checked)
+  foreach(header IN LISTS arg_HEADERS)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})
     set(unit ${PROJECT_BINARY_DIR}/alone/${name}.cpp)
     file(STRINGS ${header} definitions REGEX "^#ifndef REDCO_COMPILED")
@@ -32,48 +44,35 @@ function(redco_alone result)
       set(declared "")
     endif()
     file(CONFIGURE OUTPUT ${unit} CONTENT "${declared}#include <${name}>\n#include <${name}>\n")
-    list(APPEND units ${unit})
+    add_custom_command(OUTPUT ${unit}.checked
+      COMMAND ${redco_alone_compiler} ${redco_alone_flags} ${arg_FLAGS} -fsyntax-only -MMD -MF ${unit}.d -MT ${unit}.checked ${unit}
+      COMMAND ${CMAKE_COMMAND} -E touch ${unit}.checked
+      DEPENDS ${unit} ${arg_PCH} DEPFILE ${unit}.d JOB_POOL compile VERBATIM)
+    list(APPEND checked ${unit}.checked)
   endforeach()
-  set(${result} ${units} PARENT_SCOPE)
+  add_custom_target(${target} ALL DEPENDS ${checked})
 endfunction()
 
-redco_alone(redco_units ${redco_plan_headers})
-if(redco_units)
-  add_library(alone_plan OBJECT ${redco_units})
-  target_link_libraries(alone_plan PRIVATE redco_flags redco::plan)
-  target_compile_options(alone_plan PRIVATE -O0)
-endif()
+redco_alone(alone_plan HEADERS ${redco_plan_headers})
 
-get_target_property(redco_torch_includes redco::torch INTERFACE_INCLUDE_DIRECTORIES)
-redco_alone(redco_units ${redco_torch_headers} ${redco_top_headers})
-find_program(REDCO_CLANG clang++)
-mark_as_advanced(REDCO_CLANG)
+set(redco_torch_flags ${redco_torch_includes})
+list(TRANSFORM redco_torch_flags PREPEND -isystem)
+set(redco_door ${PROJECT_BINARY_DIR}/alone/door)
+file(CONFIGURE OUTPUT ${redco_door}.hpp CONTENT "#include <redco/tensor/torch.hpp>\n")
 if(REDCO_CLANG)
-  list(TRANSFORM redco_torch_includes PREPEND -isystem OUTPUT_VARIABLE redco_alone_flags)
-  list(PREPEND redco_alone_flags -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Xclang
-    -fpch-instantiate-templates -I${PROJECT_SOURCE_DIR}/include)
-  set(redco_door ${PROJECT_BINARY_DIR}/alone/door)
-  file(CONFIGURE OUTPUT ${redco_door}.hpp CONTENT "#include <redco/tensor/torch.hpp>\n")
-  add_custom_command(OUTPUT ${redco_door}.pch
-    COMMAND ${REDCO_CLANG} ${redco_alone_flags} -x c++-header ${redco_door}.hpp -o ${redco_door}.pch
-    DEPENDS ${PROJECT_SOURCE_DIR}/include/redco/tensor/torch.hpp ${REDCO_CLANG} ${redco_door}.hpp
-    JOB_POOL compile VERBATIM)
-  set(redco_checked)
-  foreach(unit IN LISTS redco_units)
-    add_custom_command(OUTPUT ${unit}.checked
-      COMMAND ${REDCO_CLANG} ${redco_alone_flags} -include-pch ${redco_door}.pch -fsyntax-only
-        -MMD -MF ${unit}.d -MT ${unit}.checked ${unit}
-      COMMAND ${CMAKE_COMMAND} -E touch ${unit}.checked
-      DEPENDS ${unit} ${redco_door}.pch DEPFILE ${unit}.d JOB_POOL compile VERBATIM)
-    list(APPEND redco_checked ${unit}.checked)
-  endforeach()
-  add_custom_target(alone_torch ALL DEPENDS ${redco_checked})
-elseif(redco_units)
-  redco_program_pch()
-  add_library(alone_torch OBJECT ${redco_units})
-  target_link_libraries(alone_torch PRIVATE redco_flags redco::redco)
-  target_precompile_headers(alone_torch REUSE_FROM redco_program_pch)
+  set(redco_door_pch ${redco_door}.pch)
+  list(APPEND redco_torch_flags -Xclang -fpch-instantiate-templates)
+  set(redco_door_flags -include-pch ${redco_door_pch})
+else()
+  set(redco_door_pch ${redco_door}.hpp.gch)
+  set(redco_door_flags -include ${redco_door}.hpp)
 endif()
+add_custom_command(OUTPUT ${redco_door_pch}
+  COMMAND ${redco_alone_compiler} ${redco_alone_flags} ${redco_torch_flags} -x c++-header ${redco_door}.hpp -o ${redco_door_pch}
+  DEPENDS ${PROJECT_SOURCE_DIR}/include/redco/tensor/torch.hpp ${redco_alone_compiler} ${redco_door}.hpp
+  JOB_POOL compile VERBATIM)
+redco_alone(alone_torch PCH ${redco_door_pch} FLAGS ${redco_torch_flags} ${redco_door_flags}
+  HEADERS ${redco_torch_headers} ${redco_top_headers})
 
 # static/<room>_<name>.cpp: torch-free for the rooms above the torch line.
 list(JOIN REDCO_PLAN_ROOMS "|" redco_plan_regex)
@@ -87,10 +86,9 @@ if(redco_static_plan)
   target_compile_options(static_plan PRIVATE -O0)
 endif()
 if(redco_static_torch)
-  redco_program_pch()
   add_library(static_torch OBJECT ${redco_static_torch})
   target_link_libraries(static_torch PRIVATE redco_flags redco::redco)
-  target_precompile_headers(static_torch REUSE_FROM redco_program_pch)
+  target_precompile_headers(static_torch REUSE_FROM redco_torch_pch)
 endif()
 
 # Every header in two translation units of one program: a function that is not inline is defined twice.
@@ -105,12 +103,11 @@ endfunction()
 redco_umbrella(${PROJECT_BINARY_DIR}/umbrella/everything.hpp
   ${redco_plan_headers} ${redco_torch_headers} ${redco_top_headers})
 redco_umbrella(${PROJECT_BINARY_DIR}/umbrella/plan_only.hpp ${redco_plan_headers})
-redco_program_pch()
 add_executable(odr odr/one.cpp odr/two.cpp)
 set_target_properties(odr PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 target_include_directories(odr PRIVATE ${PROJECT_BINARY_DIR}/umbrella)
 target_link_libraries(odr PRIVATE redco_flags redco::redco)
-target_precompile_headers(odr REUSE_FROM redco_program_pch)
+target_precompile_headers(odr REUSE_FROM redco_torch_pch)
 redco_add_test(build.two_translation_units COMMAND odr)
 
 # Tokenizers where CMake found neither of their optional libraries, which redco::plan would bring.
@@ -155,7 +152,7 @@ if(TARGET test_log)
 endif()
 redco_add_test(build.report_browser COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -DWORK=${PROJECT_BINARY_DIR}/report_browser -P ${CMAKE_CURRENT_LIST_DIR}/report_browser.cmake)
-foreach(name consume.pkg_config build.clang_plan build.clang_torch build.report_browser)
+foreach(name consume.pkg_config build.format build.clang_plan build.clang_torch build.report_browser)
   set_tests_properties(${redco_prefix}${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endforeach()
 

@@ -7,6 +7,7 @@
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/json/dump.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
 namespace redco {
