@@ -45,7 +45,7 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
       });
   temporary_folder const folder;
   redco::deployer_options where;
-  where.mesh = {1, 2};
+  where.mesh = {.tp = 2};
   where.dtype = redco::dtype::f32;
   where.workdir = folder.path;
   where.resume = "none";
@@ -67,7 +67,7 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
   line["benchmark"] = name;
   line["mesh"] = "1x2";
   line["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  line["planned_peak_bytes"] = redco::cost_of(model, optimizer, {.mesh = {1, 2}, .load = {1, length}}).memory.peak();
+  line["planned_peak_bytes"] = redco::cost_of(model, optimizer, {.mesh = {.tp = 2}, .load = {1, length}}).memory.peak();
   line["measured_peak_bytes"] = redco::json_value::array();
   for (redco::step_measure const& rank : trainer.measures()) line["measured_peak_bytes"].push_back(rank.peak_bytes);
   rusage used{};

@@ -43,7 +43,7 @@ redco::setup widest(Model const& model, server const& on, std::int64_t sequence)
   int shards = 1;
   for (int const width : redco::legal_widths(redco::facts_of(model).parameters, on.devices))
     if (on.devices % width == 0) shards = width;
-  return {.mesh = {on.devices / shards, shards}, .load = {1, sequence}};
+  return {.mesh = {.dp = on.devices / shards, .tp = shards}, .load = {1, sequence}};
 }
 
 /// What was measured of a row: the fullest rank's peak on a CPU, from the line of its benchmark.
@@ -67,7 +67,7 @@ bool row(char const* name, Model const& model, server const& on, std::int64_t se
   std::string verdict = fits ? "fits" : "does not fit";
   for (int const width : redco::legal_widths(redco::facts_of(model).parameters, on.devices)) {
     redco::setup other = run;
-    other.mesh = {1, width};
+    other.mesh = {.tp = width};
     std::int64_t const peak = redco::cost_of(model, redco::adamw{}, other).memory.peak();
     if (fits || peak > on.gigabytes * gigabyte) continue;
     verdict += "; " + std::to_string(width) + " of the devices as one replica would: " + gigabytes(peak);

@@ -209,13 +209,13 @@ class calibration {
  public:
   calibration() {
     for (int const ranks : rank_counts) {
-      redco::mesh const replicas{ranks, 1};
+      redco::mesh const replicas{.dp = ranks};
       for (dtype const compute : dtypes) {
         products_.push_back({compute, {replicas, [compute](auto&) { return products_of(compute); }}});
         add_steps(replicas, compute);
       }
       for (int group = 2; group <= ranks; group *= 2) {
-        redco::mesh const shards{ranks / group, group};
+        redco::mesh const shards{.dp = ranks / group, .tp = group};
         reductions_.push_back({shards, reductions_of});
         for (dtype const compute : dtypes) add_steps(shards, compute);
       }

@@ -92,7 +92,7 @@ struct plan_options {
     return redco::fields(
         field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
         field<"ranks">(&o::ranks, "all ranks; default: one copy of the model"),
-        field<"mesh">(&o::mesh, "data-parallel x model-parallel ranks, instead of the two above"),
+        field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
         field<"batch">(&o::batch, "examples of one step over all ranks"),
         field<"sequence">(&o::sequence, "length of an example; default: the model's context"),
         field<"source">(&o::source, "length of what an encoder reads for a decoder; default: the same"),
@@ -151,7 +151,7 @@ redco::mesh mesh_of(plan_options const& o) {
   int const ranks = o.ranks.value_or(o.n_model_shards);
   check_count("--ranks", ranks);
   redco::mesh const m = o.mesh ? *o.mesh : redco::options::mesh_of(ranks, o.n_model_shards);
-  if (std::int64_t{m.dp} * m.tp > most_ranks)
+  if (m.ranks() > most_ranks)
     refuse("mesh " + redco::options::to_text(m) + " has more than a million ranks; choose a smaller one");
   return m;
 }

@@ -32,7 +32,7 @@ expect_refusal("BUDGET 10 has no unit. write 10GiB, or KiB, MiB or TiB" ${good} 
 expect_refusal("BUDGET '10GB' is no number of bytes. write a whole number .* such as 10GiB" ${good} BUDGET 10GB)
 expect_refusal("BUDGET '0GiB' is no number of bytes" ${good} BUDGET 0GiB)
 expect_refusal("FORMATS 'pdf' is unknown. use one of txt, md, json, html" ${good} FORMATS md pdf)
-expect_refusal("'0x2' in MESHES is not a mesh. write DPxMP" NAME r MODEL app::model HEADER app/model.hpp MESHES 1x2 0x2)
+expect_refusal("'0x2' in MESHES is not a mesh. write DPxTP" NAME r MODEL app::model HEADER app/model.hpp MESHES 1x2 0x2)
 expect_refusal("'4' in MESHES is not a mesh" NAME r MODEL app::model HEADER app/model.hpp MESHES 4)
 expect_refusal("OPTIMIZER 'lion' is unknown. use one of adamw, adam, sgd" ${good} OPTIMIZER lion)
 expect_refusal("DTYPE 'f8' is unknown. use one of f32, bf16, f64" ${good} DTYPE f8)

@@ -26,7 +26,7 @@ void save_alone(std::filesystem::path const& workdir, std::int64_t step, std::st
   redco::save_options options{.workdir = workdir, .facts = {}, .pointers = pointers};
   options.facts.run = run;
   options.facts.step = step;
-  redco::save_checkpoint(options, ckpt_test::sharded_state({1, 1}, 0, true), *groups.front());
+  redco::save_checkpoint(options, ckpt_test::sharded_state({.dp = 1}, 0, true), *groups.front());
 }
 
 struct search {

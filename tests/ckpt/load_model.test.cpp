@@ -29,8 +29,8 @@ using ckpt_test::toy_names;
 using ckpt_test::toy_state;
 
 void save_toy(std::filesystem::path const& folder, std::uint64_t file_bytes = 1 << 20) {
-  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
-    redco::save_model(folder, toy_names, toy_state({1, 1}, 0, true), rank.world, {.file_bytes = file_bytes});
+  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+    redco::save_model(folder, toy_names, toy_state({.dp = 1}, 0, true), rank.world, {.file_bytes = file_bytes});
   });
 }
 
@@ -55,9 +55,9 @@ ckpt_test::thrown failure_of(std::vector<redco::safetensors_entry> entries,
   auto const weights = redco::open_weights(folder.path);
   std::atomic<int> failed = 0;
   auto const failure = ckpt_test::error_of([&] {
-    redco::run_ranks({2, 2}, {}, [&](redco::rank_context& rank) {
+    redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& rank) {
       try {
-        redco::load_model(weights, toy_names, unread, toy_state({2, 2}, rank.rank, false), rank);
+        redco::load_model(weights, toy_names, unread, toy_state({.dp = 2, .tp = 2}, rank.rank, false), rank);
       } catch (redco::error const&) {
         ++failed;
         throw;
@@ -77,7 +77,14 @@ TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
     std::uint64_t bytes = 0;
     for (auto const& entry : std::filesystem::directory_iterator(folder.path))
       bytes += entry.path().extension() == ".safetensors" ? entry.file_size() : 0;
-    for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 4}, {3, 4}, {2, 6}}) {
+    for (redco::mesh const mesh : {redco::mesh{.dp = 1},
+                                   {.dp = 2},
+                                   {.tp = 2},
+                                   {.tp = 3},
+                                   {.dp = 2, .tp = 2},
+                                   {.tp = 4},
+                                   {.dp = 3, .tp = 4},
+                                   {.dp = 2, .tp = 6}}) {
       INFO("mesh " << mesh.dp << "x" << mesh.tp);
       redco::shared_weights const weights(folder.path);
       std::atomic<int> wrong = 0;
@@ -100,12 +107,12 @@ TEST_CASE("a warm start reads every byte once, too") {
         {"a", {6, 7}, at::full({6, 4}, rank), {{0, rank * 4}, {6, rank == 0 ? 4 : 3}}},  // with padding on rank 1
         {"b", {5}, at::full({5}, 3), redco::whole({5}), rank == 0}};
   };
-  redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
     redco::save_model(folder.path, same, state(rank.tp.rank()), rank.world, {.type = redco::dtype::f64});
   });
   auto const weights = redco::open_weights(folder / "model.safetensors");
   std::atomic<int> right = 0;
-  redco::run_ranks({2, 2}, {}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& rank) {
     auto const parts = state(rank.tp.rank());
     for (auto const& part : parts) part.local.fill_(9);
     redco::load_parameters(weights, parts, rank);
@@ -125,9 +132,10 @@ TEST_CASE("when a rank cannot read, all ranks end with its cause") {
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
   std::mutex mutex;
   std::set<std::string> causes;
-  redco::run_ranks({2, 2}, {.first_deadline = std::chrono::seconds(20)}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(20)}, [&](redco::rank_context& rank) {
     auto const failure = ckpt_test::error_of([&] {
-      redco::load_model(weights, toy_names, ckpt_test::toy_unread, toy_state({2, 2}, rank.rank, false), rank);
+      redco::load_model(weights, toy_names, ckpt_test::toy_unread, toy_state({.dp = 2, .tp = 2}, rank.rank, false),
+                        rank);
     });
     std::lock_guard const lock(mutex);
     CHECK(failure.code == redco::exit_code::data);

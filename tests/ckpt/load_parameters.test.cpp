@@ -42,7 +42,7 @@ redco::state_part wanted(std::string const& name, std::vector<std::int64_t> cons
 
 void load_alone(redco::weights_source const& weights, std::vector<redco::state_part> const& parts,
                 std::vector<std::string> const& unread = {}) {
-  redco::run_ranks({1, 1}, {},
+  redco::run_ranks({.dp = 1}, {},
                    [&](redco::rank_context& rank) { redco::load_parameters(weights, parts, rank, unread); });
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
     "parts":[{"file":"parameters-0of2.safetensors","offset":[0,0],"shape":[256,512]}]}},
     "files":{"parameters-0of2.safetensors":{"bytes":524416,"xxh64":"00000000000000ff"}}})";
   auto const facts = redco::read_manifest(text, "m");
-  CHECK(facts.mesh == redco::mesh{2, 2});
+  CHECK(facts.mesh == redco::mesh{.dp = 2, .tp = 2});
   CHECK(facts.best.at("min_loss") == redco::manifest::best_value{2.13, 1000});
   CHECK(facts.tensors.at("h.0.mlp.up.weight").parts.at(0).shape == std::vector<std::int64_t>{256, 512});
   // The hash came with format 2, which is not believed without it.
@@ -84,6 +84,13 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
   });
   CHECK(bare.code == redco::exit_code::data);
   CHECK(ckpt_test::has(bare.text, "does not end with its XXH64"));
+}
+
+TEST_CASE("a mesh is written under the keys of the first format, and further axes only where they have ranks") {
+  auto facts = rich_manifest();
+  CHECK(ckpt_test::has(redco::write_manifest(facts), "\"mesh\": {\n  \"dp\": 3,\n  \"mp\": 2\n }"));
+  facts.mesh = {.pp = 2, .dp = 3, .ep = 5, .tp = 7};
+  CHECK(redco::read_manifest(redco::write_manifest(facts), "m").mesh == facts.mesh);
 }
 
 TEST_CASE("a manifest with any one bit of it flipped is refused") {

@@ -54,7 +54,7 @@ int wrong_on(redco::mesh const& mesh, redco::found_checkpoint const& found) {
 
 TEST_CASE("saving writes every part from where it lies: no copy of a tensor is made") {
   temporary_folder const folder;
-  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     at::Tensor const flat = at::ones({3 * 512 * 512});
     std::vector<redco::state_part> parts;
     for (std::int64_t i = 0; i < 3; ++i)
@@ -64,13 +64,13 @@ TEST_CASE("saving writes every part from where it lies: no copy of a tensor is m
                        {{0, 0}, {500, 512}}});
     rank.memory->reset_peak();
     std::int64_t const before = rank.memory->current();
-    redco::save_checkpoint(saving(folder.path, {1, 1}, 1), parts, rank.world);
+    redco::save_checkpoint(saving(folder.path, {.dp = 1}, 1), parts, rank.world);
     CHECK(rank.memory->peak() - before < 64 * 1024);  // a part has a MiB
   });
 }
 
 TEST_CASE("a checkpoint of any mesh loads on any other, bit for bit") {
-  std::vector<redco::mesh> const meshes{{1, 1}, {2, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 5}};
+  std::vector<redco::mesh> const meshes{{.dp = 1}, {.dp = 2}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}, {.tp = 5}};
   for (auto const& from : meshes) {
     temporary_folder const folder;
     recording_ops ops(folder.path);
@@ -90,7 +90,7 @@ TEST_CASE("a checkpoint of any mesh loads on any other, bit for bit") {
 TEST_CASE("files are named by kind and writer") {
   temporary_folder const folder;
   recording_ops ops(folder.path);
-  save_on({2, 2}, saving(folder.path, {2, 2}, 3), ops);
+  save_on({.dp = 2, .tp = 2}, saving(folder.path, {.dp = 2, .tp = 2}, 3), ops);
   std::vector<std::string> names;
   for (auto const& entry : std::filesystem::directory_iterator(folder / "ckpts/step_3"))
     names.push_back(entry.path().filename().string());
@@ -103,7 +103,7 @@ TEST_CASE("files are named by kind and writer") {
 TEST_CASE("every file is on the disk before the manifest is written") {
   temporary_folder const folder;
   recording_ops ops(folder.path);
-  save_on({1, 2}, saving(folder.path, {1, 2}, 3), ops);
+  save_on({.tp = 2}, saving(folder.path, {.tp = 2}, 3), ops);
   auto const position = [&](std::string const& line) {
     return std::find(ops.log.begin(), ops.log.end(), line) - ops.log.begin();
   };
@@ -121,12 +121,12 @@ TEST_CASE("short and interrupted writes give the same checkpoint") {
   recording_ops ops(folder.path);
   ops.most_per_write = 13;
   ops.interrupted = true;
-  save_on({1, 2}, saving(folder.path, {1, 2}, 3), ops);
+  save_on({.tp = 2}, saving(folder.path, {.tp = 2}, 3), ops);
   CHECK(wrong_on({1, 1}, redco::find_checkpoint(folder.path, "auto").value()) == 0);
 }
 
 TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or the new one") {
-  redco::mesh const mesh{1, 2};
+  redco::mesh const mesh{.tp = 2};
   std::size_t calls = 0;
   {
     temporary_folder const folder;
@@ -161,7 +161,7 @@ TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or th
 }
 
 TEST_CASE("a run killed after any call of a save goes on with its best checkpoint and its epochs'") {
-  redco::mesh const mesh{1, 2};
+  redco::mesh const mesh{.tp = 2};
   // Saves step 2 again, as an evaluation and then the end of its epoch do, killed after `calls` calls.
   auto const killed = [&](std::filesystem::path const& workdir, bool swaps, int calls) {
     recording_ops ops(workdir);
@@ -219,18 +219,17 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
   recording_ops ops(folder.path);
   ops.fail_on = "write ckpts/.tmp-step_5-run-a/optimizer-1of2.safetensors";
   std::atomic<int> told = 0;
-  redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
-    auto const parts = sharded_state({1, 2}, rank.rank, true);
-    auto const failure = ckpt_test::error_of([&] {
-      redco::save_checkpoint_with(ops, saving(folder.path, {1, 2}, 5), parts, rank.world);
-    });
+  redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+    auto const parts = sharded_state({.tp = 2}, rank.rank, true);
+    auto const failure = ckpt_test::error_of(
+        [&] { redco::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world); });
     told += failure.code == redco::exit_code::io && ckpt_test::has(failure.text, "rank 1") &&
             ckpt_test::has(failure.text, "optimizer-1of2.safetensors") && ckpt_test::has(failure.text, "after 0 bytes");
     // The group is still of use: training goes on.
     rank.world.barrier();
     if (rank.rank == 0) ops.fail_on.clear();
     rank.world.barrier();
-    redco::save_checkpoint_with(ops, saving(folder.path, {1, 2}, 6), parts, rank.world);
+    redco::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 6), parts, rank.world);
   });
   CHECK(told == 2);
   CHECK(!std::filesystem::exists(folder / "ckpts/.tmp-step_5-run-a"));
@@ -242,10 +241,10 @@ TEST_CASE("owners that leave a hole or overlap are refused before anything is na
   recording_ops ops(folder.path);
   for (bool const owner : {true, false}) {
     auto const failure = ckpt_test::error_of([&] {
-      redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
-        auto parts = sharded_state({1, 2}, rank.rank, true);
+      redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+        auto parts = sharded_state({.tp = 2}, rank.rank, true);
         parts[2].owner = owner;  // replicated: both ranks write it, or none
-        redco::save_checkpoint_with(ops, saving(folder.path, {1, 2}, 5), parts, rank.world);
+        redco::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world);
       });
     });
     CHECK(failure.code == redco::exit_code::internal);
@@ -257,12 +256,12 @@ TEST_CASE("owners that leave a hole or overlap are refused before anything is na
 TEST_CASE("a checkpoint that does not belong is refused with the first twenty differences and their number") {
   temporary_folder const folder;
   recording_ops ops(folder.path);
-  save_on({1, 1}, saving(folder.path, {1, 1}, 3), ops);
+  save_on({.dp = 1}, saving(folder.path, {.dp = 1}, 3), ops);
   auto const found = redco::find_checkpoint(folder.path, "auto").value();
   auto const refusal = [&](auto change, redco::load_options const& options = {}) {
     return ckpt_test::error_of([&] {
-      redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
-        auto parts = sharded_state({1, 2}, rank.rank, false);
+      redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+        auto parts = sharded_state({.tp = 2}, rank.rank, false);
         change(parts, rank.rank);
         redco::load_checkpoint(found, parts, rank.world, options);
       });
@@ -293,9 +292,9 @@ TEST_CASE("a checkpoint that does not belong is refused with the first twenty di
 TEST_CASE("strided and foreign-typed local tensors are saved and filled by value") {
   temporary_folder const folder;
   at::Tensor const values = at::arange(12, at::kFloat).reshape({3, 4});
-  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     std::vector<redco::state_part> parts{{"t", {4, 3}, values.t(), redco::whole({4, 3})}};
-    redco::save_checkpoint(saving(folder.path, {1, 1}, 1), parts, rank.world);
+    redco::save_checkpoint(saving(folder.path, {.dp = 1}, 1), parts, rank.world);
     parts[0].local = at::zeros({3, 4}).t();
     auto const found = redco::find_checkpoint(rank.world, folder.path, "auto");
     redco::load_checkpoint(found.value(), parts, rank.world);

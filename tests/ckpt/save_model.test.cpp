@@ -6,6 +6,7 @@
 #include <redco/ckpt/save_model_with.hpp>
 
 #include <redco/comm/ranks.hpp>
+#include <redco/options/mesh_text.hpp>
 
 #include "python.hpp"
 #include "recording_ops.hpp"
@@ -50,8 +51,8 @@ int version_in(std::filesystem::path const& folder) {
   int version = -1;
   auto const failure = ckpt_test::error_of([&] {
     auto const weights = redco::open_weights(folder);
-    redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
-      auto const parts = toy_state({1, 1}, 0, false);
+    redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+      auto const parts = toy_state({.dp = 1}, 0, false);
       redco::load_model(weights, toy_names, ckpt_test::toy_unread, parts, rank);
       for (int i = 1; i >= 0 && version < 0; --i) {
         for (auto const& part : parts) part.local.sub_(i);
@@ -83,7 +84,7 @@ at::Tensor read(std::filesystem::path const& path, std::string const& name) {
 
 TEST_CASE("a model is saved under the names and in the layouts of its files, the same bytes from any mesh") {
   temporary_folder const folder;
-  save_on({1, 1}, folder / "one");
+  save_on({.dp = 1}, folder / "one");
   CHECK(names_in(folder / "one") == std::set<std::string>{"model.safetensors"});
   auto const path = folder / "one/model.safetensors";
   std::vector<at::Tensor> values;
@@ -96,9 +97,10 @@ TEST_CASE("a model is saved under the names and in the layouts of its files, the
   CHECK(redco::safetensors_reader(path).entries().size() == 9);
   std::string const bytes = ckpt_test::get(path);
   CHECK(ckpt_test::has(bytes.substr(0, 64), R"({"__metadata__":{"format":"pt"},)"));
-  for (redco::mesh const mesh : {redco::mesh{2, 1}, {1, 2}, {1, 3}, {2, 2}, {1, 4}, {1, 6}}) {
+  for (redco::mesh const mesh :
+       {redco::mesh{.dp = 2}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}, {.tp = 4}, {.tp = 6}}) {
     INFO("mesh " << mesh.dp << "x" << mesh.tp);
-    auto const other = folder / ("mesh" + std::to_string(mesh.dp) + "x" + std::to_string(mesh.tp));
+    auto const other = folder / ("mesh" + redco::options::to_text(mesh));
     save_on(mesh, other);
     CHECK(ckpt_test::get(other / "model.safetensors") == bytes);
     CHECK(wrong_on(mesh, folder / "one") == 0);
@@ -107,7 +109,7 @@ TEST_CASE("a model is saved under the names and in the layouts of its files, the
 
 TEST_CASE("a model is saved in the dtype that is asked for, rounded once") {
   temporary_folder const folder;
-  save_on({1, 2}, folder.path, {.type = redco::dtype::bf16});
+  save_on({.tp = 2}, folder.path, {.type = redco::dtype::bf16});
   auto const& p = ckpt_test::toy_parameters()[5];
   at::Tensor const saved = read(folder / "model.safetensors", "t.h.0.out.weight");
   CHECK(saved.scalar_type() == at::kBFloat16);
@@ -116,10 +118,10 @@ TEST_CASE("a model is saved in the dtype that is asked for, rounded once") {
 
 TEST_CASE("weights above the limit become several files with an index, which older ones make room for") {
   temporary_folder const folder;
-  save_on({1, 1}, folder.path);
+  save_on({.dp = 1}, folder.path);
   ckpt_test::put(folder / "config.json", "{}");
   ckpt_test::put(folder / ".tmp-model-00001-of-00009.safetensors", "left by a dead save");
-  save_on({1, 2}, folder.path, {.file_bytes = 500});
+  save_on({.tp = 2}, folder.path, {.file_bytes = 500});
   // Bytes: wte 140; attn 480; its biases 96, out 240, few 80 and 80; ln 20, cls 36, none 0.
   CHECK(names_in(folder.path) ==
         std::set<std::string>{"config.json", "model-00001-of-00004.safetensors", "model-00002-of-00004.safetensors",
@@ -127,10 +129,10 @@ TEST_CASE("weights above the limit become several files with an index, which old
                               "model.safetensors.index.json"});
   CHECK(redco::safetensors_reader(folder / "model-00003-of-00004.safetensors").entries().size() == 4);
   CHECK(wrong_on({1, 3}, folder.path) == 0);
-  save_on({1, 1}, folder.path, {.file_bytes = 1});  // every tensor a file of its own
+  save_on({.dp = 1}, folder.path, {.file_bytes = 1});  // every tensor a file of its own
   CHECK(names_in(folder.path).size() == 11);
   CHECK(wrong_on({2, 1}, folder.path) == 0);
-  save_on({2, 1}, folder.path);
+  save_on({.dp = 2}, folder.path);
   CHECK(names_in(folder.path) == std::set<std::string>{"config.json", "model.safetensors"});
 }
 
@@ -140,13 +142,13 @@ TEST_CASE("a save that fails at any call leaves the older weights, the new, or n
     std::set<int> versions;
     for (int call = 0; call < 1000; ++call) {
       temporary_folder const folder;
-      save_on({1, 1}, folder / "m", {.file_bytes = 300});
+      save_on({.dp = 1}, folder / "m", {.file_bytes = 300});
       recording_ops ops(folder.path);
       ops.fail_at = call;
       std::atomic<int> failed = 0;
       auto const failure = ckpt_test::error_of([&] {
-        redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
-          auto const parts = toy_state({1, 2}, rank.rank, true);
+        redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+          auto const parts = toy_state({.tp = 2}, rank.rank, true);
           for (auto const& part : parts) part.local.add_(1);
           try {
             redco::save_model_with(ops, folder / "m", toy_names, parts, rank.world, {.file_bytes = limit});
@@ -174,10 +176,10 @@ TEST_CASE("a save that fails at any call leaves the older weights, the new, or n
 
 TEST_CASE("saving onto the file that is being read leaves the reader its own") {
   temporary_folder const folder;
-  save_on({1, 1}, folder.path);
+  save_on({.dp = 1}, folder.path);
   auto const weights = redco::open_weights(folder.path);
-  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
-    auto parts = toy_state({1, 1}, 0, true);
+  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+    auto parts = toy_state({.dp = 1}, 0, true);
     for (auto const& part : parts) part.local.add_(1);
     redco::save_model(folder.path, toy_names, parts, rank.world);
     redco::load_model(weights, toy_names, ckpt_test::toy_unread, parts, rank);
@@ -191,7 +193,7 @@ TEST_CASE("no rank holds more than its part and some slabs of the tensors that a
   std::int64_t const rows = 1024, columns = 12'000;  // 46 MiB in the file, half of it on each rank
   constexpr std::array names{redco::stored_name{"w", "w", true}};
   std::array<std::int64_t, 2> held{};
-  redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
     at::Tensor const local = at::full({rows / 2, columns}, rank.rank + 1);
     std::vector<redco::state_part> const parts{
         {"w", {rows, columns}, local.to(at::kFloat), {{rank.rank * rows / 2, 0}, {rows / 2, columns}}}};
@@ -211,8 +213,8 @@ TEST_CASE("what cannot be saved is refused on all ranks") {
   temporary_folder const folder;
   auto const failure = [&](auto change) {
     return ckpt_test::error_of([&] {
-      redco::run_ranks({1, 2}, {}, [&](redco::rank_context& rank) {
-        auto parts = toy_state({1, 2}, rank.rank, true);
+      redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+        auto parts = toy_state({.tp = 2}, rank.rank, true);
         change(parts, rank.rank);
         redco::save_model(folder / "m", toy_names, parts, rank.world);
       });
@@ -226,7 +228,8 @@ TEST_CASE("what cannot be saved is refused on all ranks") {
   auto const unknown = failure([](auto& parts, int) { parts[8].name = "h.0.norm.weight"; });
   CHECK(unknown.code == redco::exit_code::internal);
   CHECK(ckpt_test::has(unknown.text, "no row for its parameter \"h.0.norm.weight\""));
-  auto const whole_numbers = ckpt_test::error_of([&] { save_on({1, 2}, folder / "m", {.type = redco::dtype::i32}); });
+  auto const whole_numbers =
+      ckpt_test::error_of([&] { save_on({.tp = 2}, folder / "m", {.type = redco::dtype::i32}); });
   CHECK(whole_numbers.code == redco::exit_code::usage);
   CHECK_FALSE(std::filesystem::exists(folder / "m"));
 }
@@ -258,7 +261,7 @@ assert first == tuple(1000 + i / 8 for i in range(1, 6)), first
 )");
   for (std::uint64_t const limit : {std::uint64_t{1} << 30, std::uint64_t{500}}) {
     auto const saved = folder / ("limit " + std::to_string(limit));
-    save_on({1, 3}, saved, {.file_bytes = limit});
+    save_on({.tp = 3}, saved, {.file_bytes = limit});
     CHECK(std::system((python + " '" + (folder / "check.py").string() + "' '" + saved.string() + "'").c_str()) == 0);
   }
 }

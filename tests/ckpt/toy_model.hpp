@@ -69,10 +69,10 @@ inline std::vector<redco::state_part> toy_state(redco::mesh const& mesh, int ran
       sharers = std::max<std::int64_t>(1, mesh.tp / p.units);
       std::int64_t const each = (p.units + mesh.tp - 1) / mesh.tp * (p.shape[d] / p.units);
       local[d] = each;
-      part.place.offset[d] = std::min(p.shape[d], each * (mesh.tp_index(rank) / sharers));
+      part.place.offset[d] = std::min(p.shape[d], each * (mesh.coordinate(rank, redco::axis::tp) / sharers));
       part.place.shape[d] = std::min(p.shape[d], part.place.offset[d] + each) - part.place.offset[d];
     }
-    part.owner = mesh.dp_index(rank) == 0 && mesh.tp_index(rank) % sharers == 0;
+    part.owner = mesh.coordinate(rank, redco::axis::dp) == 0 && mesh.coordinate(rank, redco::axis::tp) % sharers == 0;
     part.local = at::full(local, 77, at::TensorOptions(type));
     if (filled) {
       at::Tensor values = toy_values(p);

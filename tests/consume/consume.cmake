@@ -80,7 +80,7 @@ file(WRITE ${WORK}/small.cpp "#include <redco_models/small.hpp>
 static_assert(std::is_same_v<decltype(small), redco::llama_tied const>);
 static_assert(small.config.kv_heads == 2 && small.config.norm_epsilon == 1e-6 && small.config.mlp_bias == false);
 static_assert(small.config.activation == redco::activation_kind::gelu);
-static_assert(redco::legal<small, redco::mesh{1, 4}>{});
+static_assert(redco::legal<small, redco::mesh{.tp = 4}>{});
 int main() {}
 ")
 file(WRITE ${WORK}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)

@@ -20,7 +20,7 @@ TEST_CASE("a model of a quadrillion parameters is counted") {
   redco::gpt2 const model{{.vocab = 1 << 20, .context = 1 << 20, .width = 1 << 20, .heads = 1 << 10, .layers = 64}};
   std::int64_t const d = 1 << 20;
   auto const cost =
-      redco::cost_of(model, redco::adamw{}, {.mesh = {1 << 10, 1}, .load = {1, 1024}, .micro_batches = 64});
+      redco::cost_of(model, redco::adamw{}, {.mesh = {.dp = 1 << 10}, .load = {1, 1024}, .micro_batches = 64});
   CHECK(cost.memory.parameters == 4 * (64 * (12 * d * d + 13 * d) + 2 * d * d + 2 * d));
   CHECK(cost.memory.peak() > 4 * cost.memory.parameters);
   CHECK(cost.messages[redco::messages::gradients].wire_bytes > cost.memory.gradients);

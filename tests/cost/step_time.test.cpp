@@ -37,13 +37,13 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   CHECK(redco::step_time_of(halves, {}, machine).messages == Approx(one.messages));
 
   // The products are those of a replica, the rest of a rank.
-  auto const two = redco::step_time_of(c, {.mesh = {1, 2}}, machine);
+  auto const two = redco::step_time_of(c, {.mesh = {.tp = 2}}, machine);
   CHECK(two.products == Approx(3.5));
   CHECK(two.activations == Approx(14));
   CHECK(two.weights == Approx(16));
   CHECK(two.tensors == Approx(3));
   CHECK(two.update == Approx(16));
-  CHECK(redco::step_time_of(c, {.mesh = {2, 1}}, machine).products == Approx(7));
+  CHECK(redco::step_time_of(c, {.mesh = {.dp = 2}}, machine).products == Approx(7));
 }
 
 TEST_CASE("the activity of a toy is what its layers keep, three times, four where it is recomputed") {

@@ -45,7 +45,7 @@ void write(Model const& model, std::filesystem::path const& folder, std::string 
  "model": {"type": "BPE", "dropout": null, "unk_token": null, "continuing_subword_prefix": null, "end_of_word_suffix": null,
            "fuse_unk": false, "byte_fallback": false, "merges": [], "vocab": {)"
       << byte_vocabulary() << "}}}";
-  redco::mesh const one{1, 1};
+  redco::mesh const one{.dp = 1};
   redco::run_ranks(one, {}, [&](redco::rank_context& rank) {
     redco::rank_state<Model, redco::sgd> const state(model, redco::plan_of(model, one), redco::sgd{}, redco::dtype::f32,
                                                      3, rank.rank, {});

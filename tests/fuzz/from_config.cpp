@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     redco::json_value const config = redco::parse_json(text, "config.json");
     redco::model_from_config(config, "config.json", [](auto const& model) {
       for (int const width : redco::legal_widths(redco::facts_of(model).parameters, 4)) {
-        redco::setup run{.mesh = {2, width}, .load = {3, 1 << 20}, .recompute = width > 1};
+        redco::setup run{.mesh = {.dp = 2, .tp = width}, .load = {3, 1 << 20}, .recompute = width > 1};
         try {
           auto const cost = redco::cost_of(model, redco::adamw{}, run);
           if (cost.memory.peak() <= 0 || cost.memory.parameters <= 0 || cost.messages.wire_bytes() < 0) std::abort();

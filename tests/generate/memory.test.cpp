@@ -91,7 +91,7 @@ void check_beam_steps(redco::bound_network<M, Items...> const& net, at::Tensor c
 }  // namespace
 
 TEST_CASE("a step of greedy decoding and of sampling allocates what the one before did") {
-  for (redco::mesh const& shape : {redco::mesh{1, 1}, redco::mesh{1, 2}})
+  for (redco::mesh const& shape : {redco::mesh{.dp = 1}, redco::mesh{.tp = 2}})
     on_rank(reader, shape, [](auto const& net, redco::memory_counter& memory) {
       check_steps(net, ids_of(3, 5), memory, {});
       at::Tensor const shown = at::arange(5, at::kLong).unsqueeze(0).ge(at::tensor({0, 2, 1}, at::kLong).unsqueeze(1));
@@ -101,7 +101,7 @@ TEST_CASE("a step of greedy decoding and of sampling allocates what the one befo
 }
 
 TEST_CASE("so does a step of beam search, which moves no keys") {
-  on_rank(reader, {1, 1}, [](auto const& net, redco::memory_counter& memory) {
+  on_rank(reader, {.dp = 1}, [](auto const& net, redco::memory_counter& memory) {
     check_beam_steps(net, ids_of(3, 5), memory);
     at::Tensor const shown = at::arange(5, at::kLong).unsqueeze(0).ge(at::tensor({0, 2, 1}, at::kLong).unsqueeze(1));
     check_beam_steps(net.template with<redco::key_mask>(shown), ids_of(3, 5), memory);
@@ -126,11 +126,11 @@ TEST_CASE("so do encoder-decoders, whose source is projected once") {
                       .decoder_layers = 2,
                       .buckets = 6,
                       .farthest = 8}};
-  on_rank(t5, {1, 1}, check);
+  on_rank(t5, {.dp = 1}, check);
 }
 
 TEST_CASE("keys and values take what prompts and continuations need, the prompt once for all its beams") {
-  on_rank(reader, {1, 1}, [](auto const& net, redco::memory_counter& memory) {
+  on_rank(reader, {.dp = 1}, [](auto const& net, redco::memory_counter& memory) {
     at::NoGradGuard const no_grad;
     std::int64_t const before = memory.current(), beams = 4, rows = 3, length = 20, more = 10;
     redco::decoding<redco::gpt2> decoder(net, length, more, beams);

@@ -56,11 +56,11 @@ at::Tensor generated(redco::mesh const& shape, redco::generate_options const& op
   return at::cat(parts);
 }
 
-std::vector<redco::mesh> const meshes{{1, 1}, {2, 1}, {1, 2}, {2, 2}};
+std::vector<redco::mesh> const meshes{{.dp = 1}, {.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}};
 
 std::string refusal(redco::generate_options const& options) {
   std::string text;
-  on_mesh({1, 1}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
+  on_mesh({.dp = 1}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
     try {
       redco::generate(net, prompts, options);
     } catch (redco::error const& e) {
@@ -100,7 +100,7 @@ TEST_CASE("rows of one prompt go different ways, and each filter changes somethi
     change(other);
     CHECK(!generated({1, 1}, other).equal(free));
   }
-  on_mesh({1, 1}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
+  on_mesh({.dp = 1}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
     at::Tensor const same = prompts.slice(0, 0, 1).expand({4, 3}).contiguous();
     at::Tensor const ids = redco::generate(net, same, hot);
     sharded::must(!ids[0].equal(ids[1]) && !ids[1].equal(ids[2]), "rows have numbers of their own");
@@ -108,7 +108,7 @@ TEST_CASE("rows of one prompt go different ways, and each filter changes somethi
 }
 
 TEST_CASE("a draw does not depend on how far prompts are padded") {
-  on_mesh({1, 1}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
+  on_mesh({.dp = 1}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
     redco::generate_options const o{.max_new_tokens = 6, .temperature = 2, .top_p = 0.9};
     at::Tensor const padded = at::cat({at::zeros({4, 2}, at::kLong), prompts}, 1);
     at::Tensor const shown = at::cat({at::zeros({4, 2}, at::kBool), at::ones({4, 3}, at::kBool)}, 1);
@@ -118,7 +118,7 @@ TEST_CASE("a draw does not depend on how far prompts are padded") {
 }
 
 TEST_CASE("the penalty divides positive and multiplies negative logits of every id of the row, hidden ones too") {
-  on_mesh({1, 2}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
+  on_mesh({.tp = 2}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
     at::Tensor const shown = at::ones({4, 3}, at::kBool);
     shown.select(0, 2).select(0, 0).fill_(false);
     auto const masked = net.template with<redco::key_mask>(shown);
@@ -141,7 +141,7 @@ TEST_CASE("the penalty divides positive and multiplies negative logits of every 
 }
 
 TEST_CASE("in beam search the penalty multiplies log-probabilities") {
-  for (redco::mesh const& shape : {redco::mesh{1, 1}, redco::mesh{1, 2}})
+  for (redco::mesh const& shape : {redco::mesh{.dp = 1}, redco::mesh{.tp = 2}})
     on_mesh(shape, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
       redco::beam_options const o{.max_new_tokens = 5, .beams = 3, .results = 3, .repetition_penalty = 1.7};
       auto const found = redco::beam_search(net, prompts, o);

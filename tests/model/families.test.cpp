@@ -64,7 +64,7 @@ parameters stored(std::filesystem::path const& path) {
 template <class Model>
 parameters described(Model const& model) {
   parameters result;
-  for (redco::placed_parameter const& p : redco::placed_parameters(redco::plan_of(model, {1, 1})))
+  for (redco::placed_parameter const& p : redco::placed_parameters(redco::plan_of(model, {.dp = 1})))
     CHECK(result.emplace(p.name, plain(p.plan.fact.shape)).second);
   return result;
 }

@@ -60,7 +60,7 @@ struct rank_norm {
 TEST_CASE("running statistics are torch's, and evaluation uses them") {
   at::Tensor const mean = at::zeros({2}, at::kDouble), variance = at::ones({2}, at::kDouble);
   at::Tensor const other = images() * 1.7 + 0.4;
-  run_ranks({1, 1}, {}, [&](rank_context& rank) {
+  run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
     rank_norm const norm(rank, dtype::f64);
     at::Tensor const weight = norm.store.find("n.weight")->value, bias = norm.store.find("n.bias")->value;
     for (at::Tensor const& x : {images(), other}) {
@@ -76,7 +76,7 @@ TEST_CASE("running statistics are torch's, and evaluation uses them") {
 }
 
 TEST_CASE("in bf16 running statistics are followed in f32 and saved in both") {
-  run_ranks({1, 1}, {}, [&](rank_context& rank) {
+  run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
     rank_norm const norm(rank, dtype::bf16);
     for (int i = 0; i < 3; ++i) norm(rank, images().to(at::kBFloat16), true);
     auto const* const mean = norm.store.find("n.running_mean");
@@ -104,7 +104,7 @@ TEST_CASE("over uneven replicas batch norm is that of the whole batch, to the se
   auto const [first, second] = derivatives(images(), 0, [&](at::Tensor const& x) {
     return at::batch_norm(x, plain_weight, plain_bias, {}, {}, true, 0.1, 1e-3, false);
   });
-  run_ranks({2, 1}, {}, [&, first = first, second = second](rank_context& rank) {
+  run_ranks({.dp = 2}, {}, [&, first = first, second = second](rank_context& rank) {
     std::int64_t const begin = rank.rank == 0 ? 0 : 2, size = rank.rank == 0 ? 2 : 1;
     rank_norm const norm(rank, dtype::f64);
     auto const [one, two] =
@@ -121,7 +121,7 @@ TEST_CASE("a replica without a micro-batch sits the others' round out") {
   auto const [first, second] = derivatives(own, 0, [&](at::Tensor const& x) {
     return at::batch_norm(x, plain_weight, plain_bias, {}, {}, true, 0.1, 1e-3, false);
   });
-  run_ranks({3, 1}, {}, [&, first = first, second = second](rank_context& rank) {
+  run_ranks({.dp = 3}, {}, [&, first = first, second = second](rank_context& rank) {
     replica_round const round{&rank.dp, true};
     if (rank.rank != 1) return round.sit_out();
     rank_norm const norm(rank, dtype::f64);
@@ -134,9 +134,9 @@ TEST_CASE("a replica without a micro-batch sits the others' round out") {
 
 TEST_CASE("what batch norm says to the other replicas is in the plan") {
   for (bool const recompute : {false, true}) {
-    auto const planned = cost_of(alone{}, sgd{}, {.mesh = {2, 1}, .load = {3, 2}, .recompute = recompute})
+    auto const planned = cost_of(alone{}, sgd{}, {.mesh = {.dp = 2}, .load = {3, 2}, .recompute = recompute})
                              .messages[messages::statistics];
-    run_ranks({2, 1}, {}, [&](rank_context& rank) {
+    run_ranks({.dp = 2}, {}, [&](rank_context& rank) {
       rank_norm const norm(rank, dtype::f32);
       norm(rank, images().to(at::kFloat).requires_grad_(), true).sum().backward();
       auto const& sent = rank.dp.counters()[collective_kind::all_reduce];

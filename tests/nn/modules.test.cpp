@@ -263,7 +263,7 @@ TEST_CASE("repeated blocks have their own parameters, and are run again in backw
   check_module<net>(some_x(), expected, {1, 2}, sharded::call{}, {.recompute = true});
 
   auto const plain = sharded::on_width(sharded::maker_of<net>(), 1, some_x(), {.training = true});
-  CHECK(sharded::distance(plain.y, sharded::dense(expected, plan_of(model_of<net>{}, {1, 1}), some_x()).y) > 1e-3);
+  CHECK(sharded::distance(plain.y, sharded::dense(expected, plan_of(model_of<net>{}, {.dp = 1}), some_x()).y) > 1e-3);
   for (int const width : {1, 3})
     sharded::check_equal(
         sharded::on_width(sharded::maker_of<net>(), width, some_x(), {.training = true, .recompute = true}), plain);
@@ -294,7 +294,7 @@ TEST_CASE("an opaque callable is data parallel, whether it lists or owns its par
 
 TEST_CASE("an opaque owner that is frozen trains nothing") {
   using net = named<"mine", opaque<owner>>;
-  run_ranks({1, 1}, {}, [&](rank_context& rank) {
+  run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
     parameter_store const store(placed_parameters(plan_of(model_of<net>{}, rank.mesh)), 0, dtype::f64, 1, {"mine.*"});
     auto const modules = std::make_shared<network<model_of<net>> const>(model_of<net>{}, store, 0, 1);
     pass in;

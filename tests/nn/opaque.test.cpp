@@ -66,7 +66,7 @@ TEST_CASE("a torch module keeps the values that its constructor gave it, on ever
   CHECK(one.at("mine.fc.weight").std().item<double>() == Approx(1 / std::sqrt(15.0)).epsilon(0.4));
   CHECK(one.at("mine.fc.bias").ne(0).all().item<bool>());
   CHECK_FALSE(one.at("mine.fc.weight").equal(one.at("twin.fc.weight")));
-  for (redco::mesh const& on : {redco::mesh{2, 1}, {1, 2}, {2, 2}})
+  for (redco::mesh const& on : {redco::mesh{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}})
     for (auto const& [name, value] : started<redco::model_of<net>>(on, redco::dtype::f32, 11)) {
       INFO(name);
       CHECK(value.equal(one.at(name)));
@@ -94,7 +94,7 @@ TEST_CASE("a torch module computes what it would alone, and its making leaves to
 
 TEST_CASE("values that a parameter has been given before stay") {
   alone const model{};
-  redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, rank.mesh)), 0, redco::dtype::f64,
                                        1);
     {
@@ -108,7 +108,7 @@ TEST_CASE("values that a parameter has been given before stay") {
 
 TEST_CASE("what an opaque layer costs is not counted, and the report says so") {
   std::string const text =
-      redco::report_text(redco::report_of(redco::model_of<net>{}, redco::sgd{}, {.mesh = {1, 1}, .load = {3, 5}}));
+      redco::report_text(redco::report_of(redco::model_of<net>{}, redco::sgd{}, {.mesh = {.dp = 1}, .load = {3, 5}}));
   INFO(text);
   CHECK(text.find("twin                not counted\n") != std::string::npos);
   CHECK(text.find("replicated: an opaque layer is data parallel only") != std::string::npos);

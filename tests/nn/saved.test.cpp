@@ -164,7 +164,7 @@ TEST_CASE("parallel branches save and send what they declare: one gradient enter
   for (int const tp : {1, 2, 3})
     for (bool const recompute : {false, true}) {
       INFO("tp " << tp << " recompute " << recompute);
-      redco::setup const s{.mesh = {1, tp}, .load = {8, 10}, .recompute = recompute, .prefetch = 0};
+      redco::setup const s{.mesh = {.tp = tp}, .load = {8, 10}, .recompute = recompute, .prefetch = 0};
       auto const all = observe(
           side_by_side{}, s,
           [] {
@@ -186,7 +186,7 @@ TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is t
           redco::gpt2 const model{
               {.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = dropout}};
           check_language_model(model,
-                               {.mesh = {1, tp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute});
+                               {.mesh = {.tp = tp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute});
         }
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, les
       for (bool const recompute : {false, true}) {
         INFO("tp " << tp << " " << one.name() << " recompute " << recompute);
         redco::forced_bf16_path const forced(one.path);
-        redco::setup const s{.mesh = {1, tp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute};
+        redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .compute = one.compute, .recompute = recompute};
         check_language_model(model, s);
         auto const bytes = [&](auto const& m) { return redco::cost_of(m, redco::sgd{}, s).memory.activations; };
         if (tp > 1) CHECK(bytes(model) < bytes(plain));
@@ -211,7 +211,7 @@ TEST_CASE("key-value heads that neighbours share send the sums of their gradient
   for (int const tp : {1, 2, 4})
     for (bool const recompute : {false, true}) {
       INFO("tp " << tp << " recompute " << recompute);
-      redco::setup const s{.mesh = {1, tp}, .load = {8, 80}, .recompute = recompute};
+      redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = recompute};
       check_language_model(model, s);
       auto const shared = redco::cost_of(model, redco::sgd{}, s).messages[redco::messages::shared_gradients];
       CHECK(shared.calls == (tp == 4 ? 3 : 0));
@@ -230,7 +230,7 @@ TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the len
         INFO("tp " << tp << " " << one.name() << " recompute " << recompute);
         redco::forced_bf16_path const forced(one.path);
         redco::setup const s{
-            .mesh = {1, tp}, .load = {8, 17, 29}, .compute = one.compute, .recompute = recompute, .prefetch = 0};
+            .mesh = {.tp = tp}, .load = {8, 17, 29}, .compute = one.compute, .recompute = recompute, .prefetch = 0};
         auto const all = observe(
             model, s,
             [&] {
@@ -249,7 +249,7 @@ TEST_CASE("autograd saves exactly what an MLP's layers declare, and the peak is 
     for (product_case const& one : product_cases) {
       INFO("tp " << tp << " " << one.name());
       redco::forced_bf16_path const forced(one.path);
-      redco::setup const s{.mesh = {1, tp}, .load = {640, 1}, .compute = one.compute, .prefetch = 0};
+      redco::setup const s{.mesh = {.tp = tp}, .load = {640, 1}, .compute = one.compute, .prefetch = 0};
       auto const all = observe(
           mlp{}, s,
           [&] {
@@ -285,7 +285,7 @@ void check_floats(Model const& model, std::vector<std::int64_t> const& sizes, re
   for (int const tp : {1, 2})
     for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16}) {
       INFO("tp " << tp << " " << redco::name_of(compute));
-      redco::setup const s{.mesh = {1, tp}, .load = load, .compute = compute, .prefetch = 0};
+      redco::setup const s{.mesh = {.tp = tp}, .load = load, .compute = compute, .prefetch = 0};
       check_saved_and_sent(observe(
           model, s,
           [&] {

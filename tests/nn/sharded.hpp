@@ -262,7 +262,7 @@ inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, s
   outcome result;
   whole_tensors first, second;
   std::mutex mutex;
-  redco::run_ranks({1, width}, {}, [&](redco::rank_context& rank) {
+  redco::run_ranks({.tp = width}, {}, [&](redco::rank_context& rank) {
     rank_net const r = make(rank.mesh, rank.tp_index());
     redco::pass in;
     in.tp = &rank.tp;
@@ -347,7 +347,7 @@ inline void check_equal(outcome const& found, outcome const& expected, double to
 template <class Net, class Use = call>
 void check_module(at::Tensor const& x, dense_function const& f, std::vector<int> const& widths = {1, 2, 3},
                   Use use = {}, settings const& how = {}) {
-  outcome const expected = dense(f, redco::plan_of(model_for_t<Net>{}, {1, 1}), x);
+  outcome const expected = dense(f, redco::plan_of(model_for_t<Net>{}, {.dp = 1}), x);
   for (int const width : widths) {
     INFO("width " << width);
     check_equal(on_width(maker_of<Net>(use), width, x, how), expected);

@@ -7,8 +7,8 @@
 #include <utility>
 
 TEST_CASE("ranks form replicas of as many shards as are asked for, or none") {
-  CHECK(redco::options::mesh_of(6, 3) == redco::mesh{2, 3});
-  CHECK(redco::options::mesh_of(5, 1) == redco::mesh{5, 1});
+  CHECK(redco::options::mesh_of(6, 3) == redco::mesh{.dp = 2, .tp = 3});
+  CHECK(redco::options::mesh_of(5, 1) == redco::mesh{.dp = 5});
   for (auto const& [ranks, shards] : {std::pair{6, 4}, {3, 6}, {0, 1}, {-2, 1}, {2, 0}, {2, -1}}) {
     INFO(ranks << " ranks, " << shards << " shards");
     try {

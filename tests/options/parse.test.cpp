@@ -164,7 +164,7 @@ TEST_CASE("flags of every type reach their members, nested ones too") {
   CHECK(o.max_steps == 17);
   CHECK(o.deployer.n_model_shards == 2);
   CHECK(o.deployer.ranks == 1);
-  CHECK(o.deployer.mesh == redco::mesh{3, 2});
+  CHECK(o.deployer.mesh == redco::mesh{.dp = 3, .tp = 2});
 }
 
 TEST_CASE("of an option given twice the last one counts, and a list collects all") {
@@ -184,7 +184,7 @@ TEST_CASE("a flag overrules the file, the file overrules the default, and each i
   CHECK(r.values.lr == 1.0);
   CHECK(r.values.deployer.n_model_shards == 2);
   CHECK(r.values.text == std::vector<std::string>{"t"});
-  CHECK(r.values.deployer.mesh == redco::mesh{2, 1});
+  CHECK(r.values.deployer.mesh == redco::mesh{.dp = 2});
   CHECK(r.source_of("epochs") == redco::options::provenance::flag);
   CHECK(r.source_of("lr") == redco::options::provenance::file);
   CHECK(r.source_of("seed") == redco::options::provenance::standard);
@@ -230,7 +230,7 @@ TEST_CASE("a value that does not fit its type is refused with option and reason"
   CHECK(complaint({"--epochs"}) != "accepted");
   for (char const* mesh : {"0x2", "2x0", "1x", "x2", "2", "1x2x3", "-1x2", "1x99999999999", ""}) {
     INFO(mesh);
-    CHECK(complaint({"--mesh", mesh}).starts_with("--mesh: '" + std::string(mesh) + "' is not a mesh; write DPxMP"));
+    CHECK(complaint({"--mesh", mesh}).starts_with("--mesh: '" + std::string(mesh) + "' is not a mesh; write DPxTP"));
   }
 }
 

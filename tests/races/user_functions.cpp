@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   options.metrics = [](std::span<std::int64_t const> examples, std::span<std::int64_t const> outputs) {
     return redco::metric_map{{"right", static_cast<double>(examples.size() + outputs.size())}};
   };
-  for (redco::mesh const mesh : {redco::mesh{2, 1}, redco::mesh{1, 2}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 2}, redco::mesh{.tp = 2}}) {
     temporary_folder const folder;
     auto const run = run_test::fit_mlp(run_test::in(folder.path, mesh), options, 13, functions);
     if (run.code != 0 || run.losses.size() != 3 || run.evaluation.at("right") != 14) {

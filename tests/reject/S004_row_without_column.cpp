@@ -8,11 +8,11 @@
 
 #if REDCO_ACCEPT
 constexpr redco::model_of<redco::sequential<redco::linear<8, 12>, redco::relu, redco::row_linear<12, 4>>> model{};
-static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
+static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #else  // expect: redco[S004]
 constexpr redco::model_of<redco::sequential<redco::replicated_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>>
     model{};
-static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
+static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #endif
 
 int main() {}

@@ -10,11 +10,11 @@
 constexpr redco::model_of<
     redco::sequential<redco::enter_layer, redco::column_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>>
     model{};
-static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
+static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #else  // expect: redco[S006]
 constexpr redco::model_of<redco::sequential<redco::column_linear<8, 12>, redco::relu, redco::row_linear<12, 4>>>
     model{};
-static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
+static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #endif
 
 int main() {}

@@ -11,12 +11,12 @@
 constexpr redco::model_of<
     redco::sequential<redco::repeat<3, redco::sequential<redco::linear<8, 12>, redco::relu, redco::linear<12, 8>>>>>
     model{};
-static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
+static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #else  // expect: redco[S007]
 constexpr redco::model_of<
     redco::sequential<redco::repeat<3, redco::sequential<redco::enter_layer, redco::column_linear<8, 8>>>>>
     model{};
-static_assert(redco::plan_of<model>({1, 2}).entries.size() > 0);
+static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() > 0);
 #endif
 
 int main() {}

@@ -12,10 +12,10 @@ using net = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::r
 
 #if REDCO_ACCEPT
 constexpr redco::model_of<redco::keep_whole<net, "up">> model{};
-static_assert(redco::plan_of<model>({1, 2}).entries.size() == 4);
+static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() == 4);
 #else  // expect: redco[S009]
 constexpr redco::model_of<redco::keep_whole<net, "upp">> model{};
-static_assert(redco::plan_of<model>({1, 2}).entries.size() == 4);
+static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() == 4);
 #endif
 
 int main() {}

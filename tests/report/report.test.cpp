@@ -42,7 +42,7 @@ void matches_golden(std::string const& name, std::string const& text) {
 
 TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golden one") {
   for (auto const& [dp, tp] : {std::pair{1, 1}, {1, 2}, {2, 2}}) {
-    auto const report = redco::report_of(demo, redco::adamw{}, {.mesh = {dp, tp}, .load = {16 / dp, 256}});
+    auto const report = redco::report_of(demo, redco::adamw{}, {.mesh = {.dp = dp, .tp = tp}, .load = {16 / dp, 256}});
     std::string const name = "gpt2_demo_" + std::to_string(dp) + "x" + std::to_string(tp);
     matches_golden(name + ".txt", redco::report_text(report));
     matches_golden(name + ".md", redco::report_markdown(report));
@@ -54,7 +54,7 @@ TEST_CASE("activations by layer add up to those of the report") {
   for (bool const recompute : {false, true})
     for (int const tp : {1, 3}) {
       auto const report =
-          redco::report_of(demo, redco::adamw{}, {.mesh = {1, tp}, .load = {4, 250}, .recompute = recompute});
+          redco::report_of(demo, redco::adamw{}, {.mesh = {.tp = tp}, .load = {4, 250}, .recompute = recompute});
       std::int64_t sum = 0;
       for (redco::layer_activations const& one : report.activations) sum += one.bytes;
       CHECK(sum == report.cost.memory.activations);
@@ -64,27 +64,28 @@ TEST_CASE("activations by layer add up to those of the report") {
 
 TEST_CASE("the report of an MLP in bf16 is the golden one") {
   auto const report =
-      redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 3}, .load = {640, 1}, .compute = redco::dtype::bf16});
+      redco::report_of(mlp, redco::adamw{}, {.mesh = {.tp = 3}, .load = {640, 1}, .compute = redco::dtype::bf16});
   matches_golden("mlp_1x3_bf16.txt", redco::report_text(report));
 }
 
 TEST_CASE("the page of an MLP over its budget is the golden one") {
-  auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 3}, .load = {640, 1}}, 300'000);
+  auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {.tp = 3}, .load = {640, 1}}, 300'000);
   CHECK_FALSE(report.fits());
   matches_golden("mlp_1x3.html", redco::report_html(report, "An MLP <of> \"two\" layers & 'a' budget"));
 }
 
 TEST_CASE("text in a page is no markup") {
   CHECK(redco::detail::escaped("<a href=\"x\">&'\x01") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39; ");
-  auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {1, 1}, .load = {4, 1}});
+  auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {.dp = 1}, .load = {4, 1}});
   CHECK(redco::report_html(report, "</title><script>").find("</title><script>") == std::string::npos);
 }
 
 TEST_CASE("the moments of a step hold what its phases hold") {
   for (bool const recompute : {false, true}) {
     auto const m =
-        redco::report_of(demo, redco::adamw{},
-                         {.mesh = {2, 3}, .load = {8, 256}, .compute = redco::dtype::bf16, .recompute = recompute})
+        redco::report_of(
+            demo, redco::adamw{},
+            {.mesh = {.dp = 2, .tp = 3}, .load = {8, 256}, .compute = redco::dtype::bf16, .recompute = recompute})
             .cost.memory;
     auto const moments = redco::step_moments(m);
     CHECK(moments[2].total() == m.at_loss());
@@ -96,7 +97,7 @@ TEST_CASE("the moments of a step hold what its phases hold") {
 
 TEST_CASE("an illegal mesh is refused with the legal widths") {
   try {
-    redco::report_of(demo, redco::adamw{}, {.mesh = {1, 4}, .load = {16, 256}});
+    redco::report_of(demo, redco::adamw{}, {.mesh = {.tp = 4}, .load = {16, 256}});
     FAIL("accepted");
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::usage);

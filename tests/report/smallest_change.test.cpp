@@ -16,7 +16,7 @@ std::optional<redco::fitting_change> change(redco::setup const& run, std::int64_
 }
 
 TEST_CASE("the least intrusive change that is enough is proposed, and its peak is that of the changed run") {
-  redco::setup const run{.mesh = {1, 1}, .load = {16, 256}};
+  redco::setup const run{.mesh = {.dp = 1}, .load = {16, 256}};
   struct row {
     std::int64_t mib;
     std::string what;
@@ -36,7 +36,7 @@ TEST_CASE("the least intrusive change that is enough is proposed, and its peak i
 
 TEST_CASE("a step keeps its examples when micro-batches grow more") {
   redco::setup const run{
-      .mesh = {1, 6}, .load = {5, 256}, .compute = redco::dtype::bf16, .recompute = true, .micro_batches = 3};
+      .mesh = {.tp = 6}, .load = {5, 256}, .compute = redco::dtype::bf16, .recompute = true, .micro_batches = 3};
   auto const found = change(run, redco::MiB(60));
   REQUIRE(found);
   CHECK(found->run.load.batch < 5);
@@ -44,7 +44,7 @@ TEST_CASE("a step keeps its examples when micro-batches grow more") {
 }
 
 TEST_CASE("where nothing helps the sentence says what was tried") {
-  redco::setup const run{.mesh = {1, 6}, .load = {2, 256}};
+  redco::setup const run{.mesh = {.tp = 6}, .load = {2, 256}};
   CHECK_FALSE(change(run, redco::MiB(1)));
   auto const report = redco::report_of(model, redco::adamw{}, run, redco::MiB(1));
   std::string const text = redco::budget_text(report, {});

@@ -52,7 +52,7 @@ TEST_CASE("a network with batch norm trains the same on every mesh, also where a
   REQUIRE(one.losses.size() == 12);
   CHECK_FALSE(one.state.at("norm.running_mean").eq(0).any().item<bool>());
   CHECK_FALSE(one.state.contains("optimizer.m.norm.running_mean"));
-  for (mesh const& on : {mesh{2, 1}, {1, 2}, {3, 1}, {2, 2}}) {
+  for (mesh const& on : {mesh{.dp = 2}, {.tp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}}) {
     INFO(on.dp << "x" << on.tp);
     temporary_folder other;
     check_same(fit(run_test::in(other.path, on), of_steps(0), run_test::numbers(14)), one);
@@ -71,7 +71,7 @@ TEST_CASE("a loss of several terms and batch norm meet in the same order, also w
     o.global_batch = 4;
     return run_test::fit(run_test::in(folder.path, on), normed{}, two_terms, run_test::numbers(14), o);
   };
-  auto const one = fit_terms({1, 1}), three = fit_terms({3, 1});
+  auto const one = fit_terms({.dp = 1}), three = fit_terms({.dp = 3});
   INFO(three.reason);
   check_same(three, one);
 }
@@ -79,10 +79,10 @@ TEST_CASE("a loss of several terms and batch norm meet in the same order, also w
 TEST_CASE("running statistics are in checkpoints: a resumed run goes on as the unbroken one on another mesh") {
   temporary_folder whole, broken;
   auto const unbroken = fit(run_test::in(whole.path), of_steps(0), run_test::numbers(14));
-  auto where = run_test::in(broken.path, {2, 1});
+  auto where = run_test::in(broken.path, {.dp = 2});
   where.resume = "auto";
   auto const first = fit(where, of_steps(6), run_test::numbers(14));
-  where.mesh = {1, 1};
+  where.mesh = {.dp = 1};
   auto second = fit(where, of_steps(0), run_test::numbers(14));
   REQUIRE(second.losses.size() == 6);
   second.losses.insert(second.losses.begin(), first.losses.begin(), first.losses.end());
@@ -99,7 +99,7 @@ TEST_CASE("statistics are of a round of micro-batches where this is not the glob
   for (std::int64_t q = 0; q < 10; ++q)
     data[static_cast<std::size_t>(order.at(0, q))] = order.at(0, places[static_cast<std::size_t>(q)]);
   auto const expected = fit(run_test::in(one.path), of_steps(1, 10, 6), data);
-  auto const found = fit(run_test::in(two.path, {2, 1}), of_steps(1, 10, 3), run_test::numbers(10));
+  auto const found = fit(run_test::in(two.path, {.dp = 2}), of_steps(1, 10, 3), run_test::numbers(10));
   check_same(found, expected);
   CHECK(found.log.find("batch norm takes its statistics over 6 examples, not over the global batch of 10") !=
         std::string::npos);
@@ -108,7 +108,7 @@ TEST_CASE("statistics are of a round of micro-batches where this is not the glob
 // Eleven examples, five at once: the second round is one example on the first replica, and the other one waits for it.
 TEST_CASE("a single number per channel has no variance: the run ends with exit 64 on all replicas") {
   temporary_folder folder;
-  auto const run = fit(run_test::in(folder.path, {2, 1}), of_steps(1, 11, 5), run_test::numbers(11));
+  auto const run = fit(run_test::in(folder.path, {.dp = 2}), of_steps(1, 11, 5), run_test::numbers(11));
   CHECK(run.code == static_cast<int>(exit_code::usage));
   CHECK(run_test::mentions(run, "a single number per channel"));
 }

@@ -29,9 +29,15 @@ TEST_CASE("options that cannot be meant are refused by name, with what to give")
     o.threads = threads;
     CHECK(refusal(o).starts_with("64 --threads " + std::to_string(threads)));
   }
-  for (redco::mesh const m : {redco::mesh{20000, 1}, {100000, 100000}, {0, 1}, {1, -1}}) {
+  for (redco::mesh const m : {redco::mesh{.dp = 20000}, {.dp = 100000, .tp = 100000}, {.dp = 0}, {.tp = -1}}) {
     redco::deployer_options o;
     o.mesh = m;
+    CHECK(refusal(o).starts_with("64 --mesh "));
+  }
+  for (redco::mesh const m : {redco::mesh{.pp = 2}, {.ep = 2}, {.dp = 2, .ep = 2, .tp = 2}}) {
+    redco::deployer_options o;
+    o.mesh = m;
+    CHECK(refusal(o).find("nothing runs pipeline stages or expert-parallel ranks yet") != std::string::npos);
     CHECK(refusal(o).starts_with("64 --mesh "));
   }
   redco::deployer_options o;
@@ -41,7 +47,7 @@ TEST_CASE("options that cannot be meant are refused by name, with what to give")
 
 TEST_CASE("the ends of what is allowed are allowed") {
   redco::deployer_options o;
-  o.mesh = redco::mesh{512, 2};
+  o.mesh = redco::mesh{.dp = 512, .tp = 2};
   o.threads = 1;
   o.deadline = 0.001;
   CHECK(refusal(o) == "accepted");

@@ -35,9 +35,9 @@ run_test::outcome run_in(redco::dtype type, redco::mesh mesh) {
 }
 
 TEST_CASE("a network on floating inputs trains in every dtype on every mesh, whatever the inputs' own type") {
-  std::vector<double> const exact = run_in(redco::dtype::f64, {1, 1}).losses;
+  std::vector<double> const exact = run_in(redco::dtype::f64, {.dp = 1}).losses;
   REQUIRE(exact.size() == 12);
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 2}, {1, 3}, {2, 2}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}}) {
     INFO(mesh.dp << "x" << mesh.tp);
     CHECK(run_test::difference(exact, run_in(redco::dtype::f32, mesh).losses) < 1e-5);
     for (redco::bf16_path const path : {redco::bf16_path::onednn, redco::bf16_path::packed, redco::bf16_path::blas}) {

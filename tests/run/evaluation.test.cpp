@@ -30,7 +30,7 @@ TEST_CASE("evaluations and predictions are those of the network without dropout"
   auto const pipeline = run_test::mlp_pipeline();
   std::vector<std::int64_t> const train = run_test::numbers(13), dev = run_test::numbers(23);
   auto const batch = run_test::mlp_batch_of(dev);
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 2}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}}) {
     INFO(mesh.dp << "x" << mesh.tp);
     temporary_folder folder;
     run_test::silence const quiet;

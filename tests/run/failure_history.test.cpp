@@ -18,7 +18,7 @@ TEST_CASE("a run that fails at the same step again and again is told so, until a
   mlp_options o;
   o.global_batch = 4;
   o.save_every_steps = 1;
-  redco::deployer_options where = in(folder.path, {2, 1});
+  redco::deployer_options where = in(folder.path, {.dp = 2});
   where.resume = "auto";
   behaviour broken;
   broken.loss = [](at::Tensor const& each, run_test::mlp_batch const&) {

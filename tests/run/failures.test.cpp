@@ -66,7 +66,7 @@ TEST_CASE("an exception in a user's function on one rank ends all ranks and says
                      {"loss", loss, "seven has no loss"},
                      {"predict", predict, "seven is not predicted"}};
   for (auto const& one : cases) {
-    for (redco::mesh const mesh : {redco::mesh{2, 1}, {1, 2}, {2, 2}}) {
+    for (redco::mesh const mesh : {redco::mesh{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}}) {
       INFO(one.function << " on " << mesh.dp << "x" << mesh.tp);
       temporary_folder folder;
       mlp_options o = failing_options();
@@ -106,7 +106,7 @@ TEST_CASE("an exception in a hook, in metrics or in the choice of examples names
     mlp_options o = failing_options();
     o.eval = run_test::numbers(5);
     one.set(o);
-    outcome const run = fit_mlp(in(folder.path, {2, 1}), o);
+    outcome const run = fit_mlp(in(folder.path, {.dp = 2}), o);
     CHECK(run.code == 70);
     CHECK(mentions(run, std::string("in ") + one.function));
   }
@@ -124,11 +124,11 @@ TEST_CASE("a mistake in evaluation or metrics shows before the first step") {
       how.predict = [](run_test::mlp_batch const&) { throw std::runtime_error("broken"); };
       o.eval_predictions = true;
     }
-    outcome const run = fit_mlp(in(folder.path, {2, 1}), o, 13, how);
+    outcome const run = fit_mlp(in(folder.path, {.dp = 2}), o, 13, how);
     CHECK(run.code == 70);
     CHECK(run.losses.empty());
     o.sanity_check = false;
-    CHECK(fit_mlp(in(folder.path, {2, 1}), o, 13, how).losses.size() == 4);
+    CHECK(fit_mlp(in(folder.path, {.dp = 2}), o, 13, how).losses.size() == 4);
   }
 }
 
@@ -150,7 +150,7 @@ TEST_CASE("a loss or a gradient that is not finite stops all ranks and nothing i
   for (auto const& one : cases) {
     INFO(one.what);
     temporary_folder folder;
-    outcome const run = fit_mlp(in(folder.path, {2, 2}), failing_options(), 13, one.how);
+    outcome const run = fit_mlp(in(folder.path, {.dp = 2, .tp = 2}), failing_options(), 13, one.how);
     CHECK(run.code == 79);
     CHECK(mentions(run, one.what));
     CHECK(mentions(run, "step " + std::to_string(run.losses.size() + 1)));
@@ -175,7 +175,7 @@ TEST_CASE("what cannot be run is refused before any work") {
   temporary_folder folder;
   mlp_options o = failing_options();
   o.global_batch = 2;
-  outcome const small = fit_mlp(in(folder.path, {3, 1}), o);
+  outcome const small = fit_mlp(in(folder.path, {.dp = 3}), o);
   CHECK(small.code == 64);
   CHECK(mentions(small, "3"));
   CHECK(fit_mlp(in(folder.path), failing_options(), 0).code == 65);
@@ -194,7 +194,7 @@ TEST_CASE("what cannot be run is refused before any work") {
   CHECK(fit_mlp(in(folder.path), o).code == 64);
   o.metrics = nullptr;
   o.save_argmax = {"acuracy"};
-  outcome const unknown = fit_mlp(in(folder.path, {2, 1}), o);
+  outcome const unknown = fit_mlp(in(folder.path, {.dp = 2}), o);
   CHECK(unknown.code == 64);
   CHECK(mentions(unknown, "acuracy"));
   CHECK(unknown.losses.empty());
@@ -229,7 +229,7 @@ TEST_CASE("a signal is answered by a checkpoint and exit 75, and the run goes on
   plain_signals const plain;
   temporary_folder whole, stopped;
   mlp_options o = failing_options();
-  outcome const unbroken = fit_mlp(in(whole.path, {2, 1}), o);
+  outcome const unbroken = fit_mlp(in(whole.path, {.dp = 2}), o);
   for (std::int64_t const at : {5, 8}) {  // within an epoch, and with its last step
     for (bool const save_last : {true, false}) {
       INFO("step " << at);
@@ -238,7 +238,7 @@ TEST_CASE("a signal is answered by a checkpoint and exit 75, and the run goes on
       o.on_step = [at](redco::fit_event const& e) {
         if (e.step == at - 1) ::raise(SIGTERM);
       };
-      redco::deployer_options where = in(stopped.path, {2, 1});
+      redco::deployer_options where = in(stopped.path, {.dp = 2});
       outcome const first = fit_mlp(where, o);
       CHECK(first.code == 75);
       CHECK(mentions(first, "SIGTERM"));
@@ -273,7 +273,7 @@ TEST_CASE("a failing save is a warning, three in a row are exit 74, and so is th
     };
   };
   breaks_at(5, 7);
-  outcome const some = fit_mlp(in(folder.path, {2, 1}), o);
+  outcome const some = fit_mlp(in(folder.path, {.dp = 2}), o);
   CHECK(some.code == 0);
   CHECK(some.losses.size() == 16);
   CHECK(some.warnings == 2);
@@ -286,14 +286,14 @@ TEST_CASE("a failing save is a warning, three in a row are exit 74, and so is th
     std::filesystem::remove_all(there);
     std::filesystem::create_symlink("nowhere", there);
   };
-  outcome const all = fit_mlp(in(second.path, {2, 1}), o);
+  outcome const all = fit_mlp(in(second.path, {.dp = 2}), o);
   CHECK(all.code == 74);
   CHECK(all.losses.size() == 8);
   std::filesystem::remove(there);
   o.max_steps = 6;
   o.save_every_steps = 0;
   o.eval = {};
-  CHECK(fit_mlp(in(second.path, {2, 1}), o).code == 74);
+  CHECK(fit_mlp(in(second.path, {.dp = 2}), o).code == 74);
 }
 
 TEST_CASE("the best that could not be saved is not the best: the next one is kept in its place") {
@@ -316,7 +316,7 @@ TEST_CASE("the best that could not be saved is not the best: the next one is kep
       std::filesystem::rename(aside, ckpts);
     }
   };
-  outcome const run = fit_mlp(in(folder.path, {2, 1}), o);
+  outcome const run = fit_mlp(in(folder.path, {.dp = 2}), o);
   CHECK(run.code == 0);
   CHECK(run.warnings == 1);
   redco::manifest const best = redco::read_manifest(ckpts / "min_chosen");

@@ -41,7 +41,7 @@ TEST_CASE("rates that cannot be meant are refused before any work") {
   for (auto const& one : cases) {
     INFO(one.what);
     temporary_folder folder;
-    outcome const run = fit_mlp(in(folder.path, {2, 1}), {}, 13, {}, {}, one.optimizer);
+    outcome const run = fit_mlp(in(folder.path, {.dp = 2}), {}, 13, {}, {}, one.optimizer);
     CHECK(run.code == 64);
     CHECK(mentions(run, one.what));
     CHECK(run.losses.empty());
@@ -51,7 +51,7 @@ TEST_CASE("rates that cannot be meant are refused before any work") {
 TEST_CASE("a schedule that gives no rate is refused at its step") {
   temporary_folder folder;
   auto const falls = [](std::int64_t step, std::int64_t) { return step < 2 ? 0.01 : -0.01; };
-  outcome const run = fit_mlp(in(folder.path, {2, 1}), {}, 30, {}, {}, {.lr = falls});
+  outcome const run = fit_mlp(in(folder.path, {.dp = 2}), {}, 30, {}, {}, {.lr = falls});
   CHECK(run.code == 64);
   CHECK(mentions(run, "step 3: the schedule gives the learning rate -0.01"));
   CHECK(run.losses.size() == 2);
@@ -88,7 +88,7 @@ TEST_CASE("patience without an evaluation, or without a metric, is refused by na
 }
 
 TEST_CASE("ranks that are given different numbers of examples are told at once") {
-  for (redco::mesh const mesh : {redco::mesh{2, 1}, {1, 2}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 2}, {.tp = 2}}) {
     temporary_folder folder;
     mlp_options o;
     o.global_batch = 4;

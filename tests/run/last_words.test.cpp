@@ -78,7 +78,7 @@ int fit_of(std::string const& mode, std::filesystem::path const& workdir) {
     ::raise(SIGTERM);
     std::this_thread::sleep_for(std::chrono::milliseconds(600));  // what comes now would be a second request
   };
-  redco::deployer deployer(in(workdir, {2, 1}));
+  redco::deployer deployer(in(workdir, {.dp = 2}));
   run_test::trainer_of<run_test::mlp, decltype(run_test::mlp_pipeline())> trainer(
       deployer, {}, run_test::mlp_pipeline(how), redco::adamw{.lr = 0.02});
   int const code = trainer.fit(run_test::numbers(13), o);

@@ -43,7 +43,7 @@ TEST_CASE("metrics.jsonl has a row for each evaluation and log.txt options and p
   o.epochs = 2;
   o.eval = run_test::numbers(3);
   o.config = R"({"lr": 0.02})";
-  outcome const run = fit_mlp(in(folder.path, {1, 2}), o);
+  outcome const run = fit_mlp(in(folder.path, {.tp = 2}), o);
   REQUIRE(run.code == 0);
   std::istringstream rows(content_of(folder.path / "metrics.jsonl"));
   std::vector<std::int64_t> evaluated;
@@ -111,7 +111,7 @@ TEST_CASE("terms of a loss and text samples reach TensorBoard") {
   o.global_batch = 4;
   o.eval = std::vector<std::int64_t>{31, 7, 12, 15, 18, 20};
   o.eval_predictions = true;
-  REQUIRE(run_test::fit(in(folder.path, {2, 1}), run_test::mlp{}, pipeline, run_test::numbers(13), o).code == 0);
+  REQUIRE(run_test::fit(in(folder.path, {.dp = 2}), run_test::mlp{}, pipeline, run_test::numbers(13), o).code == 0);
   std::string const events = events_of(folder.path);
   CHECK(count(events, "train/term/likelihood") == 4);
   CHECK(count(events, "train/term/square") == 4);

@@ -27,7 +27,7 @@ using run_test::outcome;
 
 namespace {
 
-redco::mesh const equal_meshes[] = {{1, 1}, {2, 1}, {3, 1}, {1, 2}, {1, 3}, {2, 2}};
+redco::mesh const equal_meshes[] = {{.dp = 1}, {.dp = 2}, {.dp = 3}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}};
 
 // 11 token ids do not divide by 2 or 3; dropout everywhere.
 redco::gpt2 const small_gpt2{{.vocab = 11, .context = 16, .width = 12, .heads = 6, .layers = 2, .dropout = 0.1}};
@@ -98,7 +98,7 @@ TEST_CASE("split tokens give the same losses and gradients, recomputed or not, o
   temporary_folder one;
   outcome const whole = fit_gpt2(in(one.path), steps_of_gpt2(30));
   redco::sequence_parallel<redco::gpt2> const split{small_gpt2.config};
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {1, 2}, {1, 3}, {2, 2}})
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}})
     for (bool const recompute : {false, true}) {
       INFO(mesh.dp << "x" << mesh.tp << (recompute ? ", recomputed" : ""));
       temporary_folder folder;
@@ -175,7 +175,7 @@ TEST_CASE("every mesh drops the same features of the same examples") {
 
 TEST_CASE("micro-batches of any size and recomputation give the same losses") {
   std::vector<double> first;
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {2, 2}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.dp = 2, .tp = 2}}) {
     for (std::int64_t const micro : {0, 1, 2}) {
       for (bool const recompute : {false, true}) {
         INFO(mesh.dp << "x" << mesh.tp << ", micro-batch " << micro << (recompute ? ", recomputed" : ""));
@@ -195,7 +195,7 @@ TEST_CASE("micro-batches of any size and recomputation give the same losses") {
 
 TEST_CASE("bf16 with masters follows f32, and resumes bit for bit") {
   temporary_folder exact, whole, broken;
-  redco::deployer_options where = in(exact.path, {1, 2});
+  redco::deployer_options where = in(exact.path, {.tp = 2});
   where.dtype = redco::dtype::f32;
   outcome const f32 = fit_gpt2(where, steps_of_gpt2(60));
   where.dtype = redco::dtype::bf16;

@@ -36,7 +36,7 @@ TEST_CASE("an evaluation whose loss is not finite after finite steps ends the ru
     mlp_options o = one_epoch();
     o.sanity_check = false;
     o.eval = std::vector<std::int64_t>{5, 103, 8};
-    outcome const run = fit_mlp(in(folder.path, {2, 1}), o, 13, how);
+    outcome const run = fit_mlp(in(folder.path, {.dp = 2}), o, 13, how);
     CHECK(run.code == 79);
     CHECK(run.losses.size() == 4);
     CHECK(mentions(
@@ -59,7 +59,7 @@ TEST_CASE("a loss that is not finite on one model shard alone ends the run") {
     mlp_options o = one_epoch();
     o.sanity_check = false;
     if (evaluating) o.eval = run_test::numbers(3);
-    outcome const run = fit_mlp(in(folder.path, {1, 2}), o, 13, how);
+    outcome const run = fit_mlp(in(folder.path, {.tp = 2}), o, 13, how);
     CHECK(run.code == 79);
     CHECK(mentions(run, "is NaN"));
     CHECK_FALSE(std::filesystem::exists(folder.path / "ckpts" / "last"));
@@ -67,7 +67,7 @@ TEST_CASE("a loss that is not finite on one model shard alone ends the run") {
 }
 
 TEST_CASE("parameters that are not finite are never saved: the first is named with rank and step") {
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 2}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2, .tp = 2}}) {
     temporary_folder folder;
     mlp_options o = one_epoch();
     o.save_every_steps = 1;

@@ -62,7 +62,7 @@ TEST_CASE("one's own model is loaded from its checkpoints and from its saved wei
   tensors last;
   std::vector<std::int64_t> outputs;
   {
-    redco::deployer deployer(in(folder.path, {2, 1}));
+    redco::deployer deployer(in(folder.path, {.dp = 2}));
     mlp_trainer trainer(deployer, mlp{}, mlp_pipeline(), forgetful);
     REQUIRE(trainer.fit(run_test::numbers(13), forgetful_options()) == 0);
     trainer.save_model(folder / "model");
@@ -71,7 +71,7 @@ TEST_CASE("one's own model is loaded from its checkpoints and from its saved wei
   }
   auto const ckpts = folder / "ckpts";
   REQUIRE(redco::read_manifest(ckpts / "max_accuracy").step < redco::read_manifest(ckpts / "last").step);
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 3}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 3}}) {
     INFO("mesh " << mesh.dp << "x" << mesh.tp);
     for (std::string const files : {"ckpts/last", "ckpts/step_16", "model", "model/model.safetensors"}) {
       INFO(files);
@@ -100,13 +100,13 @@ TEST_CASE("a fit that is stopped early, or ends, leaves the best weights where t
       o.patience = patience;
       o.epochs = 6;
       o.restore_best = asked;
-      auto const run = run_test::fit_mlp(in(folder.path, {1, 2}), o, 13, {}, {}, forgetful);
+      auto const run = run_test::fit_mlp(in(folder.path, {.tp = 2}), o, 13, {}, {}, forgetful);
       REQUIRE(run.code == 0);
       auto const best = redco::read_manifest(folder / "ckpts/max_accuracy").best.at("max_accuracy");
       CHECK(std::ssize(run.losses) == (patience > 0 ? best.step + 8 : 24));
       tensors ends = run.state;
       std::erase_if(ends, [](auto const& one) { return one.first.starts_with("optimizer."); });
-      CHECK(run_test::bit_equal(ends, loaded(folder / "ckpts/max_accuracy", {1, 1})) == asked);
+      CHECK(run_test::bit_equal(ends, loaded(folder / "ckpts/max_accuracy", {.dp = 1})) == asked);
       if (asked) CHECK(run.evaluation.at("accuracy") == best.value);
     }
   }

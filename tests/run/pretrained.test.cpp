@@ -54,14 +54,14 @@ TEST_CASE("a saved model is loaded on any mesh, for predicting and for training 
   std::filesystem::path const saved = folder.path / "model";
   std::vector<at::Tensor> predicted;
   {
-    redco::deployer deployer(place(folder.path / "a", {1, 2}));
+    redco::deployer deployer(place(folder.path / "a", {.tp = 2}));
     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 0.01});
     CHECK_THROWS_AS(trainer.save_model(saved), redco::error);
     REQUIRE(trainer.fit(examples, {.epochs = 2, .global_batch = 4, .save_last = false}) == 0);
     predicted = redco::predictor(trainer).predict(examples, 3);
     trainer.save_model(saved);
   }
-  for (redco::mesh const on : {redco::mesh{1, 1}, {2, 1}, {1, 2}}) {
+  for (redco::mesh const on : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}}) {
     INFO(on.dp << "x" << on.tp);
     redco::deployer deployer(place(folder.path / "b", on));
     redco::inference const loaded(deployer, model, lm, saved);
@@ -71,7 +71,7 @@ TEST_CASE("a saved model is loaded on any mesh, for predicting and for training 
       CHECK(state->store.gradients().numel() == 0);
     }
   }
-  redco::deployer deployer(place(folder.path / "c", {2, 1}));
+  redco::deployer deployer(place(folder.path / "c", {.dp = 2}));
   redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 0});
   trainer.start_from(saved);
   REQUIRE(trainer.fit(examples, {.global_batch = 4, .save_last = false}) == 0);
@@ -83,14 +83,14 @@ TEST_CASE("weights of another model are refused with what differs") {
   run_test::silence const quiet;
   temporary_folder const folder;
   {
-    redco::deployer deployer(place(folder.path / "a", {1, 1}));
+    redco::deployer deployer(place(folder.path / "a", {.dp = 1}));
     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 0.01});
     REQUIRE(trainer.fit(examples, {.max_steps = 1, .global_batch = 4, .save_last = false}) == 0);
     trainer.save_model(folder.path / "model");
   }
   redco::gpt2 wider = model;
   wider.config.inner = 60;
-  redco::deployer deployer(place(folder.path / "b", {1, 2}));
+  redco::deployer deployer(place(folder.path / "b", {.tp = 2}));
   try {
     redco::inference const loaded(deployer, wider, lm, folder.path / "model");
     FAIL("loaded");

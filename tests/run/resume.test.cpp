@@ -30,7 +30,7 @@ mlp_options resume_options(std::int64_t max_steps, std::int64_t micro_batch = 0)
   return o;
 }
 
-redco::deployer_options resume_at(std::filesystem::path const& workdir, redco::mesh mesh = {1, 1}) {
+redco::deployer_options resume_at(std::filesystem::path const& workdir, redco::mesh mesh = {.dp = 1}) {
   redco::deployer_options o = in(workdir, mesh);
   o.resume = "auto";
   return o;
@@ -77,7 +77,7 @@ TEST_CASE("a run that is stopped and resumed equals the unbroken run bit for bit
 TEST_CASE("a checkpoint is bit-equal on every mesh, and the run goes on there with the same losses") {
   temporary_folder saved, whole;
   outcome const unbroken = fit_mlp(in(whole.path), resume_options(0));
-  outcome const first = fit_mlp(in(saved.path, {2, 1}), resume_options(6));
+  outcome const first = fit_mlp(in(saved.path, {.dp = 2}), resume_options(6));
   REQUIRE(first.code == 0);
   CHECK(run_test::difference(unbroken.losses, [&] {
           auto all = first.losses;
@@ -86,7 +86,8 @@ TEST_CASE("a checkpoint is bit-equal on every mesh, and the run goes on there wi
           return all;
         }()) < 1e-10);
   std::string const at = (saved.path / "ckpts" / "last").string();
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {3, 1}, {1, 2}, {1, 3}, {2, 2}}) {
+  for (redco::mesh const mesh :
+       {redco::mesh{.dp = 1}, {.dp = 2}, {.dp = 3}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}}) {
     INFO("mesh " << mesh.dp << "x" << mesh.tp);
     temporary_folder there;
     redco::deployer_options where = in(there.path, mesh);
@@ -106,7 +107,7 @@ TEST_CASE("a manifest tells where the run stands, and pointers name the last, th
   o.save_every_epochs = 2;
   o.save_every_steps = 3;
   o.keep_last = 1;
-  redco::deployer_options where = in(folder.path, {2, 1});
+  redco::deployer_options where = in(folder.path, {.dp = 2});
   where.seed = 7;
   std::vector<double> evaluations;
   o.on_epoch = [&](redco::fit_event const& e) { evaluations.push_back(e.metrics.at("loss")); };
@@ -216,7 +217,7 @@ TEST_CASE("a checkpoint that does not belong is refused with what differs") {
   CHECK(data.code == 65);
   CHECK(run_test::mentions(data, "13"));
   CHECK(run_test::mentions(data, "14"));
-  outcome const wider = fit_mlp(resume_at(folder.path, {2, 1}), resume_options(5), 13, {}, {{.hidden = 6}});
+  outcome const wider = fit_mlp(resume_at(folder.path, {.dp = 2}), resume_options(5), 13, {}, {{.hidden = 6}});
   CHECK(wider.code == 65);
   CHECK(run_test::mentions(wider, "weight"));
   CHECK(run_test::mentions(wider, "[12, 5]"));
@@ -265,7 +266,7 @@ TEST_CASE("a resumed run may change its batch: every example of the epoch is sti
   REQUIRE(fit_mlp(resume_at(folder.path), o, 13, how).code == 0);
   o.max_steps = 0;
   o.global_batch = 3;
-  redco::deployer_options where = resume_at(folder.path, {3, 1});
+  redco::deployer_options where = resume_at(folder.path, {.dp = 3});
   where.seed = 5;
   outcome const rest = fit_mlp(where, o, 13, how);
   CHECK(rest.code == 0);

@@ -27,7 +27,7 @@ mlp_options plain_mlp(int epochs = 2) {
   return o;
 }
 
-redco::mesh const trainer_meshes[] = {{1, 1}, {2, 1}, {3, 1}, {1, 2}, {1, 3}, {2, 2}};
+redco::mesh const trainer_meshes[] = {{.dp = 1}, {.dp = 2}, {.dp = 3}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}};
 
 }  // namespace
 
@@ -93,7 +93,7 @@ TEST_CASE("evaluation gives the weighted mean loss, one output per example and t
 }
 
 TEST_CASE("training stops when the first watched metric does not get better") {
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 2}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2, .tp = 2}}) {
     temporary_folder folder;
     mlp_options o = plain_mlp(20);
     o.eval = run_test::numbers(3);
@@ -118,7 +118,7 @@ TEST_CASE("an evaluation every k steps judges and saves within an epoch") {
   int evaluations = 0;
   o.save_argmin = {"chosen"};
   o.metrics = [&](auto, auto) { return redco::metric_map{{"chosen", evaluations++ == 1 ? 1.0 : 2.0}}; };
-  CHECK(fit_mlp(in(folder.path, {2, 1}), o).code == 0);
+  CHECK(fit_mlp(in(folder.path, {.dp = 2}), o).code == 0);
   CHECK(evaluations == 1 + 4);  // before training, after steps 3, 4, 6, 8
   redco::manifest const best = redco::read_manifest(folder.path / "ckpts" / "min_chosen");
   CHECK(best.step == 3);
@@ -128,7 +128,7 @@ TEST_CASE("an evaluation every k steps judges and saves within an epoch") {
 TEST_CASE("frozen parameters stay as they were and the others do not") {
   temporary_folder start, folder;
   auto const before = fit_mlp(in(start.path), plain_mlp(0)).state;
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {1, 2}, {2, 1}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}, {.dp = 2}}) {
     mlp_options o = plain_mlp();
     o.frozen = {"up.*"};
     auto const now = fit_mlp(in(folder.path, mesh), o).state;
@@ -145,7 +145,7 @@ TEST_CASE("a warm start takes the parameters of a file and begins at step one") 
   mlp_options o = plain_mlp(0);
   o.warm_start = first.path / "ckpts" / "last" / "parameters-0of1.safetensors";
   REQUIRE(std::filesystem::exists(o.warm_start));
-  outcome const warm = fit_mlp(in(second.path, {1, 2}), o);
+  outcome const warm = fit_mlp(in(second.path, {.tp = 2}), o);
   REQUIRE(warm.code == 0);
   for (char const* const name : {"up.weight", "up.bias", "down.weight", "down.bias"})
     CHECK(at::equal(warm.state.at(name), trained.state.at(name)));
@@ -161,7 +161,7 @@ TEST_CASE("a step of one's own replaces loss and backward") {
     at::Tensor const each = run_test::losses_of(net(b.x), b) * b.weights;
     step.add(redco::mean{each.sum(), b.weights.sum().item<double>()});
   };
-  CHECK(fit_mlp(in(folder.path, {2, 1}), o).losses == fit_mlp(in(other.path, {2, 1}), plain_mlp()).losses);
+  CHECK(fit_mlp(in(folder.path, {.dp = 2}), o).losses == fit_mlp(in(other.path, {.dp = 2}), plain_mlp()).losses);
 }
 
 TEST_CASE("hooks see every step and epoch on rank 0, once") {
@@ -176,14 +176,14 @@ TEST_CASE("hooks see every step and epoch on rank 0, once") {
     epochs.push_back(e.epoch);
     CHECK(e.metrics.contains("loss"));
   };
-  CHECK(fit_mlp(in(folder.path, {2, 2}), o).code == 0);
+  CHECK(fit_mlp(in(folder.path, {.dp = 2, .tp = 2}), o).code == 0);
   CHECK(steps == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(epochs == std::vector<int>{0, 1});
   CHECK(redco::parse_json(content_of(folder.path / "config.json"), "config")["lr"] == 0.02);
 }
 
 TEST_CASE("collate learns the longest of the global batch, and each example is seen once an epoch") {
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {3, 1}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 3}}) {
     temporary_folder folder;
     std::mutex guard;
     std::multiset<std::int64_t> seen;
@@ -223,7 +223,7 @@ TEST_CASE("collate learns the longest of an evaluation's batch too") {
   o.sanity_check = false;
   o.eval_predictions = true;
   o.length = [](std::int64_t const& id) { return id; };
-  CHECK(fit_mlp(in(folder.path, {2, 1}), o, 13, how).code == 0);
+  CHECK(fit_mlp(in(folder.path, {.dp = 2}), o, 13, how).code == 0);
   CHECK(told == std::set<std::int64_t>{109});
 }
 

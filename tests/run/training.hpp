@@ -97,7 +97,7 @@ template <class Model, class Pipeline>
 using options_of = typename trainer_of<Model, Pipeline>::template options_for<std::int64_t>;
 
 /// A deployer in f64 without resuming.
-inline redco::deployer_options in(std::filesystem::path const& workdir, redco::mesh mesh = {1, 1}) {
+inline redco::deployer_options in(std::filesystem::path const& workdir, redco::mesh mesh = {.dp = 1}) {
   redco::deployer_options o;
   o.mesh = mesh;
   o.workdir = workdir;

@@ -37,7 +37,7 @@ using doubles = std::vector<double>;
 using texts = std::vector<std::string>;
 
 redco::gpt2_config const sizes{.vocab = 127, .context = 16, .width = 20, .heads = 2, .layers = 2, .inner = 36};
-redco::mesh const meshes[] = {{1, 1}, {2, 1}, {1, 2}};
+redco::mesh const meshes[] = {{.dp = 1}, {.dp = 2}, {.tp = 2}};
 
 std::filesystem::path recorded() { return tests_folder() / "training"; }
 

@@ -65,8 +65,8 @@ run_test::outcome fit(mesh const& on) {
 }  // namespace
 
 TEST_CASE("a layer type of a user's own is cut like the library's, and keeps what it declares") {
-  auto const one = fit<true>({1, 1});
-  for (mesh const& on : {mesh{2, 1}, {1, 2}, {1, 3}, {2, 2}}) {
+  auto const one = fit<true>({.dp = 1});
+  for (mesh const& on : {mesh{.dp = 2}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}}) {
     auto const run = fit<true>(on);
     INFO(on.dp << "x" << on.tp << " " << run.reason);
     REQUIRE(run.code == 0);
@@ -75,7 +75,7 @@ TEST_CASE("a layer type of a user's own is cut like the library's, and keeps wha
 }
 
 TEST_CASE("a layer that keeps more than it declares is found in the first step, with both numbers") {
-  auto const run = fit<false>({1, 2});
+  auto const run = fit<false>({.tp = 2});
   CHECK(run.code == static_cast<int>(exit_code::internal));
   CHECK(run_test::mentions(run, "autograd keeps"));
   CHECK(run_test::mentions(run, "an input [5, 5]"));

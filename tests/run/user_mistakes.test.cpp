@@ -35,7 +35,7 @@ auto const entropy = [](auto const& net, mlp_batch const& b) { return redco::cro
 }  // namespace
 
 TEST_CASE("a label that is no class is told with its example and the number of classes") {
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {1, 2}, {2, 1}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}, {.dp = 2}}) {
     outcome const run = run_with(
         mesh,
         [](mlp_batch& b) {
@@ -56,7 +56,7 @@ TEST_CASE("a label that is no class is told with its example and the number of c
 }
 
 TEST_CASE("an input that does not fit is told with the layer's path, never in libtorch's words alone") {
-  for (redco::mesh const mesh : {redco::mesh{1, 1}, {1, 2}, {2, 1}}) {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}, {.dp = 2}}) {
     outcome const run = run_with(
         mesh, [](mlp_batch& b) { b.x = b.x.narrow(1, 0, 4); }, entropy);
     INFO(run.reason);

@@ -20,7 +20,7 @@ using nested = redco::sequential<redco::named<"g", redco::repeat<2, redco::named
                                  redco::named<"last", redco::linear<6, 2>>>;
 
 TEST_CASE("repeats in repeats are written out block after block") {
-  auto const placed = redco::placed_parameters(redco::plan_of(redco::model_of<nested>{}, {1, 2}));
+  auto const placed = redco::placed_parameters(redco::plan_of(redco::model_of<nested>{}, {.tp = 2}));
   std::vector<std::string> names;
   for (int g = 0; g < 2; ++g)
     for (int b = 0; b < 3; ++b)
@@ -34,8 +34,8 @@ TEST_CASE("repeats in repeats are written out block after block") {
 TEST_CASE("a model gives the same plan at compile time and at run time") {
   static constexpr redco::gpt2 model{{.vocab = 101, .context = 40, .width = 72, .heads = 6, .layers = 3}};
   for (int const tp : {1, 2, 3, 6}) {
-    auto const now = redco::plan_of(model, {2, tp});
-    auto const then = redco::plan_of<model>({2, tp});
+    auto const now = redco::plan_of(model, {.dp = 2, .tp = tp});
+    auto const then = redco::plan_of<model>({.dp = 2, .tp = tp});
     REQUIRE(now.entries.size() == then.entries.size());
     for (std::size_t i = 0; i < now.entries.size(); ++i) {
       CHECK(now.entries[i].fact.name == then.entries[i].fact.name);

@@ -45,7 +45,7 @@ std::string refusal(F const& f) {
 }
 template <class M>
 std::string refused_plan(M const& m) {
-  return refusal([&] { plan_of(m, {1, 1}); });
+  return refusal([&] { plan_of(m, {.dp = 1}); });
 }
 template <class M>
 std::string refused_facts(M const& m, workload const& load) {

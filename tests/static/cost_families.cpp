@@ -26,18 +26,18 @@ constexpr redco::opt opt_66b{{.width = 9216, .ffn = 36864, .heads = 72, .layers 
 // f32 and AdamW, one example at a time, on devices of so many bytes.
 constexpr std::int64_t gigabyte = 1'000'000'000;
 constexpr redco::adamw adamw{};
-static_assert(fits<bart_large, adamw, redco::mesh{1, 2}, redco::workload{1, 1024}, 10 * gigabyte>{});
-static_assert(fits<gpt2_large, adamw, redco::mesh{1, 2}, redco::workload{1, 512}, 10 * gigabyte>{});
-static_assert(fits<llama_7b, adamw, redco::mesh{1, 4}, redco::workload{1, 1024}, 40 * gigabyte>{});
-static_assert(fits<gptj_6b, adamw, redco::mesh{1, 4}, redco::workload{1, 1024}, 40 * gigabyte>{});
-static_assert(fits<t5_11b, adamw, redco::mesh{1, 8}, redco::workload{1, 512}, 32 * gigabyte>{});
-static_assert(fits<opt_13b, adamw, redco::mesh{1, 8}, redco::workload{1, 1024}, 32 * gigabyte>{});
+static_assert(fits<bart_large, adamw, redco::mesh{.tp = 2}, redco::workload{1, 1024}, 10 * gigabyte>{});
+static_assert(fits<gpt2_large, adamw, redco::mesh{.tp = 2}, redco::workload{1, 512}, 10 * gigabyte>{});
+static_assert(fits<llama_7b, adamw, redco::mesh{.tp = 4}, redco::workload{1, 1024}, 40 * gigabyte>{});
+static_assert(fits<gptj_6b, adamw, redco::mesh{.tp = 4}, redco::workload{1, 1024}, 40 * gigabyte>{});
+static_assert(fits<t5_11b, adamw, redco::mesh{.tp = 8}, redco::workload{1, 512}, 32 * gigabyte>{});
+static_assert(fits<opt_13b, adamw, redco::mesh{.tp = 8}, redco::workload{1, 1024}, 32 * gigabyte>{});
 
 // OPT-66B on 64 devices: its 72 heads are not divided by 64, and eight shards hold too much each.
 constexpr auto wide = redco::facts_of<opt_66b>().parameters;
 static_assert(redco::first_illegal(wide, 64) < wide.size() && redco::first_illegal(wide, 8) == wide.size());
 static_assert(redco::legality_of(wide[redco::first_illegal(wide, 64)], 64) == redco::legality::heads);
-static_assert(redco::cost_of<opt_66b>(adamw, {.mesh = {8, 8}, .load = {1, 512}}).memory.persistent() >
+static_assert(redco::cost_of<opt_66b>(adamw, {.mesh = {.dp = 8, .tp = 8}, .load = {1, 512}}).memory.persistent() >
               4 * 32 * gigabyte);
 
 // LLaMA keeps for each token and block two norms' inputs and results, q, k, v, what is attended, gate and up, their product,
@@ -53,10 +53,10 @@ constexpr auto gptj = redco::cost_of<gptj_6b>(adamw, {.load = {2, 64}}).memory;
 static_assert(gptj.activations == 4 * tokens * (28 * (6 * d + 8 * d + 16 + 2) + 2 * d + 2));
 
 // One all-reduce of a block's activations where there are two in LLaMA.
-constexpr auto two = redco::cost_of<gptj_6b>(adamw, {.mesh = {1, 2}, .load = {2, 64}}).messages;
+constexpr auto two = redco::cost_of<gptj_6b>(adamw, {.mesh = {.tp = 2}, .load = {2, 64}}).messages;
 static_assert(two[messages::forward].calls == 29 && two[messages::backward].calls == 29);
 static_assert(two[messages::forward].payload_bytes == 29 * 4 * tokens * d);
-static_assert(redco::cost_of<llama_7b>(adamw, {.mesh = {1, 2}, .load = {2, 64}}).messages[messages::forward].calls ==
+static_assert(redco::cost_of<llama_7b>(adamw, {.mesh = {.tp = 2}, .load = {2, 64}}).messages[messages::forward].calls ==
               65);
 
 }  // namespace

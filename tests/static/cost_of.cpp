@@ -19,7 +19,7 @@ static_assert(redco::legal<demo, redco::mesh{.dp = 5, .tp = 3}>{});
 
 // Twelve d^2 + 13 d for each block, both tables, the last norm.
 constexpr std::int64_t d = 384, numbers = 6 * (12 * d * d + 13 * d) + 2 * 256 * d + 2 * d;
-constexpr auto whole = redco::cost_of<demo>(redco::adamw{}, {.mesh = {1, 1}, .load = {16, 256}});
+constexpr auto whole = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 1}, .load = {16, 256}});
 static_assert(whole.memory.parameters == 4 * numbers && whole.memory.gradients == 4 * numbers);
 static_assert(whole.memory.optimizer == 8 * numbers && whole.memory.masters == 0);
 static_assert(whole.messages.calls() == 0 && whole.messages.wire_bytes() == 0);
@@ -31,18 +31,19 @@ static_assert(whole.memory.peak() >= whole.memory.at_loss() && whole.memory.peak
 
 // bf16 halves what is computed; masters and slots stay f32.
 constexpr auto half =
-    redco::cost_of<demo>(redco::adamw{}, {.mesh = {1, 1}, .load = {16, 256}, .compute = redco::dtype::bf16});
+    redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 1}, .load = {16, 256}, .compute = redco::dtype::bf16});
 static_assert(half.memory.parameters == 2 * numbers && half.memory.masters == 4 * numbers);
 static_assert(half.memory.optimizer == 8 * numbers);
 static_assert(half.memory.activations == tokens * (6 * (2 * 16 * d + 4 * 10) + 2 * 2 * d + 4 * 2));
 static_assert(redco::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0);
 
 // Recomputation keeps the blocks' inputs and what is outside.
-constexpr auto again = redco::cost_of<demo>(redco::adamw{}, {.mesh = {1, 2}, .load = {16, 256}, .recompute = true});
+constexpr auto again = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = true});
 static_assert(again.memory.activations == 4 * tokens * (6 * d + 2 * d + 2) + 8 * tokens);  // and the local ids
 
 // One reduction for the embedding and two for each block, forward and backward; the head's instead of the embedding's.
-constexpr auto two = redco::cost_of<demo>(redco::adamw{}, {.mesh = {3, 2}, .load = {16, 256}, .micro_batches = 4});
+constexpr auto two =
+    redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 3, .tp = 2}, .load = {16, 256}, .micro_batches = 4});
 constexpr std::int64_t hidden = 4 * tokens * d;
 using redco::messages;
 static_assert(two.messages[messages::forward].calls == 4 * 13 && two.messages[messages::backward].calls == 4 * 13);
@@ -66,7 +67,7 @@ static_assert(whole.operations.per_token({.load = {16, 256}}) == 6.0 * (6 * (12 
 using net =
     redco::sequential<redco::named<"a", redco::linear<20, 12>>, redco::relu, redco::named<"b", redco::linear<12, 6>>>;
 constexpr redco::model_of<net> mlp{};
-constexpr auto pair = redco::cost_of<mlp>(redco::adamw{}, {.mesh = {1, 2}, .load = {5, 1}, .prefetch = 1});
+constexpr auto pair = redco::cost_of<mlp>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {5, 1}, .prefetch = 1});
 static_assert(pair.messages[messages::forward].calls == 1 && pair.messages[messages::backward].calls == 0);
 static_assert(pair.memory.batches == 2 * 4 * 5 * 20 && pair.memory.activations == 4 * 5 * 6);
 

@@ -23,7 +23,7 @@ inline constexpr sequence_parallel<M> split_model{};
 
 template <class M>
 constexpr bool same_plan(int shards) {
-  auto const a = plan_of<plain<M>>({1, shards}), b = plan_of<split_model<M>>({1, shards});
+  auto const a = plan_of<plain<M>>({.tp = shards}), b = plan_of<split_model<M>>({.tp = shards});
   for (std::size_t i = 0; i < a.entries.size(); ++i)
     if (a.entries[i].fact.name != b.entries[i].fact.name ||
         a.entries[i].fact.split_dim != b.entries[i].fact.split_dim || a.entries[i].fact.why != b.entries[i].fact.why ||
@@ -37,7 +37,7 @@ static_assert(same_plan<bart>(4) && same_plan<t5>(2) && same_plan<bert>(8) && sa
 // Both sides of an encoder-decoder are split, and a classifier up to its first token.
 template <class M>
 constexpr std::int64_t scatters =
-    cost_of<split_model<M>>(adamw{}, {.mesh = {1, 2}, .load = {2, 6}}).messages[messages::forward_scatter].calls;
+    cost_of<split_model<M>>(adamw{}, {.mesh = {.tp = 2}, .load = {2, 6}}).messages[messages::forward_scatter].calls;
 static_assert(scatters<bart> == 12 * 2 + 12 * 3 && scatters<t5> == 24 * 2 + 24 * 3 && scatters<bert> == 24 * 2);
 static_assert(repeats_blocks<vit> && !repeats_blocks<model_of<linear<8, 8>>>);
 static_assert(input_of(split_model<vit>, {3, 1}) == input_of(plain<vit>, {3, 1}));
@@ -51,7 +51,7 @@ static_assert(std::is_same_v<out_t<linear<8, 8>, token_split>, split<-1>>);
 
 // An all-reduce is a reduce-scatter and an all-gather: as many bytes in the blocks, over two calls. A sequence of 6 tokens is
 // padded to 8 on 4 shards.
-constexpr setup on_four{.mesh = {1, 4}, .load = {2, 6}};
+constexpr setup on_four{.mesh = {.tp = 4}, .load = {2, 6}};
 constexpr cost whole = cost_of<plain<gpt2>>(adamw{}, on_four), runs = cost_of<split_model<gpt2>>(adamw{}, on_four);
 static_assert(whole.messages[messages::forward].calls == 2 * 12 + 1);
 static_assert(runs.messages[messages::forward].calls == 1);                  // the embedding

@@ -24,7 +24,7 @@ constexpr redco::gpt2 gpt2{{.vocab = 256, .context = 64, .width = 96, .heads = 6
 /// The entry of `name` in the plan of a model on `shards` ranks.
 template <auto const& Model>
 constexpr redco::entry at(std::string_view name, int shards) {
-  auto const p = redco::plan_of<Model>({1, shards});
+  auto const p = redco::plan_of<Model>({.tp = shards});
   for (redco::entry const& e : p.entries)
     if (e.fact.name.view() == name) return e;
   throw "no such parameter";
@@ -55,7 +55,7 @@ constexpr bool all_tile() {
   for (int shards = 1; shards <= 8; ++shards) {
     if (redco::first_illegal(redco::facts_of<Model>().parameters, shards) < redco::facts_of<Model>().parameters.size())
       continue;
-    for (redco::entry const& e : redco::plan_of<Model>({1, shards}).entries)
+    for (redco::entry const& e : redco::plan_of<Model>({.tp = shards}).entries)
       if (!tiles(e)) return false;
   }
   return true;

@@ -76,7 +76,7 @@ TEST_CASE("an encoder-decoder with split tokens learns what it does with whole o
 }
 
 TEST_CASE("what the mask hides changes nothing, what it shows does") {
-  for (mesh const& shape : {mesh{1, 1}, mesh{1, 2}})
+  for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}})
     run_ranks(shape, {}, [&](rank_context& rank) {
       rank_state<translator, adamw> const state({}, plan_of(translator{}, shape), {}, dtype::f64, 5, rank.rank, {});
       walls::share const all{0, 5};
@@ -92,7 +92,7 @@ TEST_CASE("what the mask hides changes nothing, what it shows does") {
 
 TEST_CASE("an encoder-decoder decodes with a cache as it does without, and its encoder runs once") {
   std::vector<at::Tensor> of_mesh;
-  for (mesh const& shape : {mesh{1, 1}, mesh{1, 2}}) {
+  for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}}) {
     at::Tensor ids;
     run_ranks(shape, {}, [&](rank_context& rank) {
       rank_state<translator, adamw> const state({}, plan_of(translator{}, shape), {}, dtype::f64, 5, rank.rank, {});

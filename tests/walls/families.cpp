@@ -19,7 +19,7 @@ using namespace redco;
 template <class M, class Prepare>
 void check_decoding(M const& model, Prepare const& prepare) {
   std::vector<at::Tensor> of_mesh;
-  for (mesh const& shape : {mesh{1, 1}, {1, 2}}) {
+  for (mesh const& shape : {mesh{.dp = 1}, {.tp = 2}}) {
     at::Tensor ids;
     run_ranks(shape, {}, [&](rank_context& rank) {
       rank_state<M, adamw> const state(model, plan_of(model, shape), {}, dtype::f64, 5, rank.rank, {});

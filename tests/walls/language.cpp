@@ -112,7 +112,7 @@ void check_decoding(std::vector<mesh> const& on) {
 
 TEST_CASE("the gradient of tied embeddings is the sum of both uses") {
   auto const apart = gradient_on<speaker<6, "">>({1, 1});
-  for (mesh const& shape : {mesh{1, 1}, mesh{2, 1}, mesh{1, 2}, mesh{1, 3}}) {
+  for (mesh const& shape : {mesh{.dp = 1}, mesh{.dp = 2}, mesh{.tp = 2}, mesh{.tp = 3}}) {
     INFO("mesh " << walls::name_of(shape));
     auto const tied = gradient_on<speaker<6>>(shape);
     CHECK(sharded::distance(tied.at("wte.weight"), apart.at("wte.weight") + apart.at("head.weight")) < 1e-12);
@@ -123,16 +123,17 @@ TEST_CASE("the gradient of tied embeddings is the sum of both uses") {
 TEST_CASE("a language model with tied embeddings learns the same on every mesh") {
   auto const loss = [](auto const& net, walls::share const& mine, int) { return text_loss(net, mine); };
   auto const one = walls::check_meshes(speaker<6>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 8}, loss,
-                                       {{2, 1}, {1, 2}, {1, 3}, {2, 2}});
+                                       {{.dp = 2}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}});
   CHECK(one.losses.back() < 0.9 * one.losses.front());
 }
 
 TEST_CASE("split tokens learn and decode the same, one token at a time on ranks that hold none") {
   auto const loss = [](auto const& net, walls::share const& mine, int) { return text_loss(net, mine); };
   using cut = sequence_parallel<speaker<2>>;
-  walls::check_meshes(cut{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss, {{2, 1}, {1, 2}, {1, 6}});
+  walls::check_meshes(cut{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss,
+                      {{.dp = 2}, {.tp = 2}, {.tp = 6}});
   decoded const one = decoded_on<speaker<2>>({1, 1});
-  for (mesh const& shape : {mesh{1, 1}, mesh{1, 2}, mesh{2, 2}, mesh{1, 6}}) {
+  for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}, mesh{.dp = 2, .tp = 2}, mesh{.tp = 6}}) {
     INFO("mesh " << walls::name_of(shape));
     decoded const found = decoded_on<cut>(shape);
     CHECK(found.greedy.equal(one.greedy));
@@ -142,10 +143,12 @@ TEST_CASE("split tokens learn and decode the same, one token at a time on ranks 
 
 TEST_CASE("key-value heads fewer than the width are shared by neighbours") {
   auto const loss = [](auto const& net, walls::share const& mine, int) { return text_loss(net, mine); };
-  walls::check_meshes(speaker<2>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss, {{2, 1}, {1, 2}, {1, 6}});
-  walls::check_meshes(speaker<1>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss, {{1, 2}, {1, 3}, {2, 2}});
+  walls::check_meshes(speaker<2>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss,
+                      {{.dp = 2}, {.tp = 2}, {.tp = 6}});
+  walls::check_meshes(speaker<1>{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss,
+                      {{.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}});
   try {
-    plan_of(speaker<2>{}, {1, 3});
+    plan_of(speaker<2>{}, {.tp = 3});
     FAIL("two key-value heads cannot be spread over three ranks");
   } catch (error const& refused) {
     CHECK(refused.code() == exit_code::usage);

@@ -58,7 +58,7 @@ mean adapted_loss(Net const& net, walls::share const& tasks, bool second_order =
 constexpr std::int64_t tasks = 3;
 
 /// Four shards hold two key-value heads: neighbours share one.
-std::vector<mesh> const meshes{{2, 1}, {1, 2}, {1, 4}};
+std::vector<mesh> const meshes{{.dp = 2}, {.tp = 2}, {.tp = 4}};
 
 /// The gradient of the summed loss of all tasks; for one rank also central differences of some elements of each
 /// parameter.

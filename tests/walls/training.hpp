@@ -10,6 +10,7 @@
 #include <redco/comm/ranks.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/options/mesh_text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,9 +22,9 @@ namespace walls {
 using namespace redco;
 
 /// The meshes that every wall stands on, beside the one rank that they are compared with.
-inline std::vector<mesh> const meshes{{2, 1}, {1, 2}};
+inline std::vector<mesh> const meshes{{.dp = 2}, {.tp = 2}};
 
-inline std::string name_of(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.tp); }
+inline std::string name_of(mesh const& m) { return options::to_text(m); }
 
 /// The examples [begin, end) of a global batch that a rank computes.
 struct share {

@@ -84,12 +84,15 @@ struct tensor_view {
   }
 };
 
+/// The format's first version called tp `mp`. Axes that came later are written where they have more than one rank.
 struct mesh_view {
   mesh const& of;
 
   template <class Archive>
   void save(Archive& archive) const {
     archive(cereal::make_nvp("dp", of.dp), cereal::make_nvp("mp", of.tp));
+    if (of.pp > 1) archive(cereal::make_nvp("pp", of.pp));
+    if (of.ep > 1) archive(cereal::make_nvp("ep", of.ep));
   }
 };
 

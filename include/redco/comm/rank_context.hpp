@@ -21,8 +21,8 @@ struct rank_context {
   std::shared_ptr<memory_counter> memory;  ///< to be carried by threads that work for this rank
   std::chrono::milliseconds later_deadline;
 
-  int dp_index() const noexcept { return mesh.dp_index(rank); }
-  int tp_index() const noexcept { return mesh.tp_index(rank); }
+  int dp_index() const noexcept { return mesh.coordinate(rank, axis::dp); }
+  int tp_index() const noexcept { return mesh.coordinate(rank, axis::tp); }
 
   /// To be called after the first step: what is slow once (first allocations, primitives) is over, so waits end
   /// earlier.

@@ -8,6 +8,7 @@
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/options/mesh_text.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>
 #include <redco/config.hpp>
@@ -114,10 +115,9 @@ class rank_roll {
 };
 
 REDCO_INLINE void run_on_ranks(mesh const& shape, rank_options const& options, function_ref<void(rank_context&)> f) {
-  if (shape.dp < 1 || shape.tp < 1) {
-    throw error(exit_code::usage, "a mesh of " + std::to_string(shape.dp) + "x" + std::to_string(shape.tp) +
-                                      " has no ranks; give two numbers from 1 on");
-  }
+  for (axis const a : all_axes)
+    if (shape[a] < 1)
+      throw error(exit_code::usage, "a mesh of " + options::to_text(shape) + " has no ranks; give numbers from 1 on");
   kept_memory::install();
   int const ranks = shape.ranks();
   int const threads_before = at::get_num_threads();

@@ -40,7 +40,7 @@ cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
 }
 
 /// The cost of a constexpr model; requires legal<Model, mesh>.
-///   static_assert(cost_of<model>(adamw{}, {.mesh = {1, 2}, .load = {16, 256}}).memory.peak() < GiB(4));
+///   static_assert(cost_of<model>(adamw{}, {.mesh = {.dp = 1, .tp = 2}, .load = {16, 256}}).memory.peak() < GiB(4));
 template <auto const& Model, class Optimizer>
 constexpr cost cost_of(Optimizer const& optimizer, setup const& s) {
   return detail::cost_from(facts_of<Model>(s.load), optimizer, s);

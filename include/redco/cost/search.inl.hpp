@@ -31,7 +31,7 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
     for (std::int64_t const at_once : divisors_of(share))
       for (dtype const compute : space.compute)
         for (bool const recompute : {false, true})
-          runs.push_back({.mesh = {dp, tp},
+          runs.push_back({.mesh = {.dp = dp, .tp = tp},
                           .load = {at_once, space.load.sequence, space.load.source},
                           .compute = compute,
                           .recompute = recompute,

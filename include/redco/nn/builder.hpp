@@ -22,7 +22,7 @@ template <class Config>
 class builder {
  public:
   builder(Config const& config, leaves& from, int tp_index, int shards)
-      : config_(config), leaves_(from), mp_index_(tp_index), shards_(shards) {}
+      : config_(config), leaves_(from), tp_index_(tp_index), shards_(shards) {}
 
   Config const& config() const { return config_; }
   template <auto Extent>
@@ -38,7 +38,7 @@ class builder {
     throw error(exit_code::usage, "dropout is " + std::to_string(p) + ": give a probability from 0 on and below 1");
   }
 
-  int tp_index() const { return mp_index_; }
+  int tp_index() const { return tp_index_; }
   int shards() const { return shards_; }
 
   /// The parameter `leaf` of this layer, or neighbours read as one matrix.
@@ -94,7 +94,7 @@ class builder {
 
   Config const& config_;
   leaves& leaves_;
-  int mp_index_;
+  int tp_index_;
   int shards_;
   std::string here_;
   std::uint32_t sites_ = 0;

@@ -32,7 +32,8 @@ void check_saved(M const& m, parameter_store const& store, pass const& in, at::T
                  at::Tensor const& source, std::int64_t kept) {
   auto const length = [](at::Tensor const& x) { return x.dim() > 1 ? x.size(1) : 1; };
   workload const load{input.size(0), length(input), source.defined() ? length(source) : 0};
-  setup const run{.mesh = {1, in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
+  setup const run{
+      .mesh = {.dp = 1, .tp = in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
   dynamic_facts const facts = facts_of(m, load);
   for (parameter_fact const& p : facts.parameters)
     if (p.why == reason::opaque) detail::refuse_opaque();

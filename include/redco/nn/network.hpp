@@ -39,7 +39,7 @@ class network {
   /// The same modules over other tensors: one for each of parameters(), in that order. Differentiable in them to any
   /// order.
   network with(std::span<at::Tensor const> substitutes) const {
-    return network(model_, *store_, mp_index_, shards_, leaves(*store_, substitutes));
+    return network(model_, *store_, tp_index_, shards_, leaves(*store_, substitutes));
   }
 
   /// The leaves that the modules read, in the order in which they were taken.
@@ -61,7 +61,7 @@ class network {
   network(M const& m, parameter_store const& store, int tp_index, int shards, leaves& from, Builder b)
       : model_(m),
         store_(&store),
-        mp_index_(tp_index),
+        tp_index_(tp_index),
         shards_(shards),
         modules_(b),
         parameters_(from.taken()),
@@ -70,7 +70,7 @@ class network {
 
   M model_;
   parameter_store const* store_;
-  int mp_index_;
+  int tp_index_;
   int shards_;
   net_module modules_;
   std::vector<at::Tensor> parameters_;

@@ -13,7 +13,7 @@ REDCO_INLINE mesh mesh_of(int ranks, int n_model_shards) {
     throw error(exit_code::usage, std::to_string(ranks) + " ranks cannot hold copies of " +
                                       std::to_string(n_model_shards) +
                                       " model shards each: make --ranks a multiple of --n-model-shards");
-  return {ranks / n_model_shards, n_model_shards};
+  return {.dp = ranks / n_model_shards, .tp = n_model_shards};
 }
 
 }  // namespace redco::options

@@ -9,10 +9,11 @@
 
 namespace redco::options {
 
-/// "2x3" for two data-parallel replicas of three model-parallel shards.
-inline std::string to_text(mesh const& m) { return std::to_string(m.dp) + "x" + std::to_string(m.tp); }
+/// "2x3" for two data-parallel replicas of three tensor-parallel shards; with other axes their names, "dp=2,ep=4,tp=3".
+std::string to_text(mesh const& m);
 
-/// The mesh that `text` = DPxMP says. Both numbers are at least one, written without sign.
+/// The mesh that `text` says: DPxTP, or axes by name in any order, each at most once; others have one rank. Numbers are at least
+/// one, written without sign.
 ///
 /// Errors: exit_code::usage.
 mesh parse_mesh(std::string_view text);

@@ -8,21 +8,60 @@
 
 namespace redco::options {
 
-REDCO_INLINE mesh parse_mesh(std::string_view text) {
-  mesh m{0, 0};
+namespace detail {
+
+/// Whether all of `text` is a number from one on; `to` is it.
+inline bool read_extent(std::string_view text, int& to) {
   char const* const end = text.data() + text.size();
-  auto const [x, dp_error] = std::from_chars(text.data(), end, m.dp);
-  bool right = dp_error == std::errc{} && x != end && *x == 'x';
-  if (right) {
-    auto const [rest, tp_error] = std::from_chars(x + 1, end, m.tp);
-    right = tp_error == std::errc{} && rest == end;
+  auto const [rest, problem] = std::from_chars(text.data(), end, to);
+  return problem == std::errc{} && rest == end && to >= 1;
+}
+
+/// DPxTP.
+inline bool read_grid(std::string_view text, mesh& m) {
+  std::size_t const x = text.find('x');
+  return x != std::string_view::npos && read_extent(text.substr(0, x), m.dp) && read_extent(text.substr(x + 1), m.tp);
+}
+
+/// "pp=2,dp=2,tp=2".
+inline bool read_named(std::string_view text, mesh& m) {
+  axes seen;
+  while (true) {
+    std::size_t const comma = text.find(',');
+    std::string_view const one = text.substr(0, comma);
+    std::size_t const sign = one.find('=');
+    if (sign == std::string_view::npos) return false;
+    bool known = false;
+    for (axis const a : all_axes) {
+      if (name_of(a) != one.substr(0, sign)) continue;
+      if (seen.has(a) || !read_extent(one.substr(sign + 1), m[a])) return false;
+      seen = seen | a;
+      known = true;
+    }
+    if (!known) return false;
+    if (comma == std::string_view::npos) return true;
+    text.remove_prefix(comma + 1);
   }
-  if (!right || m.dp < 1 || m.tp < 1) {
-    throw error(exit_code::usage,
-                "'" + std::string(text) +
-                    "' is not a mesh; write DPxMP, replicas times shards, each at least 1: 1x2 is one "
-                    "model cut into two shards");
-  }
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::string to_text(mesh const& m) {
+  if (m == mesh{.dp = m.dp, .tp = m.tp}) return std::to_string(m.dp) + "x" + std::to_string(m.tp);
+  std::string text;
+  for (axis const a : all_axes)
+    if (m[a] != 1) text += (text.empty() ? "" : ",") + std::string(name_of(a)) + "=" + std::to_string(m[a]);
+  return text;
+}
+
+REDCO_INLINE mesh parse_mesh(std::string_view text) {
+  mesh m;
+  if (!detail::read_grid(text, m) && !detail::read_named(text, m = {}))
+    throw error(
+        exit_code::usage,
+        "'" + std::string(text) +
+            "' is not a mesh; write DPxTP, replicas times shards, each at least 1: 1x2 is one model cut into two "
+            "shards; or name axes: dp=2,ep=2,tp=2");
   return m;
 }
 

@@ -4,6 +4,7 @@
 
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/step_moments.hpp>
+#include <redco/options/mesh_text.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -33,7 +34,7 @@ inline std::string largest_parts(memory const& m) {
 
 REDCO_INLINE std::string budget_text(shard_report const& r, std::optional<fitting_change> const& change) {
   std::int64_t const peak = r.cost.memory.peak();
-  std::string const mesh = "mesh " + std::to_string(r.run.mesh.dp) + "x" + std::to_string(r.run.mesh.tp);
+  std::string const mesh = "mesh " + options::to_text(r.run.mesh);
   if (r.fits())
     return mesh + ": fits, " + detail::bytes_text(peak) + " of " + detail::bytes_text(r.budget) + " on every rank";
   std::string text = mesh + ": does not fit, a rank holds " + detail::bytes_text(peak) + " in " +

@@ -18,13 +18,14 @@ namespace redco {
 REDCO_INLINE std::string report_html(shard_report const& r, std::string const& title) {
   setup const& s = r.run;
   std::string const name = detail::escaped(title), mesh = options::to_text(s.mesh);
+  int const replicas = s.mesh.size(example_axes);
   std::string text =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
       name + ", mesh " + mesh + "</title>\n" + std::string(detail::html_style) + "</head>\n<body>\n<h1>" + name +
       "</h1>\n<ul class=\"run\">\n";
   auto const item = [&](std::string const& what) { text += "<li>" + detail::escaped(what) + "</li>\n"; };
-  item("mesh " + mesh + ": " + std::to_string(s.mesh.dp) + (s.mesh.dp == 1 ? " replica of " : " replicas of ") +
+  item("mesh " + mesh + ": " + std::to_string(replicas) + (replicas == 1 ? " replica of " : " replicas of ") +
        std::to_string(s.mesh.tp) + (s.mesh.tp == 1 ? " shard" : " shards"));
   item(std::string(name_of(s.compute)));
   item(r.optimizer);

@@ -57,6 +57,7 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
               {"micro_batches", r.run.micro_batches},
               {"recompute", r.run.recompute},
               {"prefetch", r.run.prefetch}};
+  if (r.run.mesh.ep > 1) j["run"]["ep"] = r.run.mesh.ep;
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;
   j["plan"] = json_value::array();
   for (entry const& e : r.plan.entries) {

@@ -33,7 +33,7 @@ struct deployer_options {
     return redco::fields(
         field<"ranks">(&o::ranks, "workers, one thread each"),
         field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
-        field<"mesh">(&o::mesh, "data-parallel x model-parallel ranks, instead of the two above"),
+        field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
         field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
         field<"seed">(&o::seed, "of parameters, dropout and the order of examples"),
         field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the CPU multiplies it faster, else f32"),

@@ -4,6 +4,7 @@
 
 #include <redco/log/text.hpp>
 #include <redco/options/mesh_of.hpp>
+#include <redco/options/mesh_text.hpp>
 
 #include <redco/config.hpp>
 
@@ -16,9 +17,14 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o) {
   constexpr std::int64_t most_threads = 1024;
   auto const refuse = [](std::string const& what) { throw error(exit_code::usage, what); };
   mesh const m = o.mesh ? *o.mesh : options::mesh_of(o.ranks, o.n_model_shards);
-  std::int64_t const ranks = std::int64_t{m.dp} * m.tp;
-  std::string const text = std::to_string(m.dp) + "x" + std::to_string(m.tp);
-  if (m.dp < 1 || m.tp < 1) refuse("--mesh " + text + " has no ranks: give two numbers from 1 on");
+  std::int64_t const ranks = m.ranks();
+  std::string const text = options::to_text(m);
+  for (axis const a : all_axes)
+    if (m[a] < 1) refuse("--mesh " + text + " has no ranks: give numbers from 1 on");
+  if (m.pp > 1 || m.ep > 1)
+    refuse("--mesh " + text +
+           " can be planned at most, nothing runs pipeline stages or expert-parallel ranks yet: "
+           "give dp and tp only");
   if (ranks > most_threads)
     refuse("--mesh " + text + " asks for " + std::to_string(ranks) +
            " ranks, each a thread of this process: give at most " + std::to_string(most_threads));

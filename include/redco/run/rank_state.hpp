@@ -31,8 +31,8 @@ class rank_state {
              std::vector<std::string> const& frozen)
       : mesh_(p.mesh),
         rank_(rank),
-        store(placed_parameters(p), p.mesh.tp_index(rank), compute, seed, frozen),
-        net(std::make_shared<network<M> const>(m, store, p.mesh.tp_index(rank), p.mesh.tp)),
+        store(placed_parameters(p), p.mesh.coordinate(rank, axis::tp), compute, seed, frozen),
+        net(std::make_shared<network<M> const>(m, store, p.mesh.coordinate(rank, axis::tp), p.mesh.tp)),
         slots_(state_slots(optimizer)) {
     add_segment(optimizer, 0, store.decayed(), true);
     add_segment(optimizer, store.decayed(), store.trainable(), decay_all(optimizer));
@@ -108,7 +108,7 @@ class rank_state {
   }
 
   state_part part(std::string name, stored_parameter const& s, at::Tensor local) const {
-    int const tp_index = mesh_.tp_index(rank_);
+    int const tp_index = mesh_.coordinate(rank_, axis::tp);
     extents const& shape = s.plan.fact.shape;
     extents const held = s.plan.logical(tp_index);
     state_part p;
@@ -121,7 +121,7 @@ class rank_state {
       int const dim = s.plan.fact.split_dim;  // a rank of padding only holds an empty box at the end
       p.place.offset[static_cast<std::size_t>(dim)] = std::min(s.plan.offset(tp_index), shape[dim]);
     }
-    p.owner = mesh_.dp_index(rank_) == 0 && tp_index % (s.plan.is_split() ? s.plan.sharers : mesh_.tp) == 0;
+    p.owner = mesh_.coordinate(rank_, axis::dp) == 0 && tp_index % (s.plan.is_split() ? s.plan.sharers : mesh_.tp) == 0;
     return p;
   }
 

@@ -25,6 +25,7 @@
 #include <redco/data/batches.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/optimizer/check_rates.hpp>
+#include <redco/options/mesh_text.hpp>
 #include <redco/options/to_json.hpp>
 #include <redco/pipeline/batch_of.hpp>
 
@@ -229,8 +230,8 @@ class trainer {
   void log_start(std::string const& config) {
     run_log& log = where_.log();
     log.quiet_line("options " + options::to_json(where_.options()) + (config.empty() ? "" : "\nconfig " + config));
-    log.quiet_line("plan: mesh " + std::to_string(plan_.mesh.dp) + "x" + std::to_string(plan_.mesh.tp) + ", " +
-                   std::string(name_of(where_.compute())) + "\n" + plan_text(plan_));
+    log.quiet_line("plan: mesh " + options::to_text(plan_.mesh) + ", " + std::string(name_of(where_.compute())) + "\n" +
+                   plan_text(plan_));
     if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace redco {
 
@@ -8,6 +9,11 @@ namespace redco {
 /// expert-parallel ranks and tensor-parallel shards.
 enum class axis : std::uint8_t { pp, dp, ep, tp };
 inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ep, axis::tp};
+
+constexpr std::string_view name_of(axis a) {
+  constexpr std::string_view names[] = {"pp", "dp", "ep", "tp"};
+  return names[static_cast<unsigned>(a)];
+}
 
 /// A set of axes, to which a group of ranks belongs: `axis::dp | axis::ep`.
 struct axes {
@@ -26,5 +32,10 @@ struct axes {
   friend constexpr bool operator==(axes, axes) = default;
 };
 constexpr axes operator|(axis a, axis b) { return axes(a) | axes(b); }
+
+/// Over which the examples of a batch are divided.
+inline constexpr axes example_axes = axis::dp | axis::ep;
+
+inline constexpr axes every_axis = axis::pp | axis::dp | axis::ep | axis::tp;
 
 }  // namespace redco

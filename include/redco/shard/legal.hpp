@@ -126,8 +126,10 @@ struct legal {
       "model_of<net, input<...>> or a member input(workload)");
   static_assert(verdict<detail::size_check<mistake::size>{sizes::found.what}, typename sizes::blamed>{},
                 "redco[L006]: a size of a layer is below one; give it at least one");
-  static_assert(Mesh.dp > 0 && Mesh.tp > 0,
-                "redco[S003]: a declared split does not divide; a mesh has at least one rank in each direction");
+  static_assert(
+      plannable(Mesh),
+      "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and no plan "
+      "cuts a model into pipeline stages yet");
   static_assert(
       verdict<detail::width_check<legality::heads>{Mesh, asked::units, asked::found}, typename asked::blamed>{},
       "redco[S001]: the number of heads is not divisible by the mesh width; choose a width that divides the heads");

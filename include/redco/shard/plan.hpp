@@ -24,6 +24,9 @@ struct plan {
 
 using dynamic_plan = plan<std::vector<entry>>;
 
+/// Whether a model can be planned on the mesh: there are ranks, and one pipeline stage, since no plan cuts a model into stages.
+constexpr bool plannable(mesh const& on) { return on.pp == 1 && on.dp > 0 && on.ep > 0 && on.tp > 0; }
+
 /// The first parameter that `shards` ranks cannot hold, or facts.size().
 template <class Facts>
 constexpr std::size_t first_illegal(Facts const& facts, int shards) {
@@ -46,12 +49,16 @@ namespace detail {
 std::string illegal_mesh_message(parameter_fact const& fact, mesh const& m, std::vector<int> const& widths,
                                  std::string const& cure = "choose one with --n-model-shards");
 
+/// Errors: exit code 64 unless plannable(on).
+void refuse_unplannable(mesh const& on);
+
 }  // namespace detail
 
 /// The plan of a model whose sizes are known at run time.
-/// Errors: exit code 64 with the legal widths when the mesh cannot hold the model.
+/// Errors: exit code 64 with the legal widths when the mesh cannot hold the model, and for pipeline stages.
 template <model M>
 dynamic_plan plan_of(M const& m, mesh const& on) {
+  detail::refuse_unplannable(on);
   auto const facts = facts_of(m).parameters;
   if (std::size_t const bad = first_illegal(facts, on.tp); bad < facts.size())
     throw error(exit_code::usage, detail::illegal_mesh_message(facts[bad], on, legal_widths(facts)));

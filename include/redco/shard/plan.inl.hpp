@@ -2,6 +2,7 @@
 
 #include <redco/shard/plan.hpp>
 
+#include <redco/options/mesh_text.hpp>
 #include <redco/config.hpp>
 
 namespace redco {
@@ -12,9 +13,17 @@ REDCO_INLINE std::string illegal_mesh_message(parameter_fact const& fact, mesh c
                                               std::string const& cure) {
   std::string list;
   for (int const n : widths) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  return "mesh " + std::to_string(m.dp) + "x" + std::to_string(m.tp) + ": " + std::string(fact.name.view()) + " has " +
-         std::to_string(fact.units) + " units, which " + std::to_string(m.tp) +
-         " model shards do not divide; legal widths are " + list + ": " + cure;
+  return "mesh " + options::to_text(m) + ": " + std::string(fact.name.view()) + " has " + std::to_string(fact.units) +
+         " units, which " + std::to_string(m.tp) + " model shards do not divide; legal widths are " + list + ": " +
+         cure;
+}
+
+REDCO_INLINE void refuse_unplannable(mesh const& on) {
+  if (!plannable(on))
+    throw error(exit_code::usage,
+                "mesh " + options::to_text(on) +
+                    ": no plan cuts a model into pipeline stages yet; give pp 1 and the other axes at "
+                    "least 1");
 }
 
 }  // namespace detail

@@ -31,6 +31,8 @@ class manifest_field {
     return {value_[key], path_.empty() ? key : path_ + "." + key, source_};
   }
 
+  bool has(char const* key) const { return object().contains(key); }
+
   /// Calls `visit(key, field)` for every member of an object.
   template <class Visit>
   void each(Visit visit) const {

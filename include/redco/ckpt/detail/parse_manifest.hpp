@@ -43,6 +43,17 @@ inline stored_tensor read_stored_tensor(manifest_field const& field) {
   return tensor;
 }
 
+/// Written with the keys of write_manifest(): tp is `mp`; pp and ep may be absent.
+inline mesh read_mesh(manifest_field const& field) {
+  auto const extent = [](manifest_field const& of) {
+    return static_cast<int>(of.whole_number(std::numeric_limits<int>::max()));
+  };
+  mesh m{.dp = extent(field["dp"]), .tp = extent(field["mp"])};
+  if (field.has("pp")) m.pp = extent(field["pp"]);
+  if (field.has("ep")) m.ep = extent(field["ep"]);
+  return m;
+}
+
 /// The manifest's keys, types and names, without asking whether its tensors are whole: a rank's share is not.
 inline manifest parse_manifest(std::string_view text, std::string const& source) {
   json_value const value = parse_json(text, source, manifest_limits);
@@ -61,8 +72,7 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
   facts.step = top["step"].count();
   facts.epoch = static_cast<int>(top["epoch"].whole_number(std::numeric_limits<int>::max()));
   facts.epoch_position = top["epoch_position"].count();
-  facts.mesh.dp = static_cast<int>(top["mesh"]["dp"].whole_number(std::numeric_limits<int>::max()));
-  facts.mesh.tp = static_cast<int>(top["mesh"]["mp"].whole_number(std::numeric_limits<int>::max()));
+  facts.mesh = read_mesh(top["mesh"]);
   facts.rng = {top["rng"]["seed"].whole_number(), top["rng"]["step"].whole_number()};
   facts.data = {top["data"]["seed"].whole_number(), top["data"]["examples"].count()};
   top["best"].each([&](std::string const& metric, manifest_field const& field) {

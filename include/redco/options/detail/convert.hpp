@@ -45,7 +45,7 @@ std::string kind_of() {
   } else if constexpr (std::is_same_v<T, list>) {
     return "TEXT...";
   } else if constexpr (std::is_same_v<T, mesh>) {
-    return "DPxMP";
+    return "DPxTP";
   } else if constexpr (choice<T>) {
     std::string names;
     for (T const value : choices<T>) names.append(names.empty() ? "" : "|").append(name_of(value));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/report/shard_report.hpp>
+#include <redco/options/mesh_text.hpp>
 
 #include <string>
 
@@ -17,10 +18,9 @@ inline std::string examples_text(workload const& load) {
 /// "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256".
 inline std::string run_text(shard_report const& r) {
   setup const& s = r.run;
-  return "mesh " + std::to_string(s.mesh.dp) + "x" + std::to_string(s.mesh.tp) + ", " +
-         std::string(name_of(s.compute)) + ", " + r.optimizer + ", " + std::to_string(s.micro_batches) +
-         (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + examples_text(s.load) +
-         (s.recompute ? ", blocks recomputed" : "");
+  return "mesh " + options::to_text(s.mesh) + ", " + std::string(name_of(s.compute)) + ", " + r.optimizer + ", " +
+         std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
+         examples_text(s.load) + (s.recompute ? ", blocks recomputed" : "");
 }
 
 inline std::string copies_text(entry const& e) {
