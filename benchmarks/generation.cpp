@@ -53,7 +53,7 @@ void run(generation_options const& o) {
   step_watch watch(o.paced, std::cout);
   watch.begin();
   redco::run_ranks(o.mesh, {.threads = std::max(1, o.threads / o.mesh.ranks())}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, o.mesh)), rank.tp_index(),
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, o.mesh)), rank.rank,
                                        redco::dtype::f32, 42);
     redco::pass in;
     in.tp = &rank.tp;

@@ -76,14 +76,14 @@ class decided_splits {
     std::int64_t outputs = 0;
     for (redco::parameter_fact const& f : parts) {
       outputs += f.shape[0];
-      expect(f.split_dim == parts.front().split_dim, path + " in one direction");
+      expect(f.on(redco::axis::tp).dim == parts.front().on(redco::axis::tp).dim, path + " in one direction");
     }
     auto const leaf =
         std::find_if(family_.tree.begin(), family_.tree.end(), [&](auto const& l) { return l.path == path; });
     expect(leaf != family_.tree.end() && leaf->shape[as_ours ? 0 : 1] == outputs &&
                leaf->shape[as_ours ? 1 : 0] == parts.front().shape[1],
            path + " as large as ours");
-    int const dim = parts.front().split_dim;
+    int const dim = parts.front().on(redco::axis::tp).dim;
     all_[path] = dim < 0 || as_ours ? dim : 1 - dim;
   }
 
@@ -185,7 +185,9 @@ double width_of(layout_family const& family) {
   return 0;
 }
 
-bool is_legal(layout_family const& family, int n) { return redco::first_illegal(family.ours, n) == family.ours.size(); }
+bool is_legal(layout_family const& family, int n) {
+  return redco::first_illegal(family.ours, {.tp = n}) == family.ours.size();
+}
 
 std::string cells(family_moves const& m, double width, int n) {
   redco::layout_moves sum = m.step.forward;
@@ -202,9 +204,10 @@ double total(family_moves const& m) { return m.step.forward.numbers + m.step.bac
 double shared_gradients(layout_family const& family, int n) {
   double bytes = 0;
   for (redco::parameter_fact const& f : family.ours) {
-    redco::entry const e = redco::entry_of(f, n);
+    redco::entry const e{f, {.tp = n}};
+    int const sharers = e.sharers(redco::axis::tp);
     double const one = static_cast<double>(e.local().count() * f.copies()) * number_bytes;
-    if (f.shape.rank == 2) bytes += 2 * one * (e.sharers - 1) / e.sharers;
+    if (f.shape.rank == 2) bytes += 2 * one * (sharers - 1) / sharers;
   }
   return bytes / (1 << 20);
 }

@@ -34,8 +34,7 @@ struct sine : redco::featurewise_layer {
     redco::flow const input = w.activation;
     redco::parameter_fact frequency;
     frequency.shape = {redco::of<Width>(config)};
-    frequency.split_dim = redco::is_split<X> ? 0 : -1;
-    frequency.units = redco::is_split<X> ? input.units : 0;
+    frequency.split(redco::axis::tp, redco::is_split<X> ? 0 : -1, input.units);
     frequency.decay = false;
     frequency.start = {redco::initial::kind::ones, 0};
     w.parameter("frequency", frequency);

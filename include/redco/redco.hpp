@@ -27,6 +27,7 @@
 #include <redco/shape/largest.hpp>
 #include <redco/shape/layout.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/place.hpp>
 #include <redco/shape/ring_bytes.hpp>
 #include <redco/shape/saturating.hpp>
 

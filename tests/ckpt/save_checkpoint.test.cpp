@@ -122,7 +122,7 @@ TEST_CASE("short and interrupted writes give the same checkpoint") {
   ops.most_per_write = 13;
   ops.interrupted = true;
   save_on({.tp = 2}, saving(folder.path, {.tp = 2}, 3), ops);
-  CHECK(wrong_on({1, 1}, redco::find_checkpoint(folder.path, "auto").value()) == 0);
+  CHECK(wrong_on({.dp = 1}, redco::find_checkpoint(folder.path, "auto").value()) == 0);
 }
 
 TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or the new one") {

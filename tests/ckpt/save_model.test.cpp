@@ -128,10 +128,10 @@ TEST_CASE("weights above the limit become several files with an index, which old
                               "model-00003-of-00004.safetensors", "model-00004-of-00004.safetensors",
                               "model.safetensors.index.json"});
   CHECK(redco::safetensors_reader(folder / "model-00003-of-00004.safetensors").entries().size() == 4);
-  CHECK(wrong_on({1, 3}, folder.path) == 0);
+  CHECK(wrong_on({.tp = 3}, folder.path) == 0);
   save_on({.dp = 1}, folder.path, {.file_bytes = 1});  // every tensor a file of its own
   CHECK(names_in(folder.path).size() == 11);
-  CHECK(wrong_on({2, 1}, folder.path) == 0);
+  CHECK(wrong_on({.dp = 2}, folder.path) == 0);
   save_on({.dp = 2}, folder.path);
   CHECK(names_in(folder.path) == std::set<std::string>{"config.json", "model.safetensors"});
 }
@@ -185,7 +185,7 @@ TEST_CASE("saving onto the file that is being read leaves the reader its own") {
     redco::load_model(weights, toy_names, ckpt_test::toy_unread, parts, rank);
     CHECK(ckpt_test::wrong_toy_parts(parts) == 0);
   });
-  CHECK(wrong_on({1, 1}, folder.path) > 0);  // who opens it now reads the new ones
+  CHECK(wrong_on({.dp = 1}, folder.path) > 0);  // who opens it now reads the new ones
 }
 
 TEST_CASE("no rank holds more than its part and some slabs of the tensors that are saved") {

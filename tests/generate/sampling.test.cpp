@@ -28,7 +28,7 @@ void on_mesh(redco::mesh const& shape,
              std::function<void(narrator_net const&, redco::rank_context&, at::Tensor const&)> const& f) {
   redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
     redco::gpt2 const model{{.vocab = 13, .context = 12, .width = 8, .heads = 2, .layers = 2}};
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, shape)), rank.tp_index(),
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, shape)), rank.rank,
                                        redco::dtype::f64, 1);
     sharded::fill(store, rank.tp_index());
     std::int64_t const rows = 4 / shape.dp;
@@ -82,7 +82,7 @@ TEST_CASE("every filter draws the same ids on every mesh") {
         {.max_new_tokens = 9, .temperature = 2, .min_p = 0.2},
         {.max_new_tokens = 9, .temperature = 2, .top_k = 9, .top_p = 0.9, .min_p = 0.1, .repetition_penalty = 1.5},
         {.max_new_tokens = 9, .repetition_penalty = 3}}) {
-    at::Tensor const one = generated({1, 1}, o);
+    at::Tensor const one = generated({.dp = 1}, o);
     for (redco::mesh const& shape : meshes) CHECK(generated(shape, o).equal(one));
     CHECK(one.size(1) == 12);
     CHECK(one.slice(1, 0, 3).equal(openings()));
@@ -91,14 +91,14 @@ TEST_CASE("every filter draws the same ids on every mesh") {
 
 TEST_CASE("rows of one prompt go different ways, and each filter changes something") {
   redco::generate_options const hot{.max_new_tokens = 9, .temperature = 3};
-  at::Tensor const free = generated({1, 1}, hot);
+  at::Tensor const free = generated({.dp = 1}, hot);
   for (auto const change :
        {+[](redco::generate_options& o) { o.top_k = 2; }, +[](redco::generate_options& o) { o.top_p = 0.3; },
         +[](redco::generate_options& o) { o.min_p = 0.8; },
         +[](redco::generate_options& o) { o.repetition_penalty = 9; }}) {
     redco::generate_options other = hot;
     change(other);
-    CHECK(!generated({1, 1}, other).equal(free));
+    CHECK(!generated({.dp = 1}, other).equal(free));
   }
   on_mesh({.dp = 1}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
     at::Tensor const same = prompts.slice(0, 0, 1).expand({4, 3}).contiguous();
@@ -193,7 +193,7 @@ TEST_CASE("the callback sees each step's ids once, on the first rank of each gro
 
 TEST_CASE("an exception of the callback ends all ranks with its own words") {
   try {
-    generated({1, 2}, {.max_new_tokens = 4, .on_tokens = [](std::span<std::int64_t const>) -> bool {
+    generated({.tp = 2}, {.max_new_tokens = 4, .on_tokens = [](std::span<std::int64_t const>) -> bool {
                          throw std::runtime_error("the reader has gone");
                        }});
     FAIL("it throws");

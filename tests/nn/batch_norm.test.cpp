@@ -42,11 +42,11 @@ struct rank_norm {
   std::shared_ptr<network<alone> const> net;
 
   rank_norm(rank_context const& rank, dtype compute)
-      : store(placed_parameters(plan_of(alone{}, rank.mesh)), rank.tp_index(), compute, 1) {
+      : store(placed_parameters(plan_of(alone{}, rank.mesh)), rank.rank, compute, 1) {
     sharded::fill(store, rank.tp_index());
     store.find("n.running_mean")->master.zero_();
     store.find("n.running_variance")->master.fill_(1);
-    net = std::make_shared<network<alone> const>(alone{}, store, rank.tp_index(), rank.mesh.tp);
+    net = std::make_shared<network<alone> const>(alone{}, store, rank.rank, rank.mesh);
   }
   at::Tensor operator()(rank_context& rank, at::Tensor const& x, bool training, bool gaps = false) const {
     pass in;

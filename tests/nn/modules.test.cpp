@@ -43,8 +43,7 @@ struct feature_scale : featurewise_layer {
   static constexpr void facts(Config const& config, Walk& w) {
     parameter_fact factor;
     factor.shape = {of<Width>(config)};
-    factor.split_dim = is_split<X> ? 0 : -1;
-    factor.units = is_split<X> ? w.activation.units : 0;
+    factor.split(axis::tp, is_split<X> ? 0 : -1, w.activation.units);
     factor.start = {initial::kind::ones, 0};
     w.parameter("factor", factor);
     w.keep("input");
@@ -296,7 +295,7 @@ TEST_CASE("an opaque owner that is frozen trains nothing") {
   using net = named<"mine", opaque<owner>>;
   run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
     parameter_store const store(placed_parameters(plan_of(model_of<net>{}, rank.mesh)), 0, dtype::f64, 1, {"mine.*"});
-    auto const modules = std::make_shared<network<model_of<net>> const>(model_of<net>{}, store, 0, 1);
+    auto const modules = std::make_shared<network<model_of<net>> const>(model_of<net>{}, store, 0, mesh{});
     pass in;
     in.tp = &rank.tp;
     bound_network<model_of<net>> const bound(modules, in);

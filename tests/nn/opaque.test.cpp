@@ -41,9 +41,8 @@ values started(redco::mesh const& on, redco::dtype compute, std::uint64_t seed, 
   values all;
   std::mutex mutex;
   redco::run_ranks(on, {}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(Model{}, on)), rank.tp_index(), compute,
-                                       seed);
-    auto const built = std::make_shared<redco::network<Model> const>(Model{}, store, rank.tp_index(), on.tp);
+    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(Model{}, on)), rank.rank, compute, seed);
+    auto const built = std::make_shared<redco::network<Model> const>(Model{}, store, rank.rank, on);
     redco::pass in;
     in.tp = &rank.tp;
     std::lock_guard const lock(mutex);
@@ -57,7 +56,7 @@ values started(redco::mesh const& on, redco::dtype compute, std::uint64_t seed, 
 }
 
 TEST_CASE("a torch module keeps the values that its constructor gave it, on every mesh") {
-  auto const one = started<redco::model_of<net>>({1, 1}, redco::dtype::f32, 11);
+  auto const one = started<redco::model_of<net>>({.dp = 1}, redco::dtype::f32, 11);
   CHECK(one.at("mine.norm.weight").equal(at::ones({4})));
   CHECK(one.at("mine.norm.bias").equal(at::zeros({4})));
   CHECK(one.at("mine.shift").equal(at::arange(4, at::kFloat) - 1.5));
@@ -71,10 +70,10 @@ TEST_CASE("a torch module keeps the values that its constructor gave it, on ever
       INFO(name);
       CHECK(value.equal(one.at(name)));
     }
-  CHECK_FALSE(started<redco::model_of<net>>({1, 1}, redco::dtype::f32, 12)
+  CHECK_FALSE(started<redco::model_of<net>>({.dp = 1}, redco::dtype::f32, 12)
                   .at("mine.fc.weight")
                   .equal(one.at("mine.fc.weight")));
-  CHECK(started<redco::model_of<net>>({1, 1}, redco::dtype::bf16, 11)
+  CHECK(started<redco::model_of<net>>({.dp = 1}, redco::dtype::bf16, 11)
             .at("mine.fc.weight")
             .equal(one.at("mine.fc.weight")));
 }
@@ -82,7 +81,7 @@ TEST_CASE("a torch module keeps the values that its constructor gave it, on ever
 TEST_CASE("a torch module computes what it would alone, and its making leaves torch's generator where it was") {
   at::Tensor const x = at::linspace(-1, 1, 15).view({3, 5});
   torch::manual_seed(5);
-  auto const ours = started<alone>({1, 1}, redco::dtype::f32, 3, x);
+  auto const ours = started<alone>({.dp = 1}, redco::dtype::f32, 3, x);
   at::Tensor const drawn = at::rand({3});
   torch::manual_seed(5);
   CHECK(drawn.equal(at::rand({3})));
@@ -101,7 +100,7 @@ TEST_CASE("values that a parameter has been given before stay") {
       torch::NoGradGuard const quiet;
       store.find("mine.shift")->master.fill_(7);
     }
-    redco::network<alone> const first(model, store, 0, 1), second(model, store, 0, 1);
+    redco::network<alone> const first(model, store, 0, rank.mesh), second(model, store, 0, rank.mesh);
     if (!store.find("mine.shift")->value.eq(7).all().item<bool>()) throw std::runtime_error("overwritten");
   });
 }

@@ -65,8 +65,8 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
   auto const p = redco::plan_of(model, s.mesh);
   redco::run_ranks(s.mesh, {.threads = 1}, [&](redco::rank_context& rank) {
     observation& o = all[static_cast<std::size_t>(rank.rank)];
-    redco::parameter_store const store(redco::placed_parameters(p), rank.tp_index(), s.compute, 7);
-    auto const net = std::make_shared<redco::network<Model> const>(model, store, rank.tp_index(), s.mesh.tp);
+    redco::parameter_store const store(redco::placed_parameters(p), rank.rank, s.compute, 7);
+    auto const net = std::make_shared<redco::network<Model> const>(model, store, rank.rank, s.mesh);
     auto const mine = batch();
     redco::pass in;
     in.tp = &rank.tp;

@@ -54,16 +54,16 @@ inline at::Tensor values_of(std::string const& name, redco::extents const& shape
 /// The part of a rank's local tensor that is no padding, and its place in a whole one.
 struct placing {
   redco::entry const& plan;
-  int tp_index;
+  int rank;
 
-  at::Tensor own(at::Tensor const& local) const { return cut(local, 0); }
-  at::Tensor place(at::Tensor const& whole) const {
-    return plan.is_split() ? cut(whole, std::min(plan.offset(tp_index), plan.fact.shape[plan.fact.split_dim])) : whole;
-  }
+  at::Tensor own(at::Tensor const& local) const { return cut(local, {}); }
+  at::Tensor place(at::Tensor const& whole) const { return cut(whole, plan.offset(rank)); }
 
  private:
-  at::Tensor cut(at::Tensor const& x, std::int64_t from) const {
-    return plan.is_split() ? x.narrow(plan.fact.split_dim, from, plan.logical(tp_index)[plan.fact.split_dim]) : x;
+  at::Tensor cut(at::Tensor x, redco::extents const& from) const {
+    redco::extents const part = plan.logical(rank);
+    for (int d = 0; d < part.rank; ++d) x = x.narrow(d, from.size[static_cast<std::size_t>(d)], part[d]);
+    return x;
   }
 };
 
@@ -86,13 +86,13 @@ class whole_tensors {
     at::Tensor& whole = all_[p.name];
     if (!whole.defined()) whole = at::zeros(sizes_of(p.plan.fact.shape), local.options());
     if (p.plan.is_split()) {
-      bool const first = ++seen_[p.name + " at " + std::to_string(p.plan.offset(tp_index))] == 1;
+      bool const first = ++seen_[p.name + " at " + std::to_string(p.plan.first_of_row(tp_index, 0))] == 1;
       if (first) {
         at.place(whole).add_(at.own(local));
       } else {
         must(at.place(whole).equal(at.own(local)), p.name + " is alike on its sharers");
       }
-      int const dim = p.plan.fact.split_dim;
+      int const dim = p.plan.fact.on(redco::axis::tp).dim;
       std::int64_t const logical = at.own(local).size(dim);
       must(local.narrow(dim, logical, local.size(dim) - logical).eq(0).all().item<bool>(),
            p.name + " has zero padding");
@@ -177,7 +177,7 @@ net_maker maker_of(Use use = {}) {
     r.store = std::make_shared<redco::parameter_store>(redco::placed_parameters(redco::plan_of(model{}, on)), tp_index,
                                                        redco::dtype::f64, 1);
     fill(*r.store, tp_index);
-    auto const net = std::make_shared<redco::network<model> const>(model{}, *r.store, tp_index, on.tp);
+    auto const net = std::make_shared<redco::network<model> const>(model{}, *r.store, tp_index, on);
     r.leaves = net->parameters();
     r.run = [net, use](redco::pass const& in, std::vector<at::Tensor> const* substitutes, at::Tensor const& x) {
       redco::bound_network<model> const bound(net, in);
@@ -241,9 +241,9 @@ inline void second_order(rank_net const& r, redco::pass const& in, at::Tensor co
     if (!gradient.defined()) continue;
     at::Tensor const direction = part_of(directions, p);
     // Sharers have one gradient: each adds its share of the product, and owes the others its part of the derivative.
-    at::Tensor const own = redco::enter_shared(gradient, *in.tp, p.plan.sharers);
+    at::Tensor const own = redco::enter_shared(gradient, *in.tp, p.plan.sharers(redco::axis::tp));
     at::Tensor& total = p.plan.is_split() ? sharded : whole;
-    total = total + (own * direction).sum() / p.plan.sharers;
+    total = total + (own * direction).sum() / p.plan.sharers(redco::axis::tp);
   }
   at::Tensor const number = redco::reduce(redco::tensor<redco::partial>(sharded, {whole}), *in.tp).local();
   auto second = torch::autograd::grad({number}, inputs, {}, false, false, true);

@@ -17,8 +17,7 @@ struct damping {
     redco::flow const input = w.activation;
     redco::parameter_fact factor;
     factor.shape = {redco::of<Width>(config)};
-    factor.split_dim = redco::is_split<X> ? 0 : -1;
-    factor.units = redco::of<Width>(config);
+    factor.split(redco::axis::tp, redco::is_split<X> ? 0 : -1, redco::of<Width>(config));
     factor.start = {redco::initial::kind::normal, 0.5};
     w.parameter("factor", factor);
     w.keep("x");

@@ -50,7 +50,7 @@ TEST_CASE("a label that is no class is told with its example and the number of c
     CHECK(mentions(run, "none of 3 classes"));
   }
   outcome const floats = run_with(
-      {1, 1}, [](mlp_batch& b) { b.labels = b.labels.to(at::kDouble); }, entropy);
+      {.dp = 1}, [](mlp_batch& b) { b.labels = b.labels.to(at::kDouble); }, entropy);
   CHECK(floats.code == 65);
   CHECK(mentions(floats, "int64"));
 }
@@ -71,7 +71,7 @@ TEST_CASE("an input that does not fit is told with the layer's path, never in li
 
 TEST_CASE("a loss without a gradient says so") {
   outcome const run = run_with(
-      {1, 1}, [](mlp_batch&) {},
+      {.dp = 1}, [](mlp_batch&) {},
       [](auto const& net, mlp_batch const& b) {
         redco::mean const m = redco::cross_entropy(net(b.x), b.labels);
         return redco::mean{m.sum.detach(), m.count};

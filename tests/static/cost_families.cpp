@@ -35,8 +35,9 @@ static_assert(fits<opt_13b, adamw, redco::mesh{.tp = 8}, redco::workload{1, 1024
 
 // OPT-66B on 64 devices: its 72 heads are not divided by 64, and eight shards hold too much each.
 constexpr auto wide = redco::facts_of<opt_66b>().parameters;
-static_assert(redco::first_illegal(wide, 64) < wide.size() && redco::first_illegal(wide, 8) == wide.size());
-static_assert(redco::legality_of(wide[redco::first_illegal(wide, 64)], 64) == redco::legality::heads);
+static_assert(redco::first_illegal(wide, {.tp = 64}) < wide.size() &&
+              redco::first_illegal(wide, {.tp = 8}) == wide.size());
+static_assert(redco::legality_of(wide[redco::first_illegal(wide, {.tp = 64})], {.tp = 64}) == redco::legality::heads);
 static_assert(redco::cost_of<opt_66b>(adamw, {.mesh = {.dp = 8, .tp = 8}, .load = {1, 512}}).memory.persistent() >
               4 * 32 * gigabyte);
 

@@ -31,7 +31,7 @@ constexpr std::int64_t numbers() {
 template <auto const& Model>
 constexpr redco::entry at(std::string_view name, int shards) {
   for (redco::parameter_fact const& p : parameters<Model>)
-    if (p.name.view() == name && redco::can_split(p, shards)) return redco::entry_of(p, shards);
+    if (p.name.view() == name && redco::can_split(p, {.tp = shards})) return {p, {.tp = shards}};
   throw "no such parameter";
 }
 
@@ -48,7 +48,7 @@ constexpr bool legal_widths(std::initializer_list<int> widths) {
   for (int n = 1; n <= 64; ++n) {
     bool wanted = false;
     for (int const w : widths) wanted = wanted || w == n;
-    if ((redco::first_illegal(parameters<Model>, n) == parameters<Model>.size()) != wanted) return false;
+    if ((redco::first_illegal(parameters<Model>, {.tp = n}) == parameters<Model>.size()) != wanted) return false;
   }
   return true;
 }

@@ -53,9 +53,9 @@ static_assert(part<qwen2_7b>("layers.*.self_attn.k.bias", 4, reason::column_bias
 
 // Fewer key-value heads than shards: neighbours share one.
 static_assert(part<llama3_8b>("layers.*.self_attn.k.weight", 16, reason::key_value_heads) == extents{128, 4096});
-static_assert(at<llama3_8b>("layers.*.self_attn.v.weight", 16).sharers == 2 &&
-              at<llama3_8b>("layers.*.self_attn.v.weight", 8).sharers == 1);
-static_assert(at<mistral_7b>("layers.*.self_attn.k.weight", 32).sharers == 4);
+static_assert(at<llama3_8b>("layers.*.self_attn.v.weight", 16).sharers(redco::axis::tp) == 2 &&
+              at<llama3_8b>("layers.*.self_attn.v.weight", 8).sharers(redco::axis::tp) == 1);
+static_assert(at<mistral_7b>("layers.*.self_attn.k.weight", 32).sharers(redco::axis::tp) == 4);
 
 // An odd vocabulary is padded on the last shard.
 constexpr redco::llama odd{{.vocab = 32001}};

@@ -26,8 +26,8 @@ constexpr bool same_plan(int shards) {
   auto const a = plan_of<plain<M>>({.tp = shards}), b = plan_of<split_model<M>>({.tp = shards});
   for (std::size_t i = 0; i < a.entries.size(); ++i)
     if (a.entries[i].fact.name != b.entries[i].fact.name ||
-        a.entries[i].fact.split_dim != b.entries[i].fact.split_dim || a.entries[i].fact.why != b.entries[i].fact.why ||
-        a.entries[i].local() != b.entries[i].local())
+        a.entries[i].fact.on(redco::axis::tp).dim != b.entries[i].fact.on(redco::axis::tp).dim ||
+        a.entries[i].fact.why != b.entries[i].fact.why || a.entries[i].local() != b.entries[i].local())
       return false;
   return a.entries.size() == b.entries.size();
 }

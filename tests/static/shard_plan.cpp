@@ -19,6 +19,8 @@
 
 namespace {
 
+using redco::axis;
+
 constexpr redco::gpt2 gpt2{{.vocab = 256, .context = 64, .width = 96, .heads = 6, .layers = 5}};
 
 /// The entry of `name` in the plan of a model on `shards` ranks.
@@ -32,28 +34,30 @@ constexpr redco::entry at(std::string_view name, int shards) {
 
 /// The ranks' parts without padding, laid end to end, are the logical tensor; sharers hold the same part.
 constexpr bool tiles(redco::entry const& e) {
-  if (!e.is_split()) return e.local() == e.fact.shape && e.logical(e.shards - 1) == e.fact.shape;
+  int const shards = e.mesh.tp, sharers = e.sharers(axis::tp), dim = e.fact.on(axis::tp).dim;
+  if (!e.is_split()) return e.local() == e.fact.shape && e.logical(shards - 1) == e.fact.shape;
   std::int64_t next = 0;
-  for (int r = 0; r < e.shards; ++r) {
-    if (r % e.sharers != 0) {
+  for (int r = 0; r < shards; ++r) {
+    if (r % sharers != 0) {
       if (e.offset(r) != e.offset(r - 1)) return false;
       continue;
     }
     redco::extents part = e.logical(r);
-    std::int64_t const size = part[e.fact.split_dim];
-    if (size > 0 && e.offset(r) != next) return false;
-    if (size > e.local()[e.fact.split_dim]) return false;
+    std::int64_t const size = part[dim];
+    if (size > 0 && e.offset(r)[dim] != next) return false;
+    if (size > e.local()[dim]) return false;
     next += size;
-    part[e.fact.split_dim] = e.fact.shape[e.fact.split_dim];
+    part[dim] = e.fact.shape[dim];
     if (part != e.fact.shape) return false;
   }
-  return next == e.fact.shape[e.fact.split_dim];
+  return next == e.fact.shape[dim];
 }
 
 template <auto const& Model>
 constexpr bool all_tile() {
   for (int shards = 1; shards <= 8; ++shards) {
-    if (redco::first_illegal(redco::facts_of<Model>().parameters, shards) < redco::facts_of<Model>().parameters.size())
+    if (redco::first_illegal(redco::facts_of<Model>().parameters, {.tp = shards}) <
+        redco::facts_of<Model>().parameters.size())
       continue;
     for (redco::entry const& e : redco::plan_of<Model>({.tp = shards}).entries)
       if (!tiles(e)) return false;
@@ -64,7 +68,7 @@ constexpr bool all_tile() {
 template <auto const& Model>
 constexpr bool holds(int shards) {
   auto const facts = redco::facts_of<Model>().parameters;
-  return redco::first_illegal(facts, shards) == facts.size();
+  return redco::first_illegal(facts, {.tp = shards}) == facts.size();
 }
 
 // GPT-2: whole heads, so the widths are the divisors of six.
@@ -97,8 +101,8 @@ using chain =
                       redco::named<"d", redco::linear<16, 4>>>;
 constexpr redco::model_of<chain> alternating{};
 static_assert(all_tile<alternating>());
-static_assert(at<alternating>("a.weight", 2).fact.split_dim == 0 && at<alternating>("a.bias", 2).is_split());
-static_assert(at<alternating>("b.weight", 2).fact.split_dim == 1 && !at<alternating>("b.bias", 2).is_split());
+static_assert(at<alternating>("a.weight", 2).fact.on(axis::tp).dim == 0 && at<alternating>("a.bias", 2).is_split());
+static_assert(at<alternating>("b.weight", 2).fact.on(axis::tp).dim == 1 && !at<alternating>("b.bias", 2).is_split());
 static_assert(at<alternating>("c.weight", 2).fact.why == redco::reason::unpaired);
 static_assert(at<alternating>("d.weight", 2).fact.why == redco::reason::unpaired &&
               !at<alternating>("d.weight", 2).is_split());
@@ -117,10 +121,12 @@ static_assert(!at<gated_alone>("in.up.weight", 4).is_split());
 // Two key-value heads for eight ranks: four neighbours share one.
 constexpr redco::model_of<redco::residual<redco::causal_attention<64, 8, 2>>> grouped{};
 static_assert(all_tile<grouped>());
-static_assert(at<grouped>("k.weight", 8).sharers == 4 && at<grouped>("k.weight", 8).local() == redco::extents{8, 64});
-static_assert(at<grouped>("v.weight", 8).offset(3) == 0 && at<grouped>("v.weight", 8).offset(4) == 8);
-static_assert(at<grouped>("v.weight", 2).sharers == 1);
-static_assert(redco::legality_of(at<grouped>("k.weight", 1).fact, 3) == redco::legality::key_value_heads);
+static_assert(at<grouped>("k.weight", 8).sharers(axis::tp) == 4 &&
+              at<grouped>("k.weight", 8).local() == redco::extents{8, 64});
+static_assert(at<grouped>("v.weight", 8).offset(3) == redco::extents{0, 0} &&
+              at<grouped>("v.weight", 8).offset(4) == redco::extents{8, 0});
+static_assert(at<grouped>("v.weight", 2).sharers(axis::tp) == 1);
+static_assert(redco::legality_of(at<grouped>("k.weight", 1).fact, {.tp = 3}) == redco::legality::key_value_heads);
 
 // An override keeps a pair whole, and only it.
 struct whole_mlp : redco::gpt2 {

@@ -101,7 +101,7 @@ rollout played_on(mesh const& on, int steps) {
 }  // namespace
 
 TEST_CASE("an actor-critic step with two networks, two optimizers and a target copy is the same on every mesh") {
-  rollout const one = played_on({1, 1}, 10);
+  rollout const one = played_on({.dp = 1}, 10);
   CHECK(sharded::distance(one.target.at("up.weight"), one.critic.at("up.weight")) > 1e-4);
   CHECK(sharded::distance(one.target.at("up.weight"), one.critic.at("up.weight")) < 0.5);
   for (mesh const& shape : walls::meshes) {

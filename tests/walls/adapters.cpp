@@ -44,7 +44,7 @@ mean token_loss(Net const& net, walls::share const& mine) {
 TEST_CASE("adapters of a frozen model learn the same on every mesh, and nothing else moves by a bit") {
   auto const loss = [](auto const& net, walls::share const& mine, int) { return token_loss(net, mine); };
   adamw const optimizer{.lr = 2e-2, .weight_decay = 0.1};
-  auto const start = walls::trained(adapted{}, optimizer, {1, 1}, {.steps = 0, .frozen = all_but_adapters}, loss);
+  auto const start = walls::trained(adapted{}, optimizer, {.dp = 1}, {.steps = 0, .frozen = all_but_adapters}, loss);
   auto const one = walls::check_meshes(adapted{}, optimizer, {.steps = 8, .frozen = all_but_adapters}, loss);
   CHECK(one.losses.back() < one.losses.front());
   for (mesh const& shape : walls::meshes) {

@@ -79,5 +79,5 @@ TEST_CASE("a family learns the same on every mesh, with dropout and shared key-v
             (at::arange(45, at::kLong) * 7 + 2).remainder(23).view({5, 9}).slice(0, mine.begin, mine.end);
         return cross_entropy(net(ids.slice(1, 0, 8)), ids.slice(1, 1, 9));
       },
-      {{2, 1}, {1, 2}, {1, 4}, {2, 2}});
+      {{.dp = 2}, {.tp = 2}, {.tp = 4}, {.dp = 2, .tp = 2}});
 }

@@ -68,7 +68,7 @@ TEST_CASE("images are classified the same on every mesh") {
                                                                                  static_cast<std::size_t>(mine.size()));
                                          return job.loss(net, job.collate(examples));
                                        },
-                                       {{2, 1}, {1, 2}, {3, 1}});
+                                       {{.dp = 2}, {.tp = 2}, {.dp = 3}});
   CHECK(one.losses.back() < 0.9 * one.losses.front());
 }
 
@@ -100,7 +100,7 @@ void check_pictures(Model const& model, View const& view) {
                                              all.data() + mine.begin, static_cast<std::size_t>(mine.size())));
                                          return cross_entropy(net(view(b.pixels)), b.labels);
                                        },
-                                       {{2, 1}, {1, 2}, {3, 1}});
+                                       {{.dp = 2}, {.tp = 2}, {.dp = 3}});
   CHECK(one.losses.back() < 0.9 * one.losses.front());
 }
 

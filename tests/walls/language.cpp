@@ -98,7 +98,7 @@ decoded decoded_on(mesh const& on) {
 
 template <class M>
 void check_decoding(std::vector<mesh> const& on) {
-  decoded const one = decoded_on<M>({1, 1});
+  decoded const one = decoded_on<M>({.dp = 1});
   CHECK_FALSE(one.greedy.equal(one.drawn));
   for (mesh const& shape : on) {
     INFO("mesh " << walls::name_of(shape));
@@ -111,7 +111,7 @@ void check_decoding(std::vector<mesh> const& on) {
 }  // namespace
 
 TEST_CASE("the gradient of tied embeddings is the sum of both uses") {
-  auto const apart = gradient_on<speaker<6, "">>({1, 1});
+  auto const apart = gradient_on<speaker<6, "">>({.dp = 1});
   for (mesh const& shape : {mesh{.dp = 1}, mesh{.dp = 2}, mesh{.tp = 2}, mesh{.tp = 3}}) {
     INFO("mesh " << walls::name_of(shape));
     auto const tied = gradient_on<speaker<6>>(shape);
@@ -132,7 +132,7 @@ TEST_CASE("split tokens learn and decode the same, one token at a time on ranks 
   using cut = sequence_parallel<speaker<2>>;
   walls::check_meshes(cut{}, adamw{.lr = 1e-2, .clip_norm = 0.5}, {.steps = 6}, loss,
                       {{.dp = 2}, {.tp = 2}, {.tp = 6}});
-  decoded const one = decoded_on<speaker<2>>({1, 1});
+  decoded const one = decoded_on<speaker<2>>({.dp = 1});
   for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}, mesh{.dp = 2, .tp = 2}, mesh{.tp = 6}}) {
     INFO("mesh " << walls::name_of(shape));
     decoded const found = decoded_on<cut>(shape);
@@ -157,6 +157,6 @@ TEST_CASE("key-value heads fewer than the width are shared by neighbours") {
 }
 
 TEST_CASE("decoding with a cache sharded by heads gives the ids of the whole forward, on every mesh") {
-  check_decoding<speaker<2>>({{2, 1}, {1, 2}, {1, 6}});
-  check_decoding<speaker<1>>({{1, 3}});
+  check_decoding<speaker<2>>({{.dp = 2}, {.tp = 2}, {.tp = 6}});
+  check_decoding<speaker<1>>({{.tp = 3}});
 }

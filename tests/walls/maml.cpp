@@ -103,12 +103,12 @@ meta_gradient meta_gradient_on(mesh const& on, bool second_order, bool differenc
 }  // namespace
 
 TEST_CASE("MAML: gradients of gradients through sharded layers and own kernels are those of central differences") {
-  auto const one = meta_gradient_on({1, 1}, true, true);
+  auto const one = meta_gradient_on({.dp = 1}, true, true);
   for (auto const& [name, worst] : one.worst) {
     INFO(name);
     CHECK(worst < 1e-7);
   }
-  auto const first_order = meta_gradient_on({1, 1}, false, false);
+  auto const first_order = meta_gradient_on({.dp = 1}, false, false);
   CHECK(sharded::distance(first_order.gradient.at("up.weight"), one.gradient.at("up.weight")) > 1e-3);
   for (mesh const& shape : meshes) {
     INFO("mesh " << walls::name_of(shape));

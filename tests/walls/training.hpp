@@ -105,7 +105,7 @@ inline void check_equal(course const& found, course const& expected, double tole
 template <class M, class Optimizer, class Loss>
 course check_meshes(M const& m, Optimizer const& optimizer, task const& what, Loss const& loss,
                     std::vector<mesh> const& on = meshes) {
-  course const one = trained(m, optimizer, {1, 1}, what, loss);
+  course const one = trained(m, optimizer, {.dp = 1}, what, loss);
   for (mesh const& shape : on) {
     INFO("mesh " << name_of(shape));
     check_equal(trained(m, optimizer, shape, what, loss), one);

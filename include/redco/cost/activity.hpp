@@ -43,7 +43,7 @@ constexpr activity activity_of(Facts const& facts, setup const& s) {
   }
   for (parameter_fact const& fact : facts.parameters)
     a.weight_bytes +=
-        passes(fact.copies() > 1) * fact.copies() * entry_of(fact, s.mesh.tp).local().count() * size_of(s.compute);
+        passes(fact.copies() > 1) * fact.copies() * entry{fact, s.mesh}.local().count() * size_of(s.compute);
   return a;
 }
 

@@ -3,6 +3,7 @@
 #include <redco/fact/activation_fact.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/extents.hpp>
+#include <redco/shape/place.hpp>
 
 #include <cstdint>
 
@@ -11,10 +12,8 @@ namespace redco {
 /// The extents of every rank's part of an activation, padding included.
 constexpr extents local_extents(saved_fact const& fact, int shards) {
   extents shape = fact.shape;
-  if (fact.split_dim >= 0 && fact.units > 0 && shards > 1) {
-    std::int64_t const unit = fact.shape[fact.split_dim] / fact.units;
-    shape[fact.split_dim] = (fact.units + shards - 1) / shards * unit;
-  }
+  if (fact.split_dim >= 0 && fact.units > 0 && shards > 1)
+    shape[fact.split_dim] = part_extent(fact.shape[fact.split_dim], fact.units, shards);
   return shape;
 }
 

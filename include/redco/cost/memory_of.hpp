@@ -19,7 +19,7 @@ template <class Parameters>
 constexpr void add_parameters(memory& m, Parameters const& parameters, int slots, setup const& s) {
   std::int64_t const element = size_of(s.compute), master = size_of(accumulate_type(s.compute));
   for (parameter_fact const& fact : parameters) {
-    std::int64_t const count = entry_of(fact, s.mesh.tp).local().count() * fact.copies();
+    std::int64_t const count = entry{fact, s.mesh}.local().count() * fact.copies();
     m.parameters += count * element;
     if (element != master) m.masters += count * master;
     if (!fact.trained) continue;

@@ -105,7 +105,7 @@ constexpr messages messages_of(Facts const& facts, setup const& s) {
   std::int64_t flat = 0;
   for (parameter_fact const& fact : facts.parameters) {
     if (!fact.trained) continue;
-    flat += entry_of(fact, tp).local().count() * size_of(s.compute) * fact.copies();
+    flat += entry{fact, s.mesh}.local().count() * size_of(s.compute) * fact.copies();
   }
   m.all[messages::gradients].add(1, flat);
   m.all[messages::loss_total].add(1, loss_total_numbers * size_of(dtype::f64));

@@ -62,7 +62,8 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
   auto const parameters = facts_of(m).parameters;
   std::vector<int> shards;
   for (std::int64_t const n : detail::divisors_of(space.ranks))
-    if (first_illegal(parameters, static_cast<int>(n)) == parameters.size()) shards.push_back(static_cast<int>(n));
+    if (first_illegal(parameters, {.tp = static_cast<int>(n)}) == parameters.size())
+      shards.push_back(static_cast<int>(n));
   search_result result;
   result.smallest.peak = std::numeric_limits<std::int64_t>::max();
   for (setup const& run : detail::runs_of(space, shards)) {

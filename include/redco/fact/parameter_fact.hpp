@@ -3,7 +3,10 @@
 #include <redco/fact/path.hpp>
 
 #include <redco/shape/extents.hpp>
+#include <redco/shape/place.hpp>
+#include <redco/diag/error.hpp>
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -66,20 +69,37 @@ constexpr std::string_view sentence_of(reason why) {
   return sentences[static_cast<std::size_t>(why)];
 }
 
-/// One parameter of a model type as its layer states it: logical extents, the dimension that the ranks of a
-/// model-parallel group may cut, and in how many indivisible units.
+/// One parameter of a model type as its layer states it: logical extents, and the places where ranks may cut it.
 struct parameter_fact {
   path name;
-  extents shape;           ///< logical, unpadded
-  int split_dim = -1;      ///< -1: replicated
-  std::int64_t units = 0;  ///< along split_dim: heads, columns or rows
-  bool uneven = false;     ///< the last shard may be padded (vocabularies)
-  bool sharers = false;    ///< fewer units than shards are legal: neighbours hold the same unit
-  bool trained = true;     ///< has a gradient; else it stays as it was loaded
-  bool decay = true;       ///< weight decay applies (not to norms and biases)
-  extents blocks;          ///< how often each enclosing `repeat` repeats, outermost first; one `*` in the name for each
+  extents shape;                  ///< logical, unpadded
+  std::array<place, 2> places{};  ///< over different axes, along different dimensions; those without a dim are none
+  bool trained = true;            ///< has a gradient; else it stays as it was loaded
+  bool decay = true;              ///< weight decay applies (not to norms and biases)
+  extents blocks;  ///< how often each enclosing `repeat` repeats, outermost first; one `*` in the name for each
   initial start;
   reason why = reason::stated;
+
+  /// States that the ranks of an axis cut the parameter along `dim`, in `units` equal units; -1: they do not.
+  /// Error 70 for a third place, or one over the axis or along the dimension of another.
+  constexpr parameter_fact& split(axis over, int dim, std::int64_t units, remainder rest = remainder::refused) {
+    if (dim < 0) return *this;
+    for (place& p : places) {
+      if (p.dim < 0) {
+        p = {over, dim, units, rest};
+        return *this;
+      }
+      if (p.dim == dim || p.axis == over) break;
+    }
+    throw error(exit_code::internal, "a parameter is cut over at most two axes, each along its own dimension");
+  }
+
+  /// Its place over an axis; one without a dim where the axis does not cut it.
+  constexpr place on(axis over) const {
+    for (place const& p : places)
+      if (p.dim >= 0 && p.axis == over) return p;
+    return {over};
+  }
 
   /// How many parameters of this name the model has.
   constexpr std::int64_t copies() const { return blocks.count(); }

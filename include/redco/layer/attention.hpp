@@ -70,37 +70,35 @@ struct attention {
     w.keep("input");
     if constexpr (Kind == attention_kind::cross) w.enter(w.encoded);
     double const outer = w.deviation;
-    auto const project = [&](std::string_view name, std::int64_t units, reason why, double shrink = 1) {
+    auto const project = [&](std::string_view name, std::int64_t units, reason why, remainder rest, double shrink = 1) {
       parameter_fact weight;
       weight.shape = {units * dim, width};
-      weight.split_dim = 0;
-      weight.units = units;
-      weight.sharers = why == reason::key_value_heads;
+      weight.split(axis::tp, 0, units, rest);
       weight.why = why;
       weight.start = {initial::kind::normal, shrink / square_root(3.0 * static_cast<double>(width))};
       w.deviation = outer * shrink;
       w.inside(name, [&] { w.parameter("weight", weight); });
       w.deviation = outer;
     };
-    auto const bias = [&](std::string_view name, std::int64_t units, bool sharers) {
+    auto const bias = [&](std::string_view name, std::int64_t units, remainder rest = remainder::refused) {
       parameter_fact fact;
       fact.shape = {units * dim};
-      fact.split_dim = 0;
-      fact.units = units;
-      fact.sharers = sharers;
+      fact.split(axis::tp, 0, units, rest);
       fact.decay = false;
       fact.why = reason::column_bias;
       w.inside(name, [&] { w.parameter("bias", fact); });
     };
     reason const kv_why = kv == heads ? reason::heads : reason::key_value_heads;
-    project("q", heads, reason::heads, is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0);
-    project("k", kv, kv_why);
-    project("v", kv, kv_why);
+    remainder const shared = kv == heads ? remainder::refused : remainder::shared;
+    project("q", heads, reason::heads, remainder::refused,
+            is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0);
+    project("k", kv, kv_why, shared);
+    project("v", kv, kv_why, shared);
     projection_biases const biased = of<Bias>(config);
     if (biased.qkv) {
-      bias("q", heads, false);
-      bias("k", kv, kv != heads);
-      bias("v", kv, kv != heads);
+      bias("q", heads);
+      bias("k", kv, shared);
+      bias("v", kv, shared);
     }
 
     std::int64_t const rows = input.shape[0], length = input.shape[1];
@@ -134,8 +132,7 @@ struct attention {
 
     parameter_fact o;
     o.shape = {width, heads * dim};
-    o.split_dim = 1;
-    o.units = heads;
+    o.split(axis::tp, 1, heads);
     o.why = reason::row;
     o.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(heads * dim))};
     parameter_fact o_bias;
@@ -151,7 +148,7 @@ struct attention {
     w.produce(input.shape);
     w.multiply(rows * length, heads * dim, width);
     w.backward(attended);
-    w.weight_gradient(o.shape, o.split_dim, o.units);
+    w.weight_gradient(o.shape, 1, heads);
   }
 };
 

@@ -37,9 +37,7 @@ struct embedding {
     if (!w.expect_rank(2)) return;
     parameter_fact weight;
     weight.shape = {rows, width};
-    weight.split_dim = 0;
-    weight.units = rows;
-    weight.uneven = true;
+    weight.split(axis::tp, 0, rows, remainder::padded);
     weight.start = {initial::kind::normal, 1.0};
     weight.why = reason::vocabulary;
     if constexpr (Tied.view().empty()) w.parameter("weight", weight);

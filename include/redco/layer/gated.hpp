@@ -31,8 +31,7 @@ struct gated {
     parameter_fact weight;
     weight.shape = {outs, in};
     weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
-    weight.split_dim = column ? 0 : -1;
-    weight.units = column ? outs : 0;
+    weight.split(axis::tp, column ? 0 : -1, outs);
     weight.why = column ? reason::column : reason_of(Cut);
     parameter_fact bias = weight;
     bias.shape = {outs};
@@ -62,7 +61,7 @@ struct gated {
     w.produce(both, dim, units);
     w.multiply(shape.count() / outs, in, 2 * outs);
     w.backward(input);
-    w.weight_gradient({2 * outs, in}, weight.split_dim, weight.units);
+    w.weight_gradient({2 * outs, in}, column ? 0 : -1, column ? outs : 0);
     flow const halves = w.activation;
     w.keep("gate_and_up");
     if (of<Activation::kind>(config) != activation_kind::silu)

@@ -48,9 +48,7 @@ struct language_head {
     w.expect_features(width);
     parameter_fact weight;
     weight.shape = {rows, width};
-    weight.split_dim = 0;
-    weight.units = rows;
-    weight.uneven = true;
+    weight.split(axis::tp, 0, rows, remainder::padded);
     weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
     weight.why = reason::vocabulary;
     if constexpr (Tied.view().empty()) w.parameter("weight", weight);

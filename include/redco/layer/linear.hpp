@@ -55,14 +55,14 @@ struct linear {
     parameter_fact weight;
     weight.shape = {outs, in};
     weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
-    weight.split_dim = row ? 1 : column ? 0 : -1;
-    weight.units = row ? w.activation.units : column ? outs : 0;
+    int const dim = row ? 1 : column ? 0 : -1;
+    std::int64_t const units = row ? w.activation.units : column ? outs : 0;
+    weight.split(axis::tp, dim, units);
     weight.why = row ? reason::row : column ? reason::column : reason_of(Cut);
     parameter_fact bias;
     bias.shape = {outs};
     bias.decay = false;
-    bias.split_dim = column ? 0 : -1;
-    bias.units = weight.split_dim == 0 ? outs : 0;
+    bias.split(axis::tp, column ? 0 : -1, outs);
     bias.why = row ? reason::row_bias : column ? reason::column_bias : reason_of(Cut);
 
     w.expect_features(in);
@@ -83,7 +83,7 @@ struct linear {
     w.produce(shape, column ? shape.rank - 1 : tokens ? input.split_dim : -1, column ? outs : tokens ? input.units : 0);
     w.multiply(shape.count() / outs, in, outs);
     w.backward(input);
-    w.weight_gradient(weight.shape, weight.split_dim, weight.units);
+    w.weight_gradient(weight.shape, dim, units);
   }
 };
 

@@ -29,8 +29,7 @@ struct with_distance_bias : detail::forwarding<Body> {
     if (!w.expect_rank(3)) return;
     parameter_fact table;
     table.shape = {buckets, heads};
-    table.split_dim = 1;
-    table.units = heads;
+    table.split(axis::tp, 1, heads);
     table.start = {initial::kind::normal, 1.0 / square_root(static_cast<double>(buckets))};
     table.why = reason::heads;
     w.inside("relative_attention_bias", [&] { w.parameter("weight", table); });

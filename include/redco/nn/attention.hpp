@@ -23,12 +23,12 @@ struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropou
 
   template <class Config>
   explicit module(builder<Config>& b)
-      : heads(b.template extent<Heads>() / b.shards()),
-        kv_heads(std::max<std::int64_t>(1, b.template extent<KeyValueHeads>() / b.shards())),
+      : heads(b.template extent<Heads>() / b.size(axis::tp)),
+        kv_heads(std::max<std::int64_t>(1, b.template extent<KeyValueHeads>() / b.size(axis::tp))),
         head_dim(layer::head_dim(b.config())),
         scores(layer::scores(b.config())),
-        sharers(static_cast<int>(std::max<std::int64_t>(1, b.shards() / b.template extent<KeyValueHeads>()))),
-        tp_index(b.tp_index()),
+        sharers(static_cast<int>(std::max<std::int64_t>(1, b.size(axis::tp) / b.template extent<KeyValueHeads>()))),
+        tp_index(b.coordinate(axis::tp)),
         dropout(b.template probability<Dropout>()),
         site(b.site()),
         cache_slot(b.cache_slot()) {

@@ -5,6 +5,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/shape/mesh.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
@@ -21,8 +22,8 @@ namespace redco {
 template <class Config>
 class builder {
  public:
-  builder(Config const& config, leaves& from, int tp_index, int shards)
-      : config_(config), leaves_(from), tp_index_(tp_index), shards_(shards) {}
+  builder(Config const& config, leaves& from, int rank, mesh const& on)
+      : config_(config), leaves_(from), rank_(rank), mesh_(on) {}
 
   Config const& config() const { return config_; }
   template <auto Extent>
@@ -38,8 +39,9 @@ class builder {
     throw error(exit_code::usage, "dropout is " + std::to_string(p) + ": give a probability from 0 on and below 1");
   }
 
-  int tp_index() const { return tp_index_; }
-  int shards() const { return shards_; }
+  /// The number of ranks along these axes, and which of them this one is.
+  int size(axes over) const { return mesh_.size(over); }
+  int coordinate(axes over) const { return mesh_.coordinate(rank_, over); }
 
   /// The parameter `leaf` of this layer, or neighbours read as one matrix.
   at::Tensor parameter(std::string_view leaf) { return parameters({leaf}); }
@@ -94,8 +96,8 @@ class builder {
 
   Config const& config_;
   leaves& leaves_;
-  int tp_index_;
-  int shards_;
+  int rank_;
+  mesh mesh_;
   std::string here_;
   std::uint32_t sites_ = 0;
   std::size_t cache_slots_ = 0;

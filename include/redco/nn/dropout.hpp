@@ -12,7 +12,7 @@ template <auto Probability, class X>
 struct module<dropout<Probability>, X> {
   template <class Config>
   explicit module(builder<Config>& b)
-      : probability(b.template probability<Probability>()), site(b.site()), tp_index(b.tp_index()) {}
+      : probability(b.template probability<Probability>()), site(b.site()), tp_index(b.coordinate(axis::tp)) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {

@@ -12,7 +12,9 @@ template <auto Vocabulary, auto Width, fixed_string Tied, auto Padding, class X>
 struct module<embedding<Vocabulary, Width, Tied, Padding>, X> {
   template <class Config>
   explicit module(builder<Config>& b)
-      : vocabulary(b.template extent<Vocabulary>()), padding(b.template extent<Padding>()), tp_index(b.tp_index()) {
+      : vocabulary(b.template extent<Vocabulary>()),
+        padding(b.template extent<Padding>()),
+        tp_index(b.coordinate(axis::tp)) {
     if constexpr (Tied.view().empty()) {
       weight = b.parameter("weight");
     } else {

@@ -11,7 +11,7 @@ namespace redco {
 template <auto Vocabulary, auto Width, fixed_string Tied, head_bias Bias, class X>
 struct module<language_head<Vocabulary, Width, Tied, Bias>, X> {
   template <class Config>
-  explicit module(builder<Config>& b) : vocabulary(b.template extent<Vocabulary>()), tp_index(b.tp_index()) {
+  explicit module(builder<Config>& b) : vocabulary(b.template extent<Vocabulary>()), tp_index(b.coordinate(axis::tp)) {
     if constexpr (Tied.view().empty()) {
       weight = b.parameter("weight");
     } else {

@@ -33,13 +33,13 @@ class network {
  public:
   using net_module = module<net_of<M>, replicated>;
 
-  network(M const& m, parameter_store const& store, int tp_index, int shards)
-      : network(m, store, tp_index, shards, leaves(store)) {}
+  network(M const& m, parameter_store const& store, int rank, mesh const& on)
+      : network(m, store, rank, on, leaves(store)) {}
 
   /// The same modules over other tensors: one for each of parameters(), in that order. Differentiable in them to any
   /// order.
   network with(std::span<at::Tensor const> substitutes) const {
-    return network(model_, *store_, tp_index_, shards_, leaves(*store_, substitutes));
+    return network(model_, *store_, rank_, mesh_, leaves(*store_, substitutes));
   }
 
   /// The leaves that the modules read, in the order in which they were taken.
@@ -54,15 +54,15 @@ class network {
   net_module const& modules() const { return modules_; }
 
  private:
-  network(M const& m, parameter_store const& store, int tp_index, int shards, leaves from)
-      : network(m, store, tp_index, shards, from, builder(m.config, from, tp_index, shards)) {}
+  network(M const& m, parameter_store const& store, int rank, mesh const& on, leaves from)
+      : network(m, store, rank, on, from, builder(m.config, from, rank, on)) {}
 
   template <class Builder>
-  network(M const& m, parameter_store const& store, int tp_index, int shards, leaves& from, Builder b)
+  network(M const& m, parameter_store const& store, int rank, mesh const& on, leaves& from, Builder b)
       : model_(m),
         store_(&store),
-        tp_index_(tp_index),
-        shards_(shards),
+        rank_(rank),
+        mesh_(on),
         modules_(b),
         parameters_(from.taken()),
         cache_slots_(b.cache_slots()),
@@ -70,8 +70,8 @@ class network {
 
   M model_;
   parameter_store const* store_;
-  int tp_index_;
-  int shards_;
+  int rank_;
+  mesh mesh_;
   net_module modules_;
   std::vector<at::Tensor> parameters_;
   std::size_t cache_slots_;

@@ -28,10 +28,10 @@ struct stored_parameter {
 /// each in the order in which layers state them, so an optimizer needs one call per run of equal treatment.
 class parameter_store {
  public:
-  /// Lays out and initialises this rank's part. Draws are keyed by (seed, name, global element index): every mesh
+  /// Lays out and initialises the part of `rank`. Draws are keyed by (seed, name, global element index): every mesh
   /// starts bit-equal; padding is zero. `frozen` lists name patterns. Errors: exit code 64 for a pattern that matches
   /// nothing.
-  parameter_store(std::vector<placed_parameter> const& placed, int tp_index, dtype compute, std::uint64_t seed,
+  parameter_store(std::vector<placed_parameter> const& placed, int rank, dtype compute, std::uint64_t seed,
                   std::vector<std::string> const& frozen = {});
 
   std::span<stored_parameter const> parameters() const { return parameters_; }
@@ -59,7 +59,7 @@ class parameter_store {
   void lay_out();
   void allocate();
   static std::uint32_t site_of(std::string_view name);
-  static void initialise(stored_parameter& p, int tp_index, std::uint64_t seed);
+  static void initialise(stored_parameter& p, int rank, std::uint64_t seed);
 
   dtype compute_;
   std::uint64_t seed_;

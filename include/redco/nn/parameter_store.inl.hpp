@@ -15,7 +15,7 @@
 
 namespace redco {
 
-REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> const& placed, int tp_index, dtype compute,
+REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> const& placed, int rank, dtype compute,
                                               std::uint64_t seed, std::vector<std::string> const& frozen)
     : compute_(compute), seed_(seed) {
   std::vector<bool> used(frozen.size(), false);
@@ -35,7 +35,7 @@ REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> cons
     if (!index_.emplace(parameters_[i].name, i).second)
       throw error(exit_code::internal,
                   "two parameters are called '" + parameters_[i].name + "': give their layers names with redco::named");
-    initialise(parameters_[i], tp_index, seed);
+    initialise(parameters_[i], rank, seed);
   }
   publish();
 }
@@ -90,12 +90,13 @@ REDCO_INLINE std::uint32_t parameter_store::site_of(std::string_view name) {
   return hash;
 }
 
-REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int tp_index, std::uint64_t seed) {
+REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std::uint64_t seed) {
   at::NoGradGuard const no_grad;
   parameter_fact const& fact = p.plan.fact;
   if (fact.start.draw == initial::kind::zeros) return;
-  extents const logical = p.plan.logical(tp_index);
-  at::Tensor part = fact.split_dim >= 0 ? p.master.narrow(fact.split_dim, 0, logical[fact.split_dim]) : p.master;
+  extents const held = p.plan.logical(rank);
+  at::Tensor part = p.master;
+  for (int d = 0; d < held.rank; ++d) part = part.narrow(d, 0, held[d]);
   if (fact.start.draw == initial::kind::ones) {
     part.fill_(1);
     return;
@@ -106,17 +107,12 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int tp_index,
   }
   // Rows of the innermost dimension are runs of consecutive global indices.
   stream const key = make_stream(seed, site_of(p.name), 0, 0);
-  bool const inner_split = fact.split_dim == fact.shape.rank - 1;
-  std::int64_t const inner = fact.shape[-1], local_inner = logical[-1];
-  std::int64_t const rows = local_inner > 0 ? logical.count() / local_inner : 0;
-  std::int64_t const offset = p.plan.offset(tp_index);
-  std::int64_t const first =
-      inner_split || fact.split_dim < 0 ? offset : offset * (fact.shape.count() / fact.shape[fact.split_dim]);
-  at::Tensor const drawn = at::empty({rows, local_inner}, part.options());
+  std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
+  at::Tensor const drawn = at::empty({rows, inner}, part.options());
   AT_DISPATCH_FLOATING_TYPES(drawn.scalar_type(), "initialise", [&] {
     for (std::int64_t r = 0; r < rows; ++r)
-      fill_normal(drawn.data_ptr<scalar_t>() + r * local_inner, static_cast<std::uint64_t>(first + r * inner),
-                  local_inner, key, 0.0, fact.start.deviation);
+      fill_normal(drawn.data_ptr<scalar_t>() + r * inner, static_cast<std::uint64_t>(p.plan.first_of_row(rank, r)),
+                  inner, key, 0.0, fact.start.deviation);
   });
   part.copy_(drawn.view(part.sizes()));
 }

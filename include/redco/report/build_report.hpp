@@ -52,9 +52,8 @@ exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_req
   }
   auto const parameters = facts_of(m).parameters;
   for (mesh const& on : r.meshes) {
-    if (std::size_t const bad = first_illegal(parameters, on.tp); bad < parameters.size()) {
-      fail(exit_code::usage,
-           illegal_mesh_message(parameters[bad], on, legal_widths(parameters), "choose one for the shards in MESHES"));
+    if (std::size_t const bad = first_illegal(parameters, on); bad < parameters.size()) {
+      fail(exit_code::usage, illegal_mesh_message(parameters, bad, on, "choose one for the shards in MESHES"));
       continue;
     }
     try {

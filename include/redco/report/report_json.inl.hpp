@@ -66,8 +66,11 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
     p["copies"] = e.fact.copies();
     p["logical"] = detail::json_of(e.fact.shape);
     p["local"] = detail::json_of(e.local());
-    p["split_dim"] = e.fact.split_dim;
-    p["sharers"] = e.sharers;
+    p["split_dim"] = e.fact.on(axis::tp).dim;
+    p["sharers"] = e.sharers(axis::tp);
+    for (place const& one : e.fact.places)
+      if (one.dim >= 0 && one.axis != axis::tp)
+        p["split_over"][std::string(name_of(one.axis))] = {{"dim", one.dim}, {"sharers", e.sharers(one.axis)}};
     p["reason"] = std::string(sentence_of(e.fact.why));
     j["plan"].push_back(std::move(p));
   }

@@ -29,10 +29,9 @@ class rank_state {
  public:
   rank_state(M const& m, dynamic_plan const& p, Optimizer const& optimizer, dtype compute, std::uint64_t seed, int rank,
              std::vector<std::string> const& frozen)
-      : mesh_(p.mesh),
-        rank_(rank),
-        store(placed_parameters(p), p.mesh.coordinate(rank, axis::tp), compute, seed, frozen),
-        net(std::make_shared<network<M> const>(m, store, p.mesh.coordinate(rank, axis::tp), p.mesh.tp)),
+      : rank_(rank),
+        store(placed_parameters(p), rank, compute, seed, frozen),
+        net(std::make_shared<network<M> const>(m, store, rank, p.mesh)),
         slots_(state_slots(optimizer)) {
     add_segment(optimizer, 0, store.decayed(), true);
     add_segment(optimizer, store.decayed(), store.trainable(), decay_all(optimizer));
@@ -79,7 +78,6 @@ class rank_state {
   }
 
  private:
-  redco::mesh mesh_;
   int rank_;
 
  public:
@@ -96,9 +94,9 @@ class rank_state {
                                     store.has_masters() ? values : at::Tensor()));
   }
 
-  /// A part that n ranks hold alike counts 1/n in the norm.
+  /// A part that n ranks of the group that sums the norm hold alike counts 1/n in it.
   void add_norm_range(stored_parameter const& s) {
-    double const weight = 1.0 / (s.plan.is_split() ? s.plan.sharers : mesh_.tp);
+    double const weight = 1.0 / s.plan.holders(model_axes);
     std::int64_t const end = s.offset + s.master.numel();
     if (!norm_ranges.empty() && norm_ranges.back().weight == weight && norm_ranges.back().end == s.offset) {
       norm_ranges.back().end = end;
@@ -108,20 +106,16 @@ class rank_state {
   }
 
   state_part part(std::string name, stored_parameter const& s, at::Tensor local) const {
-    int const tp_index = mesh_.coordinate(rank_, axis::tp);
-    extents const& shape = s.plan.fact.shape;
-    extents const held = s.plan.logical(tp_index);
+    extents const &shape = s.plan.fact.shape, held = s.plan.logical(rank_), begin = s.plan.offset(rank_);
+    auto const numbers = [](extents const& e) {
+      return std::vector<std::int64_t>(e.size.begin(), e.size.begin() + e.rank);
+    };
     state_part p;
     p.name = std::move(name);
-    p.shape.assign(shape.size.begin(), shape.size.begin() + shape.rank);
+    p.shape = numbers(shape);
     p.local = std::move(local);
-    p.place.shape.assign(held.size.begin(), held.size.begin() + held.rank);
-    p.place.offset.assign(static_cast<std::size_t>(shape.rank), 0);
-    if (s.plan.is_split()) {
-      int const dim = s.plan.fact.split_dim;  // a rank of padding only holds an empty box at the end
-      p.place.offset[static_cast<std::size_t>(dim)] = std::min(s.plan.offset(tp_index), shape[dim]);
-    }
-    p.owner = mesh_.coordinate(rank_, axis::dp) == 0 && tp_index % (s.plan.is_split() ? s.plan.sharers : mesh_.tp) == 0;
+    p.place = {numbers(begin), numbers(held)};
+    p.owner = s.plan.owns(rank_);
     return p;
   }
 

@@ -36,6 +36,8 @@ constexpr axes operator|(axis a, axis b) { return axes(a) | axes(b); }
 /// Over which the examples of a batch are divided.
 inline constexpr axes example_axes = axis::dp | axis::ep;
 
+/// Over which the parameters of a model may be divided for good: ranks that differ only along others hold the same.
+inline constexpr axes model_axes = axis::pp | axis::ep | axis::tp;
 inline constexpr axes every_axis = axis::pp | axis::dp | axis::ep | axis::tp;
 
 }  // namespace redco

@@ -3,64 +3,95 @@
 #include <redco/fact/parameter_fact.hpp>
 
 #include <redco/shape/extents.hpp>
+#include <redco/shape/mesh.hpp>
+#include <redco/shape/place.hpp>
 
 #include <cstdint>
 
 namespace redco {
 
-/// One line of a plan: what a parameter is cut into by `shards` ranks, and why.
+/// One line of a plan: what a parameter is cut into by the ranks of a mesh, and why. All that follows from a parameter's
+/// places is computed here and nowhere else: extents, offsets, owners, and how many ranks hold the same part.
 struct entry {
   parameter_fact fact;
-  int shards = 1;
-  std::int64_t local_units = 0;  ///< units that each rank holds, the last one padded
-  int sharers = 1;               ///< neighbouring ranks that hold the same part; their gradients are summed
+  redco::mesh mesh = {};
 
-  constexpr bool is_split() const { return fact.split_dim >= 0 && shards > 1; }
+  /// Whether the ranks of this axis hold different parts.
+  constexpr bool is_split(axis over) const { return fact.on(over).dim >= 0 && mesh[over] > 1; }
+  constexpr bool is_split() const {
+    for (axis const a : all_axes)
+      if (is_split(a)) return true;
+    return false;
+  }
+
+  /// How many neighbours along an axis that cuts it hold the same part; their gradients are summed. 1 along others.
+  constexpr int sharers(axis over) const { return is_split(over) ? fact.on(over).sharers(mesh[over]) : 1; }
 
   /// The extents of every rank's part, padding included.
   constexpr extents local() const {
     extents shape = fact.shape;
-    if (is_split()) shape[fact.split_dim] = local_units * unit_size();
+    for (place const& p : fact.places)
+      if (p.dim >= 0 && mesh[p.axis] > 1) shape[p.dim] = part_extent(fact.shape[p.dim], p.units, mesh[p.axis]);
     return shape;
   }
 
-  /// Where the part of rank `tp_index` begins along split_dim.
-  constexpr std::int64_t offset(int tp_index) const {
-    return is_split() ? (tp_index / sharers) * local_units * unit_size() : 0;
+  /// Where a rank's part begins; at the end of the dimension where the rank holds only padding.
+  constexpr extents offset(int rank) const {
+    extents begin = fact.shape;
+    for (int d = 0; d < begin.rank; ++d) begin[d] = 0;
+    extents const part = local();
+    for (place const& p : fact.places) {
+      if (p.dim < 0) continue;
+      std::int64_t const first = mesh.coordinate(rank, p.axis) / sharers(p.axis) * part[p.dim];
+      begin[p.dim] = first < fact.shape[p.dim] ? first : fact.shape[p.dim];
+    }
+    return begin;
   }
 
   /// The extents of a rank's part without padding; empty where the rank holds only padding.
-  constexpr extents logical(int tp_index) const {
+  constexpr extents logical(int rank) const {
     extents shape = local();
-    if (is_split()) {
-      std::int64_t const left = fact.shape[fact.split_dim] - offset(tp_index);
-      std::int64_t& size = shape[fact.split_dim];
-      size = left < 0 ? 0 : left < size ? left : size;
-    }
+    extents const begin = offset(rank);
+    for (int d = 0; d < shape.rank; ++d)
+      if (fact.shape[d] - begin[d] < shape[d]) shape[d] = fact.shape[d] - begin[d];
     return shape;
   }
 
- private:
-  constexpr std::int64_t unit_size() const { return fact.shape[fact.split_dim] / fact.units; }
+  /// The number, in the whole parameter, of the first element of a row of a rank's part without padding. Rows are runs along
+  /// the last dimension.
+  constexpr std::int64_t first_of_row(int rank, std::int64_t row) const {
+    extents const part = logical(rank), begin = offset(rank);
+    std::int64_t first = 0, stride = 1;
+    for (int d = fact.shape.rank - 1; d >= 0; --d) {
+      bool const last = d == fact.shape.rank - 1;
+      first += (begin[d] + (last ? 0 : row % part[d])) * stride;
+      if (!last) row /= part[d];
+      stride *= fact.shape[d];
+    }
+    return first;
+  }
+
+  /// How many ranks of a group over these axes hold the same part.
+  constexpr int holders(axes over) const {
+    int count = 1;
+    for (axis const a : all_axes)
+      if (over.has(a)) count *= is_split(a) ? sharers(a) : mesh[a];
+    return count;
+  }
+
+  /// Whether the rank is the first of those that hold its part, and writes it to a checkpoint.
+  constexpr bool owns(int rank) const {
+    for (axis const a : all_axes)
+      if (mesh.coordinate(rank, a) % holders(a) != 0) return false;
+    return true;
+  }
 };
 
-/// Whether `shards` ranks can hold a parameter: its units divide, or it may be padded, or neighbours may share a unit.
-constexpr bool can_split(parameter_fact const& fact, int shards) {
-  if (fact.split_dim < 0 || shards == 1) return true;
-  if (fact.uneven) return shards <= fact.units;
-  return fact.units % shards == 0 || (fact.sharers && shards % fact.units == 0);
-}
-
-/// The entry of a parameter on `shards` ranks; requires can_split.
-constexpr entry entry_of(parameter_fact const& fact, int shards) {
-  entry e;
-  e.fact = fact;
-  e.shards = shards;
-  if (e.is_split()) {
-    e.local_units = (fact.units + shards - 1) / shards;
-    if (!fact.uneven && fact.units < shards) e.sharers = static_cast<int>(shards / fact.units);
-  }
-  return e;
+/// Whether the mesh can hold a parameter along every place of it.
+constexpr bool can_split(parameter_fact const& fact, mesh const& on) {
+  for (place const& p : fact.places)
+    if (!p.can_cut(on[p.axis])) return false;
+  return true;
 }
 
 }  // namespace redco

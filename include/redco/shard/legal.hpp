@@ -74,15 +74,16 @@ template <auto const& Model, mesh Mesh>
 struct mesh_verdict {
   static constexpr auto facts = facts_of<Model>().parameters;
   /// Sizes that are wrong have their own error.
-  static constexpr std::size_t at = surveyed<Model>.mistake ? facts.size() : first_illegal(facts, Mesh.tp);
-  static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh.tp) : legality::ok;
-  static constexpr std::int64_t units = at < facts.size() ? facts[at].units : 0;
+  static constexpr std::size_t at = surveyed<Model>.mistake ? facts.size() : first_illegal(facts, Mesh);
+  static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh) : legality::ok;
+  static constexpr place broken = at < facts.size() ? illegal_place(facts[at], Mesh) : place{};
+  static constexpr std::int64_t units = broken.units;
 
   static constexpr int most_widths = 8;
-  /// The legal width number `i`, counted from zero; 0 where there are not so many.
+  /// The legal number of ranks `i` along the axis at fault, counted from zero; 0 where there are not so many.
   static constexpr int width(int i) {
     for (int n = 1; n <= 64; ++n)
-      if (first_illegal(facts, n) == facts.size() && i-- == 0) return n;
+      if (first_illegal(facts, with(Mesh, broken.axis, n)) == facts.size() && i-- == 0) return n;
     return 0;
   }
   static constexpr int width_count() {

@@ -17,9 +17,9 @@ enum class legality : std::uint8_t {
   vocabulary,       ///< S003: fewer rows than ranks
 };
 
-/// Whether `shards` ranks can hold a parameter, and if not, which rule says so.
-constexpr legality legality_of(parameter_fact const& fact, int shards) {
-  if (can_split(fact, shards)) return legality::ok;
+/// Whether the mesh can hold a parameter, and if not, which rule says so.
+constexpr legality legality_of(parameter_fact const& fact, mesh const& on) {
+  if (can_split(fact, on)) return legality::ok;
   switch (fact.why) {
     case reason::heads: return legality::heads;
     case reason::key_value_heads: return legality::key_value_heads;

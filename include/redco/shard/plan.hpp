@@ -27,27 +27,49 @@ using dynamic_plan = plan<std::vector<entry>>;
 /// Whether a model can be planned on the mesh: there are ranks, and one pipeline stage, since no plan cuts a model into stages.
 constexpr bool plannable(mesh const& on) { return on.pp == 1 && on.dp > 0 && on.ep > 0 && on.tp > 0; }
 
-/// The first parameter that `shards` ranks cannot hold, or facts.size().
+/// The first parameter that the mesh cannot hold, or facts.size().
 template <class Facts>
-constexpr std::size_t first_illegal(Facts const& facts, int shards) {
+constexpr std::size_t first_illegal(Facts const& facts, mesh const& on) {
   std::size_t at = 0;
-  while (at < facts.size() && can_split(facts[at], shards)) ++at;
+  while (at < facts.size() && can_split(facts[at], on)) ++at;
   return at;
 }
 
-/// The widths up to `limit` that every parameter allows, in rising order.
+/// The numbers of ranks along an axis, up to `limit`, that every parameter allows, in rising order. By default widths: numbers
+/// of model shards.
 template <class Facts>
-std::vector<int> legal_widths(Facts const& facts, int limit = 64) {
+std::vector<int> legal_widths(Facts const& facts, int limit = 64, axis along = axis::tp, mesh on = {}) {
   std::vector<int> widths;
-  for (int n = 1; n <= limit; ++n)
-    if (first_illegal(facts, n) == facts.size()) widths.push_back(n);
+  for (int n = 1; n <= limit; ++n) {
+    on[along] = n;
+    if (first_illegal(facts, on) == facts.size()) widths.push_back(n);
+  }
   return widths;
 }
 
 namespace detail {
 
-std::string illegal_mesh_message(parameter_fact const& fact, mesh const& m, std::vector<int> const& widths,
-                                 std::string const& cure = "choose one with --n-model-shards");
+/// The place of a parameter that the mesh breaks; requires one.
+constexpr place illegal_place(parameter_fact const& fact, mesh const& on) {
+  for (place const& p : fact.places)
+    if (!p.can_cut(on[p.axis])) return p;
+  return {};
+}
+
+constexpr mesh with(mesh on, axis along, int ranks) {
+  on[along] = ranks;
+  return on;
+}
+
+std::string illegal_mesh_message(parameter_fact const& fact, mesh const& on, std::vector<int> const& widths,
+                                 std::string const& cure);
+
+/// Why a mesh cannot hold parameter `bad`, and what it could be.
+template <class Facts>
+std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const& on, std::string const& cure) {
+  axis const along = illegal_place(facts[bad], on).axis;
+  return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along, on), cure);
+}
 
 /// Errors: exit code 64 unless plannable(on).
 void refuse_unplannable(mesh const& on);
@@ -60,10 +82,10 @@ template <model M>
 dynamic_plan plan_of(M const& m, mesh const& on) {
   detail::refuse_unplannable(on);
   auto const facts = facts_of(m).parameters;
-  if (std::size_t const bad = first_illegal(facts, on.tp); bad < facts.size())
-    throw error(exit_code::usage, detail::illegal_mesh_message(facts[bad], on, legal_widths(facts)));
+  if (std::size_t const bad = first_illegal(facts, on); bad < facts.size())
+    throw error(exit_code::usage, detail::illegal_mesh_message(facts, bad, on, "choose one with --n-model-shards"));
   dynamic_plan result{on, {}};
-  for (parameter_fact const& fact : facts) result.entries.push_back(entry_of(fact, on.tp));
+  for (parameter_fact const& fact : facts) result.entries.push_back({fact, on});
   return result;
 }
 
@@ -72,7 +94,7 @@ template <auto const& Model>
 constexpr auto plan_of(mesh const& on) {
   constexpr auto facts = facts_of<Model>().parameters;
   plan<std::array<entry, facts.size()>> result{on, {}};
-  for (std::size_t i = 0; i < facts.size(); ++i) result.entries[i] = entry_of(facts[i], on.tp);
+  for (std::size_t i = 0; i < facts.size(); ++i) result.entries[i] = {facts[i], on};
   return result;
 }
 

@@ -9,13 +9,15 @@ namespace redco {
 
 namespace detail {
 
-REDCO_INLINE std::string illegal_mesh_message(parameter_fact const& fact, mesh const& m, std::vector<int> const& widths,
-                                              std::string const& cure) {
+REDCO_INLINE std::string illegal_mesh_message(parameter_fact const& fact, mesh const& on,
+                                              std::vector<int> const& widths, std::string const& cure) {
+  place const broken = illegal_place(fact, on);
   std::string list;
   for (int const n : widths) list += (list.empty() ? "" : ", ") + std::to_string(n);
-  return "mesh " + options::to_text(m) + ": " + std::string(fact.name.view()) + " has " + std::to_string(fact.units) +
-         " units, which " + std::to_string(m.tp) + " model shards do not divide; legal widths are " + list + ": " +
-         cure;
+  return "mesh " + options::to_text(on) + ": " + std::string(fact.name.view()) + " has " +
+         std::to_string(broken.units) + " units, which " + std::to_string(on[broken.axis]) +
+         (broken.axis == axis::tp ? " model shards" : " ranks along " + std::string(name_of(broken.axis))) +
+         " do not divide; legal widths are " + list + ": " + cure;
 }
 
 REDCO_INLINE void refuse_unplannable(mesh const& on) {

@@ -27,11 +27,16 @@ inline std::string copies_text(entry const& e) {
   return e.fact.copies() > 1 ? " x" + std::to_string(e.fact.copies()) : "";
 }
 
-/// "dim 0", "dim 0, shared by 2" or "whole".
+/// "dim 0", "dim 0, shared by 2" or "whole"; with the axis where it is not tp: "dim 0 over ep, dim 1".
 inline std::string split_text(entry const& e) {
-  if (e.fact.split_dim < 0) return "whole";
-  std::string const dim = "dim " + std::to_string(e.fact.split_dim);
-  return e.sharers > 1 ? dim + ", shared by " + std::to_string(e.sharers) : dim;
+  std::string text;
+  for (place const& p : e.fact.places) {
+    if (p.dim < 0) continue;
+    text += (text.empty() ? "dim " : ", dim ") + std::to_string(p.dim);
+    if (p.axis != axis::tp) text += " over " + std::string(name_of(p.axis));
+    if (int const n = e.sharers(p.axis); n > 1) text += ", shared by " + std::to_string(n);
+  }
+  return text.empty() ? "whole" : text;
 }
 
 /// Behind a number that leaves layers out which do not state what they keep and compute; else empty.

@@ -1,0 +1,125 @@
+// The arithmetic of places against a plain enumeration: for every element of a parameter, which ranks hold it and who owns it.
+#include "catch.hpp"
+
+#include <redco/shard/entry.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace {
+
+using redco::axis, redco::entry, redco::extents, redco::mesh, redco::parameter_fact, redco::place, redco::remainder;
+
+/// Whether a rank holds the index `at` along the place's dimension, counted unit by unit.
+bool holds(place const& p, std::int64_t extent, mesh const& on, int rank, std::int64_t at) {
+  int const ranks = on[p.axis], mine = on.coordinate(rank, p.axis);
+  std::int64_t const unit = at / (extent / p.units);
+  if (p.rest == remainder::shared && p.units < ranks) return unit == mine / (ranks / p.units);
+  std::int64_t each = p.units / ranks;
+  if (each * ranks < p.units) ++each;
+  return unit >= each * mine && unit < each * (mine + 1);
+}
+
+extents index_of(extents const& shape, std::int64_t element) {
+  extents at = shape;
+  for (int d = shape.rank - 1; d >= 0; --d) {
+    at[d] = element % shape[d];
+    element /= shape[d];
+  }
+  return at;
+}
+
+bool agrees(entry const& e) {
+  extents const& shape = e.fact.shape;
+  for (std::int64_t element = 0; element < shape.count(); ++element) {
+    extents const at = index_of(shape, element);
+    int holders = 0, owners = 0;
+    for (int rank = 0; rank < e.mesh.ranks(); ++rank) {
+      extents const begin = e.offset(rank), part = e.logical(rank), local = e.local();
+      bool wanted = true, held = true;
+      for (place const& p : e.fact.places)
+        if (p.dim >= 0) wanted = wanted && holds(p, shape[p.dim], e.mesh, rank, at[p.dim]);
+      std::int64_t row = 0;
+      for (int d = 0; d < shape.rank; ++d) {
+        held = held && at[d] >= begin[d] && at[d] < begin[d] + part[d];
+        if (part[d] < 0 || part[d] > local[d] || begin[d] + part[d] > shape[d]) return false;
+        if (d < shape.rank - 1) row = row * part[d] + at[d] - begin[d];
+      }
+      if (held != wanted) return false;
+      if (!held) continue;
+      if (e.first_of_row(rank, row) + at[-1] - begin[-1] != element) return false;
+      ++holders;
+      owners += e.owns(rank);
+    }
+    if (holders != e.holders(redco::every_axis) || owners != 1) return false;
+  }
+  return true;
+}
+
+constexpr parameter_fact fact_of(extents const& shape, place const& first, place const& second = {}) {
+  parameter_fact f;
+  f.shape = shape;
+  f.split(first.axis, first.dim, first.units, first.rest).split(second.axis, second.dim, second.units, second.rest);
+  return f;
+}
+
+constexpr mesh meshes[] = {{},
+                           {.dp = 3, .tp = 2},
+                           {.ep = 3},
+                           {.dp = 2, .ep = 2, .tp = 3},
+                           {.ep = 5, .tp = 2},
+                           {.pp = 2, .ep = 2, .tp = 4},
+                           {.dp = 2, .ep = 6, .tp = 1}};
+
+/// On every mesh that can hold the parameter; there are at least `least` of them.
+bool all_agree(parameter_fact const& f, int least) {
+  int legal = 0;
+  for (mesh const& on : meshes) {
+    if (!can_split(f, on)) continue;
+    if (!agrees({f, on})) return false;
+    ++legal;
+  }
+  return legal >= least;
+}
+
+// What a mesh breaks, along either place.
+constexpr parameter_fact expert = fact_of({6, 5, 4}, {axis::ep, 0, 6}, {axis::tp, 2, 2});
+static_assert(can_split(expert, {.ep = 3, .tp = 2}) && !can_split(expert, {.ep = 4}) && !can_split(expert, {.tp = 3}));
+static_assert(expert.on(axis::ep).units == 6 && expert.on(axis::tp).dim == 2 && expert.on(axis::dp).dim == -1);
+
+// An expert is held alike by replicas only; what is whole, by every rank. So much it counts in the gradient's norm, which is
+// summed over all ranks that are not replicas.
+constexpr mesh on{.dp = 2, .ep = 3, .tp = 2};
+static_assert(entry{expert, on}.holders(redco::every_axis) == 2 && entry{expert, on}.holders(redco::model_axes) == 1);
+static_assert(entry{fact_of({5}, {}), on}.holders(redco::model_axes) == 6);
+static_assert(entry{fact_of({6, 5}, {axis::ep, 0, 6}), on}.holders(redco::model_axes) == 2);
+
+template <int>
+constexpr bool splits(int dim, axis over) {
+  parameter_fact f = expert;
+  f.places[1] = {};
+  f.split(over, dim, 2);
+  return true;
+}
+template <int Dim, axis Over>
+concept can_add = requires {
+  typename std::integral_constant<bool, splits<0>(Dim, Over)>;
+};
+static_assert(can_add<2, axis::tp> && !can_add<0, axis::tp> && !can_add<2, axis::ep>);
+
+}  // namespace
+
+TEST_CASE("every element of a parameter lies on the ranks that its places say, and has one owner") {
+  // Whole; rows of a vocabulary that no width divides; heads; heads that neighbours share.
+  CHECK(all_agree(fact_of({5, 3}, {axis::tp, -1}), 7));
+  CHECK(all_agree(fact_of({7, 3}, {axis::tp, 0, 7, remainder::padded}), 7));
+  CHECK(all_agree(fact_of({3, 12}, {axis::tp, 1, 4}), 6));
+  CHECK(all_agree(fact_of({6}, {axis::tp, 0, 2, remainder::shared}), 6));
+  CHECK(all_agree(fact_of({4, 2}, {axis::ep, 0, 2, remainder::shared}), 5));
+
+  // Over two axes: experts by their columns, a padded and a shared dimension, dimensions in either order.
+  CHECK(all_agree(fact_of({6, 5, 4}, {axis::ep, 0, 6}, {axis::tp, 2, 2}), 4));
+  CHECK(all_agree(fact_of({3, 7, 4}, {axis::ep, 1, 7, remainder::padded}, {axis::tp, 2, 2, remainder::shared}), 6));
+  CHECK(all_agree(fact_of({9, 4}, {axis::tp, 0, 9, remainder::padded}, {axis::ep, 1, 2, remainder::shared}), 5));
+  CHECK(all_agree(fact_of({6, 5}, {axis::dp, 1, 5, remainder::padded}, {axis::ep, 0, 6}), 5));
+}
