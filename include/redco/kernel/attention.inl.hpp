@@ -2,7 +2,7 @@
 
 #include <redco/kernel/attention.hpp>
 
-#include <redco/kernel/detail/attention_function.hpp>
+#include <redco/kernel/cpu/attention.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <redco/kernel/batch_norm.hpp>
 
-#include <redco/kernel/detail/composed_backward.hpp>
+#include <redco/kernel/composed/gradients_of.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>
 

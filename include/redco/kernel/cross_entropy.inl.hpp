@@ -2,7 +2,7 @@
 
 #include <redco/kernel/cross_entropy.hpp>
 
-#include <redco/kernel/detail/cross_entropy_function.hpp>
+#include <redco/kernel/cpu/cross_entropy.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 

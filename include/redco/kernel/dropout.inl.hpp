@@ -2,7 +2,7 @@
 
 #include <redco/kernel/dropout.hpp>
 
-#include <redco/kernel/detail/lanes.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/random/random_words.hpp>

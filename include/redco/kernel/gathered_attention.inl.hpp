@@ -3,9 +3,9 @@
 #include <redco/kernel/gathered_attention.hpp>
 
 #include <redco/kernel/attention.hpp>
-#include <redco/kernel/detail/attention_function.hpp>
-#include <redco/kernel/detail/gathered_rows.hpp>
-#include <redco/kernel/detail/lanes.hpp>
+#include <redco/kernel/cpu/attention.hpp>
+#include <redco/kernel/cpu/gathered_rows.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>

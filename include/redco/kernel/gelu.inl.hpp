@@ -2,8 +2,8 @@
 
 #include <redco/kernel/gelu.hpp>
 
-#include <redco/kernel/detail/self_gated.hpp>
-#include <redco/kernel/detail/sigmoid.hpp>
+#include <redco/kernel/cpu/self_gated.hpp>
+#include <redco/kernel/cpu/sigmoid.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include <redco/kernel/layer_norm.hpp>
 
-#include <redco/kernel/detail/norm_function.hpp>
+#include <redco/kernel/cpu/norm.hpp>
 #include <redco/config.hpp>
 
 namespace redco::kernel {

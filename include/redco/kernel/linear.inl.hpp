@@ -2,8 +2,8 @@
 
 #include <redco/kernel/linear.hpp>
 
-#include <redco/kernel/detail/bf16_linear.hpp>
-#include <redco/kernel/detail/few_rows.hpp>
+#include <redco/kernel/cpu/bf16_linear.hpp>
+#include <redco/kernel/cpu/few_rows.hpp>
 #include <redco/config.hpp>
 
 #include <optional>

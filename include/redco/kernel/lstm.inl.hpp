@@ -2,8 +2,8 @@
 
 #include <redco/kernel/lstm.hpp>
 
-#include <redco/kernel/detail/composed_backward.hpp>
-#include <redco/kernel/detail/earlier_outputs.hpp>
+#include <redco/kernel/composed/gradients_of.hpp>
+#include <redco/kernel/cpu/earlier_outputs.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>
 

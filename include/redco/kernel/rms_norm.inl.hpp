@@ -2,7 +2,7 @@
 
 #include <redco/kernel/rms_norm.hpp>
 
-#include <redco/kernel/detail/norm_function.hpp>
+#include <redco/kernel/cpu/norm.hpp>
 #include <redco/config.hpp>
 
 #include <optional>

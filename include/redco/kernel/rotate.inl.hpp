@@ -2,7 +2,7 @@
 
 #include <redco/kernel/rotate.hpp>
 
-#include <redco/kernel/detail/elementwise.hpp>
+#include <redco/kernel/cpu/elementwise.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>

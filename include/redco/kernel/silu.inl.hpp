@@ -2,8 +2,8 @@
 
 #include <redco/kernel/silu.hpp>
 
-#include <redco/kernel/detail/self_gated.hpp>
-#include <redco/kernel/detail/sigmoid.hpp>
+#include <redco/kernel/cpu/self_gated.hpp>
+#include <redco/kernel/cpu/sigmoid.hpp>
 #include <redco/config.hpp>
 
 namespace redco::kernel {

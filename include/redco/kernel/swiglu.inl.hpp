@@ -2,8 +2,8 @@
 
 #include <redco/kernel/swiglu.hpp>
 
-#include <redco/kernel/detail/elementwise.hpp>
-#include <redco/kernel/detail/sigmoid.hpp>
+#include <redco/kernel/cpu/elementwise.hpp>
+#include <redco/kernel/cpu/sigmoid.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>

@@ -2,7 +2,7 @@
 
 #include <redco/kernel/top_entries.hpp>
 
-#include <redco/kernel/detail/top_rows.hpp>
+#include <redco/kernel/cpu/top_rows.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/config.hpp>

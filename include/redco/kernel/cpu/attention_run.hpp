@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/kernel/detail/attention_backward.hpp>
-#include <redco/kernel/detail/attention_forward.hpp>
-#include <redco/kernel/detail/attention_problem.hpp>
-#include <redco/kernel/detail/lanes.hpp>
+#include <redco/kernel/cpu/attention_backward.hpp>
+#include <redco/kernel/cpu/attention_forward.hpp>
+#include <redco/kernel/cpu/attention_problem.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
 #include <redco/tensor/parallel.hpp>
 
 #include <cstdint>

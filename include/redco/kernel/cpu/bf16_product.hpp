@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/kernel/detail/gemm.hpp>
-#include <redco/kernel/detail/packed_product.hpp>
-#include <redco/kernel/detail/scratch.hpp>
+#include <redco/kernel/cpu/gemm.hpp>
+#include <redco/kernel/cpu/packed_product.hpp>
+#include <redco/kernel/cpu/scratch.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/torch.hpp>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/kernel/detail/bf16_product.hpp>
-#include <redco/kernel/detail/cross_entropy_composed.hpp>
-#include <redco/kernel/detail/gemm.hpp>
-#include <redco/kernel/detail/vocabulary_rows.hpp>
+#include <redco/kernel/composed/cross_entropy.hpp>
+#include <redco/kernel/cpu/bf16_product.hpp>
+#include <redco/kernel/cpu/gemm.hpp>
+#include <redco/kernel/cpu/vocabulary_rows.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
 
 #include <redco/comm/group.hpp>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/kernel/detail/avx512_bf16.hpp>
-#include <redco/kernel/detail/lanes.hpp>
-#include <redco/kernel/detail/pack_pairs.hpp>
+#include <redco/kernel/cpu/avx512_bf16.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/cpu/pack_pairs.hpp>
 
 #include <redco/tensor/torch.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/kernel/detail/lanes.hpp>
-#include <redco/kernel/detail/scratch.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/cpu/scratch.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/kernel/detail/norm_rows.hpp>
+#include <redco/kernel/cpu/norm_rows.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>

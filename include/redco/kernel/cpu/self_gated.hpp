@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/kernel/detail/elementwise.hpp>
-#include <redco/kernel/detail/lanes.hpp>
+#include <redco/kernel/cpu/elementwise.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/kernel/detail/lanes.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/kernel/detail/attention_exact.hpp>
-#include <redco/kernel/detail/attention_problem.hpp>
-#include <redco/kernel/detail/attention_rows.hpp>
-#include <redco/kernel/detail/gemm.hpp>
-#include <redco/kernel/detail/scratch.hpp>
+#include <redco/kernel/cpu/attention_exact.hpp>
+#include <redco/kernel/cpu/attention_problem.hpp>
+#include <redco/kernel/cpu/attention_rows.hpp>
+#include <redco/kernel/cpu/gemm.hpp>
+#include <redco/kernel/cpu/scratch.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/kernel/detail/gemm_matrix.hpp>
-#include <redco/kernel/detail/packed_product.hpp>
+#include <redco/kernel/cpu/gemm_matrix.hpp>
+#include <redco/kernel/cpu/packed_product.hpp>
 #include <redco/tensor/bf16_path.hpp>
 
 #include <redco/tensor/torch.hpp>

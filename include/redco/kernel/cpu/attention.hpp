@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/kernel/attention_options.hpp>
-#include <redco/kernel/detail/attention_composed.hpp>
-#include <redco/kernel/detail/attention_problem.hpp>
-#include <redco/kernel/detail/attention_run.hpp>
+#include <redco/kernel/composed/attention.hpp>
+#include <redco/kernel/cpu/attention_problem.hpp>
+#include <redco/kernel/cpu/attention_run.hpp>
 
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>

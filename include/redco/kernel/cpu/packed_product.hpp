@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/kernel/detail/pack_pairs.hpp>
-#include <redco/kernel/detail/packed_tile.hpp>
-#include <redco/kernel/detail/scratch.hpp>
+#include <redco/kernel/cpu/pack_pairs.hpp>
+#include <redco/kernel/cpu/packed_tile.hpp>
+#include <redco/kernel/cpu/scratch.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 

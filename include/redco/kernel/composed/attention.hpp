@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/kernel/attention_options.hpp>
-#include <redco/kernel/detail/attention_problem.hpp>
+#include <redco/kernel/cpu/attention_problem.hpp>
 
 #include <redco/tensor/torch.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/kernel/detail/avx512_bf16.hpp>
-#include <redco/kernel/detail/gemm_matrix.hpp>
+#include <redco/kernel/cpu/avx512_bf16.hpp>
+#include <redco/kernel/cpu/gemm_matrix.hpp>
 
 #include <redco/tensor/torch.hpp>
 

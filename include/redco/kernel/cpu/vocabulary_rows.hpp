@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/kernel/detail/attention_problem.hpp>
-#include <redco/kernel/detail/lanes.hpp>
+#include <redco/kernel/cpu/attention_problem.hpp>
+#include <redco/kernel/cpu/lanes.hpp>
 #include <redco/tensor/parallel.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/kernel/detail/bf16_product.hpp>
+#include <redco/kernel/cpu/bf16_product.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
