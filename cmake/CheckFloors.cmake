@@ -1,5 +1,5 @@
-# Who may include whom: reads the #include lines of include/redco and examples against the table in Rooms.cmake. A folder
-# detail/ is private to its room.
+# Who may include whom: reads the #include lines of include/redco and examples against the table in Rooms.cmake. Folders
+# detail/, and composed/ and cpu/ for kernel sets, are private to their room.
 #   cmake [-DROOT=DIR] -P cmake/CheckFloors.cmake
 # Prints every violation as file:line: rule, then fails.
 
@@ -43,8 +43,8 @@ macro(check_include line target room)
           "${REDCO_FLOOR_OF_${other}}")
       endif()
     endif()
-    if("${target}" MATCHES "/detail/" AND NOT "${room}" STREQUAL "${other}")
-      violation(${line} "<${target}>: detail/ is private to ${other}/")
+    if("${target}" MATCHES "/(detail|composed|cpu)/" AND NOT "${room}" STREQUAL "${other}")
+      violation(${line} "<${target}>: ${CMAKE_MATCH_1}/ is private to ${other}/")
     endif()
     if(NOT EXISTS "${ROOT}/include/${target}")
       violation(${line} "<${target}> does not exist")
@@ -110,6 +110,10 @@ foreach(file IN LISTS headers)
     if(line MATCHES "(^|[^a-z_:])(at|c10|torch)::" AND NOT line MATCHES "^ *//")
       set(tensors_${file} ON)
     endif()
+    if(line MATCHES "(^|[^a-z_A-Z])(is_cpu|is_cuda|kCPU|kCUDA)([^a-z_A-Z]|$)" AND NOT line MATCHES "^ *//"
+        AND NOT room MATCHES "^(kernel|tensor)$")
+      violation(${number} "a device is named outside kernel/ and tensor/: take a tensor's, the store's or host_device()")
+    endif()
   endforeach()
   if(NOT guarded)
     violation(1 "no #pragma once")
@@ -166,8 +170,8 @@ foreach(file IN LISTS examples)
     math(EXPR number "${number} + 1")
     if(line MATCHES "^ *# *include *[<\"]redco/[a-z0-9_]+\\.hpp")
       violation(${number} "an example includes what it uses, not an umbrella")
-    elseif(line MATCHES "^ *# *include *[<\"](redco/([a-z0-9_]+)/([^>\"]*/)?detail/[^>\"]*)")
-      violation(${number} "<${CMAKE_MATCH_1}>: detail/ is private to ${CMAKE_MATCH_2}/")
+    elseif(line MATCHES "^ *# *include *[<\"](redco/([a-z0-9_]+)/([^>\"]*/)?(detail|composed|cpu)/[^>\"]*)")
+      violation(${number} "<${CMAKE_MATCH_1}>: ${CMAKE_MATCH_4}/ is private to ${CMAKE_MATCH_2}/")
     elseif(line MATCHES "^ *# *include *[<\"]torch/torch\\.h")
       violation(${number} "torch/torch.h doubles the compile time: include <redco/tensor/torch.hpp>")
     endif()

@@ -280,9 +280,11 @@
 
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/kept_memory.hpp>
+#include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/parallel.hpp>

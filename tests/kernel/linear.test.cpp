@@ -15,9 +15,9 @@
 namespace linear_test {
 
 using redco::bf16_path;
-using redco::kernel::detail::bf16_linear;
-using redco::kernel::detail::matrix;
-using redco::kernel::detail::packed_product;
+using redco::kernel::cpu::bf16_linear;
+using redco::kernel::cpu::matrix;
+using redco::kernel::cpu::packed_product;
 
 constexpr bf16_path all_paths[] = {bf16_path::onednn, bf16_path::packed, bf16_path::blas};
 
@@ -89,8 +89,8 @@ void compare_sums(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turned,
     packed_product<float>{m,
                           n,
                           k,
-                          redco::kernel::detail::matrix_of<at::BFloat16>(a),
-                          redco::kernel::detail::matrix_of<at::BFloat16>(b),
+                          redco::kernel::cpu::matrix_of<at::BFloat16>(a),
+                          redco::kernel::cpu::matrix_of<at::BFloat16>(b),
                           whole.mutable_data_ptr<float>(),
                           n + 3,
                           0.5f,
@@ -106,7 +106,7 @@ void compare_sums(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turned,
 
 TEST_CASE("packed products are right at every edge of tiles, panels and pairs, with and without instructions") {
   std::vector<bool> native{false};
-  if (redco::kernel::detail::has_avx512_bf16()) native.push_back(true);
+  if (redco::kernel::cpu::has_avx512_bf16()) native.push_back(true);
   for (bool const instructions : native)
     for (std::int64_t const m : {1, 7, 25, 59})
       for (std::int64_t const n : {1, 17, 32, 70})

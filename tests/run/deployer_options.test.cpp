@@ -1,6 +1,7 @@
 #include "training.hpp"
 
 #include <redco/run/deployer_options.hpp>
+#include <redco/tensor/kernel_set.hpp>
 
 #include <limits>
 #include <string>
@@ -40,9 +41,26 @@ TEST_CASE("options that cannot be meant are refused by name, with what to give")
     CHECK(refusal(o).find("nothing runs pipeline stages or expert-parallel ranks yet") != std::string::npos);
     CHECK(refusal(o).starts_with("64 --mesh "));
   }
+  for (std::string const device : {"cuda", "cuda:1", "CPU", "meta", ""}) {
+    redco::deployer_options o;
+    o.device = device;
+    CHECK(refusal(o) == "64 --device " + device +
+                            " cannot be computed on: this version computes on CPUs only; leave the option out, or give "
+                            "cpu");
+  }
   redco::deployer_options o;
   o.ranks = 20000;
   CHECK(refusal(o).starts_with("64 --mesh 20000x1"));
+}
+
+TEST_CASE("what the reference kernels keep is not compared with what the fastest are stated to") {
+  redco::deployer_options o;
+  o.check_saved = true;
+  CHECK(refusal(o) == "accepted");
+  redco::forced_kernel_set const forced(redco::kernel_set::composed);
+  CHECK(refusal(o).starts_with("64 --check-saved "));
+  o.check_saved = false;
+  CHECK(refusal(o) == "accepted");
 }
 
 TEST_CASE("the ends of what is allowed are allowed") {

@@ -8,6 +8,7 @@
 #include <redco/safetensors/open_files.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
@@ -34,7 +35,7 @@ inline void read_parts(open_files const& files, tensor_table const& table, std::
     stored_tensor const& stored = table.at(part.name);
     at::Tensor const local = part.local.detach();
     at::ScalarType const type = scalar_type_of(stored.type);
-    bool const direct = local.is_contiguous() && local.device().is_cpu() && local.scalar_type() == type;
+    bool const direct = local.is_contiguous() && in_host_memory(local) && local.scalar_type() == type;
     at::Tensor const target = direct ? local : at::empty(local.sizes(), at::TensorOptions(type));
     if (target.sizes() != at::IntArrayRef(part.place.shape)) target.zero_();
     for (tensor_part const& source : stored.parts) {

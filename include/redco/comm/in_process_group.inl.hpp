@@ -5,6 +5,7 @@
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -181,7 +182,7 @@ REDCO_INLINE void in_process_group::gather_pointers() {
 }
 
 REDCO_INLINE void in_process_group::check_device(at::Tensor const& x) const {
-  if (x.device().is_cpu()) return;
+  if (in_host_memory(x)) return;
   throw error(exit_code::internal, "group " + name() + " joins threads over CPU tensors and got one on " +
                                        x.device().str() + "; move it to the CPU");
 }

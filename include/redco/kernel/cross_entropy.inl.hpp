@@ -2,12 +2,13 @@
 
 #include <redco/kernel/cross_entropy.hpp>
 
+#include <redco/kernel/composed/cross_entropy.hpp>
+#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/cross_entropy.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
-#include <algorithm>
-#include <optional>
 #include <string>
 
 namespace redco::kernel {
@@ -32,7 +33,7 @@ inline std::int64_t count_labels(at::Tensor const& labels, std::int64_t vocabula
 inline void check_head(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels) {
   auto const type = hidden.scalar_type();
   bool const fits =
-      hidden.is_cpu() && hidden.dim() == 2 && head.weight.dim() == 2 && hidden.size(1) == head.weight.size(1) &&
+      hidden.dim() == 2 && head.weight.dim() == 2 && hidden.size(1) == head.weight.size(1) &&
       head.weight.scalar_type() == type && labels.scalar_type() == at::kLong && labels.dim() == 1 &&
       labels.size(0) == hidden.size(0) && (type == at::kFloat || type == at::kDouble || type == at::kBFloat16) &&
       (!head.bias.defined() ||
@@ -40,7 +41,7 @@ inline void check_head(at::Tensor const& hidden, vocabulary_shard const& head, a
   if (fits) return;
   throw error(exit_code::internal,
               "cross_entropy: needs hidden [N, d], weight [columns, d] and bias [columns] of one type "
-              "(f64, f32, bf16) on the CPU and int64 labels [N]; got hidden " +
+              "(f64, f32, bf16) and int64 labels [N]; got hidden " +
                   redco::detail::describe(hidden) + ", weight " + redco::detail::describe(head.weight) + ", labels " +
                   redco::detail::describe(labels));
 }
@@ -51,18 +52,10 @@ REDCO_INLINE vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_
                                            at::Tensor const& labels, group& ranks,
                                            cross_entropy_options const& options) {
   detail::check_head(hidden, head, labels);
-  auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };
-  auto const dense_labels = labels.contiguous();
-  auto const count = detail::count_labels(dense_labels, head.vocabulary, options.ignored);
-  auto const state = c10::make_intrusive<detail::cross_entropy_state>();
-  state->vocabulary = head.vocabulary, state->first = head.first;
-  state->ignored = options.ignored, state->chunk_rows = options.chunk_rows;
-  state->ranks = &ranks;
-  state->wants = {wants(hidden), wants(head.weight), wants(head.bias)};
-  auto const bias = head.bias.defined() ? std::optional(head.bias) : std::nullopt;
-  return {
-      detail::cross_entropy_function::apply(hidden.contiguous(), head.weight.contiguous(), bias, dense_labels, state),
-      count};
+  at::Tensor const dense_labels = labels.contiguous();
+  std::int64_t const count = detail::count_labels(dense_labels.to(host_device()), head.vocabulary, options.ignored);
+  if (cpu::computes(hidden)) return {cpu::cross_entropy(hidden, head, dense_labels, ranks, options), count};
+  return {composed::cross_entropy(hidden, head, dense_labels, options.ignored, ranks), count};
 }
 
 }  // namespace redco::kernel

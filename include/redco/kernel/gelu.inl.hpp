@@ -2,113 +2,15 @@
 
 #include <redco/kernel/gelu.hpp>
 
-#include <redco/kernel/cpu/self_gated.hpp>
-#include <redco/kernel/cpu/sigmoid.hpp>
+#include <redco/kernel/composed/gelu.hpp>
+#include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/cpu/gelu.hpp>
 #include <redco/config.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <numbers>
 
 namespace redco::kernel {
 
-namespace detail {
-
-/// gelu(x) = x sigmoid(2 k (x + c x^3)), k = sqrt(2 / pi), which is 0.5 x (1 + tanh(k (x + c x^3))). Beyond |x| = 10 the
-/// sigmoid is 0 or 1 in f32, so its argument is clamped there and nothing overflows.
-struct tanh_gate {
-  static constexpr double steep = 1.5957691216057308, cube = 0.044715;
-
-  template <int W>
-  [[gnu::always_inline]] static void lanes_of(typename lanes<W>::real& s, typename lanes<W>::real& slope,
-                                              typename lanes<W>::real const& x) {
-    using real = typename lanes<W>::real;
-    real const bound = real{} + 10.0f;
-    real clamped = x > bound ? bound : x;
-    clamped = clamped < -bound ? -bound : clamped;
-    real const square = clamped * clamped;
-    real d;
-    sigmoid_lanes<W>(s, d, clamped * (float(steep) + float(steep * cube) * square));
-    slope = d * (float(steep) + float(3 * steep * cube) * square);
-  }
-
-  static void exact(double& s, double& slope, double x) {
-    double const clamped = std::clamp(x, -30.0, 30.0), square = clamped * clamped;
-    double d;
-    sigmoid_exact(s, d, steep * clamped * (1 + cube * square));
-    slope = d * steep * (1 + 3 * cube * square);
-  }
-
-  static at::Tensor gradient(at::Tensor const& g, at::Tensor const& x) { return at::gelu_backward(g, x, "tanh"); }
-};
-
-/// Phi(x) by a rational approximation of erf on [-4, 4] (the one of Eigen and XLA, 2 units in the last place), and its
-/// derivative, the normal density.
-struct normal_gate {
-  template <int W>
-  [[gnu::always_inline]] static void lanes_of(typename lanes<W>::real& s, typename lanes<W>::real& slope,
-                                              typename lanes<W>::real const& x) {
-    using real = typename lanes<W>::real;
-    real const bound = real{} + 4.0f;
-    real z = x * float(std::numbers::sqrt2 / 2);
-    slope = z * z;
-    z = z > bound ? bound : z;
-    z = z < -bound ? -bound : z;
-    real const q = z * z;
-    real p = q * -2.72614225801306e-10f + 2.77068142495902e-08f;
-    p = p * q + -2.10102402082508e-06f;
-    p = p * q + -5.69250639462346e-05f;
-    p = p * q + -7.34990630326855e-04f;
-    p = p * q + -2.95459980854025e-03f;
-    p = p * q + -1.60960333262415e-02f;
-    real r = q * -1.45660718464996e-05f + -2.13374055278905e-04f;
-    r = r * q + -1.68282697438203e-03f;
-    r = r * q + -7.37332916720468e-03f;
-    r = r * q + -1.42647390514189e-02f;
-    s = 0.5f + 0.5f * (z * p / r);
-    slope = -slope;
-    exp_lanes<W>(slope);
-    slope = slope * float(0.5 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi);
-  }
-
-  static void exact(double& s, double& slope, double x) {
-    s = 0.5 * std::erfc(-x * (std::numbers::sqrt2 / 2));
-    slope = 0.5 * std::numbers::sqrt2 * std::numbers::inv_sqrtpi * std::exp(-0.5 * x * x);
-  }
-
-  static at::Tensor gradient(at::Tensor const& g, at::Tensor const& x) { return at::gelu_backward(g, x, "none"); }
-};
-
-struct logistic_gate {
-  static constexpr double k = 1.702;
-
-  template <int W>
-  [[gnu::always_inline]] static void lanes_of(typename lanes<W>::real& s, typename lanes<W>::real& slope,
-                                              typename lanes<W>::real const& x) {
-    sigmoid_lanes<W>(s, slope, x * float(k));
-    slope = slope * float(k);
-  }
-
-  static void exact(double& s, double& slope, double x) {
-    sigmoid_exact(s, slope, k * x);
-    slope *= k;
-  }
-
-  static at::Tensor gradient(at::Tensor const& g, at::Tensor const& x) { return g * silu_slope(x * k); }
-};
-
-}  // namespace detail
-
 REDCO_INLINE at::Tensor gelu(at::Tensor const& x, gelu_form form) {
-  switch (form) {
-    case gelu_form::tanh:
-      return detail::computes(x) ? detail::self_gated_function<detail::tanh_gate>::apply(x) : at::gelu(x, "tanh");
-    case gelu_form::logistic:
-      return detail::computes(x) ? detail::self_gated_function<detail::logistic_gate>::apply(x)
-                                 : x * at::sigmoid(x * detail::logistic_gate::k);
-    case gelu_form::erf: break;
-  }
-  return detail::computes(x) ? detail::self_gated_function<detail::normal_gate>::apply(x) : at::gelu(x, "none");
+  return cpu::computes(x) ? cpu::gelu(x, form) : composed::gelu(x, form);
 }
 
 }  // namespace redco::kernel

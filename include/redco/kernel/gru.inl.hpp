@@ -2,70 +2,15 @@
 
 #include <redco/kernel/gru.hpp>
 
-#include <redco/kernel/composed/gradients_of.hpp>
-#include <redco/kernel/cpu/earlier_outputs.hpp>
-#include <redco/tensor/recorded_function.hpp>
+#include <redco/kernel/composed/gru.hpp>
+#include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/cpu/gru.hpp>
 #include <redco/config.hpp>
-
-#include <cstdint>
-#include <vector>
 
 namespace redco::kernel {
 
-namespace detail {
-
-/// The outputs, step by step.
-inline at::Tensor gru_steps(at::Tensor const& projected, at::Tensor const& weight, at::Tensor const& bias) {
-  at::Tensor h = at::zeros({projected.size(0), weight.size(1)}, projected.options());
-  std::vector<at::Tensor> outputs;
-  for (std::int64_t t = 0; t < projected.size(1); ++t) {
-    auto const p = projected.select(1, t).chunk(3, 1), q = at::linear(h, weight, bias).chunk(3, 1);
-    at::Tensor const z = (p[1] + q[1]).sigmoid(), n = (p[2] + (p[0] + q[0]).sigmoid() * q[2]).tanh();
-    h = n + z * (h - n);
-    outputs.push_back(h);
-  }
-  return at::stack(outputs, 1);
-}
-
-struct gru_function : redco::detail::recorded_function<gru_function> {
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& projected,
-                            at::Tensor const& weight, at::Tensor const& bias) {
-    at::Tensor const outputs = gru_steps(projected, weight, bias);
-    ctx->save_for_backward({projected, weight, bias, outputs});
-    return outputs;
-  }
-
-  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
-                                                 torch::autograd::variable_list const& g) {
-    auto const saved = ctx->get_saved_variables();
-    at::Tensor const &projected = saved[0], &weight = saved[1], &bias = saved[2], &outputs = saved[3];
-    if (at::GradMode::is_enabled())
-      return composed_backward([](auto const& in) { return gru_steps(in[0], in[1], in[2]); }, {projected, weight, bias},
-                               g[0]);
-    at::Tensor const before = earlier_outputs(outputs), recurrent = at::linear(before, weight, bias);
-    auto const p = projected.chunk(3, 2), q = recurrent.chunk(3, 2);
-    at::Tensor const reset = (p[0] + q[0]).sigmoid_(), update = (p[1] + q[1]).sigmoid_();
-    at::Tensor const fresh = (p[2] + reset * q[2]).tanh_();
-    at::Tensor const of_projected = at::empty_like(projected), of_recurrent = at::empty_like(projected);
-    at::Tensor dh = at::zeros_like(outputs.select(1, 0));
-    for (std::int64_t t = projected.size(1) - 1; t >= 0; --t) {
-      at::Tensor const r = reset.select(1, t), z = update.select(1, t), n = fresh.select(1, t);
-      dh = dh + g[0].select(1, t);
-      at::Tensor const dn = dh * (1 - z) * (1 - n * n);
-      at::Tensor const dr = dn * q[2].select(1, t) * r * (1 - r), dz = dh * (before.select(1, t) - n) * z * (1 - z);
-      at::Tensor const step = at::cat({dr, dz, dn * r}, 1);
-      of_projected.select(1, t).copy_(at::cat({dr, dz, dn}, 1));
-      of_recurrent.select(1, t).copy_(step);
-      dh = dh * z + step.mm(weight);
-    }
-    return {of_projected, weight_gradient(of_recurrent, before), of_recurrent.sum(at::IntArrayRef{0, 1})};
-  }
-};
-
-}  // namespace detail
-
 REDCO_INLINE at::Tensor gru(at::Tensor const& projected, at::Tensor const& weight, at::Tensor const& bias) {
-  return detail::gru_function::apply(projected, weight, bias);
+  return cpu::computes(projected) ? cpu::gru(projected, weight, bias) : composed::gru(projected, weight, bias);
 }
 
 }  // namespace redco::kernel

@@ -2,7 +2,10 @@
 
 #include <redco/kernel/layer_norm.hpp>
 
+#include <redco/kernel/composed/norm.hpp>
+#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/norm.hpp>
+#include <redco/kernel/detail/check_norm.hpp>
 #include <redco/config.hpp>
 
 namespace redco::kernel {
@@ -10,7 +13,8 @@ namespace redco::kernel {
 REDCO_INLINE at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                                    double epsilon) {
   detail::check_norm("layer_norm", x, weight, bias);
-  return detail::norm_function<true>::apply(x, detail::if_defined(weight), detail::if_defined(bias), epsilon);
+  return cpu::computes(x) ? cpu::norm<true>(x, weight, bias, epsilon)
+                          : composed::norm<true>(x, weight, bias, epsilon).y;
 }
 
 }  // namespace redco::kernel

@@ -80,9 +80,10 @@ class network {
 
 namespace detail {
 
-/// Numbers of any floating type in the one that the network computes in; indices and masks as they are.
-inline at::Tensor in_compute_type(at::Tensor const& x, dtype compute) {
-  return x.defined() && x.is_floating_point() ? x.to(scalar_type_of(compute)) : x;
+/// On the device of the parameters; numbers of any floating type in the one that the network computes in.
+inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
+  if (!x.defined()) return x;
+  return x.to(store.device(), x.is_floating_point() ? scalar_type_of(store.compute()) : x.scalar_type());
 }
 
 /// A handle is what a user gets for it.
@@ -111,7 +112,7 @@ class bound_network {
       : net_(std::move(net)), pass_(&in), items_(std::move(items)...) {}
 
   auto operator()(at::Tensor const& given) const {
-    at::Tensor const x = detail::in_compute_type(given, net_->store().compute());
+    at::Tensor const x = detail::as_input(given, net_->store());
     context<Items...> const ctx(*pass_, pass_->calls++, net_, items_);
     auto const run = [&] { return net_->modules()(redco::tensor<replicated>(x), ctx); };
     auto const y = pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
@@ -122,7 +123,7 @@ class bound_network {
 
   template <class Key, class Value>
   auto with(Value value) const {
-    if constexpr (std::is_same_v<Key, encoder_input>) value = detail::in_compute_type(value, net_->store().compute());
+    if constexpr (std::is_same_v<Key, encoder_input>) value = detail::as_input(value, net_->store());
     return std::apply(
         [&](auto const&... items) {
           return bound_network<M, std::remove_cvref_t<decltype(items)>...>(net_, *pass_, items...);

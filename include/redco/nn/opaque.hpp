@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/module.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/layer/opaque.hpp>
 #include <redco/diag/error.hpp>
 
@@ -43,7 +44,7 @@ template <tensor_owner M>
 std::shared_ptr<M> made_with(std::uint64_t seed) {
   static std::mutex one_at_a_time;
   std::lock_guard const lock(one_at_a_time);
-  at::Generator generator = at::globalContext().defaultGenerator(at::kCPU);
+  at::Generator generator = at::globalContext().defaultGenerator(host_device());
   auto const seeded = [&](std::uint64_t value) {
     std::lock_guard const draws(generator.mutex());
     generator.set_current_seed(value);

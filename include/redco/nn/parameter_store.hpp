@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/shape/dtype.hpp>
@@ -32,7 +33,7 @@ class parameter_store {
   /// starts bit-equal; padding is zero. `frozen` lists name patterns. Errors: exit code 64 for a pattern that matches
   /// nothing.
   parameter_store(std::vector<placed_parameter> const& placed, int rank, dtype compute, std::uint64_t seed,
-                  std::vector<std::string> const& frozen = {});
+                  std::vector<std::string> const& frozen = {}, at::Device device = host_device());
 
   std::span<stored_parameter const> parameters() const { return parameters_; }
 
@@ -47,6 +48,7 @@ class parameter_store {
   at::Tensor const& masters() const { return masters_; }
   at::Tensor const& gradients() const { return gradients_; }
   dtype compute() const { return compute_; }
+  at::Device device() const { return device_; }  ///< where the buffers lie and the network computes
   bool has_masters() const { return values_.scalar_type() != masters_.scalar_type(); }
 
   /// Keys the draws of the parameter or layer `name`.
@@ -63,6 +65,7 @@ class parameter_store {
 
   dtype compute_;
   std::uint64_t seed_;
+  at::Device device_;
   std::vector<stored_parameter> parameters_;
   std::unordered_map<std::string, std::size_t> index_;
   std::int64_t decayed_ = 0, trainable_ = 0, size_ = 0;

@@ -16,8 +16,9 @@
 namespace redco {
 
 REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> const& placed, int rank, dtype compute,
-                                              std::uint64_t seed, std::vector<std::string> const& frozen)
-    : compute_(compute), seed_(seed) {
+                                              std::uint64_t seed, std::vector<std::string> const& frozen,
+                                              at::Device device)
+    : compute_(compute), seed_(seed), device_(device) {
   std::vector<bool> used(frozen.size(), false);
   for (placed_parameter const& p : placed) {
     stored_parameter s{p.name, p.plan, 0, p.plan.fact.trained, {}, {}, {}};
@@ -65,10 +66,11 @@ REDCO_INLINE void parameter_store::lay_out() {
 
 REDCO_INLINE void parameter_store::allocate() {
   at::NoGradGuard const no_grad;
-  auto const type = scalar_type_of(compute_);
-  values_ = detail::flat_zeros(size_, type);
-  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32 ? values_ : detail::flat_zeros(size_, at::kFloat);
-  gradients_ = detail::flat_zeros(trainable_, type);
+  auto const options = at::TensorOptions(device_).dtype(scalar_type_of(compute_));
+  values_ = detail::flat_zeros(size_, options);
+  masters_ =
+      compute_ == dtype::f64 || compute_ == dtype::f32 ? values_ : detail::flat_zeros(size_, options.dtype(at::kFloat));
+  gradients_ = detail::flat_zeros(trainable_, options);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();
     at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));
@@ -108,7 +110,7 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std
   // Rows of the innermost dimension are runs of consecutive global indices.
   stream const key = make_stream(seed, site_of(p.name), 0, 0);
   std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
-  at::Tensor const drawn = at::empty({rows, inner}, part.options());
+  at::Tensor const drawn = at::empty({rows, inner}, part.options().device(host_device()));
   AT_DISPATCH_FLOATING_TYPES(drawn.scalar_type(), "initialise", [&] {
     for (std::int64_t r = 0; r < rows; ++r)
       fill_normal(drawn.data_ptr<scalar_t>() + r * inner, static_cast<std::uint64_t>(p.plan.first_of_row(rank, r)),

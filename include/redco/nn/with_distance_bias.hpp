@@ -44,7 +44,8 @@ struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
  private:
   /// [heads of this rank, 2 length - 1].
   at::Tensor bias_of(std::int64_t length) const {
-    at::Tensor const places = detail::distance_buckets(length, buckets, farthest, Kind == attention_kind::full);
+    at::Tensor const places =
+        detail::distance_buckets(length, buckets, farthest, Kind == attention_kind::full).to(table.device());
     return kernel::lookup(table, places.unsqueeze(0), 0, buckets).squeeze(0).t().contiguous();
   }
 

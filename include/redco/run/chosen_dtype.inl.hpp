@@ -4,6 +4,7 @@
 
 #include <redco/run/fastest_dtype.hpp>
 #include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/kernel_set.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -22,6 +23,7 @@ REDCO_INLINE chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instruc
 REDCO_INLINE std::string dtype_text(chosen_dtype const& chosen) {
   std::string text = "dtype " + std::string(name_of(chosen.compute)) + ": " + chosen.why;
   if (chosen.compute == dtype::bf16) text += "; products by " + std::string(name_of(bf16_path_in_use()));
+  text += "; kernels " + std::string(name_of(kernel_set_in_use()));
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include <redco/run/signals.hpp>
 #include <redco/ckpt/workdir_lock.hpp>
 #include <redco/comm/ranks.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/log/console.hpp>
 #include <redco/log/run_log.hpp>
 #include <redco/shape/dtype.hpp>
@@ -36,6 +37,7 @@ class deployer {
   deployer_options const& options() const { return options_; }
   redco::mesh const& mesh() const { return mesh_; }
   dtype compute() const { return dtype_.compute; }
+  at::Device device() const { return device_of(options_.device); }
   chosen_dtype const& dtype_choice() const { return dtype_; }
   std::filesystem::path const& workdir() const { return options_.workdir; }
   redco::console& console() { return console_; }

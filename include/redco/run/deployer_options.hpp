@@ -20,6 +20,7 @@ struct deployer_options {
   std::optional<redco::mesh> mesh;
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
+  std::string device = "cpu";
   std::optional<redco::dtype> dtype;
   bool recompute = false;
   std::string resume = "auto";
@@ -36,6 +37,7 @@ struct deployer_options {
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
         field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
         field<"seed">(&o::seed, "of parameters, dropout and the order of examples"),
+        field<"device">(&o::device, "what computes: cpu"),
         field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the CPU multiplies it faster, else f32"),
         field<"recompute">(&o::recompute, "keep only each block's input and compute the block again in backward"),
         field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),

@@ -2,6 +2,8 @@
 
 #include <redco/run/deployer_options.hpp>
 
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/kernel_set.hpp>
 #include <redco/log/text.hpp>
 #include <redco/options/mesh_of.hpp>
 #include <redco/options/mesh_text.hpp>
@@ -35,6 +37,9 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o) {
   if (!(o.deadline >= 0.001 && o.deadline <= 1e8))
     refuse("--deadline " + detail::short_text(o.deadline, 4) +
            ": give the seconds that a rank waits, from 0.001 to 1e8");
+  device_of(o.device);
+  if (o.check_saved && kernel_set_in_use() == kernel_set::composed)
+    refuse("--check-saved compares with what the fastest kernels keep: unset REDCO_KERNELS in the environment");
   return m;
 }
 

@@ -39,7 +39,7 @@ class inference {
     weights_source const weights = open_weights(files);
     where.run([&](rank_context& rank) {
       auto state = std::make_unique<rank_state<M, sgd>>(m, plan, sgd{}, where.compute(), where.options().seed,
-                                                        rank.rank, std::vector<std::string>{"*"});
+                                                        rank.rank, std::vector<std::string>{"*"}, where.device());
       load_model(weights, stored_names<M>::names, stored_names<M>::unread, state->master_parts(), rank);
       state->store.publish();
       states_[static_cast<std::size_t>(rank.rank)] = std::move(state);

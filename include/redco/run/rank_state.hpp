@@ -8,6 +8,7 @@
 #include <redco/update/segment.hpp>
 #include <redco/update/squared_norm.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/optimizer/decay_all.hpp>
 #include <redco/optimizer/state_slots.hpp>
@@ -28,9 +29,9 @@ template <model M, class Optimizer>
 class rank_state {
  public:
   rank_state(M const& m, dynamic_plan const& p, Optimizer const& optimizer, dtype compute, std::uint64_t seed, int rank,
-             std::vector<std::string> const& frozen)
+             std::vector<std::string> const& frozen, at::Device device = host_device())
       : rank_(rank),
-        store(placed_parameters(p), rank, compute, seed, frozen),
+        store(placed_parameters(p), rank, compute, seed, frozen, device),
         net(std::make_shared<network<M> const>(m, store, rank, p.mesh)),
         slots_(state_slots(optimizer)) {
     add_segment(optimizer, 0, store.decayed(), true);

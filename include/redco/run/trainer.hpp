@@ -168,7 +168,8 @@ class trainer {
         bool const fresh = state == nullptr;
         if (!state)
           state = std::make_unique<rank_state<M, Optimizer>>(model_, plan_, optimizer_, where_.compute(),
-                                                             where_.options().seed, rank.rank, options.frozen);
+                                                             where_.options().seed, rank.rank, options.frozen,
+                                                             where_.device());
         std::function<void()> const load_start = [&] {
           if (fresh && start_) return start_(*state, rank);
           if (!options.warm_start.empty()) load_parameters(warm_start.open(), state->master_parts(), rank);

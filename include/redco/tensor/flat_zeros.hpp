@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
@@ -10,11 +11,12 @@
 
 namespace redco::detail {
 
-/// n zeros for a buffer that lives long and is read from end to end: on Linux in pages of 2 MiB where the system has them
+/// n zeros for a buffer that lives long and is read from end to end: on Linux, and in host memory, in pages of 2 MiB where the system has them
 /// for who asks, which makes such reads faster by a fifth. Advice only: without them it is ordinary memory.
-inline at::Tensor flat_zeros(std::int64_t n, at::ScalarType type) {
-  at::Tensor const x = at::empty({n}, type);
+inline at::Tensor flat_zeros(std::int64_t n, at::TensorOptions const& options) {
+  at::Tensor const x = at::empty({n}, options);
 #if defined(__linux__)
+  if (!in_host_memory(x)) return x.zero_();
   constexpr std::uintptr_t page = std::uintptr_t{1} << 21;
   auto const begin = reinterpret_cast<std::uintptr_t>(x.mutable_data_ptr());
   std::uintptr_t const first = (begin + page - 1) / page * page, last = (begin + x.nbytes()) / page * page;

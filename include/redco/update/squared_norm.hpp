@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// The weighted sum of squares of a flat CPU gradient of any floating dtype over `ranges`, in f64, in an order that
+/// The weighted sum of squares of a flat gradient of any floating dtype over `ranges`, in f64, in an order that
 /// depends on the ranges only. Requires the ranges to lie in the buffer.
 double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
 

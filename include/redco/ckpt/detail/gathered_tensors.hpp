@@ -10,6 +10,7 @@
 
 #include <redco/comm/group.hpp>
 
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
@@ -79,7 +80,7 @@ class gathered_tensors {
     at::ScalarType const type = scalar_type_of(table_.at(name).type);
     at::Tensor values;
     if (world_.rank() == holder) {
-      values = corner(owned_.at({name, part.offset}), place).to(at::kCPU, type);
+      values = corner(owned_.at({name, part.offset}), place).to(host_device(), type);
       if (holder != 0) world_.send(values, 0);
     } else if (world_.rank() == 0) {
       values = at::empty(place.shape, type);

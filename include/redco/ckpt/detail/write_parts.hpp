@@ -10,6 +10,7 @@
 
 #include <redco/diag/error.hpp>
 
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <array>
@@ -68,7 +69,7 @@ void write_parts(Ops& ops, std::filesystem::path const& directory, std::string c
   output_file<Ops> file(ops, directory / name);
   file.write(plan.header);
   for (safetensors_entry const& entry : plan.entries) {
-    at::Tensor const values = held_values(*by_name.at(entry.name)).to(at::kCPU).contiguous();
+    at::Tensor const values = held_values(*by_name.at(entry.name)).to(host_device()).contiguous();
     file.write(std::span(static_cast<std::byte const*>(values.data_ptr()), values.nbytes()));
   }
   file.finish();

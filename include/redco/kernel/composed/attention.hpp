@@ -1,105 +1,69 @@
 #pragma once
 
 #include <redco/kernel/attention_options.hpp>
-#include <redco/kernel/cpu/attention_problem.hpp>
-
+#include <redco/kernel/composed/keyed_factors.hpp>
+#include <redco/kernel/composed/widened.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/random/random_words.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
-namespace redco::kernel::detail {
-
-struct attention_gradients {
-  at::Tensor q, k, v, bias;
-};
+namespace redco::kernel::composed {
 
 /// The factors of dropout as a tensor [B, H, T, S].
-template <class Sum>
-at::Tensor attention_keep(attention_options const& options, std::int64_t batch, std::int64_t queries,
-                          std::int64_t keys) {
-  auto out = at::empty({batch, options.heads, queries, keys}, c10::CppTypeToScalarType<Sum>::value);
-  using element = std::conditional_t<std::is_same_v<Sum, double>, double, float>;
-  attention_problem<element> const a{.batch = batch,
-                                     .queries = queries,
-                                     .keys = keys,
-                                     .width = 1,
-                                     .options = options,
-                                     .q = {},
-                                     .k = {},
-                                     .v = {},
-                                     .out = {},
-                                     .lse = nullptr};
-  std::vector<std::uint32_t> words(static_cast<std::size_t>(a.stride()));
-  std::vector<Sum> factors(words.size());
-  auto* to = out.template mutable_data_ptr<Sum>();
-  for (std::int64_t b = 0; b < batch; ++b) {
-    for (std::int64_t h = 0; h < options.heads; ++h) {
-      for (std::int64_t i = 0; i < queries; ++i, to += keys)
-        std::copy_n(keep_factors<4>(a, words.data(), factors.data(), keys, b, h, i), keys, to);
-    }
-  }
-  return out;
+inline at::Tensor attention_factors(attention_options const& o, std::int64_t batch, std::int64_t queries,
+                                    std::int64_t keys) {
+  auto const dropped = static_cast<std::uint32_t>(std::min(std::ldexp(o.dropout, 32), 4294967295.0));
+  auto const words_of = [&](std::int64_t row, std::uint32_t* words) {
+    std::int64_t const query = row % queries, head = row / queries % o.heads, example = row / queries / o.heads;
+    random_words(words, 0, keys, static_cast<std::uint32_t>(o.query0 + query),
+                 static_cast<std::uint32_t>(o.head0 + head), static_cast<std::uint32_t>(o.row0 + example), o.key);
+  };
+  return keyed_factors(batch * o.heads * queries, keys, dropped, 1 / (1 - o.dropout), words_of)
+      .view({batch, o.heads, queries, keys});
 }
 
-/// [B, rows, heads * D] as [B, heads, rows, D], in the type of sums.
-inline at::Tensor by_head(at::Tensor const& x, std::int64_t heads, at::ScalarType sum) {
-  return x.unflatten(2, {heads, -1}).transpose(1, 2).to(sum);
+/// The bias of the scores [1 or B, H, T, S].
+inline at::Tensor attention_bias(attention_options const& o, std::int64_t queries, std::int64_t keys) {
+  at::Tensor const bias = widened(o.bias);
+  if (bias.dim() == 4) return bias;
+  auto const places = bias.options().dtype(at::kLong);
+  at::Tensor const distance = at::arange(keys, places).unsqueeze(0) - at::arange(queries, places).unsqueeze(1);
+  return bias.index_select(1, (distance + (o.distance0 - o.query0)).flatten()).view({1, o.heads, queries, keys});
 }
 
-/// Gradients of attention from ATen operators only, so that they can be differentiated again: for create_graph. Holds
-/// all probabilities, as no faster formula could.
-inline attention_gradients attention_composed(at::Tensor const& q_in, at::Tensor const& k_in, at::Tensor const& v_in,
-                                              at::Tensor const& bias, at::Tensor const& mask, at::Tensor const& grad_in,
-                                              attention_options const& o) {
-  auto const type = q_in.scalar_type(), sum = type == at::kDouble ? at::kDouble : at::kFloat;
-  auto const batch = q_in.size(0), queries = q_in.size(1), keys = k_in.size(1), group = o.heads / o.kv_heads;
-  auto const q = by_head(q_in, o.heads, sum), grad = by_head(grad_in, o.heads, sum);
-  auto const k = by_head(k_in, o.kv_heads, sum).repeat_interleave(group, 1);
-  auto const v = by_head(v_in, o.kv_heads, sum).repeat_interleave(group, 1);
-  auto const scale = o.scale != 0 ? o.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
+/// Attention by its definition; holds all probabilities.
+inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::Tensor const& v_in,
+                            attention_options const& o) {
+  std::int64_t const queries = q_in.size(1), keys = k_in.size(1), group = o.heads / o.kv_heads;
+  auto const by_head = [](at::Tensor const& x, std::int64_t heads) {
+    return widened(x).unflatten(2, {heads, -1}).transpose(1, 2);
+  };
+  at::Tensor const q = by_head(q_in, o.heads), k = by_head(k_in, o.kv_heads).repeat_interleave(group, 1);
+  at::Tensor const v = by_head(v_in, o.kv_heads).repeat_interleave(group, 1);
+  double const scale = o.scale != 0 ? o.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
+  at::Tensor scores = at::matmul(q, k.transpose(2, 3)) * scale;
+  if (o.bias.defined()) scores = scores + attention_bias(o, queries, keys);
 
-  auto seen = at::ones({1, 1, queries, keys}, at::kBool);
+  at::Tensor seen = at::ones({1, 1, queries, keys}, q.options().dtype(at::kBool));
   if (o.causal) seen = seen.tril(o.query0);
   if (o.window > 0) seen = seen.triu(o.query0 + 1 - o.window);
-  auto const allowed = mask.defined() ? seen.logical_and(mask.unsqueeze(1).unsqueeze(1)) : seen;
-  auto const blind = allowed.any(-1, true).logical_not();  // no key may be seen: uniform
-  auto const infinity = std::numeric_limits<double>::infinity();
-  auto const constant =
-      at::where(blind.logical_and(seen), at::zeros({}, q.options()), at::full({}, -infinity, q.options()));
-  auto scores = at::matmul(q, k.transpose(2, 3)) * scale;
-  bool const by_distance = bias.defined() && bias.dim() == 2;
-  at::Tensor column;  // of the distance between each query and key
-  if (by_distance) {
-    column = (at::arange(keys).unsqueeze(0) - at::arange(queries).unsqueeze(1) + (o.distance0 - o.query0)).flatten();
-    scores = scores + bias.to(sum).index_select(1, column).view({1, o.heads, queries, keys});
-  } else if (bias.defined()) {
-    scores = scores + bias.to(sum);
-  }
-  auto const p = at::where(allowed, scores, constant).softmax(-1);
-
-  at::Tensor keep;
-  if (o.dropout != 0) {
-    keep = sum == at::kDouble ? attention_keep<double>(o, batch, queries, keys)
-                              : attention_keep<float>(o, batch, queries, keys);
-  }
-  auto const dv = at::matmul((keep.defined() ? p * keep : p).transpose(2, 3), grad);
-  auto dp = at::matmul(grad, v.transpose(2, 3));
-  if (keep.defined()) dp = dp * keep;
-  auto const ds = at::where(allowed, p * (dp - (dp * p).sum(-1, true)), at::zeros({}, p.options()));
-  auto const merge = [&](at::Tensor const& x) { return x.transpose(1, 2).flatten(2).to(type); };
-  auto const merge_groups = [&](at::Tensor const& x) { return merge(x.unflatten(1, {o.kv_heads, group}).sum(2)); };
-  attention_gradients out{
-      merge(at::matmul(ds, k) * scale), merge_groups(at::matmul(ds.transpose(2, 3), q) * scale), merge_groups(dv), {}};
-  if (by_distance) {
-    auto const none = at::zeros({o.heads, bias.size(1)}, ds.options());
-    out.bias = none.index_add(1, column, ds.sum(0).flatten(1)).to(bias.scalar_type());
-  } else if (bias.defined()) {
-    out.bias = (bias.size(0) == 1 ? ds.sum(0, true) : ds).to(bias.scalar_type());
-  }
-  return out;
+  at::Tensor const allowed = o.key_mask.defined() ? seen.logical_and(o.key_mask.unsqueeze(1).unsqueeze(1)) : seen;
+  at::Tensor const alike = allowed.any(-1, true).logical_not().logical_and(seen);  // where a query may see no key
+  at::Tensor const hidden = at::full({}, -std::numeric_limits<double>::infinity(), q.options());
+  at::Tensor p = at::where(allowed, scores, at::where(alike, at::zeros({}, q.options()), hidden)).softmax(-1);
+  if (o.dropout != 0) p = p * attention_factors(o, q.size(0), queries, keys).to(p.options());
+  return at::matmul(p, v).transpose(1, 2).flatten(2).to(q_in.scalar_type());
 }
 
-}  // namespace redco::kernel::detail
+/// Attention of one packed tensor.
+inline at::Tensor self_attention(at::Tensor const& qkv, attention_options const& o) {
+  std::int64_t const d = qkv.size(2) / (o.heads + 2 * o.kv_heads), of_keys = o.kv_heads * d;
+  auto const parts = qkv.split_with_sizes({o.heads * d, of_keys, of_keys}, 2);
+  return attention(parts[0], parts[1], parts[2], o);
+}
+
+}  // namespace redco::kernel::composed

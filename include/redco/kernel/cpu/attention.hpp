@@ -2,6 +2,8 @@
 
 #include <redco/kernel/attention_options.hpp>
 #include <redco/kernel/composed/attention.hpp>
+#include <redco/kernel/composed/gradients_of.hpp>
+#include <redco/kernel/composed/widened.hpp>
 #include <redco/kernel/cpu/attention_problem.hpp>
 #include <redco/kernel/cpu/attention_run.hpp>
 
@@ -12,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// The operands of one call as tensors: q, k, v are separate or views of one packed tensor; all have a contiguous last
 /// dimension.
@@ -68,7 +70,7 @@ void with_element(at::ScalarType type, F const& f) {
   f(at::BFloat16{});
 }
 
-inline at::ScalarType sum_type(at::ScalarType type) { return type == at::kDouble ? at::kDouble : at::kFloat; }
+using composed::sum_type;
 
 inline at::Tensor in_sum_type(at::Tensor const& x, at::ScalarType type) {
   return x.defined() ? x.to(sum_type(type)).contiguous() : x;
@@ -111,6 +113,12 @@ struct attention_state : torch::CustomClassHolder {
     options.bias.reset();
   }
 
+  attention_options with(at::Tensor const& bias, at::Tensor const& mask) const {
+    attention_options all = options;
+    all.bias = bias, all.key_mask = mask;
+    return all;
+  }
+
   attention_options options;
   bool wants_bias;
 };
@@ -139,8 +147,10 @@ struct packed_attention : redco::detail::recorded_function<packed_attention> {
     auto t = unpack_qkv(saved[0], state.options);
     t.bias = saved[3], t.mask = saved[4];
     if (at::GradMode::is_enabled()) {
-      auto const g = attention_composed(t.q, t.k, t.v, t.bias, t.mask, grads[0], state.options);
-      return {at::cat({g.q, g.k, g.v}, 2), g.bias, {}, {}};
+      auto const f = [&](auto const& in) { return composed::self_attention(in[0], state.with(in[1], t.mask)); };
+      auto all = composed::gradients_of(f, {saved[0], t.bias}, grads[0]);
+      all.resize(4);
+      return all;
     }
     auto const dqkv = at::empty_like(saved[0]);
     auto const dbias = attention_backward(t, state.options, saved[1], saved[2], grads[0],
@@ -167,8 +177,12 @@ struct separate_attention : redco::detail::recorded_function<separate_attention>
     auto const& state = state_of(ctx);
     attention_tensors const t{saved[0], saved[1], saved[2], saved[5], saved[6]};
     if (at::GradMode::is_enabled()) {
-      auto const g = attention_composed(t.q, t.k, t.v, t.bias, t.mask, grads[0], state.options);
-      return {g.q, g.k, g.v, g.bias, {}, {}};
+      auto const f = [&](auto const& in) {
+        return composed::attention(in[0], in[1], in[2], state.with(in[3], t.mask));
+      };
+      auto all = composed::gradients_of(f, {t.q, t.k, t.v, t.bias}, grads[0]);
+      all.resize(6);
+      return all;
     }
     auto const like = [](at::Tensor const& x) { return at::empty_like(x, at::MemoryFormat::Contiguous); };
     attention_tensors const gradients{like(t.q), like(t.k), like(t.v), {}, {}};
@@ -177,4 +191,28 @@ struct separate_attention : redco::detail::recorded_function<separate_attention>
   }
 };
 
-}  // namespace redco::kernel::detail
+inline attention_options ready_options(attention_options o) {
+  if (o.key_mask.defined()) o.key_mask = o.key_mask.contiguous();
+  return o;
+}
+
+inline bool wants_gradient(at::Tensor const& x) {
+  return at::GradMode::is_enabled() && x.defined() && x.requires_grad();
+}
+
+// A Function takes no undefined tensor.
+inline std::optional<at::Tensor> maybe(at::Tensor const& x) { return x.defined() ? std::optional(x) : std::nullopt; }
+
+inline at::Tensor with_dense_rows(at::Tensor const& x) { return x.stride(2) == 1 ? x : x.contiguous(); }
+
+inline at::Tensor self_attention(at::Tensor const& qkv, attention_options const& o) {
+  return packed_attention::apply(with_dense_rows(qkv), maybe(o.bias), ready_options(o), wants_gradient(o.bias));
+}
+
+inline at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
+                                  attention_options const& o) {
+  return separate_attention::apply(with_dense_rows(q), with_dense_rows(k), with_dense_rows(v), maybe(o.bias),
+                                   ready_options(o), wants_gradient(o.bias));
+}
+
+}  // namespace redco::kernel::cpu

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// Gradients of key-value head g of example b and of the query heads that read it. Probabilities are made again from
 /// the log-sum-exp, a block of query rows at a time. The last block goes first: it sees the most keys, so it may write
@@ -96,4 +96,4 @@ struct attention_backward_task {
   }
 };
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

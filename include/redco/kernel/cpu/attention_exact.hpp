@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 // The rows of f64 attention: the functions of attention_rows.hpp, one element after the other with the library's exp.
 
@@ -50,4 +50,4 @@ double dot_lanes(double const* a, double const* b, std::int64_t n) {
   return sum;
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

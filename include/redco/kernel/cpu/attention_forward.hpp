@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// out and lse of head h of example b: blocks of query rows, each scores -> softmax -> times v.
 template <int W, class T>
@@ -61,4 +61,4 @@ struct attention_forward_task {
   }
 };
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -12,7 +12,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// What sums of products of T are made in.
 template <class T>
@@ -123,4 +123,4 @@ constexpr std::int64_t query_rows(std::int64_t keys) {
   return std::clamp<std::int64_t>(65536 / padded_columns(std::max<std::int64_t>(keys, 1)), 16, 64);
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// Columns of a block of scores are padded to this many, so that vector loops have no tail.
 inline constexpr std::int64_t score_lanes = 16;
@@ -74,4 +74,4 @@ template <int W, class T>
   for (auto j = end; j < width; ++j) p[j] = ds[j] = T(0);
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

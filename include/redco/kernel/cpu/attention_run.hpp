@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// All heads of all examples, on several threads.
 template <class T>
@@ -40,4 +40,4 @@ void run_attention_backward(attention_problem<T> const& a) {
   });
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

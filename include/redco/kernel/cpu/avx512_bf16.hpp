@@ -7,7 +7,7 @@
 #define REDCO_AVX512_BF16 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma")]]
 #endif
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// Whether this processor has AVX512-bf16.
 inline bool has_avx512_bf16() {
@@ -23,4 +23,4 @@ inline bool has_avx512_bf16() {
 #endif
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

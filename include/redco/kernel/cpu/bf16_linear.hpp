@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// y = x W^T + b in bf16, on the path in use. Saves x and W.
 struct bf16_linear : redco::detail::recorded_function<bf16_linear> {
@@ -46,4 +46,4 @@ struct bf16_linear : redco::detail::recorded_function<bf16_linear> {
   }
 };
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -10,10 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace redco::kernel::detail {
-
-/// Whether products of x are those of bf16_product.
-inline bool is_bf16(at::Tensor const& x) { return x.scalar_type() == at::kBFloat16 && x.is_cpu(); }
+namespace redco::kernel::cpu {
 
 /// y [m, n] = a [m, k] b [k, n] by MKL: about 8 MB of sums at once lie in memory that this thread keeps.
 inline void blas_product(at::Tensor const& y, matrix<at::BFloat16> a, matrix<at::BFloat16> b, std::int64_t k,
@@ -54,4 +51,4 @@ inline void bf16_product(at::Tensor const& y, at::Tensor const& a, at::Tensor co
       .run();
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

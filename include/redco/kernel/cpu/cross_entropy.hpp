@@ -1,9 +1,11 @@
 #pragma once
 
 #include <redco/kernel/composed/cross_entropy.hpp>
+#include <redco/kernel/composed/gradients_of.hpp>
 #include <redco/kernel/cpu/bf16_product.hpp>
 #include <redco/kernel/cpu/gemm.hpp>
 #include <redco/kernel/cpu/vocabulary_rows.hpp>
+#include <redco/kernel/cross_entropy.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
 
 #include <redco/comm/group.hpp>
@@ -16,7 +18,11 @@
 #include <cstdint>
 #include <optional>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
+
+struct head_gradients {
+  at::Tensor hidden, weight, bias;
+};
 
 struct cross_entropy_wants {
   bool hidden = false, weight = false, bias = false;
@@ -44,7 +50,7 @@ inline std::int64_t logits_stride(std::int64_t columns) { return columns < 4096 
 
 /// c = a b; the rows of a and c may lie apart.
 inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
-  if (is_bf16(a)) {
+  if (a.scalar_type() == at::kBFloat16) {
     bf16_product(c, a, b);
   } else {
     at::mm_out(c, a, b);
@@ -53,7 +59,7 @@ inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
 
 /// logits = h W^T + bias; the rows of logits may lie apart.
 inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard const& head) {
-  if (is_bf16(h)) {
+  if (h.scalar_type() == at::kBFloat16) {
     bf16_product(logits, h, head.weight.t(), head.bias);
   } else if (head.bias.defined()) {
     at::addmm_out(logits, head.bias, h, head.weight.t());
@@ -144,9 +150,12 @@ struct cross_entropy_function : redco::detail::recorded_function<cross_entropy_f
     auto const saved = ctx->get_saved_variables();
     auto const& s = static_cast<cross_entropy_state const&>(*ctx->saved_data.at("state").toCapsule());
     if (at::GradMode::is_enabled()) {
-      auto const g = cross_entropy_composed(saved[0], {saved[1], saved[2], s.vocabulary, s.first}, saved[3], s.ignored,
-                                            *s.ranks, grads[0]);
-      return {g.hidden, g.weight, g.bias, {}, {}};
+      auto const f = [&](auto const& in) {
+        return composed::cross_entropy(in[0], {in[1], in[2], s.vocabulary, s.first}, saved[3], s.ignored, *s.ranks);
+      };
+      auto all = composed::gradients_of(f, {saved[0], saved[1], saved[2]}, grads[0]);
+      all.resize(5);
+      return all;
     }
     auto const factor = grads[0].item<double>();
     auto const times = [&](at::Tensor const& x) { return x.defined() && factor != 1 ? x * factor : x; };
@@ -154,4 +163,17 @@ struct cross_entropy_function : redco::detail::recorded_function<cross_entropy_f
   }
 };
 
-}  // namespace redco::kernel::detail
+/// The summed loss.
+inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
+                                group& ranks, cross_entropy_options const& options) {
+  auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };
+  auto const state = c10::make_intrusive<cross_entropy_state>();
+  state->vocabulary = head.vocabulary, state->first = head.first;
+  state->ignored = options.ignored, state->chunk_rows = options.chunk_rows;
+  state->ranks = &ranks;
+  state->wants = {wants(hidden), wants(head.weight), wants(head.bias)};
+  auto const bias = head.bias.defined() ? std::optional(head.bias) : std::nullopt;
+  return cross_entropy_function::apply(hidden.contiguous(), head.weight.contiguous(), bias, labels, state);
+}
+
+}  // namespace redco::kernel::cpu

@@ -2,7 +2,7 @@
 
 #include <redco/tensor/torch.hpp>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// What each step of outputs [B, T, H] saw: zero, then those before it.
 inline at::Tensor earlier_outputs(at::Tensor const& outputs) {
@@ -14,4 +14,4 @@ inline at::Tensor weight_gradient(at::Tensor const& of_y, at::Tensor const& x) {
   return of_y.flatten(0, 1).t().mm(x.flatten(0, 1));
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

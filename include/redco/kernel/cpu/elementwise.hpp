@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// A tensor as equally long runs of neighbouring elements, `stride` apart.
 struct runs {
@@ -111,12 +111,6 @@ void elementwise_into_as(Op op, std::array<at::Tensor, Out> const& outputs, std:
   });
 }
 
-/// True where the kernels of this folder compute x themselves; elsewhere ATen's operators do.
-inline bool computes(at::Tensor const& x) {
-  return x.is_cpu() &&
-         (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kDouble);
-}
-
 template <class Op, std::size_t Out, std::size_t In>
 void elementwise_into(Op op, std::array<at::Tensor, Out> const& outputs, std::array<at::Tensor, In> const& inputs) {
   switch (inputs[0].scalar_type()) {
@@ -135,4 +129,4 @@ std::array<at::Tensor, Out> elementwise(Op op, std::array<at::Tensor, In> const&
   return outputs;
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// The sum of all lanes, halves first.
 template <int W>
@@ -111,7 +111,7 @@ inline constexpr std::int64_t few_rows = 32;
 
 /// Whether the product is one of few_rows_linear: nobody differentiates it, and it has few rows.
 inline bool has_few_rows(at::Tensor const& x, at::Tensor const& weight) {
-  return !at::GradMode::is_enabled() && x.is_cpu() && x.scalar_type() == weight.scalar_type() && weight.dim() == 2 &&
+  return !at::GradMode::is_enabled() && x.scalar_type() == weight.scalar_type() && weight.dim() == 2 &&
          weight.stride(1) == 1 && x.numel() > 0 && x.numel() <= few_rows * x.size(-1) && x.size(-1) == weight.size(1);
 }
 
@@ -146,4 +146,4 @@ inline at::Tensor few_rows_linear(at::Tensor const& x, at::Tensor const& weight,
   return y;
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

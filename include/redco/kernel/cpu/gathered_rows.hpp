@@ -12,7 +12,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// Pointers and sizes of one call of gathered_attention.
 template <class T>
@@ -113,4 +113,4 @@ struct gathered_task {
   }
 };
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

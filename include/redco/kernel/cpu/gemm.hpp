@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 template <class T, class Sum>
 using blas_gemm = void (*)(char const*, char const*, int const*, int const*, int const*, Sum const*, T const*,
@@ -82,4 +82,4 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a
   blas_gemm_call(m, n, k, alpha, a, b, beta, c, stride);
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// A row-major matrix for products: `transposed` takes the rows for columns.
 template <class T>
@@ -15,4 +15,4 @@ struct matrix {
   matrix from_row(std::int64_t i) const { return {data + i * (transposed ? 1 : stride), stride, transposed}; }
 };
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

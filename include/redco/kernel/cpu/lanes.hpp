@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 // W lanes of f32 as the compiler's own vector type: one source for every instruction set.
 template <int W>
@@ -159,4 +159,4 @@ void with_lanes(Body const& body) {
   body.template operator()<4>();
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -1,64 +1,37 @@
 #pragma once
 
+#include <redco/kernel/composed/norm.hpp>
 #include <redco/kernel/cpu/norm_rows.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/norm.hpp>
-#include <redco/diag/error.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
-/// What forward saves beside x and weight: one number per row each, f64 for f64, else f32.
-struct norm_result {
-  at::Tensor y, mean, rstd;
-};
+using composed::norm_result;
 
 struct norm_gradients {
   at::Tensor x, weight, bias;
 };
 
-inline bool norm_is_vectorised(at::Tensor const& x) {
-  return x.is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16);
-}
+inline bool norm_has_vectors(at::Tensor const& x) { return x.scalar_type() != at::kDouble && x.numel() > 0; }
 
 /// A parameter as the kernels read it: contiguous f32, or undefined.
 inline at::Tensor norm_parameter(at::Tensor const& p) { return p.defined() ? p.to(at::kFloat).contiguous() : p; }
 
 inline float const* norm_data(at::Tensor const& p) { return p.defined() ? p.const_data_ptr<float>() : nullptr; }
 
-/// (x - mean) rstd from ATen's differentiable operators, with the statistics.
+/// Backward from ATen's differentiable operators, for f64 and for create_graph: statistics are taken from x again, so that
+/// they are differentiated too.
 template <bool Centered>
-norm_result norm_hat(at::Tensor const& x, double epsilon) {
-  auto const wide = x.to(x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
-  auto const mean = Centered ? wide.mean(-1, true) : at::Tensor();
-  auto const centered = Centered ? wide - mean : wide;
-  auto const rstd = (centered * centered).mean(-1, true).add(epsilon).rsqrt();
-  return {centered * rstd, mean, rstd};
-}
-
-/// Forward from ATen's differentiable operators: f64, other devices, and the reference of the kernels.
-template <bool Centered>
-norm_result norm_composed(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
-  auto result = norm_hat<Centered>(x, epsilon);
-  if (weight.defined()) result.y = result.y * weight;
-  if (bias.defined()) result.y = result.y + bias;
-  result.y = result.y.to(x.scalar_type());
-  result.rstd = result.rstd.squeeze(-1);
-  if (Centered) result.mean = result.mean.squeeze(-1);
-  return result;
-}
-
-/// Backward from ATen's differentiable operators, statistics taken from x again so that they are differentiated too.
-template <bool Centered>
-norm_gradients norm_backward_composed(at::Tensor const& g, at::Tensor const& x, at::Tensor const& weight,
-                                      bool want_bias, at::ScalarType bias_type, double epsilon) {
-  auto const [hat, mean, rstd] = norm_hat<Centered>(x, epsilon);
+norm_gradients norm_backward_plain(at::Tensor const& g, at::Tensor const& x, at::Tensor const& weight, bool want_bias,
+                                   at::ScalarType bias_type, double epsilon) {
+  auto const [hat, mean, rstd] = composed::norm_hat<Centered>(x, epsilon);
   auto const wide = g.to(hat.scalar_type());
   auto const weighted = weight.defined() ? wide * weight : wide;
   auto dx = weighted - hat * (weighted * hat).mean(-1, true);
@@ -148,8 +121,8 @@ struct norm_function : redco::detail::recorded_function<norm_function<Centered>>
                             std::optional<at::Tensor> const& some_weight, std::optional<at::Tensor> const& some_bias,
                             double epsilon) {
     auto const weight = some_weight.value_or(at::Tensor()), bias = some_bias.value_or(at::Tensor());
-    bool const vectors = norm_is_vectorised(x) && x.numel() > 0;
-    auto const result = !vectors                        ? norm_composed<Centered>(x, weight, bias, epsilon)
+    bool const vectors = norm_has_vectors(x);
+    auto const result = !vectors                        ? composed::norm<Centered>(x, weight, bias, epsilon)
                         : x.scalar_type() == at::kFloat ? norm_kernel<Centered, float>(x, weight, bias, epsilon)
                                                         : norm_kernel<Centered, at::BFloat16>(x, weight, bias, epsilon);
     ctx->save_for_backward({x, weight, result.mean, result.rstd});
@@ -165,10 +138,10 @@ struct norm_function : redco::detail::recorded_function<norm_function<Centered>>
     auto const &x = saved[0], &weight = saved[1];
     bool const want_bias = ctx->saved_data["bias"].toBool();
     auto const bias_type = static_cast<at::ScalarType>(ctx->saved_data["bias_type"].toInt());
-    bool const vectors = norm_is_vectorised(x) && x.numel() > 0 && !at::GradMode::is_enabled();
+    bool const vectors = norm_has_vectors(x) && !at::GradMode::is_enabled();
     auto const grads =
-        !vectors ? norm_backward_composed<Centered>(g[0], x, weight, want_bias, bias_type,
-                                                    ctx->saved_data["epsilon"].toDouble())
+        !vectors ? norm_backward_plain<Centered>(g[0], x, weight, want_bias, bias_type,
+                                                 ctx->saved_data["epsilon"].toDouble())
         : x.scalar_type() == at::kFloat
             ? norm_backward_kernel<Centered, float>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type)
             : norm_backward_kernel<Centered, at::BFloat16>(g[0], x, weight, saved[2], saved[3], want_bias, bias_type);
@@ -176,18 +149,11 @@ struct norm_function : redco::detail::recorded_function<norm_function<Centered>>
   }
 };
 
-inline std::optional<at::Tensor> if_defined(at::Tensor const& p) {
-  return p.defined() ? std::optional(p) : std::nullopt;
+/// Layer norm (Centered) or rms norm (not).
+template <bool Centered>
+at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
+  auto const maybe = [](at::Tensor const& p) { return p.defined() ? std::optional(p) : std::nullopt; };
+  return norm_function<Centered>::apply(x, maybe(weight), maybe(bias), epsilon);
 }
 
-/// Refuses parameters that do not fit the last dimension of x.
-inline void check_norm(char const* name, at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-  auto const fits = [&](at::Tensor const& p) { return !p.defined() || (p.dim() == 1 && p.size(0) == x.size(-1)); };
-  if (x.dim() == 0 || !fits(weight) || !fits(bias))
-    throw error(exit_code::internal,
-                std::string(name) +
-                    ": weight and bias must have one number per feature: give them the size of the "
-                    "last dimension of x");
-}
-
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

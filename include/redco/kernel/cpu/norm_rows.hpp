@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 // One row of layer norm (Centered) or rms norm (not), computed in f32. The short loops at the ends take what is left of
 // a row that is no multiple of W.
@@ -149,4 +149,4 @@ struct norm_backward_rows {
   }
 };
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// Two bf16 neighbours along the inner dimension of a product, as they lie in memory; the second is 0 behind an odd end.
 using bf16_pair = std::uint32_t;
@@ -103,4 +103,4 @@ REDCO_AVX512_BF16 void pack_pairs_native(matrix<at::BFloat16> b, std::int64_t k,
 
 #endif
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

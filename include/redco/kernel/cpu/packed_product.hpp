@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// c [m, n] = alpha a [m, k] b [k, n] + beta c + bias, row-major, summed in f32 and rounded once. With beta 0 c is not read.
 template <class C>
@@ -113,4 +113,4 @@ struct packed_product {
   }
 };
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// Columns of b that are packed and multiplied together.
 inline constexpr std::int64_t panel_columns = 32;
@@ -170,4 +170,4 @@ void multiply_panel(pair_rows a, bf16_pair const* panel, tile_target<C> to, std:
   tiles(std::integral_constant<std::size_t, 1>{});
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// Memory of this thread for n numbers that outlives the call: blocks are the same size in every layer.
 template <class T, int Slot>
@@ -14,4 +14,4 @@ T* scratch(std::int64_t n) {
   return memory.data();
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

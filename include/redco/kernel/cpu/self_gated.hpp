@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/kernel/composed/gradients_of.hpp>
 #include <redco/kernel/cpu/elementwise.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
 #include <redco/tensor/recorded_function.hpp>
@@ -7,7 +8,7 @@
 
 #include <array>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// y0 = x gate(x); with a gradient g, y0 = g (gate(x) + x gate'(x)). A `Gate` gives gate(x) and its slope on vectors
 /// (`lanes_of<W>`) and on numbers (`exact`).
@@ -30,8 +31,7 @@ struct self_gated_op {
   }
 };
 
-/// x gate(x). Saves x. `Gate::gradient(g, x)` is its gradient from differentiable operators, for derivatives of higher
-/// order.
+/// x gate(x). Saves x. `Gate::reference(x)` is the same from differentiable operators, for derivatives of higher order.
 template <class Gate>
 struct self_gated_function : redco::detail::recorded_function<self_gated_function<Gate>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x) {
@@ -42,9 +42,10 @@ struct self_gated_function : redco::detail::recorded_function<self_gated_functio
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
                                                  torch::autograd::variable_list const& g) {
     auto const x = ctx->get_saved_variables()[0];
-    if (at::GradMode::is_enabled()) return {Gate::gradient(g[0], x)};
+    if (at::GradMode::is_enabled())
+      return composed::gradients_of([](auto const& in) { return Gate::reference(in[0]); }, {x}, g[0]);
     return {elementwise<1>(self_gated_op<Gate, true>{}, std::array{x, g[0]})[0]};
   }
 };
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

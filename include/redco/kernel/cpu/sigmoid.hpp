@@ -1,11 +1,10 @@
 #pragma once
 
 #include <redco/kernel/cpu/lanes.hpp>
-#include <redco/tensor/torch.hpp>
 
 #include <cmath>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// s = 1 / (1 + exp(-z)) and d = s (1 - s), both to a few units in the last place: d is taken as exp(-z) s^2, which
 /// does not cancel. Beyond |z| = 87 both stay finite.
@@ -26,10 +25,4 @@ inline void sigmoid_exact(double& s, double& d, double z) {
   d = e * s * s;
 }
 
-/// The derivative of x sigmoid(x) from differentiable operators: ATen's own silu_backward has no derivative.
-inline at::Tensor silu_slope(at::Tensor const& x) {
-  auto const s = at::sigmoid(x);
-  return s * (1 + x * (1 - s));
-}
-
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

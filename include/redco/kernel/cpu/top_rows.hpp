@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// The k largest numbers of a row that comes in pieces, the largest first and of equal ones the first, and the logarithm of
 /// the sum of their exponentials. Lies in memory of its owner: k values, k entries as f64.
@@ -119,4 +119,4 @@ struct top_row_task {
   }
 };
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace redco::kernel::detail {
+namespace redco::kernel::cpu {
 
 /// A chunk of this shard's logits, [rows, columns] with rows `stride` apart, of which the first `valid` columns are no padding.
 template <class T>
@@ -152,4 +152,4 @@ void over_rows(logit_chunk<T> const& c) {
   });
 }
 
-}  // namespace redco::kernel::detail
+}  // namespace redco::kernel::cpu

@@ -9,7 +9,7 @@
 
 namespace redco::detail {
 
-/// What one update of Adam uses at every element, rounded once from f64.
+/// What one update of Adam uses at every element: exact in f64, rounded once to what it computes in.
 template <class T>
 struct adam_numbers {
   T scale;      // of the gradient
@@ -21,6 +21,12 @@ struct adam_numbers {
   T root_factor;  // 1 / sqrt(1 - beta2^t)
   T eps;
   T minus_rate;  // -lr / (1 - beta1^t)
+
+  template <class U>
+  adam_numbers<U> rounded() const {
+    return {U(scale),       U(penalty),     U(keep), U(mean_part), U(beta2),
+            U(square_part), U(root_factor), U(eps),  U(minus_rate)};
+  }
 };
 
 template <class T, class Grad>

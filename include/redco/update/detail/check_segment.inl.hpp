@@ -17,8 +17,10 @@ namespace redco::detail {
 
 REDCO_INLINE void check_segment(segment const& s, int slots) {
   auto const flat = [&](at::Tensor const& t, char const* name) {
-    if (!t.defined() || t.dim() != 1 || !t.is_contiguous() || !t.device().is_cpu() || t.numel() != s.param.numel())
-      refuse_segment(std::string("has a ") + name + " that is not a flat CPU buffer as long as its parameters");
+    if (!t.defined() || t.dim() != 1 || !t.is_contiguous() || t.device() != s.param.device() ||
+        t.numel() != s.param.numel())
+      refuse_segment(std::string("has a ") + name +
+                     " that is not a flat buffer as long as its parameters, on their device");
   };
   flat(s.param, "param");
   flat(s.grad, "grad");

@@ -9,7 +9,7 @@
 
 namespace redco::detail {
 
-/// What one update of SGD uses at every element, rounded once from f64.
+/// What one update of SGD uses at every element: exact in f64, rounded once to what it computes in.
 template <class T>
 struct sgd_numbers {
   T scale;       // of the gradient
@@ -19,6 +19,11 @@ struct sgd_numbers {
   T minus_rate;  // -lr
   T ahead;       // nesterov: what of the buffer is added to the gradient
   bool nesterov;
+
+  template <class U>
+  sgd_numbers<U> rounded() const {
+    return {U(scale), U(penalty), U(keep), U(grad_part), U(minus_rate), U(ahead), nesterov};
+  }
 };
 
 template <class T, class Grad>

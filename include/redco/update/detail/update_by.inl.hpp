@@ -3,8 +3,10 @@
 #include <redco/update/detail/update_by.hpp>
 
 #include <redco/update/detail/adam_kernel.hpp>
+#include <redco/update/detail/composed.hpp>
 #include <redco/update/detail/run_kernel.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
+#include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/config.hpp>
@@ -28,11 +30,13 @@ void update_adam(Description const& d, adam_decay decay, segment& s, double lr, 
   double const t = static_cast<double>(step);
   double const rate = lr / (1 - std::pow(d.beta1, t));
   double const root_factor = 1 / std::sqrt(1 - std::pow(d.beta2, t));
+  adam_numbers<double> const exact{grad_scale,  decay.penalty, decay.keep, 1 - d.beta1, d.beta2,
+                                   1 - d.beta2, root_factor,   d.eps,      -rate};
+  if (!takes_cpu_kernels(s.param)) return composed_adam(s, exact);
   run_kernel(s, [&]<class T, class Grad>(T* param, Grad const* grad, c10::BFloat16* copy) {
     auto const slot = [&](std::size_t i) { return i < s.slots.size() ? s.slots[i].mutable_data_ptr<T>() : nullptr; };
     adam_arrays<T, Grad> const arrays{param, grad, slot(0), slot(1), slot(2), copy};
-    adam_numbers<T> const numbers{T(grad_scale),  T(decay.penalty), T(decay.keep), T(1 - d.beta1), T(d.beta2),
-                                  T(1 - d.beta2), T(root_factor),   T(d.eps),      T(-rate)};
+    auto const numbers = exact.rounded<T>();
     parallel(s.param.numel(), update_grain,
              [&](std::int64_t begin, std::int64_t end) { adam_kernel(arrays, begin, end, numbers, have_wide()); });
   });
@@ -51,11 +55,12 @@ REDCO_INLINE void update_by(adam const& d, segment& s, double lr, std::int64_t s
 REDCO_INLINE void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double grad_scale) {
   double const decay = s.decay || d.decay_all ? d.weight_decay : 0;
   bool const first = step == 1;  // the buffer starts as the gradient itself
+  sgd_numbers<double> const exact{grad_scale, decay,     first ? 0 : d.momentum, first ? 1 : 1 - d.dampening, -lr,
+                                  d.momentum, d.nesterov};
+  if (!takes_cpu_kernels(s.param)) return composed_sgd(s, exact);
   run_kernel(s, [&]<class T, class Grad>(T* param, Grad const* grad, c10::BFloat16* copy) {
     sgd_arrays<T, Grad> const arrays{param, grad, s.slots.empty() ? nullptr : s.slots[0].mutable_data_ptr<T>(), copy};
-    sgd_numbers<T> const numbers{
-        T(grad_scale), T(decay),  T(first ? 0 : d.momentum), T(first ? 1 : 1 - d.dampening), T(-lr),
-        T(d.momentum), d.nesterov};
+    auto const numbers = exact.rounded<T>();
     parallel(s.param.numel(), update_grain,
              [&](std::int64_t begin, std::int64_t end) { sgd_kernel(arrays, begin, end, numbers, have_wide()); });
   });

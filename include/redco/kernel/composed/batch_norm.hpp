@@ -1,0 +1,36 @@
+#pragma once
+
+#include <redco/kernel/composed/widened.hpp>
+#include <redco/comm/replica_round.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace redco::kernel::composed {
+
+inline std::vector<std::int64_t> all_but_channels(at::Tensor const& x) {
+  std::vector<std::int64_t> dims{0};
+  for (std::int64_t d = 2; d < x.dim(); ++d) dims.push_back(d);
+  return dims;
+}
+
+/// One number per channel beside [B, C, ...].
+inline at::Tensor beside(at::Tensor const& channels, at::Tensor const& x) {
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.dim()), 1);
+  sizes[1] = channels.numel();
+  return channels.view(sizes);
+}
+
+/// The statistics as functions of x; `count` numbers of each channel over the round.
+inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double count,
+                             replica_round const& round, double epsilon) {
+  auto const dims = all_but_channels(x);
+  at::Tensor const wide = widened(x);
+  at::Tensor const centered = wide - beside(round.sum(wide.sum(dims)) / count, x);
+  at::Tensor const variance = round.sum((centered * centered).sum(dims)) / count;
+  return (centered * beside(variance.add(epsilon).rsqrt() * weight, x) + beside(bias, x)).to(x.scalar_type());
+}
+
+}  // namespace redco::kernel::composed

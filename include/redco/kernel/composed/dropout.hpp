@@ -1,0 +1,42 @@
+#pragma once
+
+#include <redco/kernel/composed/keyed_factors.hpp>
+#include <redco/kernel/composed/widened.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/random/random_words.hpp>
+#include <redco/random/stream.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace redco::kernel::composed {
+
+/// Which elements a call zeroes, and by what it scales the others.
+struct dropout_key {
+  double probability;
+  stream numbers;
+  std::int64_t row0, feature0, position0;
+
+  /// Words below this drop.
+  std::uint32_t threshold() const {
+    return static_cast<std::uint32_t>(std::min(std::llround(probability * 0x1p32), 0xFFFFFFFFll));
+  }
+  double scale() const { return 1 / (1 - probability); }
+};
+
+/// Autograd saves the mask.
+inline at::Tensor dropout(at::Tensor const& x, dropout_key const& key) {
+  if (x.numel() == 0) return x.clone();
+  std::int64_t const features = x.size(-1), positions = x.numel() / (x.size(0) * features);
+  auto const words_of = [&](std::int64_t i, std::uint32_t* words) {
+    random_words(words, key.feature0, features, static_cast<std::uint32_t>(key.position0 + i % positions),
+                 static_cast<std::uint32_t>(key.row0 + i / positions), 0, key.numbers);
+  };
+  at::Tensor const wide = widened(x);
+  at::Tensor const factors =
+      keyed_factors(x.size(0) * positions, features, key.threshold(), key.scale(), words_of).view(x.sizes());
+  return (wide * factors.to(wide.options())).to(x.scalar_type());
+}
+
+}  // namespace redco::kernel::composed

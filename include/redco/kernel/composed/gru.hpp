@@ -1,0 +1,23 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace redco::kernel::composed {
+
+/// The outputs, step by step.
+inline at::Tensor gru(at::Tensor const& projected, at::Tensor const& weight, at::Tensor const& bias) {
+  at::Tensor h = at::zeros({projected.size(0), weight.size(1)}, projected.options());
+  std::vector<at::Tensor> outputs;
+  for (std::int64_t t = 0; t < projected.size(1); ++t) {
+    auto const p = projected.select(1, t).chunk(3, 1), q = at::linear(h, weight, bias).chunk(3, 1);
+    at::Tensor const z = (p[1] + q[1]).sigmoid(), n = (p[2] + (p[0] + q[0]).sigmoid() * q[2]).tanh();
+    h = n + z * (h - n);
+    outputs.push_back(h);
+  }
+  return at::stack(outputs, 1);
+}
+
+}  // namespace redco::kernel::composed

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <redco/kernel/composed/widened.hpp>
+#include <redco/kernel/top_entries.hpp>
+#include <redco/kernel/vocabulary_shard.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+
+namespace redco::kernel::composed {
+
+/// Sorts the logits of the whole vocabulary, joined by one all-gather of [N, columns].
+inline largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k,
+                                  group& ranks) {
+  at::Tensor own = at::linear(hidden, head.weight, head.bias).to(at::kDouble);
+  at::Tensor const logits = ranks.all_gather(own, 1).narrow(1, 0, head.vocabulary);
+  auto const [values, entries] = at::sort(logits, true, 1, true);
+  return {values.narrow(1, 0, k).contiguous(), entries.narrow(1, 0, k).contiguous(), logits.logsumexp(1)};
+}
+
+}  // namespace redco::kernel::composed

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <redco/tensor/kernel_set.hpp>
+#include <redco/tensor/torch.hpp>
+
+namespace redco::kernel::cpu {
+
+/// Whether the kernels of this folder compute x; elsewhere those of composed/ do.
+inline bool computes(at::Tensor const& x) {
+  return takes_cpu_kernels(x) &&
+         (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kDouble);
+}
+
+}  // namespace redco::kernel::cpu

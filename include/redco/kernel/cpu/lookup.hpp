@@ -1,0 +1,42 @@
+#pragma once
+
+#include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+
+namespace redco::kernel::cpu {
+
+/// Saves the ids only, and backward makes one dense gradient of the rows.
+struct lookup_function : redco::detail::recorded_function<lookup_function> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& table, at::Tensor const& local_ids,
+                            bool foreign, std::int64_t padding) {
+    ctx->save_for_backward({local_ids});
+    ctx->saved_data["padding"] = padding;
+    ctx->saved_data["rows"] = table.size(0);
+    if (!foreign) return at::embedding(table, local_ids);
+    at::Tensor rows = at::embedding(table, local_ids.clamp_min(0));
+    return rows.masked_fill_(local_ids.lt(0).unsqueeze(-1), 0);
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& gradient) {
+    at::Tensor const ids = ctx->get_saved_variables()[0];
+    std::int64_t const padding = ctx->saved_data["padding"].toInt();
+    if (at::GradMode::is_enabled()) {  // true exactly under create_graph: the next derivative looks up every id
+      at::Tensor const own = gradient[0].masked_fill(ids.lt(0).logical_or(ids == padding).unsqueeze(-1), 0);
+      at::Tensor const none = at::zeros({ctx->saved_data["rows"].toInt(), own.size(-1)}, own.options());
+      return {none.index_add(0, ids.clamp_min(0).flatten(), own.flatten(0, -2)), {}, {}, {}};
+    }
+    // ATen leaves one id out: that of other shards, so that the padding's becomes the same.
+    at::Tensor const kept = padding < 0 ? ids : ids.masked_fill(ids == padding, -1);
+    return {at::embedding_dense_backward(gradient[0], kept, ctx->saved_data["rows"].toInt(), -1, false), {}, {}, {}};
+  }
+};
+
+/// composed::lookup; `foreign`: some ids may be -1.
+inline at::Tensor lookup(at::Tensor const& table, at::Tensor const& local_ids, bool foreign, std::int64_t padding) {
+  return lookup_function::apply(table, local_ids, foreign, padding);
+}
+
+}  // namespace redco::kernel::cpu

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <redco/kernel/composed/rotate.hpp>
+#include <redco/kernel/rotate.hpp>
+#include <redco/tensor/parallel.hpp>
+#include <redco/tensor/recorded_function.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redco::kernel::cpu {
+
+/// Cosines and sines [rows, dims / 2] of the positions.
+template <class T>
+struct turns {
+  rotary_angles angles;
+  std::vector<std::int64_t> positions;
+  std::vector<T> cosines, sines;
+
+  turns() = default;
+  turns(rotary_angles const& a, std::vector<std::int64_t> const& p) : angles(a), positions(p) {
+    std::int64_t const half = a.dims / 2;
+    std::vector<double> each(static_cast<std::size_t>(half));
+    for (std::int64_t i = 0; i < half; ++i) each[static_cast<std::size_t>(i)] = composed::frequency(a, i);
+    cosines.reserve(positions.size() * each.size()), sines.reserve(positions.size() * each.size());
+    for (std::int64_t const at : positions) {
+      for (double const one : each) {
+        double const angle = static_cast<double>(at) * one;
+        cosines.push_back(static_cast<T>(std::cos(angle)));
+        sines.push_back(static_cast<T>(std::sin(angle)));
+      }
+    }
+  }
+};
+
+/// The table of these positions: this thread's last one where it serves, as for all layers of a step.
+template <class T>
+turns<T> const& turns_of(rotary_angles const& angles, std::vector<std::int64_t> const& positions) {
+  thread_local turns<T> last;
+  if (last.angles != angles || last.positions != positions) last = turns<T>(angles, positions);
+  return last;
+}
+
+/// Turns one head's features by `sign` times the angles of one row.
+template <class T, class Sum>
+void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t half, rotary_pairs pairs) {
+  std::int64_t const step = pairs == rotary_pairs::halves ? 1 : 2, apart = pairs == rotary_pairs::halves ? half : 1;
+  for (std::int64_t i = 0; i < half; ++i) {
+    T* const a = x + i * step;
+    Sum const u = static_cast<Sum>(a[0]), v = static_cast<Sum>(a[apart]), s = sign * sine[i];
+    a[0] = static_cast<T>(u * cosine[i] - v * s);
+    a[apart] = static_cast<T>(v * cosine[i] + u * s);
+  }
+}
+
+/// Turns x in place by `sign` times the angles.
+template <class T>
+void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
+  using sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  std::int64_t const batch = x.size(0), rows = x.size(1), half = by.angles.dims / 2;
+  std::vector<std::int64_t> at;
+  if (positions.defined()) {
+    at::Tensor const flat = positions.contiguous();
+    at.assign(flat.const_data_ptr<std::int64_t>(), flat.const_data_ptr<std::int64_t>() + flat.numel());
+  } else {
+    for (std::int64_t t = 0; t < rows; ++t) at.push_back(by.first + t);
+  }
+  turns<sum> const& table = turns_of<sum>(by.angles, at);
+  bool const each_example = static_cast<std::int64_t>(at.size()) != rows;
+  auto* const data = static_cast<T*>(x.data_ptr());
+  redco::detail::parallel(batch * rows, 64, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      std::int64_t const b = row / rows, t = row % rows, angle = (each_example ? row : t) * half;
+      T* const here = data + b * x.stride(0) + t * x.stride(1);
+      for (std::int64_t h = 0; h < by.heads; ++h)
+        turn_head(here + h * by.head_dim, table.cosines.data() + angle, table.sines.data() + angle,
+                  static_cast<sum>(sign), half, by.angles.pairs);
+    }
+  });
+}
+
+inline void turn(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
+  switch (x.scalar_type()) {
+    case at::kDouble: return turn_as<double>(x, by, positions, sign);
+    case at::kFloat: return turn_as<float>(x, by, positions, sign);
+    default: return turn_as<at::BFloat16>(x, by, positions, sign);
+  }
+}
+
+struct rotation_state : torch::CustomClassHolder {
+  rotation_state(rotation const& r, double s) : by(r), sign(s) {}
+  rotation by;
+  double sign;
+};
+
+/// In place. Its gradient is turned back, in place where nobody else holds it.
+struct rotate_function : redco::detail::recorded_function<rotate_function> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
+                            std::optional<at::Tensor> const& positions, rotation const& by, double sign) {
+    turn(x, by, positions.value_or(at::Tensor()), sign);
+    ctx->mark_dirty({x});
+    ctx->save_for_backward({positions.value_or(at::Tensor())});
+    ctx->saved_data["rotation"] = c10::IValue::make_capsule(c10::make_intrusive<rotation_state>(by, sign));
+    return x;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& gradients) {
+    auto const positions = ctx->get_saved_variables()[0];
+    auto const& state = static_cast<rotation_state const&>(*ctx->saved_data.at("rotation").toCapsule());
+    at::Tensor const& gradient = gradients[0];
+    if (at::GradMode::is_enabled())
+      return {rotate_function::apply(gradient.clone(), std::optional(positions), state.by, -state.sign), {}, {}, {}};
+    bool const ours = gradient.use_count() == 1 && gradient.is_contiguous();
+    at::Tensor const result = ours ? gradient : gradient.clone(at::MemoryFormat::Contiguous);
+    turn(result, state.by, positions, -state.sign);
+    return {result, {}, {}, {}};
+  }
+};
+
+inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {
+  return rotate_function::apply(x, std::optional(positions), by, 1.0);
+}
+
+}  // namespace redco::kernel::cpu

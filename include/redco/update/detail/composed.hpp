@@ -1,0 +1,45 @@
+#pragma once
+
+#include <redco/update/detail/adam_kernel.hpp>
+#include <redco/update/detail/sgd_kernel.hpp>
+#include <redco/update/segment.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+namespace redco::detail {
+
+// The updates and the norm from ATen's operators, on any device: the reference of the kernels in this folder.
+
+/// The gradient that an update takes: scaled, with the penalty of the parameter.
+inline at::Tensor composed_gradient(segment const& s, double scale, double penalty) {
+  return s.grad.to(s.param.scalar_type()) * scale + s.param * penalty;
+}
+
+inline void composed_adam(segment& s, adam_numbers<double> const& c) {
+  at::NoGradGuard const no_grad;
+  at::Tensor const g = composed_gradient(s, c.scale, c.penalty), mean = s.slots[0], square = s.slots[1];
+  mean.lerp_(g, c.mean_part);
+  square.mul_(c.beta2).addcmul_(g, g, c.square_part);
+  if (s.slots.size() > 2) s.slots[2].copy_(at::maximum(s.slots[2], square));
+  at::Tensor const root = s.slots.back().sqrt().mul_(c.root_factor).add_(c.eps);
+  s.param.mul_(c.keep).addcdiv_(mean, root, c.minus_rate);
+  if (s.compute.defined()) s.compute.copy_(s.param);
+}
+
+inline void composed_sgd(segment& s, sgd_numbers<double> const& c) {
+  at::NoGradGuard const no_grad;
+  at::Tensor const g = composed_gradient(s, c.scale, c.penalty);
+  at::Tensor direction = g;
+  if (!s.slots.empty()) {
+    direction = s.slots[0].mul_(c.keep).add_(g, c.grad_part);
+    if (c.nesterov) direction = g + direction * c.ahead;
+  }
+  s.param.add_(direction, c.minus_rate);
+  if (s.compute.defined()) s.compute.copy_(s.param);
+}
+
+inline double composed_sum_of_squares(at::Tensor const& flat) {
+  return flat.to(at::kDouble).square().sum().item<double>();
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,198 @@
+#include "torch_catch.hpp"
+
+#include "gradcheck.hpp"
+
+#include <redco/kernel/attention.hpp>
+#include <redco/kernel/batch_norm.hpp>
+#include <redco/kernel/cross_entropy.hpp>
+#include <redco/kernel/dropout.hpp>
+#include <redco/kernel/gelu.hpp>
+#include <redco/kernel/gru.hpp>
+#include <redco/kernel/layer_norm.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/kernel/lookup.hpp>
+#include <redco/kernel/lstm.hpp>
+#include <redco/kernel/rms_norm.hpp>
+#include <redco/kernel/rotate.hpp>
+#include <redco/kernel/silu.hpp>
+#include <redco/kernel/swiglu.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/comm/in_process_group.hpp>
+#include <redco/comm/replica_round.hpp>
+#include <redco/tensor/kernel_set.hpp>
+#include <redco/random/stream.hpp>
+#include <redco/diag/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+// The two kernel sets against each other: values, gradients and second derivatives of every operation.
+
+namespace {
+
+using namespace redco;
+using gradcheck::tensors;
+
+struct set_case {
+  std::string name;
+  tensors inputs;  // f64
+  std::function<at::Tensor(tensors const&)> call;
+};
+
+at::Tensor set_sample(std::vector<std::int64_t> const& sizes, double phase) {
+  return gradcheck::weights_for(at::empty(sizes, at::kDouble), phase) - 0.2;
+}
+
+kernel::attention_options attention_of(std::int64_t heads, std::int64_t kv_heads) {
+  return {.heads = heads, .kv_heads = kv_heads, .causal = true, .dropout = 0.2, .key = {3, 8}, .row0 = 4, .head0 = 2};
+}
+
+// Every size is odd, and no multiple of a vector.
+std::vector<set_case> all_set_cases(group& one) {
+  using in = tensors const&;
+  std::vector<set_case> all;
+  auto const add = [&](std::string name, tensors inputs, std::function<at::Tensor(in)> call) {
+    all.push_back({std::move(name), std::move(inputs), std::move(call)});
+  };
+  at::Tensor const x = set_sample({3, 7, 19}, 0.1), w = set_sample({19}, 1.1), b = set_sample({19}, 2.3);
+  add("linear", {x, set_sample({5, 19}, 0.4), set_sample({5}, 0.9)},
+      [](in t) { return kernel::linear(t[0], t[1], t[2]); });
+  add("layer norm", {x, w, b}, [](in t) { return kernel::layer_norm(t[0], t[1], t[2], 1e-5); });
+  add("rms norm", {x, w}, [](in t) { return kernel::rms_norm(t[0], t[1], 1e-6); });
+  add("gelu tanh", {x}, [](in t) { return kernel::gelu(t[0]); });
+  add("gelu erf", {x}, [](in t) { return kernel::gelu(t[0], kernel::gelu_form::erf); });
+  add("gelu logistic", {x}, [](in t) { return kernel::gelu(t[0], kernel::gelu_form::logistic); });
+  add("silu", {x}, [](in t) { return kernel::silu(t[0]); });
+  add("swiglu", {set_sample({3, 7, 38}, 0.3)}, [](in t) { return kernel::swiglu(t[0]); });
+  add("dropout", {x}, [](in t) { return kernel::dropout(t[0], 0.3, make_stream(7, 1, 2, 3), 5, 2, 1); });
+  at::Tensor const ids = at::tensor({4, 9, 2, 4, 7, 1}, at::kLong).view({2, 3});
+  add("lookup", {set_sample({11, 5}, 0.6)}, [ids](in t) { return kernel::lookup(t[0], ids, 0, 11, 2); });
+  add("lookup of a shard", {set_sample({5, 5}, 0.6)}, [ids](in t) { return kernel::lookup(t[0], ids, 4, 11, 7); });
+  for (auto const pairs : {rotary_pairs::halves, rotary_pairs::neighbours})
+    add("rotate", {set_sample({2, 3, 23}, 0.2)}, [pairs](in t) {
+      kernel::rotation const by{3, 7, {.dims = 4, .theta = 50, .pairs = pairs, .scaling = {}}, 3};
+      return kernel::rotate(t[0] * 1, by);
+    });
+  add("rotate by positions", {set_sample({2, 3, 8}, 0.2)}, [ids](in t) {
+    return kernel::rotate(t[0] * 1, {2, 4, {.dims = 4, .scaling = {}}}, ids);
+  });
+  add("gru", {set_sample({2, 5, 9}, 0.2), set_sample({9, 3}, 1.2), set_sample({9}, 2.2)},
+      [](in t) { return kernel::gru(t[0], t[1], t[2]); });
+  add("lstm", {set_sample({2, 5, 12}, 0.2), set_sample({12, 3}, 1.2)}, [](in t) { return kernel::lstm(t[0], t[1]); });
+  add("batch norm", {set_sample({5, 3, 7}, 0.2), set_sample({3}, 1.2), set_sample({3}, 2.2)}, [](in t) {
+    replica_round const alone{};
+    return kernel::batch_norm(t[0], t[1], t[2], kernel::batch_statistics_of(t[0], alone), alone, 1e-5);
+  });
+  add("self-attention", {set_sample({2, 9, 5 * 4}, 0.2)},
+      [](in t) { return kernel::self_attention(t[0], attention_of(3, 1)); });
+  at::Tensor const mask = at::ones({2, 9}, at::kBool);
+  mask[1].narrow(0, 3, 6).fill_(false);
+  mask[0][0].fill_(false);  // query 0 sees nothing
+  add("cross-attention, windows, masks and a bias",
+      {set_sample({2, 9, 8}, 0.2), set_sample({2, 9, 4}, 1.2), set_sample({2, 9, 4}, 2.2),
+       set_sample({1, 2, 9, 9}, 0.7)},
+      [mask](in t) {
+        auto o = attention_of(2, 1);
+        o.window = 4, o.key_mask = mask, o.bias = t[3];
+        return kernel::cross_attention(t[0], t[1], t[2], o);
+      });
+  add("attention with a bias by distance", {set_sample({2, 5, 12}, 0.2), set_sample({2, 13}, 0.8)}, [](in t) {
+    auto o = attention_of(2, 2);
+    o.causal = false, o.bias = t[1], o.distance0 = 6;
+    return kernel::self_attention(t[0], o);
+  });
+  at::Tensor const labels = at::tensor({4, -100, 0, 10, 7}, at::kLong);
+  add("cross entropy", {set_sample({5, 3}, 0.2), set_sample({11, 3}, 1.2), set_sample({11}, 2.2)},
+      [labels, &one](in t) {
+        return kernel::cross_entropy(t[0], {t[1], t[2], 11, 0}, labels, one, {.chunk_rows = 2}).sum;
+      });
+  return all;
+}
+
+struct set_results {
+  at::Tensor value;
+  tensors gradients, second;
+};
+
+set_results results_in(kernel_set set, set_case const& c, at::ScalarType type) {
+  forced_kernel_set const forced(set);
+  tensors leaves;
+  for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(type).detach().clone().requires_grad_());
+  at::Tensor const y = c.call(leaves), g = gradcheck::weights_for(y.detach().to(at::kDouble), 0.4).to(y.scalar_type());
+  set_results all{y.detach(), torch::autograd::grad({y}, leaves, {g}, true), {}};
+  if (type == at::kDouble) {
+    at::Tensor total = at::zeros({}, at::kDouble);
+    for (at::Tensor const& d : torch::autograd::grad({y.square().sum()}, leaves, {}, true, true))
+      total = total + (d * gradcheck::weights_for(d.detach(), 0.7)).sum();
+    all.second = torch::autograd::grad({total}, leaves);
+  }
+  return all;
+}
+
+// The largest difference over what is largest.
+double apart(at::Tensor const& a, at::Tensor const& b) {
+  REQUIRE(a.sizes() == b.sizes());
+  REQUIRE(a.scalar_type() == b.scalar_type());
+  at::Tensor const x = a.to(at::kDouble), y = b.to(at::kDouble);
+  return (x - y).abs().max().item<double>() / (1 + y.abs().max().item<double>());
+}
+
+}  // namespace
+
+TEST_CASE("both kernel sets give the same values, gradients and second derivatives of every operation") {
+  auto const groups = in_process_group::make("one", 1);
+  for (set_case const& c : all_set_cases(*groups.front()))
+    for (auto const& [type, bound] :
+         {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 3e-2)}) {
+      INFO(c.name << " " << type);
+      auto const fast = results_in(kernel_set::fastest, c, type), reference = results_in(kernel_set::composed, c, type);
+      CHECK(apart(fast.value, reference.value) < bound);
+      for (std::size_t i = 0; i < fast.gradients.size(); ++i)
+        CHECK(apart(fast.gradients[i], reference.gradients[i]) < bound);
+      for (std::size_t i = 0; i < fast.second.size(); ++i) CHECK(apart(fast.second[i], reference.second[i]) < 1e-10);
+    }
+}
+
+TEST_CASE("the composed set records ATen's operators only") {
+  auto const groups = in_process_group::make("one", 1);
+  std::function<bool(torch::autograd::Node*)> const has_own = [&](torch::autograd::Node* node) -> bool {
+    if (node == nullptr) return false;
+    if (node->name().find("recorded_call") != std::string::npos) return true;
+    for (auto const& edge : node->next_edges())
+      if (has_own(edge.function.get())) return true;
+    return false;
+  };
+  for (set_case const& c : all_set_cases(*groups.front())) {
+    INFO(c.name);
+    for (kernel_set const set : {kernel_set::fastest, kernel_set::composed}) {
+      forced_kernel_set const forced(set);
+      tensors leaves;
+      for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(at::kBFloat16).requires_grad_());
+      CHECK(has_own(c.call(leaves).grad_fn().get()) == (set == kernel_set::fastest));
+    }
+  }
+}
+
+TEST_CASE("the kernel set is the fastest unless it is told") {
+  CHECK(kernel_set_of(nullptr) == kernel_set::fastest);
+  CHECK(kernel_set_of("") == kernel_set::fastest);
+  CHECK(kernel_set_of("fastest") == kernel_set::fastest);
+  CHECK(kernel_set_of("composed") == kernel_set::composed);
+  try {
+    kernel_set_of("cpu");
+    FAIL("taken");
+  } catch (error const& e) {
+    CHECK(e.code() == exit_code::usage);
+    CHECK(std::string(e.what()).find("REDCO_KERNELS is \"cpu\"") != std::string::npos);
+  }
+  at::Tensor const x = at::ones({2}), elsewhere = at::empty({2}, at::kMeta);
+  forced_kernel_set const fast(kernel_set::fastest);
+  CHECK(takes_cpu_kernels(x));
+  CHECK(!takes_cpu_kernels(elsewhere));
+  forced_kernel_set const reference(kernel_set::composed);
+  CHECK(!takes_cpu_kernels(x));
+}
