@@ -3,8 +3,11 @@
 #include <redco/update/detail/adam_kernel.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
 #include <redco/update/make_segment.hpp>
+#include <redco/update/norm_range.hpp>
+#include <redco/update/squared_norm.hpp>
 #include <redco/update/update.hpp>
 
+#include <redco/tensor/kernel_set.hpp>
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/sgd.hpp>
@@ -16,6 +19,7 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -70,6 +74,22 @@ void check_cuts(Rule const& rule) {
     }
 }
 
+template <class Rule>
+void check_reference(Rule const& rule) {
+  constexpr std::int64_t n = 1003;
+  for (auto const& [type, grad_type, bound] : {std::tuple(at::kDouble, at::kDouble, 1e-13),
+                                               {at::kFloat, at::kFloat, 1e-5},
+                                               {at::kFloat, at::kBFloat16, 1e-5}}) {
+    trained const fast = five_updates(rule, n, type, grad_type, {0, n});
+    redco::forced_kernel_set const forced(redco::kernel_set::composed);
+    trained const reference = five_updates(rule, n, type, grad_type, {0, n});
+    REQUIRE((fast.param - reference.param).abs().max().item<double>() < bound);
+    for (std::size_t i = 0; i < fast.slots.size(); ++i)
+      REQUIRE((fast.slots[i] - reference.slots[i]).abs().max().item<double>() < bound);
+    REQUIRE(at::equal(reference.compute, reference.param.to(at::kBFloat16)));
+  }
+}
+
 struct sign_rule {
   double lr = 1e-4;
   static constexpr std::string_view name = "sign";
@@ -111,6 +131,20 @@ TEST_CASE("no bit of an update depends on how the buffer is cut or on the thread
   check_cuts(redco::sgd{});
   check_cuts(redco::sgd{.momentum = 0.9, .dampening = 0.2, .weight_decay = 0.1});
   check_cuts(redco::sgd{.momentum = 0.9, .nesterov = true});
+}
+
+TEST_CASE("the composed updates and norm are those of the kernels up to rounding") {
+  check_reference(redco::adamw{.beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.1});
+  check_reference(redco::adamw{.beta1 = 0.5, .beta2 = 0.6, .amsgrad = true});
+  check_reference(redco::adam{.weight_decay = 0.05});
+  check_reference(redco::sgd{});
+  check_reference(redco::sgd{.momentum = 0.9, .dampening = 0.2, .weight_decay = 0.1});
+  check_reference(redco::sgd{.momentum = 0.9, .nesterov = true});
+  at::Tensor const flat = keyed_values(1003, 4, at::kBFloat16);
+  std::vector<redco::norm_range> const ranges{{3, 500, 1}, {500, 501, 0.5}, {700, 1003, 2}};
+  double const fast = redco::squared_norm(flat, ranges);
+  redco::forced_kernel_set const forced(redco::kernel_set::composed);
+  REQUIRE(redco::squared_norm(flat, ranges) == Approx(fast).epsilon(1e-12));
 }
 
 TEST_CASE("the wide kernels give the bits of the plain ones") {

@@ -12,7 +12,7 @@ namespace redco::kernel {
 /// position` (the middle dimensions flattened) and row `row0 + r` of `numbers`, so that any shard of rows, positions or
 /// features drops what the whole tensor would. p counts in steps of 2^-32; p = 0 returns x.
 ///
-/// Requires 0 <= p < 1, two dimensions or more, and a CPU tensor in f32, bf16 or f64 (else an error, exit 70).
+/// Requires 0 <= p < 1, two dimensions or more, and f32, bf16 or f64 (else an error, exit 70).
 /// Differentiable at any order. Autograd saves nothing: backward draws the mask again. Costs under a nanosecond a value
 /// in f32.
 at::Tensor dropout(at::Tensor const& x, double p, stream numbers, std::int64_t row0, std::int64_t feature0,

@@ -16,8 +16,8 @@ struct rotation {
   std::int64_t first = 0;  ///< position of the first row where positions are not given
 };
 
-/// Turns heads of x [B, T, columns] by their positions (Su et al. 2021), in place, and gives x: rows are at
-/// rotation::first and behind it, or at `positions` (int64 [B or 1, T]). Angles are made in f64. Nothing is saved but
+/// x [B, T, columns] with its heads turned by their positions (Su et al. 2021): rows are at rotation::first and behind it,
+/// or at `positions` (int64 [B or 1, T]). May turn x itself: use the result only. Angles are made in f64. Nothing is saved but
 /// positions; differentiable to any order.
 at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions = {});
 
