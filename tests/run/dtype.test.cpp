@@ -3,6 +3,7 @@
 #include <redco/run/chosen_dtype.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/kernel_set.hpp>
 #include <redco/json/parse.hpp>
 
 #include <filesystem>
@@ -50,6 +51,18 @@ TEST_CASE("a network on floating inputs trains in every dtype on every mesh, wha
   }
 }
 
+TEST_CASE("the composed kernels train alike in every dtype on every mesh, and the log says that they did") {
+  std::vector<double> const exact = run_in(redco::dtype::f64, {1, 1}).losses;
+  redco::forced_kernel_set const forced(redco::kernel_set::composed);
+  for (redco::mesh const mesh : {redco::mesh{1, 1}, {2, 1}, {1, 2}, {2, 2}}) {
+    INFO(mesh.dp << "x" << mesh.tp);
+    CHECK(run_test::difference(exact, run_in(redco::dtype::f64, mesh).losses) < 1e-12);
+    CHECK(run_test::difference(exact, run_in(redco::dtype::f32, mesh).losses) < 1e-5);
+    CHECK(run_test::difference(exact, run_in(redco::dtype::bf16, mesh).losses) < 0.01);
+  }
+  CHECK(redco::dtype_text({redco::dtype::bf16, "asked for"}) == "dtype bf16: asked for; kernels composed");
+}
+
 TEST_CASE("the dtype is asked for or the CPU's fastest, and f16 is refused with a cure") {
   using redco::bf16_instructions, redco::choose_dtype, redco::dtype;
   CHECK(choose_dtype({}, bf16_instructions::amx).compute == dtype::bf16);
@@ -76,7 +89,8 @@ TEST_CASE("the dtype and why it was chosen are in log.txt, config.json and the m
     run_test::mlp_options o = dtype_options();
     if (given) o.config = R"({"lr": 0.02, "dtype": null})";
     CHECK(run_test::fit_mlp(where, o).code == 0);
-    CHECK(text_of(folder.path / "log.txt").find("dtype bf16: asked for; products by packed") != std::string::npos);
+    CHECK(text_of(folder.path / "log.txt").find("dtype bf16: asked for; products by packed; kernels fastest") !=
+          std::string::npos);
     auto const config = redco::parse_json(text_of(folder.path / "config.json"), "config.json");
     CHECK(config["dtype"] == "bf16");
     CHECK(config["#dtype"] == "asked for");

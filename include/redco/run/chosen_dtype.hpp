@@ -18,7 +18,7 @@ struct chosen_dtype {
 /// `wanted`, else the fastest one of this CPU. Errors: exit code 64 for a dtype that no model can be trained in.
 chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instructions cpu = cpu_bf16_instructions());
 
-/// "dtype bf16: ...", and who multiplies it.
+/// "dtype bf16: ...", who multiplies it, and which kernels compute.
 std::string dtype_text(chosen_dtype const& chosen);
 
 /// The same for a checkpoint's manifest, and as a remark, whose name begins with #, why.

@@ -22,8 +22,10 @@ REDCO_INLINE chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instruc
 
 REDCO_INLINE std::string dtype_text(chosen_dtype const& chosen) {
   std::string text = "dtype " + std::string(name_of(chosen.compute)) + ": " + chosen.why;
-  if (chosen.compute == dtype::bf16) text += "; products by " + std::string(name_of(bf16_path_in_use()));
-  text += "; kernels " + std::string(name_of(kernel_set_in_use()));
+  kernel_set const kernels = kernel_set_in_use();
+  if (chosen.compute == dtype::bf16 && kernels == kernel_set::fastest)
+    text += "; products by " + std::string(name_of(bf16_path_in_use()));
+  text += "; kernels " + std::string(name_of(kernels));
   return text;
 }
 

@@ -38,7 +38,7 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o) {
     refuse("--deadline " + detail::short_text(o.deadline, 4) +
            ": give the seconds that a rank waits, from 0.001 to 1e8");
   device_of(o.device);
-  if (o.check_saved && kernel_set_in_use() == kernel_set::composed)
+  if (kernel_set_in_use() == kernel_set::composed && o.check_saved)
     refuse("--check-saved compares with what the fastest kernels keep: unset REDCO_KERNELS in the environment");
   return m;
 }
