@@ -132,6 +132,7 @@
 
 #include <redco/layer/activation.hpp>
 #include <redco/layer/activation_kind.hpp>
+#include <redco/layer/any_layer.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/attention_scores.hpp>
 #include <redco/layer/average_pool.hpp>
@@ -167,6 +168,7 @@
 #include <redco/layer/numbered.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/opaque.hpp>
+#include <redco/layer/parts.hpp>
 #include <redco/layer/patch_embedding.hpp>
 #include <redco/layer/positions.hpp>
 #include <redco/layer/projection.hpp>
@@ -189,8 +191,10 @@
 #include <redco/layer/takes.hpp>
 #include <redco/layer/tanh_layer.hpp>
 #include <redco/layer/token_types.hpp>
+#include <redco/layer/transform.hpp>
 #include <redco/layer/unscaled.hpp>
 #include <redco/layer/with_distance_bias.hpp>
+#include <redco/layer/with_split_tokens.hpp>
 
 #include <redco/data/batch_options.hpp>
 #include <redco/data/batch_step.hpp>
@@ -221,7 +225,7 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/shard/facts.hpp>
-#include <redco/shard/keep_whole.hpp>
+#include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/legal.hpp>
 #include <redco/shard/legality.hpp>
 #include <redco/shard/placed.hpp>

@@ -7,7 +7,7 @@
 
 template <auto Width, bool Honest>
 struct damping {
-  using layer_concept = redco::layer_tag;
+  using layer_concept = redco::leaf_tag;
   static constexpr bool featurewise = true;
   template <class X>
   using out = X;

@@ -1,5 +1,5 @@
 // Layers without a name are called by their place in a sequence or sum; where no partner follows, an automatic linear is whole.
-#include <redco/shard/keep_whole.hpp>
+#include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/gelu.hpp>
@@ -28,7 +28,7 @@ constexpr bool is(std::size_t i, std::string_view name, int split_dim) {
   return entries[i].fact.name.view() == name && entries[i].fact.on(redco::axis::tp).dim == split_dim;
 }
 
-constexpr model_of<keep_whole<sequential<linear<7, 6>, relu, linear<6, 10>, body>, "3">> kept{};
+constexpr model_of<keep_replicated<sequential<linear<7, 6>, relu, linear<6, 10>, body>, "3">> kept{};
 constexpr auto kept_entries = plan_of<kept>({.dp = 1, .tp = 2}).entries;
 static_assert(kept_entries[0].fact.on(redco::axis::tp).dim == 0 && kept_entries[4].fact.name.view() == "3.0.weight");
 static_assert(kept_entries[4].fact.on(redco::axis::tp).dim == -1 && kept_entries[4].fact.why == reason::overridden);

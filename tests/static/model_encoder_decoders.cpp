@@ -1,7 +1,7 @@
 // T5 with either feed-forward and BART: as many numbers as the public models, cuts, legal widths, messages, shared tables.
 #include "model_facts.hpp"
 
-#include <redco/shard/keep_whole.hpp>
+#include <redco/shard/keep_replicated.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/t5_gated.hpp>
@@ -74,7 +74,7 @@ static_assert(kept<t5_xxl>("decoder.block.*.EncDecAttention", "distance_gradient
 
 // An override reaches through the bias into its stack.
 struct whole_feed_forward {
-  using net = redco::keep_whole<redco::t5::net, "decoder.block.*.DenseReluDense">;
+  using net = redco::keep_replicated<redco::t5::net, "decoder.block.*.DenseReluDense">;
   redco::t5_config config;
 };
 constexpr whole_feed_forward overridden{};

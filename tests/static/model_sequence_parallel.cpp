@@ -1,18 +1,17 @@
 // A family with split tokens has the same parameters under the same plan; its blocks begin and end with split tokens.
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/plan.hpp>
-#include <redco/model/bart.hpp>
-#include <redco/model/bert.hpp>
-#include <redco/model/gpt2.hpp>
-#include <redco/model/gptj.hpp>
-#include <redco/model/llama.hpp>
-#include <redco/model/opt.hpp>
+#include <redco/model/any_model.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/model/t5.hpp>
-#include <redco/model/vit.hpp>
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
 #include <redco/optimizer/adamw.hpp>
 
 #include <type_traits>
+#include <variant>
 
 using namespace redco;
 
@@ -31,8 +30,19 @@ constexpr bool same_plan(int shards) {
       return false;
   return a.entries.size() == b.entries.size();
 }
-static_assert(same_plan<gpt2>(4) && same_plan<llama>(8) && same_plan<gptj>(2) && same_plan<opt>(4));
-static_assert(same_plan<bart>(4) && same_plan<t5>(2) && same_plan<bert>(8) && same_plan<vit>(4));
+template <class M>
+inline constexpr bool planned_alike = same_plan<M>(2);
+template <class... M>
+constexpr bool all_planned_alike(std::variant<M...> const*) {
+  return (planned_alike<M> && ...);
+}
+static_assert(all_planned_alike(static_cast<any_model const*>(nullptr)));
+static_assert(same_plan<gpt2>(4) && same_plan<llama>(8) && same_plan<bart>(4) && same_plan<bert>(8));
+
+// Names that are places stay, and a second row of blocks takes the tokens as the first leaves them.
+using mlp = residual<sequential<linear<8, 12>, gelu, linear<12, 8>>>;
+static_assert(
+    same_plan<model_of<sequential<linear<8, 8>, repeat<2, mlp>, linear<8, 8>, named<"h", repeat<3, mlp>>>>>(2));
 
 // Both sides of an encoder-decoder are split, and a classifier up to its first token.
 template <class M>

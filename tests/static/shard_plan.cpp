@@ -1,6 +1,6 @@
 // Plans of constexpr models: GPT-2 on every legal width, alternation of columns and rows, shared key-value heads, uneven
 // vocabularies, overrides.
-#include <redco/shard/keep_whole.hpp>
+#include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/legal.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
@@ -130,7 +130,7 @@ static_assert(redco::legality_of(at<grouped>("k.weight", 1).fact, {.tp = 3}) == 
 
 // An override keeps a pair whole, and only it.
 struct whole_mlp : redco::gpt2 {
-  using net = redco::keep_whole<redco::gpt2::net, "h.*.mlp">;
+  using net = redco::keep_replicated<redco::gpt2::net, "h.*.mlp">;
 };
 constexpr whole_mlp overridden{{{.vocab = 256, .context = 64, .width = 96, .heads = 6, .layers = 5}}};
 static_assert(at<overridden>("h.*.mlp.up.weight", 2).fact.why == redco::reason::overridden);
@@ -142,12 +142,12 @@ using half = redco::sequential<redco::named<"up", redco::linear<8, 12>>, redco::
                                redco::named<"down", redco::linear<12, 8>>>;
 using translator =
     redco::sequential<redco::named<"in", redco::linear<4, 8>>, redco::encoder_decoder<half, redco::residual<half>>>;
-constexpr redco::model_of<redco::keep_whole<translator, "decoder">> whole_decoder{};
+constexpr redco::model_of<redco::keep_replicated<translator, "decoder">> whole_decoder{};
 static_assert(at<whole_decoder>("encoder.up.weight", 2).is_split() &&
               at<whole_decoder>("encoder.down.weight", 2).is_split());
 static_assert(at<whole_decoder>("decoder.up.weight", 2).fact.why == redco::reason::overridden);
 static_assert(!at<whole_decoder>("decoder.down.weight", 2).is_split());
-constexpr redco::model_of<redco::keep_whole<translator, "*coder.*">> whole_both{};
+constexpr redco::model_of<redco::keep_replicated<translator, "*coder.*">> whole_both{};
 static_assert(!at<whole_both>("encoder.up.weight", 2).is_split() && !at<whole_both>("decoder.up.weight", 2).is_split());
 static_assert(at<whole_both>("in.weight", 2).fact.why == redco::reason::unpaired);
 

@@ -88,7 +88,7 @@ inline constexpr diagnosis diagnoses[] = {
      "Masks, positions, encoder states and caches reach a layer through the context, by key.",
      "pass it with .with<Key>(value)"},
     {"L003", "sequence_parallel finds no repeated block in the model",
-     "Tokens are split where the first repeat of the model's sequence begins, and stay split until its head.",
+     "Tokens are split where blocks begin to repeat, and stay split until the model's head.",
      "write redco::split_tokens into the model's net where its tokens are to be split"},
     {"L004", "a layer reads another width than it is given",
      "The features (channels, positions) that one layer gives are those that the next one reads; branches that are "
@@ -106,6 +106,11 @@ inline constexpr diagnosis diagnoses[] = {
      "Widths, heads, kernels and numbers of blocks are at least one; the types in the message name the layer and its "
      "size.",
      "give it at least one"},
+    {"L007", "a layer does not declare what it is made of",
+     "Layer trees are walked and rewritten (keep_replicated, sequence_parallel, transform), so a layer that holds others "
+     "names them and says how it is made of others in their places: using subs = redco::parts<redco::part<\"\", Body>>; "
+     "template <class Other> using rebind = my<Other>;. A layer that holds none is a leaf.",
+     "give it subs and rebind, or redco::leaf_tag as its layer_concept where it is made of no other layers"},
 };
 
 /// The row of a code; the empty row when there is none.

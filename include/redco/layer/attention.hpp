@@ -29,7 +29,7 @@ enum class attention_kind : unsigned char { causal, full, cross };
 template <attention_kind Kind, auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true,
           auto Dropout = 0, auto OutputDeviation = 0, class... Traits>
 struct attention {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool enters = true;
   static constexpr attention_kind kind = Kind;
   static constexpr bool is_distance_biased = (std::is_same_v<Traits, distance_biased> || ...);

@@ -11,7 +11,7 @@ namespace redco {
 /// lower edge is not read.
 template <auto Kernel>
 struct average_pool {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
 
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;

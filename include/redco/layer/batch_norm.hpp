@@ -17,7 +17,7 @@ namespace redco {
 /// Momentum (the variance without bias) and take their place in evaluation. Checkpoints hold them.
 template <auto Channels, auto Epsilon = real{1e-5}, auto Momentum = real{0.1}>
 struct batch_norm {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

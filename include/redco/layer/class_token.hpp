@@ -12,7 +12,7 @@ namespace redco {
 /// A learned token "weight" [Width] before those of each example: [B, T + 1, Width] of [B, T, Width].
 template <auto Width>
 struct class_token {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

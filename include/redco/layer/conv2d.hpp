@@ -12,7 +12,7 @@ namespace redco {
 /// [B, Out, (H + 2 Padding - Kernel) / Stride + 1, ...]. Data parallel: its weights are replicated.
 template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto Bias = true>
 struct conv2d {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

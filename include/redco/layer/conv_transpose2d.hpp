@@ -14,7 +14,7 @@ namespace redco {
 /// Kernel]. Data parallel: its weights are replicated.
 template <auto In, auto Out, auto Kernel, auto Stride = 1, auto Padding = 0, auto More = 0, auto Bias = true>
 struct conv_transpose2d {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

@@ -25,7 +25,7 @@ struct ids_out {
 /// is used again (its full path); empty: "weight" is its own. Looking up the id `Padding` gives its row no gradient.
 template <auto Vocabulary, auto Width, fixed_string Tied = "", auto Padding = -1>
 struct embedding {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = Tied.view().empty();
 
   template <class X>

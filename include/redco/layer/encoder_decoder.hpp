@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
+#include <redco/layer/parts.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
@@ -12,6 +13,9 @@ namespace redco {
 template <layer Encoder, layer Decoder>
 struct encoder_decoder {
   using layer_concept = layer_tag;
+  using subs = parts<part<"encoder", Encoder>, part<"decoder", Decoder>>;
+  template <class Reading, class Writing>
+  using rebind = encoder_decoder<Reading, Writing>;
 
   template <class X>
   using out = out_t<Decoder, X>;

@@ -23,7 +23,7 @@ struct enter_out {
 /// The identity whose gradient is summed over the ranks: what stands between a whole activation and the column-parallel
 /// layers that read it. Layers with automatic cuts enter by themselves.
 struct enter_layer {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
 
   template <class X>
   using out = typename detail::enter_out<X>::type;

@@ -10,7 +10,7 @@ namespace redco {
 /// The first of each sequence's tokens: [B, Width] of [B, T, Width], a copy, so that the others need not be kept. Split
 /// tokens are joined before.
 struct first_token {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
 
   template <class X>
   using out = typename detail::takes<detail::needs::features_alike, X, replicated>::type;

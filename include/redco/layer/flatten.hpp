@@ -8,7 +8,7 @@ namespace redco {
 
 /// [B, ...] as [B, product of the rest]: a view.
 struct flatten {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
 
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;

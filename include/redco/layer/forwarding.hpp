@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
+#include <redco/layer/parts.hpp>
 
 namespace redco::detail {
 
@@ -9,6 +10,7 @@ namespace redco::detail {
 template <layer Layer>
 struct forwarding {
   using layer_concept = layer_tag;
+  using subs = parts<part<"", Layer>>;
   static constexpr bool featurewise = is_featurewise<Layer>;
   static constexpr bool closes_split = redco::closes_split<Layer>;
   static constexpr bool enters = redco::enters<Layer>;

@@ -16,8 +16,9 @@ namespace redco {
 /// Activation(gate x) * (up x): the gated feed-forward of Shazeer 2020 with two [Out, In] matrices, column-parallel.
 template <auto In, auto Out, class Activation = silu, auto Bias = false, cut Cut = cut::automatic>
 struct gated {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   using unpaired = gated<In, Out, Activation, Bias, Cut == cut::automatic ? cut::unpaired : Cut>;
+  using overridden = gated<In, Out, Activation, Bias, cut::overridden>;
   static constexpr bool enters = Cut == cut::automatic;
 
   template <class X>

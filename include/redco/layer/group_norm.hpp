@@ -12,7 +12,7 @@ namespace redco {
 /// (x - mean) / sqrt(variance + Epsilon), times "weight" plus "bias" of the channel. Groups divides Channels.
 template <auto Groups, auto Channels, auto Epsilon = real{1e-5}>
 struct group_norm {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

@@ -10,6 +10,8 @@ namespace redco {
 /// `Layer` with its drawn weights normal with standard deviation `Deviation` and its biases zero, as a family prescribes.
 template <auto Deviation, layer Layer>
 struct initialised : detail::forwarding<Layer> {
+  template <class Other>
+  using rebind = initialised<Deviation, Other>;
   using unpaired = initialised<Deviation, unpaired_t<Layer>>;
   static constexpr bool unnamed = is_unnamed<Layer>;
 

@@ -35,7 +35,7 @@ enum class head_bias : unsigned char { none, trained, fixed };
 /// "bias" [Vocabulary].
 template <auto Vocabulary, auto Width, fixed_string Tied = "", head_bias Bias = head_bias::none>
 struct language_head {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = Tied.view().empty() || Bias != head_bias::none;
   static constexpr bool enters = true;
 

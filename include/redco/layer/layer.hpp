@@ -6,13 +6,16 @@
 
 namespace redco {
 
-/// Names a type as a layer: `using layer_concept = redco::layer_tag;`.
+/// Names a type as a layer that is made of others: `using layer_concept = redco::layer_tag;`. It declares them, see `parts`.
 struct layer_tag {};
+
+/// Names a type as a layer that is made of no others: `using layer_concept = redco::leaf_tag;`.
+struct leaf_tag : layer_tag {};
 
 /// A layer type: it swears by `layer_concept`, says in `out<X>` which layout it gives for an input of layout X, and states
 /// its facts in `facts<X>(config, walk)`. It knows no mesh and no tensor; what it computes is its `module` in nn/.
 template <class L>
-concept layer = std::is_same_v<typename L::layer_concept, layer_tag>;
+concept layer = std::is_base_of_v<layer_tag, typename L::layer_concept>;
 
 /// The layout that L gives for an input of layout X.
 template <layer L, class X>

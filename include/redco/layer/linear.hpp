@@ -37,9 +37,10 @@ struct linear_out {
 /// once after the reduction behind a row.
 template <auto In, auto Out, auto Bias = true, cut Cut = cut::automatic>
 struct linear {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
   using unpaired = linear<In, Out, Bias, Cut == cut::automatic ? cut::unpaired : Cut>;
+  using overridden = linear<In, Out, Bias, cut::overridden>;
   static constexpr bool closes_split = Cut == cut::automatic || Cut == cut::row;
   static constexpr bool enters = Cut == cut::automatic;
 

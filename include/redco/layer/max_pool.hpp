@@ -10,7 +10,7 @@ namespace redco {
 /// The largest value of each Kernel x Kernel window of images [B, C, H, W]; windows do not overlap.
 template <auto Kernel>
 struct max_pool {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
 
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;

@@ -11,6 +11,9 @@ namespace redco {
 /// `Layer` under a name: its parameters are called "Name.<leaf>".
 template <fixed_string Name, layer Layer>
 struct named : detail::forwarding<Layer> {
+  using subs = parts<part<Name, Layer>>;
+  template <class Other>
+  using rebind = named<Name, Other>;
   using unpaired = named<Name, unpaired_t<Layer>>;
 
   template <class X, class Config, class Walk>

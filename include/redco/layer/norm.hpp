@@ -16,7 +16,7 @@ inline constexpr std::int64_t norm_block_rows = 64;
 /// What the norms share: weights over the last dimension, whole features in and out, statistics kept per row.
 template <auto Width, int Statistics, bool Bias>
 struct norm_layer {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

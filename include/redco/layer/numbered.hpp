@@ -2,11 +2,13 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/named.hpp>
+#include <redco/layer/parts.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 
 #include <cstddef>
 #include <type_traits>
+#include <utility>
 
 namespace redco {
 
@@ -32,5 +34,20 @@ constexpr auto digits() {
 /// torch::nn::Sequential names its members, else itself.
 template <std::size_t I, layer Layer>
 using numbered = std::conditional_t<is_unnamed<Layer>, named<detail::digits<I>(), Layer>, Layer>;
+
+namespace detail {
+
+template <class Places, layer... Layers>
+struct parts_by_place;
+template <std::size_t... I, layer... Layers>
+struct parts_by_place<std::index_sequence<I...>, Layers...> {
+  using type = parts<std::conditional_t<is_unnamed<Layers>, part<digits<I>(), Layers>, part<"", Layers>>...>;
+};
+
+/// The members of a sequence or sum as its parts, those without a name under their places.
+template <layer... Layers>
+using numbered_parts = typename parts_by_place<std::index_sequence_for<Layers...>, Layers...>::type;
+
+}  // namespace detail
 
 }  // namespace redco

@@ -37,7 +37,7 @@ struct opaque_facts<Callable> {
 /// A user's callable on at::Tensor with its own parameters as a layer: replicated, data parallel only.
 template <class Callable>
 struct opaque {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

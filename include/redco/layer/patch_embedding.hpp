@@ -15,7 +15,7 @@ namespace redco {
 /// Channels, Patch, Patch]. Data parallel: it is replicated.
 template <auto Channels, auto Patch, auto Width>
 struct patch_embedding {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

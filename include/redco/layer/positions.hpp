@@ -14,7 +14,7 @@ namespace redco {
 /// `Counted` leaves tokens out, each example has positions of its own.
 template <auto Context, auto Width, auto Offset = 0, class Counted = every_token>
 struct positions {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

@@ -9,6 +9,7 @@ namespace redco {
 template <auto In, auto Out>
 struct projection : replicated_linear<In, Out, false> {
   using unpaired = projection;
+  using overridden = projection;
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {

@@ -16,7 +16,7 @@ namespace redco {
 /// features, data parallel. `Cells`: a second state is kept beside the output.
 template <auto In, auto Hidden, int Gates, bool Cells>
 struct recurrent_layer {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

@@ -2,6 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/layer/parts.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
@@ -26,6 +27,9 @@ struct repeat_out {
 template <auto Times, layer Block>
 struct repeat {
   using layer_concept = layer_tag;
+  using subs = parts<part<"*", Block>>;
+  template <class Other>
+  using rebind = repeat<Times, Other>;
   static constexpr bool unnamed = is_unnamed<Block>;
 
   using body = unpaired_t<Block>;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
+#include <redco/layer/parts.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
@@ -24,6 +25,9 @@ struct residual_out {
 template <layer Branch>
 struct residual {
   using layer_concept = layer_tag;
+  using subs = parts<part<"", Branch>>;
+  template <class Other>
+  using rebind = residual<Other>;
   static constexpr bool unnamed = is_unnamed<Branch>;
 
   using body = unpaired_t<Branch>;

@@ -77,6 +77,9 @@ constexpr void link_facts(Config const& config, Walk& w, bool last) {
 template <layer... Layers>
 struct sequential {
   using layer_concept = layer_tag;
+  using subs = detail::numbered_parts<Layers...>;
+  template <class... Others>
+  using rebind = sequential<Others...>;
   static constexpr bool unnamed = (is_unnamed<Layers> || ...);
   static constexpr bool featurewise = (is_featurewise<Layers> && ...);
   static constexpr bool closes_split = detail::sequence_traits<Layers...>::closed_from(0);

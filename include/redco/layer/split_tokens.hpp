@@ -11,7 +11,7 @@ namespace redco {
 /// all-reduce becomes a reduce-scatter behind it and an all-gather before the next (sequence parallelism, Korthikanti et al.
 /// 2022). T need not divide: the last runs are padded, and no padding reaches a product or a gradient.
 struct split_tokens {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
 
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, token_split>::type;

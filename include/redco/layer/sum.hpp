@@ -58,6 +58,9 @@ struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
 template <layer... Branches>
 struct sum {
   using layer_concept = layer_tag;
+  using subs = detail::numbered_parts<Branches...>;
+  template <class... Others>
+  using rebind = sum<Others...>;
   static constexpr bool unnamed = (is_unnamed<Branches> || ...);
   static constexpr bool enters = (redco::enters<unpaired_t<Branches>> && ...);
 

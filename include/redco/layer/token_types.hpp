@@ -11,7 +11,7 @@ namespace redco {
 /// Rows of a [Types, Width] table by the context's token types [B, T], all 0 without them; gives a replicated [B, T, Width].
 template <auto Types, auto Width>
 struct token_types {
-  using layer_concept = layer_tag;
+  using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
   template <class X>

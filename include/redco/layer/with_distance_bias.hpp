@@ -20,6 +20,8 @@ namespace redco {
 /// at each of the distances, which every block reads.
 template <attention_kind Kind, auto Heads, auto Buckets, auto Farthest, layer Body>
 struct with_distance_bias : detail::forwarding<Body> {
+  template <class Other>
+  using rebind = with_distance_bias<Kind, Heads, Buckets, Farthest, Other>;
   using unpaired = with_distance_bias<Kind, Heads, Buckets, Farthest, unpaired_t<Body>>;
   static constexpr bool unnamed = is_unnamed<Body>;
 

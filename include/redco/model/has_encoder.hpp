@@ -1,24 +1,29 @@
 #pragma once
 
+#include <redco/layer/any_layer.hpp>
 #include <redco/layer/encoder_decoder.hpp>
-#include <redco/layer/initialised.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/sequential.hpp>
+#include <redco/layer/layer.hpp>
 
-#include <redco/meta/fixed_string.hpp>
+#include <redco/fact/path.hpp>
 
 namespace redco {
 
-/// Whether an encoder stands before the decoder of layer type L: only then does `workload::source` have a meaning.
+namespace detail {
+
 template <class L>
-inline constexpr bool has_encoder = false;
+inline constexpr bool is_encoder_decoder = false;
 template <class Encoder, class Decoder>
-inline constexpr bool has_encoder<encoder_decoder<Encoder, Decoder>> = true;
-template <class... Ls>
-inline constexpr bool has_encoder<sequential<Ls...>> = (has_encoder<Ls> || ...);
-template <fixed_string Name, class L>
-inline constexpr bool has_encoder<named<Name, L>> = has_encoder<L>;
-template <auto Deviation, class L>
-inline constexpr bool has_encoder<initialised<Deviation, L>> = has_encoder<L>;
+inline constexpr bool is_encoder_decoder<encoder_decoder<Encoder, Decoder>> = true;
+
+struct reads_with_an_encoder {
+  template <class L, path>
+  static constexpr bool holds = is_encoder_decoder<L>;
+};
+
+}  // namespace detail
+
+/// Whether an encoder stands before the decoder somewhere in a net: only then does `workload::source` have a meaning.
+template <layer Net>
+inline constexpr bool has_encoder = any_layer<Net, detail::reads_with_an_encoder>;
 
 }  // namespace redco

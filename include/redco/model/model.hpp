@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/layer/layer.hpp>
+#include <redco/layer/parts.hpp>
 
 #include <redco/shape/extents.hpp>
 
@@ -28,9 +29,20 @@ concept model = layer<typename M::net> && requires(M const& m) {
   m.config;
 };
 
+namespace detail {
+
+template <layer Net>
+struct declared_net {
+  using type = unpaired_t<Net>;
+  static_assert(sizeof(declared_tree<Net>) > 0);
+};
+
+}  // namespace detail
+
 /// The structure of a model, an automatic linear that is all of it left whole.
+/// Errors: redco[L007] where a layer of it does not declare what it is made of.
 template <model M>
-using net_of = unpaired_t<typename M::net>;
+using net_of = typename detail::declared_net<typename M::net>::type;
 
 struct no_config {};
 

@@ -7,6 +7,9 @@
 #include <redco/layer/initialised.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/split_tokens.hpp>
+#include <redco/layer/with_split_tokens.hpp>
+
+#include <utility>
 
 namespace redco {
 
@@ -48,6 +51,25 @@ struct module<split_tokens, X> {
   tensor<token_split> operator()(tensor<X> const& x, Context const& ctx) const {
     return scatter_tokens(x, ctx.tp());
   }
+};
+
+template <class L, class X>
+struct module<with_split_tokens<L>, X> {
+  using split = typename with_split_tokens<L>::template split<X>;
+
+  template <class Config>
+  explicit module(builder<Config>& b) : inner(b) {}
+
+  template <class Context>
+  auto operator()(tensor<X> x, Context const& ctx) const {
+    if constexpr (is_token_split<X>) {
+      return inner(std::move(x), ctx);
+    } else {
+      return inner(scatter_tokens(std::exchange(x, {}), ctx.tp()), ctx);
+    }
+  }
+
+  module<L, split> inner;
 };
 
 template <class X>

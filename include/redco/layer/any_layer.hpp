@@ -1,0 +1,31 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/layer/parts.hpp>
+#include <redco/fact/path.hpp>
+
+namespace redco {
+
+namespace detail {
+
+template <class Question, path Here, class... Parts>
+constexpr bool any_of(parts<Parts...>);
+
+template <layer L, class Question, path Here>
+constexpr bool any_within() {
+  return Question::template holds<L, Here> || any_of<Question, Here>(parts_of<L>());
+}
+
+template <class Question, path Here, class... Parts>
+constexpr bool any_of(parts<Parts...>) {
+  return (any_within<typename Parts::layer, Question, Parts::under(Here)>() || ...);
+}
+
+}  // namespace detail
+
+/// Whether `Question::holds<L, Here>` of any layer L in the tree `Net`, itself included; `Here` is the layer's path as
+/// `transform` gives it.
+template <layer Net, class Question>
+inline constexpr bool any_layer = detail::any_within<Net, Question, path{}>();
+
+}  // namespace redco

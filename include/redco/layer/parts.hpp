@@ -1,0 +1,70 @@
+#pragma once
+
+#include <redco/layer/layer.hpp>
+#include <redco/fact/path.hpp>
+
+#include <redco/meta/fixed_string.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+/// A layer that stands in another one, and what standing there adds to the path of its parameters: a name, "*" where it
+/// repeats, or nothing ("").
+template <fixed_string Name, layer Layer>
+struct part {
+  using layer = Layer;
+
+  static constexpr path under(path here) {
+    here.push(Name.view());
+    return here;
+  }
+};
+
+/// What a layer that is made of others declares, so that `transform` and `any_layer` reach into it (after PEGTL's `subs_t` and
+/// `rebind`):
+///   using subs = parts<part<"", Body>>;             its parts, in the order of its parameters
+///   template <class Other> using rebind = my<Other>;  itself, made of other parts in their places
+template <class... Parts>
+struct parts {};
+
+namespace detail {
+
+template <class L>
+inline constexpr bool is_leaf = std::is_base_of_v<leaf_tag, typename L::layer_concept>;
+
+template <class L>
+struct declared_parts {
+  using type = parts<>;
+};
+template <class L>
+  requires requires { typename L::subs; }
+struct declared_parts<L> {
+  using type = typename L::subs;
+};
+template <class L>
+using parts_of = typename declared_parts<L>::type;
+
+/// Whether L, made again of its own parts, is L.
+template <class L, class Parts>
+inline constexpr bool rebinds = false;
+template <class L, class... Parts>
+  requires requires { typename L::template rebind<typename Parts::layer...>; }
+inline constexpr bool rebinds<L, parts<Parts...>> =
+    std::is_same_v<typename L::template rebind<typename Parts::layer...>, L>;
+
+/// That every layer of a tree is a leaf or declares its parts: asked as `sizeof(declared_tree<Net>) > 0`. Errors: redco[L007].
+template <class L, class Parts = parts_of<L>>
+struct declared_tree;
+template <class L, class... Parts>
+struct declared_tree<L, parts<Parts...>> {
+  static_assert(
+      is_leaf<L> || rebinds<L, parts<Parts...>>,
+      "redco[L007]: a layer does not declare what it is made of; give it subs and rebind, or redco::leaf_tag as "
+      "its layer_concept where it is made of no other layers");
+  static_assert(((sizeof(declared_tree<typename Parts::layer>) > 0) && ...));
+};
+
+}  // namespace detail
+
+}  // namespace redco

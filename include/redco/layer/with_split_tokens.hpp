@@ -1,0 +1,32 @@
+#pragma once
+
+#include <redco/layer/forwarding.hpp>
+#include <redco/layer/layer.hpp>
+#include <redco/layer/split_tokens.hpp>
+#include <redco/fact/walk.hpp>
+
+#include <type_traits>
+
+namespace redco {
+
+/// `Body` behind `split_tokens`, under Body's own names; where the tokens are split already, Body alone.
+template <layer Body>
+struct with_split_tokens : detail::forwarding<Body> {
+  template <class Other>
+  using rebind = with_split_tokens<Other>;
+  static constexpr bool unnamed = is_unnamed<Body>;
+
+  template <class X>
+  using split = typename std::conditional_t<is_token_split<X>, std::type_identity<X>,
+                                            detail::takes<detail::needs::alike, X, token_split>>::type;
+  template <class X>
+  using out = out_t<Body, split<X>>;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    if constexpr (!is_token_split<X>) split_tokens::facts<X>(config, w);
+    Body::template facts<split<X>>(config, w);
+  }
+};
+
+}  // namespace redco

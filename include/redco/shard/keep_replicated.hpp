@@ -1,0 +1,64 @@
+#pragma once
+
+#include <redco/layer/any_layer.hpp>
+#include <redco/layer/layer.hpp>
+#include <redco/layer/transform.hpp>
+#include <redco/fact/path.hpp>
+
+#include <redco/meta/fixed_string.hpp>
+#include <redco/meta/glob.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace redco {
+
+namespace detail {
+
+/// Whether a pattern matches a path or that of a layer around it.
+constexpr bool matches_around(std::string_view pattern, std::string_view here) {
+  for (std::size_t end = 0; end < here.size(); ++end)
+    if ((end == 0 || here[end] == '.') && glob(pattern, here.substr(0, end))) return true;
+  return glob(pattern, here);
+}
+
+template <class L>
+struct overridden {
+  using type = L;
+};
+template <class L>
+  requires requires { typename L::overridden; }
+struct overridden<L> {
+  using type = typename L::overridden;
+};
+
+/// Overrides the cut of each layer under a matching path that names its overridden twin.
+template <fixed_string Pattern>
+struct overrides {
+  template <class L, path Here>
+  static constexpr bool holds = requires {
+    typename L::overridden;
+  }
+  &&matches_around(Pattern.view(), Here.view());
+
+  template <class L, path Here>
+  using at = std::conditional_t<holds<L, Here>, overridden<L>, std::type_identity<L>>;
+};
+
+template <layer Net, fixed_string Pattern>
+struct kept_replicated {
+  using type = transform<Net, overrides<Pattern>>;
+  static_assert(any_layer<Net, overrides<Pattern>>,
+                "redco[S009]: an override matches nothing; name a linear or gated layer that the model has");
+};
+
+}  // namespace detail
+
+/// A user's override: `Net` with every linear and gated layer whose path, or that of a layer around it, matches `Pattern` (`*`
+/// any run, `?` one character) replicated on every rank: `using net = redco::keep_replicated<gpt2::net, "h.*.mlp">;`. The plan
+/// states the reason. Errors: redco[S009] when nothing matches.
+template <layer Net, fixed_string Pattern>
+using keep_replicated = typename detail::kept_replicated<Net, Pattern>::type;
+
+}  // namespace redco

@@ -1,0 +1,39 @@
+// A layer that is made of another one declares it; else no rewriting would reach into it.
+#include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/parts.hpp>
+#include <redco/layer/sequential.hpp>
+
+template <class Body>
+struct wrapping {
+  template <class X>
+  using out = redco::out_t<Body, X>;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    Body::template facts<X>(config, w);
+  }
+};
+
+#if REDCO_ACCEPT
+template <redco::layer Body>
+struct wrapped : wrapping<Body> {
+  using layer_concept = redco::layer_tag;
+  using subs = redco::parts<redco::part<"", Body>>;
+  template <class Other>
+  using rebind = wrapped<Other>;
+};
+#else  // expect: redco[L007]
+template <redco::layer Body>
+struct wrapped : wrapping<Body> {
+  using layer_concept = redco::layer_tag;
+};
+#endif
+
+using net = redco::sequential<redco::linear<4, 8>, redco::named<"wrapped", wrapped<redco::linear<8, 4>>>>;
+constexpr redco::model_of<net> model{};
+static_assert(redco::plan_of<model>({1, 2}).entries.size() == 4);
+
+int main() {}

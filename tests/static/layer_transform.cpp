@@ -1,0 +1,117 @@
+// A layer tree rewritten by path: inside every combinator, and inside those of a user's own.
+#include <redco/shard/keep_replicated.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/bart.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/has_encoder.hpp>
+#include <redco/model/model.hpp>
+#include <redco/model/t5_gated.hpp>
+#include <redco/layer/any_layer.hpp>
+#include <redco/layer/encoder_decoder.hpp>
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/parts.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sum.hpp>
+#include <redco/layer/transform.hpp>
+#include <redco/layer/with_distance_bias.hpp>
+#include <redco/meta/glob.hpp>
+
+#include <string_view>
+#include <type_traits>
+
+using namespace redco;
+
+// A user's combinators: one part under a name, and two around each other.
+template <layer Body>
+struct marked {
+  using layer_concept = layer_tag;
+  using subs = parts<part<"marked", Body>>;
+  template <class Other>
+  using rebind = marked<Other>;
+  static constexpr bool closes_split = redco::closes_split<Body>;
+  static constexpr bool enters = redco::enters<Body>;
+
+  template <class X>
+  using out = out_t<Body, X>;
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    w.inside("marked", [&] { Body::template facts<X>(config, w); });
+  }
+};
+template <class Inner, class Outer>
+struct around {
+  using layer_concept = layer_tag;
+  using subs = parts<part<"in", Inner>, part<"out", Outer>>;
+  template <class OtherInner, class OtherOuter>
+  using rebind = around<OtherInner, OtherOuter>;
+};
+
+template <fixed_string Pattern>
+struct mark_linears {
+  template <class L, path Here>
+  struct at : std::type_identity<L> {};
+  template <auto In, auto Out, auto Bias, cut Cut, path Here>
+    requires(glob(Pattern.view(), Here.view()))
+  struct at<linear<In, Out, Bias, Cut>, Here> : std::type_identity<marked<linear<In, Out, Bias, Cut>>> {};
+};
+template <class Net, fixed_string Pattern>
+using marking = transform<Net, mark_linears<Pattern>>;
+
+using a = linear<8, 8>;
+using b = linear<8, 8, false>;
+using m = marked<a>;
+
+// Every combinator gives way to its own kind over other parts, and what nothing matches stays the type that it was.
+template <layer Net, fixed_string Path, layer Wanted>
+constexpr bool gives = std::is_same_v<marking<Net, Path>, Wanted>&& std::is_same_v<marking<Net, "nowhere">, Net>;
+static_assert(gives<a, "", m>);
+static_assert(gives<named<"n", a>, "n", named<"n", m>>);
+static_assert(gives<sequential<a, gelu, named<"x", a>, a>, "3", sequential<a, gelu, named<"x", a>, m>>);
+static_assert(gives<sequential<a, gelu, named<"x", a>, a>, "x", sequential<a, gelu, named<"x", m>, a>>);
+static_assert(gives<sum<a, b>, "0", sum<m, b>>);
+static_assert(gives<residual<sequential<a, a>>, "1", residual<sequential<a, m>>>);
+static_assert(gives<named<"h", repeat<3, residual<a>>>, "h.*", named<"h", repeat<3, residual<m>>>>);
+static_assert(gives<initialised<real{0.5}, a>, "", initialised<real{0.5}, m>>);
+static_assert(gives<with_distance_bias<attention_kind::full, 2, 4, 8, a>, "",
+                    with_distance_bias<attention_kind::full, 2, 4, 8, m>>);
+static_assert(gives<encoder_decoder<a, sequential<a, a>>, "decoder.1", encoder_decoder<a, sequential<a, m>>>);
+static_assert(gives<around<a, repeat<2, a>>, "out.*", around<a, repeat<2, m>>>);
+static_assert(gives<around<marked<sequential<a, a>>, b>, "in.marked.1", around<marked<sequential<a, m>>, b>>);
+
+// Names and cuts of a family's parameters are those of its tree.
+struct marked_gpt2 : gpt2 {
+  using net = marking<gpt2::net, "h.*.mlp.down">;
+};
+constexpr marked_gpt2 rewritten{{{.vocab = 11, .context = 8, .width = 12, .heads = 2, .layers = 3}}};
+template <auto const& Model>
+constexpr entry at(std::string_view name) {
+  for (entry const& e : plan_of<Model>({1, 2}).entries)
+    if (e.fact.name.view() == name) return e;
+  throw "no such parameter";
+}
+static_assert(at<rewritten>("h.*.mlp.down.marked.weight").fact.split_dim == 1);
+static_assert(at<rewritten>("h.*.mlp.up.weight").fact.split_dim == 0);
+
+// An override reaches into a user's wrapper, under its name.
+struct overridden_gpt2 : gpt2 {
+  using net = keep_replicated<marked_gpt2::net, "h.*.mlp">;
+};
+constexpr overridden_gpt2 overridden{{rewritten.config}};
+static_assert(at<overridden>("h.*.mlp.down.marked.weight").fact.why == reason::overridden);
+static_assert(at<overridden>("h.*.mlp.up.weight").fact.why == reason::overridden);
+
+// A question is asked of every layer.
+struct under_marked {
+  template <class L, path Here>
+  static constexpr bool holds = Here.view().ends_with("marked") && std::is_same_v<L, b>;
+};
+static_assert(any_layer<around<residual<marked<b>>, a>, under_marked> && !any_layer<sequential<b, m>, under_marked>);
+static_assert(has_encoder<bart::net> && has_encoder<t5_gated::net> && !has_encoder<gpt2::net>);
+static_assert(has_encoder<marked<residual<encoder_decoder<a, a>>>>);
