@@ -1,7 +1,9 @@
 // The numbers of Hugging Face transformers against ours:
-//   parity FOLDER MESH     compares one folder on one mesh; exit code 1 with all that differs
+//   parity FOLDER MESH [sequence_parallel]
+//                          compares one folder on one mesh; exit code 1 with all that differs
 //   parity --list FOLDER   prints "NAME MESH" for each folder of reference numbers in FOLDER and each mesh that is listed for it: under
-//                          "meshes" in its meta.json, else in meshes.txt beside this file
+//                          "meshes" in its meta.json, else in meshes.txt beside this file; those of several model shards once more as
+//                          "NAME MESH sequence_parallel"
 #include "parity/reference.hpp"
 #include "tests_folder.hpp"
 
@@ -52,13 +54,16 @@ void list(std::filesystem::path const& where) {
     if (meta.contains("meshes")) meshes = meta["meshes"].get<std::vector<std::string>>();
     else if (listed.contains(name)) meshes = listed.at(name);
     else throw redco::error(redco::exit_code::data, name + " lists no meshes: name them in its meta.json");
-    for (std::string const& mesh : meshes) std::cout << name << ' ' << mesh << '\n';
+    for (std::string const& mesh : meshes) {
+      std::cout << name << ' ' << mesh << '\n';
+      if (redco::options::parse_mesh(mesh).tp > 1) std::cout << name << ' ' << mesh << " sequence_parallel\n";
+    }
   }
 }
 
-int compare(std::filesystem::path const& where, redco::mesh const& on) {
+int compare(std::filesystem::path const& where, redco::mesh const& on, form as) {
   folder const data(where);
-  families().at(data.config["model_type"].get<std::string>())(data, on);
+  families().at(data.config["model_type"].get<std::string>())(data, on, as);
   for (std::string const& complaint : data.complaints()) std::cerr << complaint << '\n';
   std::cout << data.compared() << " numbers and tensors compared, " << data.complaints().size() << " differ\n";
   return data.complaints().empty() ? 0 : 1;
@@ -73,8 +78,11 @@ int main(int argc, char** argv) try {
     parity::list(argv[2]);
     return 0;
   }
-  if (argc != 3) throw redco::error(redco::exit_code::usage, "parity FOLDER MESH, or parity --list FOLDER");
-  return parity::compare(argv[1], redco::options::parse_mesh(argv[2]));
+  bool const split = argc == 4 && std::string(argv[3]) == "sequence_parallel";
+  if (argc != 3 && !split)
+    throw redco::error(redco::exit_code::usage, "parity FOLDER MESH [sequence_parallel], or parity --list FOLDER");
+  return parity::compare(argv[1], redco::options::parse_mesh(argv[2]),
+                         split ? parity::form::sequence_parallel : parity::form::plain);
 } catch (std::exception const& e) {
   std::cerr << e.what() << std::endl;
   return 1;

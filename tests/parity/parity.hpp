@@ -17,6 +17,7 @@
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/optimizer/adamw.hpp>
 
 #include "parity/reference.hpp"
@@ -94,7 +95,8 @@ class check {
       state.store.publish();
       std::int64_t const rows = data_.inputs.at("labels").size(0);
       share const mine{rows * rank.dp_index() / on.dp, rows * (rank.dp_index() + 1) / on.dp};
-      if constexpr (Task == task::decoder || Task == task::encoder_decoder) check_generation(state, rank);
+      constexpr bool generates = Task == task::decoder || Task == task::encoder_decoder;
+      if constexpr (generates && !is_sequence_parallel<M>) check_generation(state, rank);
       check_step(state, optimizer, rank, mine);
     });
     data_.expect(weights.files->bytes_read() <= bytes_of_files(weights), "bytes of the weights were read twice");
@@ -241,8 +243,14 @@ void with_model(json_value const& config, Use&& use) {
 
 template <class FromConfig, task Task>
 bool register_family() {
-  families()[std::string(FromConfig::name)] = [](folder const& data, mesh const& on) {
-    with_model<FromConfig>(data.config, [&]<class M>(M const& model) { check<Task, M>(model, data, on); });
+  families()[std::string(FromConfig::name)] = [](folder const& data, mesh const& on, form as) {
+    with_model<FromConfig>(data.config, [&]<class M>(M const& model) {
+      if (as == form::plain) {
+        check<Task, M>(model, data, on);
+      } else {
+        check<Task, sequence_parallel<M>>({model.config}, data, on);
+      }
+    });
   };
   return true;
 }

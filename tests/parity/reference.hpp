@@ -127,8 +127,11 @@ class folder {
   mutable std::vector<std::string> complaints_;
 };
 
+/// A family as it is, or as `redco::sequence_parallel`.
+enum class form { plain, sequence_parallel };
+
 /// Compares a folder on a mesh with what a family computes.
-using comparison = void (*)(folder const& data, redco::mesh const& on);
+using comparison = void (*)(folder const& data, redco::mesh const& on, form as);
 /// Those of the families, by their model_type: each is compiled in a file of its own.
 std::map<std::string, comparison, std::less<>>& families();
 

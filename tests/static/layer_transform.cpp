@@ -107,6 +107,10 @@ constexpr overridden_gpt2 overridden{{rewritten.config}};
 static_assert(at<overridden>("h.*.mlp.down.marked.weight").fact.why == reason::overridden);
 static_assert(at<overridden>("h.*.mlp.up.weight").fact.why == reason::overridden);
 
+// A pattern matches a path, or that of a layer around it, as a whole.
+static_assert(any_layer<gpt2::net, detail::overrides<"h.*.mlp">> && any_layer<gpt2::net, detail::overrides<"h">>);
+static_assert(!any_layer<gpt2::net, detail::overrides<"h.*.ml">> && !any_layer<gpt2::net, detail::overrides<"mlp">>);
+
 // A question is asked of every layer.
 struct under_marked {
   template <class L, path Here>

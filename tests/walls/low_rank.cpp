@@ -1,0 +1,167 @@
+#include "walls/training.hpp"
+
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/layer/enter.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/parts.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/transform.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/meta/glob.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+// Low-rank adaptation (Hu et al. 2022) of a family that knows nothing of it: a rewrite by path puts a layer of the user's own
+// around linears, which adds a product of two narrow ones to what they give.
+
+namespace low_rank_test {
+
+using namespace redco;
+
+/// What stands beside a linear that gives a value of layout Y.
+template <auto In, auto Out, auto Rank, class Y>
+using product = std::conditional_t<
+    is_feature_split<Y>,
+    sequential<named<"lora_a", replicated_linear<In, Rank, false>>, enter_layer,
+               named<"lora_b", column_linear<Rank, Out, false>>>,
+    sequential<named<"lora_a", linear<In, Rank, false>>, named<"lora_b", replicated_linear<Rank, Out, false>>>>;
+
+template <class Base, auto In, auto Out, auto Rank>
+struct low_rank {
+  using layer_concept = layer_tag;
+  using subs = parts<part<"", Base>>;
+  template <class Other>
+  using rebind = low_rank<Other, In, Out, Rank>;
+  using unpaired = low_rank<unpaired_t<Base>, In, Out, Rank>;
+  static constexpr bool unnamed = true;
+  static constexpr bool closes_split = redco::closes_split<Base>;
+
+  template <class X>
+  using out = out_t<Base, X>;
+  template <class X>
+  using beside = product<In, Out, Rank, out<X>>;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    flow const input = w.activation;
+    Base::template facts<X>(config, w);
+    flow const given = w.activation;
+    w.activation = input;
+    beside<X>::template facts<X>(config, w);
+    w.expect_like(given);
+    w.produce(given.shape, given.split_dim, given.units);
+  }
+};
+
+template <fixed_string Pattern, auto Rank>
+struct adapting {
+  template <class L, path Here>
+  struct at : std::type_identity<L> {};
+  template <auto In, auto Out, auto Bias, cut Cut, path Here>
+    requires(glob(Pattern.view(), Here.view()))
+  struct at<linear<In, Out, Bias, Cut>, Here>
+      : std::type_identity<low_rank<linear<In, Out, Bias, Cut>, In, Out, Rank>> {};
+};
+
+struct adapted : gpt2 {
+  using net = transform<gpt2::net, adapting<"h.*.mlp.*", 2>>;
+};
+
+}  // namespace low_rank_test
+
+template <class Base, auto In, auto Out, auto Rank, class X>
+struct redco::module<low_rank_test::low_rank<Base, In, Out, Rank>, X> {
+  using layer = low_rank_test::low_rank<Base, In, Out, Rank>;
+
+  template <class Config>
+  explicit module(builder<Config>& b) : base(b), beside(b) {}
+
+  template <class Context>
+  tensor<out_t<layer, X>> operator()(tensor<X> const& x, Context const& ctx) const {
+    auto const y = base(x, ctx);
+    at::Tensor const more = beside(x, ctx).local();
+    if constexpr (std::is_same_v<out_t<layer, X>, partial>) {
+      return y.with_addend(more);
+    } else {
+      return y.like(y.local() + more);
+    }
+  }
+
+  module<Base, X> base;
+  module<typename layer::template beside<X>, X> beside;
+};
+
+namespace low_rank_test {
+
+gpt2 const plain{{.vocab = 7, .context = 8, .width = 12, .heads = 2, .layers = 2}};
+adapted const tuned{{plain.config}};
+
+at::Tensor ids_of(walls::share const& mine) {
+  at::Tensor const at = at::arange(30, at::kLong);
+  return (at * at + 2 * at).remainder(7).view({5, 6}).slice(0, mine.begin, mine.end);
+}
+
+/// The logits of a model with the parameters of `sharded::fill`, after `prepare(store)`.
+template <class M, class Prepare>
+at::Tensor logits_of(M const& m, mesh const& on, Prepare const& prepare) {
+  at::Tensor found;
+  run_ranks(on, {}, [&](rank_context& rank) {
+    rank_state<M, adamw> const state(m, plan_of(m, on), {}, dtype::f64, 5, rank.rank, {});
+    sharded::fill(state.store, rank.tp_index());
+    at::NoGradGuard const quiet;
+    prepare(state.store);
+    pass const in = walls::pass_of(rank, {0, 5}, 0, false);
+    at::Tensor const y = bound_network<M>(state.net, in)(ids_of({0, 5})).tensor();
+    if (rank.rank == 0) found = y;
+  });
+  return found;
+}
+
+/// Adds each low-rank product to the weight that it stands beside.
+void merge(parameter_store const& store) {
+  for (auto const& p : store.parameters()) {
+    auto const end = p.name.rfind(".weight");
+    if (p.name.find(".mlp.") == std::string::npos || end == std::string::npos) continue;
+    std::string const layer = p.name.substr(0, end);
+    extents const narrow{2, p.value.size(1)}, wide{p.value.size(0), 2};
+    p.value.add_(
+        sharded::values_of(layer + ".lora_b.weight", wide).mm(sharded::values_of(layer + ".lora_a.weight", narrow)));
+  }
+}
+
+bool is_adapter(std::string const& name) { return name.find("lora") != std::string::npos; }
+
+}  // namespace low_rank_test
+
+TEST_CASE("a rewrite by path puts a layer of the user's own around every linear that matches") {
+  using namespace low_rank_test;
+  at::Tensor const merged = logits_of(plain, {1, 1}, merge);
+  CHECK(sharded::distance(logits_of(plain, {1, 1}, [](auto const&) {}), merged) > 1e-2);
+  for (mesh const& on : {mesh{1, 1}, mesh{1, 2}}) {
+    INFO("mesh " << walls::name_of(on));
+    CHECK(sharded::distance(logits_of(tuned, on, [](auto const&) {}), merged) < 1e-12);
+  }
+}
+
+TEST_CASE("what a rewrite has put in learns the same on every mesh, and nothing else moves by a bit") {
+  using namespace low_rank_test;
+  auto const loss = [](auto const& net, walls::share const& mine, int) {
+    at::Tensor const ids = ids_of(mine);
+    return cross_entropy(net(ids.slice(1, 0, -1)), ids.slice(1, 1));
+  };
+  adamw const optimizer{.lr = 3e-2, .weight_decay = 0.1};
+  walls::task const what{
+      .steps = 8,
+      .frozen = {"w?e.*", "ln_f.*", "h.*.ln_*", "h.*.attn.*", "h.*.bias", "h.?.mlp.up.weight", "h.?.mlp.down.weight"}};
+  auto const start = walls::trained(tuned, optimizer, {1, 1}, {.steps = 0, .frozen = what.frozen}, loss);
+  auto const end = walls::check_meshes(tuned, optimizer, what, loss, {{2, 1}, {1, 2}, {2, 2}});
+  CHECK(end.losses.back() < end.losses.front());
+  for (auto const& [name, value] : end.parameters) {
+    INFO(name);
+    CHECK(value.equal(start.parameters.at(name)) == !is_adapter(name));
+  }
+}
