@@ -1,21 +1,36 @@
 #pragma once
 
 #include <cstdio>
+#include <initializer_list>
 #include <string>
 
 // Small tokenizer.json files of each kind. The ids that the tests expect of them were computed by the Python library
 // `tokenizers` 0.22.
 
+/// A token of "added_tokens", as `tokenizers` write it.
+struct added_flags {
+  bool single_word = false, lstrip = false, rstrip = false, normalized = false, special = false;
+};
+inline std::string added(int id, std::string const& content, added_flags const& is = {.special = true}) {
+  auto const flag = [](char const* name, bool value) {
+    return std::string(", \"") + name + "\": " + (value ? "true" : "false");
+  };
+  return "    {\"id\": " + std::to_string(id) + ", \"content\": \"" + content + "\"" +
+         flag("single_word", is.single_word) + flag("lstrip", is.lstrip) + flag("rstrip", is.rstrip) +
+         flag("normalized", is.normalized) + flag("special", is.special) + "}";
+}
+
+/// How every file begins.
+inline std::string head(std::initializer_list<std::string> tokens) {
+  std::string text =
+      "{\n  \"version\": \"1.0\",\n  \"truncation\": null,\n  \"padding\": null,\n  \"added_tokens\": [\n";
+  for (std::string const& token : tokens) text += (&token == tokens.begin() ? "" : ",\n") + token;
+  return text + "\n  ],\n";
+}
+
 /// LLaMA-3's kind: its split pattern, ignore_merges, merges as pairs, a token in front of each text.
-inline std::string const llama3_file = R"json({
-  "version": "1.0",
-  "truncation": null,
-  "padding": null,
-  "added_tokens": [
-    {"id": 50, "content": "<|begin_of_text|>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
-    {"id": 51, "content": "<|end_of_text|>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}
-  ],
-  "normalizer": null,
+inline std::string const llama3_file =
+    head({added(50, "<|begin_of_text|>"), added(51, "<|end_of_text|>")}) + R"json(  "normalizer": null,
   "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
       "behavior": "Isolated", "invert": false},
       {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}]},
@@ -46,18 +61,10 @@ inline std::string const llama3_file = R"json({
 })json";
 
 /// Qwen2's kind: its split pattern, NFC, and added tokens of every kind.
-inline std::string const qwen2_file = R"json({
-  "version": "1.0",
-  "truncation": null,
-  "padding": null,
-  "added_tokens": [
-    {"id": 37, "content": "<|endoftext|>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
-    {"id": 38, "content": "<|im_start|>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
-    {"id": 39, "content": "<mask>", "single_word": false, "lstrip": true, "rstrip": true, "normalized": false, "special": false},
-    {"id": 40, "content": "cab", "single_word": true, "lstrip": false, "rstrip": false, "normalized": false, "special": false},
-    {"id": 41, "content": "é!", "single_word": false, "lstrip": false, "rstrip": false, "normalized": true, "special": false}
-  ],
-  "normalizer": {"type": "NFC"},
+inline std::string const qwen2_file =
+    head({added(37, "<|endoftext|>"), added(38, "<|im_start|>"), added(39, "<mask>", {.lstrip = true, .rstrip = true}),
+          added(40, "cab", {.single_word = true}), added(41, "é!", {.normalized = true})}) +
+    R"json(  "normalizer": {"type": "NFC"},
   "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
       "behavior": "Isolated", "invert": false},
       {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}]},
@@ -81,18 +88,9 @@ inline std::string const qwen2_file = R"json({
 })json";
 
 /// BERT's kind: WordPiece, lower case, [CLS] and [SEP].
-inline std::string const bert_file = R"json({
-  "version": "1.0",
-  "truncation": null,
-  "padding": null,
-  "added_tokens": [
-    {"id": 0, "content": "[PAD]", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
-    {"id": 1, "content": "[UNK]", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
-    {"id": 2, "content": "[CLS]", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
-    {"id": 3, "content": "[SEP]", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
-    {"id": 4, "content": "[MASK]", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}
-  ],
-  "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
+inline std::string const bert_file =
+    head({added(0, "[PAD]"), added(1, "[UNK]"), added(2, "[CLS]"), added(3, "[SEP]"), added(4, "[MASK]")}) +
+    R"json(  "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
       "lowercase": true},
   "pre_tokenizer": {"type": "BertPreTokenizer"},
   "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}},
@@ -120,16 +118,8 @@ inline std::string llama2_file() {
     std::snprintf(token, sizeof token, "\"<0x%02X>\": %d, ", static_cast<unsigned>(b), b + 3);
     bytes += token;
   }
-  return R"json({
-  "version": "1.0",
-  "truncation": null,
-  "padding": null,
-  "added_tokens": [
-    {"id": 0, "content": "<unk>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
-    {"id": 1, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
-    {"id": 2, "content": "</s>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}
-  ],
-  "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
+  return head({added(0, "<unk>"), added(1, "<s>"), added(2, "</s>")}) +
+         R"json(  "normalizer": {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": "▁"},
       {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
   "pre_tokenizer": null,
   "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
