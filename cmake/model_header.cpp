@@ -1,5 +1,5 @@
 // Writes a config.json as a C++ header: model_header CONFIG NAME. Exit codes: 0, 64 arguments, 65 the configuration.
-#include <redco/pretrained/from_config.hpp>
+#include <redco/pretrained/read_config.hpp>
 
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/type_name.hpp>
@@ -52,7 +52,7 @@ int main(int argc, char** argv) try {
         std::cout << "#pragma once\n\n#include <" << header_of(type) << ">\n\ninline constexpr " << type << ' '
                   << argv[2] << '{' << written(model.config) << "};\n";
       },
-      redco::from_config(argv[1]).model);
+      redco::read_config(argv[1]).model);
 } catch (redco::error const& e) {
   std::cerr << e.what() << '\n';
   return static_cast<int>(e.code());

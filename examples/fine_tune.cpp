@@ -8,16 +8,13 @@
 #include <redco/text/token_windows.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/pretrained/any_stored_names.hpp>
-#include <redco/pretrained/from_config.hpp>
-#include <redco/pretrained/token_ids.hpp>
+#include <redco/pretrained/pretrained.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
-#include <redco/tokenizer/read_tokenizer.hpp>
 
 #include <iostream>
 
@@ -65,15 +62,14 @@ std::vector<std::string> texts_in(my_options const& o) {
 }
 
 template <class Model>
-int fine_tune(Model const& model, std::vector<std::string> const& unused,
+int fine_tune(Model const& model, redco::pretrained const& folder,
               redco::options::resolved<my_options> const& options) {
   my_options const& o = options.values;
-  redco::any_tokenizer const tokenizer = redco::read_tokenizer(o.model);
-  redco::token_ids const special = redco::read_token_ids(o.model);
+  redco::token_ids const& special = folder.ids();
   std::int64_t const context = std::min(o.context, model.config.context);
   std::vector<std::vector<std::int64_t>> ids;
   for (std::string const& text : texts_in(o)) {
-    ids.push_back(tokenizer.encode(text));
+    ids.push_back(folder.tokenizer().encode(text));
     if (!special.stop.empty()) ids.back().push_back(special.stop.front());
   }
   std::vector<std::vector<std::int64_t>> train, held_out;
@@ -90,12 +86,12 @@ int fine_tune(Model const& model, std::vector<std::string> const& unused,
                     return redco::cross_entropy(net(b.input_ids), b.labels);
                   });
   redco::deployer deployer(o.deployer);
-  redco::list_unused(deployer.log(), "config.json", unused);
+  redco::list_unused(deployer.log(), "config.json", folder.unused());
   redco::adamw const optimizer{.lr = redco::linear_decay{.peak = o.lr, .warmup = o.warmup},
                                .weight_decay = o.weight_decay,
                                .clip_norm = o.clip_norm};
   redco::trainer trainer(deployer, model, lm, optimizer);
-  trainer.start_from(o.model);
+  trainer.start_from(folder.weights());
   std::cout << trainer.report({.batch = o.global_batch, .sequence = context}, o.micro_batch) << '\n';
   int const code = trainer.fit(train, {.epochs = o.epochs,
                                        .max_steps = o.max_steps,
@@ -105,12 +101,7 @@ int fine_tune(Model const& model, std::vector<std::string> const& unused,
                                        .config = options.json()});
   if (code == 0) {
     std::filesystem::path const saved = deployer.workdir() / "model";
-    trainer.save_model(saved);
-    for (char const* const name : {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
-                                   "tokenizer.model", "special_tokens_map.json"})
-      if (std::filesystem::exists(o.model + "/" + name))
-        std::filesystem::copy_file(o.model + "/" + name, saved / name,
-                                   std::filesystem::copy_options::overwrite_existing);
+    trainer.save_model(saved, folder.save_options());
     trainer.summary().lines.push_back("model saved in " + saved.string());
   }
   trainer.print_summary();
@@ -120,7 +111,7 @@ int fine_tune(Model const& model, std::vector<std::string> const& unused,
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(
       argc, argv, "Trains a decoder further on text.", [](my_options const& o, auto const& options) {
-        auto const found = redco::from_config<redco::decoders>(o.model);
-        return std::visit([&](auto const& model) { return fine_tune(model, found.unused, options); }, found.model);
+        redco::pretrained const folder(o.model);
+        return folder.visit<redco::decoders>([&](auto const& model) { return fine_tune(model, folder, options); });
       });
 }

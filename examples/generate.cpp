@@ -8,16 +8,13 @@
 #include <redco/run/predictor.hpp>
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generate.hpp>
-#include <redco/generate/generation_config.hpp>
 #include <redco/text/decoded_rows.hpp>
 #include <redco/text/padded_ids.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/pretrained/any_stored_names.hpp>
-#include <redco/pretrained/from_config.hpp>
+#include <redco/pretrained/pretrained.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
-#include <redco/tokenizer/read_tokenizer.hpp>
 #include <redco/tokenizer/text_stream.hpp>
 
 #include <iostream>
@@ -51,8 +48,7 @@ struct my_options {
 };
 
 /// What the model's folder says, overruled by what is given.
-redco::generation_config decoding_of(my_options const& o) {
-  redco::generation_config how = redco::read_generation_config(o.model);
+redco::generation_config decoding_of(redco::generation_config how, my_options const& o) {
   bool const filters = o.top_k || o.top_p || o.min_p, draws = o.temperature || filters;
   how.search.beams = o.beams.value_or(draws ? 1 : how.search.beams);
   how.sampling.temperature = o.temperature.value_or(how.sampling.temperature);
@@ -76,9 +72,9 @@ redco::generation_config decoding_of(my_options const& o) {
 }
 
 template <class Model>
-void continue_prompts(Model const& model, std::vector<std::string> const& unused, my_options const& o) {
-  redco::any_tokenizer const tokenizer = redco::read_tokenizer(o.model);
-  redco::generation_config how = decoding_of(o);
+void continue_prompts(Model const& model, redco::pretrained const& folder, my_options const& o) {
+  redco::any_tokenizer const& tokenizer = folder.tokenizer();
+  redco::generation_config how = decoding_of(folder.generation(), o);
   bool const searches = how.search.beams > 1, streams = o.prompt.size() == 1 && !searches;
   redco::text_stream shown(tokenizer);
   if (streams)
@@ -101,9 +97,9 @@ void continue_prompts(Model const& model, std::vector<std::string> const& unused
                               return redco::decoded_rows(tokenizer, all, length);
                             });
   redco::deployer deployer(o.deployer);
-  redco::list_unused(deployer.log(), "config.json", unused);
+  redco::list_unused(deployer.log(), "config.json", folder.unused());
   redco::list_unused(deployer.log(), "generation_config.json", how.unused);
-  redco::inference const loaded(deployer, model, continuation, o.model);
+  redco::inference const loaded(deployer, model, continuation, folder.weights());
   if (streams) std::cout << o.prompt.front() << std::flush;
   auto const texts = redco::predictor(loaded).predict(o.prompt, o.global_batch);
   if (streams) std::cout << shown.finish() << std::endl;
@@ -113,7 +109,7 @@ void continue_prompts(Model const& model, std::vector<std::string> const& unused
 
 int main(int argc, char** argv) {
   return redco::main_of<my_options>(argc, argv, "Continues prompts with a decoder.", [](my_options const& o) {
-    auto const found = redco::from_config<redco::decoders>(o.model);
-    std::visit([&](auto const& model) { continue_prompts(model, found.unused, o); }, found.model);
+    redco::pretrained const folder(o.model);
+    folder.visit<redco::decoders>([&](auto const& model) { continue_prompts(model, folder, o); });
   });
 }

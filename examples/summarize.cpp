@@ -6,20 +6,17 @@
 #include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/generate/beam_search.hpp>
-#include <redco/generate/generation_config.hpp>
 #include <redco/text/decoded_rows.hpp>
 #include <redco/text/seq2seq_batch.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/pretrained/any_stored_names.hpp>
-#include <redco/pretrained/from_config.hpp>
+#include <redco/pretrained/pretrained.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
-#include <redco/tokenizer/read_tokenizer.hpp>
 #include <redco/metrics/rouge_l.hpp>
 
 #include <iostream>
@@ -62,11 +59,11 @@ struct my_options {
 using document = std::vector<std::string>;  // its text and its summary
 
 template <class Model>
-int summarize(Model const& model, std::vector<std::string> const& unused,
+int summarize(Model const& model, redco::pretrained const& folder,
               redco::options::resolved<my_options> const& options) {
   my_options const& o = options.values;
-  redco::any_tokenizer const tokenizer = redco::read_tokenizer(o.model);
-  redco::generation_config how = redco::read_generation_config(o.model);
+  redco::any_tokenizer const& tokenizer = folder.tokenizer();
+  redco::generation_config how = folder.generation();
   if (how.sampling.temperature > 0)
     throw redco::error(redco::exit_code::data,
                        o.model + ": summaries are searched, not drawn; set \"do_sample\" to false");
@@ -106,11 +103,11 @@ int summarize(Model const& model, std::vector<std::string> const& unused,
                        });
 
   redco::deployer deployer(o.deployer);
-  redco::list_unused(deployer.log(), "config.json", unused);
+  redco::list_unused(deployer.log(), "config.json", folder.unused());
   redco::list_unused(deployer.log(), "generation_config.json", how.unused);
   redco::adamw const optimizer{.lr = redco::linear_decay{.peak = o.lr, .warmup = o.warmup}, .clip_norm = o.clip_norm};
   redco::trainer trainer(deployer, model, seq2seq, optimizer);
-  trainer.start_from(o.model);
+  trainer.start_from(folder.weights());
   int const code =
       trainer.fit(train, {.epochs = o.epochs,
                           .max_steps = o.max_steps,
@@ -134,9 +131,10 @@ int summarize(Model const& model, std::vector<std::string> const& unused,
 }
 
 int main(int argc, char** argv) {
-  return redco::main_of<my_options>(
-      argc, argv, "Trains a model to summarize.", [](my_options const& o, auto const& options) {
-        auto const found = redco::from_config<redco::encoder_decoders>(o.model);
-        return std::visit([&](auto const& model) { return summarize(model, found.unused, options); }, found.model);
-      });
+  return redco::main_of<my_options>(argc, argv, "Trains a model to summarize.",
+                                    [](my_options const& o, auto const& options) {
+                                      redco::pretrained const folder(o.model);
+                                      return folder.visit<redco::encoder_decoders>(
+                                          [&](auto const& model) { return summarize(model, folder, options); });
+                                    });
 }

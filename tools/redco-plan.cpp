@@ -15,7 +15,7 @@
 #include <redco/cost/read_machine.hpp>
 #include <redco/cost/search_both_forms.hpp>
 
-#include <redco/pretrained/from_config/families.hpp>
+#include <redco/pretrained/pretrained.hpp>
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/sequence_parallel.hpp>
 
@@ -270,9 +270,9 @@ exit_code run(int argc, char const* const* argv) {
   }
   if (config.empty()) refuse("no model; write redco-plan config.json, and --help for all options");
   plan_options const& o = options.values;
-  redco::json_value const json = redco::read_json(config);
+  redco::pretrained const folder(config);
   kept_state const optimizer = state_of(o.optimizer);
-  return redco::model_from_config(json, config, [&]<class Model>(Model const& model) {
+  return folder.visit([&]<class Model>(Model const& model) {
     if (o.sequence_parallel) return plan(redco::sequence_parallel<Model>{model.config}, optimizer, o, config);
     return plan(model, optimizer, o, config);
   });

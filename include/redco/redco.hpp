@@ -114,6 +114,8 @@
 #include <redco/safetensors/safetensors_entry.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
+#include <redco/safetensors/tensor_table.hpp>
+#include <redco/safetensors/weights_source.hpp>
 #include <redco/safetensors/xxh64.hpp>
 
 #include <redco/log/console.hpp>
@@ -232,12 +234,19 @@
 #include <redco/shard/plan.hpp>
 
 #include <redco/pretrained/any_stored_names.hpp>
-#include <redco/pretrained/from_config.hpp>
+#include <redco/pretrained/beam_options.hpp>
+#include <redco/pretrained/beam_stop.hpp>
+#include <redco/pretrained/folder_files.hpp>
 #include <redco/pretrained/from_config/bert_keys.hpp>
 #include <redco/pretrained/from_config/common_keys.hpp>
 #include <redco/pretrained/from_config/families.hpp>
 #include <redco/pretrained/from_config/read_classes.hpp>
 #include <redco/pretrained/from_config/swiglu_keys.hpp>
+#include <redco/pretrained/generate_options.hpp>
+#include <redco/pretrained/generation_config.hpp>
+#include <redco/pretrained/pretrained.hpp>
+#include <redco/pretrained/read_config.hpp>
+#include <redco/pretrained/save_model_options.hpp>
 #include <redco/pretrained/stored_names/swiglu_decoder.hpp>
 #include <redco/pretrained/token_ids.hpp>
 
@@ -348,20 +357,19 @@
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/manifest.hpp>
+#include <redco/ckpt/open_weights.hpp>
 #include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/repair_checkpoints.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
 #include <redco/ckpt/save_model.hpp>
-#include <redco/ckpt/save_model_options.hpp>
 #include <redco/ckpt/save_model_with.hpp>
 #include <redco/ckpt/save_options.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/shared_weights.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/ckpt/sweep_checkpoints.hpp>
-#include <redco/ckpt/weights_source.hpp>
 #include <redco/ckpt/workdir_lock.hpp>
 #include <redco/ckpt/write_manifest.hpp>
 
@@ -383,13 +391,9 @@
 #include <redco/nn/recomputed.hpp>
 #include <redco/nn/recurrent.hpp>
 
-#include <redco/generate/beam_options.hpp>
 #include <redco/generate/beam_search.hpp>
-#include <redco/generate/beam_stop.hpp>
 #include <redco/generate/decoding.hpp>
 #include <redco/generate/generate.hpp>
-#include <redco/generate/generate_options.hpp>
-#include <redco/generate/generation_config.hpp>
 
 #include <redco/text/decoded_rows.hpp>
 #include <redco/text/next_token_batch.hpp>
@@ -436,3 +440,5 @@
 #include <redco/run/training_step.hpp>
 #include <redco/run/unit_of.hpp>
 #include <redco/run/user_call.hpp>
+
+#include <redco/pretrained.hpp>

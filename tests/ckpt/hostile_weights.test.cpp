@@ -2,6 +2,7 @@
 #include "torch_catch.hpp"
 
 #include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/open_weights.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 
 #include "peak_memory.hpp"

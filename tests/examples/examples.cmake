@@ -1,5 +1,5 @@
 # The examples that take pretrained models, as a user calls them.
-#   cmake -DPROGRAMS=DIR -DMAKE_MODELS=program -DWORK=DIR -P examples.cmake
+#   cmake -DPROGRAMS=DIR -DMAKE_MODELS=program -DREADME_PROGRAM=program -DWORK=DIR -P examples.cmake
 
 file(REMOVE_RECURSE "${WORK}")
 function(expect code text)
@@ -60,6 +60,10 @@ if(out STREQUAL alone)
 endif()
 expect(0 "resumed from " fine_tune ${tune})
 expect(0 "bf16" fine_tune ${tune} --dtype bf16 --mesh 1x2 --workdir "${WORK}/bf16")
+set(tune_readme --text "${WORK}/notes.txt" --workdir "${WORK}/readme" --dtype f32 --quiet)
+expect(0 "" "${README_PROGRAM}" --model "${WORK}/llama" --mesh 1x2 ${tune_readme})
+expect(0 "To be" generate --model "${WORK}/readme/model" --prompt "To be" --max-new-tokens 8 ${quiet})
+expect(65 "bart, which this program does not run; give one of llama" "${README_PROGRAM}" --model "${WORK}/bart" ${tune_readme})
 expect(65 "lines.jsonl:1: no text under the key" fine_tune ${tune} --key body --workdir "${WORK}/other")
 file(COPY "${WORK}/llama/model.safetensors" "${WORK}/llama/tokenizer.json" DESTINATION "${WORK}/wrong")
 file(READ "${WORK}/llama/config.json" config)

@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include <redco/generate/beam_options.hpp>
+#include <redco/pretrained/beam_options.hpp>
 #include <redco/generate/detail/score_rules.hpp>
 
 #include <cmath>

@@ -7,7 +7,6 @@
 #include <redco/run/training_step.hpp>
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generate.hpp>
-#include <redco/generate/generation_config.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/nn/nn.hpp>
@@ -16,6 +15,7 @@
 #include <redco/comm/ranks.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
+#include <redco/pretrained/generation_config.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/optimizer/adamw.hpp>
@@ -85,13 +85,15 @@ class check {
  private:
   void run(M const& model, mesh const& on, dtype compute) {
     adamw const optimizer = data_.optimizer();
-    weights_source const weights = open_weights(data_.path);
+    pretrained const source(data_.path);
+    weights_source const& weights = source.weights();
+    save_model_options const as_it_was = source.save_options();
     temporary_folder const saved;
     run_ranks(on, {}, [&](rank_context& rank) {
       rank_state<M, adamw> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {});
       using names = stored_names<M>;
       load_model(weights, names::names, names::unread, state.master_parts(), rank);
-      save_model(saved.path, names::names, state.master_parts(), rank.world, {.type = stored_type(weights)});
+      save_model(saved.path, names::names, state.master_parts(), rank.world, as_it_was);
       state.store.publish();
       std::int64_t const rows = data_.inputs.at("labels").size(0);
       share const mine{rows * rank.dp_index() / on.dp, rows * (rank.dp_index() + 1) / on.dp};
@@ -101,6 +103,7 @@ class check {
     });
     data_.expect(weights.files->bytes_read() <= bytes_of_files(weights), "bytes of the weights were read twice");
     expect_saved(data_, weights, saved.path, stored_names<M>::unread);
+    expect_files(data_, as_it_was, saved.path);
   }
 
   template <class State>

@@ -2,12 +2,13 @@
 
 // What save_model makes of a model that was loaded from a folder of reference numbers.
 
+#include <redco/ckpt/open_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
-#include <redco/ckpt/weights_source.hpp>
-#include <redco/tensor/scalar_type.hpp>
+#include <redco/pretrained/pretrained.hpp>
 #include <redco/meta/glob.hpp>
 
 #include "parity/reference.hpp"
+#include "temporary_folder.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -24,16 +25,6 @@ namespace parity {
 inline bool same_bits(at::Tensor const& a, at::Tensor const& b) {
   return a.scalar_type() == b.scalar_type() && a.sizes() == b.sizes() &&
          std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
-}
-
-/// The type of floating-point numbers in which weights are stored, for saving them in the same.
-inline redco::dtype stored_type(redco::weights_source const& weights) {
-  using redco::dtype;
-  at::ScalarType const type = redco::scalar_type_of(weights.tensors.begin()->second.type);
-  for (dtype const one : {dtype::f64, dtype::bf16, dtype::f16}) {
-    if (redco::scalar_type_of(one) == type) return one;
-  }
-  return dtype::f32;
 }
 
 /// Bytes of all files of weights.
@@ -71,6 +62,15 @@ inline void expect_saved(folder const& data, redco::weights_source const& loaded
     if (at != found.end()) found.erase(at);
   }
   for (auto const& [name, extra] : found) data.expect(false, name + " was saved and is not in the reference's file");
+}
+
+/// Compares the other files of the folder, byte for byte.
+inline void expect_files(folder const& data, redco::save_model_options const& options,
+                         std::filesystem::path const& saved) {
+  for (auto const& [name, source] : options.files)
+    data.expect(content_of(saved / name) == content_of(source), "the saved " + name + " is not the one that was there");
+  redco::pretrained const again(saved);
+  data.expect(again.family() == data.config["model_type"], "the saved folder describes another family");
 }
 
 }  // namespace parity

@@ -1,8 +1,9 @@
-#include "torch_catch.hpp"
+#include "catch.hpp"
 
 #include "tests_folder.hpp"
 
-#include <redco/generate/generation_config.hpp>
+#include <redco/pretrained/generation_config.hpp>
+#include <redco/pretrained/pretrained.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
@@ -79,7 +80,7 @@ TEST_CASE("a setting that is not computed is refused by its name") {
 
 TEST_CASE("settings are read from folders as transformers 4 and 5 save them") {
   for (std::string const version : {"4.47", "5.23"}) {
-    redco::generation_config const config = redco::read_generation_config(tests_folder() / "saved" / version / "bart");
+    redco::generation_config const config = redco::pretrained(tests_folder() / "saved" / version / "bart").generation();
     CHECK((config.ids.stop == std::vector<std::int64_t>{2} && config.ids.forced_end == 2 && config.search.beams == 1));
   }
 }

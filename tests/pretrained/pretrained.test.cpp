@@ -1,60 +1,202 @@
 #include "catch.hpp"
+#include "shared_folder.hpp"
+#include "skip.hpp"
 #include "temporary_folder.hpp"
+#include "tests_folder.hpp"
 
-#include <redco/pretrained/from_config.hpp>
+#include <redco/pretrained/pretrained.hpp>
+
+#include <redco/shard/facts.hpp>
+#include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
-#include <variant>
+#include <vector>
 
 namespace {
-
-struct config_folder : temporary_folder {
-  explicit config_folder(std::string const& text) { std::ofstream(path / "config.json") << text; }
-};
 
 std::string const mistral_text =
     R"({"model_type": "mistral", "vocab_size": 95, "max_position_embeddings": 64, "hidden_size": 56,
         "intermediate_size": 72, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 3,
-        "sliding_window": 5, "tie_word_embeddings": true, "use_cache": true, "bos_token_id": 1})";
+        "sliding_window": 5, "tie_word_embeddings": true, "use_cache": true, "bos_token_id": 1)";
+
+/// A folder of a Mistral without weights, whose config.json has more keys.
+struct mistral_folder : temporary_folder {
+  explicit mistral_folder(std::string const& more = "") { write("config.json", mistral_text + more + "}"); }
+
+  void write(std::string const& name, std::string const& text) const { std::ofstream(path / name) << text; }
+};
+
+std::string refusal(auto&& call) {
+  try {
+    call();
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::data);
+    return e.what();
+  }
+  return "accepted";
+}
+
+std::set<std::string> names_of(std::map<std::string, std::filesystem::path> const& files) {
+  std::set<std::string> names;
+  for (auto const& [name, file] : files) names.insert(name);
+  return names;
+}
+
+/// What a folder of reference numbers says is what its model asks for, and is what would be saved again.
+void check_weights(std::filesystem::path const& path) {
+  INFO(path.string());
+  redco::pretrained const folder(path);
+  redco::tensor_table const& tensors = folder.weights().tensors;
+  int missing = 0;
+  folder.visit([&]<class M>(M const& model) {
+    for (redco::parameter_fact const& f : redco::facts_of(model).parameters) {
+      std::string ours(f.name.view());
+      std::replace(ours.begin(), ours.end(), '*', '0');
+      missing += !tensors.contains(redco::place_in_file(redco::stored_names<M>::names, ours).theirs);
+    }
+  });
+  CHECK(missing == 0);
+  redco::save_model_options const options = folder.save_options();
+  CHECK((options.types.size() == tensors.size() && !options.type));
+  for (auto const& [name, type] : options.types) CHECK(type == tensors.at(name).type);
+  CHECK(options.files.at("config.json") == path / "config.json");
+  CHECK(options.files.contains("generation_config.json") == std::filesystem::exists(path / "generation_config.json"));
+  CHECK_FALSE(options.files.contains("meta.json"));
+}
 
 }  // namespace
 
-TEST_CASE("a config.json gives the family, its sizes and the keys without effect") {
-  config_folder const folder(mistral_text);
-  for (std::filesystem::path const& path : {folder.path, folder.path / "config.json"}) {
-    auto const found = redco::from_config(path);
-    CHECK(found.family == "mistral");
-    auto const& model = std::get<redco::mistral_tied>(found.model);
+TEST_CASE("a folder's config.json gives the family, its sizes and the keys without effect") {
+  mistral_folder const there;
+  for (std::filesystem::path const& path : {there.path, there / "config.json"}) {
+    redco::pretrained const folder(path);
+    CHECK(folder.family() == "mistral");
+    CHECK(folder.folder() == there.path);
+    auto const& model = folder.model<redco::mistral_tied>();
     CHECK((model.config.vocab == 95 && model.config.window == 5 && model.config.kv_heads == 2));
-    auto unused = found.unused;
+    auto unused = folder.unused();
     std::sort(unused.begin(), unused.end());
     CHECK(unused == std::vector<std::string>{"bos_token_id", "use_cache"});
+    CHECK(folder.visit([](auto const& m) { return m.config.layers; }) == 3);
   }
 }
 
 TEST_CASE("a program that takes some models refuses the others by name") {
-  config_folder const folder(mistral_text);
-  CHECK(std::holds_alternative<redco::mistral_tied>(redco::from_config<redco::decoders>(folder.path).model));
-  try {
-    redco::from_config<redco::encoder_decoders>(folder.path);
-    FAIL("accepted");
-  } catch (redco::error const& e) {
-    CHECK(e.code() == redco::exit_code::data);
-    CHECK(e.what() == folder.path.string() +
-                          " describes a model mistral_tied, which this program does not run; give "
-                          "one of bart, t5, t5_untied, t5_gated, t5_gated_tied");
-  }
+  mistral_folder const there;
+  redco::pretrained const folder(there.path);
+  CHECK(folder.visit<redco::decoders>([](auto const& m) { return m.config.layers; }) == 3);
+  CHECK(
+      refusal([&] { folder.visit<redco::encoder_decoders>([](auto const& m) { return m.config.layers; }); }) ==
+      there.path.string() +
+          " describes a model mistral_tied, which this program does not run; give one of bart, t5, t5_untied, t5_gated, "
+          "t5_gated_tied");
+  CHECK(refusal([&] { folder.model<redco::gpt2>(); }) ==
+        there.path.string() + " describes a model mistral_tied, which this program does not run; give one of gpt2");
 }
 
-TEST_CASE("a folder without a config.json says so") {
-  try {
-    redco::from_config("/nonexistent/folder");
-    FAIL("accepted");
-  } catch (redco::error const& e) {
-    CHECK(e.code() == redco::exit_code::data);
-    CHECK(std::string(e.what()).find("/nonexistent/folder") != std::string::npos);
+TEST_CASE("what a folder lacks is missed when it is asked for, with its name") {
+  CHECK(refusal([] { redco::pretrained("/nonexistent/folder"); }).find("/nonexistent/folder") != std::string::npos);
+  temporary_folder const empty;
+  CHECK(refusal([&] { redco::pretrained{empty.path}; }).find((empty / "config.json").string()) != std::string::npos);
+
+  mistral_folder const there;
+  redco::pretrained const folder(there.path);
+  CHECK(folder.ids().stop.empty());
+  CHECK(refusal([&] { folder.weights(); }).starts_with(there.path.string() + " has neither model.safetensors nor"));
+  CHECK(refusal([&] { folder.save_options(); }).find("has neither model.safetensors") != std::string::npos);
+  CHECK(refusal([&] { folder.tokenizer(); }).find("has neither tokenizer.json nor") != std::string::npos);
+  there.write("tokenizer.json", "{\"model\": ");
+  there.write("model.safetensors", "no such file");
+  CHECK(refusal([&] { folder.tokenizer(); }).find((there / "tokenizer.json").string()) != std::string::npos);
+  CHECK(refusal([&] { folder.weights(); }).find((there / "model.safetensors").string()) != std::string::npos);
+
+  // What was once refused is read when it is there, and then never again, nor by copies.
+  std::filesystem::copy_file(tests_folder() / "saved/5.23/llama/tokenizer.json", there / "tokenizer.json",
+                             std::filesystem::copy_options::overwrite_existing);
+  redco::pretrained const copy = folder;
+  std::int64_t const size = copy.tokenizer().vocabulary_size();
+  std::filesystem::remove(there / "tokenizer.json");
+  CHECK(folder.tokenizer().vocabulary_size() == size);
+  CHECK(&folder.tokenizer() == &copy.tokenizer());
+}
+
+TEST_CASE("a folder says how texts begin and end, and how they are decoded") {
+  mistral_folder const there(R"(, "eos_token_id": 7, "pad_token_id": null, "forced_eos_token_id": 7)");
+  redco::token_ids ids = redco::pretrained(there.path).ids();
+  CHECK((ids.stop == std::vector<std::int64_t>{7} && ids.padding == 7 && !ids.start && ids.forced_end == 7));
+  CHECK(redco::pretrained(there.path).generation().sampling.stop_ids == ids.stop);
+  there.write("generation_config.json",
+              R"({"eos_token_id": [5, 6], "pad_token_id": 1, "decoder_start_token_id": 2, "num_beams": 3})");
+  ids = redco::pretrained(there.path).ids();
+  CHECK((ids.stop == std::vector<std::int64_t>{5, 6} && ids.padding == 1 && ids.start == 2 && ids.forced_end == -1));
+  CHECK(redco::pretrained(there.path).generation().search.beams == 3);
+
+  // Who trains asks for the ids alone: a way of decoding that is not computed here is none of its business.
+  there.write("generation_config.json", R"({"eos_token_id": 5, "typical_p": 0.5})");
+  redco::pretrained const folder(there.path);
+  CHECK(folder.ids().stop == std::vector<std::int64_t>{5});
+  CHECK(refusal([&] { folder.generation(); }).find("\"typical_p\" is 0.5, which is not supported") !=
+        std::string::npos);
+  there.write("generation_config.json", R"({"eos_token_id": "</s>"})");
+  CHECK(refusal([&] { redco::pretrained(there.path).ids(); }).find("\"eos_token_id\" is no id") != std::string::npos);
+}
+
+// What transformers 4.47 and 5.23 wrote, and the ids that they gave: tests/saved/make_saved.py.
+TEST_CASE("folders are read as transformers 4 and 5 save them") {
+  for (std::string const version : {"4.47", "5.23"}) {
+    for (std::string const family : {"gpt2", "llama", "qwen2", "bart", "bert"}) {
+      INFO(family << " saved by " << version);
+      redco::pretrained const folder(tests_folder() / "saved" / version / family);
+      CHECK(folder.family() == family);
+      redco::json_value const golden = redco::read_json(folder.folder() / "golden.json");
+      std::int64_t const numbers = folder.visit([](auto const& model) {
+        std::int64_t sum = 0;
+        for (redco::parameter_fact const& f : redco::facts_of(model).parameters) sum += f.shape.count() * f.copies();
+        return sum;
+      });
+      CHECK(numbers == golden["numbers"].get<std::int64_t>());
+      for (redco::json_value const& row : golden["rows"])
+        CHECK(folder.tokenizer().encode(row["text"].get<std::string>()) == row["ids"].get<std::vector<std::int64_t>>());
+      CHECK(folder.ids().stop.size() == (family == "bert" ? 0 : 1));
+      CHECK(folder.generation().search.beams == 1);
+    }
   }
+  redco::token_ids const bart = redco::pretrained(tests_folder() / "saved/5.23/bart").ids();
+  CHECK((bart.start == 2 && bart.padding == 1 && bart.forced_end == 2));
+}
+
+TEST_CASE("a folder is saved again with all its files, each tensor in its type") {
+  for (std::string const name : {"bart-cnn", "mistral-window", "qwen2-window"})
+    check_weights(tests_folder() / "parity/folders" / name);
+
+  temporary_folder const there;
+  for (std::string const name : {"config.json", "generation_config.json", "model.safetensors"})
+    std::filesystem::copy_file(tests_folder() / "parity/folders/mistral-window" / name, there / name);
+  std::set<std::string> expected{"config.json", "generation_config.json"};
+  for (std::string const name : {"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "spiece.model",
+                                 "tokenizer.model", "vocab.json", "merges.txt", "chat_template.jinja"}) {
+    std::ofstream(there / name) << name;
+    expected.insert(name);
+  }
+  std::ofstream(there / "notes.txt") << "of the user's own";
+  CHECK(names_of(redco::pretrained(there.path).save_options().files) == expected);
+  std::filesystem::rename(there / "config.json", there / "mine.json");
+  CHECK(redco::pretrained(there / "mine.json").save_options().files.at("config.json") == there / "mine.json");
+}
+
+TEST_CASE("the reference models' folders name their weights as their families' tables do", "[outside]") {
+  int folders = 0;
+  std::error_code absent;
+  for (auto const& entry : std::filesystem::directory_iterator(shared_folder() / "parity", absent)) {
+    if (!std::filesystem::exists(entry.path() / "config.json")) continue;
+    check_weights(entry.path());
+    ++folders;
+  }
+  if (folders == 0) skip("no reference numbers");
 }

@@ -6,16 +6,26 @@
 #include <redco/text/token_batch.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/pretrained/stored_names/gpt2.hpp>
-#include <redco/pretrained/token_ids.hpp>
+#include <redco/pretrained/pretrained.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/mistral.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/safetensors_reader.hpp>
 
+#include "tests_folder.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <set>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace pretrained_test {
 
@@ -104,19 +114,127 @@ TEST_CASE("weights of another model are refused with what differs") {
   CHECK_THROWS_AS(trainer.start_from(folder.path / "nothing"), redco::error);
 }
 
-TEST_CASE("a folder says how texts begin and end") {
-  temporary_folder const folder;
-  CHECK_THROWS_AS(redco::read_token_ids(folder.path), redco::error);
-  std::ofstream(folder.path / "config.json")
-      << R"({"eos_token_id": 7, "pad_token_id": null, "forced_eos_token_id": 7})";
-  redco::token_ids ids = redco::read_token_ids(folder.path);
-  CHECK((ids.stop == std::vector<std::int64_t>{7} && ids.padding == 7 && !ids.start && ids.forced_end == 7));
-  std::ofstream(folder.path / "generation_config.json")
-      << R"({"eos_token_id": [5, 6], "pad_token_id": 1, "decoder_start_token_id": 2})";
-  ids = redco::read_token_ids(folder.path);
-  CHECK((ids.stop == std::vector<std::int64_t>{5, 6} && ids.padding == 1 && ids.start == 2 && ids.forced_end == -1));
-  std::ofstream(folder.path / "generation_config.json") << R"({"eos_token_id": "</s>"})";
-  CHECK_THROWS_AS(redco::read_token_ids(folder.path), redco::error);
+/// A folder of a Mistral with the tokenizer of a LLaMA, whose vocabulary is larger: the tests feed it small ids.
+struct mistral_folder : temporary_folder {
+  mistral_folder() {
+    for (std::string const name : {"config.json", "generation_config.json", "model.safetensors"})
+      std::filesystem::copy_file(tests_folder() / "parity/folders/mistral-window" / name, path / name);
+    for (std::string const name : {"tokenizer.json", "tokenizer_config.json"})
+      std::filesystem::copy_file(tests_folder() / "saved/5.23/llama" / name, path / name);
+  }
+};
+
+/// Fits the folder's model for an epoch and saves it.
+void tune(redco::pretrained const& from, std::filesystem::path const& workdir, redco::mesh on, double lr,
+          std::filesystem::path const& to, redco::save_model_options const& options) {
+  redco::deployer deployer(place(workdir, on));
+  redco::trainer trainer(deployer, from.model<redco::mistral>(), lm, redco::adamw{.lr = lr});
+  trainer.start_from(from.weights());
+  REQUIRE(trainer.fit(examples, {.global_batch = 4, .save_last = false}) == 0);
+  trainer.save_model(to, options);
+}
+
+std::set<std::string> names_in(std::filesystem::path const& folder) {
+  std::set<std::string> names;
+  for (auto const& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
+/// How many tensors of `b` are not those of `a`, by name, type, shape and bytes; -1 if their names differ.
+int other_tensors(std::filesystem::path const& a, std::filesystem::path const& b) {
+  redco::safetensors_reader const one(a / "model.safetensors"), two(b / "model.safetensors");
+  if (one.entries().size() != two.entries().size()) return -1;
+  auto const bytes_of = [](redco::safetensors_reader const& file, redco::safetensors_entry const& entry) {
+    std::vector<std::byte> bytes(entry.end - entry.begin);
+    file.read(entry.name, redco::whole(entry.shape), bytes, entry.shape,
+              std::vector<std::int64_t>(entry.shape.size(), 0));
+    return bytes;
+  };
+  int others = 0;
+  for (redco::safetensors_entry const& entry : one.entries()) {
+    auto const* const same = two.find(entry.name);
+    if (same == nullptr) return -1;
+    others += same->type != entry.type || same->shape != entry.shape || bytes_of(one, entry) != bytes_of(two, *same);
+  }
+  return others;
+}
+
+TEST_CASE("a Hugging Face folder is saved again as it was, and trained further as such a folder") {
+  run_test::silence const quiet;
+  mistral_folder const there;
+  temporary_folder const work;
+  redco::pretrained const folder(there.path);
+
+  tune(folder, work / "a", {1, 2}, 0, work / "same", folder.save_options());
+  CHECK(names_in(work / "same") == names_in(there.path));
+  CHECK(other_tensors(there.path, work / "same") == 0);
+  for (std::string const name : {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"})
+    CHECK(content_of(work / "same" / name) == content_of(there / name));
+  redco::pretrained const same(work / "same");
+  std::string const text = "they're counting: 3.14 and 007!";
+  CHECK(same.tokenizer().encode(text) == folder.tokenizer().encode(text));
+  CHECK(same.ids().stop == folder.ids().stop);
+
+  tune(folder, work / "b", {2, 1}, 0.01, work / "tuned", folder.save_options());
+  redco::pretrained const tuned(work / "tuned");
+  CHECK(other_tensors(there.path, work / "tuned") > 10);
+  tune(tuned, work / "c", {1, 1}, 0, work / "again", tuned.save_options());
+  CHECK(other_tensors(work / "tuned", work / "again") == 0);
+}
+
+TEST_CASE("weights keep the type that each has in its folder, or take the one that is asked for") {
+  run_test::silence const quiet;
+  mistral_folder const there;
+  temporary_folder const work;
+  redco::pretrained const folder(there.path);
+  redco::save_model_options options = folder.save_options();
+  options.type = redco::dtype::bf16;
+  tune(folder, work / "a", {1, 1}, 0, work / "bf16", options);
+  options = folder.save_options();
+  options.types.at("model.norm.weight") = redco::file_dtype::bf16;
+  tune(folder, work / "b", {1, 2}, 0, work / "mixed", options);
+  for (std::string const name : {"bf16", "mixed"}) {
+    redco::pretrained const saved(work / name);
+    int halves = 0;
+    for (auto const& [tensor, stored] : saved.weights().tensors) halves += stored.type == redco::file_dtype::bf16;
+    CHECK(halves == (name == "mixed" ? 1 : std::ssize(saved.weights().tensors)));
+    tune(saved, work / "c", {2, 1}, 0, work / (name + " again"), saved.save_options());
+    CHECK(other_tensors(work / name, work / (name + " again")) == 0);
+  }
+}
+
+TEST_CASE("a folder that held another model keeps none of its files") {
+  run_test::silence const quiet;
+  mistral_folder const there;
+  temporary_folder const work;
+  redco::pretrained const folder(there.path);
+  std::filesystem::create_directory(work / "m");
+  for (std::string const name : {"spiece.model", "model-00001-of-00002.safetensors", "model.safetensors.index.json",
+                                 ".tmp-tokenizer.json", "config.json", "notes.txt"})
+    std::ofstream(work / "m" / name) << "of another model";
+  tune(folder, work / "a", {2, 1}, 0, work / "m", folder.save_options());
+  std::set<std::string> expected = names_in(there.path);
+  expected.insert("notes.txt");
+  CHECK(names_in(work / "m") == expected);
+  CHECK(content_of(work / "m/config.json") == content_of(there / "config.json"));
+
+  // In its own place: what does not change is not written.
+  auto const written = std::filesystem::last_write_time(there / "tokenizer.json");
+  tune(folder, work / "b", {1, 1}, 0.01, there.path, folder.save_options());
+  CHECK(std::filesystem::last_write_time(there / "tokenizer.json") == written);
+  CHECK(other_tensors(there.path, work / "m") > 10);
+
+  std::filesystem::remove(there / "tokenizer.json");
+  redco::save_model_options options = folder.save_options();
+  options.files["tokenizer.json"] = there / "tokenizer.json";
+  try {
+    tune(folder, work / "c", {1, 2}, 0, work / "never", options);
+    FAIL("saved without a file");
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::data);
+    CHECK(std::string(e.what()).find("tokenizer.json") != std::string::npos);
+    CHECK(names_in(work / "never").empty());
+  }
 }
 
 }  // namespace pretrained_test

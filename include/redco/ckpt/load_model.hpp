@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/ckpt/state_part.hpp>
-#include <redco/ckpt/weights_source.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/model/stored_name.hpp>
+#include <redco/safetensors/weights_source.hpp>
 
 #include <redco/diag/error.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/ckpt/state_part.hpp>
-#include <redco/ckpt/weights_source.hpp>
+#include <redco/safetensors/weights_source.hpp>
 
 #include <redco/comm/rank_context.hpp>
 #include <redco/diag/error.hpp>

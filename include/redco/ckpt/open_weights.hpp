@@ -1,30 +1,19 @@
 #pragma once
 
-#include <redco/ckpt/manifest.hpp>
-#include <redco/safetensors/open_files.hpp>
+#include <redco/safetensors/weights_source.hpp>
 
 #include <redco/diag/error.hpp>
 
 #include <filesystem>
-#include <memory>
 
 namespace redco {
 
-/// The tensors of weights on the disk and their files, which copies share: the ranks of a process take one source, opened
-/// before they start, so that headers are read once.
-struct weights_source {
-  tensor_table tensors;
-  std::shared_ptr<open_files const> files;
-  bool own_names = false;  ///< of a checkpoint: tensors are named and lie as the model has them
-};
-
-/// Opens weights from outside: a `.safetensors` file, an index of several (`.json`), a directory with
-/// `model.safetensors` or `model.safetensors.index.json`, or a checkpoint of ours (its parameters; it is read once more, to
-/// verify its hashes). Error 65 when there are none or they are not valid.
+/// Opens weights from outside: those that `open_safetensors` takes, or a checkpoint of ours (its parameters; it is read once
+/// more, to verify its hashes). Error 65 when there are none or they are not valid.
 weights_source open_weights(std::filesystem::path const& path);
 
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/ckpt/weights_source.inl.hpp>
+#include <redco/ckpt/open_weights.inl.hpp>
 #endif

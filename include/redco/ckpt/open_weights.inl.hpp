@@ -1,93 +1,25 @@
 #pragma once
 
-#include <redco/ckpt/weights_source.hpp>
+#include <redco/ckpt/open_weights.hpp>
 
 #include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
-#include <redco/safetensors/names.hpp>
-#include <redco/safetensors/safetensors_reader.hpp>
-#include <redco/json/parse.hpp>
-#include <redco/json/value.hpp>
-#include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
-#include <cstdint>
-#include <map>
-#include <set>
-#include <string>
+#include <memory>
 #include <system_error>
-#include <utility>
-#include <vector>
 
 namespace redco {
 
-namespace detail {
-
-/// Adds the tensors of one of the source's files.
-inline void add_file(weights_source& source, std::string const& name) {
-  for (safetensors_entry const& entry : (*source.files)[name].entries()) {
-    tensor_part whole_file{name, std::vector<std::int64_t>(entry.shape.size(), 0), entry.shape};
-    if (!source.tensors.try_emplace(entry.name, stored_tensor{entry.type, entry.shape, {whole_file}}).second) {
-      throw error(exit_code::data, "tensor " + shown(entry.name) + " is in two files of " +
-                                       source.files->directory().string() + ". Fetch the weights again.");
-    }
-  }
-}
-
-/// An index {"metadata": {"total_size": bytes}, "weight_map": {tensor: file}}, each promise checked against the files.
-inline weights_source read_index(std::filesystem::path const& path) {
-  weights_source source{.tensors = {}, .files = std::make_shared<open_files const>(path.parent_path())};
-  auto const fail = [&](std::string const& why) {
-    throw error(exit_code::data,
-                path.string() + " is not a valid index of weights: " + why + ". Fetch the weights again.");
-  };
-  json_limits constexpr limits{};
-  json_value const index = parse_json(input_file(path).text(limits.bytes), path.string(), limits);
-  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
-    fail("it has no weight_map");
-  std::map<std::string, std::string> file_of;
-  std::set<std::string> added;
-  for (auto const& [tensor, value] : index["weight_map"].items()) {
-    if (!value.is_string() || !plain_name(value.get_ref<std::string const&>()))
-      fail("the file of tensor " + shown(tensor) + " is not a plain file name");
-    auto const& file = value.get_ref<std::string const&>();
-    file_of[tensor] = file;
-    if (added.insert(file).second) add_file(source, file);
-    if ((*source.files)[file].find(tensor) == nullptr) fail("tensor " + shown(tensor) + " is not in its file " + file);
-  }
-  std::uint64_t bytes = 0;
-  for (auto const& [name, tensor] : source.tensors) {
-    if (!file_of.contains(name)) fail("it does not name tensor " + shown(name) + " of " + tensor.parts.front().file);
-    bytes += static_cast<std::uint64_t>(count_of(tensor.shape) * size_of(tensor.type));
-  }
-  if (index.contains("metadata") && index["metadata"].is_object() && index["metadata"].contains("total_size")) {
-    json_value const& total = index["metadata"]["total_size"];
-    if (!total.is_number_unsigned() || total.get<std::uint64_t>() != bytes)
-      fail("its total_size is not the " + std::to_string(bytes) + " bytes of the tensors");
-  }
-  return source;
-}
-
-}  // namespace detail
-
 REDCO_INLINE weights_source open_weights(std::filesystem::path const& path) {
   std::error_code unknown;  // what cannot be looked at is told by opening it
-  if (std::filesystem::is_directory(path, unknown)) {
-    if (std::filesystem::exists(path / "manifest.json", unknown)) {
-      // A run that goes on may move the pointer (min_loss); the checkpoint itself stays.
-      std::filesystem::path const checkpoint = std::filesystem::canonical(path);
-      weights_source source{.tensors = check_checkpoint(checkpoint).tensors,
-                            .files = std::make_shared<open_files const>(checkpoint, links::refused),
-                            .own_names = true};
-      std::erase_if(source.tensors, [](auto const& tensor) { return detail::kind_of(tensor.first) != "parameters"; });
-      return source;
-    }
-    bool const one = std::filesystem::exists(path / "model.safetensors", unknown);
-    return open_weights(path / (one ? "model.safetensors" : "model.safetensors.index.json"));
-  }
-  if (path.extension() == ".json") return detail::read_index(path);
-  weights_source source{.tensors = {}, .files = std::make_shared<open_files const>(path.parent_path())};
-  detail::add_file(source, path.filename().string());
+  if (!std::filesystem::exists(path / "manifest.json", unknown)) return open_safetensors(path);
+  // A run that goes on may move the pointer (min_loss); the checkpoint itself stays.
+  std::filesystem::path const checkpoint = std::filesystem::canonical(path);
+  weights_source source{.tensors = check_checkpoint(checkpoint).tensors,
+                        .files = std::make_shared<open_files const>(checkpoint, links::refused),
+                        .own_names = true};
+  std::erase_if(source.tensors, [](auto const& tensor) { return detail::kind_of(tensor.first) != "parameters"; });
   return source;
 }
 

@@ -6,8 +6,8 @@
 #include <redco/ckpt/detail/weights_files.hpp>
 #include <redco/ckpt/detail/weights_folder.hpp>
 #include <redco/ckpt/read_parts.hpp>
-#include <redco/ckpt/save_model_options.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/pretrained/save_model_options.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/file_ops.hpp>
 #include <redco/safetensors/output_file.hpp>
@@ -48,6 +48,17 @@ void for_each_slab(safetensors_entry const& entry, Visit visit) {
   }
 }
 
+/// The type that a part, named as in the files, is written in.
+inline at::ScalarType type_to_save(state_part const& part, save_model_options const& options) {
+  at::ScalarType const own = part.local.scalar_type();
+  if (!at::isFloatingType(own)) return own;
+  if (options.type) return scalar_type_of(*options.type);
+  auto const known = options.types.find(part.name);
+  if (known == options.types.end()) return own;
+  at::ScalarType const type = scalar_type_of(known->second);
+  return at::isFloatingType(type) ? type : own;
+}
+
 /// Writes one file of whole tensors. All ranks call it; rank 0 alone writes, and all throw its error.
 template <file_ops Ops>
 void write_whole(Ops& ops, std::filesystem::path const& path, safetensors_plan const& plan,
@@ -78,10 +89,8 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
   at::NoGradGuard const no_grad;
   std::vector<state_part> own;
   std::vector<std::string> order;
-  std::optional<at::ScalarType> floating;
   detail::together(world, [&] {
-    if (options.type) floating = scalar_type_of(*options.type);
-    if (floating && !at::isFloatingType(*floating))
+    if (options.type && !at::isFloatingType(scalar_type_of(*options.type)))
       throw error(exit_code::usage, "weights cannot be saved as " + std::string(name_of(*options.type)) +
                                         ": they are no whole numbers. Choose f64, f32, bf16 or f16.");
     own = detail::in_files(names, parts);
@@ -91,14 +100,18 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
     }
     return std::string();
   });
-  detail::gathered_tensors const tensors(own, floating, world);
+  detail::gathered_tensors const tensors(
+      own, [&](state_part const& part) { return detail::type_to_save(part, options); }, world);
   auto const files = detail::weights_files(tensors.table(), order, options.file_bytes);
 
   detail::weights_folder<Ops> folder(ops, directory);
   bool const first = world.rank() == 0;
   try {
     detail::together(world, [&] {
-      if (first) folder.begin();
+      if (first) {
+        folder.begin();
+        folder.copy(options.files);
+      }
       return std::string();
     });
     for (detail::weights_file const& file : files)

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/ckpt/weights_source.hpp>
+#include <redco/ckpt/open_weights.hpp>
 
 #include <filesystem>
 #include <mutex>

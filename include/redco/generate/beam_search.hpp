@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/generate/beam_options.hpp>
+#include <redco/pretrained/beam_options.hpp>
 #include <redco/generate/decoding.hpp>
 #include <redco/generate/detail/beams.hpp>
 #include <redco/nn/network.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/generate/beam_stop.hpp>
+#include <redco/pretrained/beam_stop.hpp>
 
 #include <cstdint>
 #include <vector>

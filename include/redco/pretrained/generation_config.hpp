@@ -1,13 +1,12 @@
 #pragma once
 
-#include <redco/generate/beam_options.hpp>
-#include <redco/generate/generate_options.hpp>
+#include <redco/pretrained/beam_options.hpp>
+#include <redco/pretrained/generate_options.hpp>
 #include <redco/pretrained/token_ids.hpp>
 #include <redco/json/value_fwd.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,15 +31,12 @@ struct generation_config {
   generate_options sampling_behind(std::int64_t prompt, std::int64_t otherwise) const;
 };
 
-/// What generation_config.json of a model's folder says, else the generation keys of its config.json. Errors: exit code 65 for
+/// What a generation_config.json says; `whole` is false for a config.json, which has other keys too. Errors: exit code 65 for
 /// what is no such file, and, with its name, for a key that is unknown or asks for what is not computed here.
-generation_config read_generation_config(std::filesystem::path const& folder);
-
-/// The same of a file's value. `whole`: it has no keys but those of generation.
 generation_config generation_config_of(json_value const& config, std::string const& source, bool whole = true);
 
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/generate/generation_config.inl.hpp>
+#include <redco/pretrained/generation_config.inl.hpp>
 #endif

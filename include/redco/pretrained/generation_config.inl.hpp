@@ -1,9 +1,8 @@
 #pragma once
 
-#include <redco/generate/generation_config.hpp>
+#include <redco/pretrained/generation_config.hpp>
 
 #include <redco/pretrained/from_config/config_reader.hpp>
-#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
@@ -85,7 +84,7 @@ Options behind(generation_config const& c, Options options, std::int64_t prompt,
 REDCO_INLINE generation_config generation_config_of(json_value const& config, std::string const& source, bool whole) {
   config_reader c(config, source);
   generation_config found;
-  found.ids = detail::token_ids_of(config, source);
+  found.ids = token_ids_of(config, source);
   for (auto const name :
        {"eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id"})
     c.find(name);
@@ -115,11 +114,6 @@ REDCO_INLINE generation_config generation_config_of(json_value const& config, st
     found.unused = c.unused();
   }
   return found;
-}
-
-REDCO_INLINE generation_config read_generation_config(std::filesystem::path const& folder) {
-  std::filesystem::path const file = detail::generation_file(folder);
-  return generation_config_of(read_json(file), file.string(), file.filename() == "generation_config.json");
 }
 
 REDCO_INLINE beam_options generation_config::search_behind(std::int64_t prompt, std::int64_t otherwise) const {

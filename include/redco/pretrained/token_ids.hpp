@@ -4,7 +4,6 @@
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,19 +19,9 @@ struct token_ids {
   std::int64_t forced_end = -1;            ///< the last id of a text that is cut off; -1: none
 };
 
-namespace detail {
-
-/// The file of a model's folder that says how it generates. Errors: exit code 65 where there is none.
-std::filesystem::path generation_file(std::filesystem::path const& folder);
-
-/// What such a file says.
+/// What a generation_config.json says, or a config.json with such keys. Errors: exit code 65 for what is no id, naming
+/// `source` and the key.
 token_ids token_ids_of(json_value const& config, std::string const& source);
-
-}  // namespace detail
-
-/// What generation_config.json, else config.json, of a model's folder says. Errors: exit code 65 where a file is there and no
-/// id is read from it.
-token_ids read_token_ids(std::filesystem::path const& folder);
 
 }  // namespace redco
 

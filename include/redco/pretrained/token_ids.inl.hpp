@@ -2,7 +2,6 @@
 
 #include <redco/pretrained/token_ids.hpp>
 
-#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 
 #include <redco/config.hpp>
@@ -31,33 +30,21 @@ inline std::vector<std::int64_t> ids_under(json_value const& config, char const*
   return ids;
 }
 
-REDCO_INLINE std::filesystem::path generation_file(std::filesystem::path const& folder) {
-  for (char const* const name : {"generation_config.json", "config.json"})
-    if (std::filesystem::exists(folder / name)) return folder / name;
-  throw error(exit_code::data,
-              folder.string() + " has neither generation_config.json nor config.json; give the folder of a model");
-}
+}  // namespace detail
 
 REDCO_INLINE token_ids token_ids_of(json_value const& config, std::string const& source) {
   if (!config.is_object()) throw error(exit_code::data, source + " is no JSON object; fetch it again");
   auto const one = [&](char const* key) -> std::optional<std::int64_t> {
-    auto const ids = ids_under(config, key, source);
+    auto const ids = detail::ids_under(config, key, source);
     return ids.empty() ? std::nullopt : std::optional(ids.front());
   };
   token_ids found;
-  found.stop = ids_under(config, "eos_token_id", source);
+  found.stop = detail::ids_under(config, "eos_token_id", source);
   found.padding = one("pad_token_id").value_or(found.stop.empty() ? 0 : found.stop.front());
   found.start = one("decoder_start_token_id");
   found.forced_begin = one("forced_bos_token_id").value_or(-1);
   found.forced_end = one("forced_eos_token_id").value_or(-1);
   return found;
-}
-
-}  // namespace detail
-
-REDCO_INLINE token_ids read_token_ids(std::filesystem::path const& folder) {
-  std::filesystem::path const file = detail::generation_file(folder);
-  return detail::token_ids_of(read_json(file), file.string());
 }
 
 }  // namespace redco

@@ -4,6 +4,7 @@
 #include <redco/run/evaluation.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/ckpt/load_model.hpp>
+#include <redco/ckpt/open_weights.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
@@ -22,10 +23,9 @@ namespace redco {
 ///   redco::inference loaded(deployer, model, collate | predict, "run/ckpts/max_accuracy");
 ///   auto outputs = redco::predictor(loaded).predict(prompts);
 ///
-/// `files` are a checkpoint of a run, or weights as `trainer::save_model` and Hugging Face transformers keep them: a
-/// safetensors file, an index of several, or their folder; for a family redco/pretrained/stored_names/FAMILY.hpp has to be
-/// included. The workdir is left alone, also that of a run that goes on. Errors: exit code 64 with the legal widths when
-/// the mesh cannot hold the model, 65 with the first 20 differences when the weights are not the model's.
+/// The weights are those of a `pretrained` folder, or of a path that `open_weights` takes: a checkpoint of a run, what
+/// `trainer::save_model` wrote (names as for `trainer::start_from`). The workdir is left alone, also that of a run that goes on. Errors: exit code 64 with the legal
+/// widths when the mesh cannot hold the model, 65 with the first 20 differences when the weights are not the model's.
 template <model M, class Pipeline>
 class inference {
  public:
@@ -34,9 +34,11 @@ class inference {
   using output = typename prediction<Pipeline, bound_network<M>, Example>::type;
 
   inference(deployer& where, M m, Pipeline pipeline, std::filesystem::path const& files)
+      : inference(where, std::move(m), std::move(pipeline), open_weights(files)) {}
+
+  inference(deployer& where, M m, Pipeline pipeline, weights_source const& weights)
       : where_(where), pipeline_(std::move(pipeline)), states_(static_cast<std::size_t>(where.mesh().ranks())) {
     dynamic_plan const plan = plan_of(m, where.mesh());
-    weights_source const weights = open_weights(files);
     where.run([&](rank_context& rank) {
       auto state = std::make_unique<rank_state<M, sgd>>(m, plan, sgd{}, where.compute(), where.options().seed,
                                                         rank.rank, std::vector<std::string>{"*"}, where.device());

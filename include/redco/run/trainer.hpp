@@ -12,6 +12,7 @@
 #include <redco/run/step_measure.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/open_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/shared_weights.hpp>
 #include <redco/update/optimizer.hpp>
@@ -106,19 +107,20 @@ class trainer {
     }
   }
 
-  /// Lets the first fit start from the weights of a checkpoint, or of files as `save_model` and Hugging Face transformers
-  /// keep them: a safetensors file, an index of several, or their folder. For a family
-  /// redco/pretrained/stored_names/FAMILY.hpp has to be included. Errors: exit code 65 when there are no weights, or (of
-  /// fit) with the first 20 differences when they are not the model's.
-  void start_from(std::filesystem::path const& files) {
-    start_ = [weights = open_weights(files)](rank_state<M, Optimizer>& state, rank_context& rank) {
+  /// Lets the first fit start from the weights of files: those of a `pretrained` folder, or a path that `open_weights` takes,
+  /// such as a checkpoint of a run. Names in files of Hugging Face are known where redco/pretrained/pretrained.hpp, or
+  /// redco/pretrained/stored_names/FAMILY.hpp, is included. Errors: exit code 65 when there are no weights, or (of fit) with
+  /// the first 20 differences when they are not the model's.
+  void start_from(weights_source weights) {
+    start_ = [weights = std::move(weights)](rank_state<M, Optimizer>& state, rank_context& rank) {
       load_model(weights, stored_names<M>::names, stored_names<M>::unread, state.master_parts(), rank);
     };
   }
+  void start_from(std::filesystem::path const& files) { start_from(open_weights(files)); }
 
-  /// Saves a family's weights as Hugging Face transformers do, those of one's own model under its own names;
-  /// `start_from` and `inference` read them. Errors: exit code 70 before the
-  /// first fit, 74 when the files cannot be written.
+  /// Saves a family's weights as Hugging Face transformers do, those of one's own model under its own names; with
+  /// `pretrained::save_options` the whole folder. `start_from` and `inference` read them. Errors: exit code 70 before the first
+  /// fit, 74 when the files cannot be written.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
     where_.run([&](rank_context& rank) {
       auto const& state = states_[static_cast<std::size_t>(rank.rank)];

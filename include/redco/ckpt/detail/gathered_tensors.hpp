@@ -27,18 +27,17 @@ namespace redco::detail {
 /// Tensors whose parts the ranks hold, and how any box of one comes together on rank 0.
 class gathered_tensors {
  public:
-  /// All ranks. `own` may have several parts of one tensor; floating-point values are converted to `floating`, where it is
-  /// given. Error 70 when the owners' boxes do not make each tensor whole.
-  gathered_tensors(std::span<state_part const> own, std::optional<at::ScalarType> floating, group& world)
-      : world_(world) {
+  /// All ranks. `own` may have several parts of one tensor; values are converted to `type_of(part)`, the same for all of them.
+  /// Error 70 when the owners' boxes do not make each tensor whole.
+  template <class TypeOf>
+  gathered_tensors(std::span<state_part const> own, TypeOf const& type_of, group& world) : world_(world) {
     std::vector<std::string> const shares = together(world_, [&] {
       manifest share;
       share.run = "save";
       for (state_part const& part : own) {
         check_part(part);
-        bool const converted = floating && part.local.is_floating_point();
-        file_dtype const type = file_dtype_of(converted ? *floating : part.local.scalar_type());
-        stored_tensor& tensor = share.tensors.try_emplace(part.name, stored_tensor{type, part.shape, {}}).first->second;
+        stored_tensor const empty{file_dtype_of(type_of(part)), part.shape, {}};
+        stored_tensor& tensor = share.tensors.try_emplace(part.name, empty).first->second;
         if (!part.owner || count_of(part.place.shape) == 0) continue;
         tensor.parts.push_back({std::to_string(world_.rank()), part.place.offset, part.place.shape});
         owned_[{part.name, part.place.offset}] = part.local.detach();

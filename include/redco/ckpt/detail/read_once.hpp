@@ -4,7 +4,7 @@
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
-#include <redco/ckpt/weights_source.hpp>
+#include <redco/safetensors/weights_source.hpp>
 #include <redco/safetensors/xxh64.hpp>
 
 #include <redco/comm/rank_context.hpp>

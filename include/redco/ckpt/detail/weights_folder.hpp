@@ -5,8 +5,14 @@
 #include <redco/safetensors/file_ops.hpp>
 #include <redco/safetensors/output_file.hpp>
 
+#include <redco/pretrained/folder_files.hpp>
+#include <redco/diag/input_file.hpp>
+
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -43,6 +49,22 @@ class weights_folder {
     discard();
   }
 
+  /// Writes copies of the files that shall stand beside the weights, but for those that the directory has already.
+  void copy(std::map<std::string, std::filesystem::path> const& files) {
+    for (auto const& [name, source] : files) {
+      std::string const content = input_file(source).text(most_bytes);
+      if (std::filesystem::exists(directory_ / name) && input_file(directory_ / name).text(most_bytes) == content)
+        continue;
+      output_file<Ops> file(disk_.ops(), unfinished(name));
+      file.write(content);
+      file.finish();
+      changed_.insert(name);
+    }
+    if (files.empty()) return;
+    for (std::string_view const name : folder_files)
+      if (!files.contains(std::string(name)) && std::filesystem::exists(directory_ / name)) foreign_.emplace(name);
+  }
+
   /// Gives the files, which are on the disk, their names, then removes older weights.
   void commit(std::vector<weights_file> const& files) {
     std::set<std::string> names;
@@ -55,7 +77,14 @@ class weights_folder {
       // An old index must not name new files.
       disk_.remove_all(index);
     }
+    if (!changed_.empty() || !foreign_.empty()) {
+      // Nor must old weights stand beside new files.
+      disk_.remove_all(index);
+      disk_.remove_all(directory_ / weights_name);
+    }
     disk_.sync_directory(directory_);
+    for (std::string const& name : foreign_) disk_.remove_all(directory_ / name);
+    for (std::string const& name : changed_) disk_.rename(unfinished(name), directory_ / name);
     for (std::string const& name : names) disk_.rename(unfinished(name), directory_ / name);
     disk_.sync_directory(directory_);
     if (files.size() > 1) {
@@ -69,12 +98,17 @@ class weights_folder {
 
   /// Removes what is unfinished.
   void discard() {
-    remove(
-        [](std::string_view name) { return name.starts_with(prefix) && is_weights_name(name.substr(prefix.size())); });
+    remove([&](std::string_view name) {
+      if (!name.starts_with(prefix)) return false;
+      name.remove_prefix(prefix.size());
+      return is_weights_name(name) || std::find(folder_files.begin(), folder_files.end(), name) != folder_files.end() ||
+             changed_.contains(name);
+    });
   }
 
  private:
   static constexpr std::string_view prefix = ".tmp-";
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  ///< of a file beside the weights
 
   template <class Condition>
   void remove(Condition condition) {
@@ -88,6 +122,8 @@ class weights_folder {
 
   disk<Ops> disk_;
   std::filesystem::path directory_;
+  std::set<std::string, std::less<>> changed_;  ///< files beside the weights that are new or other than before
+  std::set<std::string> foreign_;               ///< those of a model that was here before
 };
 
 }  // namespace redco::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/generate/beam_options.hpp>
+#include <redco/pretrained/beam_options.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/tensor/torch.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/generate/beam_options.hpp>
-#include <redco/generate/generate_options.hpp>
+#include <redco/pretrained/beam_options.hpp>
+#include <redco/pretrained/generate_options.hpp>
 
 namespace redco::detail {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/generate/generate_options.hpp>
+#include <redco/pretrained/generate_options.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/tensor/torch.hpp>

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace redco {
+
+/// The files of a model's folder besides its weights, as Hugging Face transformers name them. README.md of this room says who
+/// reads them.
+inline constexpr std::array<std::string_view, 13> folder_files{"config.json",
+                                                               "generation_config.json",
+                                                               "tokenizer.json",
+                                                               "tokenizer_config.json",
+                                                               "tokenizer.model",
+                                                               "spiece.model",
+                                                               "special_tokens_map.json",
+                                                               "added_tokens.json",
+                                                               "vocab.json",
+                                                               "vocab.txt",
+                                                               "merges.txt",
+                                                               "chat_template.jinja",
+                                                               "preprocessor_config.json"};
+
+}  // namespace redco

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <redco/pretrained/any_stored_names.hpp>
+#include <redco/pretrained/detail/first_use.hpp>
+#include <redco/pretrained/generation_config.hpp>
+#include <redco/pretrained/read_config.hpp>
+#include <redco/pretrained/save_model_options.hpp>
+#include <redco/pretrained/token_ids.hpp>
+
+#include <redco/model/any_model.hpp>
+#include <redco/model/model.hpp>
+#include <redco/safetensors/weights_source.hpp>
+#include <redco/tokenizer/any_tokenizer.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/meta/type_name.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace redco {
+
+/// A model's folder as Hugging Face transformers keep it: what its files mean, and how such a folder is saved again.
+///
+///   redco::pretrained const folder("Qwen2-0.5B");
+///   folder.visit<redco::decoders>([&](auto const& model) {  // one compiled program for every size of each
+///     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 5e-5});
+///     trainer.start_from(folder.weights());
+///     trainer.fit(texts);  // lm encodes them by folder.tokenizer()
+///     trainer.save_model("run/model", folder.save_options());
+///   });
+///
+/// config.json is read at once, any other file when it is first asked for, once for all threads and copies. Errors: exit code
+/// 65 for a file that is missing or broken, with its name, what is wrong and what to do.
+class pretrained {
+ public:
+  /// The folder, or the file in it that is its config.json. Errors: those of `read_config`.
+  explicit pretrained(std::filesystem::path const& path);
+
+  std::filesystem::path const& folder() const { return folder_; }
+
+  /// model_type of config.json, and its keys that change neither sizes nor numbers.
+  std::string const& family() const { return config_.family; }
+  std::vector<std::string> const& unused() const { return config_.unused; }
+
+  /// The model, where the program knows which it is. Errors: exit code 65 naming the one that the folder describes.
+  template <redco::model M>
+  M const& model() const {
+    if (M const* const found = std::get_if<M>(&config_.model)) return *found;
+    refuse({name_of_model<M>()});
+  }
+
+  /// Calls `use` with the model, one of the std::variant `Models`, and returns what it returns. Errors: exit code 65 for
+  /// another, naming those that are taken.
+  template <class Models = any_model, class Use>
+  auto visit(Use&& use) const {
+    return visit_of(std::forward<Use>(use), static_cast<Models const*>(nullptr));
+  }
+
+  /// The safetensors files, for `trainer::start_from`, `inference` and `load_model`.
+  weights_source const& weights() const;
+
+  /// Errors besides 65 for what is missing: those of `read_tokenizer`.
+  any_tokenizer const& tokenizer() const;
+
+  /// Ids with which texts end, are padded and begin, and all of how the folder says that it should be decoded: a setting that
+  /// is not computed here is refused by the second only.
+  token_ids const& ids() const;
+  generation_config const& generation() const;
+
+  /// How `trainer::save_model` writes such a folder: each tensor in the type that it has here, and beside the weights the
+  /// files that are here, as they are.
+  save_model_options save_options() const;
+
+ private:
+  template <redco::model M>
+  static std::string name_of_model() {
+    return std::string(type_name<M>().substr(std::string_view("redco::").size()));
+  }
+
+  template <class Use, class First, class... Others>
+  auto visit_of(Use&& use, std::variant<First, Others...> const*) const {
+    using result = std::invoke_result_t<Use&, First const&>;
+    return std::visit(
+        [&]<class M>(M const& model) -> result {
+          if constexpr ((std::is_same_v<M, First> || ... || std::is_same_v<M, Others>)) {
+            return use(model);
+          } else {
+            refuse({name_of_model<First>(), name_of_model<Others>()...});
+          }
+        },
+        config_.model);
+  }
+
+  /// generation_config.json, or config.json where there is none.
+  std::filesystem::path generation_file() const;
+
+  /// Errors: that the folder's model is none of those that are taken.
+  [[noreturn]] void refuse(std::vector<std::string> const& taken) const;
+
+  std::filesystem::path folder_, config_file_;
+  configured config_;
+  detail::first_use<weights_source> weights_;
+  detail::first_use<any_tokenizer> tokenizer_;
+  detail::first_use<token_ids> ids_;
+  detail::first_use<generation_config> generation_;
+};
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/pretrained/pretrained.inl.hpp>
+#endif
