@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/pretrained/beam_options.hpp>
 #include <redco/generate/decoding.hpp>
 #include <redco/generate/detail/beams.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/pretrained/beam_options.hpp>
 
 namespace redco {
 

@@ -4,9 +4,9 @@
 #include <redco/generate/detail/check_options.hpp>
 #include <redco/generate/detail/next_tokens.hpp>
 #include <redco/generate/detail/score_rules.hpp>
-#include <redco/pretrained/generate_options.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/pretrained/generate_options.hpp>
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/pretrained/beam_options.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/pretrained/beam_options.hpp>
 
 #include <cstdint>
 

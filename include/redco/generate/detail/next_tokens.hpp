@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/pretrained/generate_options.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/pretrained/generate_options.hpp>
 
 #include <cstdint>
 
