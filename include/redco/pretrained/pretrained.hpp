@@ -73,8 +73,8 @@ class pretrained {
   token_ids const& ids() const;
   generation_config const& generation() const;
 
-  /// How `trainer::save_model` writes such a folder: each tensor in the type that it has here, and beside the weights the
-  /// files that are here, as they are.
+  /// How `trainer::save_model` writes such a folder: each tensor in the type that it has here, where this one has weights, and
+  /// beside them the files that are here, as they are.
   save_model_options save_options() const;
 
  private:

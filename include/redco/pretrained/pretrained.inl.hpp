@@ -52,11 +52,14 @@ REDCO_INLINE std::filesystem::path pretrained::generation_file() const {
 
 REDCO_INLINE save_model_options pretrained::save_options() const {
   save_model_options options;
-  for (auto const& [name, tensor] : weights().tensors) options.types[name] = tensor.type;
-  for (std::string_view const name : folder_files) {
+  auto const there = [&](std::string_view name) {
     std::error_code unknown;
-    if (std::filesystem::exists(folder_ / name, unknown)) options.files[std::string(name)] = folder_ / name;
-  }
+    return std::filesystem::exists(folder_ / name, unknown);
+  };
+  if (there("model.safetensors") || there("model.safetensors.index.json"))
+    for (auto const& [name, tensor] : weights().tensors) options.types[name] = tensor.type;
+  for (std::string_view const name : folder_files)
+    if (there(name)) options.files[std::string(name)] = folder_ / name;
   options.files["config.json"] = config_file_;
   return options;
 }
