@@ -74,7 +74,7 @@ class pretrained {
   generation_config const& generation() const;
 
   /// How `trainer::save_model` writes such a folder: each tensor in the type that it has here, where this one has weights, and
-  /// beside them the files that are here, as they are.
+  /// beside them the files that are here, as they are. Set `type` for another, such as f32 to train further without rounding.
   save_model_options save_options() const;
 
  private:
