@@ -1,7 +1,7 @@
 # Third-party headers as targets, for the build and for the installed package alike. No package files are needed: the
 # libraries are headers, found in the standard places, in CMAKE_PREFIX_PATH and in <NAME>_ROOT-like hints of the user.
 #   redco::dependencies   Boost.Hana, range-v3, cereal, CLI11, nlohmann-json (SYSTEM, so their warnings are not ours)
-#   redco::xxhash         xxHash
+#   redco::xxhash, redco::utf8proc
 #   redco::text_libraries PCRE2 and SentencePiece, each where found, with REDCO_WITH_<NAME> defined
 
 include_guard(GLOBAL)
@@ -20,13 +20,6 @@ redco_find_header(REDCO_RANGES_INCLUDE range/v3/all.hpp librange-v3-dev)
 redco_find_header(REDCO_CEREAL_INCLUDE cereal/cereal.hpp libcereal-dev)
 redco_find_header(REDCO_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
 redco_find_header(REDCO_NLOHMANN_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
-redco_find_header(REDCO_XXHASH_INCLUDE xxhash.h libxxhash-dev)
-find_library(REDCO_XXHASH_LIBRARY xxhash)
-mark_as_advanced(REDCO_XXHASH_LIBRARY)
-if(NOT REDCO_XXHASH_LIBRARY)
-  message(FATAL_ERROR "redco: libxxhash not found. Run scripts/setup, or install libxxhash-dev")
-endif()
-
 set(redco_includes ${REDCO_HANA_INCLUDE} ${REDCO_RANGES_INCLUDE} ${REDCO_CEREAL_INCLUDE} ${REDCO_CLI11_INCLUDE}
   ${REDCO_NLOHMANN_INCLUDE})
 list(REMOVE_DUPLICATES redco_includes)
@@ -34,9 +27,21 @@ add_library(redco::dependencies INTERFACE IMPORTED GLOBAL)
 target_include_directories(redco::dependencies SYSTEM INTERFACE ${redco_includes})
 unset(redco_includes)
 
-add_library(redco::xxhash INTERFACE IMPORTED GLOBAL)
-target_include_directories(redco::xxhash SYSTEM INTERFACE ${REDCO_XXHASH_INCLUDE})
-target_link_libraries(redco::xxhash INTERFACE ${REDCO_XXHASH_LIBRARY})
+# Libraries that are compiled: redco_require(name header library package) makes redco::name.
+function(redco_require name header library package)
+  string(TOUPPER ${name} upper)
+  redco_find_header(REDCO_${upper}_INCLUDE ${header} ${package})
+  find_library(REDCO_${upper}_LIBRARY ${library})
+  mark_as_advanced(REDCO_${upper}_LIBRARY)
+  if(NOT REDCO_${upper}_LIBRARY)
+    message(FATAL_ERROR "redco: lib${library} not found. Run scripts/setup, or install ${package}")
+  endif()
+  add_library(redco::${name} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(redco::${name} SYSTEM INTERFACE ${REDCO_${upper}_INCLUDE})
+  target_link_libraries(redco::${name} INTERFACE ${REDCO_${upper}_LIBRARY})
+endfunction()
+redco_require(xxhash xxhash.h xxhash libxxhash-dev)
+redco_require(utf8proc utf8proc.h utf8proc libutf8proc-dev)
 
 # Optional: without one of them its place in tokenizer/ throws an error that says what to install.
 add_library(redco::text_libraries INTERFACE IMPORTED GLOBAL)

@@ -40,7 +40,7 @@ set(REDCO_DOORS
   "^(ATen|c10|torch)/" tensor
   "^cereal/" ckpt
   "^xxhash\\.h$" safetensors
-  "^(pcre2|sentencepiece_processor)\\.h$" tokenizer
+  "^(utf8proc|pcre2|sentencepiece_processor)\\.h$" tokenizer
   "^(mpi|nccl)\\.h$" comm)
 
 # Headers directly in include/redco that are not umbrellas.

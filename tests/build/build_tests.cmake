@@ -115,7 +115,7 @@ add_executable(without_text_libraries ${PROJECT_SOURCE_DIR}/tests/consume/withou
 set_target_properties(without_text_libraries PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 target_include_directories(without_text_libraries PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_compile_features(without_text_libraries PRIVATE cxx_std_20)
-target_link_libraries(without_text_libraries PRIVATE redco_flags redco::dependencies)
+target_link_libraries(without_text_libraries PRIVATE redco_flags redco::dependencies redco::utf8proc)
 redco_add_test(build.without_text_libraries COMMAND without_text_libraries)
 
 # The other compiler sees every torch-free header, every static test and example (and, above, every other header).

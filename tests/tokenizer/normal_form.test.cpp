@@ -1,8 +1,11 @@
 #include "catch.hpp"
 
+#include <redco/tokenizer/detail/normal_form.hpp>
 #include <redco/tokenizer/detail/normalizer.hpp>
-#include <redco/tokenizer/detail/unicode/normal_forms.hpp>
 
+#include <utf8proc.h>
+
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +15,39 @@ namespace {
 std::string nfc(std::string const& text) { return redco::detail::normal_form(text, true); }
 std::string nfd(std::string const& text) { return redco::detail::normal_form(text, false); }
 
+/// FNV-1a of what `each` gives for every code point but surrogates.
+template <class Each>
+std::uint64_t fingerprint(Each const& each) {
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (char32_t c = 0; c < 0x110000; ++c) {
+    if (c >= 0xD800 && c < 0xE000) continue;
+    std::string text;
+    redco::detail::append_code_point(text, c);
+    for (char const byte : each(c, text)) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+  }
+  return hash;
+}
+
 }  // namespace
+
+// The numbers are those of tables that the tokenizers library (0.22) filled, code point by code point. utf8proc 2.7 to
+// 2.11 (Unicode 14 to 17) gives them; one that knows a younger Unicode may need rows in unicode.hpp and lower_case.hpp.
+TEST_CASE("every code point is what the reference has, whichever Unicode is installed", "[parity]") {
+  using namespace redco::detail;
+  INFO("utf8proc " << utf8proc_version() << " with Unicode " << utf8proc_unicode_version());
+  CHECK(fingerprint([](char32_t c, std::string const&) {
+          int const classes =
+              (is_bert_punctuation(c) ? 1 : 0) + (is_bert_mark(c) ? 2 : 0) + (is_bert_control(c) ? 4 : 0);
+          return std::string(1, static_cast<char>('0' + classes));
+        }) == 0x5C31E4DD2CA53365U);
+  CHECK(fingerprint([](char32_t, std::string const& text) { return lower_cased(text) + '\n'; }) == 0xC1EBFCE7DDD214BCU);
+  CHECK(fingerprint([](char32_t, std::string const& text) {
+          return nfd(text + "\u0301") + '\n' + nfd("a\u0315" + text + "\u0327") + '\n';
+        }) == 0xF04CB8D6A4186CD7U);
+  CHECK(fingerprint([](char32_t, std::string const& text) {
+          return nfc(text) + '\n' + nfc("a" + text + "\u0301") + '\n' + nfc("\uAC00" + text) + '\n';
+        }) == 0xBC50D33367C8318BU);
+}
 
 TEST_CASE("normal forms C and D") {
   // composed, decomposed: examples of UAX 15 and each special case of the algorithm

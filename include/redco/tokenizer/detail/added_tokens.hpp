@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/tokenizer/detail/regex.hpp>
-#include <redco/tokenizer/detail/unicode/properties.hpp>
+#include <redco/tokenizer/detail/unicode.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <redco/tokenizer/detail/json_node.hpp>
-#include <redco/tokenizer/detail/unicode/normal_forms.hpp>
-#include <redco/tokenizer/detail/unicode/properties.hpp>
+#include <redco/tokenizer/detail/lower_case.hpp>
+#include <redco/tokenizer/detail/normal_form.hpp>
+#include <redco/tokenizer/detail/unicode.hpp>
 
 #include <cstddef>
 #include <functional>

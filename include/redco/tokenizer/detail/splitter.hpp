@@ -3,7 +3,7 @@
 #include <redco/tokenizer/detail/json_node.hpp>
 #include <redco/tokenizer/detail/normalizer.hpp>
 #include <redco/tokenizer/detail/regex.hpp>
-#include <redco/tokenizer/detail/unicode/properties.hpp>
+#include <redco/tokenizer/detail/unicode.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
 
 #include <cstddef>
