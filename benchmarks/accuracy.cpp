@@ -62,14 +62,10 @@ struct result {
 
 /// Whether one rank's groups counted what is planned, each collective of each group by itself.
 bool same(redco::step_measure const& counted, redco::messages const& planned) {
-  using redco::collective, redco::collective_kind;
   redco::traffic world, dp, tp;
   for (redco::message_total const& one : planned) {
     redco::traffic& group = one.group == "world" ? world : one.group == "dp" ? dp : tp;
-    auto& kind = group[one.what == collective::all_gather       ? collective_kind::all_gather
-                       : one.what == collective::reduce_scatter ? collective_kind::reduce_scatter
-                                                                : collective_kind::all_reduce];
-    kind.calls += one.calls, kind.payload_bytes += one.payload_bytes, kind.wire_bytes += one.wire_bytes;
+    group[one.what] += one;
   }
   return counted.world == world && counted.dp == dp && counted.tp == tp;
 }

@@ -22,6 +22,7 @@
 
 #include <redco/shape/axis.hpp>
 #include <redco/shape/bytes.hpp>
+#include <redco/shape/collective.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/extents.hpp>
 #include <redco/shape/largest.hpp>
@@ -30,6 +31,7 @@
 #include <redco/shape/place.hpp>
 #include <redco/shape/ring_bytes.hpp>
 #include <redco/shape/saturating.hpp>
+#include <redco/shape/traffic.hpp>
 
 #include <redco/json/dump.hpp>
 #include <redco/json/limits.hpp>
@@ -308,7 +310,6 @@
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 
-#include <redco/comm/collective_kind.hpp>
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/group.hpp>
@@ -318,7 +319,6 @@
 #include <redco/comm/ranks.hpp>
 #include <redco/comm/reduce_op.hpp>
 #include <redco/comm/replica_round.hpp>
-#include <redco/comm/traffic.hpp>
 
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/attention_options.hpp>

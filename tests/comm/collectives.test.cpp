@@ -169,21 +169,21 @@ TEST_CASE("no node is made without a gradient to follow, and a group of one is t
 
 TEST_CASE("the gradient of a collective is one call of its dual") {
   comm_test::on_ranks(2, [](redco::rank_context& me) {
-    using redco::collective_kind;
+    using redco::collective;
     at::Tensor const x = values({4, 2}, at::kFloat, me.rank).requires_grad_(true);
-    auto const calls = [&](at::Tensor (*apply)(at::Tensor const&, redco::group&), collective_kind kind) {
+    auto const calls = [&](at::Tensor (*apply)(at::Tensor const&, redco::group&), collective kind) {
       at::Tensor const y = apply(x, me.world);
       me.world.reset_counters();
       y.sum().backward();
       redco::traffic const& counted = me.world.counters();
       return counted.total() == counted[kind] ? counted[kind].calls : -1;
     };
-    must(calls(enter_map, collective_kind::all_reduce) == 1, "enter");
-    must(calls(reduce_map, collective_kind::all_reduce) == 0, "reduce");
-    must(calls(scatter_map<0>, collective_kind::all_gather) == 1, "scatter");
-    must(calls(gather_map<0>, collective_kind::all_gather) == 0, "gather");
-    must(calls(all_gather_entered_map<0>, collective_kind::reduce_scatter) == 1, "all_gather_entered");
-    must(calls(reduce_scatter_map<0>, collective_kind::all_gather) == 1, "reduce_scatter");
+    must(calls(enter_map, collective::all_reduce) == 1, "enter");
+    must(calls(reduce_map, collective::all_reduce) == 0, "reduce");
+    must(calls(scatter_map<0>, collective::all_gather) == 1, "scatter");
+    must(calls(gather_map<0>, collective::all_gather) == 0, "gather");
+    must(calls(all_gather_entered_map<0>, collective::reduce_scatter) == 1, "all_gather_entered");
+    must(calls(reduce_scatter_map<0>, collective::all_gather) == 1, "reduce_scatter");
   });
 }
 

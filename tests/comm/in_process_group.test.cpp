@@ -188,7 +188,7 @@ TEST_CASE("a group of one returns its argument and counts nothing") {
 
 TEST_CASE("counters tell calls, payload and ring bytes per kind and rank") {
   on_ranks(3, [](redco::rank_context& me) {
-    using redco::collective_kind;
+    using redco::collective;
     me.world.all_reduce(at::ones({5}));                         // 20 bytes: ceil(80 / 3)
     me.world.all_reduce(at::ones({7}, at::kBFloat16));          // 14 bytes: ceil(56 / 3)
     (void)me.world.all_gather(at::ones({2, 5}, at::kLong), 1);  // 80 of 240
@@ -196,11 +196,11 @@ TEST_CASE("counters tell calls, payload and ring bytes per kind and rank") {
     me.world.broadcast(at::ones({9}), 1);
     me.world.barrier();
     redco::traffic const& counted = me.world.counters();
-    must(counted[collective_kind::all_reduce] == redco::traffic::entry{2, 34, 27 + 19}, "all_reduce");
-    must(counted[collective_kind::all_gather] == redco::traffic::entry{1, 240, 160}, "all_gather");
-    must(counted[collective_kind::reduce_scatter] == redco::traffic::entry{1, 120, 80}, "reduce_scatter");
-    must(counted[collective_kind::broadcast] == redco::traffic::entry{1, 36, me.rank == 0 ? 0 : 36}, "broadcast");
-    must(counted[collective_kind::barrier] == redco::traffic::entry{1, 0, 0}, "barrier");
+    must(counted[collective::all_reduce] == redco::traffic::entry{2, 34, 27 + 19}, "all_reduce");
+    must(counted[collective::all_gather] == redco::traffic::entry{1, 240, 160}, "all_gather");
+    must(counted[collective::reduce_scatter] == redco::traffic::entry{1, 120, 80}, "reduce_scatter");
+    must(counted[collective::broadcast] == redco::traffic::entry{1, 36, me.rank == 0 ? 0 : 36}, "broadcast");
+    must(counted[collective::barrier] == redco::traffic::entry{1, 0, 0}, "barrier");
     must(counted.total().calls == 6, "total");
     me.world.reset_counters();
     must(me.world.counters() == redco::traffic{}, "reset");

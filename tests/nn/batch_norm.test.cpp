@@ -139,7 +139,7 @@ TEST_CASE("what batch norm says to the other replicas is in the plan") {
     run_ranks({.dp = 2}, {}, [&](rank_context& rank) {
       rank_norm const norm(rank, dtype::f32);
       norm(rank, images().to(at::kFloat).requires_grad_(), true).sum().backward();
-      auto const& sent = rank.dp.counters()[collective_kind::all_reduce];
+      auto const& sent = rank.dp.counters()[collective::all_reduce];
       sharded::must(sent.calls == planned.calls && sent.calls == 3, "calls");
       sharded::must(sent.payload_bytes == planned.payload_bytes && sent.wire_bytes == planned.wire_bytes, "bytes");
     });

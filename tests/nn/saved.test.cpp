@@ -97,18 +97,14 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
 void check_saved_and_sent(std::vector<observation> const& all) {
   for (observation const& o : all) {
     CHECK(o.saved == o.declared);
-    using redco::collective, redco::collective_kind;
+    using redco::collective;
     using redco::messages;
     redco::traffic planned;
     for (redco::message_total const& one : o.planned.messages) {
       if (one.group != "tp" || one.purpose == "gradient norm") continue;
-      auto& kind = planned[one.what == collective::all_gather       ? collective_kind::all_gather
-                           : one.what == collective::reduce_scatter ? collective_kind::reduce_scatter
-                                                                    : collective_kind::all_reduce];
-      kind.calls += one.calls, kind.payload_bytes += one.payload_bytes, kind.wire_bytes += one.wire_bytes;
+      planned[one.what] += one;
     }
-    for (auto const kind :
-         {collective_kind::all_reduce, collective_kind::all_gather, collective_kind::reduce_scatter}) {
+    for (auto const kind : {collective::all_reduce, collective::all_gather, collective::reduce_scatter}) {
       INFO(static_cast<int>(kind));
       CHECK(o.traffic[kind].calls == planned[kind].calls);
       CHECK(o.traffic[kind].payload_bytes == planned[kind].payload_bytes);

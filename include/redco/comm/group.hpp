@@ -1,10 +1,11 @@
 #pragma once
 
-#include <redco/comm/collective_kind.hpp>
 #include <redco/comm/reduce_op.hpp>
-#include <redco/comm/traffic.hpp>
 
 #include <redco/diag/error.hpp>
+
+#include <redco/shape/collective.hpp>
+#include <redco/shape/traffic.hpp>
 
 #include <redco/tensor/torch.hpp>
 
@@ -97,10 +98,10 @@ class group {
   virtual void do_recv(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_barrier() = 0;
 
-  void count(collective_kind kind, std::int64_t payload, int root = 0);
-  std::int64_t checked_dim(at::Tensor const& x, std::int64_t dim, collective_kind kind) const;
-  std::int64_t checked_part(at::Tensor const& x, std::int64_t dim, collective_kind kind) const;
-  void check_peer(int peer, collective_kind kind, bool self_allowed) const;
+  void count(collective kind, std::int64_t payload, int root = 0);
+  std::int64_t checked_dim(at::Tensor const& x, std::int64_t dim, collective kind) const;
+  std::int64_t checked_part(at::Tensor const& x, std::int64_t dim, collective kind) const;
+  void check_peer(int peer, collective kind, bool self_allowed) const;
   template <class Call>
   void in_place(at::Tensor const& x, Call const& call);
 

@@ -17,21 +17,21 @@ REDCO_INLINE std::string describe(at::Tensor const& x) {
 
 }  // namespace detail
 
-REDCO_INLINE void group::count(collective_kind kind, std::int64_t payload, int root) {
+REDCO_INLINE void group::count(collective kind, std::int64_t payload, int root) {
   traffic::entry& entry = counters_[kind];
   ++entry.calls;
   entry.payload_bytes += payload;
   entry.wire_bytes += traffic::wire(kind, payload, rank_, size_, root);
 }
 
-REDCO_INLINE std::int64_t group::checked_dim(at::Tensor const& x, std::int64_t dim, collective_kind kind) const {
+REDCO_INLINE std::int64_t group::checked_dim(at::Tensor const& x, std::int64_t dim, collective kind) const {
   if (dim >= -x.dim() && dim < x.dim()) return dim < 0 ? dim + x.dim() : dim;
   throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": dimension " +
                                        std::to_string(dim) + " is not one of " + detail::describe(x) +
                                        "; name an existing one");
 }
 
-REDCO_INLINE std::int64_t group::checked_part(at::Tensor const& x, std::int64_t dim, collective_kind kind) const {
+REDCO_INLINE std::int64_t group::checked_part(at::Tensor const& x, std::int64_t dim, collective kind) const {
   std::int64_t const extent = x.size(dim);
   if (extent % size_ == 0) return extent / size_;
   throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": dimension " +
@@ -39,7 +39,7 @@ REDCO_INLINE std::int64_t group::checked_part(at::Tensor const& x, std::int64_t 
                                        std::to_string(size_) + " equal parts; pad it to a multiple");
 }
 
-REDCO_INLINE void group::check_peer(int peer, collective_kind kind, bool self_allowed) const {
+REDCO_INLINE void group::check_peer(int peer, collective kind, bool self_allowed) const {
   if (peer >= 0 && peer < size_ && (self_allowed || peer != rank_)) return;
   throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": rank " +
                                        std::to_string(peer) + " is not a peer among " + std::to_string(size_) +
@@ -62,13 +62,13 @@ void group::in_place(at::Tensor const& x, Call const& call) {
 
 REDCO_INLINE void group::all_reduce(at::Tensor const& x, reduce_op op) {
   if (size_ == 1) return;
-  count(collective_kind::all_reduce, static_cast<std::int64_t>(x.nbytes()));
+  count(collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
   in_place(x, [&](at::Tensor const& dense) { do_all_reduce(dense, dense, op); });
 }
 
 REDCO_INLINE at::Tensor group::all_reduced(at::Tensor const& x, reduce_op op) {
   if (size_ == 1) return x;
-  count(collective_kind::all_reduce, static_cast<std::int64_t>(x.nbytes()));
+  count(collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
   at::Tensor const dense = x.detach().contiguous();
   at::Tensor out = at::empty_like(dense);
@@ -77,9 +77,9 @@ REDCO_INLINE at::Tensor group::all_reduced(at::Tensor const& x, reduce_op op) {
 }
 
 REDCO_INLINE at::Tensor group::all_gather(at::Tensor const& x, std::int64_t dim) {
-  dim = checked_dim(x, dim, collective_kind::all_gather);
+  dim = checked_dim(x, dim, collective::all_gather);
   if (size_ == 1) return x;
-  count(collective_kind::all_gather, static_cast<std::int64_t>(x.nbytes()) * size_);
+  count(collective::all_gather, static_cast<std::int64_t>(x.nbytes()) * size_);
   at::NoGradGuard const no_grad;
   auto extents = x.sizes().vec();
   extents[static_cast<std::size_t>(dim)] *= size_;
@@ -89,11 +89,11 @@ REDCO_INLINE at::Tensor group::all_gather(at::Tensor const& x, std::int64_t dim)
 }
 
 REDCO_INLINE at::Tensor group::reduce_scatter(at::Tensor const& x, std::int64_t dim) {
-  dim = checked_dim(x, dim, collective_kind::reduce_scatter);
+  dim = checked_dim(x, dim, collective::reduce_scatter);
   if (size_ == 1) return x;
   auto extents = x.sizes().vec();
-  extents[static_cast<std::size_t>(dim)] = checked_part(x, dim, collective_kind::reduce_scatter);
-  count(collective_kind::reduce_scatter, static_cast<std::int64_t>(x.nbytes()));
+  extents[static_cast<std::size_t>(dim)] = checked_part(x, dim, collective::reduce_scatter);
+  count(collective::reduce_scatter, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
   at::Tensor out = at::empty(extents, x.options());
   do_reduce_scatter(x.detach().contiguous(), out, dim);
@@ -101,17 +101,17 @@ REDCO_INLINE at::Tensor group::reduce_scatter(at::Tensor const& x, std::int64_t 
 }
 
 REDCO_INLINE at::Tensor group::part_of(at::Tensor const& x, std::int64_t dim) const {
-  dim = checked_dim(x, dim, collective_kind::reduce_scatter);
-  std::int64_t const part = checked_part(x, dim, collective_kind::reduce_scatter);
+  dim = checked_dim(x, dim, collective::reduce_scatter);
+  std::int64_t const part = checked_part(x, dim, collective::reduce_scatter);
   return x.narrow(dim, part * rank_, part);
 }
 
 REDCO_INLINE at::Tensor group::all_to_all(at::Tensor const& x, std::int64_t split_dim, std::int64_t concat_dim) {
-  split_dim = checked_dim(x, split_dim, collective_kind::all_to_all);
-  concat_dim = checked_dim(x, concat_dim, collective_kind::all_to_all);
+  split_dim = checked_dim(x, split_dim, collective::all_to_all);
+  concat_dim = checked_dim(x, concat_dim, collective::all_to_all);
   if (size_ == 1) return x;
-  std::int64_t const part = checked_part(x, split_dim, collective_kind::all_to_all);
-  count(collective_kind::all_to_all, static_cast<std::int64_t>(x.nbytes()));
+  std::int64_t const part = checked_part(x, split_dim, collective::all_to_all);
+  count(collective::all_to_all, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
   at::Tensor const parts = x.detach().unflatten(split_dim, {size_, part}).movedim(split_dim, 0).contiguous();
   at::Tensor const arrived = at::empty_like(parts);
@@ -120,28 +120,28 @@ REDCO_INLINE at::Tensor group::all_to_all(at::Tensor const& x, std::int64_t spli
 }
 
 REDCO_INLINE void group::broadcast(at::Tensor const& x, int root) {
-  check_peer(root, collective_kind::broadcast, true);
+  check_peer(root, collective::broadcast, true);
   if (size_ == 1) return;
-  count(collective_kind::broadcast, static_cast<std::int64_t>(x.nbytes()), root);
+  count(collective::broadcast, static_cast<std::int64_t>(x.nbytes()), root);
   in_place(x, [&](at::Tensor const& dense) { do_broadcast(dense, root); });
 }
 
 REDCO_INLINE void group::send(at::Tensor const& x, int peer, int tag) {
-  check_peer(peer, collective_kind::send, false);
-  count(collective_kind::send, static_cast<std::int64_t>(x.nbytes()));
+  check_peer(peer, collective::send, false);
+  count(collective::send, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;
   do_send(x.detach().contiguous(), peer, tag);
 }
 
 REDCO_INLINE void group::recv(at::Tensor const& x, int peer, int tag) {
-  check_peer(peer, collective_kind::recv, false);
-  count(collective_kind::recv, static_cast<std::int64_t>(x.nbytes()));
+  check_peer(peer, collective::recv, false);
+  count(collective::recv, static_cast<std::int64_t>(x.nbytes()));
   in_place(x, [&](at::Tensor const& dense) { do_recv(dense, peer, tag); });
 }
 
 REDCO_INLINE void group::barrier() {
   if (size_ == 1) return;
-  count(collective_kind::barrier, 0);
+  count(collective::barrier, 0);
   do_barrier();
 }
 

@@ -71,7 +71,7 @@ REDCO_INLINE in_process_group::in_process_group(std::shared_ptr<shared> place, s
 REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) {
   check_device(x);
   detail::reduce_function const reduce = place_->reduction_of(x);
-  auto const mine = detail::operand::of(collective_kind::all_reduce, x, 0, op);
+  auto const mine = detail::operand::of(collective::all_reduce, x, 0, op);
   detail::meeting& meeting = place_->meeting;
   std::size_t const ranks = pointers_.size();
   auto const count = static_cast<std::size_t>(x.numel());
@@ -96,7 +96,7 @@ REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   check_device(x);
-  place_->meeting.open(me_, detail::operand::of(collective_kind::all_gather, x, dim), deadline(), x.data_ptr());
+  place_->meeting.open(me_, detail::operand::of(collective::all_gather, x, dim), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const outer = detail::rows_before(x, dim);
   std::size_t const bytes = outer == 0 ? 0 : x.nbytes() / outer;
@@ -113,7 +113,7 @@ REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tenso
 REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   check_device(x);
   detail::reduce_function const reduce = place_->reduction_of(x);
-  place_->meeting.open(me_, detail::operand::of(collective_kind::reduce_scatter, x, dim), deadline(), x.data_ptr());
+  place_->meeting.open(me_, detail::operand::of(collective::reduce_scatter, x, dim), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const outer = detail::rows_before(x, dim);
   std::size_t const part = outer == 0 ? 0 : static_cast<std::size_t>(out.numel()) / outer;
@@ -127,7 +127,7 @@ REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::T
 
 REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out) {
   check_device(x);
-  place_->meeting.open(me_, detail::operand::of(collective_kind::all_to_all, x, 0), deadline(), x.data_ptr());
+  place_->meeting.open(me_, detail::operand::of(collective::all_to_all, x, 0), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const bytes = x.nbytes() / pointers_.size();
   auto* to = static_cast<std::byte*>(out.data_ptr());
@@ -139,7 +139,7 @@ REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_broadcast(at::Tensor const& x, int root) {
   check_device(x);
-  place_->meeting.open(me_, detail::operand::of(collective_kind::broadcast, x, root), deadline(), x.data_ptr());
+  place_->meeting.open(me_, detail::operand::of(collective::broadcast, x, root), deadline(), x.data_ptr());
   auto const from = static_cast<std::size_t>(root);
   if (me_ != from && x.numel() != 0) std::memcpy(x.data_ptr(), place_->meeting.data_of(from, me_), x.nbytes());
   place_->meeting.close(me_);

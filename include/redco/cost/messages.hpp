@@ -82,18 +82,18 @@ template <class Facts>
 constexpr messages messages_of(Facts const& facts, setup const& s) {
   int const dp = s.mesh.dp, tp = s.mesh.tp;
   messages m;
-  m.all[messages::forward] = {"forward activations", "tp", collective::all_reduce, tp, 0, 0, 0};
-  m.all[messages::forward_gather] = {"forward, tokens joined", "tp", collective::all_gather, tp, 0, 0, 0};
-  m.all[messages::forward_scatter] = {"forward, tokens summed", "tp", collective::reduce_scatter, tp, 0, 0, 0};
-  m.all[messages::backward] = {"backward activations", "tp", collective::all_reduce, tp, 0, 0, 0};
-  m.all[messages::backward_gather] = {"backward, tokens joined", "tp", collective::all_gather, tp, 0, 0, 0};
-  m.all[messages::backward_scatter] = {"backward, tokens summed", "tp", collective::reduce_scatter, tp, 0, 0, 0};
-  m.all[messages::loss] = {"loss over the vocabulary", "tp", collective::all_reduce, tp, 0, 0, 0};
-  m.all[messages::statistics] = {"batch norm statistics", "dp", collective::all_reduce, dp, 0, 0, 0};
-  m.all[messages::gradients] = {"gradients", "dp", collective::all_reduce, dp, 0, 0, 0};
-  m.all[messages::shared_gradients] = {"gradients of shared parts", "tp", collective::all_reduce, tp, 0, 0, 0};
-  m.all[messages::loss_total] = {"loss and count", "world", collective::all_reduce, s.mesh.ranks(), 0, 0, 0};
-  m.all[messages::norm_of_gradients] = {"gradient norm", "tp", collective::all_reduce, tp, 0, 0, 0};
+  m.all[messages::forward] = {{}, "forward activations", "tp", collective::all_reduce, tp};
+  m.all[messages::forward_gather] = {{}, "forward, tokens joined", "tp", collective::all_gather, tp};
+  m.all[messages::forward_scatter] = {{}, "forward, tokens summed", "tp", collective::reduce_scatter, tp};
+  m.all[messages::backward] = {{}, "backward activations", "tp", collective::all_reduce, tp};
+  m.all[messages::backward_gather] = {{}, "backward, tokens joined", "tp", collective::all_gather, tp};
+  m.all[messages::backward_scatter] = {{}, "backward, tokens summed", "tp", collective::reduce_scatter, tp};
+  m.all[messages::loss] = {{}, "loss over the vocabulary", "tp", collective::all_reduce, tp};
+  m.all[messages::statistics] = {{}, "batch norm statistics", "dp", collective::all_reduce, dp};
+  m.all[messages::gradients] = {{}, "gradients", "dp", collective::all_reduce, dp};
+  m.all[messages::shared_gradients] = {{}, "gradients of shared parts", "tp", collective::all_reduce, tp};
+  m.all[messages::loss_total] = {{}, "loss and count", "world", collective::all_reduce, s.mesh.ranks()};
+  m.all[messages::norm_of_gradients] = {{}, "gradient norm", "tp", collective::all_reduce, tp};
 
   for (message_fact const& fact : facts.messages) {
     if (fact.parts > 0 && tp <= fact.parts) continue;

@@ -2,6 +2,7 @@
 
 #include <redco/fact/path.hpp>
 
+#include <redco/shape/collective.hpp>
 #include <redco/shape/extents.hpp>
 
 #include <cstdint>
@@ -49,8 +50,6 @@ struct saved_fact {
   bool in_block = false;    ///< inside a `repeat`: recomputation drops it
   std::int64_t parts = 0;   ///< only on more shards than so many
 };
-
-enum class collective : std::uint8_t { all_reduce, all_gather, reduce_scatter, all_to_all, broadcast };
 
 /// A collective over the model-parallel group, or over the replicas, in one forward or backward pass of a micro-batch.
 struct message_fact {

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <redco/comm/rank_context.hpp>
-#include <redco/comm/traffic.hpp>
+
+#include <redco/shape/traffic.hpp>
 
 #include <cstdint>
 

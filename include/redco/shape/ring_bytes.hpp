@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/shape/collective.hpp>
+
 #include <cstdint>
 
 namespace redco {
@@ -12,5 +14,20 @@ constexpr std::int64_t all_reduce_ring_bytes(std::int64_t payload, int ranks) {
 
 /// The same for all_gather, reduce_scatter and all_to_all, whose payload is the whole value: (n - 1) / n of it.
 constexpr std::int64_t gather_ring_bytes(std::int64_t payload, int ranks) { return payload / ranks * (ranks - 1); }
+
+/// The same for one call of any kind; for a broadcast and for point-to-point calls, of a rank that sends.
+constexpr std::int64_t ring_bytes(collective what, std::int64_t payload, int ranks) {
+  switch (what) {
+    case collective::all_reduce: return all_reduce_ring_bytes(payload, ranks);
+    case collective::all_gather:
+    case collective::reduce_scatter:
+    case collective::all_to_all: return gather_ring_bytes(payload, ranks);
+    case collective::broadcast:
+    case collective::send: return payload;
+    case collective::recv:
+    case collective::barrier: return 0;
+  }
+  return 0;
+}
 
 }  // namespace redco

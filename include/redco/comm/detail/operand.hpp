@@ -1,7 +1,8 @@
 #pragma once
 
-#include <redco/comm/collective_kind.hpp>
 #include <redco/comm/reduce_op.hpp>
+
+#include <redco/shape/collective.hpp>
 
 #include <redco/tensor/torch.hpp>
 
@@ -16,14 +17,14 @@ namespace redco::detail {
 struct operand {
   static constexpr std::size_t most_dims = 12;
 
-  collective_kind kind = collective_kind::barrier;
+  collective kind = collective::barrier;
   reduce_op op = reduce_op::sum;
   at::ScalarType type = at::kByte;
   std::int64_t argument = 0;  // dimension or root
   std::int64_t dims = 0;
   std::array<std::int64_t, most_dims> extents{};  // of the leading dimensions; no tensor of ours has more
 
-  static operand of(collective_kind kind, at::Tensor const& x, std::int64_t argument, reduce_op op = reduce_op::sum) {
+  static operand of(collective kind, at::Tensor const& x, std::int64_t argument, reduce_op op = reduce_op::sum) {
     operand made{kind, op, x.scalar_type(), argument, x.dim(), {}};
     std::size_t const known = std::min(static_cast<std::size_t>(x.dim()), most_dims);
     for (std::size_t dim = 0; dim < known; ++dim) made.extents[dim] = x.size(static_cast<std::int64_t>(dim));
@@ -47,8 +48,8 @@ struct operand {
   /// "all_reduce(max) of Float [3, 5]", "broadcast(2) of Long []", "barrier".
   std::string text() const {
     std::string out{name_of(kind)};
-    if (kind == collective_kind::barrier) return out;
-    bool const reduces = kind == collective_kind::all_reduce;
+    if (kind == collective::barrier) return out;
+    bool const reduces = kind == collective::all_reduce;
     out += "(" + (reduces ? std::string(name_of(op)) : std::to_string(argument)) + ") of " + c10::toString(type) + " [";
     for (std::size_t dim = 0; dim < most_dims && static_cast<std::int64_t>(dim) < dims; ++dim) {
       out += (dim ? ", " : "") + std::to_string(extents[dim]);

@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// The calls of a communicator group, as counters and messages name them.
-enum class collective_kind : std::uint8_t {
+/// The calls of a group of ranks, as facts, plans, counters and messages name them.
+enum class collective : std::uint8_t {
   all_reduce,
   all_gather,
   reduce_scatter,
@@ -18,13 +18,13 @@ enum class collective_kind : std::uint8_t {
   barrier,
 };
 
-inline constexpr std::size_t collective_kinds = 8;
+inline constexpr std::size_t collectives = 8;
 
 /// The name of the call: "all_reduce", ...
-constexpr std::string_view name_of(collective_kind kind) {
+constexpr std::string_view name_of(collective what) {
   constexpr std::string_view names[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
                                         "broadcast",  "send",       "recv",           "barrier"};
-  return names[static_cast<std::size_t>(kind)];
+  return names[static_cast<std::size_t>(what)];
 }
 
 }  // namespace redco

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <redco/comm/collective_kind.hpp>
-
+#include <redco/shape/collective.hpp>
 #include <redco/shape/ring_bytes.hpp>
 
 #include <array>
@@ -9,7 +8,8 @@
 
 namespace redco {
 
-/// What one rank asked of one group since its start (or since the last reset), per kind of collective.
+/// What one rank asks of one group, per kind of collective: planned for a step, or counted since the group's start (or
+/// the last reset).
 ///
 /// `payload_bytes` is the size of the whole value a call is about: the tensor of all_reduce, broadcast, send and recv,
 /// the input of reduce_scatter and all_to_all, the result of all_gather. `wire_bytes` is what this rank would send in
@@ -28,39 +28,33 @@ struct traffic {
     std::int64_t payload_bytes = 0;
     std::int64_t wire_bytes = 0;
 
+    constexpr entry& operator+=(entry const& more) {
+      calls += more.calls;
+      payload_bytes += more.payload_bytes;
+      wire_bytes += more.wire_bytes;
+      return *this;
+    }
+
     friend constexpr bool operator==(entry const&, entry const&) = default;
   };
 
-  std::array<entry, collective_kinds> kinds{};
+  std::array<entry, collectives> kinds{};
 
-  constexpr entry const& operator[](collective_kind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
-  constexpr entry& operator[](collective_kind kind) { return kinds[static_cast<std::size_t>(kind)]; }
+  constexpr entry const& operator[](collective kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+  constexpr entry& operator[](collective kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
   /// The sum over all kinds.
   constexpr entry total() const {
     entry sum;
-    for (entry const& one : kinds) {
-      sum.calls += one.calls;
-      sum.payload_bytes += one.payload_bytes;
-      sum.wire_bytes += one.wire_bytes;
-    }
+    for (entry const& one : kinds) sum += one;
     return sum;
   }
 
   /// Bytes that rank `rank` of `size` would send for one call of `kind` over `payload` bytes; `root` is read by
   /// broadcast.
-  static constexpr std::int64_t wire(collective_kind kind, std::int64_t payload, int rank, int size, int root = 0) {
-    switch (kind) {
-      case collective_kind::all_reduce: return all_reduce_ring_bytes(payload, size);
-      case collective_kind::all_gather:
-      case collective_kind::reduce_scatter:
-      case collective_kind::all_to_all: return gather_ring_bytes(payload, size);
-      case collective_kind::broadcast: return (rank + 1) % size == root ? 0 : payload;
-      case collective_kind::send: return payload;
-      case collective_kind::recv:
-      case collective_kind::barrier: return 0;
-    }
-    return 0;
+  static constexpr std::int64_t wire(collective kind, std::int64_t payload, int rank, int size, int root = 0) {
+    bool const ends_the_ring = kind == collective::broadcast && (rank + 1) % size == root;
+    return ends_the_ring ? 0 : ring_bytes(kind, payload, size);
   }
 
   friend constexpr bool operator==(traffic const&, traffic const&) = default;
