@@ -67,9 +67,9 @@ struct split_gpt2_subject : text_subject {
 
 /// A decoder of gated blocks with four heads on two key-value heads and a head of its own.
 struct decoder_subject : text_subject {
-  using attention =
-      redco::residual<redco::sequential<redco::named<"norm_1", redco::rms_norm<64>>,
-                                        redco::named<"attn", redco::causal_attention<64, 4, 2, 0, false>>>>;
+  using attention = redco::residual<redco::sequential<
+      redco::named<"norm_1", redco::rms_norm<64>>,
+      redco::named<"attn", redco::causal_attention<64, 4, redco::key_value_heads<2>, redco::biased<false>>>>>;
   using gated = redco::sequential<redco::gated<64, 176>, redco::linear<176, 64, false>>;
   using mlp =
       redco::residual<redco::sequential<redco::named<"norm_2", redco::rms_norm<64>>, redco::named<"mlp", gated>>>;

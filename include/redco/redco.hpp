@@ -138,7 +138,9 @@
 #include <redco/layer/activation_kind.hpp>
 #include <redco/layer/any_layer.hpp>
 #include <redco/layer/attention.hpp>
+#include <redco/layer/attention_form.hpp>
 #include <redco/layer/attention_scores.hpp>
+#include <redco/layer/attention_traits.hpp>
 #include <redco/layer/average_pool.hpp>
 #include <redco/layer/batch_norm.hpp>
 #include <redco/layer/class_token.hpp>

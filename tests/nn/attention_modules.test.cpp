@@ -53,9 +53,9 @@ inline at::Tensor source_mask() { return at::tensor({1, 1, 1, 1, 1, 1, 0, 0}, at
 using encoder =
     sequential<named<"wte", embedding<9, 12>>,
                named<"h", repeat<2, residual<sequential<named<"n", layer_norm<12>>, full_attention<12, 6>>>>>>;
-using decoder_block =
-    sequential<residual<sequential<named<"n", layer_norm<12>>, named<"self", causal_attention<12, 6, 2>>>>,
-               residual<sequential<named<"m", layer_norm<12>>, named<"cross", redco::cross_attention<12, 6>>>>>;
+using decoder_block = sequential<
+    residual<sequential<named<"n", layer_norm<12>>, named<"self", causal_attention<12, 6, key_value_heads<2>>>>>,
+    residual<sequential<named<"m", layer_norm<12>>, named<"cross", redco::cross_attention<12, 6>>>>>;
 using translator =
     encoder_decoder<encoder, sequential<named<"wte", embedding<7, 12>>, named<"h", repeat<2, decoder_block>>,
                                         named<"head", replicated_linear<12, 7>>>>;
@@ -80,9 +80,9 @@ TEST_CASE("attention is cut by whole heads") {
   check_module<causal_attention<12, 6>>(sequence_x(), [](tensor_map const& p, at::Tensor const& x) {
     return plain_attention(p, "", x, x, {.causal = true});
   });
-  check_module<full_attention<12, 6, 6, 3, false>>(sequence_x(), [](tensor_map const& p, at::Tensor const& x) {
-    return plain_attention(p, "", x, x, {.biased = false});
-  });
+  check_module<full_attention<12, 6, head_dim<3>, biased<false>>>(
+      sequence_x(),
+      [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.biased = false}); });
 }
 
 TEST_CASE("a key mask hides keys on every rank") {
@@ -96,19 +96,20 @@ TEST_CASE("a key mask hides keys on every rank") {
 }
 
 TEST_CASE("key-value heads are grouped, and shared by neighbours where there are fewer than ranks") {
-  check_module<causal_attention<12, 6, 2>>(sequence_x(),
-                                           [](tensor_map const& p, at::Tensor const& x) {
-                                             return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true});
-                                           },
-                                           {1, 2, 6});
-  check_module<full_attention<12, 6, 1>>(
+  check_module<causal_attention<12, 6, key_value_heads<2>>>(sequence_x(),
+                                                            [](tensor_map const& p, at::Tensor const& x) {
+                                                              return plain_attention(p, "", x, x,
+                                                                                     {.kv_heads = 2, .causal = true});
+                                                            },
+                                                            {1, 2, 6});
+  check_module<full_attention<12, 6, key_value_heads<1>>>(
       sequence_x(),
       [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 1}); },
       {1, 2, 3, 6});
 }
 
 TEST_CASE("attention dropout draws by head and position: every width drops the same") {
-  using net = causal_attention<12, 6, 2, 0, true, real{0.3}>;
+  using net = causal_attention<12, 6, redco::attention_dropout<real{0.3}>, key_value_heads<2>>;
   auto const one = sharded::on_width(sharded::maker_of<net>(), 1, sequence_x(), {.training = true});
   auto const off = sharded::on_width(sharded::maker_of<net>(), 1, sequence_x());
   CHECK(sharded::distance(one.y, off.y) > 1e-3);

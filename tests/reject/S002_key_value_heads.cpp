@@ -4,7 +4,7 @@
 #include <redco/layer/attention.hpp>
 #include <redco/layer/residual.hpp>
 
-constexpr redco::model_of<redco::residual<redco::causal_attention<96, 12, 4>>> model{};
+constexpr redco::model_of<redco::residual<redco::causal_attention<96, 12, redco::key_value_heads<4>>>> model{};
 
 #if REDCO_ACCEPT
 static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 12}>{});

@@ -46,8 +46,9 @@ static_assert(part<t5_xxl>("lm_head.weight", 4, reason::vocabulary) == extents{8
 static_assert(legal_widths<t5_xxl>({1, 2, 4, 8, 16, 32, 64}));
 
 // Scores without the factor, which q's starting weights carry.
-using self_attention = redco::full_attention<64, 4, 4, 16, false, 0, 0, redco::unscaled, redco::distance_biased>;
-static_assert(self_attention::scores(redco::no_config{}).scale == 1 && self_attention::is_distance_biased);
+using self_attention = redco::full_attention<64, 4, redco::unscaled, redco::biased<false>, redco::distance_biased>;
+static_assert(self_attention::scores(redco::no_config{}).scale == 1 &&
+              !self_attention::form(redco::no_config{}).biases.o && self_attention::is_distance_biased);
 static_assert(at<t5_xxl>("encoder.block.*.SelfAttention.q.weight", 1).fact.start.deviation == 1.0 / 64 / 8);
 static_assert(at<t5_xxl>("encoder.block.*.SelfAttention.k.weight", 1).fact.start.deviation == 1.0 / 64);
 

@@ -119,7 +119,7 @@ constexpr redco::model_of<redco::sequential<redco::named<"in", redco::gated<8, 1
 static_assert(!at<gated_alone>("in.up.weight", 4).is_split());
 
 // Two key-value heads for eight ranks: four neighbours share one.
-constexpr redco::model_of<redco::residual<redco::causal_attention<64, 8, 2>>> grouped{};
+constexpr redco::model_of<redco::residual<redco::causal_attention<64, 8, redco::key_value_heads<2>>>> grouped{};
 static_assert(all_tile<grouped>());
 static_assert(at<grouped>("k.weight", 8).sharers(axis::tp) == 4 &&
               at<grouped>("k.weight", 8).local() == redco::extents{8, 64});

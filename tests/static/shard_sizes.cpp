@@ -136,6 +136,6 @@ static_assert(fine<sequential<relu, linear<7, 3>>>());
 static_assert(finds<n<"a", linear<7, 0>>>(size, 0, "", 1, "a"));
 static_assert(finds<n<"a", linear<-1, 3>>>(size, -1, "", 1, "a", "features to read"));
 static_assert(finds<n<"a", full_attention<12, 0>>>(size, 0, "", 1, "a", "heads"));
-static_assert(finds<n<"a", full_attention<12, 4, -1>>>(size, -1, "", 1, "a", "key-value heads"));
+static_assert(finds<n<"a", full_attention<12, 4, key_value_heads<-1>>>>(size, -1, "", 1, "a", "key-value heads"));
 static_assert(finds<n<"a", full_attention<3, 4>>>(size, 0, "", 1, "a", "features of a head"));
 static_assert(finds<n<"h", repeat<0, residual<pair<12>>>>>(size, 0, "", 1, "h", "blocks"));

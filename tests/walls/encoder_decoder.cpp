@@ -24,7 +24,8 @@ struct translator {
       sequential<residual<sequential<named<"n", layer_norm<width>>, named<"self", full_attention<width, 4>>>>, mlp>;
   using decoder_block =
       sequential<residual<sequential<named<"n", layer_norm<width>>, named<"self", causal_attention<width, 4>>>>,
-                 residual<sequential<named<"m", layer_norm<width>>, named<"cross", cross_attention<width, 4, 2>>>>,
+                 residual<sequential<named<"m", layer_norm<width>>,
+                                     named<"cross", cross_attention<width, 4, key_value_heads<2>>>>>,
                  mlp>;
   using embedded = sum<named<"wte", embedding<words, width>>, named<"wpe", positions<6, width>>>;
   using net =

@@ -22,7 +22,8 @@ constexpr std::int64_t vocabulary = 11;
 template <std::int64_t KeyValueHeads, fixed_string Tied = "wte.weight">
 struct speaker {
   using block = sequential<
-      residual<sequential<named<"n", layer_norm<12>>, named<"attn", causal_attention<12, 6, KeyValueHeads>>>>,
+      residual<sequential<named<"n", layer_norm<12>>,
+                          named<"attn", causal_attention<12, 6, key_value_heads<KeyValueHeads>>>>>,
       residual<sequential<named<"m", rms_norm<12>>, gated<12, 18>, named<"down", linear<18, 12>>, dropout<real{0.1}>>>>;
   using head = std::conditional_t<Tied.view().empty(), named<"head", language_head<vocabulary, 12>>,
                                   language_head<vocabulary, 12, Tied>>;

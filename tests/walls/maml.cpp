@@ -16,12 +16,12 @@ namespace {
 using namespace redco;
 
 struct sinusoids {
-  using net =
-      sequential<named<"in", replicated_linear<1, 12>>,
-                 residual<sequential<named<"n1", layer_norm<12>>, named<"attention", full_attention<12, 4, 2>>>>,
-                 residual<sequential<named<"n2", layer_norm<12>>, named<"up", linear<12, 20>>, gelu,
-                                     named<"down", linear<20, 12>>>>,
-                 named<"out", replicated_linear<12, 1>>>;
+  using net = sequential<
+      named<"in", replicated_linear<1, 12>>,
+      residual<sequential<named<"n1", layer_norm<12>>, named<"attention", full_attention<12, 4, key_value_heads<2>>>>>,
+      residual<
+          sequential<named<"n2", layer_norm<12>>, named<"up", linear<12, 20>>, gelu, named<"down", linear<20, 12>>>>,
+      named<"out", replicated_linear<12, 1>>>;
   no_config config;
   constexpr extents input(workload const& load) const { return {load.batch, 6, 1}; }
 };

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <redco/layer/attention_form.hpp>
 #include <redco/layer/attention_scores.hpp>
+#include <redco/layer/attention_traits.hpp>
 #include <redco/layer/distance_biased.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
@@ -11,6 +13,10 @@
 #include <redco/fact/finish.hpp>
 #include <redco/fact/walk.hpp>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 namespace redco {
@@ -18,16 +24,41 @@ namespace redco {
 /// What a query may attend to: earlier positions and itself, all positions, or the encoder states of the context.
 enum class attention_kind : unsigned char { causal, full, cross };
 
+namespace detail {
+
+/// Whether each of an attention's traits is one, and is given once.
+template <class... Traits>
+constexpr bool are_attention_traits() {
+  if constexpr (!(requires { std::string_view(Traits::trait_name); } && ...)) {
+    return false;
+  } else {
+    std::array<std::string_view, sizeof...(Traits)> const names{Traits::trait_name...};
+    for (std::size_t i = 0; i < names.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (names[i] == names[j]) return false;
+    return true;
+  }
+}
+
+/// Calls the trait's `apply` where it has one for these arguments.
+template <class Trait, class... Arguments>
+constexpr void apply_trait(Arguments&&... arguments) {
+  if constexpr (requires { Trait::apply(arguments...); }) Trait::apply(arguments...);
+}
+
+}  // namespace detail
+
 /// Scaled dot-product attention (Vaswani et al. 2017) with its four projections, cut by whole heads.
 ///
-/// q [Heads*HeadDim, Width], k and v [KeyValueHeads*HeadDim, Width] are column-parallel, o [Width, Heads*HeadDim] is
+/// q [Heads*head_dim, Width], k and v [key_value_heads*head_dim, Width] are column-parallel, o [Width, Heads*head_dim] is
 /// row-parallel, so the result is a partial sum. The q, k and v parameters are neighbours in memory: self-attention computes
 /// them as one product. Fewer key-value heads than heads are grouped (Ainslie et al. 2023); with fewer of them than shards,
-/// neighbouring ranks share one. `HeadDim` 0 is Width / Heads. `Bias` is a bool or `projection_biases`. `Dropout` acts on
-/// the attention probabilities. `OutputDeviation` > 0 draws o with its own deviation. `Traits` change how the scores are
-/// made: `rotary`, `sliding_window`, `unscaled`, `distance_biased`.
-template <attention_kind Kind, auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true,
-          auto Dropout = 0, auto OutputDeviation = 0, class... Traits>
+/// neighbouring ranks share one.
+///
+/// `Traits`, in any order and each at most once, say its other sizes (`key_value_heads`, `head_dim`, `biased`, `attention_dropout`,
+/// `output_deviation`) and how the scores are made (`rotary`, `sliding_window`, `unscaled`, `distance_biased`). Errors:
+/// redco[L008].
+template <attention_kind Kind, auto Width, auto Heads, class... Traits>
 struct attention {
   using layer_concept = leaf_tag;
   static constexpr bool enters = true;
@@ -35,29 +66,39 @@ struct attention {
   static constexpr bool is_distance_biased = (std::is_same_v<Traits, distance_biased> || ...);
   static constexpr bool is_unscaled = (std::is_same_v<Traits, unscaled> || ...);
 
+  static_assert(detail::are_attention_traits<Traits...>(),
+                "redco[L008]: an attention is given a trait twice, or a type that is no trait; give each trait at most "
+                "once");
+
   template <class X>
   using out = typename detail::takes<detail::needs::features, X, partial>::type;
 
+  /// Its sizes under a config.
   template <class Config>
-  static constexpr std::int64_t head_dim(Config const& config) {
-    std::int64_t const declared = of<HeadDim>(config);
-    return declared > 0 ? declared : of<Width>(config) / of<Heads>(config);
+  static constexpr attention_form form(Config const& config) {
+    attention_form f;
+    std::int64_t const heads = of<Heads>(config);
+    f.key_value_heads = heads;
+    f.head_dim = heads > 0 ? of<Width>(config) / heads : 0;
+    (detail::apply_trait<Traits>(config, f), ...);
+    return f;
   }
 
   /// How scores are made under a config.
   template <class Config>
   static constexpr attention_scores scores(Config const& config) {
-    std::int64_t const dim = head_dim(config);
+    std::int64_t const dim = form(config).head_dim;
     attention_scores s{.scale = 1.0 / square_root(static_cast<double>(dim))};
-    (Traits::apply(config, dim, s), ...);
+    (detail::apply_trait<Traits>(config, dim, s), ...);
     return s;
   }
 
   template <class X, class Config, class Walk>
   static constexpr void facts(Config const& config, Walk& w) {
     std::int64_t const width = w.size("features", of<Width>(config)), heads = w.size("heads", of<Heads>(config));
-    std::int64_t const kv = w.size("key-value heads", of<KeyValueHeads>(config));
-    std::int64_t const dim = w.size("features of a head", heads == of<Heads>(config) ? head_dim(config) : 1);
+    attention_form const sizes = form(config);
+    std::int64_t const kv = w.size("key-value heads", sizes.key_value_heads);
+    std::int64_t const dim = w.size("features of a head", heads == of<Heads>(config) ? sizes.head_dim : 1);
 
     if (!w.expect_rank(3)) return;
     w.expect_features(width);
@@ -94,8 +135,8 @@ struct attention {
             is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0);
     project("k", kv, kv_why, shared);
     project("v", kv, kv_why, shared);
-    projection_biases const biased = of<Bias>(config);
-    if (biased.qkv) {
+    projection_biases const biases = sizes.biases;
+    if (biases.qkv) {
       bias("q", heads);
       bias("k", kv, shared);
       bias("v", kv, shared);
@@ -106,7 +147,7 @@ struct attention {
     flow key_values{{rows, keys, 2 * kv * dim}, 2, kv};
     if (kv != heads) {  // q lies beside k and v but in cross-attention
       constexpr bool packed = Kind != attention_kind::cross;
-      if (biased.qkv) w.share(kv, {2 * kv * dim}, {heads * dim}, packed ? heads : 0, input);
+      if (biases.qkv) w.share(kv, {2 * kv * dim}, {heads * dim}, packed ? heads : 0, input);
       w.share(kv, {2 * kv * dim, width}, {heads * dim, width}, packed ? heads : 0, input);
     }
     w.produce({rows, length, heads * dim}, 2, heads);
@@ -139,10 +180,10 @@ struct attention {
     o_bias.shape = {width};
     o_bias.decay = false;
     o_bias.why = reason::row_bias;
-    if (of<OutputDeviation>(config) > 0) w.deviation = static_cast<double>(of<OutputDeviation>(config));
+    if (sizes.output_deviation > 0) w.deviation = sizes.output_deviation;
     w.inside("o", [&] {
       w.parameter("weight", o);
-      if (biased.o) w.parameter("bias", o_bias), w.addend();
+      if (biases.o) w.parameter("bias", o_bias), w.addend();
     });
     w.deviation = outer;
     w.produce(input.shape);
@@ -152,17 +193,11 @@ struct attention {
   }
 };
 
-template <auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true, auto Dropout = 0,
-          auto OutputDeviation = 0, class... Traits>
-using causal_attention =
-    attention<attention_kind::causal, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>;
-template <auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true, auto Dropout = 0,
-          auto OutputDeviation = 0, class... Traits>
-using full_attention =
-    attention<attention_kind::full, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>;
-template <auto Width, auto Heads, auto KeyValueHeads = Heads, auto HeadDim = 0, auto Bias = true, auto Dropout = 0,
-          auto OutputDeviation = 0, class... Traits>
-using cross_attention =
-    attention<attention_kind::cross, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>;
+template <auto Width, auto Heads, class... Traits>
+using causal_attention = attention<attention_kind::causal, Width, Heads, Traits...>;
+template <auto Width, auto Heads, class... Traits>
+using full_attention = attention<attention_kind::full, Width, Heads, Traits...>;
+template <auto Width, auto Heads, class... Traits>
+using cross_attention = attention<attention_kind::cross, Width, Heads, Traits...>;
 
 }  // namespace redco

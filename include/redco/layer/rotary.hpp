@@ -6,6 +6,7 @@
 #include <redco/layer/rotary_angles.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace redco {
 
@@ -15,6 +16,8 @@ namespace redco {
 template <auto Theta = real{10000}, auto Dims = 0, rotary_pairs Pairs = rotary_pairs::halves,
           auto Scaling = rotary_scaling{}>
 struct rotary {
+  static constexpr std::string_view trait_name = "rotary";
+
   template <class Config>
   static constexpr void apply(Config const& config, std::int64_t head_dim, attention_scores& scores) {
     std::int64_t const dims = of<Dims>(config);

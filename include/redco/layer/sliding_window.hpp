@@ -4,12 +4,15 @@
 #include <redco/layer/of.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace redco {
 
 /// A trait of causal attention: a query sees its own key and the Keys - 1 before it (Beltagy et al. 2020). 0: all of them.
 template <auto Keys>
 struct sliding_window {
+  static constexpr std::string_view trait_name = "sliding_window";
+
   template <class Config>
   static constexpr void apply(Config const& config, std::int64_t, attention_scores& scores) {
     scores.window = of<Keys>(config);

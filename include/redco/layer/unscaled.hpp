@@ -3,11 +3,14 @@
 #include <redco/layer/attention_scores.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace redco {
 
 /// A trait of attention: scores are q k^T without the factor 1 / sqrt(head_dim), which q's starting weights carry instead.
 struct unscaled {
+  static constexpr std::string_view trait_name = "unscaled";
+
   template <class Config>
   static constexpr void apply(Config const&, std::int64_t, attention_scores& scores) {
     scores.scale = 1;

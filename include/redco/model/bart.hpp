@@ -66,9 +66,10 @@ struct bart {
                      named<"embed_positions", positions<context, width, 2>>>,
                  named<"layernorm_embedding", layer_norm<width>>, dropout<drop>>;
   template <fixed_string Name, fixed_string Norm, attention_kind Kind, auto Heads>
-  using attention_part = sequential<
-      residual<sequential<named<Name, attention<Kind, width, Heads, Heads, 0, true, attention_drop>>, dropout<drop>>>,
-      named<Norm, layer_norm<width>>>;
+  using attention_part =
+      sequential<residual<sequential<named<Name, attention<Kind, width, Heads, attention_dropout<attention_drop>>>,
+                                     dropout<drop>>>,
+                 named<Norm, layer_norm<width>>>;
   template <auto Inner>
   using mlp_part =
       sequential<residual<sequential<named<"fc1", linear<width, Inner>>, activation<&bart_config::activation>,

@@ -39,7 +39,7 @@ struct bert_encoder {
                                     named<"token_type_embeddings", token_types<types, width>>>,
                                 norm, dropout<drop>>;
   using attention_branch =
-      residual<sequential<full_attention<width, heads, heads, 0, true, attention_drop>, dropout<drop>>>;
+      residual<sequential<full_attention<width, heads, attention_dropout<attention_drop>>, dropout<drop>>>;
   using mlp_branch = residual<sequential<named<"intermediate", linear<width, ffn>>, activation<&Config::activation>,
                                          named<"output", linear<ffn, width>>, dropout<drop>>>;
   using block = sequential<named<"attention", sequential<attention_branch, norm>>, mlp_branch, named<"output", norm>>;

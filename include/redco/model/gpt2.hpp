@@ -53,7 +53,8 @@ struct gpt2 {
 
   using attention_branch = residual<
       sequential<named<"ln_1", layer_norm<width, epsilon>>,
-                 named<"attn", causal_attention<width, heads, heads, 0, true, drop, branch_end>>, dropout<drop>>>;
+                 named<"attn", causal_attention<width, heads, attention_dropout<drop>, output_deviation<branch_end>>>,
+                 dropout<drop>>>;
   using mlp_branch =
       residual<sequential<named<"ln_2", layer_norm<width, epsilon>>,
                           named<"mlp", sequential<named<"up", linear<width, ffn>>, activation<&gpt2_config::activation>,

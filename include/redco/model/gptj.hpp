@@ -52,7 +52,7 @@ struct gptj {
   static constexpr auto epsilon = &gptj_config::norm_epsilon;
   static constexpr auto ffn = &gptj_config::ffn;
 
-  using attention = causal_attention<width, heads, heads, 0, false, drop, 0,
+  using attention = causal_attention<width, heads, biased<false>, attention_dropout<drop>,
                                      rotary<real{10000}, rotary_dim, rotary_pairs::neighbours>>;
   using mlp = sequential<named<"fc_in", linear<width, ffn>>, activation<&gptj_config::activation>,
                          named<"fc_out", linear<ffn, width>>>;

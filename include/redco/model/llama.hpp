@@ -36,8 +36,9 @@ struct llama_config {
 /// grouped key-value heads.
 struct llama {
   using attention =
-      causal_attention<&llama_config::width, &llama_config::heads, &llama_config::kv_heads, &llama_config::head_dim,
-                       &llama_config::attention_bias, &llama_config::attention_dropout, 0,
+      causal_attention<&llama_config::width, &llama_config::heads, key_value_heads<&llama_config::kv_heads>,
+                       head_dim<&llama_config::head_dim>, biased<&llama_config::attention_bias>,
+                       attention_dropout<&llama_config::attention_dropout>,
                        rotary<&llama_config::theta, 0, rotary_pairs::halves, &llama_config::scaling>>;
   using net = swiglu_decoder<llama_config, attention, false, &llama_config::mlp_bias>::net;
 

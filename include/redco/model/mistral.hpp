@@ -32,8 +32,9 @@ struct mistral_config {
 
 /// Mistral (Jiang et al. 2023): a SwiGLU decoder with rotary positions, grouped key-value heads and a sliding window.
 struct mistral {
-  using attention = causal_attention<&mistral_config::width, &mistral_config::heads, &mistral_config::kv_heads,
-                                     &mistral_config::head_dim, false, &mistral_config::attention_dropout, 0,
+  using attention = causal_attention<&mistral_config::width, &mistral_config::heads,
+                                     key_value_heads<&mistral_config::kv_heads>, head_dim<&mistral_config::head_dim>,
+                                     biased<false>, attention_dropout<&mistral_config::attention_dropout>,
                                      rotary<&mistral_config::theta>, sliding_window<&mistral_config::window>>;
   using net = swiglu_decoder<mistral_config, attention>::net;
 

@@ -51,7 +51,7 @@ struct opt {
 
   using attention_branch = residual<
       sequential<named<"self_attn_layer_norm", layer_norm<width>>,
-                 named<"self_attn", causal_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
+                 named<"self_attn", causal_attention<width, heads, attention_dropout<attention_drop>>>, dropout<drop>>>;
   using mlp_branch =
       residual<sequential<named<"final_layer_norm", layer_norm<width>>, named<"fc1", linear<width, ffn>>,
                           activation<&opt_config::activation>, named<"fc2", linear<ffn, width>>, dropout<drop>>>;

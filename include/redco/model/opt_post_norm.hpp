@@ -53,7 +53,7 @@ struct opt_post_norm {
   static constexpr auto attention_drop = &opt_post_norm_config::attention_dropout;
 
   using attention_branch = residual<
-      sequential<named<"self_attn", causal_attention<width, heads, heads, 0, true, attention_drop>>, dropout<drop>>>;
+      sequential<named<"self_attn", causal_attention<width, heads, attention_dropout<attention_drop>>>, dropout<drop>>>;
   using mlp_branch =
       residual<sequential<named<"fc1", linear<width, ffn>>, activation<&opt_post_norm_config::activation>,
                           named<"fc2", linear<ffn, width>>, dropout<drop>>>;

@@ -34,9 +34,10 @@ struct qwen2_config {
 /// Qwen2 (Yang et al. 2024): a SwiGLU decoder with rotary positions, grouped key-value heads and biases on q, k and v only.
 struct qwen2 {
   using attention =
-      causal_attention<&qwen2_config::width, &qwen2_config::heads, &qwen2_config::kv_heads, &qwen2_config::head_dim,
-                       projection_biases{true, false}, &qwen2_config::attention_dropout, 0,
-                       rotary<&qwen2_config::theta>, sliding_window<&qwen2_config::window>>;
+      causal_attention<&qwen2_config::width, &qwen2_config::heads, key_value_heads<&qwen2_config::kv_heads>,
+                       head_dim<&qwen2_config::head_dim>, biased<projection_biases{true, false}>,
+                       attention_dropout<&qwen2_config::attention_dropout>, rotary<&qwen2_config::theta>,
+                       sliding_window<&qwen2_config::window>>;
   using net = swiglu_decoder<qwen2_config, attention>::net;
 
   qwen2_config config;

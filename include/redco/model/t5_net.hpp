@@ -31,7 +31,6 @@ struct t5_net {
   static constexpr auto vocab = &Config::vocab;
   static constexpr auto width = &Config::width;
   static constexpr auto heads = &Config::heads;
-  static constexpr auto head_dim = &Config::head_dim;
   static constexpr auto buckets = &Config::buckets;
   static constexpr auto farthest = &Config::farthest;
   static constexpr auto epsilon = &Config::norm_epsilon;
@@ -40,7 +39,8 @@ struct t5_net {
   static constexpr auto from_heads = &Config::from_heads;
 
   template <attention_kind Kind, class... Traits>
-  using attention = redco::attention<Kind, width, heads, heads, head_dim, false, drop, from_heads, unscaled, Traits...>;
+  using attention = redco::attention<Kind, width, heads, redco::head_dim<&Config::head_dim>, biased<false>,
+                                     attention_dropout<drop>, output_deviation<from_heads>, unscaled, Traits...>;
   template <fixed_string Name, layer Branch>
   using branch = residual<
       sequential<named<Name, sequential<named<"layer_norm", rms_norm<width, epsilon>>, Branch>>, dropout<drop>>>;

@@ -66,7 +66,8 @@ struct vit {
                                 residual<named<"position_embeddings", positions<tokens, width>>>, dropout<drop>>;
   using attention_branch = residual<sequential<
       named<"layernorm_before", norm>,
-      named<"attention", full_attention<width, heads, heads, 0, &vit_config::biases, attention_drop>>, dropout<drop>>>;
+      named<"attention", full_attention<width, heads, biased<&vit_config::biases>, attention_dropout<attention_drop>>>,
+      dropout<drop>>>;
   using mlp_branch =
       residual<sequential<named<"layernorm_after", norm>, named<"intermediate", linear<width, ffn>>,
                           activation<&vit_config::activation>, named<"output", linear<ffn, width>>, dropout<drop>>>;

@@ -15,34 +15,35 @@
 
 namespace redco {
 
-template <attention_kind Kind, auto Width, auto Heads, auto KeyValueHeads, auto HeadDim, auto Bias, auto Dropout,
-          auto OutputDeviation, class... Traits, class X>
-struct module<attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>, X> {
-  using layer = attention<Kind, Width, Heads, KeyValueHeads, HeadDim, Bias, Dropout, OutputDeviation, Traits...>;
+template <attention_kind Kind, auto Width, auto Heads, class... Traits, class X>
+struct module<attention<Kind, Width, Heads, Traits...>, X> {
+  using layer = attention<Kind, Width, Heads, Traits...>;
   static constexpr bool cross = Kind == attention_kind::cross;
 
   template <class Config>
-  explicit module(builder<Config>& b)
+  explicit module(builder<Config>& b) : module(b, layer::form(b.config())) {}
+
+  template <class Config>
+  module(builder<Config>& b, attention_form const& form)
       : heads(b.template extent<Heads>() / b.size(axis::tp)),
-        kv_heads(std::max<std::int64_t>(1, b.template extent<KeyValueHeads>() / b.size(axis::tp))),
-        head_dim(layer::head_dim(b.config())),
+        kv_heads(std::max<std::int64_t>(1, form.key_value_heads / b.size(axis::tp))),
+        head_dim(form.head_dim),
         scores(layer::scores(b.config())),
-        sharers(static_cast<int>(std::max<std::int64_t>(1, b.size(axis::tp) / b.template extent<KeyValueHeads>()))),
+        sharers(static_cast<int>(std::max<std::int64_t>(1, b.size(axis::tp) / form.key_value_heads))),
         tp_index(b.coordinate(axis::tp)),
-        dropout(b.template probability<Dropout>()),
+        dropout(b.probability(form.dropout)),
         site(b.site()),
         cache_slot(b.cache_slot()) {
-    projection_biases const biased = b.template extent<Bias>();
     if constexpr (cross) {
       q_weight = b.parameter("q.weight");
       weight = b.parameters({"k.weight", "v.weight"});
-      if (biased.qkv) q_bias = b.parameter("q.bias"), bias = b.parameters({"k.bias", "v.bias"});
+      if (form.biases.qkv) q_bias = b.parameter("q.bias"), bias = b.parameters({"k.bias", "v.bias"});
     } else {
       weight = b.parameters({"q.weight", "k.weight", "v.weight"});
-      if (biased.qkv) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
+      if (form.biases.qkv) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
     }
     o_weight = b.parameter("o.weight");
-    if (biased.o) o_bias = b.parameter("o.bias");
+    if (form.biases.o) o_bias = b.parameter("o.bias");
   }
 
   template <class Context>

@@ -34,7 +34,9 @@ class builder {
   /// Of dropout. Errors: exit code 64 where it does not lie in [0, 1).
   template <auto Probability>
   double probability() const {
-    auto const p = static_cast<double>(extent<Probability>());
+    return probability(static_cast<double>(extent<Probability>()));
+  }
+  double probability(double p) const {
     if (p >= 0 && p < 1) return p;
     throw error(exit_code::usage, "dropout is " + std::to_string(p) + ": give a probability from 0 on and below 1");
   }

@@ -1,0 +1,12 @@
+// A type that is no trait of an attention is refused where it is given.
+#include <redco/layer/attention.hpp>
+#include <redco/layer/rms_norm.hpp>
+
+#if REDCO_ACCEPT
+using attention = redco::full_attention<8, 4, redco::unscaled>;
+#else  // expect: redco[L008]
+using attention = redco::full_attention<8, 4, redco::rms_norm<8> >;
+#endif
+static_assert(attention::form(0).head_dim == 2);
+
+int main() {}

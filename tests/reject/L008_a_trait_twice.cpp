@@ -1,0 +1,11 @@
+// Named traits say what an attention is, each once.
+#include <redco/layer/attention.hpp>
+
+#if REDCO_ACCEPT
+using attention = redco::causal_attention<8, 4, redco::biased<false>, redco::key_value_heads<2>>;
+#else  // expect: redco[L008]
+using attention = redco::causal_attention<8, 4, redco::biased<false>, redco::biased<true>>;
+#endif
+static_assert(attention::form(0).key_value_heads > 0);
+
+int main() {}
