@@ -34,12 +34,9 @@ std::string written(T const& value) {
   }
 }
 
-/// The header of a model: that of its family, whose heads are tied or not.
+/// The header of a model.
 std::string header_of(std::string_view type) {
-  std::string name(type.substr(type.rfind(':') + 1));
-  for (std::string const end : {"_tied", "_untied"})
-    if (name.ends_with(end)) name.resize(name.size() - end.size());
-  return "redco/model/" + name + ".hpp";
+  return "redco/model/" + std::string(type.substr(type.rfind(':') + 1)) + ".hpp";
 }
 
 }  // namespace

@@ -223,10 +223,10 @@
 #include <redco/model/bert_encoder.hpp>
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/input.hpp>
+#include <redco/model/llama_configs.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/stored_name.hpp>
-#include <redco/model/swiglu_decoder.hpp>
 #include <redco/model/t5_net.hpp>
 
 #include <redco/shard/entry.hpp>
@@ -244,6 +244,8 @@
 #include <redco/pretrained/from_config/bert_keys.hpp>
 #include <redco/pretrained/from_config/common_keys.hpp>
 #include <redco/pretrained/from_config/families.hpp>
+#include <redco/pretrained/from_config/gpt_keys.hpp>
+#include <redco/pretrained/from_config/qwen_window.hpp>
 #include <redco/pretrained/from_config/read_classes.hpp>
 #include <redco/pretrained/from_config/swiglu_keys.hpp>
 #include <redco/pretrained/generate_options.hpp>
@@ -251,7 +253,6 @@
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/pretrained/read_config.hpp>
 #include <redco/pretrained/save_model_options.hpp>
-#include <redco/pretrained/stored_names/swiglu_decoder.hpp>
 #include <redco/pretrained/token_ids.hpp>
 
 #include <redco/cost/activity.hpp>

@@ -77,8 +77,8 @@ file(WRITE ${WORK}/config.json [[{"model_type": "llama", "vocab_size": 96, "max_
 file(WRITE ${WORK}/small.cpp "#include <redco_models/small.hpp>
 #include <redco/shard/legal.hpp>
 #include <type_traits>
-static_assert(std::is_same_v<decltype(small), redco::llama_tied const>);
-static_assert(small.config.kv_heads == 2 && small.config.norm_epsilon == 1e-6 && small.config.mlp_bias == false);
+static_assert(std::is_same_v<decltype(small), redco::llama const>);
+static_assert(small.config.tied && small.config.kv_heads == 2 && small.config.norm_epsilon == 1e-6 && small.config.mlp_bias == false);
 static_assert(small.config.activation == redco::activation_kind::gelu);
 static_assert(redco::legal<small, redco::mesh{.tp = 4}>{});
 int main() {}

@@ -30,6 +30,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace parity {
@@ -233,21 +234,22 @@ class check {
   folder const& data_;
 };
 
-/// Calls `use` with the model that a config.json describes, which is of this family.
-template <class FromConfig, class Use>
-void with_model(json_value const& config, Use&& use) {
-  config_reader c(config, "config.json");
-  c.find("model_type");
-  FromConfig::read(c, [&](auto const& model) {
-    use(model);
-    return 0;
-  });
+/// A family has one type of model, or several.
+template <class M, class Use>
+void with_model(M const& model, Use const& use) {
+  use(model);
+}
+template <class... M, class Use>
+void with_model(std::variant<M...> const& model, Use const& use) {
+  std::visit(use, model);
 }
 
 template <class FromConfig, task Task>
 bool register_family() {
   families()[std::string(FromConfig::name)] = [](folder const& data, mesh const& on, form as) {
-    with_model<FromConfig>(data.config, [&]<class M>(M const& model) {
+    config_reader c(data.config, "config.json");
+    c.find("model_type");
+    with_model(FromConfig::read(c), [&]<class M>(M const& model) {
       if (as == form::plain) {
         check<Task, M>(model, data, on);
       } else {

@@ -7,9 +7,7 @@
 #include <redco/model/gptj.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/model/mistral.hpp>
 #include <redco/model/opt.hpp>
-#include <redco/model/qwen2.hpp>
 #include <redco/model/roberta.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/vit.hpp>
@@ -112,10 +110,6 @@ TEST_CASE("sizes of 0 and -1 are refused in every family") {
       {&gpt2_config::vocab, &gpt2_config::context, &gpt2_config::width, &gpt2_config::heads, &gpt2_config::layers});
   refuses_sizes<llama>({&llama_config::vocab, &llama_config::width, &llama_config::ffn, &llama_config::heads,
                         &llama_config::kv_heads, &llama_config::layers});
-  refuses_sizes<mistral>({&mistral_config::width, &mistral_config::ffn, &mistral_config::heads,
-                          &mistral_config::kv_heads, &mistral_config::layers});
-  refuses_sizes<qwen2>(
-      {&qwen2_config::width, &qwen2_config::ffn, &qwen2_config::heads, &qwen2_config::kv_heads, &qwen2_config::layers});
   refuses_sizes<gptj>({&gptj_config::vocab, &gptj_config::width, &gptj_config::heads, &gptj_config::layers});
   refuses_sizes<opt>({&opt_config::vocab, &opt_config::context, &opt_config::width, &opt_config::ffn,
                       &opt_config::heads, &opt_config::layers});

@@ -4,8 +4,7 @@
 
 #include <redco/shard/legal.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/model/mistral.hpp>
-#include <redco/model/qwen2.hpp>
+#include <redco/model/llama_configs.hpp>
 
 namespace {
 
@@ -16,12 +15,18 @@ using redco::reason;
 constexpr redco::llama llama_7b{};
 constexpr redco::llama llama3_8b{
     {.vocab = 128256, .context = 8192, .ffn = 14336, .kv_heads = 8, .norm_epsilon = 1e-5, .theta = 500000}};
-constexpr redco::llama_tied llama_1b{
-    {.vocab = 128256, .width = 2048, .ffn = 8192, .kv_heads = 8, .head_dim = 64, .layers = 16}};
-constexpr redco::mistral mistral_7b{};
-constexpr redco::qwen2 qwen2_7b{};
-constexpr redco::qwen2_tied qwen2_half_b{
-    {.vocab = 151936, .width = 896, .ffn = 4864, .heads = 14, .kv_heads = 2, .layers = 24}};
+constexpr redco::llama llama_1b{
+    {.vocab = 128256, .width = 2048, .ffn = 8192, .kv_heads = 8, .head_dim = 64, .layers = 16, .tied = true}};
+constexpr redco::llama mistral_7b{redco::mistral_7b};
+constexpr redco::llama qwen2_7b{redco::qwen2_7b};
+constexpr redco::llama qwen2_half_b{{.vocab = 151936,
+                                     .width = 896,
+                                     .ffn = 4864,
+                                     .heads = 14,
+                                     .kv_heads = 2,
+                                     .layers = 24,
+                                     .tied = true,
+                                     .qkv_bias = true}};
 
 static_assert(numbers<llama_7b>() == 6'738'415'616);
 static_assert(numbers<llama3_8b>() == 8'030'261'248);
@@ -79,8 +84,8 @@ static_assert(turned.rotary.dims == 128 && turned.rotary.theta == 500000 &&
               turned.rotary.pairs == redco::rotary_pairs::halves);
 static_assert(turned.rotary.scaling.factor == 1 && turned.window == 0);
 static_assert(turned.scale * turned.scale * 128 > 0.999999 && turned.scale * turned.scale * 128 < 1.000001);
-static_assert(redco::mistral::attention::scores(mistral_7b.config).window == 4096);
-static_assert(redco::qwen2::attention::scores(qwen2_7b.config).rotary.theta == 1e6);
+static_assert(redco::llama::attention::scores(mistral_7b.config).window == 4096);
+static_assert(redco::llama::attention::scores(qwen2_7b.config).rotary.theta == 1e6);
 constexpr redco::llama_config stretched{.scaling = {.factor = 8, .context = 64}};
 static_assert(redco::llama::attention::scores(stretched).rotary.scaling.factor == 8);
 

@@ -3,7 +3,7 @@
 #include <redco/generate/generate.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/model/mistral.hpp>
+#include <redco/model/llama.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/optimizer/adamw.hpp>
 
@@ -42,7 +42,7 @@ void check_decoding(M const& model, Prepare const& prepare) {
 }  // namespace
 
 TEST_CASE("rotary positions and a sliding window count from the cache") {
-  mistral const model{
+  llama const model{
       {.vocab = 23, .context = 32, .width = 24, .ffn = 20, .heads = 4, .kv_heads = 2, .layers = 2, .window = 3}};
   check_decoding(model, [](auto const& net) { return net; });
 }
@@ -63,15 +63,15 @@ TEST_CASE("a bias by distance counts from the cache, on both sides") {
 }
 
 TEST_CASE("a family learns the same on every mesh, with dropout and shared key-value heads") {
-  mistral const model{{.vocab = 23,
-                       .context = 32,
-                       .width = 24,
-                       .ffn = 20,
-                       .heads = 4,
-                       .kv_heads = 2,
-                       .layers = 2,
-                       .window = 3,
-                       .attention_dropout = 0.1}};
+  llama const model{{.vocab = 23,
+                     .context = 32,
+                     .width = 24,
+                     .ffn = 20,
+                     .heads = 4,
+                     .kv_heads = 2,
+                     .layers = 2,
+                     .attention_dropout = 0.1,
+                     .window = 3}};
   walls::check_meshes(
       model, adamw{.lr = 1e-2}, {.steps = 4},
       [](auto const& net, walls::share const& mine, int) {

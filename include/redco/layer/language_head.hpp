@@ -31,13 +31,20 @@ constexpr std::int64_t loss_chunk_rows(std::int64_t vocabulary) {
 enum class head_bias : unsigned char { none, trained, fixed };
 
 /// The vocabulary-parallel head of a language model over hidden states [B, T, Width]. `Tied` names the embedding whose table
-/// is used again (its full path, such as "wte.weight"); empty: the head owns "weight" [Vocabulary, Width]. `Bias` adds
-/// "bias" [Vocabulary].
-template <auto Vocabulary, auto Width, fixed_string Tied = "", head_bias Bias = head_bias::none>
+/// is used again (its full path, such as "wte.weight") where `When` holds; empty, or where it does not: the head owns
+/// "weight" [Vocabulary, Width]. `Bias` adds "bias" [Vocabulary].
+template <auto Vocabulary, auto Width, fixed_string Tied = "", head_bias Bias = head_bias::none, auto When = true>
 struct language_head {
   using layer_concept = leaf_tag;
-  static constexpr bool unnamed = Tied.view().empty() || Bias != head_bias::none;
+  static constexpr bool always_tied = !Tied.view().empty() && std::is_same_v<decltype(When), bool const>;
+  static constexpr bool unnamed = !always_tied || Bias != head_bias::none;
   static constexpr bool enters = true;
+
+  /// Whether the table is another layer's under a config.
+  template <class Config>
+  static constexpr bool is_tied(Config const& config) {
+    return !Tied.view().empty() && of<When>(config);
+  }
 
   template <class X>
   using out = typename detail::takes<detail::needs::features, X, as_logits>::type;
@@ -51,7 +58,7 @@ struct language_head {
     weight.split(axis::tp, 0, rows, remainder::padded);
     weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
     weight.why = reason::vocabulary;
-    if constexpr (Tied.view().empty()) w.parameter("weight", weight);
+    if (!is_tied(config)) w.parameter("weight", weight);
     if constexpr (Bias != head_bias::none) {
       parameter_fact bias = weight;
       bias.shape = {rows};

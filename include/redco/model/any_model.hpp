@@ -5,10 +5,8 @@
 #include <redco/model/gpt2.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/model/mistral.hpp>
 #include <redco/model/opt.hpp>
 #include <redco/model/opt_post_norm.hpp>
-#include <redco/model/qwen2.hpp>
 #include <redco/model/roberta.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/t5_gated.hpp>
@@ -19,14 +17,12 @@
 namespace redco {
 
 /// Models that continue a text.
-using decoders =
-    std::variant<gpt2, llama, llama_tied, mistral, mistral_tied, qwen2, qwen2_tied, gptj, opt, opt_post_norm>;
+using decoders = std::variant<gpt2, llama, gptj, opt, opt_post_norm>;
 
 /// Models that answer one text with another.
-using encoder_decoders = std::variant<bart, t5, t5_untied, t5_gated, t5_gated_tied>;
+using encoder_decoders = std::variant<bart, t5, t5_gated>;
 
 /// Models that a config.json can describe, whatever its sizes.
-using any_model = std::variant<gpt2, llama, llama_tied, mistral, mistral_tied, qwen2, qwen2_tied, gptj, opt,
-                               opt_post_norm, bart, t5, t5_untied, t5_gated, t5_gated_tied, bert, roberta, vit>;
+using any_model = std::variant<gpt2, llama, gptj, opt, opt_post_norm, bart, t5, t5_gated, bert, roberta, vit>;
 
 }  // namespace redco

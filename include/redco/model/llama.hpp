@@ -1,17 +1,28 @@
 #pragma once
 
+#include <redco/layer/activation.hpp>
 #include <redco/layer/attention.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/gated.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/rms_norm.hpp>
 #include <redco/layer/rotary.hpp>
 #include <redco/layer/rotary_angles.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sliding_window.hpp>
 
 #include <redco/model/stored_name.hpp>
-#include <redco/model/swiglu_decoder.hpp>
 
 #include <cstdint>
 
 namespace redco {
 
-/// The sizes of a LLaMA; the defaults are LLaMA-7B's.
+/// The sizes of a LLaMA or its kin; the defaults are LLaMA-7B's. Others: `llama_configs.hpp`.
 struct llama_config {
   std::int64_t vocab = 32000;
   std::int64_t context = 2048;
@@ -24,30 +35,46 @@ struct llama_config {
   double norm_epsilon = 1e-6;
   double theta = 10000;
   rotary_scaling scaling = {};
-  bool attention_bias = false;
+  bool attention_bias = false;  ///< on q, k, v and o
   bool mlp_bias = false;
   std::int64_t padding = -1;     ///< the id whose embedding is not trained
   double attention_dropout = 0;  ///< on attention probabilities
   activation_kind activation = activation_kind::silu;
   double deviation = 0.02;  ///< of the normal distribution that weights start from
+  bool tied = false;        ///< the head's table is the token embedding's
+  bool qkv_bias = false;    ///< on q, k and v
+  std::int64_t window = 0;  ///< keys that a query sees, its own among them; 0: all
+
+  constexpr projection_biases biases() const { return {attention_bias || qkv_bias, attention_bias}; }
 };
 
-/// LLaMA (Touvron et al. 2023; Llama 3: Dubey et al. 2024): a SwiGLU decoder with rotary positions on halves of each head and
-/// grouped key-value heads.
+/// LLaMA (Touvron et al. 2023; Llama 3: Dubey et al. 2024) and the decoders that differ from it in values: Mistral (Jiang et al.
+/// 2023), Qwen2 (Yang et al. 2024). Pre-norm blocks with RMS norms and a gated feed-forward, rotary positions on halves of
+/// each head, grouped key-value heads. Weights start normal.
 struct llama {
+  static constexpr auto vocab = &llama_config::vocab;
+  static constexpr auto width = &llama_config::width;
+  static constexpr auto ffn = &llama_config::ffn;
+  static constexpr auto epsilon = &llama_config::norm_epsilon;
+  static constexpr auto mlp_bias = &llama_config::mlp_bias;
+
   using attention =
-      causal_attention<&llama_config::width, &llama_config::heads, key_value_heads<&llama_config::kv_heads>,
-                       head_dim<&llama_config::head_dim>, biased<&llama_config::attention_bias>,
-                       attention_dropout<&llama_config::attention_dropout>,
+      causal_attention<width, &llama_config::heads, key_value_heads<&llama_config::kv_heads>,
+                       head_dim<&llama_config::head_dim>, biased<&llama_config::biases>,
+                       attention_dropout<&llama_config::attention_dropout>, sliding_window<&llama_config::window>,
                        rotary<&llama_config::theta, 0, rotary_pairs::halves, &llama_config::scaling>>;
-  using net = swiglu_decoder<llama_config, attention, false, &llama_config::mlp_bias>::net;
-
-  llama_config config;
-};
-
-/// LLaMA with its head tied to the token embedding, as in Llama 3.2 1B.
-struct llama_tied {
-  using net = swiglu_decoder<llama_config, llama::attention, true, &llama_config::mlp_bias>::net;
+  using attention_branch =
+      residual<sequential<named<"input_layernorm", rms_norm<width, epsilon>>, named<"self_attn", attention>>>;
+  using mlp = sequential<gated<width, ffn, activation<&llama_config::activation>, mlp_bias>,
+                         named<"down", linear<ffn, width, mlp_bias>>>;
+  using mlp_branch =
+      residual<sequential<named<"post_attention_layernorm", rms_norm<width, epsilon>>, named<"mlp", mlp>>>;
+  using block = sequential<attention_branch, mlp_branch>;
+  using head = language_head<vocab, width, "embed_tokens.weight", head_bias::none, &llama_config::tied>;
+  using net = initialised<&llama_config::deviation,
+                          sequential<named<"embed_tokens", embedding<vocab, width, "", &llama_config::padding>>,
+                                     named<"layers", repeat<&llama_config::layers, block>>,
+                                     named<"norm", rms_norm<width, epsilon>>, named<"lm_head", head>>>;
 
   llama_config config;
 };
@@ -55,7 +82,5 @@ struct llama_tied {
 /// In stored_names/llama.hpp.
 template <>
 struct stored_names<llama>;
-template <>
-struct stored_names<llama_tied>;
 
 }  // namespace redco

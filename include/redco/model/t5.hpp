@@ -31,14 +31,15 @@ struct t5_config {
       0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
   activation_kind activation = activation_kind::relu;
   double deviation = 1;  ///< factor of the standard deviations that weights start from
+  bool tied = true;      ///< the head reads the token embedding
 
   constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
   constexpr double from_heads() const { return deviation / square_root(static_cast<double>(heads * head_dim)); }
   constexpr double from_ffn() const { return deviation / square_root(static_cast<double>(ffn)); }
-  constexpr double head_factor() const { return 1 / square_root(static_cast<double>(width)); }
+  constexpr double head_factor() const { return tied ? 1 / square_root(static_cast<double>(width)) : 1; }
 };
 
-/// T5 (Raffel et al. 2020) with its ReLU feed-forward and a tied head. A weight starts normal with deviation 1 / sqrt(inputs),
+/// T5 (Raffel et al. 2020) with its ReLU feed-forward, and a tied head unless the config says otherwise. A weight starts normal with deviation 1 / sqrt(inputs),
 /// the token embedding with 1.
 struct t5 {
   static constexpr auto width = &t5_config::width;
@@ -48,14 +49,7 @@ struct t5 {
 
   using feed_forward = sequential<named<"wi", linear<width, ffn, false>>, activation<&t5_config::activation>,
                                   dropout<drop>, named<"wo", initialised<from_ffn, linear<ffn, width, false>>>>;
-  using net = t5_net<t5_config, feed_forward, true>::net;
-
-  t5_config config;
-};
-
-/// The same with a head of its own.
-struct t5_untied {
-  using net = t5_net<t5_config, t5::feed_forward, false>::net;
+  using net = t5_net<t5_config, feed_forward>::net;
 
   t5_config config;
 };
@@ -63,7 +57,5 @@ struct t5_untied {
 /// In stored_names/t5.hpp.
 template <>
 struct stored_names<t5>;
-template <>
-struct stored_names<t5_untied>;
 
 }  // namespace redco

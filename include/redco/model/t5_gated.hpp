@@ -32,14 +32,15 @@ struct t5_gated_config {
       0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
   activation_kind activation = activation_kind::gelu_tanh;
   double deviation = 1;  ///< factor of the standard deviations that weights start from
+  bool tied = false;     ///< the head reads the token embedding
 
   constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
   constexpr double from_heads() const { return deviation / square_root(static_cast<double>(heads * head_dim)); }
   constexpr double from_ffn() const { return deviation / square_root(static_cast<double>(ffn)); }
-  constexpr double head_factor() const { return 1 / square_root(static_cast<double>(width)); }
+  constexpr double head_factor() const { return tied ? 1 / square_root(static_cast<double>(width)) : 1; }
 };
 
-/// T5 v1.1 and FLAN-T5 (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by tanh GELU and a head of its own.
+/// T5 v1.1 and FLAN-T5 (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by tanh GELU, and a head of its own unless the config says otherwise.
 /// A weight starts normal with deviation 1 / sqrt(inputs), the token embedding and the head with 1.
 struct t5_gated {
   static constexpr auto width = &t5_gated_config::width;
@@ -49,14 +50,7 @@ struct t5_gated {
 
   using feed_forward = sequential<gated<width, ffn, activation<&t5_gated_config::activation>>, dropout<drop>,
                                   named<"wo", initialised<from_ffn, linear<ffn, width, false>>>>;
-  using net = t5_net<t5_gated_config, feed_forward, false>::net;
-
-  t5_gated_config config;
-};
-
-/// The same with its head tied to the token embedding.
-struct t5_gated_tied {
-  using net = t5_net<t5_gated_config, t5_gated::feed_forward, true>::net;
+  using net = t5_net<t5_gated_config, feed_forward>::net;
 
   t5_gated_config config;
 };
@@ -64,7 +58,5 @@ struct t5_gated_tied {
 /// In stored_names/t5.hpp.
 template <>
 struct stored_names<t5_gated>;
-template <>
-struct stored_names<t5_gated_tied>;
 
 }  // namespace redco

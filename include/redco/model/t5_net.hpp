@@ -19,14 +19,12 @@
 
 #include <redco/meta/fixed_string.hpp>
 
-#include <type_traits>
-
 namespace redco {
 
 /// The encoder-decoder of T5 (Raffel et al. 2020) around its feed-forward: pre-norm blocks with RMS norms and no biases;
 /// attention without the factor 1 / sqrt(head_dim), its only positions a bias by distance that all blocks of a stack share;
 /// one token embedding for both sides. A tied head reads it too, after a factor of 1 / sqrt(width).
-template <class Config, layer FeedForward, bool Tied>
+template <class Config, layer FeedForward>
 struct t5_net {
   static constexpr auto vocab = &Config::vocab;
   static constexpr auto width = &Config::width;
@@ -57,10 +55,9 @@ struct t5_net {
   using encoder = stack<attention_kind::full, &Config::layers, "", sequential<self_attention, feed_forward>>;
   using decoder = stack<attention_kind::causal, &Config::decoder_layers, "encoder.embed_tokens.weight",
                         sequential<causal_self_attention, cross_attention, feed_forward>>;
-  using tied_head = sequential<scale<&Config::head_factor>, language_head<vocab, width, "encoder.embed_tokens.weight">>;
-  using own_head = named<"lm_head", initialised<&Config::deviation, language_head<vocab, width>>>;
-  using net = initialised<from_width,
-                          sequential<encoder_decoder<encoder, decoder>, std::conditional_t<Tied, tied_head, own_head>>>;
+  using table = language_head<vocab, width, "encoder.embed_tokens.weight", head_bias::none, &Config::tied>;
+  using head = sequential<scale<&Config::head_factor>, named<"lm_head", initialised<&Config::deviation, table>>>;
+  using net = initialised<from_width, sequential<encoder_decoder<encoder, decoder>, head>>;
 };
 
 }  // namespace redco

@@ -8,15 +8,12 @@
 
 namespace redco {
 
-template <auto Vocabulary, auto Width, fixed_string Tied, head_bias Bias, class X>
-struct module<language_head<Vocabulary, Width, Tied, Bias>, X> {
+template <auto Vocabulary, auto Width, fixed_string Tied, head_bias Bias, auto When, class X>
+struct module<language_head<Vocabulary, Width, Tied, Bias, When>, X> {
   template <class Config>
   explicit module(builder<Config>& b) : vocabulary(b.template extent<Vocabulary>()), tp_index(b.coordinate(axis::tp)) {
-    if constexpr (Tied.view().empty()) {
-      weight = b.parameter("weight");
-    } else {
-      weight = b.tied(Tied.view());
-    }
+    bool const tied = language_head<Vocabulary, Width, Tied, Bias, When>::is_tied(b.config());
+    weight = tied ? b.tied(Tied.view()) : b.parameter("weight");
     if constexpr (Bias != head_bias::none) bias = b.parameter("bias");
   }
 

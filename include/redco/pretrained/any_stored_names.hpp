@@ -6,9 +6,7 @@
 #include <redco/pretrained/stored_names/gpt2.hpp>
 #include <redco/pretrained/stored_names/gptj.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
-#include <redco/pretrained/stored_names/mistral.hpp>
 #include <redco/pretrained/stored_names/opt.hpp>
-#include <redco/pretrained/stored_names/qwen2.hpp>
 #include <redco/pretrained/stored_names/roberta.hpp>
 #include <redco/pretrained/stored_names/t5.hpp>
 #include <redco/pretrained/stored_names/vit.hpp>

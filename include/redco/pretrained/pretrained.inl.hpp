@@ -67,8 +67,7 @@ REDCO_INLINE save_model_options pretrained::save_options() const {
 REDCO_INLINE void pretrained::refuse(std::vector<std::string> const& taken) const {
   std::string list;
   for (std::string const& one : taken) list += (list.empty() ? "" : ", ") + one;
-  std::string const found = std::visit([]<class M>(M const&) { return name_of_model<M>(); }, config_.model);
-  throw error(exit_code::data, folder_.string() + " describes a model " + found +
+  throw error(exit_code::data, folder_.string() + " describes a model " + config_.family +
                                    ", which this program does not run; give one of " + list);
 }
 

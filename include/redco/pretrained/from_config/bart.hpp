@@ -12,9 +12,7 @@ namespace redco {
 struct bart_from_config {
   static constexpr std::string_view name = "bart";
 
-  /// Calls `use` with the model.
-  template <class Use>
-  static auto read(config_reader& c, Use&& use) {
+  static bart read(config_reader& c) {
     read_common_keys(c, "BartForConditionalGeneration", true);
     bart model;
     bart_config& g = model.config;
@@ -47,7 +45,7 @@ struct bart_from_config {
     c.only("tie_word_embeddings", true);
     c.skip({"initializer_range", "classifier_dropout", "classif_dropout", "num_labels", "gradient_checkpointing"});
     c.finish();
-    return use(model);
+    return model;
   }
 };
 

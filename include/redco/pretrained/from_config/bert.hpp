@@ -12,16 +12,14 @@ namespace redco {
 struct bert_from_config {
   static constexpr std::string_view name = "bert";
 
-  /// Calls `use` with the model.
-  template <class Use>
-  static auto read(config_reader& c, Use&& use) {
+  static bert read(config_reader& c) {
     bert model;
     read_bert_keys(c, model.config, "BertForSequenceClassification");
     model.config.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : 0, -1);
     if (model.config.padding >= model.config.vocab)
       c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
     c.finish();
-    return use(model);
+    return model;
   }
 };
 

@@ -13,19 +13,19 @@
 #include <redco/pretrained/from_config/t5.hpp>
 #include <redco/pretrained/from_config/vit.hpp>
 
+#include <redco/model/any_model.hpp>
+
 #include <redco/json/value.hpp>
 
 #include <redco/meta/nearest.hpp>
 
-#include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
+#include <variant>
 #include <vector>
 
 namespace redco {
 
-/// Types with a `name` and a function `read(config_reader&, use)`.
+/// Types with a `name` and a function `read(config_reader&)` that gives a model, or a std::variant of some.
 template <class... Family>
 struct family_list {};
 
@@ -36,16 +36,24 @@ using config_families = family_list<gpt2_from_config, llama_from_config, mistral
 
 namespace detail {
 
-template <class Use, class... Family>
-auto visit_family(config_reader& c, Use&& use, family_list<Family...>) {
+template <class M>
+any_model any_of(M const& model) {
+  return model;
+}
+template <class... M>
+any_model any_of(std::variant<M...> const& one) {
+  return std::visit([](auto const& model) -> any_model { return model; }, one);
+}
+
+/// The model that a config.json describes.
+template <class... Family>
+any_model read_family(config_reader& c, family_list<Family...>) {
   std::vector<std::string> const names{std::string(Family::name)...};
   json_value const* const type = c.find("model_type");
   if (type == nullptr || !type->is_string()) c.refuse("\"model_type\" is missing; it names the family of a model");
   std::string const wanted = type->get<std::string>();
-  using result = std::common_type_t<decltype(Family::read(c, use))...>;
-  std::optional<result> found;
-  static_cast<void>(((wanted == Family::name && (found.emplace(Family::read(c, use)), true)) || ...));
-  if (found) return std::move(*found);
+  any_model found;
+  if (((wanted == Family::name && (found = any_of(Family::read(c)), true)) || ...)) return found;
   std::string list, near = nearest(wanted, names);
   for (std::string const& name : names) list += (list.empty() ? "" : ", ") + name;
   c.refuse(c.is("model_type", *type) + ", which is not supported; " +
@@ -59,7 +67,7 @@ auto visit_family(config_reader& c, Use&& use, family_list<Family...>) {
 template <class Use>
 auto model_from_config(json_value const& config, std::string const& source, Use&& use) {
   config_reader c(config, source);
-  return detail::visit_family(c, use, config_families{});
+  return std::visit(use, detail::read_family(c, config_families{}));
 }
 
 }  // namespace redco

@@ -12,17 +12,14 @@ namespace redco {
 struct llama_from_config {
   static constexpr std::string_view name = "llama";
 
-  /// Calls `use` with the model, whose head may be tied.
-  template <class Use>
-  static auto read(config_reader& c, Use&& use) {
-    llama_config g;
-    read_swiglu_keys(c, g, "LlamaForCausalLM", &g.scaling);
-    g.attention_bias = c.flag("attention_bias", false);
-    g.mlp_bias = c.flag("mlp_bias", false);
+  static llama read(config_reader& c) {
+    llama model;
+    read_swiglu_keys(c, model.config, "LlamaForCausalLM", rotary_stretch::llama3);
+    model.config.attention_bias = c.flag("attention_bias", false);
+    model.config.mlp_bias = c.flag("mlp_bias", false);
     c.skip({"pretraining_tp"});
-    bool const tied = c.flag("tie_word_embeddings", false);
     c.finish();
-    return tied ? use(llama_tied{g}) : use(llama{g});
+    return model;
   }
 };
 

@@ -2,7 +2,7 @@
 
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/from_config/swiglu_keys.hpp>
-#include <redco/model/mistral.hpp>
+#include <redco/model/llama_configs.hpp>
 
 #include <string_view>
 
@@ -12,15 +12,13 @@ namespace redco {
 struct mistral_from_config {
   static constexpr std::string_view name = "mistral";
 
-  /// Calls `use` with the model, whose head may be tied. A sliding window of null is none, an absent one is that of the first release.
-  template <class Use>
-  static auto read(config_reader& c, Use&& use) {
-    mistral model;
+  /// A sliding window of null is none, an absent one is that of the first release.
+  static llama read(config_reader& c) {
+    llama model{mistral_7b};
     read_swiglu_keys(c, model.config, "MistralForCausalLM");
     model.config.window = c.extent({"sliding_window"}, c.names("sliding_window") ? 0 : model.config.window);
-    bool const tied = c.flag("tie_word_embeddings", false);
     c.finish();
-    return tied ? use(mistral_tied{model.config}) : use(model);
+    return model;
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <variant>
 
 namespace redco {
 
@@ -14,9 +15,8 @@ namespace redco {
 struct opt_from_config {
   static constexpr std::string_view name = "opt";
 
-  /// Calls `use` with the model: post-norm where do_layer_norm_before is false, as in OPT-350M.
-  template <class Use>
-  static auto read(config_reader& c, Use&& use) {
+  /// Post-norm where do_layer_norm_before is false, as in OPT-350M.
+  static std::variant<opt, opt_post_norm> read(config_reader& c) {
     opt before;
     opt_post_norm after;
     read_sizes(c, before.config);
@@ -24,11 +24,11 @@ struct opt_from_config {
     after.config.embedding_width = c.extent({"word_embed_proj_dim"}, after.config.width);
     bool const pre_norm = c.flag("do_layer_norm_before", true);
     c.finish();
-    if (!pre_norm) return use(after);
+    if (!pre_norm) return after;
     if (after.config.embedding_width != before.config.width)
       c.refuse(
           "\"word_embed_proj_dim\" is not the width, which is not supported with norms before layers; make them equal");
-    return use(before);
+    return before;
   }
 
  private:

@@ -12,9 +12,7 @@ namespace redco {
 struct roberta_from_config {
   static constexpr std::string_view name = "roberta";
 
-  /// Calls `use` with the model.
-  template <class Use>
-  static auto read(config_reader& c, Use&& use) {
+  static roberta read(config_reader& c) {
     roberta model;
     read_bert_keys(c, model.config, "RobertaForSequenceClassification");
     model.config.padding = c.integer({"pad_token_id"}, 1, 0);
@@ -25,7 +23,7 @@ struct roberta_from_config {
     if (model.config.context < 1)
       c.refuse("\"max_position_embeddings\" leaves no row behind \"pad_token_id\"; correct one of them");
     c.finish();
-    return use(model);
+    return model;
   }
 };
 

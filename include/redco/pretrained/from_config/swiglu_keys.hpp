@@ -3,7 +3,7 @@
 #include <redco/pretrained/from_config/common_keys.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
 
-#include <redco/layer/rotary_angles.hpp>
+#include <redco/model/llama.hpp>
 
 #include <cstdint>
 #include <string>
@@ -11,8 +11,11 @@
 
 namespace redco {
 
-/// The keys of rotary positions, in a nested object or beside the others. `scaling` is nullptr where a family has none.
-inline void read_rotary_keys(config_reader& c, double& theta, rotary_scaling* scaling) {
+/// Which ways of stretching rotary angles a family knows.
+enum class rotary_stretch : unsigned char { none, llama3 };
+
+/// The keys of rotary positions, in a nested object or beside the others.
+inline void read_rotary_keys(config_reader& c, double& theta, rotary_scaling& scaling, rotary_stretch known) {
   double const largest = 1e12;
   theta = c.real("rope_theta", theta, 1, largest);
   bool const beside = c.find("rope_theta") != nullptr;
@@ -29,20 +32,20 @@ inline void read_rotary_keys(config_reader& c, double& theta, rotary_scaling* sc
   json_value const* kind = inner.find("rope_type");
   if (json_value const* const old_name = inner.find("type"); kind == nullptr) kind = old_name;
   if (kind != nullptr && *kind != "default") {
-    if (scaling == nullptr || *kind != "llama3")
+    if (known == rotary_stretch::none || *kind != "llama3")
       inner.refuse(inner.is("rope_type", *kind) + ", which is not supported; only \"default\"" +
-                   (scaling == nullptr ? " is" : " and \"llama3\" are"));
-    scaling->factor = inner.real("factor", 1, 1, 1e6);
-    scaling->low_frequency = inner.real("low_freq_factor", 1, 1e-6, 1e6);
-    scaling->high_frequency = inner.real("high_freq_factor", 4, 1e-6, 1e6);
-    scaling->context = inner.extent({"original_max_position_embeddings"}, 8192);
+                   (known == rotary_stretch::none ? " is" : " and \"llama3\" are"));
+    scaling.factor = inner.real("factor", 1, 1, 1e6);
+    scaling.low_frequency = inner.real("low_freq_factor", 1, 1e-6, 1e6);
+    scaling.high_frequency = inner.real("high_freq_factor", 4, 1e-6, 1e6);
+    scaling.context = inner.extent({"original_max_position_embeddings"}, 8192);
   }
   inner.finish();
 }
 
 /// The keys that LLaMA and its kin share.
-template <class Config>
-void read_swiglu_keys(config_reader& c, Config& g, std::string_view architecture, rotary_scaling* scaling = nullptr) {
+inline void read_swiglu_keys(config_reader& c, llama_config& g, std::string_view architecture,
+                             rotary_stretch known = rotary_stretch::none) {
   read_common_keys(c, architecture);
   g.vocab = c.extent({"vocab_size"});
   g.context = c.extent({"max_position_embeddings"});
@@ -55,7 +58,7 @@ void read_swiglu_keys(config_reader& c, Config& g, std::string_view architecture
   g.norm_epsilon = c.real("rms_norm_eps", 1e-6, 1e-30, 1);
   g.padding = c.integer({"pad_token_id"}, -1, -1);
   g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
-  read_rotary_keys(c, g.theta, scaling);
+  read_rotary_keys(c, g.theta, g.scaling, known);
   if (g.head_dim == 0) check_heads(c, g.width, g.heads);
   std::int64_t const dim = g.head_dim > 0 ? g.head_dim : g.width / g.heads;
   if (dim % 2 != 0)
@@ -69,6 +72,7 @@ void read_swiglu_keys(config_reader& c, Config& g, std::string_view architecture
   if (g.padding >= g.vocab) c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
   g.activation = read_activation(c, "hidden_act", g.activation);
   g.deviation = read_deviation(c);
+  g.tied = c.flag("tie_word_embeddings", false);
 }
 
 }  // namespace redco

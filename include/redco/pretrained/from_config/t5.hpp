@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace redco {
 
@@ -15,11 +16,9 @@ namespace redco {
 struct t5_from_config {
   static constexpr std::string_view name = "t5";
 
-  /// Calls `use` with the model: a plain feed-forward or a gated one as in v1.1, its head tied or its own. A head that reads
-  /// the embedding scales what it is given, so newer configurations, which always say that it is tied, tell the two apart by
-  /// `scale_decoder_outputs`.
-  template <class Use>
-  static auto read(config_reader& c, Use&& use) {
+  /// A plain feed-forward or a gated one as in v1.1. A head that reads the embedding scales what it is given, so newer
+  /// configurations, which always say that it is tied, tell the two apart by `scale_decoder_outputs`.
+  static std::variant<t5, t5_gated> read(config_reader& c) {
     read_common_keys(c, "T5ForConditionalGeneration", true);
     feed_forward const kind = read_feed_forward(c);
     bool const named_tied = c.flag("tie_word_embeddings", true), scaled = c.flag("scale_decoder_outputs", named_tied);
@@ -28,14 +27,15 @@ struct t5_from_config {
           "\"scale_decoder_outputs\" is true with a head that is not tied, which is not supported; correct one of "
           "them");
     c.skip({"n_positions", "classifier_dropout", "initializer_range"});
-    t5_config plain;
-    t5_gated_config gated;
-    plain.activation = gated.activation = kind.activation;
-    read_sizes(c, plain);
-    read_sizes(c, gated);
+    t5 plain;
+    t5_gated gated;
+    plain.config.activation = gated.config.activation = kind.activation;
+    plain.config.tied = gated.config.tied = scaled;
+    read_sizes(c, plain.config);
+    read_sizes(c, gated.config);
     c.finish();
-    if (kind.gated) return scaled ? use(t5_gated_tied{gated}) : use(t5_gated{gated});
-    return scaled ? use(t5{plain}) : use(t5_untied{plain});
+    if (kind.gated) return gated;
+    return plain;
   }
 
  private:

@@ -14,9 +14,7 @@ namespace redco {
 struct vit_from_config {
   static constexpr std::string_view name = "vit";
 
-  /// Calls `use` with the model.
-  template <class Use>
-  static auto read(config_reader& c, Use&& use) {
+  static vit read(config_reader& c) {
     read_common_keys(c, "ViTForImageClassification");
     vit model;
     vit_config& g = model.config;
@@ -40,7 +38,7 @@ struct vit_from_config {
     g.deviation = read_deviation(c);
     c.skip({"encoder_stride", "pooler_act", "pooler_output_size", "tie_word_embeddings"});
     c.finish();
-    return use(model);
+    return model;
   }
 };
 

@@ -1,13 +1,38 @@
 #pragma once
 
-#include <redco/pretrained/stored_names/swiglu_decoder.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/model/stored_name.hpp>
+
+#include <array>
+#include <string_view>
 
 namespace redco {
 
+/// LLaMA and its kin: the head only where it is not tied, though files may repeat a tied one, biases where they are.
 template <>
-struct stored_names<llama> : swiglu_decoder_names {};
-template <>
-struct stored_names<llama_tied> : tied_swiglu_decoder_names {};
+struct stored_names<llama> {
+  static constexpr std::array names{
+      stored_name{"embed_tokens.weight", "model.embed_tokens.weight"},
+      stored_name{"norm.weight", "model.norm.weight"},
+      stored_name{"layers.*.input_layernorm.weight", "model.layers.*.input_layernorm.weight"},
+      stored_name{"layers.*.post_attention_layernorm.weight", "model.layers.*.post_attention_layernorm.weight"},
+      stored_name{"layers.*.self_attn.q.weight", "model.layers.*.self_attn.q_proj.weight"},
+      stored_name{"layers.*.self_attn.q.bias", "model.layers.*.self_attn.q_proj.bias"},
+      stored_name{"layers.*.self_attn.k.weight", "model.layers.*.self_attn.k_proj.weight"},
+      stored_name{"layers.*.self_attn.k.bias", "model.layers.*.self_attn.k_proj.bias"},
+      stored_name{"layers.*.self_attn.v.weight", "model.layers.*.self_attn.v_proj.weight"},
+      stored_name{"layers.*.self_attn.v.bias", "model.layers.*.self_attn.v_proj.bias"},
+      stored_name{"layers.*.self_attn.o.weight", "model.layers.*.self_attn.o_proj.weight"},
+      stored_name{"layers.*.self_attn.o.bias", "model.layers.*.self_attn.o_proj.bias"},
+      stored_name{"layers.*.mlp.gate.weight", "model.layers.*.mlp.gate_proj.weight"},
+      stored_name{"layers.*.mlp.up.weight", "model.layers.*.mlp.up_proj.weight"},
+      stored_name{"layers.*.mlp.gate.bias", "model.layers.*.mlp.gate_proj.bias"},
+      stored_name{"layers.*.mlp.up.bias", "model.layers.*.mlp.up_proj.bias"},
+      stored_name{"layers.*.mlp.down.weight", "model.layers.*.mlp.down_proj.weight"},
+      stored_name{"layers.*.mlp.down.bias", "model.layers.*.mlp.down_proj.bias"},
+      stored_name{"lm_head.weight", "lm_head.weight"}};
+  static constexpr std::array unread{std::string_view("model.layers.*.self_attn.rotary_emb.inv_freq"),
+                                     std::string_view("lm_head.weight")};
+};
 
 }  // namespace redco

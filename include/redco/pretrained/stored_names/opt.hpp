@@ -9,11 +9,13 @@
 
 namespace redco {
 
-template <>
-struct stored_names<opt> {
+/// OPTs: the last norm only in those with norms before layers, projections only in the others.
+struct opt_names {
   static constexpr std::array names{
       stored_name{"embed_tokens.weight", "model.decoder.embed_tokens.weight"},
       stored_name{"embed_positions.weight", "model.decoder.embed_positions.weight"},
+      stored_name{"project_in.weight", "model.decoder.project_in.weight"},
+      stored_name{"project_out.weight", "model.decoder.project_out.weight"},
       stored_name{"final_layer_norm.weight", "model.decoder.final_layer_norm.weight"},
       stored_name{"final_layer_norm.bias", "model.decoder.final_layer_norm.bias"},
       stored_name{"layers.*.self_attn_layer_norm.weight", "model.decoder.layers.*.self_attn_layer_norm.weight"},
@@ -36,29 +38,8 @@ struct stored_names<opt> {
 };
 
 template <>
-struct stored_names<opt_post_norm> {
-  static constexpr std::array names{
-      stored_name{"embed_tokens.weight", "model.decoder.embed_tokens.weight"},
-      stored_name{"embed_positions.weight", "model.decoder.embed_positions.weight"},
-      stored_name{"project_in.weight", "model.decoder.project_in.weight"},
-      stored_name{"project_out.weight", "model.decoder.project_out.weight"},
-      stored_name{"layers.*.self_attn_layer_norm.weight", "model.decoder.layers.*.self_attn_layer_norm.weight"},
-      stored_name{"layers.*.self_attn_layer_norm.bias", "model.decoder.layers.*.self_attn_layer_norm.bias"},
-      stored_name{"layers.*.final_layer_norm.weight", "model.decoder.layers.*.final_layer_norm.weight"},
-      stored_name{"layers.*.final_layer_norm.bias", "model.decoder.layers.*.final_layer_norm.bias"},
-      stored_name{"layers.*.fc1.weight", "model.decoder.layers.*.fc1.weight"},
-      stored_name{"layers.*.fc1.bias", "model.decoder.layers.*.fc1.bias"},
-      stored_name{"layers.*.fc2.weight", "model.decoder.layers.*.fc2.weight"},
-      stored_name{"layers.*.fc2.bias", "model.decoder.layers.*.fc2.bias"},
-      stored_name{"layers.*.self_attn.q.weight", "model.decoder.layers.*.self_attn.q_proj.weight"},
-      stored_name{"layers.*.self_attn.q.bias", "model.decoder.layers.*.self_attn.q_proj.bias"},
-      stored_name{"layers.*.self_attn.k.weight", "model.decoder.layers.*.self_attn.k_proj.weight"},
-      stored_name{"layers.*.self_attn.k.bias", "model.decoder.layers.*.self_attn.k_proj.bias"},
-      stored_name{"layers.*.self_attn.v.weight", "model.decoder.layers.*.self_attn.v_proj.weight"},
-      stored_name{"layers.*.self_attn.v.bias", "model.decoder.layers.*.self_attn.v_proj.bias"},
-      stored_name{"layers.*.self_attn.o.weight", "model.decoder.layers.*.self_attn.out_proj.weight"},
-      stored_name{"layers.*.self_attn.o.bias", "model.decoder.layers.*.self_attn.out_proj.bias"}};
-  static constexpr std::array unread{std::string_view("lm_head.weight")};
-};
+struct stored_names<opt> : opt_names {};
+template <>
+struct stored_names<opt_post_norm> : opt_names {};
 
 }  // namespace redco

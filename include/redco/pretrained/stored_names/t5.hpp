@@ -10,7 +10,7 @@
 namespace redco {
 
 /// What T5s are called in files: feed-forwards of either kind, the head only where it is not tied. Files may repeat the
-/// token embedding under the name of each side.
+/// token embedding under the name of each side and of a tied head.
 struct t5_names {
   static constexpr std::array names{
       stored_name{"encoder.embed_tokens.weight", "shared.weight"},
@@ -47,23 +47,13 @@ struct t5_names {
       stored_name{"decoder.block.*.DenseReluDense.wo.weight", "decoder.block.*.layer.2.DenseReluDense.wo.weight"},
       stored_name{"decoder.block.*.DenseReluDense.layer_norm.weight", "decoder.block.*.layer.2.layer_norm.weight"}};
   static constexpr std::array unread{std::string_view("encoder.embed_tokens.weight"),
-                                     std::string_view("decoder.embed_tokens.weight")};
-};
-
-/// The same of a tied head, which files may repeat.
-struct tied_t5_names : t5_names {
-  static constexpr std::array unread{std::string_view("encoder.embed_tokens.weight"),
                                      std::string_view("decoder.embed_tokens.weight"),
                                      std::string_view("lm_head.weight")};
 };
 
 template <>
-struct stored_names<t5> : tied_t5_names {};
-template <>
-struct stored_names<t5_untied> : t5_names {};
+struct stored_names<t5> : t5_names {};
 template <>
 struct stored_names<t5_gated> : t5_names {};
-template <>
-struct stored_names<t5_gated_tied> : tied_t5_names {};
 
 }  // namespace redco

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <redco/model/llama.hpp>
+
+namespace redco {
+
+/// Public models of LLaMA's kin: `constexpr redco::llama model{redco::mistral_7b};`. Mistral-7B-v0.1 has a sliding window.
+inline constexpr llama_config mistral_7b{
+    .context = 32768, .ffn = 14336, .kv_heads = 8, .norm_epsilon = 1e-5, .window = 4096};
+
+/// Qwen2-7B: biases on q, k and v.
+inline constexpr llama_config qwen2_7b{.vocab = 152064,
+                                       .context = 131072,
+                                       .width = 3584,
+                                       .ffn = 18944,
+                                       .heads = 28,
+                                       .kv_heads = 4,
+                                       .layers = 28,
+                                       .theta = 1000000,
+                                       .qkv_bias = true};
+
+}  // namespace redco
