@@ -194,8 +194,8 @@ TEST_CASE("the callback sees each step's ids once, on the first rank of each gro
 TEST_CASE("an exception of the callback ends all ranks with its own words") {
   try {
     generated({.tp = 2}, {.max_new_tokens = 4, .on_tokens = [](std::span<std::int64_t const>) -> bool {
-                         throw std::runtime_error("the reader has gone");
-                       }});
+                            throw std::runtime_error("the reader has gone");
+                          }});
     FAIL("it throws");
   } catch (redco::error const& e) {
     CHECK(std::string(e.what()).find("the reader has gone") != std::string::npos);
