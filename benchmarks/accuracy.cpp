@@ -64,7 +64,7 @@ struct result {
 bool same(redco::step_measure const& counted, redco::messages const& planned) {
   redco::traffic world, dp, tp;
   for (redco::message_total const& one : planned) {
-    redco::traffic& group = one.group == "world" ? world : one.group == "dp" ? dp : tp;
+    redco::traffic& group = one.over == redco::every_axis ? world : one.over == redco::example_axes ? dp : tp;
     group[one.what] += one;
   }
   return counted.world == world && counted.dp == dp && counted.tp == tp;

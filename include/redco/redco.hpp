@@ -25,6 +25,7 @@
 #include <redco/shape/collective.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/extents.hpp>
+#include <redco/shape/group_name.hpp>
 #include <redco/shape/largest.hpp>
 #include <redco/shape/layout.hpp>
 #include <redco/shape/mesh.hpp>
@@ -319,6 +320,7 @@
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/comm/rank_groups.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/comm/reduce_op.hpp>
 #include <redco/comm/replica_round.hpp>

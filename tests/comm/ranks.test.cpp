@@ -43,6 +43,29 @@ TEST_CASE("each rank knows its place, has its groups and its own settings") {
   CHECK(at::get_num_threads() == threads_before);
 }
 
+TEST_CASE("a group belongs to a set of axes") {
+  constexpr redco::mesh on{.pp = 2, .dp = 2, .tp = 3};
+  redco::run_ranks(on, {.threads = 1}, [&](rank_context& me) {
+    using redco::axis;
+    must(&me.group(axis::tp) == &me.tp && &me.group(axis::dp) == &me.dp && &me.group(redco::every_axis) == &me.world,
+         "the common ones have names");
+    must(&me.group(axis::dp | axis::ep) == &me.dp, "an axis of one rank makes no difference");
+    must(me.group(axis::ep).size() == 1, "a group of one");
+    auto& plane = me.group(axis::pp | axis::tp);
+    must(plane.size() == 6 && plane.name() == "pp+tp" && plane.rank() == me.coordinate(axis::pp | axis::tp), "a plane");
+    at::Tensor const sum = plane.all_reduced(at::tensor({me.coordinate(axis::dp), me.rank}, at::kLong));
+    int ranks = 0;
+    for (int other = 0; other < on.ranks(); ++other)
+      if (on.coordinate(other, axis::dp) == me.coordinate(axis::dp)) ranks += other;
+    must(sum[0].item<std::int64_t>() == 6 * me.coordinate(axis::dp) && sum[1].item<std::int64_t>() == ranks,
+         "its ranks are those of one replica");
+    must(plane.deadline() == std::chrono::seconds(300), "the deadline of the first step");
+    me.first_step_done();
+    must(plane.deadline() == std::chrono::seconds(120) && me.group(axis::pp).deadline() == std::chrono::seconds(120),
+         "later ones, of a group that is made later too");
+  });
+}
+
 TEST_CASE("each rank's memory is counted on its own, with the threads that work for it") {
   comm_test::on_ranks(2, [](rank_context& me) {
     std::int64_t const before = me.memory->current();

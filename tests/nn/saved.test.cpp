@@ -101,7 +101,7 @@ void check_saved_and_sent(std::vector<observation> const& all) {
     using redco::messages;
     redco::traffic planned;
     for (redco::message_total const& one : o.planned.messages) {
-      if (one.group != "tp" || one.purpose == "gradient norm") continue;
+      if (!(one.over == redco::axes(redco::axis::tp))) continue;
       planned[one.what] += one;
     }
     for (auto const kind : {collective::all_reduce, collective::all_gather, collective::reduce_scatter}) {

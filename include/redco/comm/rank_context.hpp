@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/comm/group.hpp>
+#include <redco/comm/rank_groups.hpp>
 
 #include <redco/shape/mesh.hpp>
 
@@ -8,27 +9,45 @@
 
 #include <chrono>
 #include <memory>
+#include <utility>
 
 namespace redco {
 
 /// What one rank of a run knows: its place in the mesh, its groups, and its memory.
 struct rank_context {
+  rank_context(int number, redco::mesh const& shape, rank_groups& all, std::shared_ptr<memory_counter> counter,
+               std::chrono::milliseconds later)
+      : rank(number),
+        mesh(shape),
+        world(all.of(every_axis, number)),
+        dp(all.of(axis::dp, number)),
+        tp(all.of(axis::tp, number)),
+        memory(std::move(counter)),
+        later_deadline(later),
+        groups_(&all) {}
+
   int rank;
   redco::mesh mesh;
-  group& world;                            ///< all ranks
-  group& dp;                               ///< the ranks that hold the same shard of the model, over the replicas
-  group& tp;                               ///< the ranks that hold the shards of this replica
+  redco::group& world;                     ///< all ranks
+  redco::group& dp;                        ///< the ranks that hold the same shard of the model, over the replicas
+  redco::group& tp;                        ///< the ranks that hold the shards of this replica
   std::shared_ptr<memory_counter> memory;  ///< to be carried by threads that work for this rank
   std::chrono::milliseconds later_deadline;
 
-  int dp_index() const noexcept { return mesh.coordinate(rank, axis::dp); }
-  int tp_index() const noexcept { return mesh.coordinate(rank, axis::tp); }
+  /// The ranks that differ from this one along these axes only: `me.group(axis::dp | axis::ep)`.
+  redco::group& group(axes over) const { return groups_->of(over, rank); }
+
+  /// Which of them this rank is.
+  int coordinate(axes over) const noexcept { return mesh.coordinate(rank, over); }
+  int dp_index() const noexcept { return coordinate(axis::dp); }
+  int tp_index() const noexcept { return coordinate(axis::tp); }
 
   /// To be called after the first step: what is slow once (first allocations, primitives) is over, so waits end
   /// earlier.
-  void first_step_done() {
-    for (group* one : {&world, &dp, &tp}) one->set_deadline(later_deadline);
-  }
+  void first_step_done() { groups_->set_deadline(rank, later_deadline); }
+
+ private:
+  rank_groups* groups_;
 };
 
 }  // namespace redco

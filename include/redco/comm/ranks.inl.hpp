@@ -2,8 +2,8 @@
 
 #include <redco/comm/ranks.hpp>
 
-#include <redco/comm/in_process_group.hpp>
 #include <redco/comm/lifeline.hpp>
+#include <redco/comm/rank_groups.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/rank_environment.hpp>
@@ -29,36 +29,6 @@
 namespace redco {
 
 namespace detail {
-
-/// One group per set of ranks, as handles by world rank.
-struct rank_groups {
-  std::vector<std::unique_ptr<group>> world, dp, tp;
-
-  rank_groups(mesh const& shape, std::shared_ptr<lifeline> const& line)
-      : dp(static_cast<std::size_t>(shape.ranks())), tp(static_cast<std::size_t>(shape.ranks())) {
-    std::vector<int> all;
-    for (int rank = 0; rank < shape.ranks(); ++rank) all.push_back(rank);
-    world = in_process_group::make("world", all, line);
-    for (int m = 0; m < shape.tp; ++m) {
-      std::vector<int> members;
-      for (int d = 0; d < shape.dp; ++d) members.push_back(d * shape.tp + m);
-      place(dp, in_process_group::make("dp", members, line), members);
-    }
-    for (int d = 0; d < shape.dp; ++d) {
-      std::vector<int> members;
-      for (int m = 0; m < shape.tp; ++m) members.push_back(d * shape.tp + m);
-      place(tp, in_process_group::make("tp", members, line), members);
-    }
-  }
-
- private:
-  static void place(std::vector<std::unique_ptr<group>>& by_rank, std::vector<std::unique_ptr<group>> handles,
-                    std::vector<int> const& members) {
-    for (std::size_t at = 0; at < members.size(); ++at) {
-      by_rank[static_cast<std::size_t>(members[at])] = std::move(handles[at]);
-    }
-  }
-};
 
 /// Calls `body`; whatever it throws becomes the failure of `rank`, unless another came first.
 inline void run_rank(lifeline& line, int rank, std::function<void()> const& body) noexcept {
@@ -123,14 +93,12 @@ REDCO_INLINE void run_on_ranks(mesh const& shape, rank_options const& options, f
   int const threads_before = at::get_num_threads();
   int const threads = options.threads > 0 ? options.threads : std::max(1, threads_before / ranks);
   auto const line = std::make_shared<lifeline>(ranks);
-  rank_groups groups(shape, line);
+  rank_groups groups(shape, line, options.first_deadline);
   rank_roll roll(ranks);
   auto const body = [&](int rank) {
-    auto const at = static_cast<std::size_t>(rank);
     auto const memory = std::make_shared<memory_counter>();
     rank_environment const environment("rank " + std::to_string(rank), threads, memory);
-    rank_context context{rank, shape, *groups.world[at], *groups.dp[at], *groups.tp[at], memory, options.deadline};
-    for (group* one : {&context.world, &context.dp, &context.tp}) one->set_deadline(options.first_deadline);
+    rank_context context(rank, shape, groups, memory, options.deadline);
     f(context);
   };
   std::vector<std::thread> running;

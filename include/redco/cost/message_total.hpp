@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/shape/axis.hpp>
 #include <redco/shape/collective.hpp>
 #include <redco/shape/ring_bytes.hpp>
 #include <redco/shape/traffic.hpp>
@@ -12,7 +13,7 @@ namespace redco {
 /// The messages of one purpose that one rank takes part in during a step. A group of one rank sends none.
 struct message_total : traffic::entry {
   std::string_view purpose;
-  std::string_view group;  ///< "tp", "dp" or "world"
+  axes over = axis::tp;  ///< along which the group lies
   collective what = collective::all_reduce;
   int ranks = 1;
 

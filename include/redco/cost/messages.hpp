@@ -9,10 +9,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <string_view>
 
 namespace redco {
 
-/// The messages of one step, by purpose: `messages[purpose]`.
+/// The messages of one step: `messages[purpose]`, and behind them those over axes that no purpose stands for.
 struct messages {
   enum purpose : std::size_t {
     forward,
@@ -30,20 +32,28 @@ struct messages {
     purposes
   };
 
-  std::array<message_total, purposes> all{};
+  std::array<message_total, purposes + 16> all{};
+  std::size_t used = purposes;
 
   constexpr message_total const& operator[](purpose p) const { return all[p]; }
-  constexpr auto begin() const { return all.begin(); }
-  constexpr auto end() const { return all.end(); }
+  constexpr message_total const* begin() const { return all.data(); }
+  constexpr message_total const* end() const { return all.data() + used; }
+
+  /// The total of this kind, a new one if there is none.
+  constexpr message_total& total(message_total const& like) {
+    for (std::size_t i = 0; i < used; ++i)
+      if (all[i].purpose == like.purpose && all[i].over == like.over && all[i].what == like.what) return all[i];
+    return all.at(used++) = like;
+  }
 
   constexpr std::int64_t calls() const {
     std::int64_t sum = 0;
-    for (message_total const& one : all) sum += one.calls;
+    for (message_total const& one : *this) sum += one.calls;
     return sum;
   }
   constexpr std::int64_t wire_bytes() const {
     std::int64_t sum = 0;
-    for (message_total const& one : all) sum += one.wire_bytes;
+    for (message_total const& one : *this) sum += one.wire_bytes;
     return sum;
   }
 
@@ -58,14 +68,17 @@ inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
 namespace detail {
 
-/// The purpose of a message of a pass of the model.
-constexpr messages::purpose purpose_of(message_fact const& fact) {
-  if (fact.parts > 0) return messages::shared_gradients;
-  if (fact.over_replicas) return messages::statistics;
-  if (fact.kind == width_kind::accumulate && !fact.backward) return messages::loss;
+/// The total that a message of a pass of the model counts in.
+constexpr message_total& total_of(messages& m, message_fact const& fact, mesh const& on) {
+  if (fact.over == example_axes) return m.all[messages::statistics];
+  if (!(fact.over == axes(axis::tp)))
+    return m.total(
+        {{}, fact.backward ? "backward exchanges" : "forward exchanges", fact.over, fact.what, on.size(fact.over)});
+  if (fact.parts > 0) return m.all[messages::shared_gradients];
+  if (fact.kind == width_kind::accumulate && !fact.backward) return m.all[messages::loss];
   auto const first = fact.backward ? messages::backward : messages::forward;
-  int const place = fact.what == collective::all_gather ? 1 : fact.what == collective::reduce_scatter ? 2 : 0;
-  return static_cast<messages::purpose>(static_cast<int>(first) + place);
+  std::size_t const place = fact.what == collective::all_gather ? 1 : fact.what == collective::reduce_scatter ? 2 : 0;
+  return m.all[first + place];
 }
 
 /// The numbers of a message: tokens that are joined or scattered are padded to runs of one length.
@@ -80,34 +93,46 @@ constexpr std::int64_t numbers_of(message_fact const& fact, int ranks) {
 /// The messages of one step from a model's facts.
 template <class Facts>
 constexpr messages messages_of(Facts const& facts, setup const& s) {
-  int const dp = s.mesh.dp, tp = s.mesh.tp;
   messages m;
-  m.all[messages::forward] = {{}, "forward activations", "tp", collective::all_reduce, tp};
-  m.all[messages::forward_gather] = {{}, "forward, tokens joined", "tp", collective::all_gather, tp};
-  m.all[messages::forward_scatter] = {{}, "forward, tokens summed", "tp", collective::reduce_scatter, tp};
-  m.all[messages::backward] = {{}, "backward activations", "tp", collective::all_reduce, tp};
-  m.all[messages::backward_gather] = {{}, "backward, tokens joined", "tp", collective::all_gather, tp};
-  m.all[messages::backward_scatter] = {{}, "backward, tokens summed", "tp", collective::reduce_scatter, tp};
-  m.all[messages::loss] = {{}, "loss over the vocabulary", "tp", collective::all_reduce, tp};
-  m.all[messages::statistics] = {{}, "batch norm statistics", "dp", collective::all_reduce, dp};
-  m.all[messages::gradients] = {{}, "gradients", "dp", collective::all_reduce, dp};
-  m.all[messages::shared_gradients] = {{}, "gradients of shared parts", "tp", collective::all_reduce, tp};
-  m.all[messages::loss_total] = {{}, "loss and count", "world", collective::all_reduce, s.mesh.ranks()};
-  m.all[messages::norm_of_gradients] = {{}, "gradient norm", "tp", collective::all_reduce, tp};
+  auto const row = [&](messages::purpose p, std::string_view purpose, axes over,
+                       collective what = collective::all_reduce) {
+    m.all[p] = {{}, purpose, over, what, s.mesh.size(over)};
+  };
+  row(messages::forward, "forward activations", axis::tp);
+  row(messages::forward_gather, "forward, tokens joined", axis::tp, collective::all_gather);
+  row(messages::forward_scatter, "forward, tokens summed", axis::tp, collective::reduce_scatter);
+  row(messages::backward, "backward activations", axis::tp);
+  row(messages::backward_gather, "backward, tokens joined", axis::tp, collective::all_gather);
+  row(messages::backward_scatter, "backward, tokens summed", axis::tp, collective::reduce_scatter);
+  row(messages::loss, "loss over the vocabulary", axis::tp);
+  row(messages::statistics, "batch norm statistics", example_axes);
+  row(messages::gradients, "gradients", example_axes);
+  row(messages::shared_gradients, "gradients of shared parts", axis::tp);
+  row(messages::loss_total, "loss and count", every_axis);
+  row(messages::norm_of_gradients, "gradient norm", model_axes);
 
   for (message_fact const& fact : facts.messages) {
-    if (fact.parts > 0 && tp <= fact.parts) continue;
+    if (fact.parts > 0 && s.mesh.tp <= fact.parts) continue;
     // A block that is run again repeats its forward messages.
     std::int64_t const runs = s.recompute && fact.in_block && !fact.backward ? 2 : 1;
-    m.all[detail::purpose_of(fact)].add(s.micro_batches * runs * fact.copies,
-                                        detail::numbers_of(fact, tp) * size_of(fact.kind, s.compute));
+    detail::total_of(m, fact, s.mesh)
+        .add(s.micro_batches * runs * fact.copies,
+             detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
   }
-  std::int64_t flat = 0;
+  // Gradients are summed over the ranks that hold the same parameters for other examples, all that have one group at once.
+  std::array<std::int64_t, 1 << std::size(all_axes)> flat{};
   for (parameter_fact const& fact : facts.parameters) {
     if (!fact.trained) continue;
-    flat += entry{fact, s.mesh}.local().count() * size_of(s.compute) * fact.copies();
+    entry const e{fact, s.mesh};
+    axes over;
+    for (axis const a : all_axes)
+      if (example_axes.has(a) && !e.is_split(a)) over = over | a;
+    flat[over.bits] += e.local().count() * size_of(s.compute) * fact.copies();
   }
-  m.all[messages::gradients].add(1, flat);
+  m.all[messages::gradients].add(1, flat[example_axes.bits]);
+  for (axis const a : all_axes)
+    if (example_axes.has(a) && flat[axes(a).bits] > 0)
+      m.total({{}, "gradients", a, collective::all_reduce, s.mesh[a]}).add(1, flat[axes(a).bits]);
   m.all[messages::loss_total].add(1, loss_total_numbers * size_of(dtype::f64));
   m.all[messages::norm_of_gradients].add(1, size_of(dtype::f64));
   return m;

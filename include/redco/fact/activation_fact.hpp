@@ -2,6 +2,7 @@
 
 #include <redco/fact/path.hpp>
 
+#include <redco/shape/axis.hpp>
 #include <redco/shape/collective.hpp>
 #include <redco/shape/extents.hpp>
 
@@ -51,17 +52,17 @@ struct saved_fact {
   std::int64_t parts = 0;   ///< only on more shards than so many
 };
 
-/// A collective over the model-parallel group, or over the replicas, in one forward or backward pass of a micro-batch.
+/// A collective in one forward or backward pass of a micro-batch.
 struct message_fact {
   path layer;
   collective what = collective::all_reduce;
+  axes over = axis::tp;  ///< to whose group it is sent
   bool backward = false;
   extents shape;
   width_kind kind = width_kind::compute;
   std::int64_t copies = 1;
   bool in_block = false;
   std::int64_t parts = 0;  ///< only on more shards than so many parts of a parameter, which neighbours then share
-  bool over_replicas = false;
 };
 
 }  // namespace redco

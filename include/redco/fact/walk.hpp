@@ -164,15 +164,15 @@ class walk {
   /// States that the layer gives its activation another shape, in the same storage.
   constexpr void reshape(extents shape) { activation.shape = shape; }
 
-  /// States a collective whose logical payload has this shape.
+  /// States a collective whose logical payload has this shape, over the ranks along some axes.
   constexpr void message(collective what, bool backward, extents shape, width_kind kind = width_kind::compute,
-                         std::int64_t times = 1) {
-    add_message(what, backward, shape, kind, times * blocks_.count());
+                         std::int64_t times = 1, axes over = axis::tp) {
+    add_message(what, backward, shape, kind, times * blocks_.count(), over);
   }
 
   /// States an all-reduce of `count` numbers over the replicas.
   constexpr void sum_over_replicas(bool backward, std::int64_t count) {
-    add_message(collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(), true);
+    add_message(collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(), example_axes);
   }
 
   /// States that what the layer keeps and computes is not known.
@@ -312,7 +312,7 @@ class walk {
   }
 
   constexpr void add_message(collective what, bool backward, extents const& shape, width_kind kind, std::int64_t copies,
-                             bool over_replicas = false) {
+                             axes over = axis::tp) {
     message_fact fact;
     fact.layer = here_;
     fact.what = what;
@@ -322,7 +322,7 @@ class walk {
     fact.copies = copies;
     fact.in_block = blocks_.rank > 0;
     fact.parts = parts_;
-    fact.over_replicas = over_replicas;
+    fact.over = over;
     sink_.add(fact);
   }
 

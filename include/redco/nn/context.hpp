@@ -47,6 +47,8 @@ class context {
 
   redco::pass const& pass() const { return pass_; }
   group& tp() const { return *pass_.tp; }
+  /// The ranks along these axes; requires a pass that knows its rank.
+  redco::group& over(axes set) const { return pass_.rank->group(set); }
 
   /// The stream of a random site in this call of the network.
   stream at(std::uint32_t site) const { return pass_.at(site, call_); }

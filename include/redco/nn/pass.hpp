@@ -3,6 +3,7 @@
 #include <redco/comm/replica_round.hpp>
 
 #include <redco/comm/group.hpp>
+#include <redco/comm/rank_context.hpp>
 #include <redco/random/stream.hpp>
 
 #include <cstdint>
@@ -15,6 +16,7 @@ class key_value_cache;
 /// coordinates that key its random numbers.
 struct pass {
   group* tp = nullptr;
+  rank_context const* rank = nullptr;  ///< has the groups over other axes
   replica_round round = {};
   bool training = false;
   bool recompute = false;    ///< keep only each block's input and run the block again in backward

@@ -7,6 +7,7 @@
 #include <redco/report/step_moments.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
+#include <redco/shape/group_name.hpp>
 #include <redco/config.hpp>
 
 #include <string>
@@ -92,7 +93,7 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
   for (message_total const& line : r.cost.messages)
     if (line.calls > 0)
       j["messages"].push_back({{"purpose", std::string(line.purpose)},
-                               {"group", std::string(line.group)},
+                               {"group", group_name(r.run.mesh, line.over)},
                                {"ranks", line.ranks},
                                {"collective", std::string(name_of(line.what))},
                                {"calls", line.calls},

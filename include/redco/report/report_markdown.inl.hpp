@@ -6,6 +6,7 @@
 #include <redco/report/detail/run_text.hpp>
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/shape/group_name.hpp>
 #include <redco/config.hpp>
 
 namespace redco {
@@ -40,7 +41,7 @@ REDCO_INLINE std::string report_markdown(shard_report const& r) {
       "|---|---|---|---:|---:|---:|\n";
   for (message_total const& line : r.cost.messages)
     if (line.calls > 0)
-      text += "| " + std::string(line.purpose) + " | " + std::string(line.group) + " | " +
+      text += "| " + std::string(line.purpose) + " | " + group_name(r.run.mesh, line.over) + " | " +
               std::string(name_of(line.what)) + " | " + std::to_string(line.calls) + " | " +
               std::to_string(line.payload_bytes) + " | " + std::to_string(line.wire_bytes) + " |\n";
   return text;

@@ -7,6 +7,7 @@
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/plan_text.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/shape/group_name.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -43,7 +44,7 @@ REDCO_INLINE std::string report_text(shard_report const& r) {
   if (r.cost.messages.calls() == 0) text += "  none\n";
   for (message_total const& line : r.cost.messages)
     if (line.calls > 0)
-      text += "  " + padded(std::string(line.purpose), 26) + padded(std::string(line.group), 7) +
+      text += "  " + padded(std::string(line.purpose), 26) + padded(group_name(r.run.mesh, line.over), 7) +
               std::string(name_of(line.what)) + padded_left(std::to_string(line.calls), 6) + " x " +
               detail::bytes_text(line.payload_bytes / line.calls) + ", sends " + detail::bytes_text(line.wire_bytes) +
               "\n";

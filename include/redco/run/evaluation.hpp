@@ -45,13 +45,15 @@ void for_each_evaluated(rank_context& rank, std::shared_ptr<network<M> const> co
                         F&& f) {
   using batch = batch_of<Pipeline, Example>;
   sampler const order(data.size(), 0, false);
-  std::int64_t const at_once = std::max<std::int64_t>(place.global_batch, rank.mesh.dp);
-  batches const all(order, {at_once, place.micro_batch, rank.mesh.dp, rank.dp_index()});
+  int const replicas = rank.mesh.size(example_axes);
+  std::int64_t const at_once = std::max<std::int64_t>(place.global_batch, replicas);
+  batches const all(order, {at_once, place.micro_batch, replicas, rank.coordinate(example_axes)});
   auto source = prepared_batches<Example, batch>(pipeline, data, all, order, 0, {place.seed, 0}, length, 0, {});
   at::NoGradGuard const no_grad;
   while (auto prepared = user_call("collate", place.step, [&] { return source.next(); })) {
     pass in;
     in.tp = &rank.tp;
+    in.rank = &rank;
     in.seed = place.seed;
     in.step = static_cast<std::uint64_t>(place.step);
     in.first_example = prepared->place.examples.front();

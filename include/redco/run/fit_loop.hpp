@@ -99,6 +99,7 @@ class fit_loop {
 
  private:
   bool first() const { return rank_.rank == 0; }
+  int replicas() const { return rank_.mesh.size(example_axes); }
   bool finished() const {
     return position_.epoch >= options_.epochs || (options_.max_steps > 0 && step_ >= options_.max_steps);
   }
@@ -128,7 +129,7 @@ class fit_loop {
     if (!first()) return;
     if (found) where_.log().line("resumed from " + found->directory.string() + " after step " + std::to_string(step_));
     report_.started(step_, run_epoch_of(position_));
-    if (auto const text = smaller_rounds(*state_.net, options_.global_batch, options_.micro_batch, rank_.mesh.dp);
+    if (auto const text = smaller_rounds(*state_.net, options_.global_batch, options_.micro_batch, replicas());
         !text.empty())
       where_.log().line(text);
     report_.unit = options_.unit.empty() ? unit_of<batch>() : options_.unit;
@@ -170,7 +171,7 @@ class fit_loop {
 
   /// A few examples through evaluation, so that a mistake there shows before hours of training.
   void sanity_check() {
-    auto const few = std::min<std::int64_t>(options_.eval.size(), rank_.mesh.dp);
+    auto const few = std::min<std::int64_t>(options_.eval.size(), replicas());
     measured(examples<Example>(options_.eval.first(few).span()));
   }
 
@@ -203,7 +204,8 @@ class fit_loop {
     check_same_examples(rank_.world, data.size(), position_.epoch);
     examples_ = data.size();
     sampler const order(data.size(), seed());
-    batches const all(order, {options_.global_batch, options_.micro_batch, rank_.mesh.dp, rank_.dp_index()}, position_);
+    batches const all(order, {options_.global_batch, options_.micro_batch, replicas(), rank_.coordinate(example_axes)},
+                      position_);
     std::int64_t const steps_per_epoch = (data.size() + options_.global_batch - 1) / options_.global_batch;
     std::int64_t run_steps = steps_per_epoch * static_cast<std::int64_t>(options_.epochs);
     if (options_.max_steps > 0) run_steps = std::min(run_steps, options_.max_steps);
@@ -236,7 +238,7 @@ class fit_loop {
     if (step_ == report_.measured_step) step_measure::begin(rank_);
     step_type step(state_, optimizer_, rank_);
     if (step_type::several && at.rounds > 1) step.refuse_micro_batches();
-    for_each_round(at, rank_.dp, *state_.net, [&](replica_round const& round) {
+    for_each_round(at, rank_.group(example_axes), *state_.net, [&](replica_round const& round) {
       auto prepared = user_call("collate", step_, [&] { return source.next(); });
       step.meet(round);
       compute(step, *prepared, round);
@@ -258,6 +260,7 @@ class fit_loop {
   void compute(step_type& step, prepared_batch<batch> const& prepared, replica_round const& round) {
     pass in;
     in.tp = &rank_.tp;
+    in.rank = &rank_;
     in.round = round;
     in.training = true;
     in.recompute = where_.options().recompute;

@@ -209,7 +209,7 @@ class trainer {
       if (value < 0)
         throw error(exit_code::usage, std::string(name) + " is " + std::to_string(value) + ": give 0 or more");
     std::int64_t const known = options.train_of_epoch ? 1 : size;
-    batches(sampler(known), {options.global_batch, options.micro_batch, where_.mesh().dp, 0});
+    batches(sampler(known), {options.global_batch, options.micro_batch, where_.mesh().size(example_axes), 0});
     check_rates(optimizer_);
     if (options.patience > 0 && options.eval.size() == 0)
       throw error(exit_code::usage, "patience is " + std::to_string(options.patience) +

@@ -90,11 +90,11 @@ class training_step {
     if (!std::isfinite(result.loss)) fail_not_finite("loss", result.loss, step);
     {
       collective_label const label("gradients");
-      rank_.dp.all_reduce(state_.store.gradients());
+      rank_.group(example_axes).all_reduce(state_.store.gradients());
     }
     double const divisor = Several || result.weight == 0 ? 1 : result.weight;
     double const square = squared_norm(state_.store.gradients(), state_.norm_ranges);
-    result.grad_norm = gradient_norm(square, rank_.tp, divisor);
+    result.grad_norm = gradient_norm(square, rank_.group(model_axes), divisor);
     if (!std::isfinite(result.grad_norm)) fail_not_finite("gradient norm", result.grad_norm, step);
     result.lr = learning_rate_at(optimizer_, step, run_steps);
     if (!(result.lr >= 0 && std::isfinite(result.lr)))
@@ -112,7 +112,7 @@ class training_step {
     std::vector<double> counts(loss_totals::most_terms, 0);
     for (std::size_t i = 0; i < loss.all.size(); ++i) counts[i] = loss.all[i].loss.count;
     collective_label const label("loss counts");
-    at::Tensor const sums = replica_round{&rank_.dp, round_.gaps}.sum(at::tensor(counts, at::kDouble));
+    at::Tensor const sums = replica_round{&rank_.group(example_axes), round_.gaps}.sum(at::tensor(counts, at::kDouble));
     return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
   }
 

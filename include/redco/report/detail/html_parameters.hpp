@@ -3,6 +3,7 @@
 #include <redco/report/detail/html_text.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
+#include <redco/shape/group_name.hpp>
 
 #include <redco/shape/dtype.hpp>
 
@@ -40,9 +41,10 @@ inline std::string html_messages(shard_report const& r) {
       "<th class=\"n\">payload of one</th><th class=\"n\">sent</th></tr></thead><tbody>\n";
   for (message_total const& line : r.cost.messages)
     if (line.calls > 0)
-      text += "<tr><td>" + escaped(line.purpose) + "</td><td>" + escaped(line.group) + "</td><td class=\"n\">" +
-              std::to_string(line.calls) + "</td><td class=\"n\">" + bytes_text(line.payload_bytes / line.calls) +
-              "</td><td class=\"n\">" + bytes_text(line.wire_bytes) + "</td></tr>\n";
+      text += "<tr><td>" + escaped(line.purpose) + "</td><td>" + escaped(group_name(r.run.mesh, line.over)) +
+              "</td><td class=\"n\">" + std::to_string(line.calls) + "</td><td class=\"n\">" +
+              bytes_text(line.payload_bytes / line.calls) + "</td><td class=\"n\">" + bytes_text(line.wire_bytes) +
+              "</td></tr>\n";
   return text +
          "</tbody></table>\n<p class=\"soft\">All are all-reduces; sent is what one rank sends if rings are "
          "used.</p>\n";

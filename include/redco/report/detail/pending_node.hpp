@@ -32,7 +32,7 @@ struct pending_node {
     if (f.slot.view() == "hidden") node.what = graph_node::kind::head, states = true;
   }
   void add(message_fact const& f) {
-    if (f.backward || f.over_replicas || f.kind != width_kind::compute) return;
+    if (f.backward || !(f.over == axes(axis::tp)) || f.kind != width_kind::compute) return;
     using kind = graph_node::kind;
     talks = f.what == collective::all_gather       ? kind::all_gather
             : f.what == collective::reduce_scatter ? kind::reduce_scatter

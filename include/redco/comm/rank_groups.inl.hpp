@@ -1,0 +1,52 @@
+#pragma once
+
+#include <redco/comm/rank_groups.hpp>
+
+#include <redco/comm/in_process_group.hpp>
+#include <redco/shape/group_name.hpp>
+#include <redco/config.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace redco {
+
+REDCO_INLINE rank_groups::rank_groups(mesh const& shape, std::shared_ptr<lifeline> line,
+                                      std::chrono::milliseconds deadline)
+    : mesh_(shape), line_(std::move(line)), deadlines_(static_cast<std::size_t>(shape.ranks()), deadline) {}
+
+REDCO_INLINE group& rank_groups::of(axes over, int rank) {
+  std::string const name = group_name(mesh_, over);
+  std::lock_guard const lock(mutex_);
+  auto found = groups_.find(name);
+  if (found == groups_.end()) found = groups_.emplace(name, made(name, over)).first;
+  return *found->second[static_cast<std::size_t>(rank)];
+}
+
+REDCO_INLINE void rank_groups::set_deadline(int rank, std::chrono::milliseconds deadline) {
+  auto const at = static_cast<std::size_t>(rank);
+  std::lock_guard const lock(mutex_);
+  deadlines_[at] = deadline;
+  for (auto const& [name, handles] : groups_) handles[at]->set_deadline(deadline);
+}
+
+REDCO_INLINE std::vector<std::unique_ptr<group>> rank_groups::made(std::string const& name, axes over) const {
+  std::vector<std::unique_ptr<group>> handles(deadlines_.size());
+  axes others;
+  for (axis const a : all_axes)
+    if (!over.has(a)) others = others | a;
+  for (int line = 0; line < mesh_.size(others); ++line) {
+    std::vector<int> members;
+    for (int rank = 0; rank < mesh_.ranks(); ++rank)
+      if (mesh_.coordinate(rank, others) == line) members.push_back(rank);
+    auto of_line = in_process_group::make(name, members, line_);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      auto const rank = static_cast<std::size_t>(members[i]);
+      handles[rank] = std::move(of_line[i]);
+      handles[rank]->set_deadline(deadlines_[rank]);
+    }
+  }
+  return handles;
+}
+
+}  // namespace redco

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <redco/shape/mesh.hpp>
+
+#include <string>
+
+namespace redco {
+
+/// What the group of ranks over these axes is called: "world" for all, else the axes along which the mesh has more than one rank:
+/// "tp", "dp+ep". Groups of one name on one mesh have the same ranks.
+inline std::string group_name(mesh const& on, axes over) {
+  if (over == every_axis) return "world";
+  std::string some, all;
+  for (axis const a : all_axes) {
+    if (!over.has(a)) continue;
+    all += (all.empty() ? "" : "+") + std::string(name_of(a));
+    if (on[a] > 1) some += (some.empty() ? "" : "+") + std::string(name_of(a));
+  }
+  return some.empty() ? all : some;
+}
+
+}  // namespace redco
