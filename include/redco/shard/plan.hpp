@@ -66,8 +66,9 @@ std::string illegal_mesh_message(parameter_fact const& fact, mesh const& on, std
 
 /// Why a mesh cannot hold parameter `bad`, and what it could be.
 template <class Facts>
-std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const& on, std::string const& cure) {
+std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const& on, std::string cure = "") {
   axis const along = illegal_place(facts[bad], on).axis;
+  if (cure.empty()) cure = along == axis::tp ? "choose one with --n-model-shards" : "choose one with --mesh";
   return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along, on), cure);
 }
 
@@ -83,7 +84,7 @@ dynamic_plan plan_of(M const& m, mesh const& on) {
   detail::refuse_unplannable(on);
   auto const facts = facts_of(m).parameters;
   if (std::size_t const bad = first_illegal(facts, on); bad < facts.size())
-    throw error(exit_code::usage, detail::illegal_mesh_message(facts, bad, on, "choose one with --n-model-shards"));
+    throw error(exit_code::usage, detail::illegal_mesh_message(facts, bad, on));
   dynamic_plan result{on, {}};
   for (parameter_fact const& fact : facts) result.entries.push_back({fact, on});
   return result;

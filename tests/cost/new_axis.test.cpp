@@ -1,0 +1,83 @@
+#include "catch.hpp"
+#include "walls/expert_bank.hpp"
+
+#include <redco/cost/cost_of.hpp>
+#include <redco/shard/legal.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/optimizer/adamw.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <string>
+#include <string_view>
+
+// A layer that is split over ep is planned like any other.
+
+namespace {
+
+using redco::axis, redco::extents, redco::mesh;
+
+constexpr expert_test::mixture model{};
+constexpr mesh on{.dp = 2, .ep = 3, .tp = 5};
+static_assert(redco::legal<model, on>{});
+
+constexpr redco::entry at(std::string_view name) {
+  for (redco::entry const& e : redco::plan_of<model>(on).entries)
+    if (e.fact.name.view() == name) return e;
+  throw "no such parameter";
+}
+static_assert(at("bank.up").local() == extents{2, 2, 4} && at("bank.down").local() == extents{2, 4, 2});
+static_assert(at("in.weight").local() == extents{4, 5} && at("in.weight").holders(redco::every_axis) == 30);
+static_assert(at("bank.up").holders(redco::every_axis) == 2 && at("bank.up").holders(redco::model_axes) == 1);
+// Rank 22 is the second replica's, the second along ep, the third along tp.
+static_assert(at("bank.up").offset(22) == extents{2, 4, 0} && at("bank.down").offset(22) == extents{2, 0, 4});
+static_assert(!at("bank.up").owns(22) && at("bank.up").owns(7) && !at("in.weight").owns(7) && at("in.weight").owns(0));
+
+std::string refusal(mesh const& of) {
+  try {
+    redco::plan_of(model, of);
+  } catch (redco::error const& e) {
+    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the plan of a layer that is split over a new axis is that of a constant, and says which axis refuses a mesh") {
+  auto const constant = redco::plan_of<model>(on);
+  auto const now = redco::plan_of(model, on);
+  REQUIRE(now.entries.size() == constant.entries.size());
+  for (std::size_t i = 0; i < now.entries.size(); ++i) CHECK(now.entries[i].local() == constant.entries[i].local());
+  CHECK(
+      refusal({.ep = 4}) ==
+      "64 mesh ep=4: bank.up has 6 units, which 4 ranks along ep do not divide; legal widths are 1, 2, 3, 6: choose one "
+      "with --mesh");
+  CHECK(
+      refusal({.ep = 2, .tp = 4}) ==
+      "64 mesh ep=2,tp=4: bank.up has 10 units, which 4 model shards do not divide; legal widths are 1, 2, 5, 10: choose "
+      "one with --n-model-shards");
+  CHECK(refusal({.pp = 2}) ==
+        "64 mesh pp=2: no plan cuts a model into pipeline stages yet; give pp 1 and the other axes at least 1");
+}
+
+TEST_CASE("its memory and messages are counted over the groups of its axes") {
+  redco::cost const c = redco::cost_of(model, redco::adamw{}, {.mesh = on, .load = {4, 2}, .micro_batches = 3});
+  std::int64_t const dense = 5 * 4 + 4 + 4 * 3 + 3, experts = 2 * 2 * 2 * 4;
+  CHECK(c.memory.parameters == 4 * (dense + experts));
+  auto const sent = [&](std::string_view purpose, redco::axes over) {
+    for (redco::message_total const& one : c.messages)
+      if (one.purpose == purpose && one.over == over) return one;
+    return redco::message_total{};
+  };
+  auto const exchanged = sent("forward exchanges", axis::ep);
+  CHECK((exchanged.ranks == 3 && exchanged.calls == 3 && exchanged.payload_bytes == 3 * 4 * 4 * 2 * 4));
+  CHECK(sent("backward exchanges", axis::ep).payload_bytes == exchanged.payload_bytes);
+  // What is whole has examples of dp x ep, an expert those of dp only.
+  auto const whole = sent("gradients", redco::example_axes), own = sent("gradients", axis::dp);
+  CHECK((whole.ranks == 6 && whole.calls == 1 && whole.payload_bytes == 4 * dense));
+  CHECK((own.ranks == 2 && own.calls == 1 && own.payload_bytes == 4 * experts));
+  CHECK(sent("gradient norm", redco::model_axes).ranks == 15);
+  CHECK(sent("loss and count", redco::every_axis).ranks == 30);
+}

@@ -1,0 +1,57 @@
+#pragma once
+
+// A layer that is split over an axis of which the library has no layer: whole experts over ep, their columns over tp. The rest
+// of the library learns of it from these facts.
+
+#include <redco/model/model.hpp>
+#include <redco/layer/enter.hpp>
+#include <redco/layer/layer.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/fact/parameter_fact.hpp>
+
+#include <cstdint>
+
+namespace expert_test {
+
+/// The sum of what `Experts` experts [Width -> Hidden -> Width] give, each rank along ep computing its own for the same examples.
+template <auto Experts, auto Width, auto Hidden>
+struct expert_bank {
+  using layer_concept = redco::layer_tag;
+  template <class X>
+  using out = redco::partial;
+
+  template <class X, class Config, class Walk>
+  static constexpr void facts(Config const& config, Walk& w) {
+    using redco::axis, redco::collective, redco::of, redco::width_kind;
+    std::int64_t const experts = of<Experts>(config), width = of<Width>(config), hidden = of<Hidden>(config);
+    redco::parameter_fact up, down;
+    up.shape = {experts, hidden, width};
+    up.split(axis::ep, 0, experts).split(axis::tp, 1, hidden);
+    up.start = {redco::initial::kind::normal, 0.3};
+    down.shape = {experts, width, hidden};
+    down.split(axis::ep, 0, experts).split(axis::tp, 2, hidden);
+    down.start = {redco::initial::kind::normal, 0.2};
+    w.expect_features(width);
+    w.parameter("up", up);
+    w.parameter("down", down);
+    w.uncounted();
+    redco::extents const shape = w.activation.shape;
+    w.message(collective::all_reduce, false, shape, width_kind::compute, 1, axis::ep);
+    w.message(collective::all_reduce, true, shape, width_kind::compute, 1, axis::ep);
+    w.produce(shape);
+  }
+};
+
+/// Six experts between dense layers.
+struct mixture {
+  using net = redco::sequential<redco::named<"in", redco::replicated_linear<5, 4>>, redco::enter_layer,
+                                redco::named<"bank", expert_bank<6, 4, 10>>,
+                                redco::named<"out", redco::replicated_linear<4, 3>>>;
+  redco::no_config config;
+  constexpr redco::extents input(redco::workload const& load) const { return {load.batch, load.sequence, 5}; }
+};
+
+}  // namespace expert_test
