@@ -180,6 +180,7 @@
 #include <redco/layer/positions.hpp>
 #include <redco/layer/projection.hpp>
 #include <redco/layer/projection_biases.hpp>
+#include <redco/layer/query_key_norm.hpp>
 #include <redco/layer/real.hpp>
 #include <redco/layer/recurrent.hpp>
 #include <redco/layer/relu.hpp>

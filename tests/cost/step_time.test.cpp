@@ -19,7 +19,7 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   c.operations = {1000, 2000, 500};
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
   c.memory.parameters = c.memory.gradients = 100;
-  c.messages.all[redco::messages::forward] = {"", redco::axis::tp, redco::collective::all_reduce, 2, 4, 200, 200};
+  c.messages.all[redco::messages::forward] = {{4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 2};
 
   auto const one = redco::step_time_of(c, {}, machine);
   CHECK(one.products == Approx(3.5));
@@ -32,10 +32,10 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
 
   // A reduce-scatter and an all-gather take as long as the all-reduce that they make.
   redco::cost halves = c;
-  halves.messages.all[redco::messages::forward] = {"", redco::axis::tp, redco::collective::reduce_scatter, 2, 4, 200,
-                                                   100};
-  halves.messages.all[redco::messages::forward_gather] = {"", redco::axis::tp, redco::collective::all_gather, 2, 4, 200,
-                                                          100};
+  halves.messages.all[redco::messages::forward] = {
+      {4, 200, 100}, "", redco::axis::tp, redco::collective::reduce_scatter, 2};
+  halves.messages.all[redco::messages::forward_gather] = {
+      {4, 200, 100}, "", redco::axis::tp, redco::collective::all_gather, 2};
   CHECK(redco::step_time_of(halves, {}, machine).messages == Approx(one.messages));
 
   // The products are those of a replica, the rest of a rank.

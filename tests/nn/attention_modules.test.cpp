@@ -1,6 +1,7 @@
 #include "nn/sharded.hpp"
 
 #include <redco/model/input.hpp>
+#include <redco/layer/query_key_norm.hpp>
 
 #include <cmath>
 #include <string>
@@ -20,7 +21,7 @@ inline at::Tensor project(tensor_map const& p, std::string const& name, at::Tens
 
 struct shape_of_attention {
   std::int64_t heads = 6, kv_heads = 6;
-  bool causal = false, biased = true;
+  bool causal = false, biased = true, normed = false;
   at::Tensor mask = {};
 };
 
@@ -29,9 +30,12 @@ inline at::Tensor plain_attention(tensor_map const& p, std::string const& at, at
   auto const by_head = [](at::Tensor const& y, std::int64_t heads) {
     return y.unflatten(2, {heads, -1}).transpose(1, 2);
   };
-  at::Tensor const q = by_head(project(p, at + "q", x, s.biased), s.heads);
-  at::Tensor const k =
-      by_head(project(p, at + "k", from, s.biased), s.kv_heads).repeat_interleave(s.heads / s.kv_heads, 1);
+  auto const norm = [&](at::Tensor const& y, char const* name) {
+    return s.normed ? y * (y * y).mean(-1, true).add(0.1).rsqrt() * p.at(at + name) : y;
+  };
+  at::Tensor const q = norm(by_head(project(p, at + "q", x, s.biased), s.heads), "q_norm.weight");
+  at::Tensor const k = norm(by_head(project(p, at + "k", from, s.biased), s.kv_heads), "k_norm.weight")
+                           .repeat_interleave(s.heads / s.kv_heads, 1);
   at::Tensor const v =
       by_head(project(p, at + "v", from, s.biased), s.kv_heads).repeat_interleave(s.heads / s.kv_heads, 1);
   at::Tensor scores = at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(q.size(3)));
@@ -106,6 +110,15 @@ TEST_CASE("key-value heads are grouped, and shared by neighbours where there are
       sequence_x(),
       [](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.kv_heads = 1}); },
       {1, 2, 3, 6});
+}
+
+TEST_CASE("queries and keys are normed in each head, by weights that all heads share") {
+  check_module<causal_attention<12, 6, key_value_heads<2>, redco::query_key_norm<true, real{0.1}>>>(
+      sequence_x(),
+      [](tensor_map const& p, at::Tensor const& x) {
+        return plain_attention(p, "", x, x, {.kv_heads = 2, .causal = true, .normed = true});
+      },
+      {1, 2, 6});
 }
 
 TEST_CASE("attention dropout draws by head and position: every width drops the same") {

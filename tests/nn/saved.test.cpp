@@ -215,6 +215,24 @@ TEST_CASE("key-value heads that neighbours share send the sums of their gradient
     }
 }
 
+TEST_CASE("norms of queries and keys keep and send what is planned") {
+  redco::llama const model{{.vocab = 101,
+                            .context = 96,
+                            .width = 96,
+                            .ffn = 128,
+                            .heads = 4,
+                            .kv_heads = 2,
+                            .head_dim = 40,
+                            .layers = 3,
+                            .tied = true,
+                            .query_key_norm = true}};
+  for (int const tp : {1, 2, 4})
+    for (bool const recompute : {false, true}) {
+      INFO("tp " << tp << " recompute " << recompute);
+      check_language_model(model, {.mesh = {1, tp}, .load = {8, 80}, .recompute = recompute});
+    }
+}
+
 TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the lengths of its sides") {
   redco::t5 const model{
       {.vocab = 101, .width = 48, .ffn = 96, .heads = 4, .head_dim = 12, .layers = 2, .decoder_layers = 3}};

@@ -1,6 +1,14 @@
 #include "parity/parity.hpp"
 
 #include <redco/pretrained/from_config/llama.hpp>
+#include <redco/pretrained/from_config/mistral.hpp>
+#include <redco/pretrained/from_config/qwen2.hpp>
+#include <redco/pretrained/from_config/qwen3.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 
-[[maybe_unused]] static bool const known = parity::register_family<redco::llama_from_config, parity::task::decoder>();
+// One type of model, compiled once.
+[[maybe_unused]] static bool const known =
+    parity::register_family<redco::llama_from_config, parity::task::decoder>() &&
+    parity::register_family<redco::mistral_from_config, parity::task::decoder>() &&
+    parity::register_family<redco::qwen2_from_config, parity::task::decoder>() &&
+    parity::register_family<redco::qwen3_from_config, parity::task::decoder>();

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes folders of reference numbers like those of ../shared/parity, for sliding windows and for the settings of decoding.
+"""Writes folders of reference numbers like those of ../shared/parity, for sliding windows, for norms of
+queries and keys, and for the settings of decoding.
 
     python make_decoding.py --parity ../../../shared/parity --out folders
 
@@ -31,6 +32,7 @@ QWEN2 = {
     "never": dict(num_beams=3, max_new_tokens=20, length_penalty=0.8, early_stopping="never"),
     "at_least": dict(RULES, min_length=15),
 }
+QWEN3 = {"no_triple_twice": dict(RULES, no_repeat_ngram_size=3, length_penalty=0.6)}
 # generation_config.json of facebook/bart-large-cnn
 CNN = {"cnn": dict(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3, early_stopping=True,
                    forced_bos_token_id=0, forced_eos_token_id=2)}
@@ -52,6 +54,8 @@ def cases(tp):
         vocab_size=61, d_model=24, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
         encoder_ffn_dim=40, decoder_ffn_dim=36, max_position_embeddings=144, dropout=0.0, attention_dropout=0.0,
         activation_dropout=0.0), "seq2seq"), CNN
+    yield tp.Case("qwen3-norms", hf.Qwen3Config(
+        vocab_size=97, pad_token_id=0, bos_token_id=1, eos_token_id=2, head_dim=10, tie_word_embeddings=True, **sizes)), QWEN3
 
 
 class Noise(hf.LogitsProcessor):

@@ -133,6 +133,20 @@ TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
   CHECK(refusal(qwen2 + R"(, "layer_types": ["chunked"])").find("which is not supported") != std::string::npos);
 }
 
+TEST_CASE("a Qwen3 norms queries and keys in heads of 128 features unless it says otherwise") {
+  std::string const qwen3 =
+      R"("model_type": "qwen3", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
+      "intermediate_size": 80, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 3)";
+  auto const numbers = [](std::int64_t dim, std::int64_t tables, std::int64_t biases) {
+    std::int64_t const d = 48, attention = (4 + 2 + 2 + 4) * dim * d + 2 * dim + biases;
+    return 3 * (attention + 3 * 80 * d + 2 * d) + tables * 96 * d + d;
+  };
+  CHECK(numbers_of(qwen3) == numbers(128, 2, 0));
+  CHECK(numbers_of(qwen3 + R"(, "head_dim": 10, "tie_word_embeddings": true)") == numbers(10, 1, 0));
+  CHECK(numbers_of(qwen3 + R"(, "head_dim": 10, "attention_bias": true)") == numbers(10, 2, (4 + 2 + 2) * 10 + 48));
+  CHECK(refusal(qwen3 + R"(, "mlp_bias": true)").find("\"mlp_bias\" is unknown") != std::string::npos);
+}
+
 TEST_CASE("a Mistral's window of null is none, and an absent one that of the first release") {
   std::string const mistral =
       R"("model_type": "mistral", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,

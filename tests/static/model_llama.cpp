@@ -27,6 +27,16 @@ constexpr redco::llama qwen2_half_b{{.vocab = 151936,
                                      .layers = 24,
                                      .tied = true,
                                      .qkv_bias = true}};
+constexpr redco::llama qwen3_8b{redco::qwen3_8b};
+constexpr redco::llama qwen3_half_b{{.vocab = 151936,
+                                     .width = 1024,
+                                     .ffn = 3072,
+                                     .heads = 16,
+                                     .kv_heads = 8,
+                                     .head_dim = 128,
+                                     .layers = 28,
+                                     .tied = true,
+                                     .query_key_norm = true}};
 
 static_assert(numbers<llama_7b>() == 6'738'415'616);
 static_assert(numbers<llama3_8b>() == 8'030'261'248);
@@ -34,6 +44,8 @@ static_assert(numbers<llama_1b>() == 1'235'814'400);
 static_assert(numbers<mistral_7b>() == 7'241'732'096);
 static_assert(numbers<qwen2_7b>() == 7'615'616'512);
 static_assert(numbers<qwen2_half_b>() == 494'032'768);
+static_assert(numbers<qwen3_8b>() == 8'190'735'360);
+static_assert(numbers<qwen3_half_b>() == 596'049'920);
 
 // A tied table is stated once, and the head has no other.
 static_assert(count<llama_1b>("embed_tokens.weight") == 1 && count<llama_1b>("lm_head.weight") == 0);
@@ -44,6 +56,13 @@ static_assert(count<llama_7b>("layers.*.self_attn.q.bias") == 0);
 static_assert(count<qwen2_7b>("layers.*.self_attn.q.bias") == 1 && count<qwen2_7b>("layers.*.self_attn.o.bias") == 0);
 constexpr redco::llama biased{{.attention_bias = true}};
 static_assert(count<biased>("layers.*.self_attn.v.bias") == 1 && count<biased>("layers.*.self_attn.o.bias") == 1);
+
+// All heads share the weights of their norms, which every rank has; their gradients are summed in one message of a block.
+static_assert(part<qwen3_8b>("layers.*.self_attn.q_norm.weight", 4, reason::norm) == extents{128});
+static_assert(count<qwen3_8b>("layers.*.self_attn.k_norm.weight") == 1 &&
+              count<llama_7b>("layers.*.self_attn.k_norm.weight") == 0);
+static_assert(reductions<qwen3_8b>("layers.*", true, 36) == 1 + reductions<mistral_7b>("layers.*", true, 32));
+static_assert(reductions<qwen3_8b>("layers.*", false, 36) == 2);
 
 // Columns, then rows; one rule for the whole model type.
 static_assert(part<llama_7b>("layers.*.self_attn.q.weight", 2, reason::heads) == extents{2048, 4096});

@@ -111,10 +111,10 @@ inline constexpr diagnosis diagnoses[] = {
      "names them and says how it is made of others in their places: using subs = redco::parts<redco::part<\"\", Body>>; "
      "template <class Other> using rebind = my<Other>;. A layer that holds none is a leaf.",
      "give it subs and rebind, or redco::leaf_tag as its layer_concept where it is made of no other layers"},
-    {"L008", "an attention is given a trait twice, or a type that is no trait",
+    {"L008", "an attention is given a trait twice, or a type that is no trait of it",
      "What an attention is beside its width and heads is said by named traits in any order: redco::key_value_heads, "
-     "head_dim, biased, attention_dropout, output_deviation, rotary, sliding_window, unscaled, distance_biased, or a type of "
-     "your own with a trait_name and a function apply.",
+     "head_dim, biased, attention_dropout, output_deviation, query_key_norm, rotary, sliding_window, unscaled, distance_biased, or a type of "
+     "your own with a trait_name and a function apply. Cross-attention takes neither query_key_norm nor rotary.",
      "give each trait at most once"},
 };
 

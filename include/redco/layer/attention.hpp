@@ -27,9 +27,11 @@ enum class attention_kind : unsigned char { causal, full, cross };
 namespace detail {
 
 /// Whether each of an attention's traits is one, and is given once.
-template <class... Traits>
+template <attention_kind Kind, class... Traits>
 constexpr bool are_attention_traits() {
   if constexpr (!(requires { std::string_view(Traits::trait_name); } && ...)) {
+    return false;
+  } else if constexpr (Kind == attention_kind::cross && (requires { Traits::of_self_attention; } || ...)) {
     return false;
   } else {
     std::array<std::string_view, sizeof...(Traits)> const names{Traits::trait_name...};
@@ -56,7 +58,7 @@ constexpr void apply_trait(Arguments&&... arguments) {
 /// neighbouring ranks share one.
 ///
 /// `Traits`, in any order and each at most once, say its other sizes (`key_value_heads`, `head_dim`, `biased`, `attention_dropout`,
-/// `output_deviation`) and how the scores are made (`rotary`, `sliding_window`, `unscaled`, `distance_biased`). Errors:
+/// `output_deviation`, `query_key_norm`) and how the scores are made (`rotary`, `sliding_window`, `unscaled`, `distance_biased`). Errors:
 /// redco[L008].
 template <attention_kind Kind, auto Width, auto Heads, class... Traits>
 struct attention {
@@ -66,9 +68,10 @@ struct attention {
   static constexpr bool is_distance_biased = (std::is_same_v<Traits, distance_biased> || ...);
   static constexpr bool is_unscaled = (std::is_same_v<Traits, unscaled> || ...);
 
-  static_assert(detail::are_attention_traits<Traits...>(),
-                "redco[L008]: an attention is given a trait twice, or a type that is no trait; give each trait at most "
-                "once");
+  static_assert(
+      detail::are_attention_traits<Kind, Traits...>(),
+      "redco[L008]: an attention is given a trait twice, or a type that is no trait of it; give each trait at most "
+      "once");
 
   template <class X>
   using out = typename detail::takes<detail::needs::features, X, partial>::type;
@@ -158,6 +161,7 @@ struct attention {
     w.workspace("key_value_gradient", key_values);
     w.weight_gradient({heads * dim, width}, 0, heads);
     w.weight_gradient({2 * kv * dim, width}, 0, kv);
+    if (sizes.query_key_norm) norm_facts(w, dim, kv);
 
     w.keep("q");
     w.keep("key_value", key_values.shape, 2, width_kind::compute, kv);
@@ -190,6 +194,33 @@ struct attention {
     w.multiply(rows * length, heads * dim, width);
     w.backward(attended);
     w.weight_gradient(o.shape, 1, heads);
+  }
+
+ private:
+  /// The facts of norms in each head. The activation is the queries; all ranks use the weights for their own heads.
+  template <class Walk>
+  static constexpr void norm_facts(Walk& w, std::int64_t dim, std::int64_t kv) {
+    flow const queries = w.activation;
+    std::int64_t const rows = queries.shape[0], length = queries.shape[1];
+    parameter_fact weight;
+    weight.shape = {dim};
+    weight.decay = false;
+    weight.start = {initial::kind::ones, 0};
+    weight.why = reason::norm;
+    for (std::string_view const name : {"q_norm", "k_norm"}) w.inside(name, [&] { w.parameter("weight", weight); });
+    w.message(collective::all_reduce, true, {2 * dim});
+
+    auto const norm = [&](std::string_view name, std::int64_t heads) {
+      w.inside(name, [&] {
+        flow input{{rows, length, heads * dim}, 2, heads};
+        w.keep("input", input.shape, 2, width_kind::compute, heads);
+        w.keep("inverse_deviation", {rows, length, heads}, 2, width_kind::accumulate, heads);
+        w.produce(input.shape, 2, heads);
+        w.backward(input);
+      });
+    };
+    norm("k_norm", kv);
+    norm("q_norm", queries.units);
   }
 };
 

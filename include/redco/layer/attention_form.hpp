@@ -13,6 +13,8 @@ struct attention_form {
   projection_biases biases = true;
   double dropout = 0;           ///< on the attention probabilities
   double output_deviation = 0;  ///< of o's starting weights; 0: that of the others
+  bool query_key_norm = false;  ///< queries and keys are normed in each head
+  double norm_epsilon = 0;
 };
 
 }  // namespace redco

@@ -11,7 +11,8 @@ namespace redco {
 /// each of them, biases on all projections, no dropout, and starts o like its other weights.
 ///
 /// A trait is a type with a `trait_name`, which an attention takes once, and a function `apply(config, form)`, or
-/// `apply(config, head_dim, scores)` for one that changes how scores are made.
+/// `apply(config, head_dim, scores)` for one that changes how scores are made. One with `of_self_attention` is no trait of
+/// cross-attention.
 template <auto Count>
 struct key_value_heads {
   static constexpr std::string_view trait_name = "key_value_heads";

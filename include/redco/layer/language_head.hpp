@@ -36,7 +36,7 @@ enum class head_bias : unsigned char { none, trained, fixed };
 template <auto Vocabulary, auto Width, fixed_string Tied = "", head_bias Bias = head_bias::none, auto When = true>
 struct language_head {
   using layer_concept = leaf_tag;
-  static constexpr bool always_tied = !Tied.view().empty() && std::is_same_v<decltype(When), bool const>;
+  static constexpr bool always_tied = !Tied.view().empty() && std::is_same_v<std::remove_const_t<decltype(When)>, bool>;
   static constexpr bool unnamed = !always_tied || Bias != head_bias::none;
   static constexpr bool enters = true;
 

@@ -17,6 +17,7 @@ template <auto Theta = real{10000}, auto Dims = 0, rotary_pairs Pairs = rotary_p
           auto Scaling = rotary_scaling{}>
 struct rotary {
   static constexpr std::string_view trait_name = "rotary";
+  static constexpr bool of_self_attention = true;
 
   template <class Config>
   static constexpr void apply(Config const& config, std::int64_t head_dim, attention_scores& scores) {

@@ -8,6 +8,7 @@
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
+#include <redco/layer/query_key_norm.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
 #include <redco/layer/rms_norm.hpp>
@@ -40,16 +41,17 @@ struct llama_config {
   std::int64_t padding = -1;     ///< the id whose embedding is not trained
   double attention_dropout = 0;  ///< on attention probabilities
   activation_kind activation = activation_kind::silu;
-  double deviation = 0.02;  ///< of the normal distribution that weights start from
-  bool tied = false;        ///< the head's table is the token embedding's
-  bool qkv_bias = false;    ///< on q, k and v
-  std::int64_t window = 0;  ///< keys that a query sees, its own among them; 0: all
+  double deviation = 0.02;      ///< of the normal distribution that weights start from
+  bool tied = false;            ///< the head's table is the token embedding's
+  bool qkv_bias = false;        ///< on q, k and v
+  std::int64_t window = 0;      ///< keys that a query sees, its own among them; 0: all
+  bool query_key_norm = false;  ///< queries and keys are normed in each head
 
   constexpr projection_biases biases() const { return {attention_bias || qkv_bias, attention_bias}; }
 };
 
 /// LLaMA (Touvron et al. 2023; Llama 3: Dubey et al. 2024) and the decoders that differ from it in values: Mistral (Jiang et al.
-/// 2023), Qwen2 (Yang et al. 2024). Pre-norm blocks with RMS norms and a gated feed-forward, rotary positions on halves of
+/// 2023), Qwen2 (Yang et al. 2024), Qwen3 (Yang et al. 2025). Pre-norm blocks with RMS norms and a gated feed-forward, rotary positions on halves of
 /// each head, grouped key-value heads. Weights start normal.
 struct llama {
   static constexpr auto vocab = &llama_config::vocab;
@@ -61,6 +63,7 @@ struct llama {
   using attention =
       causal_attention<width, &llama_config::heads, key_value_heads<&llama_config::kv_heads>,
                        head_dim<&llama_config::head_dim>, biased<&llama_config::biases>,
+                       query_key_norm<&llama_config::query_key_norm, epsilon>,
                        attention_dropout<&llama_config::attention_dropout>, sliding_window<&llama_config::window>,
                        rotary<&llama_config::theta, 0, rotary_pairs::halves, &llama_config::scaling>>;
   using attention_branch =

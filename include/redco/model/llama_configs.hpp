@@ -19,4 +19,14 @@ inline constexpr llama_config qwen2_7b{.vocab = 152064,
                                        .theta = 1000000,
                                        .qkv_bias = true};
 
+/// Qwen3-8B: queries and keys normed in each head.
+inline constexpr llama_config qwen3_8b{.vocab = 151936,
+                                       .context = 40960,
+                                       .ffn = 12288,
+                                       .kv_heads = 8,
+                                       .head_dim = 128,
+                                       .layers = 36,
+                                       .theta = 1000000,
+                                       .query_key_norm = true};
+
 }  // namespace redco

@@ -6,12 +6,14 @@
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/gathered_attention.hpp>
 #include <redco/kernel/linear.hpp>
+#include <redco/kernel/rms_norm.hpp>
 #include <redco/kernel/rotate.hpp>
 #include <redco/layer/attention.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace redco {
 
@@ -32,6 +34,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
         sharers(static_cast<int>(std::max<std::int64_t>(1, b.size(axis::tp) / form.key_value_heads))),
         tp_index(b.coordinate(axis::tp)),
         dropout(b.probability(form.dropout)),
+        norm_epsilon(form.norm_epsilon),
         site(b.site()),
         cache_slot(b.cache_slot()) {
     if constexpr (cross) {
@@ -42,6 +45,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       weight = b.parameters({"q.weight", "k.weight", "v.weight"});
       if (form.biases.qkv) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
     }
+    if (form.query_key_norm) norm_weight = b.parameters({"q_norm.weight", "k_norm.weight"});
     o_weight = b.parameter("o.weight");
     if (form.biases.o) o_bias = b.parameter("o.bias");
   }
@@ -58,11 +62,12 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   attention_scores scores;
   int sharers;  ///< neighbouring ranks that hold the same key-value head
   int tp_index;
-  double dropout;
+  double dropout, norm_epsilon;
   std::uint32_t site;
   std::size_t cache_slot;
   at::Tensor q_weight, q_bias;  ///< cross-attention only
   at::Tensor weight, bias;      ///< q, k, v rows; k, v rows in cross-attention
+  at::Tensor norm_weight;       ///< of queries, then keys; undefined where they are not normed
   at::Tensor o_weight, o_bias;
 
  private:
@@ -70,6 +75,23 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   template <class Context>
   at::Tensor shared(at::Tensor const& leaf, Context const& ctx) const {
     return leaf.defined() ? enter_shared(leaf, ctx.tp(), sharers, cross ? 0 : heads * head_dim) : leaf;
+  }
+
+  std::vector<at::Tensor> parts_of(at::Tensor const& qkv) const {
+    return qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);
+  }
+
+  /// The packed queries, keys and values, the former two with each head normed where the layer norms them.
+  template <class Context>
+  at::Tensor normed(at::Tensor const& qkv, Context const& ctx) const {
+    if (!norm_weight.defined()) return qkv;
+    auto const weights = enter(tensor<replicated>(norm_weight), ctx.tp()).local().chunk(2);
+    auto const parts = parts_of(qkv);
+    auto const norm = [&](std::size_t part) {
+      at::Tensor const by_head = parts[part].contiguous().unflatten(-1, {-1, head_dim});
+      return kernel::rms_norm(by_head, weights[part], norm_epsilon).flatten(-2);
+    };
+    return at::cat({norm(0), norm(1), parts[2]}, -1);
   }
 
   /// The packed queries, keys and values, the former two turned by their positions where the layer is rotary.
@@ -133,9 +155,9 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       }
     } else {
       key_value_cache* const cache = ctx.pass().cache;
-      at::Tensor const qkv = turned(kernel::linear(x, shared(weight, ctx), shared(bias, ctx)), ctx);
+      at::Tensor const qkv = turned(normed(kernel::linear(x, shared(weight, ctx), shared(bias, ctx)), ctx), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
-      auto const parts = qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);
+      auto const parts = parts_of(qkv);
       auto const seen = cache->append(cache_slot, parts[1], parts[2]);
       if (cache->length() == 0) return kernel::self_attention(qkv, o);
       o.query0 = cache->length();

@@ -9,6 +9,7 @@
 #include <redco/pretrained/from_config/mistral.hpp>
 #include <redco/pretrained/from_config/opt.hpp>
 #include <redco/pretrained/from_config/qwen2.hpp>
+#include <redco/pretrained/from_config/qwen3.hpp>
 #include <redco/pretrained/from_config/roberta.hpp>
 #include <redco/pretrained/from_config/t5.hpp>
 #include <redco/pretrained/from_config/vit.hpp>
@@ -31,8 +32,8 @@ struct family_list {};
 
 /// Every family that a config.json can name in its model_type. A new one is a header here and its name in this list.
 using config_families = family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config,
-                                    gptj_from_config, opt_from_config, t5_from_config, bart_from_config,
-                                    bert_from_config, roberta_from_config, vit_from_config>;
+                                    qwen3_from_config, gptj_from_config, opt_from_config, t5_from_config,
+                                    bart_from_config, bert_from_config, roberta_from_config, vit_from_config>;
 
 namespace detail {
 

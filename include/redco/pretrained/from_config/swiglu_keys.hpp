@@ -53,7 +53,7 @@ inline void read_swiglu_keys(config_reader& c, llama_config& g, std::string_view
   g.ffn = c.extent({"intermediate_size"});
   g.heads = c.extent({"num_attention_heads"});
   g.kv_heads = c.extent({"num_key_value_heads"}, g.heads);
-  g.head_dim = c.extent({"head_dim"}, 0);
+  g.head_dim = c.extent({"head_dim"}, g.head_dim);
   g.layers = c.extent({"num_hidden_layers"});
   g.norm_epsilon = c.real("rms_norm_eps", 1e-6, 1e-30, 1);
   g.padding = c.integer({"pad_token_id"}, -1, -1);

@@ -8,7 +8,8 @@
 
 namespace redco {
 
-/// LLaMA and its kin: the head only where it is not tied, though files may repeat a tied one, biases where they are.
+/// LLaMA and its kin: the head only where it is not tied, though files may repeat a tied one, biases and
+/// norms of queries and keys where they are.
 template <>
 struct stored_names<llama> {
   static constexpr std::array names{
@@ -24,6 +25,8 @@ struct stored_names<llama> {
       stored_name{"layers.*.self_attn.v.bias", "model.layers.*.self_attn.v_proj.bias"},
       stored_name{"layers.*.self_attn.o.weight", "model.layers.*.self_attn.o_proj.weight"},
       stored_name{"layers.*.self_attn.o.bias", "model.layers.*.self_attn.o_proj.bias"},
+      stored_name{"layers.*.self_attn.q_norm.weight", "model.layers.*.self_attn.q_norm.weight"},
+      stored_name{"layers.*.self_attn.k_norm.weight", "model.layers.*.self_attn.k_norm.weight"},
       stored_name{"layers.*.mlp.gate.weight", "model.layers.*.mlp.gate_proj.weight"},
       stored_name{"layers.*.mlp.up.weight", "model.layers.*.mlp.up_proj.weight"},
       stored_name{"layers.*.mlp.gate.bias", "model.layers.*.mlp.gate_proj.bias"},

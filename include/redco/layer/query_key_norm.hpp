@@ -1,0 +1,25 @@
+#pragma once
+
+#include <redco/layer/attention_form.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/layer/real.hpp>
+
+#include <string_view>
+
+namespace redco {
+
+/// A trait of self-attention, where `Enabled` holds: the queries and keys of each head are normed by their root mean square
+/// (Henry et al. 2020) before they turn, with weights "q_norm.weight" and "k_norm.weight" [head_dim] that all heads share.
+template <auto Enabled = true, auto Epsilon = real{1e-6}>
+struct query_key_norm {
+  static constexpr std::string_view trait_name = "query_key_norm";
+  static constexpr bool of_self_attention = true;
+
+  template <class Config>
+  static constexpr void apply(Config const& config, attention_form& form) {
+    form.query_key_norm = of<Enabled>(config);
+    form.norm_epsilon = static_cast<double>(of<Epsilon>(config));
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/pretrained/from_config/config_reader.hpp>
+#include <redco/pretrained/from_config/qwen_window.hpp>
+#include <redco/pretrained/from_config/swiglu_keys.hpp>
+#include <redco/model/llama.hpp>
+
+#include <string_view>
+
+namespace redco {
+
+/// Qwen3 as a config.json names it.
+struct qwen3_from_config {
+  static constexpr std::string_view name = "qwen3";
+
+  /// Heads have 128 features where the config does not say how many.
+  static llama read(config_reader& c) {
+    llama model;
+    model.config.head_dim = 128;
+    read_swiglu_keys(c, model.config, "Qwen3ForCausalLM");
+    model.config.query_key_norm = true;
+    model.config.attention_bias = c.flag("attention_bias", false);
+    model.config.window = read_qwen_window(c, model.config.layers);
+    c.finish();
+    return model;
+  }
+};
+
+}  // namespace redco

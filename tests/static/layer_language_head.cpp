@@ -1,0 +1,24 @@
+// A head that is always tied has no name of its own; one that is tied by a value of the config has a weight or none.
+#include <redco/layer/language_head.hpp>
+
+namespace {
+
+using redco::head_bias;
+using redco::language_head;
+
+struct sizes {
+  bool tied = false;
+};
+
+using own = language_head<8, 4>;
+using always = language_head<8, 4, "wte.weight">;
+using by_value = language_head<8, 4, "wte.weight", head_bias::none, &sizes::tied>;
+
+static_assert(own::unnamed && !always::unnamed && by_value::unnamed);
+static_assert(language_head<8, 4, "wte.weight", head_bias::trained>::unnamed);
+static_assert(!own::is_tied(sizes{}) && always::is_tied(sizes{}));
+static_assert(!by_value::is_tied(sizes{}) && by_value::is_tied(sizes{.tied = true}));
+
+}  // namespace
+
+int main() {}
