@@ -83,7 +83,7 @@ struct mesh_verdict {
   /// The legal number of ranks `i` along the axis at fault, counted from zero; 0 where there are not so many.
   static constexpr int width(int i) {
     for (int n = 1; n <= 64; ++n)
-      if (first_illegal(facts, with(Mesh, broken.axis, n)) == facts.size() && i-- == 0) return n;
+      if (first_illegal(facts, line_of(broken.axis, n)) == facts.size() && i-- == 0) return n;
     return 0;
   }
   static constexpr int width_count() {

@@ -35,15 +35,20 @@ constexpr std::size_t first_illegal(Facts const& facts, mesh const& on) {
   return at;
 }
 
-/// The numbers of ranks along an axis, up to `limit`, that every parameter allows, in rising order. By default widths: numbers
-/// of model shards.
+/// A mesh of `ranks` ranks along one axis.
+constexpr mesh line_of(axis along, int ranks) {
+  mesh line;
+  line[along] = ranks;
+  return line;
+}
+
+/// The numbers of ranks along an axis, up to `limit`, that every parameter allows, in rising order; by default numbers of model
+/// shards.
 template <class Facts>
-std::vector<int> legal_widths(Facts const& facts, int limit = 64, axis along = axis::tp, mesh on = {}) {
+std::vector<int> legal_widths(Facts const& facts, int limit = 64, axis along = axis::tp) {
   std::vector<int> widths;
-  for (int n = 1; n <= limit; ++n) {
-    on[along] = n;
-    if (first_illegal(facts, on) == facts.size()) widths.push_back(n);
-  }
+  for (int n = 1; n <= limit; ++n)
+    if (first_illegal(facts, line_of(along, n)) == facts.size()) widths.push_back(n);
   return widths;
 }
 
@@ -56,11 +61,6 @@ constexpr place illegal_place(parameter_fact const& fact, mesh const& on) {
   return {};
 }
 
-constexpr mesh with(mesh on, axis along, int ranks) {
-  on[along] = ranks;
-  return on;
-}
-
 std::string illegal_mesh_message(parameter_fact const& fact, mesh const& on, std::vector<int> const& widths,
                                  std::string const& cure);
 
@@ -69,7 +69,7 @@ template <class Facts>
 std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const& on, std::string cure = "") {
   axis const along = illegal_place(facts[bad], on).axis;
   if (cure.empty()) cure = along == axis::tp ? "choose one with --n-model-shards" : "choose one with --mesh";
-  return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along, on), cure);
+  return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along), cure);
 }
 
 /// Errors: exit code 64 unless plannable(on).
