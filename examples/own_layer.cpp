@@ -29,8 +29,8 @@ template <auto Width>
 struct sine : redco::featurewise_layer {
   static constexpr bool unnamed = true;  // its place in the sequence is its name
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     redco::flow const input = w.activation;
     redco::parameter_fact frequency;
     frequency.shape = {redco::of<Width>(config)};

@@ -129,11 +129,15 @@
 #include <redco/log/run_log.hpp>
 #include <redco/log/tfrecord.hpp>
 
-#include <redco/fact/activation_fact.hpp>
+#include <redco/fact/event.hpp>
 #include <redco/fact/finish.hpp>
+#include <redco/fact/flow.hpp>
+#include <redco/fact/message_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/program.hpp>
+#include <redco/fact/recorder.hpp>
+#include <redco/fact/width_kind.hpp>
 
 #include <redco/layer/activation.hpp>
 #include <redco/layer/activation_kind.hpp>
@@ -273,6 +277,7 @@
 #include <redco/cost/search.hpp>
 #include <redco/cost/search_both_forms.hpp>
 #include <redco/cost/setup.hpp>
+#include <redco/cost/simulation.hpp>
 #include <redco/cost/step_time.hpp>
 
 #include <redco/report/budget_text.hpp>

@@ -39,8 +39,8 @@ using b_alone = named<"alone", linear<4, 4>>;
 /// A user's own layer: a factor per feature, cut as its input is.
 template <auto Width>
 struct feature_scale : featurewise_layer {
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     parameter_fact factor;
     factor.shape = {of<Width>(config)};
     factor.split(axis::tp, is_split<X> ? 0 : -1, w.activation.units);
@@ -55,8 +55,8 @@ struct feature_scale : featurewise_layer {
 enum class mix { factor, sum, product, difference };
 template <mix How>
 struct mixed : featurewise_layer {
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const&, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const&, redco::fact::recorder& w) {
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
   }
 };

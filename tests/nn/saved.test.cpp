@@ -51,11 +51,8 @@ struct observation {
   redco::traffic traffic;
 };
 
-std::int64_t declared_bytes(redco::dynamic_facts const& facts, redco::setup const& s) {
-  std::int64_t sum = redco::detail::declared_bytes(facts, s);
-  for (redco::saved_fact const& f : facts.saved)
-    if (f.role == redco::saved_role::loss) sum += redco::local_bytes(f, s.mesh.tp, s.compute) * f.copies;
-  return sum;
+std::int64_t declared_bytes(redco::fact::program const& facts, redco::setup const& s) {
+  return redco::detail::declared_bytes(facts, s) + redco::memory_of(redco::simulation(facts, s), 0).loss;
 }
 
 /// One micro-batch on every rank: what autograd saves in forward, the peak of a second forward and backward, and messages.

@@ -11,8 +11,8 @@ struct wrapping {
   template <class X>
   using out = redco::out_t<Body, X>;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     Body::template facts<X>(config, w);
   }
 };

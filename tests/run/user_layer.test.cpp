@@ -12,8 +12,8 @@ struct damping {
   template <class X>
   using out = X;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     redco::flow const input = w.activation;
     redco::parameter_fact factor;
     factor.shape = {redco::of<Width>(config)};

@@ -34,7 +34,7 @@ static_assert(fits<t5_11b, adamw, redco::mesh{.tp = 8}, redco::workload{1, 512},
 static_assert(fits<opt_13b, adamw, redco::mesh{.tp = 8}, redco::workload{1, 1024}, 32 * gigabyte>{});
 
 // OPT-66B on 64 devices: its 72 heads are not divided by 64, and eight shards hold too much each.
-constexpr auto wide = redco::facts_of<opt_66b>().parameters;
+constexpr auto const& wide = redco::constant_facts_of<opt_66b>.parameters;
 static_assert(redco::first_illegal(wide, {.tp = 64}) < wide.size() &&
               redco::first_illegal(wide, {.tp = 8}) == wide.size());
 static_assert(redco::legality_of(wide[redco::first_illegal(wide, {.tp = 64})], {.tp = 64}) == redco::legality::heads);

@@ -40,8 +40,8 @@ struct marked {
 
   template <class X>
   using out = out_t<Body, X>;
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     w.inside("marked", [&] { Body::template facts<X>(config, w); });
   }
 };

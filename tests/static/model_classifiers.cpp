@@ -61,12 +61,10 @@ static_assert(part<vit_large>("classifier.weight", 4, reason::unpaired) == exten
 static_assert(legal_widths<vit_large>({1, 2, 4, 8, 16}));
 static_assert(reductions<vit_large>("", false) == 2 * 24 && reductions<vit_large>("", true) == 2 * 24);
 
-/// The shape of the tensor that `layer` keeps under `slot` for two examples.
+/// The shape of the tensor that `layer` saves under `slot` for two examples.
 template <auto const& Model>
 constexpr extents kept(std::string_view layer, std::string_view slot) {
-  for (redco::saved_fact const& s : redco::facts_of<Model>({.batch = 2, .sequence = 8}).saved)
-    if (s.layer.view() == layer && s.slot.view() == slot) return s.shape;
-  return {};
+  return tensor_at<Model>(layer, slot).shape;
 }
 static_assert(kept<vit_large>("embeddings.patch_embeddings", "pixels") == extents{2, 3, 224, 224});
 static_assert(kept<vit_large>("embeddings.patch_embeddings", "patches") == extents{2, 196, 768});

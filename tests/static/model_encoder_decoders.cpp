@@ -59,19 +59,24 @@ static_assert(reductions<t5_xxl>("decoder.block.*", false, 24) == 3 &&
               reductions<t5_xxl>("decoder.block.*", true, 24) == 4);
 static_assert(reductions<t5_11b>("", false) == 5 * 24 + 2 && reductions<t5_11b>("", true) == 6 * 24 + 1);
 
-/// How often, and in which shape, `layer` keeps `slot` for examples of eight tokens.
+/// How many repeats are open where `layer` states `slot`.
 template <auto const& Model>
-constexpr redco::saved_fact kept(std::string_view layer, std::string_view slot) {
-  for (redco::saved_fact const& s : redco::facts_of<Model>({.batch = 2, .sequence = 8}).saved)
-    if (s.layer.view() == layer && s.slot.view() == slot) return s;
-  return {};
+constexpr int repeats_around(std::string_view layer, std::string_view slot) {
+  redco::fact::program const p = redco::facts_of<Model>();
+  int open = 0;
+  for (redco::fact::event const& e : p.events) {
+    open += e.what == redco::fact::event_kind::repeat;
+    open -= e.what == redco::fact::event_kind::repeat_end;
+    if (e.slot == slot && p.layer_of(e) == layer) return open;
+  }
+  return -1;
 }
 // Fifteen distances between eight positions; all blocks read one bias.
-static_assert(kept<t5_xxl>("encoder", "bias").shape == extents{64, 15} &&
-              kept<t5_xxl>("encoder", "bias").split_dim == 0);
-static_assert(kept<t5_xxl>("encoder", "bias").copies == 1 && !kept<t5_xxl>("encoder", "bias").in_block);
-static_assert(kept<t5_xxl>("decoder.block.*.SelfAttention", "distance_gradient").shape == extents{64, 15});
-static_assert(kept<t5_xxl>("decoder.block.*.EncDecAttention", "distance_gradient").shape == extents{});
+static_assert(tensor_at<t5_xxl>("encoder", "bias").shape == extents{64, 15} &&
+              tensor_at<t5_xxl>("encoder", "bias").split_dim == 0);
+static_assert(repeats_around<t5_xxl>("encoder", "bias") == 0);
+static_assert(tensor_at<t5_xxl>("decoder.block.*.SelfAttention", "distance_gradient").shape == extents{64, 15});
+static_assert(tensor_at<t5_xxl>("decoder.block.*.EncDecAttention", "distance_gradient").shape == extents{});
 
 // An override reaches through the bias into its stack.
 struct whole_feed_forward {
@@ -90,7 +95,7 @@ static_assert(numbers<bart_large>() == 50265 * d + 2 * 1026 * d + 2 * 2 * d + 12
 static_assert(numbers<bart_large>() == 406'291'456);
 static_assert(!at<bart_large>("final_logits.bias", 1).fact.trained && count<bart_large>("final_logits.weight") == 0);
 static_assert(part<bart_large>("final_logits.bias", 2, reason::vocabulary) == extents{25133});
-static_assert(kept<bart_large>("final_logits", "bias_gradient").shape == extents{});
+static_assert(tensor_at<bart_large>("final_logits", "bias_gradient").shape == extents{});
 
 // A vocabulary of 50265 rows: the last shard has padding.
 static_assert(part<bart_large>("encoder.embed_tokens.weight", 2, reason::vocabulary) == extents{25133, 1024});

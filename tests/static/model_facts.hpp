@@ -3,7 +3,9 @@
 #include <redco/shard/plan.hpp>
 
 #include <redco/model/model.hpp>
-#include <redco/fact/activation_fact.hpp>
+#include <redco/fact/event.hpp>
+#include <redco/fact/message_fact.hpp>
+#include <redco/fact/program.hpp>
 #include <redco/shape/extents.hpp>
 
 #include <cstdint>
@@ -14,9 +16,9 @@
 namespace model_facts {
 
 template <auto const& Model>
-inline constexpr auto parameters = redco::facts_of<Model>().parameters;
+inline constexpr auto const& parameters = redco::constant_facts_of<Model>.parameters;
 template <auto const& Model>
-inline constexpr auto messages = redco::facts_of<Model>({.batch = 2, .sequence = 8}).messages;
+inline constexpr auto const& messages = redco::constant_facts_of<Model, redco::workload{2, 8}>.messages;
 
 /// Trained numbers of a model.
 template <auto const& Model>
@@ -61,6 +63,15 @@ constexpr std::int64_t reductions(std::string_view where, bool backward, std::in
     if (m.kind == redco::width_kind::compute && m.backward == backward && m.layer.view().starts_with(where))
       calls += m.copies;
   return calls % blocks == 0 ? calls / blocks : -1;
+}
+
+/// A tensor that `layer` states under `slot` for two examples of eight tokens; of no rank where it states none.
+template <auto const& Model>
+constexpr redco::flow tensor_at(std::string_view layer, std::string_view slot) {
+  redco::fact::program const p = redco::facts_of<Model>({.batch = 2, .sequence = 8});
+  for (redco::fact::event const& e : p.events)
+    if (e.slot == slot && p.layer_of(e) == layer) return e.tensor;
+  return {};
 }
 
 /// Parameters of this name.

@@ -38,11 +38,7 @@ constexpr auto turned = redco::gptj::attention::scores(gptj_6b.config);
 static_assert(turned.rotary.dims == 64 && turned.rotary.pairs == redco::rotary_pairs::neighbours);
 
 // A bias of the head belongs to the loss: its gradient is made in forward.
-constexpr bool states(std::string_view slot) {
-  for (redco::saved_fact const& s : redco::facts_of<gptj_6b>().saved)
-    if (s.slot.view() == slot && s.layer.view() == "lm_head") return true;
-  return false;
-}
+constexpr bool states(std::string_view slot) { return tensor_at<gptj_6b>("lm_head", slot).shape.rank > 0; }
 static_assert(states("bias_gradient") && states("logits"));
 
 // Position tables have two rows more than positions.

@@ -56,8 +56,8 @@ constexpr bool tiles(redco::entry const& e) {
 template <auto const& Model>
 constexpr bool all_tile() {
   for (int shards = 1; shards <= 8; ++shards) {
-    if (redco::first_illegal(redco::facts_of<Model>().parameters, {.tp = shards}) <
-        redco::facts_of<Model>().parameters.size())
+    if (redco::first_illegal(redco::constant_facts_of<Model>.parameters, {.tp = shards}) <
+        redco::constant_facts_of<Model>.parameters.size())
       continue;
     for (redco::entry const& e : redco::plan_of<Model>({.tp = shards}).entries)
       if (!tiles(e)) return false;
@@ -67,7 +67,7 @@ constexpr bool all_tile() {
 
 template <auto const& Model>
 constexpr bool holds(int shards) {
-  auto const facts = redco::facts_of<Model>().parameters;
+  auto const& facts = redco::constant_facts_of<Model>.parameters;
   return redco::first_illegal(facts, {.tp = shards}) == facts.size();
 }
 

@@ -46,7 +46,7 @@ template <class M>
 inline constexpr M made{};
 template <class M>
 constexpr bool sound() {
-  return !detail::surveyed<made<M>>.mistake && !detail::surveyed<made<sequence_parallel<M>>>.mistake;
+  return !constant_facts_of<made<M>>.mistake && !constant_facts_of<made<sequence_parallel<M>>>.mistake;
 }
 static_assert(sound<gpt2>() && sound<llama>() && sound<gptj>() && sound<opt>());
 static_assert(sound<opt_post_norm>() && sound<bart>() && sound<t5>() && sound<t5_gated>() && sound<bert>() &&
@@ -56,13 +56,13 @@ static_assert(sound<opt_post_norm>() && sound<bart>() && sound<t5>() && sound<t5
 template <class Net, class Input = void>
 constexpr bool finds(mistake what, std::int64_t found, std::string_view giver, std::int64_t wanted,
                      std::string_view reader, std::string_view of = "features") {
-  mistake_fact const m = detail::surveyed<made<model_of<Net, Input>>>.mistake;
+  mistake_fact const m = constant_facts_of<made<model_of<Net, Input>>>.mistake;
   return m.what == what && m.found == found && m.wanted == wanted && m.giver.view() == giver &&
          m.reader.view() == reader && m.of.view() == of;
 }
 template <class Net, class Input = void>
 constexpr bool fine() {
-  return !detail::surveyed<made<model_of<Net, Input>>>.mistake;
+  return !constant_facts_of<made<model_of<Net, Input>>>.mistake;
 }
 
 using mistake::rank;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/cost/activation_bytes.hpp>
-#include <redco/cost/setup.hpp>
+#include <redco/cost/simulation.hpp>
 
+#include <redco/fact/event.hpp>
 #include <redco/fact/path.hpp>
 
 #include <cstddef>
@@ -11,24 +11,25 @@
 
 namespace redco {
 
-/// What the forward of one layer keeps for backward on one rank, over all blocks that repeat it.
+/// What the forward of one layer saves for backward on one rank, over all blocks that repeat it.
 struct layer_activations {
   path layer;
   std::int64_t bytes = 0;
-  bool counted = true;  ///< false: the layer does not say what it keeps
+  bool counted = true;  ///< false: the layer does not say what it saves
 };
 
-/// The activations of a model's facts by layer, in the order of forward. Their sum is `memory::activations`.
-template <class Facts>
-std::vector<layer_activations> activations_of(Facts const& facts, setup const& s) {
+/// The saved activations by layer, in the order of forward. Their sum is `memory::activations`.
+inline std::vector<layer_activations> activations_of(simulation const& s) {
   std::vector<layer_activations> all;
-  for (saved_fact const& fact : facts.saved) {
-    std::int64_t const bytes = activation_bytes(fact, s);
-    bool const counted = fact.role != saved_role::uncounted;
+  for (std::size_t i = 0; i < s.tensors().size(); ++i) {
+    fact::event const& e = s.program().events[i];
+    std::int64_t const bytes = s.tensors()[i].saved(s.run().recompute);
+    bool const counted = e.what != fact::event_kind::uncounted;
     if (bytes == 0 && counted) continue;
+    path const& layer = s.program().layers[static_cast<std::size_t>(e.layer)];
     std::size_t at = 0;
-    while (at < all.size() && !(all[at].layer == fact.layer)) ++at;
-    if (at == all.size()) all.push_back({fact.layer});
+    while (at < all.size() && !(all[at].layer == layer)) ++at;
+    if (at == all.size()) all.push_back({layer});
     all[at].bytes += bytes;
     all[at].counted = all[at].counted && counted;
   }

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <redco/cost/local_extents.hpp>
 #include <redco/cost/setup.hpp>
+#include <redco/cost/simulation.hpp>
 
 #include <redco/shard/entry.hpp>
-#include <redco/fact/activation_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
 
 #include <cstdint>
@@ -22,26 +21,18 @@ struct activity {
   friend constexpr bool operator==(activity const&, activity const&) = default;
 };
 
-template <class Facts>
-constexpr activity activity_of(Facts const& facts, setup const& s) {
+constexpr activity activity_of(simulation const& of) {
+  setup const& s = of.run();
   activity a;
   auto const passes = [&](bool in_block) { return s.micro_batches * (s.recompute && in_block ? 4 : 3); };
-  for (saved_fact const& fact : facts.saved) {
-    switch (fact.role) {
-      case saved_role::stored:
-      case saved_role::entry:
-      case saved_role::first_entry:
-      case saved_role::loss:
-      case saved_role::loss_workspace: {
-        std::int64_t const times = passes(fact.in_block) * fact.copies;
-        a.tensors += times;
-        a.bytes += times * local_bytes(fact, s.mesh.tp, s.compute);
-        break;
-      }
-      default: break;
-    }
+  for (detail::placed_tensor const& t : of.tensors()) {
+    using kind = detail::placed_tensor::kind;
+    if (!t.on_all_meshes || !(t.is_saved() || t.what == kind::loss || t.what == kind::loss_workspace)) continue;
+    std::int64_t const times = passes(t.in_block()) * t.copies;
+    a.tensors += times;
+    a.bytes += times * t.bytes;
   }
-  for (parameter_fact const& fact : facts.parameters)
+  for (parameter_fact const& fact : of.program().parameters)
     a.weight_bytes +=
         passes(fact.copies() > 1) * fact.copies() * entry{fact, s.mesh}.local().count() * size_of(s.compute);
   return a;

@@ -5,8 +5,11 @@
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>
+#include <redco/cost/setup.hpp>
+#include <redco/cost/simulation.hpp>
 
 #include <redco/shard/facts.hpp>
+#include <redco/fact/program.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
 namespace redco {
@@ -23,11 +26,12 @@ struct cost {
 
 namespace detail {
 
-template <class Facts, class Optimizer>
-constexpr cost cost_from(Facts const& facts, Optimizer const& optimizer, setup const& s) {
-  check_magnitude(facts, state_slots(optimizer).size(), s);
-  return {memory_of(facts, state_slots(optimizer).size(), s), messages_of(facts, s), operations_of(facts.work, s),
-          activity_of(facts, s)};
+template <class Optimizer>
+constexpr cost cost_from(fact::program const& facts, Optimizer const& optimizer, setup const& s) {
+  int const slots = state_slots(optimizer).size();
+  check_magnitude(facts, slots, s);
+  simulation const run(facts, s);
+  return {memory_of(run, slots), messages_of(facts, s), operations_of(run.work(), s), activity_of(run)};
 }
 
 }  // namespace detail

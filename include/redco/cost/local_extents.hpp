@@ -1,6 +1,7 @@
 #pragma once
 
-#include <redco/fact/activation_fact.hpp>
+#include <redco/fact/flow.hpp>
+#include <redco/fact/width_kind.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/extents.hpp>
 #include <redco/shape/place.hpp>
@@ -10,10 +11,10 @@
 namespace redco {
 
 /// The extents of every rank's part of an activation, padding included.
-constexpr extents local_extents(saved_fact const& fact, int shards) {
-  extents shape = fact.shape;
-  if (fact.split_dim >= 0 && fact.units > 0 && shards > 1)
-    shape[fact.split_dim] = part_extent(fact.shape[fact.split_dim], fact.units, shards);
+constexpr extents local_extents(flow const& f, int shards) {
+  extents shape = f.shape;
+  if (f.split_dim >= 0 && f.units > 0 && shards > 1)
+    shape[f.split_dim] = part_extent(f.shape[f.split_dim], f.units, shards);
   return shape;
 }
 
@@ -30,9 +31,9 @@ constexpr std::int64_t size_of(width_kind kind, dtype compute) {
   return 0;
 }
 
-/// Bytes of one copy on one rank.
-constexpr std::int64_t local_bytes(saved_fact const& fact, int shards, dtype compute) {
-  return local_extents(fact, shards).count() * size_of(fact.kind, compute);
+/// Bytes of one rank's part.
+constexpr std::int64_t local_bytes(flow const& f, width_kind kind, int shards, dtype compute) {
+  return local_extents(f, shards).count() * size_of(kind, compute);
 }
 
 }  // namespace redco

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <redco/cost/activation_bytes.hpp>
-#include <redco/cost/largest_backward.hpp>
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/memory.hpp>
 #include <redco/cost/setup.hpp>
+#include <redco/cost/simulation.hpp>
 
 #include <redco/shard/entry.hpp>
-#include <redco/fact/activation_fact.hpp>
+#include <redco/fact/event.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace redco {
@@ -30,44 +30,26 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
 
 }  // namespace detail
 
-/// Bytes of one rank from a model's facts. `slots`: state numbers that the optimizer keeps for each parameter.
+/// Bytes of one rank. `slots`: state numbers that the optimizer keeps for each parameter.
 ///
-/// The peak is the largest of three: while the loss is computed, everything that forward keeps is there; backward frees it
+/// The peak is the largest of three: while the loss is computed, everything that forward saves is there; backward frees it
 /// layer by layer beside gradients in flight; the update works in place. A loss other than a language head's is the user's
 /// own and is not counted.
-template <class Facts>
-constexpr memory memory_of(Facts const& facts, int slots, setup const& s) {
+constexpr memory memory_of(simulation const& of, int slots) {
+  setup const& s = of.run();
   memory m;
-  int const shards = s.mesh.tp;
-  detail::add_parameters(m, facts.parameters, slots, s);
-  std::int64_t batch = 0;
-  for (saved_fact const& fact : facts.saved) {
-    std::int64_t const all = local_bytes(fact, shards, s.compute) * fact.copies;
-    m.activations += activation_bytes(fact, s);
-    switch (fact.role) {
-      case saved_role::batch_when_whole:
-      case saved_role::batch: batch += all; break;
-      case saved_role::loss: m.loss += all; break;
-      case saved_role::loss_workspace:
-        // Sums in another type than the gradient are converted at the end.
-        if (fact.kind != width_kind::accumulate || fact.shape.rank < 2 || s.compute == dtype::bf16)
-          m.loss_workspace += all;
-        break;
-      case saved_role::stored:
-      case saved_role::entry:
-      case saved_role::first_entry:
-      case saved_role::block_input:
-      case saved_role::block_output:
-      case saved_role::workspace:
-      case saved_role::reduction:
-      case saved_role::weight_gradient:
-      case saved_role::carried_from:
-      case saved_role::carried_until:;
-      case saved_role::uncounted: break;
-    }
+  detail::add_parameters(m, of.program().parameters, slots, s);
+  for (std::size_t i = 0; i < of.tensors().size(); ++i) {
+    using kind = detail::placed_tensor::kind;
+    detail::placed_tensor const& t = of.tensors()[i];
+    bool const converted = of.program().events[i].what == fact::event_kind::loss_sum;
+    if (t.what == kind::batch) m.batches += t.all() * (1 + s.prefetch);
+    if (t.what == kind::loss) m.loss += t.all();
+    if (t.what == kind::loss_workspace && !(converted && accumulate_type(s.compute) == s.compute))
+      m.loss_workspace += t.all();
   }
-  m.batches = batch * (1 + s.prefetch);
-  m.backward = largest_backward(facts.saved, s, m.activations);
+  m.activations = of.activations();
+  m.backward = of.backward();
   return m;
 }
 

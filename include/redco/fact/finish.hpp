@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <redco/shape/layout.hpp>
 
@@ -11,8 +11,8 @@ namespace redco::detail {
 
 /// The facts of reducing a pending sum to layout `Home`, a new activation: all-reduced, or where tokens are split, each rank
 /// getting the sum of its own. There each rank adds biases to its own tokens only, so that their gradients are summed.
-template <class X, class Home = replicated, class Walk>
-constexpr void finish_facts(Walk& w) {
+template <class X, class Home = replicated>
+constexpr void finish_facts(fact::recorder& w) {
   if constexpr (std::is_same_v<X, partial>) {
     extents const shape = w.activation.shape;
     std::int64_t const addends = w.take_addends();
@@ -20,18 +20,18 @@ constexpr void finish_facts(Walk& w) {
       w.message(collective::reduce_scatter, false, shape);
       w.message(collective::all_gather, true, shape);
       if (addends > 0) w.message(collective::all_reduce, true, {shape[-1]}, width_kind::compute, addends);
-      w.produce(shape, shape.rank - 2, shape[-2]);
+      w.produce(shape, shape.rank - 2, shape[-2], fact::making::collective);
     } else {
       w.message(collective::all_reduce, false, shape);
-      w.produce(shape);
+      w.produce(shape, -1, 0, fact::making::collective);
     }
   }
 }
 
 /// The facts of an activation on its way into column-parallel layers: the gradient of a replicated one is summed, split
 /// tokens are joined and each rank gets its part of the summed gradient; what has entered is itself.
-template <class X, class Walk>
-constexpr void enter_facts(Walk& w) {
+template <class X>
+constexpr void enter_facts(fact::recorder& w) {
   if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
   if constexpr (is_token_split<X>) {
     flow const part = w.activation;
@@ -40,23 +40,23 @@ constexpr void enter_facts(Walk& w) {
     w.reduces(whole, part);
     w.message(collective::all_gather, false, part.shape);
     w.message(collective::reduce_scatter, true, part.shape);
-    w.produce(part.shape);
+    w.produce(part.shape, -1, 0, fact::making::collective);
   }
 }
 
 /// The facts of making a result whole: pending sums reduced, split tokens joined.
-template <class X, class Walk>
-constexpr void unshard_facts(Walk& w) {
+template <class X>
+constexpr void unshard_facts(fact::recorder& w) {
   finish_facts<X>(w);
   if constexpr (is_token_split<X>) {
     w.message(collective::all_gather, false, w.activation.shape);
-    w.produce(w.activation.shape);
+    w.produce(w.activation.shape, -1, 0, fact::making::collective);
   }
 }
 
 /// The facts of a whole parameter in a layer that sees its rank's tokens only: its gradient is summed over the ranks.
-template <class X, class Walk>
-constexpr void shared_parameter_facts(Walk& w, extents const& shape) {
+template <class X>
+constexpr void shared_parameter_facts(fact::recorder& w, extents const& shape) {
   if constexpr (is_token_split<X>) w.message(collective::all_reduce, true, shape);
 }
 

@@ -18,11 +18,11 @@ enum class mistake : std::uint8_t {
 /// What is wrong with the sizes of a model: the first thing that a walk over its layers meets.
 struct mistake_fact {
   mistake what = mistake::none;
-  path of;  ///< "features", "channels", "heads"; empty for a rank
+  path of = {};  ///< "features", "channels", "heads"; empty for a rank
   std::int64_t wanted = 0;
   std::int64_t found = 0;
-  path reader;  ///< the layer that reads, or whose size it is; empty: the model, or the maker of the addend
-  path giver;   ///< the layer that gives; empty: the model's input
+  path reader = {};  ///< the layer that reads, or whose size it is; empty: the model, or the maker of the addend
+  path giver = {};   ///< the layer that gives; empty: the model's input
   std::array<int, 2> makers{-1, 0};  ///< whose widths these are (`flow::made`); reader -1: known by its path
 
   constexpr explicit operator bool() const { return what != mistake::none; }

@@ -12,8 +12,8 @@ template <auto Kind>
 struct activation : featurewise_layer {
   static constexpr auto kind = Kind;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     flow const input = w.activation;
     bool const output = keeps_output(of<Kind>(config));
     if (!output) w.keep("input");

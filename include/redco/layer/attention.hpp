@@ -11,7 +11,7 @@
 #include <redco/layer/takes.hpp>
 #include <redco/layer/unscaled.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <array>
 #include <cstddef>
@@ -96,8 +96,8 @@ struct attention {
     return s;
   }
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const width = w.size("features", of<Width>(config)), heads = w.size("heads", of<Heads>(config));
     attention_form const sizes = form(config);
     std::int64_t const kv = w.size("key-value heads", sizes.key_value_heads);
@@ -112,7 +112,10 @@ struct attention {
     detail::enter_facts<X>(w);
     flow const input = w.activation;
     w.keep("input");
-    if constexpr (Kind == attention_kind::cross) w.enter(w.encoded);
+    if constexpr (Kind == attention_kind::cross) {
+      w.enter(w.encoded);
+      w.read(w.encoded);
+    }
     double const outer = w.deviation;
     auto const project = [&](std::string_view name, std::int64_t units, reason why, remainder rest, double shrink = 1) {
       parameter_fact weight;
@@ -166,7 +169,7 @@ struct attention {
     w.keep("q");
     w.keep("key_value", key_values.shape, 2, width_kind::compute, kv);
     w.keep("log_sum_exp", {rows, heads, length}, 1, width_kind::accumulate, heads);
-    w.produce(queries.shape, 2, heads);
+    w.produce(queries.shape, 2, heads, fact::making::attention);
     flow const attended = w.activation;
     w.keep("output");
     w.multiply(rows * heads * length, dim, keys);  // scores

@@ -3,7 +3,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -16,8 +16,8 @@ struct average_pool {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const kernel = w.size("pixels of its window", of<Kernel>(config));
     if (!w.expect_rank(4)) return;
     flow const input = w.activation;

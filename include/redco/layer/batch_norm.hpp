@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/real.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -23,8 +23,8 @@ struct batch_norm {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const channels = w.size("channels", of<Channels>(config));
     if (w.activation.shape.rank == 2) w.expect_features(channels);
     else w.expect("channels", 1, channels);

@@ -3,7 +3,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <cstdint>
 
@@ -18,8 +18,8 @@ struct class_token {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const width = w.size("features", of<Width>(config));
     if (!w.expect_rank(3)) return;
     w.expect_features(width);

@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -20,8 +20,8 @@ struct conv_transpose2d {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const in = w.size("channels to read", of<In>(config)), outs = w.size("channels", of<Out>(config));
     std::int64_t const kernel = w.size("pixels of its kernel", of<Kernel>(config));
     std::int64_t const stride = w.size("pixels of stride", of<Stride>(config));

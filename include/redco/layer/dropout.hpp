@@ -9,8 +9,8 @@ namespace redco {
 /// nothing is kept.
 template <auto Probability>
 struct dropout : featurewise_layer {
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     if (of<Probability>(config) <= 0) return;
     flow const input = w.activation;
     w.produce(input.shape, input.split_dim, input.units);

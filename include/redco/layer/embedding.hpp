@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 
@@ -31,8 +31,8 @@ struct embedding {
   template <class X>
   using out = typename detail::ids_out<X>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const rows = w.size("rows", of<Vocabulary>(config)), width = w.size("features", of<Width>(config));
     if (!w.expect_rank(2)) return;
     parameter_fact weight;
@@ -43,7 +43,7 @@ struct embedding {
     if constexpr (Tied.view().empty()) w.parameter("weight", weight);
 
     extents const ids = w.activation.shape;
-    w.keep("local_ids", ids, -1, width_kind::index, 0, saved_role::batch_when_whole);
+    w.keep_batch_or_local("local_ids", ids, width_kind::index);
     w.produce({ids[0], ids[1], width});
     w.backward({});
     w.weight_gradient(weight.shape, 0, rows);

@@ -3,7 +3,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/parts.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -20,8 +20,8 @@ struct encoder_decoder {
   template <class X>
   using out = out_t<Decoder, X>;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     auto const input = w.activation;
     w.activation = w.source;
     w.inside("encoder", [&] {

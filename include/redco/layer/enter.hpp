@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <type_traits>
 
@@ -28,8 +28,8 @@ struct enter_layer {
   template <class X>
   using out = typename detail::enter_out<X>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const&, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const&, fact::recorder& w) {
     detail::enter_facts<X>(w);
   }
 };

@@ -3,7 +3,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -15,8 +15,8 @@ struct featurewise_layer {
   template <class X>
   using out = typename detail::takes<detail::needs::value, X, X>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const&, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const&, fact::recorder& w) {
     flow const input = w.activation;
     w.keep("input");
     w.produce(input.shape, input.split_dim, input.units);

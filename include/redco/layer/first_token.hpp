@@ -3,7 +3,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -15,8 +15,8 @@ struct first_token {
   template <class X>
   using out = typename detail::takes<detail::needs::features_alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const&, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const&, fact::recorder& w) {
     if (!w.expect_rank(3)) return;
     detail::unshard_facts<X>(w);
     flow const input = w.activation;

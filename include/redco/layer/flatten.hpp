@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -13,8 +13,8 @@ struct flatten {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const&, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const&, fact::recorder& w) {
     extents const x = w.activation.shape;
     w.reshape({x[0], x.count() / x[0]});
   }

@@ -7,7 +7,7 @@
 #include <redco/layer/silu.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <type_traits>
 
@@ -24,8 +24,8 @@ struct gated {
   template <class X>
   using out = typename detail::linear_out<is_feature_split<X> ? cut::replicated : Cut, X>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     constexpr bool column = !is_replicated(Cut);
     std::int64_t const in = w.size("features to read", of<In>(config)), outs = w.size("features", of<Out>(config));
 

@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/real.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -18,8 +18,8 @@ struct group_norm {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     w.expect("channels", 1, w.size("channels", of<Channels>(config)));
     parameter_fact weight;
     weight.shape = {of<Channels>(config)};

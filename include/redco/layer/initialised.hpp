@@ -3,7 +3,7 @@
 #include <redco/layer/forwarding.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -15,8 +15,8 @@ struct initialised : detail::forwarding<Layer> {
   using unpaired = initialised<Deviation, unpaired_t<Layer>>;
   static constexpr bool unnamed = is_unnamed<Layer>;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     double const outer = w.deviation;
     w.deviation = static_cast<double>(of<Deviation>(config));
     Layer::template facts<X>(config, w);

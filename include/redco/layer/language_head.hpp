@@ -5,7 +5,7 @@
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 
@@ -49,8 +49,8 @@ struct language_head {
   template <class X>
   using out = typename detail::takes<detail::needs::features, X, as_logits>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const rows = w.size("rows", of<Vocabulary>(config)), width = w.size("features", of<Width>(config));
     w.expect_features(width);
     parameter_fact weight;
@@ -70,27 +70,25 @@ struct language_head {
     detail::enter_facts<X>(w);
     w.keep("hidden");
     w.multiply(w.activation.shape.count() / width, width, rows);
+    w.hand_to_loss();
     state_loss(w, rows, width);
   }
 
  private:
   /// Cross entropy makes its gradients in forward, a chunk of rows at a time.
-  template <class Walk>
-  static constexpr void state_loss(Walk& w, std::int64_t rows, std::int64_t width) {
+  static constexpr void state_loss(fact::recorder& w, std::int64_t rows, std::int64_t width) {
     extents const hidden = w.activation.shape;
     std::int64_t const n = hidden.count() / width, most = loss_chunk_rows(rows), chunk = n < most ? n : most;
-    auto const keep = [&](std::string_view slot, extents shape, int dim, width_kind kind, saved_role role) {
-      w.keep(slot, shape, dim, kind, dim < 0 ? 0 : rows, role);
-    };
-    keep("labels", {n}, -1, width_kind::index, saved_role::batch);
-    keep("hidden_gradient", hidden, -1, width_kind::compute, saved_role::loss);
-    keep("weight_gradient", {rows, width}, 0, width_kind::compute, saved_role::loss);
-    if constexpr (Bias == head_bias::trained) keep("bias_gradient", {rows}, 0, width_kind::compute, saved_role::loss);
-    keep("logits", {chunk, rows}, 1, width_kind::compute, saved_role::loss_workspace);
-    keep("statistics", {3 * chunk}, -1, width_kind::accumulate, saved_role::loss_workspace);
-    keep("weight_gradient_sum", {rows, width}, 0, width_kind::accumulate, saved_role::loss_workspace);
+    using fact::event_kind;
+    w.keep_batch("labels", {n}, width_kind::index);
+    w.loss(event_kind::loss, "hidden_gradient", hidden, -1, 0);
+    w.loss(event_kind::loss, "weight_gradient", {rows, width}, 0, rows);
+    if constexpr (Bias == head_bias::trained) w.loss(event_kind::loss, "bias_gradient", {rows}, 0, rows);
+    w.loss(event_kind::loss_workspace, "logits", {chunk, rows}, 1, rows);
+    w.loss(event_kind::loss_workspace, "statistics", {3 * chunk}, -1, 0, width_kind::accumulate);
+    w.loss(event_kind::loss_sum, "weight_gradient_sum", {rows, width}, 0, rows, width_kind::accumulate);
     if constexpr (Bias == head_bias::trained)
-      keep("bias_gradient_sum", {rows, 1}, 0, width_kind::accumulate, saved_role::loss_workspace);
+      w.loss(event_kind::loss_sum, "bias_gradient_sum", {rows}, 0, rows, width_kind::accumulate);
     for (auto const& [length, times] :
          {std::pair{chunk, n / chunk}, std::pair{n % chunk, std::int64_t{n % chunk > 0}}}) {
       w.message(collective::all_reduce, false, {length}, width_kind::accumulate, times);

@@ -13,7 +13,7 @@ struct layer_tag {};
 struct leaf_tag : layer_tag {};
 
 /// A layer type: it swears by `layer_concept`, says in `out<X>` which layout it gives for an input of layout X, and states
-/// its facts in `facts<X>(config, walk)`. It knows no mesh and no tensor; what it computes is its `module` in nn/.
+/// its facts in `facts<X>(config, recorder)`. It knows no mesh and no tensor; what it computes is its `module` in nn/.
 template <class L>
 concept layer = std::is_base_of_v<layer_tag, typename L::layer_concept>;
 

@@ -2,7 +2,7 @@
 
 #include <redco/layer/forwarding.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <redco/meta/fixed_string.hpp>
 
@@ -16,8 +16,8 @@ struct named : detail::forwarding<Layer> {
   using rebind = named<Name, Other>;
   using unpaired = named<Name, unpaired_t<Layer>>;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     w.inside(Name.view(), [&] { Layer::template facts<X>(config, w); });
   }
 };

@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <cstdint>
 
@@ -22,8 +22,8 @@ struct norm_layer {
   template <class X>
   using out = typename detail::takes<detail::needs::features_alike, X, home_t<X>>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const width = w.size("features", of<Width>(config));
     w.expect_features(width);
     parameter_fact weight;

@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -21,8 +21,7 @@ struct parameter_shape {
 template <class Callable>
   requires requires { Callable::parameters; }
 struct opaque_facts<Callable> {
-  template <class Walk>
-  static constexpr void state(Walk& w) {
+  static constexpr void state(fact::recorder& w) {
     for (parameter_shape const& p : Callable::parameters) {
       parameter_fact fact;
       fact.shape = p.shape;
@@ -43,8 +42,8 @@ struct opaque {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const&, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const&, fact::recorder& w) {
     opaque_facts<Callable>::state(w);
     w.uncounted();
     w.produce(w.activation.shape);

@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <cstdint>
 
@@ -21,8 +21,8 @@ struct patch_embedding {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const channels = w.size("channels to read", of<Channels>(config));
     std::int64_t const patch = w.size("pixels of a patch", of<Patch>(config)),
                        width = w.size("features", of<Width>(config));
@@ -42,7 +42,7 @@ struct patch_embedding {
 
     extents const pixels = w.activation.shape;
     std::int64_t const patches = (pixels[2] / patch) * (pixels[3] / patch);
-    w.keep("pixels", pixels, -1, width_kind::compute, 0, saved_role::batch);
+    w.keep_batch("pixels", pixels, width_kind::compute);
     w.keep("patches", {pixels[0], patches, numbers}, -1, width_kind::compute);
     w.produce({pixels[0], patches, width});
     w.multiply(pixels[0] * patches, numbers, width);

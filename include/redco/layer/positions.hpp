@@ -3,7 +3,7 @@
 #include <redco/layer/counted_tokens.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <type_traits>
 
@@ -20,8 +20,8 @@ struct positions {
   template <class X>
   using out = replicated;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const width = w.size("features", of<Width>(config)),
                        context = w.size("positions", of<Context>(config));
     if (w.activation.shape.rank != 3 && !w.expect_rank(2)) return;  // of ids or of rows of features

@@ -11,8 +11,8 @@ struct projection : replicated_linear<In, Out, false> {
   using unpaired = projection;
   using overridden = projection;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     if (of<In>(config) != of<Out>(config)) {
       replicated_linear<In, Out, false>::template facts<X>(config, w);
     } else {

@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -22,8 +22,8 @@ struct recurrent_layer {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, replicated>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const in = w.size("features to read", of<In>(config)), hidden = w.size("features", of<Hidden>(config));
     std::int64_t const rows = Gates * hidden;
     if (!w.expect_rank(3)) return;

@@ -4,7 +4,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/layer/parts.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -37,8 +37,8 @@ struct repeat {
   template <class X>
   using out = typename detail::repeat_out<X, out_t<body, X>>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const times = w.size("blocks", of<Times>(config));
     if (times != of<Times>(config)) return;  // what a block derives from their number may be no size
     w.repeated(times, [&] {

@@ -3,7 +3,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/parts.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <type_traits>
 
@@ -35,15 +35,16 @@ struct residual {
   template <class X>
   using out = typename detail::residual_out<X, out_t<body, X>>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     flow const input = w.activation;
     w.carrying(w.activation, [&] {
       body::template facts<X>(config, w);
       detail::finish_facts<out_t<body, X>, finished_t<X>>(w);
     });
     w.expect_like(input);
-    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
+    w.read(input);
+    w.produce(w.activation.shape, w.activation.split_dim, w.activation.units, fact::making::add);
   }
 };
 

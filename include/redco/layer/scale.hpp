@@ -9,8 +9,8 @@ namespace redco {
 /// Factor * x.
 template <auto Factor>
 struct scale : featurewise_layer {
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     if (static_cast<double>(of<Factor>(config)) == 1) return;
     flow const input = w.activation;
     w.produce(input.shape, input.split_dim, input.units);

@@ -3,7 +3,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/numbered.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <array>
 #include <cstddef>
@@ -63,8 +63,8 @@ struct before_first {
 };
 
 /// The facts of one link. A free function, so that its name does not repeat all the layers around it.
-template <class Layer, class X, class Home, class Config, class Walk>
-constexpr void link_facts(Config const& config, Walk& w, bool last) {
+template <class Layer, class X, class Home, class Config>
+constexpr void link_facts(Config const& config, fact::recorder& w, bool last) {
   Layer::template facts<X>(config, w);
   if (!last) finish_facts<out_t<Layer, X>, Home>(w);
 }
@@ -119,14 +119,14 @@ struct sequential {
   template <class X>
   using out = typename place<X, size - 1>::out;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     each_facts<X>(config, w, places{});
   }
 
  private:
-  template <class X, class Config, class Walk, std::size_t... I>
-  static constexpr void each_facts(Config const& config, Walk& w, std::index_sequence<I...>) {
+  template <class X, class Config, std::size_t... I>
+  static constexpr void each_facts(Config const& config, fact::recorder& w, std::index_sequence<I...>) {
     int const expand[] = {
         (detail::link_facts<typename place<X, I>::layer, typename place<X, I>::input, typename place<X, I>::home>(
              config, w, I + 1 == size),

@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/takes.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 namespace redco {
 
@@ -16,8 +16,8 @@ struct split_tokens {
   template <class X>
   using out = typename detail::takes<detail::needs::alike, X, token_split>::type;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const&, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const&, fact::recorder& w) {
     if (!w.expect_rank(3)) return;
     flow const whole = w.activation;
     if (whole.id != 0) w.message(collective::all_gather, true, whole.shape);

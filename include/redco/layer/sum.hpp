@@ -3,8 +3,9 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/numbered.hpp>
 #include <redco/fact/finish.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
+#include <array>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -71,30 +72,37 @@ struct sum {
   template <class X>
   using out = typename resolved<X>::out;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     flow const input = w.activation;
     if constexpr (resolved<X>::together) detail::enter_facts<X>(w);
-    walk_branches(config, w, input, links<X>{});
+    each_facts(config, w, input, links<X>{});
     flow const last = w.activation;
-    w.produce(last.shape, is_token_split<out<X>> ? last.split_dim : -1, is_token_split<out<X>> ? last.units : 0);
+    w.produce(last.shape, is_token_split<out<X>> ? last.split_dim : -1, is_token_split<out<X>> ? last.units : 0,
+              fact::making::add);
   }
 
  private:
   /// A branch reads the input, or what has entered once for several.
-  template <class Config, class Walk, class... Links>
-  static constexpr void walk_branches(Config const& config, Walk& w, flow const& input, detail::branch_list<Links...>) {
+  template <class Config, class... Links>
+  static constexpr void each_facts(Config const& config, fact::recorder& w, flow const& input,
+                                   detail::branch_list<Links...>) {
     flow const entered_input = w.activation;
-    flow given;
-    (walk_branch<Links>(config, w, std::is_same_v<typename Links::input, entered> ? entered_input : input, given), ...);
+    std::array<flow, sizeof...(Links)> given;
+    std::size_t at = 0;
+    (branch_facts<Links>(config, w, std::is_same_v<typename Links::input, entered> ? entered_input : input, given,
+                         at++),
+     ...);
+    for (flow const& one : given)
+      if (one.id != w.activation.id) w.read(one);
   }
-  /// `given`: what the branch before gave, of no rank before the first.
-  template <class Link, class Config, class Walk>
-  static constexpr void walk_branch(Config const& config, Walk& w, flow const& input, flow& given) {
+  template <class Link, class Config, std::size_t N>
+  static constexpr void branch_facts(Config const& config, fact::recorder& w, flow const& input,
+                                     std::array<flow, N>& given, std::size_t at) {
     w.activation = input;
     Link::layer::template facts<typename Link::input>(config, w);
-    if (given.shape.rank > 0) w.expect_like(given);
-    given = w.activation;
+    if (at > 0) w.expect_like(given[at - 1]);
+    given[at] = w.activation;
   }
 };
 

@@ -2,7 +2,7 @@
 
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <cstdint>
 
@@ -17,8 +17,8 @@ struct token_types {
   template <class X>
   using out = replicated;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const width = w.size("features", of<Width>(config)), types = w.size("token types", of<Types>(config));
     if (!w.expect_rank(2)) return;
     parameter_fact weight;
@@ -27,7 +27,7 @@ struct token_types {
     weight.why = reason::token_type;
     w.parameter("weight", weight);
     extents const ids = w.activation.shape;
-    w.keep("types", {ids[0], ids[1]}, -1, width_kind::index, 0, saved_role::batch);
+    w.keep_batch("types", {ids[0], ids[1]}, width_kind::index);
     w.produce({ids[0], ids[1], width});
     w.backward({});
     w.weight_gradient(weight.shape, -1, 0);

@@ -5,7 +5,7 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <cstdint>
 
@@ -25,8 +25,8 @@ struct with_distance_bias : detail::forwarding<Body> {
   using unpaired = with_distance_bias<Kind, Heads, Buckets, Farthest, unpaired_t<Body>>;
   static constexpr bool unnamed = is_unnamed<Body>;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const heads = w.size("heads", of<Heads>(config)), buckets = w.size("buckets", of<Buckets>(config));
     if (!w.expect_rank(3)) return;
     parameter_fact table;

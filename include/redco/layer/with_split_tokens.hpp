@@ -3,7 +3,7 @@
 #include <redco/layer/forwarding.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/split_tokens.hpp>
-#include <redco/fact/walk.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <type_traits>
 
@@ -22,8 +22,8 @@ struct with_split_tokens : detail::forwarding<Body> {
   template <class X>
   using out = out_t<Body, split<X>>;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
     if constexpr (!is_token_split<X>) split_tokens::facts<X>(config, w);
     Body::template facts<split<X>>(config, w);
   }

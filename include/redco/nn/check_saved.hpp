@@ -7,6 +7,7 @@
 #include <redco/cost/setup.hpp>
 #include <redco/shard/facts.hpp>
 #include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/program.hpp>
 
 #include <cstdint>
 
@@ -15,7 +16,7 @@ namespace redco {
 namespace detail {
 
 /// Bytes that the layers declare: what one rank's call of the network keeps for backward.
-std::int64_t declared_bytes(dynamic_facts const& facts, setup const& run);
+std::int64_t declared_bytes(fact::program const& facts, setup const& run);
 
 [[noreturn]] void refuse_saved(std::int64_t declared, std::int64_t kept, at::Tensor const& input,
                                at::Tensor const& source);
@@ -34,7 +35,7 @@ void check_saved(M const& m, parameter_store const& store, pass const& in, at::T
   workload const load{input.size(0), length(input), source.defined() ? length(source) : 0};
   setup const run{
       .mesh = {.dp = 1, .tp = in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
-  dynamic_facts const facts = facts_of(m, load);
+  fact::program const facts = facts_of(m, load);
   for (parameter_fact const& p : facts.parameters)
     if (p.why == reason::opaque) detail::refuse_opaque();
   std::int64_t const declared = detail::declared_bytes(facts, run);

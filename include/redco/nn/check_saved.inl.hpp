@@ -2,7 +2,7 @@
 
 #include <redco/nn/check_saved.hpp>
 
-#include <redco/cost/activation_bytes.hpp>
+#include <redco/cost/simulation.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -10,10 +10,8 @@
 
 namespace redco::detail {
 
-REDCO_INLINE std::int64_t declared_bytes(dynamic_facts const& facts, setup const& run) {
-  std::int64_t sum = 0;
-  for (saved_fact const& one : facts.saved) sum += activation_bytes(one, run);
-  return sum;
+REDCO_INLINE std::int64_t declared_bytes(fact::program const& facts, setup const& run) {
+  return simulation(facts, run).activations();
 }
 
 inline std::string shape_of(at::Tensor const& x) {

@@ -71,8 +71,7 @@ at::Tensor called(M& m, at::Tensor const& x) {
 template <class M>
   requires(tensor_owner<M> && !requires { M::parameters; })
 struct opaque_facts<M> {
-  template <class Walk>
-  static void state(Walk& w) {
+  static void state(fact::recorder& w) {
     auto const built = detail::made_with<M>(0);
     detail::for_each_owned(*built, [&](std::string const& name, at::Tensor const& t) {
       parameter_fact fact;

@@ -1,25 +1,27 @@
 #pragma once
 
-#include <redco/report/detail/graph_walk.hpp>
 #include <redco/report/model_graph.hpp>
 
 #include <redco/shard/facts.hpp>
 
 #include <redco/model/model.hpp>
 
-#include <redco/fact/finish.hpp>
-#include <redco/shape/layout.hpp>
+#include <redco/fact/program.hpp>
 
 namespace redco {
 
-/// The graph of a model under a workload. Places of parameters are those of its plan.
+/// The graph of a program: a node for every activation that its layers make, with the parameters stated for it. Places of
+/// parameters are those of the plan.
+model_graph graph_of(fact::program const& p);
+
+/// The graph of a model under a workload. Errors: as facts_of.
 template <model M>
 model_graph graph_of(M const& m, workload const& load) {
-  detail::pending_node sink;
-  detail::graph_walk w(sink, input_of(m, load), input_of(m, of_source(load)), states_input<M>);
-  net_of<M>::template facts<replicated>(m.config, w);
-  detail::unshard_facts<out_t<net_of<M>, replicated>>(w);
-  return w.take();
+  return graph_of(facts_of(m, load));
 }
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/report/graph_of.inl.hpp>
+#endif

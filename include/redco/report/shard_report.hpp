@@ -5,8 +5,11 @@
 
 #include <redco/cost/activations_of.hpp>
 #include <redco/cost/cost_of.hpp>
+#include <redco/cost/simulation.hpp>
 
+#include <redco/shard/facts.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/fact/program.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -36,12 +39,13 @@ struct shard_report {
 template <model M, class Optimizer>
 shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
   dynamic_plan p = plan_of(m, run.mesh);
+  fact::program const facts = facts_of(m, run.load);
   return {run,
           std::string(optimizer.name),
           std::move(p),
-          cost_of(m, optimizer, run),
-          activations_of(facts_of(m, run.load), run),
-          graph_of(m, run.load),
+          detail::cost_from(facts, optimizer, run),
+          activations_of(simulation(facts, run)),
+          graph_of(facts),
           budget};
 }
 

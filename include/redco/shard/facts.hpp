@@ -1,186 +1,112 @@
 #pragma once
 
-#include <redco/fact/activation_fact.hpp>
 #include <redco/fact/finish.hpp>
+#include <redco/fact/message_fact.hpp>
 #include <redco/fact/mistake_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
-#include <redco/fact/walk.hpp>
-#include <redco/fact/work.hpp>
+#include <redco/fact/program.hpp>
+#include <redco/fact/recorder.hpp>
 
 #include <redco/model/model.hpp>
 
-#include <redco/diag/error.hpp>
-
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace redco {
 
-/// All facts of a model under a workload, in the order in which its layers state them. `Parameters`, `Saved` and `Messages`
-/// are std::array in a constant expression and std::vector at run time.
-template <class Parameters, class Saved, class Messages>
-struct model_facts {
-  Parameters parameters{};
-  Saved saved{};
-  Messages messages{};
-  redco::work work{};
+/// What a constant can hold of a program.
+template <std::size_t Parameters, std::size_t Messages>
+struct constant_facts {
+  std::array<parameter_fact, Parameters> parameters{};
+  std::array<message_fact, Messages> messages{};
+  mistake_fact mistake{};
 };
-
-using dynamic_facts = model_facts<std::vector<parameter_fact>, std::vector<saved_fact>, std::vector<message_fact>>;
 
 namespace detail {
 
-struct fact_counts {
-  std::size_t parameters = 0, saved = 0, messages = 0;
-};
-
-/// The first mistake of a walk (a rank's before a width's: it keeps a layer from stating its facts), and the layers that
-/// made the widths `asked` for.
-struct mistake_sink {
-  mistake_fact first{};
-  std::array<int, 2> asked{-1, -1};
-  std::array<path, 2> makers{};
-
-  constexpr void add(mistake_fact const& m) {
-    if (!first || (first.what == mistake::width && m.what == mistake::rank)) first = m;
-  }
-  constexpr void made(int width, path const& layer) {
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      if (asked[i] == width) makers[i] = layer;
-  }
-};
-
-template <class Saved>
-constexpr void amend_saved(Saved& saved, int i, saved_role role, std::int64_t copies) {
-  saved_fact& fact = saved[static_cast<std::size_t>(i)];
-  fact.role = role;
-  fact.copies = copies;
-}
-
-/// Counts facts, and writes them where there is a place for them: one type, so that the walk is instantiated once for both.
-struct fact_array_sink : mistake_sink {
-  using mistake_sink::add;
-
-  parameter_fact* parameters = nullptr;
-  saved_fact* saved = nullptr;
-  message_fact* messages = nullptr;
-  fact_counts used{};
-  redco::work work{};
-
-  constexpr void add(parameter_fact const& f) {
-    if (parameters != nullptr) parameters[used.parameters] = f;
-    ++used.parameters;
-  }
-  constexpr void add(saved_fact const& f) {
-    if (saved != nullptr) saved[used.saved] = f;
-    ++used.saved;
-  }
-  constexpr void add(message_fact const& f) {
-    if (messages != nullptr) messages[used.messages] = f;
-    ++used.messages;
-  }
-  constexpr void amend(int i, saved_role role, std::int64_t copies) {
-    if (saved != nullptr) amend_saved(saved, i, role, copies);
-  }
-  constexpr void add_work(std::int64_t operations, bool in_block) { work.add(operations, in_block); }
-};
-
-struct fact_vector_sink : mistake_sink {
-  using mistake_sink::add;
-
-  dynamic_facts facts;
-
-  void add(parameter_fact const& f) { facts.parameters.push_back(f); }
-  void add(saved_fact const& f) { facts.saved.push_back(f); }
-  void add(message_fact const& f) { facts.messages.push_back(f); }
-  void amend(int i, saved_role role, std::int64_t copies) { amend_saved(facts.saved, i, role, copies); }
-  void add_work(std::int64_t operations, bool in_block) { facts.work.add(operations, in_block); }
-};
-
-template <model M, class Sink>
-constexpr void state_facts(M const& m, workload const& load, Sink& sink) {
-  walk<Sink> w(sink, input_of(m, load), input_of(m, of_source(load)), states_input<M>);
+/// The program of a model, its first mistake among it.
+template <model M>
+constexpr fact::program record(M const& m, workload const& load) {
+  fact::recorder w(input_of(m, load), input_of(m, of_source(load)), states_input<M>);
   net_of<M>::template facts<replicated>(m.config, w);
   unshard_facts<out_t<net_of<M>, replicated>>(w);  // the user is given whole results
+  return w.take();
 }
 
-/// `found` with its layers by name, from another walk of the kind that found it.
-template <class Sink, model M>
-constexpr mistake_fact named_mistake(M const& m, workload const& load, mistake_fact found) {
-  if (!found || found.what == mistake::size) return found;
-  Sink sink;
-  sink.asked = found.makers;
-  state_facts(m, load, sink);
-  if (found.makers[0] >= 0) found.reader = sink.makers[0];
-  found.giver = sink.makers[1];
-  return found;
-}
-
-/// The mistake that a model makes under every workload, if any: one that depends on the workload is told where that is known.
-template <class Sink, model M>
+/// Of a mistake that was found under one workload what is one under every other; the rest is told where the workload is known.
+template <model M>
 constexpr mistake_fact constant_mistake(M const& m, mistake_fact const& found) {
-  if (!found) return found;
-  Sink other;
-  state_facts(m, {.batch = 2, .sequence = 3}, other);
-  return other.first == found ? named_mistake<Sink>(m, {}, found) : mistake_fact{};
+  return found && record(m, {.batch = 2, .sequence = 3}).mistake == found ? found : mistake_fact{};
 }
 
 /// Errors: exit code 64, for a mistake.
 void refuse(mistake_fact const& m);
 
-/// What the first walk over a constexpr model finds: the numbers of its facts, and its mistake.
-struct survey {
-  fact_counts counts{};
-  mistake_fact mistake{};
+/// Room for the facts of most models, so that these are recorded once: how many there are is known afterwards.
+struct fact_room {
+  constant_facts<64, 48> facts;
+  std::size_t parameters = 0, messages = 0;
+
+  constexpr bool is_enough() const {
+    return parameters <= facts.parameters.size() && messages <= facts.messages.size();
+  }
 };
-template <auto const& Model>
-constexpr survey survey_of() {
-  fact_array_sink sink;
-  state_facts(Model, {}, sink);
-  return {sink.used, constant_mistake<fact_array_sink>(Model, sink.first)};
+
+template <auto const& Model, workload Load>
+constexpr fact_room recorded_room() {
+  fact::program const p = record(Model, Load);
+  fact_room room;
+  room.parameters = p.parameters.size();
+  room.messages = p.messages.size();
+  if (room.is_enough()) {
+    for (std::size_t i = 0; i < room.parameters; ++i) room.facts.parameters[i] = p.parameters[i];
+    for (std::size_t i = 0; i < room.messages; ++i) room.facts.messages[i] = p.messages[i];
+  }
+  room.facts.mistake = constant_mistake(Model, p.mistake);
+  return room;
 }
-template <auto const& Model>
-inline constexpr survey surveyed = survey_of<Model>();
+
+template <auto const& Model, workload Load>
+constexpr auto recorded_facts() {
+  constexpr fact_room room = recorded_room<Model, Load>();
+  constant_facts<room.parameters, room.messages> facts;
+  auto const copy = [&](auto const& from) {
+    for (std::size_t i = 0; i < facts.parameters.size(); ++i) facts.parameters[i] = from.parameters[i];
+    for (std::size_t i = 0; i < facts.messages.size(); ++i) facts.messages[i] = from.messages[i];
+  };
+  if constexpr (room.is_enough()) copy(room.facts);
+  else copy(record(Model, Load));
+  facts.mistake = room.facts.mistake;
+  return facts;
+}
 
 }  // namespace detail
 
-/// The facts of a model whose sizes are known at run time, under a workload.
+/// The parameters and messages of a constexpr model, recorded once; requires legal<> for what they mean.
+template <auto const& Model, workload Load = workload{}>
+inline constexpr auto constant_facts_of = detail::recorded_facts<Model, Load>();
+
+/// The program of a model whose sizes are known at run time, under a workload.
 /// Errors: exit code 64 where its layers do not fit each other or its input, or a size is below one.
 template <model M>
-dynamic_facts facts_of(M const& m, workload const& load) {
-  detail::fact_vector_sink sink;
-  detail::state_facts(m, load, sink);
-  detail::refuse(detail::named_mistake<detail::fact_vector_sink>(m, load, sink.first));
-  return std::move(sink.facts);
+fact::program facts_of(M const& m, workload const& load) {
+  fact::program p = detail::record(m, load);
+  detail::refuse(p.mistake);
+  return p;
 }
 
 /// The same under no workload in particular, for what does not depend on it.
 template <model M>
-dynamic_facts facts_of(M const& m) {
-  detail::fact_vector_sink sink;
-  detail::state_facts(m, {}, sink);
-  detail::refuse(detail::constant_mistake<detail::fact_vector_sink>(m, sink.first));
-  return std::move(sink.facts);
+fact::program facts_of(M const& m) {
+  fact::program p = detail::record(m, {});
+  detail::refuse(detail::constant_mistake(m, p.mistake));
+  return p;
 }
 
-/// The facts of a constexpr model; requires legal<> for what they mean.
+/// The program of a constexpr model, for use in a constant expression; requires legal<> for what it means.
 template <auto const& Model>
-constexpr auto facts_of(workload const& load = {}) {
-  constexpr auto n = detail::surveyed<Model>.counts;
-  model_facts<std::array<parameter_fact, n.parameters>, std::array<saved_fact, n.saved>,
-              std::array<message_fact, n.messages>>
-      facts;
-  detail::fact_array_sink sink;
-  sink.parameters = facts.parameters.data();
-  sink.saved = facts.saved.data();
-  sink.messages = facts.messages.data();
-  detail::state_facts(Model, load, sink);
-  facts.work = sink.work;
-  return facts;
+constexpr fact::program facts_of(workload const& load = {}) {
+  return detail::record(Model, load);
 }
 
 }  // namespace redco

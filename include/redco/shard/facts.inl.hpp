@@ -2,7 +2,11 @@
 
 #include <redco/shard/facts.hpp>
 
+#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
+
+#include <cstdint>
+#include <string>
 
 namespace redco::detail {
 

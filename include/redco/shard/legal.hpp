@@ -45,7 +45,7 @@ struct size_check {
 
 template <auto const& Model>
 struct size_verdict {
-  static constexpr mistake_fact found = surveyed<Model>.mistake;
+  static constexpr mistake_fact found = constant_facts_of<Model>.mistake;
 
   template <std::size_t... G, std::size_t... R>
   static constexpr auto blame(std::index_sequence<G...>, std::index_sequence<R...>) {
@@ -72,9 +72,9 @@ struct width_check {
 
 template <auto const& Model, mesh Mesh>
 struct mesh_verdict {
-  static constexpr auto facts = facts_of<Model>().parameters;
+  static constexpr auto const& facts = constant_facts_of<Model>.parameters;
   /// Sizes that are wrong have their own error.
-  static constexpr std::size_t at = surveyed<Model>.mistake ? facts.size() : first_illegal(facts, Mesh);
+  static constexpr std::size_t at = constant_facts_of<Model>.mistake ? facts.size() : first_illegal(facts, Mesh);
   static constexpr legality found = at < facts.size() ? legality_of(facts[at], Mesh) : legality::ok;
   static constexpr place broken = at < facts.size() ? illegal_place(facts[at], Mesh) : place{};
   static constexpr std::int64_t units = broken.units;

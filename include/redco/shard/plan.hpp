@@ -93,7 +93,7 @@ dynamic_plan plan_of(M const& m, mesh const& on) {
 /// The plan of a constexpr model; requires legal<Model, on>.
 template <auto const& Model>
 constexpr auto plan_of(mesh const& on) {
-  constexpr auto facts = facts_of<Model>().parameters;
+  constexpr auto const& facts = constant_facts_of<Model>.parameters;
   plan<std::array<entry, facts.size()>> result{on, {}};
   for (std::size_t i = 0; i < facts.size(); ++i) result.entries[i] = {facts[i], on};
   return result;

@@ -32,11 +32,7 @@ inline std::string_view layer_of(std::string_view parameter) {
 }
 
 inline extents local_output(shard_report const& r, graph_node const& n) {
-  saved_fact fact;
-  fact.shape = n.output;
-  fact.split_dim = n.split_dim;
-  fact.units = n.units;
-  return local_extents(fact, r.run.mesh.tp);
+  return local_extents({n.output, n.split_dim, n.units}, r.run.mesh.tp);
 }
 
 /// Whether ranks hold different parts of the node's parameters or of its output.

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <redco/report/graph_of.hpp>
+
+#include <redco/fact/event.hpp>
+#include <redco/fact/message_fact.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+namespace detail {
+
+/// Makes the nodes of a program as its events go by.
+class graph_maker {
+  using kind = graph_node::kind;
+
+ public:
+  explicit graph_maker(fact::program const& p) : program_(p) {
+    for (fact::event const& e : p.events) visit(e);
+    connect();
+  }
+
+  model_graph take() { return std::move(graph_); }
+
+ private:
+  void visit(fact::event const& e) {
+    using fact::event_kind;
+    switch (e.what) {
+      case event_kind::parameter: {
+        std::string_view const name = program_.parameters[static_cast<std::size_t>(e.count)].name.view();
+        parameters_.push_back(static_cast<std::size_t>(e.count));
+        speaker_ = name.substr(0, name.find_last_of('.'));
+        return;
+      }
+      case event_kind::read: reading_.push_back(e.tensor.id); return;
+      case event_kind::enter: entered_.push_back(e.tensor.id); return;
+      case event_kind::make: make(e); return;
+      case event_kind::repeat: {
+        ++depth_;
+        speaker_ = program_.layer_of(e);
+        add(kind::block, e);
+        graph_.back().copies = e.count;
+        return;
+      }
+      case event_kind::repeat_end:
+        --depth_;
+        speaker_ = program_.layer_of(e);
+        return;
+      case event_kind::moment:
+        // A layer's own backward follows what it makes, which bears its name.
+        if (e.tensor.id >= 0 && !graph_.empty()) rename(graph_.back(), program_.layer_of(e));
+        speaker_ = program_.layer_of(e);
+        return;
+      case event_kind::message:
+      case event_kind::multiply:
+      case event_kind::uncounted: return;
+      default: speaker_ = program_.layer_of(e);
+    }
+  }
+
+  void make(fact::event const& e) {
+    switch (e.how) {
+      case fact::making::attention: return add(kind::attention, e);
+      case fact::making::add: return add(kind::add, e);
+      case fact::making::collective: return add(kind_of(program_.messages[static_cast<std::size_t>(e.count)].what), e);
+      case fact::making::logits: return add(kind::head, e);
+      case fact::making::function: break;
+    }
+    add(parameters_.empty() ? kind::function : kind::layer, e);
+  }
+
+  static kind kind_of(collective what) {
+    return what == collective::all_gather       ? kind::all_gather
+           : what == collective::reduce_scatter ? kind::reduce_scatter
+                                                : kind::all_reduce;
+  }
+
+  static void rename(graph_node& node, std::string_view name) {
+    node.layer = {};
+    node.layer.push(name);
+  }
+
+  /// What states nothing of its own is named after the layer that spoke last.
+  void add(kind what, fact::event const& e) {
+    graph_node node;
+    node.what = what;
+    rename(node, std::exchange(speaker_, {}));
+    bool const computes = what == kind::layer || what == kind::head;
+    if (computes) node.parameters = std::exchange(parameters_, {});
+    node.output = e.tensor.shape;
+    node.split_dim = e.tensor.split_dim;
+    node.units = e.tensor.units;
+    node.depth = depth_;
+    graph_.push_back(std::move(node));
+    reading_.push_back(e.from);
+    reads_.push_back(std::exchange(reading_, {}));
+    makes_.push_back(e.tensor.id);
+  }
+
+  void connect() {
+    auto const has_entered = [&](int id) { return std::count(entered_.begin(), entered_.end(), id) > 0; };
+    for (std::size_t i = 0; i < graph_.size(); ++i) {
+      graph_node& node = graph_[i];
+      for (std::size_t from = 0; from < i; ++from)
+        if (std::count(reads_[i].begin(), reads_[i].end(), makes_[from]) > 0) node.inputs.push_back(from);
+      bool const opens = node.what != kind::add && !is_collective(node.what);
+      node.enters = opens && std::any_of(reads_[i].begin(), reads_[i].end(), has_entered);
+    }
+  }
+
+  fact::program const& program_;
+  model_graph graph_;
+  std::vector<std::vector<int>> reads_;  ///< activations that each node reads
+  std::vector<int> makes_;               ///< and the one that it makes
+  std::vector<int> entered_;
+  std::vector<int> reading_;             ///< by the next node, beside the activation
+  std::vector<std::size_t> parameters_;  ///< of the next node
+  std::string_view speaker_;             ///< the layer that spoke last since the last node
+  int depth_ = 0;
+};
+
+}  // namespace detail
+
+REDCO_INLINE model_graph graph_of(fact::program const& p) { return detail::graph_maker(p).take(); }
+
+}  // namespace redco
