@@ -34,7 +34,7 @@ TEST_CASE("batch norm in training is torch's: values, first and second derivativ
                                               {1, 2, 3}, sharded::call{}, {.training = true});
 }
 
-using unpaired = model_of<named<"n", batch_norm<2, real{1e-3}, real{0.3}>>, input<2, 4, 5>>;
+using alone = model_of<named<"n", batch_norm<2, real{1e-3}, real{0.3}>>, input<2, 4, 5>>;
 
 /// Batch norm of its own values on one rank of a mesh.
 struct rank_norm {

@@ -31,7 +31,7 @@ struct owner : torch::nn::Module {
   at::Tensor forward(at::Tensor const& x) { return norm(fc(x)) + shift; }
 };
 using net = redco::sequential<redco::named<"mine", redco::opaque<owner>>, redco::named<"twin", redco::opaque<owner>>>;
-using unpaired = redco::model_of<redco::sequential<redco::named<"mine", redco::opaque<owner>>>>;
+using alone = redco::model_of<redco::sequential<redco::named<"mine", redco::opaque<owner>>>>;
 
 using values = std::map<std::string, at::Tensor>;
 
