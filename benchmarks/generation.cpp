@@ -58,7 +58,7 @@ void run(generation_options const& o) {
     redco::pass in;
     in.tp = &rank.tp;
     redco::bound_network<redco::gpt2> const net(
-        std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.tp_index(), o.mesh.tp), in);
+        std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, o.mesh), in);
     std::int64_t const rows = o.batch / o.mesh.dp;
     at::Tensor const ids = (at::arange(o.batch * o.prompt, at::kLong) * 7919 + 13)
                                .remainder(model.config.vocab)

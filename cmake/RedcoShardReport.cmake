@@ -86,7 +86,7 @@ function(redco_add_shard_report)
   list(REMOVE_DUPLICATES arg_MESHES)
   foreach(mesh IN LISTS arg_MESHES)
     if(NOT mesh MATCHES "^([1-9][0-9]?[0-9]?[0-9]?)x([1-9][0-9]?[0-9]?[0-9]?)$")
-      refuse("'${mesh}' in MESHES is not a mesh; write DPxMP, replicas times shards, each from 1 to 9999: 1x2 is one model \
+      refuse("'${mesh}' in MESHES is not a mesh; write DPxTP, replicas times shards, each from 1 to 9999: 1x2 is one model \
 cut into two shards")
     endif()
     list(APPEND meshes "{${CMAKE_MATCH_1}, ${CMAKE_MATCH_2}}")

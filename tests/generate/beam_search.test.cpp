@@ -27,7 +27,7 @@ void with_reader(std::function<void(reader_net const&)> const& f) {
     sharded::fill(store, 0);
     redco::pass in;
     in.tp = &rank.tp;
-    f(reader_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, 1), in));
+    f(reader_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, redco::mesh{}), in));
   });
 }
 

@@ -23,7 +23,7 @@ void with_speaker(std::function<void(speaker_net const&)> const& f) {
     redco::pass in;
     in.tp = &rank.tp;
     in.seed = 9;
-    f(speaker_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, 1), in));
+    f(speaker_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, redco::mesh{}), in));
   });
 }
 

@@ -36,8 +36,7 @@ void on_mesh(redco::mesh const& shape,
     in.tp = &rank.tp;
     in.seed = 9;
     in.first_example = rank.dp_index() * rows, in.examples = rows;
-    narrator_net const net(std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.tp_index(), shape.tp),
-                           in);
+    narrator_net const net(std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, shape), in);
     f(net, rank, openings().narrow(0, rank.dp_index() * rows, rows));
   });
 }
