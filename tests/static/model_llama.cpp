@@ -2,6 +2,7 @@
 // what a block says to other ranks.
 #include "model_facts.hpp"
 
+#include <redco/cost/simulation.hpp>
 #include <redco/shard/legal.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/llama_configs.hpp>
@@ -104,6 +105,17 @@ static_assert(turned.rotary.dims == 128 && turned.rotary.theta == 500000 &&
 static_assert(turned.rotary.scaling.factor == 1 && turned.window == 0);
 static_assert(turned.scale * turned.scale * 128 > 0.999999 && turned.scale * turned.scale * 128 < 1.000001);
 static_assert(redco::llama::attention::scores(mistral_7b.config).window == 4096);
+
+// A query's scores and its weighted sum are products with as many keys as its window holds: 4096 of 16384.
+constexpr std::int64_t forward_of(std::int64_t sequence) {
+  return redco::simulation(redco::facts_of<mistral_7b>({1, sequence}), {}).work().all;
+}
+constexpr std::int64_t without_attention(std::int64_t sequence, std::int64_t keys) {
+  return forward_of(sequence) - 32 * 2 * 2 * sequence * keys * 4096;
+}
+static_assert(without_attention(16384, 4096) == 16384 * without_attention(1, 1));
+static_assert(without_attention(4096, 4096) == 4096 * without_attention(1, 1));
+static_assert(without_attention(1000, 1000) == 1000 * without_attention(1, 1));
 static_assert(redco::llama::attention::scores(qwen2_7b.config).rotary.theta == 1e6);
 constexpr redco::llama_config stretched{.scaling = {.factor = 8, .context = 64}};
 static_assert(redco::llama::attention::scores(stretched).rotary.scaling.factor == 8);

@@ -7,7 +7,7 @@
 namespace redco {
 
 /// Floating-point operations of matrix products in one forward pass, two for each multiplication, over all shards.
-/// Attention counts all pairs of a query and a key, masked or not.
+/// Attention counts all pairs of a query and a key, masked or not; in a sliding window as many keys for each query as it holds.
 struct work {
   std::int64_t all = 0;
   std::int64_t in_blocks = 0;  ///< of those, inside a `repeat`: recomputation runs them again

@@ -172,8 +172,10 @@ struct attention {
     w.produce(queries.shape, 2, heads, fact::making::attention);
     flow const attended = w.activation;
     w.keep("output");
-    w.multiply(rows * heads * length, dim, keys);  // scores
-    w.multiply(rows * heads * length, keys, dim);  // weighted sums of values
+    bool const sized = heads == of<Heads>(config) && head_dim(config) > 0;
+    std::int64_t const window = sized ? scores(config).window : 0, seen = window > 0 && window < keys ? window : keys;
+    w.multiply(rows * heads * length, dim, seen);  // scores
+    w.multiply(rows * heads * length, seen, dim);  // weighted sums of values
     w.backward(queries);
     w.workspace("key_value_gradient", key_values);
     if constexpr (is_distance_biased) w.workspace("distance_gradient", {{heads, length + keys - 1}, 0, heads});
