@@ -5,6 +5,7 @@
 //   redco-plan config.json --ranks 2 --batch 16 --sequence 256 --device-memory 8GiB --search
 // Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh; 65 the configuration; 74 output.
 #include <redco/report/budget_text.hpp>
+#include <redco/report/program_text.hpp>
 #include <redco/report/report_format.hpp>
 #include <redco/report/search_text.hpp>
 #include <redco/report/setup_of.hpp>
@@ -82,6 +83,7 @@ struct plan_options {
   std::optional<std::string> device_memory;
   redco::report_format format = redco::report_format::txt;
   std::optional<std::filesystem::path> output;
+  bool facts = false;
   bool search = false;
   bool calibrate = false;
   std::filesystem::path machine = "redco_machine.json";
@@ -104,6 +106,9 @@ struct plan_options {
         field<"device_memory">(&o::device_memory, "bytes that a rank may hold, such as 40GiB: says what fits"),
         field<"format">(&o::format, "of the report"),
         field<"output">(&o::output, "file of the report, instead of standard output"),
+        field<"facts">(
+            &o::facts,
+            "print what the layers state for one micro-batch of a copy, event by event, instead of the plan"),
         field<"search">(&o::search,
                         "the fastest mesh, micro-batch, dtype, recomputation and split of tokens that fit on --ranks"),
         field<"calibrate">(&o::calibrate, "measure this machine for --search; takes no model"),
@@ -222,6 +227,10 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   if (redco::cost_bound(redco::facts_of(model), redco::state_slots(optimizer).size(), {}) == redco::saturated)
     throw error(exit_code::data, file + ": the model has more bytes than 63 bits can count; correct its sizes");
 
+  if (o.facts) {
+    write(o, redco::program_text(redco::facts_of(model, {micro_batch, sequence, o.source.value_or(0)})));
+    return exit_code::done;
+  }
   std::int64_t const budget = o.device_memory ? redco::options::parse_bytes(*o.device_memory) : 0;
   if constexpr (!redco::is_sequence_parallel<Model>)
     if (o.search) return search(model, optimizer, o, load, budget);
@@ -246,7 +255,7 @@ void check_alone(redco::options::resolved<plan_options> const& options) {
     if (!options.given(row.name) || row.name == "machine" || row.name == (measures ? "calibrate" : "search")) continue;
     if (measures) refuse("--calibrate measures the machine and takes --machine only; leave " + row.flag + " out");
     for (std::string_view const chosen :
-         {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute", "sequence_parallel", "format"})
+         {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute", "sequence_parallel", "format", "facts"})
       if (row.name == chosen)
         refuse("--search has no use for " + row.flag + ": it tries them all and prints a table; leave it out");
   }

@@ -286,6 +286,7 @@
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/model_graph.hpp>
 #include <redco/report/plan_text.hpp>
+#include <redco/report/program_text.hpp>
 #include <redco/report/report_format.hpp>
 #include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>

@@ -2,14 +2,11 @@
 
 #include <redco/report/graph_of.hpp>
 #include <redco/shard/facts.hpp>
-#include <redco/model/bart.hpp>
-#include <redco/model/bert.hpp>
+#include <redco/model/any_model.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/model/gptj.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/llama.hpp>
-#include <redco/model/t5.hpp>
-#include <redco/model/vit.hpp>
+#include <redco/model/sequence_parallel.hpp>
 #include <redco/layer/attention.hpp>
 #include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/gelu.hpp>
@@ -23,6 +20,8 @@
 #include <redco/layer/sum.hpp>
 
 #include <string>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 namespace graph_test {
@@ -116,13 +115,21 @@ void check_graph(M const& model) {
   }
 }
 
+template <class... M>
+void check_families(std::type_identity<std::variant<M...>>) {
+  (check_graph(M{}), ...);
+  (check_graph(redco::sequence_parallel<M>{}), ...);
+}
+
 TEST_CASE("in every family each parameter has one place and every activation is read") {
-  check_graph(redco::llama{});
-  check_graph(redco::gptj{});
-  check_graph(redco::bert{});
-  check_graph(redco::t5{});
-  check_graph(redco::bart{});
-  check_graph(redco::vit{});
+  check_families(std::type_identity<redco::any_model>());
+}
+
+TEST_CASE("gathered tokens take no parameters from the layer that reads them") {
+  auto const g = redco::graph_of(redco::sequence_parallel<redco::llama>{}, {2, 4});
+  REQUIRE(g.back().what == graph_node::kind::head);
+  CHECK(g.back().parameters.size() == 1);
+  for (graph_node const& n : g) CHECK((n.parameters.empty() || !is_collective(n.what)));
 }
 
 }  // namespace graph_test

@@ -1,6 +1,7 @@
 #include "catch.hpp"
 
 #include <redco/report/detail/html_text.hpp>
+#include <redco/report/program_text.hpp>
 #include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
@@ -38,6 +39,11 @@ void matches_golden(std::string const& name, std::string const& text) {
   golden << in.rdbuf();
   INFO("golden file " << file << "; REDCO_APPROVE=1 takes the new text");
   CHECK(golden.str() == text);
+}
+
+TEST_CASE("the program of two blocks is the golden one") {
+  redco::gpt2 const small{{.vocab = 64, .context = 16, .width = 24, .heads = 3, .layers = 2}};
+  matches_golden("gpt2_small.facts", redco::program_text(redco::facts_of(small, {2, 8})));
 }
 
 TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golden one") {

@@ -3,6 +3,7 @@
 #include <redco/fact/flow.hpp>
 #include <redco/fact/width_kind.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -30,10 +31,11 @@ enum class event_kind : std::uint8_t {
   uncounted,  ///< nothing is known of what the layer saves and computes
 };
 
+/// In a program that is printed.
 constexpr std::string_view name_of(event_kind what) {
-  constexpr std::string_view names[] = {
-      "parameter", "read",   "enter", "make",    "keep",     "batch", "moment",     "hold",     "gradient", "branch",
-      "end",       "repeat", "end",   "message", "multiply", "loss",  "loss chunk", "loss sum", "uncounted"};
+  constexpr std::string_view names[] = {"parameter", "read",     "enter",  "make", "keep",     "batch", "moment",
+                                        "hold",      "gradient", "branch", "end",  "repeat",   "end",   "message",
+                                        "multiply",  "loss",     "chunk",  "sum",  "uncounted"};
   return names[static_cast<std::size_t>(what)];
 }
 

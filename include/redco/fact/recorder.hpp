@@ -205,7 +205,7 @@ class recorder {
     reduces(entering, entering);
     std::int64_t copies = blocks_.count();
     if (entering.id == block_.input && block_.from_batch) copies -= copies / block_.times;
-    if (copies > 0) add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
+    add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
   }
 
   /// States that, between layers, `whole` gradients are summed over the ranks into ones like `part`.
@@ -322,6 +322,7 @@ class recorder {
 
   constexpr void add_message(collective what, bool backward, extents const& shape, width_kind kind, std::int64_t copies,
                              axes over = axis::tp) {
+    if (copies == 0) return;
     message_fact fact;
     fact.layer = here_;
     fact.what = what;

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <redco/report/program_text.hpp>
+
+#include <redco/report/detail/numbers.hpp>
+
+#include <redco/cost/message_total.hpp>
+
+#include <redco/fact/event.hpp>
+#include <redco/fact/message_fact.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace redco {
+
+namespace detail {
+
+inline std::string activation_text(int id) { return "#" + std::to_string(id); }
+
+/// "[2, 8, 24] | 3 of dim 2" and its element type where that is not the run's.
+inline std::string tensor_text(flow const& f, width_kind width) {
+  std::string text = extents_text(f.shape);
+  if (f.split_dim >= 0) text += " | " + std::to_string(f.units) + " of dim " + std::to_string(f.split_dim);
+  return text + (width == width_kind::index ? " i64" : width == width_kind::accumulate ? " accumulated" : "");
+}
+
+inline std::string message_text(message_fact const& m) {
+  return std::string(m.backward ? "backward " : "forward ") + std::string(name_of(m.what)) + " " +
+         extents_text(m.shape) + (m.over_replicas ? " over replicas" : "") +
+         (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
+}
+
+/// What an event says behind its name.
+inline std::string event_text(fact::program const& p, fact::event const& e) {
+  using fact::event_kind;
+  auto const at = static_cast<std::size_t>(e.count);
+  switch (e.what) {
+    case event_kind::parameter:
+      return std::string(p.parameters[at].name.view()) + " " + extents_text(p.parameters[at].shape);
+    case event_kind::message: return message_text(p.messages[at]);
+    case event_kind::multiply: return std::to_string(e.count) + " operations";
+    case event_kind::read:
+    case event_kind::enter: return activation_text(e.tensor.id);
+    case event_kind::make: {
+      if (e.how == fact::making::logits) return "logits of " + activation_text(e.from);
+      constexpr std::string_view how[] = {"", ", attended", ", added", ", by the collective"};
+      return activation_text(e.tensor.id) + " " + tensor_text(e.tensor, e.width) + " of " + activation_text(e.from) +
+             std::string(how[static_cast<std::size_t>(e.how)]);
+    }
+    case event_kind::repeat:
+      return std::to_string(e.count) + " blocks of " + activation_text(e.tensor.id) + ", the first " +
+             activation_text(e.from);
+    case event_kind::repeat_end: return activation_text(e.tensor.id);
+    case event_kind::moment:
+    case event_kind::uncounted: return "";
+    case event_kind::keep:
+      if (e.tensor.id >= 0) return std::string(e.slot) + " " + activation_text(e.tensor.id);
+      break;
+    default: break;
+  }
+  return std::string(e.slot) + " " + tensor_text(e.tensor, e.width);
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::string program_text(fact::program const& p) {
+  using fact::event_kind;
+  std::string text, parameters;  // those wait for the name of their layer
+  std::size_t depth = 0;
+  int layer = -1;
+  for (fact::event const& e : p.events) {
+    if (e.what == event_kind::branch_end || e.what == event_kind::repeat_end) --depth;
+    std::string const indent(2 * depth, ' '), said = detail::event_text(p, e);
+    std::string line = indent + "  " + std::string(name_of(e.what));
+    if (!said.empty()) line = detail::padded(line, indent.size() + 12) + said;
+    if (e.more_than == 1) line += ", on several shards";
+    if (e.more_than > 1) line += ", on more than " + std::to_string(e.more_than) + " shards";
+    line += "\n";
+    if (e.what == event_kind::parameter) {
+      parameters += line;
+      continue;
+    }
+    if (std::exchange(layer, e.layer) != e.layer)
+      text += indent + (p.layer_of(e).empty() ? "(model)" : std::string(p.layer_of(e))) + "\n";
+    text += std::exchange(parameters, "") + line;
+    if (e.what == event_kind::branch || e.what == event_kind::repeat) ++depth;
+  }
+  return text + parameters;
+}
+
+}  // namespace redco
