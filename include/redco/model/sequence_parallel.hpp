@@ -2,6 +2,7 @@
 
 #include <redco/layer/any_layer.hpp>
 #include <redco/layer/layer.hpp>
+#include <redco/layer/parts.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/transform.hpp>
 #include <redco/layer/with_split_tokens.hpp>
@@ -23,12 +24,18 @@ inline constexpr bool is_repeat = false;
 template <auto Times, class... Blocks>
 inline constexpr bool is_repeat<repeat<Times, Blocks...>> = true;
 
-/// Splits the tokens in front of each outermost repeat.
+/// Whether L is a repeat, or has one part only, which is one under a name or within other layers of one part.
+template <class L, class Parts = parts_of<L>>
+inline constexpr bool wraps_repeat = is_repeat<L>;
+template <class L, class Only>
+inline constexpr bool wraps_repeat<L, parts<Only>> = is_repeat<L> || wraps_repeat<typename Only::layer>;
+
+/// Splits the tokens in front of each row of repeated blocks.
 struct splits_tokens {
   template <class L, path>
-  static constexpr bool holds = is_repeat<L>;
+  static constexpr bool holds = wraps_repeat<L>;
   template <class L, path>
-  using at = std::type_identity<std::conditional_t<is_repeat<L>, with_split_tokens<L>, L>>;
+  using at = std::type_identity<std::conditional_t<wraps_repeat<L>, with_split_tokens<L>, L>>;
 };
 
 }  // namespace detail

@@ -22,8 +22,8 @@ struct linked_modules<Last> {
   explicit linked_modules(builder<Config>& b) : first(b) {}
 
   template <class X, class Context>
-  auto operator()(tensor<X> const& x, Context const& ctx) const {
-    return first(x, ctx);
+  auto operator()(tensor<X> x, Context const& ctx) const {
+    return first(std::move(x), ctx);
   }
 };
 
@@ -38,7 +38,7 @@ struct linked_modules<First, Rest...> {
 
   template <class X, class Context>
   auto operator()(tensor<X> x, Context const& ctx) const {
-    auto y = finish<typename First::home>(first(x, ctx), ctx.tp());
+    auto y = finish<typename First::home>(first(std::move(x), ctx), ctx.tp());
     x = {};  // what nobody keeps for backward is freed before the rest is computed
     return rest(std::move(y), ctx);
   }

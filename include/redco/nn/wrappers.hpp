@@ -65,7 +65,9 @@ struct module<with_split_tokens<L>, X> {
     if constexpr (is_token_split<X>) {
       return inner(std::move(x), ctx);
     } else {
-      return inner(scatter_tokens(std::exchange(x, {}), ctx.tp()), ctx);
+      auto mine = scatter_tokens(x, ctx.tp());
+      x = {};  // what nobody keeps for backward is freed before the blocks
+      return inner(std::move(mine), ctx);
     }
   }
 
