@@ -34,6 +34,6 @@ struct wrapped : wrapping<Body> {
 
 using net = redco::sequential<redco::linear<4, 8>, redco::named<"wrapped", wrapped<redco::linear<8, 4>>>>;
 constexpr redco::model_of<net> model{};
-static_assert(redco::plan_of<model>({1, 2}).entries.size() == 4);
+static_assert(redco::plan_of<model>({.dp = 1, .tp = 2}).entries.size() == 4);
 
 int main() {}

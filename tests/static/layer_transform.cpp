@@ -92,12 +92,12 @@ struct marked_gpt2 : gpt2 {
 constexpr marked_gpt2 rewritten{{{.vocab = 11, .context = 8, .width = 12, .heads = 2, .layers = 3}}};
 template <auto const& Model>
 constexpr entry at(std::string_view name) {
-  for (entry const& e : plan_of<Model>({1, 2}).entries)
+  for (entry const& e : plan_of<Model>({.tp = 2}).entries)
     if (e.fact.name.view() == name) return e;
   throw "no such parameter";
 }
-static_assert(at<rewritten>("h.*.mlp.down.marked.weight").fact.split_dim == 1);
-static_assert(at<rewritten>("h.*.mlp.up.weight").fact.split_dim == 0);
+static_assert(at<rewritten>("h.*.mlp.down.marked.weight").fact.on(axis::tp).dim == 1);
+static_assert(at<rewritten>("h.*.mlp.up.weight").fact.on(axis::tp).dim == 0);
 
 // An override reaches into a user's wrapper, under its name.
 struct overridden_gpt2 : gpt2 {

@@ -139,9 +139,9 @@ bool is_adapter(std::string const& name) { return name.find("lora") != std::stri
 
 TEST_CASE("a rewrite by path puts a layer of the user's own around every linear that matches") {
   using namespace low_rank_test;
-  at::Tensor const merged = logits_of(plain, {1, 1}, merge);
-  CHECK(sharded::distance(logits_of(plain, {1, 1}, [](auto const&) {}), merged) > 1e-2);
-  for (mesh const& on : {mesh{1, 1}, mesh{1, 2}}) {
+  at::Tensor const merged = logits_of(plain, mesh{}, merge);
+  CHECK(sharded::distance(logits_of(plain, mesh{}, [](auto const&) {}), merged) > 1e-2);
+  for (mesh const& on : {mesh{}, mesh{.tp = 2}}) {
     INFO("mesh " << walls::name_of(on));
     CHECK(sharded::distance(logits_of(tuned, on, [](auto const&) {}), merged) < 1e-12);
   }
@@ -157,8 +157,8 @@ TEST_CASE("what a rewrite has put in learns the same on every mesh, and nothing 
   walls::task const what{
       .steps = 8,
       .frozen = {"w?e.*", "ln_f.*", "h.*.ln_*", "h.*.attn.*", "h.*.bias", "h.?.mlp.up.weight", "h.?.mlp.down.weight"}};
-  auto const start = walls::trained(tuned, optimizer, {1, 1}, {.steps = 0, .frozen = what.frozen}, loss);
-  auto const end = walls::check_meshes(tuned, optimizer, what, loss, {{2, 1}, {1, 2}, {2, 2}});
+  auto const start = walls::trained(tuned, optimizer, mesh{}, {.steps = 0, .frozen = what.frozen}, loss);
+  auto const end = walls::check_meshes(tuned, optimizer, what, loss, {{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}});
   CHECK(end.losses.back() < end.losses.front());
   for (auto const& [name, value] : end.parameters) {
     INFO(name);

@@ -24,26 +24,22 @@ constexpr bool matches_around(std::string_view pattern, std::string_view here) {
 }
 
 template <class L>
-struct overridden {
-  using type = L;
-};
-template <class L>
-  requires requires { typename L::overridden; }
-struct overridden<L> {
-  using type = typename L::overridden;
+inline constexpr bool is_overridable = requires {
+  typename L::overridden;
 };
 
 /// Overrides the cut of each layer under a matching path that names its overridden twin.
 template <fixed_string Pattern>
 struct overrides {
   template <class L, path Here>
-  static constexpr bool holds = requires {
-    typename L::overridden;
-  }
-  &&matches_around(Pattern.view(), Here.view());
+  static constexpr bool holds = is_overridable<L>&& matches_around(Pattern.view(), Here.view());
 
   template <class L, path Here>
-  using at = std::conditional_t<holds<L, Here>, overridden<L>, std::type_identity<L>>;
+  struct at : std::type_identity<L> {};
+  template <class L, path Here>
+    requires holds<L, Here>
+  struct at<L, Here> : std::type_identity<typename L::overridden> {
+  };
 };
 
 template <layer Net, fixed_string Pattern>
