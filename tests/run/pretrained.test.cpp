@@ -8,7 +8,7 @@
 #include <redco/nn/nn.hpp>
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/model/mistral.hpp>
+#include <redco/model/llama.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
@@ -128,7 +128,7 @@ struct mistral_folder : temporary_folder {
 void tune(redco::pretrained const& from, std::filesystem::path const& workdir, redco::mesh on, double lr,
           std::filesystem::path const& to, redco::save_model_options const& options) {
   redco::deployer deployer(place(workdir, on));
-  redco::trainer trainer(deployer, from.model<redco::mistral>(), lm, redco::adamw{.lr = lr});
+  redco::trainer trainer(deployer, from.model<redco::llama>(), lm, redco::adamw{.lr = lr});
   trainer.start_from(from.weights());
   REQUIRE(trainer.fit(examples, {.global_batch = 4, .save_last = false}) == 0);
   trainer.save_model(to, options);

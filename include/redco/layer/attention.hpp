@@ -5,6 +5,7 @@
 #include <redco/layer/attention_traits.hpp>
 #include <redco/layer/distance_biased.hpp>
 #include <redco/layer/layer.hpp>
+#include <redco/layer/norm.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/projection_biases.hpp>
 #include <redco/layer/square_root.hpp>
@@ -57,9 +58,9 @@ constexpr void apply_trait(Arguments&&... arguments) {
 /// them as one product. Fewer key-value heads than heads are grouped (Ainslie et al. 2023); with fewer of them than shards,
 /// neighbouring ranks share one.
 ///
-/// `Traits`, in any order and each at most once, say its other sizes (`key_value_heads`, `head_dim`, `biased`, `attention_dropout`,
-/// `output_deviation`, `query_key_norm`) and how the scores are made (`rotary`, `sliding_window`, `unscaled`, `distance_biased`). Errors:
-/// redco[L008].
+/// `Traits`, in any order and each at most once, say its other sizes (`key_value_heads`, `head_dim`, `biased`,
+/// `attention_dropout`, `output_deviation`, `query_key_norm`) and how the scores are made (`rotary`, `sliding_window`,
+/// `unscaled`, `distance_biased`). Errors: redco[L008].
 template <attention_kind Kind, auto Width, auto Heads, class... Traits>
 struct attention {
   using layer_concept = leaf_tag;
@@ -222,6 +223,8 @@ struct attention {
         w.keep("inverse_deviation", {rows, length, heads}, 2, width_kind::accumulate, heads);
         w.produce(input.shape, 2, heads);
         w.backward(input);
+        std::int64_t const blocks = (rows * length * heads + norm_block_rows - 1) / norm_block_rows;
+        w.workspace("parameter_gradient_sums", {{2, blocks, dim}, 1, blocks}, width_kind::accumulate);
       });
     };
     norm("k_norm", kv);

@@ -50,9 +50,9 @@ struct llama_config {
   constexpr projection_biases biases() const { return {attention_bias || qkv_bias, attention_bias}; }
 };
 
-/// LLaMA (Touvron et al. 2023; Llama 3: Dubey et al. 2024) and the decoders that differ from it in values: Mistral (Jiang et al.
-/// 2023), Qwen2 (Yang et al. 2024), Qwen3 (Yang et al. 2025). Pre-norm blocks with RMS norms and a gated feed-forward, rotary positions on halves of
-/// each head, grouped key-value heads. Weights start normal.
+/// LLaMA (Touvron et al. 2023; Llama 3: Dubey et al. 2024) and the decoders that differ from it in values: Mistral (Jiang
+/// et al. 2023), Qwen2 (Yang et al. 2024), Qwen3 (Yang et al. 2025). Pre-norm blocks with RMS norms and a gated
+/// feed-forward, rotary positions on halves of each head, grouped key-value heads. Weights start normal.
 struct llama {
   static constexpr auto vocab = &llama_config::vocab;
   static constexpr auto width = &llama_config::width;

@@ -39,8 +39,8 @@ struct t5_config {
   constexpr double head_factor() const { return tied ? 1 / square_root(static_cast<double>(width)) : 1; }
 };
 
-/// T5 (Raffel et al. 2020) with its ReLU feed-forward, and a tied head unless the config says otherwise. A weight starts normal with deviation 1 / sqrt(inputs),
-/// the token embedding with 1.
+/// T5 (Raffel et al. 2020) with its ReLU feed-forward, and a tied head unless the config says otherwise. A weight starts
+/// normal with deviation 1 / sqrt(inputs), the token embedding and a head of its own with 1.
 struct t5 {
   static constexpr auto width = &t5_config::width;
   static constexpr auto ffn = &t5_config::ffn;

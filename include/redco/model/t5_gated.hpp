@@ -40,8 +40,9 @@ struct t5_gated_config {
   constexpr double head_factor() const { return tied ? 1 / square_root(static_cast<double>(width)) : 1; }
 };
 
-/// T5 v1.1 and FLAN-T5 (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by tanh GELU, and a head of its own unless the config says otherwise.
-/// A weight starts normal with deviation 1 / sqrt(inputs), the token embedding and the head with 1.
+/// T5 v1.1 and FLAN-T5 (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by tanh GELU, and a head of its own
+/// unless the config says otherwise. A weight starts normal with deviation 1 / sqrt(inputs), the token embedding and the head with
+/// 1.
 struct t5_gated {
   static constexpr auto width = &t5_gated_config::width;
   static constexpr auto ffn = &t5_gated_config::ffn;

@@ -38,11 +38,11 @@ using config_families = family_list<gpt2_from_config, llama_from_config, mistral
 namespace detail {
 
 template <class M>
-any_model any_of(M const& model) {
+any_model as_any_model(M const& model) {
   return model;
 }
 template <class... M>
-any_model any_of(std::variant<M...> const& one) {
+any_model as_any_model(std::variant<M...> const& one) {
   return std::visit([](auto const& model) -> any_model { return model; }, one);
 }
 
@@ -54,7 +54,7 @@ any_model read_family(config_reader& c, family_list<Family...>) {
   if (type == nullptr || !type->is_string()) c.refuse("\"model_type\" is missing; it names the family of a model");
   std::string const wanted = type->get<std::string>();
   any_model found;
-  if (((wanted == Family::name && (found = any_of(Family::read(c)), true)) || ...)) return found;
+  if (((wanted == Family::name && (found = as_any_model(Family::read(c)), true)) || ...)) return found;
   std::string list, near = nearest(wanted, names);
   for (std::string const& name : names) list += (list.empty() ? "" : ", ") + name;
   c.refuse(c.is("model_type", *type) + ", which is not supported; " +
