@@ -5,9 +5,11 @@
 #include <redco/comm/in_process_group.hpp>
 
 #include <redco/tensor/rank_environment.hpp>
+#include <redco/json/line.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <thread>
@@ -43,9 +45,13 @@ int main() {
         double const resting = median_us(group, x, calls, false);
         double const fresh = median_us(group, x, calls, true);
         if (group.rank() != 0) return;
-        std::printf(
-            "{\"benchmark\": \"all_reduce\", \"ranks\": 2, \"bytes\": %lld, \"median_us\": %.2f, \"fresh_us\": %.2f}\n",
-            static_cast<long long>(bytes), resting, fresh);
+        redco::json_line line;
+        line.add_text("benchmark", "\"all_reduce\"");
+        line.add("ranks", group.size());
+        line.add("bytes", bytes);
+        line.add("median_us", std::round(resting * 100) / 100);
+        line.add("fresh_us", std::round(fresh * 100) / 100);
+        std::puts(line.text().c_str());
       });
     }
     for (std::thread& rank : ranks) rank.join();

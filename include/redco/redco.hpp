@@ -36,6 +36,7 @@
 
 #include <redco/json/dump.hpp>
 #include <redco/json/limits.hpp>
+#include <redco/json/line.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>

@@ -64,7 +64,7 @@ TEST_CASE("numbers that JSON cannot write are null, and names of further metrics
   log.write(
       {.step = 3, .loss = std::nan(""), .grad_norm = infinity, .more = {{"a\"b\\c\n", -infinity}, {"bleu é", 2}}});
   CHECK(content_of(folder.path / "m") ==
-        "{\"step\":3,\"loss\":null,\"lr\":0,\"grad_norm\":null,\"tokens_per_second\":0,\"a\\\"b\\\\c\\u000a\":null,"
+        "{\"step\":3,\"loss\":null,\"lr\":0,\"grad_norm\":null,\"tokens_per_second\":0,\"a\\\"b\\\\c\\n\":null,"
         "\"bleu é\":2}\n");
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <redco/log/append_file.hpp>
-#include <redco/log/detail/json_text.hpp>
+
+#include <redco/json/line.hpp>
 
 #include <charconv>
 #include <cstdint>
@@ -45,26 +46,23 @@ class metrics_log {
   }
 
   void write(metrics_row const& row) {
-    std::string text = "{\"step\":" + std::to_string(row.step);
-    auto add = [&text](std::string_view name, double value) {
-      text += "," + detail::json_string(name) + ":" + detail::json_number(value);
-    };
-    add("loss", row.loss);
-    add("lr", row.learning_rate);
-    add("grad_norm", row.grad_norm);
-    add(row.unit + "_per_second", row.per_second);
-    for (auto const& [name, value] : row.more) add(name, value);
-    std::scoped_lock lock(mutex_);
-    file_.append(text + "}\n");
+    json_line line;
+    line.add("step", row.step);
+    line.add("loss", row.loss);
+    line.add("lr", row.learning_rate);
+    line.add("grad_norm", row.grad_norm);
+    line.add(row.unit + "_per_second", row.per_second);
+    for (auto const& [name, value] : row.more) line.add(name, value);
+    append(line);
   }
 
   /// The row of an evaluation after `step` updates.
   void write_evaluation(std::int64_t step, int epoch, std::map<std::string, double> const& metrics) {
-    std::string text = "{\"step\":" + std::to_string(step) + ",\"epoch\":" + std::to_string(epoch);
-    for (auto const& [name, value] : metrics)
-      text += "," + detail::json_string("eval/" + name) + ":" + detail::json_number(value);
-    std::scoped_lock lock(mutex_);
-    file_.append(text + "}\n");
+    json_line line;
+    line.add("step", step);
+    line.add("epoch", epoch);
+    for (auto const& [name, value] : metrics) line.add("eval/" + name, value);
+    append(line);
   }
 
   /// Rows that could not be written.
@@ -74,6 +72,11 @@ class metrics_log {
   }
 
  private:
+  void append(json_line const& line) {
+    std::scoped_lock lock(mutex_);
+    file_.append(line.text() + "\n");
+  }
+
   // Where the first row begins that is cut short or behind `last_step`; nothing where all may stay.
   static std::optional<std::uintmax_t> kept_bytes(std::filesystem::path const& file,
                                                   std::optional<std::int64_t> last_step) {

@@ -5,6 +5,7 @@
 #include <redco/safetensors/safetensors_entry.hpp>
 
 #include <redco/json/dump.hpp>
+#include <redco/json/line.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/error.hpp>
 
@@ -37,8 +38,8 @@ inline safetensors_plan plan_safetensors(std::vector<safetensors_entry> entries,
   std::sort(entries.begin(), entries.end(), [](safetensors_entry const& a, safetensors_entry const& b) {
     return size_of(a.type) != size_of(b.type) ? size_of(a.type) > size_of(b.type) : a.name < b.name;
   });
-  std::string text = "{";
-  if (!metadata.empty()) text += "\"__metadata__\":" + dump_json(json_value(metadata));
+  json_line header;
+  if (!metadata.empty()) header.add_text("__metadata__", dump_json(json_value(metadata)));
   std::uint64_t running = 0;
   std::unordered_set<std::string_view> names;
   for (safetensors_entry& entry : entries) {
@@ -52,9 +53,9 @@ inline safetensors_plan plan_safetensors(std::vector<safetensors_entry> entries,
     json_value const facts = {{"dtype", std::string(name_of(entry.type))},
                               {"shape", entry.shape},
                               {"data_offsets", {entry.begin, entry.end}}};
-    text += (text.size() > 1 ? "," : "") + dump_json(entry.name) + ":" + dump_json(facts);
+    header.add_text(entry.name, dump_json(facts));
   }
-  text += "}";
+  std::string text = header.text();
   text.append((8 - text.size() % 8) % 8, ' ');
   std::string prefix(8, '\0');
   for (std::size_t i = 0; i < 8; ++i) prefix[i] = static_cast<char>(text.size() >> (8 * i) & 0xff);

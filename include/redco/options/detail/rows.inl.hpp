@@ -2,6 +2,7 @@
 
 #include <redco/options/detail/rows.hpp>
 
+#include <redco/json/line.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -25,9 +26,9 @@ REDCO_INLINE provenance source_of(std::vector<row> const& rows, std::string_view
 }
 
 REDCO_INLINE std::string json_text(std::vector<row> const& rows) {
-  std::string text;
-  for (row const& r : rows) text += (text.empty() ? "{" : ",") + json_text(r.name) + ":" + json_text(r.value);
-  return text.empty() ? "{}" : text + "}";
+  json_line line;
+  for (row const& r : rows) line.add_text(r.name, json_text(r.value));
+  return line.text();
 }
 
 REDCO_INLINE void print(std::vector<row> const& rows, std::ostream& out) {
