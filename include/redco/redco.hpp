@@ -58,17 +58,10 @@
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/check_rates.hpp>
-#include <redco/optimizer/clip_norm.hpp>
-#include <redco/optimizer/constant.hpp>
-#include <redco/optimizer/cosine.hpp>
-#include <redco/optimizer/decay_all.hpp>
 #include <redco/optimizer/learning_rate.hpp>
-#include <redco/optimizer/learning_rate_at.hpp>
-#include <redco/optimizer/linear_decay.hpp>
-#include <redco/optimizer/one_cycle.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
-#include <redco/optimizer/schedule_kind.hpp>
 #include <redco/optimizer/scheduled.hpp>
+#include <redco/optimizer/schedules.hpp>
 #include <redco/optimizer/sgd.hpp>
 #include <redco/optimizer/slot_list.hpp>
 #include <redco/optimizer/state_slots.hpp>
@@ -99,13 +92,9 @@
 #include <redco/pipeline/training_pipeline.hpp>
 
 #include <redco/tokenizer/any_tokenizer.hpp>
-#include <redco/tokenizer/decode_options.hpp>
-#include <redco/tokenizer/encode_options.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
 #include <redco/tokenizer/read_tokenizer.hpp>
-#include <redco/tokenizer/sentencepiece_options.hpp>
 #include <redco/tokenizer/sentencepiece_tokenizer.hpp>
-#include <redco/tokenizer/special_ids.hpp>
 #include <redco/tokenizer/special_names.hpp>
 #include <redco/tokenizer/text_stream.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
@@ -209,21 +198,15 @@
 #include <redco/layer/with_distance_bias.hpp>
 #include <redco/layer/with_split_tokens.hpp>
 
-#include <redco/data/batch_options.hpp>
-#include <redco/data/batch_step.hpp>
 #include <redco/data/batches.hpp>
-#include <redco/data/data_position.hpp>
 #include <redco/data/example_range.hpp>
 #include <redco/data/gathered.hpp>
 #include <redco/data/hold_out.hpp>
-#include <redco/data/interval.hpp>
-#include <redco/data/micro_batch.hpp>
 #include <redco/data/prefetch.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/data/shard.hpp>
-#include <redco/data/text_file.hpp>
 #include <redco/data/text_windows.hpp>
 
 #include <redco/model/any_model.hpp>
@@ -433,7 +416,6 @@
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
-#include <redco/run/json_of_pairs.hpp>
 #include <redco/run/last_words.hpp>
 #include <redco/run/list_unused.hpp>
 #include <redco/run/loss_totals.hpp>

@@ -1,7 +1,7 @@
 #include <redco/optimizer/learning_rate.hpp>
 
 #include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/learning_rate_at.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/scheduled.hpp>
 
 #include "catch.hpp"

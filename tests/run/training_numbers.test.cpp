@@ -12,8 +12,7 @@
 #include <redco/model/gpt2.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/cosine.hpp>
-#include <redco/optimizer/linear_decay.hpp>
+#include <redco/optimizer/schedules.hpp>
 #include <redco/optimizer/sgd.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>

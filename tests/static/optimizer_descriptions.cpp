@@ -1,7 +1,5 @@
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/clip_norm.hpp>
-#include <redco/optimizer/decay_all.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/scheduled.hpp>
 #include <redco/optimizer/sgd.hpp>

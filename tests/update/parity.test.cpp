@@ -8,8 +8,7 @@
 
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
-#include <redco/optimizer/clip_norm.hpp>
-#include <redco/optimizer/learning_rate_at.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/sgd.hpp>
 
 #include "safetensors_file.hpp"

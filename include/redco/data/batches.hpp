@@ -1,9 +1,5 @@
 #pragma once
 
-#include <redco/data/batch_options.hpp>
-#include <redco/data/batch_step.hpp>
-#include <redco/data/data_position.hpp>
-#include <redco/data/micro_batch.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/data/shard.hpp>
 
@@ -12,8 +8,61 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace redco {
+
+/// How a global batch is divided. Sizes are global: another mesh is the same job.
+struct batch_options {
+  /// Examples of one step over all ranks; the last step of an epoch uses what is left. At least dp.
+  std::int64_t global_batch = 1;
+  /// Most examples that a dp shard feeds through the model at once; 0: its whole shard.
+  std::int64_t micro_batch = 0;
+  /// Number of dp shards, and which of them this is.
+  int dp = 1;
+  int dp_index = 0;
+};
+
+/// Where a run stands in its data, saved in checkpoints: the epoch, and how many examples of that epoch's order all
+/// ranks together have used. Counting examples, not steps, keeps the position meaningful when the global batch changes
+/// on resume.
+struct data_position {
+  std::int64_t epoch = 0;
+  std::int64_t position = 0;
+
+  friend constexpr bool operator==(data_position const&, data_position const&) = default;
+};
+
+/// One optimizer step as a dp shard sees it; intervals are places in the epoch's order.
+struct batch_step {
+  /// The examples of all shards.
+  interval global;
+  /// The examples of this shard. Empty when the last batch has fewer examples than there are shards: such a shard runs
+  /// no micro-batch and takes part in the step's collectives with gradients of zero and a count of zero.
+  interval local;
+  /// Micro-batches of this shard. Shards may differ: a layer that sums over dp within a micro-batch does so in rounds, which a
+  /// shard without a micro-batch sits out.
+  std::int64_t micro_batches = 0;
+  /// Micro-batches of the largest shard: how often ranks must meet that do communicate over dp within micro-batches.
+  std::int64_t rounds = 0;
+  /// Micro-batches of the smallest shard: rounds in which every shard has one.
+  std::int64_t full_rounds = 0;
+  /// Where the run stands after this step; the end of an epoch is the start of the next.
+  data_position next;
+};
+
+/// What one rank feeds through the model at once.
+struct micro_batch {
+  /// The step it belongs to, counted from the position at which the batches began.
+  std::int64_t step = 0;
+  /// Its number within the step on this dp shard.
+  std::int64_t index = 0;
+  /// The place of its first example within the step's global batch: with the step, the row coordinate of random
+  /// numbers.
+  std::int64_t first_example = 0;
+  /// Indices into the data set, at least one.
+  std::vector<std::int64_t> examples;
+};
 
 /// What is left of an epoch for one dp shard: sampler order -> global batches -> contiguous dp shards -> micro-batches.
 /// No example is dropped or repeated; the last, smaller global batch is used. Everything is found from its number in

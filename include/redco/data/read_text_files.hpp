@@ -1,7 +1,5 @@
 #pragma once
 
-#include <redco/data/text_file.hpp>
-
 #include <redco/diag/error.hpp>
 
 #include <span>
@@ -9,6 +7,12 @@
 #include <vector>
 
 namespace redco {
+
+/// The path and all bytes of a file.
+struct text_file {
+  std::string path;
+  std::string text;
+};
 
 /// Reads files and folders, in the order given. A folder stands for the files below it whose extension is in
 /// `extensions` (".hpp"; none given: every file), sorted by path, those without content left out; links to folders are

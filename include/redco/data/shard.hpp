@@ -1,10 +1,19 @@
 #pragma once
 
-#include <redco/data/interval.hpp>
-
 #include <cstdint>
 
 namespace redco {
+
+/// The indices begin, begin + 1, ..., end - 1.
+struct interval {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  constexpr std::int64_t size() const { return end - begin; }
+  constexpr bool empty() const { return end <= begin; }
+
+  friend constexpr bool operator==(interval const&, interval const&) = default;
+};
 
 /// Part `index` of `whole`, cut into `parts` contiguous intervals whose sizes differ by at most one, larger ones first:
 /// 16 over 3 is 6, 5, 5. When there are fewer elements than parts, the last parts are empty.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/optimizer/clip_norm.hpp>
 #include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
 
 #include <redco/diag/error.hpp>
 

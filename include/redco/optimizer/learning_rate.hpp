@@ -1,10 +1,6 @@
 #pragma once
 
-#include <redco/optimizer/constant.hpp>
-#include <redco/optimizer/cosine.hpp>
-#include <redco/optimizer/linear_decay.hpp>
-#include <redco/optimizer/one_cycle.hpp>
-#include <redco/optimizer/schedule_kind.hpp>
+#include <redco/optimizer/schedules.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +9,9 @@
 #include <numbers>
 
 namespace redco {
+
+/// Which curve a learning_rate follows.
+enum class schedule_kind { constant, linear_decay, cosine, one_cycle, function };
 
 /// The learning rate of every step: any of the schedules, a number, or a captureless function (step, steps of the run)
 /// -> rate, as one structural value, so that a description can be a template argument (with g++ 12 not one that holds a

@@ -9,7 +9,7 @@
 #include <redco/run/fit_options.hpp>
 #include <redco/run/fit_report.hpp>
 #include <redco/run/for_each_round.hpp>
-#include <redco/run/json_of_pairs.hpp>
+#include <redco/run/json_of.hpp>
 #include <redco/run/prefetch_scope.hpp>
 #include <redco/run/prepared_batch.hpp>
 #include <redco/run/rank_state.hpp>
@@ -26,9 +26,7 @@
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/sweep_checkpoints.hpp>
 #include <redco/comm/rank_context.hpp>
-#include <redco/data/batch_step.hpp>
 #include <redco/data/batches.hpp>
-#include <redco/data/data_position.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/json/value.hpp>

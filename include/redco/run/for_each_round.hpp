@@ -4,7 +4,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/model/model.hpp>
-#include <redco/data/batch_step.hpp>
+#include <redco/data/batches.hpp>
 
 #include <cstdint>
 #include <string>

@@ -1,9 +1,11 @@
 #pragma once
 
-#include <redco/tensor/torch.hpp>
 #include <redco/json/value.hpp>
 
+#include <redco/tensor/torch.hpp>
+
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -31,6 +33,15 @@ json_value json_of(T const& value) {
   } else {
     return "(not shown)";
   }
+}
+
+/// What an outputs file holds: [{"example": ..., "output": ...}, ...]. Requires as many outputs as examples.
+template <class Examples, class Outputs>
+json_value json_of_pairs(Examples const& examples, Outputs const& outputs) {
+  json_value list = json_value::array();
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    list.push_back({{"example", json_of(examples[i])}, {"output", json_of(outputs[i])}});
+  return list;
 }
 
 }  // namespace redco

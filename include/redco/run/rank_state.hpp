@@ -10,7 +10,7 @@
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/shard/placed.hpp>
-#include <redco/optimizer/decay_all.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
 #include <redco/optimizer/state_slots.hpp>
 #include <redco/diag/error.hpp>
 

@@ -11,8 +11,7 @@
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
-#include <redco/optimizer/clip_norm.hpp>
-#include <redco/optimizer/learning_rate_at.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cmath>

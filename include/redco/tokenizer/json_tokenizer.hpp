@@ -1,9 +1,7 @@
 #pragma once
 
-#include <redco/tokenizer/decode_options.hpp>
-#include <redco/tokenizer/encode_options.hpp>
-#include <redco/tokenizer/special_ids.hpp>
 #include <redco/tokenizer/special_names.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
 
 #include <redco/diag/error.hpp>
 

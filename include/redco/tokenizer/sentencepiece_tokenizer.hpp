@@ -1,9 +1,6 @@
 #pragma once
 
-#include <redco/tokenizer/decode_options.hpp>
-#include <redco/tokenizer/encode_options.hpp>
-#include <redco/tokenizer/sentencepiece_options.hpp>
-#include <redco/tokenizer/special_ids.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -16,6 +13,12 @@
 #include <vector>
 
 namespace redco {
+
+/// The special tokens around a text, which a model of SentencePiece does not tell.
+struct sentencepiece_options {
+  bool add_begin = false;  ///< LLaMA-2
+  bool add_end = false;    ///< T5
+};
 
 namespace detail {
 class sentencepiece_model;

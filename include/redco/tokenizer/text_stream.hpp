@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/tokenizer/any_tokenizer.hpp>
-#include <redco/tokenizer/decode_options.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
 
 #include <cstdint>
 #include <string>

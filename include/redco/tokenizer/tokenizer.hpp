@@ -1,17 +1,35 @@
 #pragma once
 
-#include <redco/tokenizer/decode_options.hpp>
-#include <redco/tokenizer/encode_options.hpp>
-#include <redco/tokenizer/special_ids.hpp>
-
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace redco {
+
+/// How a text becomes ids.
+struct encode_options {
+  bool add_special = true;  ///< put the ids around the text that the tokenizer's file asks for, such as [CLS] and [SEP]
+  bool find_special =
+      true;  ///< read "<|endoftext|>" within the text as that token; off for text that nobody vouches for
+};
+
+/// How ids become a text.
+struct decode_options {
+  bool keep_special = false;  ///< write special tokens, such as "<|endoftext|>", instead of leaving them out
+};
+
+/// The tokens of a vocabulary that stand for no text, where they are known.
+struct special_ids {
+  std::optional<std::int64_t> begin = {};    ///< of a text (bos)
+  std::optional<std::int64_t> end = {};      ///< of a text (eos): where generation stops
+  std::optional<std::int64_t> padding = {};  ///< fills short rows of a batch
+  std::optional<std::int64_t> unknown = {};  ///< what no other token covers
+  std::vector<std::int64_t> all = {};        ///< ascending; decoding leaves them out
+};
 
 /// Turns text into ids and back. All members are const and may be called from several threads at once.
 ///   encode(text, options)        the ids of a text; bytes that are no UTF-8 are read as U+FFFD

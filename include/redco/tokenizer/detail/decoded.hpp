@@ -1,8 +1,7 @@
 #pragma once
 
-#include <redco/tokenizer/decode_options.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
-#include <redco/tokenizer/special_ids.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/tokenizer/decode_options.hpp>
 #include <redco/tokenizer/detail/added_tokens.hpp>
 #include <redco/tokenizer/detail/json_node.hpp>
 #include <redco/tokenizer/detail/normalizer.hpp>
@@ -10,9 +9,8 @@
 #include <redco/tokenizer/detail/token_decoder.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/detail/word_cache.hpp>
-#include <redco/tokenizer/encode_options.hpp>
-#include <redco/tokenizer/special_ids.hpp>
 #include <redco/tokenizer/special_names.hpp>
+#include <redco/tokenizer/tokenizer.hpp>
 
 #include <algorithm>
 #include <cstddef>
