@@ -23,8 +23,8 @@ struct expert_bank {
   template <class X>
   using out = redco::partial;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     using redco::axis, redco::collective, redco::of, redco::width_kind;
     std::int64_t const experts = of<Experts>(config), width = of<Width>(config), hidden = of<Hidden>(config);
     redco::parameter_fact up, down;

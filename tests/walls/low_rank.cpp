@@ -45,8 +45,8 @@ struct low_rank {
   template <class X>
   using beside = product<In, Out, Rank, out<X>>;
 
-  template <class X, class Config, class Walk>
-  static constexpr void facts(Config const& config, Walk& w) {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     flow const input = w.activation;
     Base::template facts<X>(config, w);
     flow const given = w.activation;

@@ -4,11 +4,11 @@
 
 #include <redco/report/detail/numbers.hpp>
 
-#include <redco/cost/message_total.hpp>
-
 #include <redco/fact/event.hpp>
 #include <redco/fact/message_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
+#include <redco/shape/axis.hpp>
+#include <redco/shape/collective.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>
@@ -31,9 +31,11 @@ inline std::string tensor_text(flow const& f, width_kind width) {
 }
 
 inline std::string message_text(message_fact const& m) {
+  std::string over;
+  for (axis const one : all_axes)
+    if (m.over.has(one)) over += (over.empty() ? " over " : " x ") + std::string(name_of(one));
   return std::string(m.backward ? "backward " : "forward ") + std::string(name_of(m.what)) + " " +
-         extents_text(m.shape) + (m.over_replicas ? " over replicas" : "") +
-         (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
+         extents_text(m.shape) + over + (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
 }
 
 /// What an event says behind its name.
