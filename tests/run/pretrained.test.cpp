@@ -165,7 +165,7 @@ TEST_CASE("a Hugging Face folder is saved again as it was, and trained further a
   temporary_folder const work;
   redco::pretrained const folder(there.path);
 
-  tune(folder, work / "a", {1, 2}, 0, work / "same", folder.save_options());
+  tune(folder, work / "a", {.dp = 1, .tp = 2}, 0, work / "same", folder.save_options());
   CHECK(names_in(work / "same") == names_in(there.path));
   CHECK(other_tensors(there.path, work / "same") == 0);
   for (std::string const name : {"config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json"})
@@ -175,10 +175,10 @@ TEST_CASE("a Hugging Face folder is saved again as it was, and trained further a
   CHECK(same.tokenizer().encode(text) == folder.tokenizer().encode(text));
   CHECK(same.ids().stop == folder.ids().stop);
 
-  tune(folder, work / "b", {2, 1}, 0.01, work / "tuned", folder.save_options());
+  tune(folder, work / "b", {.dp = 2, .tp = 1}, 0.01, work / "tuned", folder.save_options());
   redco::pretrained const tuned(work / "tuned");
   CHECK(other_tensors(there.path, work / "tuned") > 10);
-  tune(tuned, work / "c", {1, 1}, 0, work / "again", tuned.save_options());
+  tune(tuned, work / "c", {.dp = 1, .tp = 1}, 0, work / "again", tuned.save_options());
   CHECK(other_tensors(work / "tuned", work / "again") == 0);
 }
 
@@ -189,16 +189,16 @@ TEST_CASE("weights keep the type that each has in its folder, or take the one th
   redco::pretrained const folder(there.path);
   redco::save_model_options options = folder.save_options();
   options.type = redco::dtype::bf16;
-  tune(folder, work / "a", {1, 1}, 0, work / "bf16", options);
+  tune(folder, work / "a", {.dp = 1, .tp = 1}, 0, work / "bf16", options);
   options = folder.save_options();
   options.types.at("model.norm.weight") = redco::file_dtype::bf16;
-  tune(folder, work / "b", {1, 2}, 0, work / "mixed", options);
+  tune(folder, work / "b", {.dp = 1, .tp = 2}, 0, work / "mixed", options);
   for (std::string const name : {"bf16", "mixed"}) {
     redco::pretrained const saved(work / name);
     int halves = 0;
     for (auto const& [tensor, stored] : saved.weights().tensors) halves += stored.type == redco::file_dtype::bf16;
     CHECK(halves == (name == "mixed" ? 1 : std::ssize(saved.weights().tensors)));
-    tune(saved, work / "c", {2, 1}, 0, work / (name + " again"), saved.save_options());
+    tune(saved, work / "c", {.dp = 2, .tp = 1}, 0, work / (name + " again"), saved.save_options());
     CHECK(other_tensors(work / name, work / (name + " again")) == 0);
   }
 }
@@ -212,7 +212,7 @@ TEST_CASE("a folder that held another model keeps none of its files") {
   for (std::string const name : {"spiece.model", "model-00001-of-00002.safetensors", "model.safetensors.index.json",
                                  ".tmp-tokenizer.json", "config.json", "notes.txt"})
     std::ofstream(work / "m" / name) << "of another model";
-  tune(folder, work / "a", {2, 1}, 0, work / "m", folder.save_options());
+  tune(folder, work / "a", {.dp = 2, .tp = 1}, 0, work / "m", folder.save_options());
   std::set<std::string> expected = names_in(there.path);
   expected.insert("notes.txt");
   CHECK(names_in(work / "m") == expected);
@@ -220,7 +220,7 @@ TEST_CASE("a folder that held another model keeps none of its files") {
 
   // In its own place: what does not change is not written.
   auto const written = std::filesystem::last_write_time(there / "tokenizer.json");
-  tune(folder, work / "b", {1, 1}, 0.01, there.path, folder.save_options());
+  tune(folder, work / "b", {.dp = 1, .tp = 1}, 0.01, there.path, folder.save_options());
   CHECK(std::filesystem::last_write_time(there / "tokenizer.json") == written);
   CHECK(other_tensors(there.path, work / "m") > 10);
 
@@ -228,7 +228,7 @@ TEST_CASE("a folder that held another model keeps none of its files") {
   redco::save_model_options options = folder.save_options();
   options.files["tokenizer.json"] = there / "tokenizer.json";
   try {
-    tune(folder, work / "c", {1, 2}, 0, work / "never", options);
+    tune(folder, work / "c", {.dp = 1, .tp = 2}, 0, work / "never", options);
     FAIL("saved without a file");
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::data);

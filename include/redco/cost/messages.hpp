@@ -5,6 +5,7 @@
 #include <redco/cost/setup.hpp>
 
 #include <redco/shard/entry.hpp>
+#include <redco/fact/message_fact.hpp>
 
 #include <array>
 #include <cstddef>

@@ -173,7 +173,7 @@ struct attention {
     w.produce(queries.shape, 2, heads, fact::making::attention);
     flow const attended = w.activation;
     w.keep("output");
-    bool const sized = heads == of<Heads>(config) && head_dim(config) > 0;
+    bool const sized = heads == of<Heads>(config) && sizes.head_dim > 0;
     std::int64_t const window = sized ? scores(config).window : 0, seen = window > 0 && window < keys ? window : keys;
     w.multiply(rows * heads * length, dim, seen);  // scores
     w.multiply(rows * heads * length, seen, dim);  // weighted sums of values
