@@ -33,7 +33,8 @@ set(redco_alone_flags -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow 
 # redco_alone(TARGET [PCH FILE] FLAGS flags HEADERS headers)
 function(redco_alone target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PCH" "FLAGS;HEADERS")
-  list(FILTER arg_HEADERS EXCLUDE REGEX "[.]inl[.]hpp$|/detail/")  # read by the headers that include them
+  # Definitions and private folders are read by the headers that include them.
+  list(FILTER arg_HEADERS EXCLUDE REGEX "[.]inl[.]hpp$|/include/redco/.*/(detail|composed|cpu)/")
   set(checked)
   foreach(header IN LISTS arg_HEADERS)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})
