@@ -295,7 +295,7 @@ class calibration {
   std::vector<product_task> products_;
   std::vector<task> reductions_;
   std::vector<step_task> steps_;
-  task update_{{1, 1}, update_of};
+  task update_{redco::mesh{}, update_of};
 };
 
 /// Appends nothing where it is asked before there is anything to write.

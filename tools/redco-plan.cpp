@@ -16,6 +16,7 @@
 #include <redco/cost/read_machine.hpp>
 #include <redco/cost/search_both_forms.hpp>
 
+#include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/sequence_parallel.hpp>

@@ -204,8 +204,7 @@ struct attention {
 
  private:
   /// The facts of norms in each head. The activation is the queries; all ranks use the weights for their own heads.
-  template <class Walk>
-  static constexpr void norm_facts(Walk& w, std::int64_t dim, std::int64_t kv) {
+  static constexpr void norm_facts(fact::recorder& w, std::int64_t dim, std::int64_t kv) {
     flow const queries = w.activation;
     std::int64_t const rows = queries.shape[0], length = queries.shape[1];
     parameter_fact weight;

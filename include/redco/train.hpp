@@ -1,0 +1,18 @@
+#pragma once
+
+// What a program that trains a model usually wants: all that plan.hpp has, the trainer, losses, decoding and batches of text.
+#include <redco/plan.hpp>
+
+#include <redco/run/inference.hpp>
+#include <redco/run/main_of.hpp>
+#include <redco/run/predictor.hpp>
+#include <redco/run/trainer.hpp>
+
+#include <redco/generate/generate.hpp>
+
+#include <redco/text/next_token_batch.hpp>
+#include <redco/text/seq2seq_batch.hpp>
+
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/tensor/loss.hpp>
