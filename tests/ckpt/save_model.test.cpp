@@ -183,15 +183,15 @@ TEST_CASE("a save that fails at any call leaves no weights beside files of anoth
       temporary_folder const folder;
       ckpt_test::put(folder / "old.json", "old");
       ckpt_test::put(folder / "new.json", changed ? "new" : "old");
-      save_on({1, 1}, folder / "m",
+      save_on({.dp = 1, .tp = 1}, folder / "m",
               {.files = {{"config.json", folder / "old.json"}, {"merges.txt", folder / "old.json"}}});
       redco::save_model_options options{.files = {{"config.json", folder / "new.json"}}};
       if (!changed) options.files["merges.txt"] = folder / "old.json";
       recording_ops ops(folder.path);
       ops.fail_at = call;
       auto const failure = ckpt_test::error_of([&] {
-        redco::run_ranks({1, 1}, {}, [&](redco::rank_context& rank) {
-          auto const parts = toy_state({1, 1}, 0, true);
+        redco::run_ranks({.dp = 1, .tp = 1}, {}, [&](redco::rank_context& rank) {
+          auto const parts = toy_state({.dp = 1, .tp = 1}, 0, true);
           for (auto const& part : parts) part.local.add_(1);
           redco::save_model_with(ops, folder / "m", toy_names, parts, rank.world, options);
         });

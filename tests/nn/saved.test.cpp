@@ -226,7 +226,7 @@ TEST_CASE("norms of queries and keys keep and send what is planned") {
   for (int const tp : {1, 2, 4})
     for (bool const recompute : {false, true}) {
       INFO("tp " << tp << " recompute " << recompute);
-      check_language_model(model, {.mesh = {1, tp}, .load = {8, 80}, .recompute = recompute});
+      check_language_model(model, {.mesh = {.tp = tp}, .load = {8, 80}, .recompute = recompute});
     }
 }
 

@@ -19,7 +19,7 @@ namespace expert_test {
 /// The sum of what `Experts` experts [Width -> Hidden -> Width] give, each rank along ep computing its own for the same examples.
 template <auto Experts, auto Width, auto Hidden>
 struct expert_bank {
-  using layer_concept = redco::layer_tag;
+  using layer_concept = redco::leaf_tag;
   template <class X>
   using out = redco::partial;
 
