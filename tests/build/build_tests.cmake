@@ -94,8 +94,10 @@ endif()
 
 # Every header in two translation units of one program: a function that is not inline is defined twice.
 function(redco_umbrella file)
+  set(headers ${ARGN})
+  list(FILTER headers EXCLUDE REGEX "/kernel/(composed|cpu)/")  # sets of kernels, read by the operations that choose one
   set(text "#pragma once\n\n")
-  foreach(header IN LISTS ARGN)
+  foreach(header IN LISTS headers)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})
     string(APPEND text "#include <${name}>\n")
   endforeach()

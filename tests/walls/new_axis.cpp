@@ -65,7 +65,7 @@ outcome passed(mesh const& on) {
     traffic expected;
     for (message_total const& one : planned)
       if (one.over == axes(axis::ep)) {
-        auto& kind = expected[collective_kind::all_reduce];
+        auto& kind = expected[collective::all_reduce];
         kind.calls += one.calls, kind.payload_bytes += one.payload_bytes, kind.wire_bytes += one.wire_bytes;
       }
     sharded::must(rank.group(axis::ep).counters() == expected, "what is sent along ep is planned");
