@@ -89,7 +89,7 @@ function(redco_add_shard_report)
       refuse("'${mesh}' in MESHES is not a mesh; write DPxTP, replicas times shards, each from 1 to 9999: 1x2 is one model \
 cut into two shards")
     endif()
-    list(APPEND meshes "{${CMAKE_MATCH_1}, ${CMAKE_MATCH_2}}")
+    list(APPEND meshes "{.dp = ${CMAKE_MATCH_1}, .tp = ${CMAKE_MATCH_2}}")
   endforeach()
   list(JOIN meshes ", " meshes)
 
