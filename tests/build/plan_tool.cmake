@@ -27,7 +27,7 @@ expect(1 "   1 +[0-9.]+ GiB  does not fit\n.*mesh 1x1: does not fit, .*\n  large
 [24] model shards" config.json --batch 8 --device-memory 3GiB)
 expect(0 "mesh 2x3, bf16, sgd, 2 micro-batches of 2 x 64, blocks recomputed" config.json --mesh 2x3 --batch 8 --micro-batch 2
   --dtype bf16 --optimizer sgd --sequence 64 --recompute)
-expect(0 "forward, tokens summed +mp +reduce_scatter +24 x" config.json --n-model-shards 2 --batch 8 --sequence 64 --sequence-parallel)
+expect(0 "forward, tokens summed +tp +reduce_scatter +24 x" config.json --n-model-shards 2 --batch 8 --sequence 64 --sequence-parallel)
 expect(0 "^wte\n  parameter wte.weight .50257, 768.\n.*\n  repeat +12 blocks of #[0-9]+, the first #[0-9]+\n.*logits of #" config.json --batch 2 --facts)
 expect(0 "\"schema\": \"redco.shard_report\"" config.json --format json)
 expect(0 "model shards and what a rank holds at most" config.json --format html --output page.html)
