@@ -27,7 +27,7 @@ namespace {
 constexpr int tokens = 4096;  // of one step
 constexpr int number_bytes = 4;
 
-/// The split of every matrix of a family, by path; -1: whole.
+/// The split of every matrix of a family, by path; -1: replicated.
 using splits = std::map<std::string, int, std::less<>>;
 
 splits compat_splits(layout_family const& family, int n) {
@@ -98,8 +98,8 @@ class decided_splits {
 };
 
 struct family_moves {
-  double forward_per_layer = 0;  ///< numbers per token and layer, of the first stack
-  redco::pass_moves step;        ///< numbers per token
+  double forward_per_layer = 0;  ///< elements per token and layer, of the first stack
+  redco::pass_moves step;        ///< elements per token
   bool whole = false;            ///< some matrix of attention or MLP is not split
 };
 

@@ -1,6 +1,6 @@
 // A layer type of one's own, written in this file, trained under any mesh: a sine with a learned frequency for each feature. A small
 // network with it learns z = sin(3 x) cos(2 y) from 1,000 points. With the default options the mean absolute error on new points
-// must be at most 0.05, else the exit code is 1; --check-saved compares what the layer declares with what autograd keeps.
+// must be at most 0.05, else the exit code is 1; --check-saved compares what the layer declares with what autograd saves.
 //
 //   own_layer --mesh 1x2 --check-saved --workdir run ...     all options: --help
 
@@ -38,7 +38,7 @@ struct sine : redco::featurewise_layer {
     frequency.decay = false;
     frequency.start = {redco::initial::kind::ones, 0};
     w.parameter("frequency", frequency);
-    w.keep("input");  // for the product's backward; the product itself is kept for that of the sine
+    w.keep("input");  // for the product's backward; the product itself is saved for that of the sine
     w.keep("product", input.shape, input.split_dim, redco::width_kind::compute, input.units);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);

@@ -36,7 +36,7 @@ inline std::vector<tensor_spec> const& specs() {
   return all;
 }
 
-/// The whole tensor: every element different, none zero where the type allows.
+/// The unsharded tensor: every element different, none zero where the type allows.
 inline at::Tensor whole_values(tensor_spec const& spec) {
   std::int64_t count = 1;
   for (auto const size : spec.shape) count *= size;
@@ -77,7 +77,7 @@ inline std::vector<redco::state_part> sharded_state(redco::mesh const& mesh, int
   return parts;
 }
 
-/// How many of the parts do not hold exactly the whole tensors' values, with zero in the padding.
+/// How many of the parts do not hold exactly the unsharded tensors' values, with zero in the padding.
 inline int wrong_parts(std::vector<redco::state_part> const& parts) {
   int wrong = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {

@@ -85,7 +85,7 @@ inline std::vector<redco::state_part> toy_state(redco::mesh const& mesh, int ran
   return parts;
 }
 
-/// How many of the parts do not hold exactly the whole tensors' values, with zero in the padding.
+/// How many of the parts do not hold exactly the unsharded tensors' values, with zero in the padding.
 inline int wrong_toy_parts(std::vector<redco::state_part> const& parts) {
   int wrong = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {

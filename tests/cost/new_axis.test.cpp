@@ -74,7 +74,7 @@ TEST_CASE("its memory and messages are counted over the groups of its axes") {
   auto const exchanged = sent("forward exchanges", axis::ep);
   CHECK((exchanged.ranks == 3 && exchanged.calls == 3 && exchanged.payload_bytes == 3 * 4 * 4 * 2 * 4));
   CHECK(sent("backward exchanges", axis::ep).payload_bytes == exchanged.payload_bytes);
-  // What is whole has examples of dp x ep, an expert those of dp only.
+  // What is replicated has examples of dp x ep, an expert those of dp only.
   auto const whole = sent("gradients", redco::example_axes), own = sent("gradients", axis::dp);
   CHECK((whole.ranks == 6 && whole.calls == 1 && whole.payload_bytes == 4 * dense));
   CHECK((own.ranks == 2 && own.calls == 1 && own.payload_bytes == 4 * experts));

@@ -36,7 +36,7 @@ vocabulary_shard entropy_shard(at::Tensor const& weight, at::Tensor const& bias,
   return {part(weight), bias.defined() ? part(bias) : at::Tensor(), vocabulary, rank * rows};
 }
 
-// The part of a whole gradient that belongs to a shard, zero in padding.
+// The part of an unsharded gradient that belongs to a shard, zero in padding.
 at::Tensor entropy_part(at::Tensor const& whole, vocabulary_shard const& head) {
   auto out = at::zeros_like(head.weight.dim() == whole.dim() ? head.weight : head.bias, whole.options());
   if (head.valid() > 0) out.narrow(0, 0, head.valid()).copy_(whole.narrow(0, head.first, head.valid()));
@@ -164,7 +164,7 @@ TEST_CASE("derivatives of cross entropy of first and second order are central di
       auto const shard =
           entropy_shard(entropy_random({5, 3}, at::kDouble, 8), entropy_random({5}, at::kDouble, 9), rank.rank, ranks);
       auto const labels = at::tensor({4, -100, 0, 2}).to(at::kLong);
-      // The whole function, as a model uses it: hidden enters, so its gradient is whole on each rank.
+      // The whole function, as a model uses it: hidden enters, so its gradient is complete on each rank.
       auto const f = [&](std::vector<at::Tensor> const& x) {
         auto const h = redco::enter(redco::tensor<redco::replicated>(x[0]), rank.tp).local();
         return cross_entropy(h, {x[1], x[2], 5, shard.first}, labels, rank.tp, {.chunk_rows = 3}).sum.square();

@@ -86,7 +86,7 @@ TEST_CASE("in bf16 running statistics are followed in f32 and saved in both") {
   });
 }
 
-/// Gradients of a quadratic loss of batch norm by x, and second derivatives by it, for this part of the whole images.
+/// Gradients of a quadratic loss of batch norm by x, and second derivatives by it, for this part of the unsplit images.
 template <class Norm>
 std::pair<at::Tensor, at::Tensor> derivatives(at::Tensor const& part, std::int64_t begin, Norm const& norm) {
   auto const own = [&](char const* name) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a network on a mesh with given parameters and brings whole results and gradients back, so that they can be
+// Runs a network on a mesh with given parameters and brings unsharded results and gradients back, so that they can be
 // compared with what one rank, or plain operators, compute.
 
 #include "torch_catch.hpp"
@@ -51,7 +51,7 @@ inline at::Tensor values_of(std::string const& name, redco::extents const& shape
   return values_of(name, sizes_of(shape));
 }
 
-/// The part of a rank's local tensor that is no padding, and its place in a whole one.
+/// The part of a rank's local tensor that is no padding, and its place in an unsharded one.
 struct placing {
   redco::entry const& plan;
   int rank;
@@ -257,7 +257,7 @@ inline void second_order(rank_net const& r, redco::pass const& in, at::Tensor co
 
 }  // namespace detail
 
-/// The network on `width` model-parallel ranks.
+/// The network on `width` tensor-parallel ranks.
 inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, settings const& how = {}) {
   outcome result;
   whole_tensors first, second;

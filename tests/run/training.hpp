@@ -34,7 +34,7 @@ struct silence {
 
 using tensors = std::map<std::string, at::Tensor>;
 
-/// The whole tensors of a run's state, put together from the parts of all ranks.
+/// The unsharded tensors of a run's state, put together from the parts of all ranks.
 template <class States>
 tensors whole_state(States const& states) {
   tensors all;

@@ -87,7 +87,7 @@ constexpr parameter_fact expert = fact_of({6, 5, 4}, {axis::ep, 0, 6}, {axis::tp
 static_assert(can_split(expert, {.ep = 3, .tp = 2}) && !can_split(expert, {.ep = 4}) && !can_split(expert, {.tp = 3}));
 static_assert(expert.on(axis::ep).units == 6 && expert.on(axis::tp).dim == 2 && expert.on(axis::dp).dim == -1);
 
-// An expert is held alike by replicas only; what is whole, by every rank. So much it counts in the gradient's norm, which is
+// An expert is held alike by replicas only; what is replicated, by every rank. So much it counts in the gradient's norm, which is
 // summed over all ranks that are not replicas.
 constexpr mesh on{.dp = 2, .ep = 3, .tp = 2};
 static_assert(entry{expert, on}.holders(redco::every_axis) == 2 && entry{expert, on}.holders(redco::model_axes) == 1);

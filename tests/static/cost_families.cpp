@@ -41,14 +41,14 @@ static_assert(redco::legality_of(wide[redco::first_illegal(wide, {.tp = 64})], {
 static_assert(redco::cost_of<opt_66b>(adamw, {.mesh = {.dp = 8, .tp = 8}, .load = {1, 512}}).memory.persistent() >
               4 * 32 * gigabyte);
 
-// LLaMA keeps for each token and block two norms' inputs and results, q, k, v, what is attended, gate and up, their product,
+// LLaMA saves for each token and block two norms' inputs and results, q, k, v, what is attended, gate and up, their product,
 // log-sum-exp per head and a statistic of each norm; at the end another norm's input, and the head's.
 constexpr std::int64_t tokens = 2 * 64, d = 4096, f = 11008;
 constexpr auto llama = redco::cost_of<llama_7b>(adamw, {.load = {2, 64}}).memory;
 static_assert(llama.parameters == 4 * 6'738'415'616 && llama.optimizer == 2 * llama.parameters);
 static_assert(llama.activations == 4 * tokens * (32 * (8 * d + 3 * f + 32 + 2) + 2 * d + 1));
 
-// GPT-J has one norm in a block, whose result both branches keep: the norm's input and result, q, k, v, what is attended,
+// GPT-J has one norm in a block, whose result both branches save: the norm's input and result, q, k, v, what is attended,
 // the MLP before and behind GELU, log-sum-exp and two statistics.
 constexpr auto gptj = redco::cost_of<gptj_6b>(adamw, {.load = {2, 64}}).memory;
 static_assert(gptj.activations == 4 * tokens * (28 * (6 * d + 8 * d + 16 + 2) + 2 * d + 2));

@@ -37,7 +37,7 @@ static_assert(half.memory.optimizer == 8 * numbers);
 static_assert(half.memory.activations == tokens * (6 * (2 * 16 * d + 4 * 10) + 2 * 2 * d + 4 * 2));
 static_assert(redco::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0);
 
-// Recomputation keeps the blocks' inputs and what is outside.
+// Recomputation saves the blocks' inputs and what is outside.
 constexpr auto again = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = true});
 static_assert(again.memory.activations == 4 * tokens * (6 * d + 2 * d + 2) + 8 * tokens);  // and the local ids
 

@@ -1,4 +1,4 @@
-// Layers without a name are called by their place in a sequence or sum; where no partner follows, an automatic linear is whole.
+// Layers without a name are called by their place in a sequence or sum; where no partner follows, an automatic linear is replicated.
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>

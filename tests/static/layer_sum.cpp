@@ -1,4 +1,4 @@
-// How often the input of parallel branches enters: once for all that open a split at once, not at all for whole ones.
+// How often the input of parallel branches enters: once for all that open a split at once, not at all for replicated ones.
 #include <redco/shard/facts.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/attention.hpp>
@@ -62,7 +62,7 @@ static_assert(entered_times<sum<whole, one>>() == 1);
 static_assert(entered_times<sum<whole, named<"too", whole>>>() == 0);
 static_assert(entered_times<sum<attn, normed>>() == 2);  // another value enters there
 static_assert(entered_times<sum<sum<attn, one>, two>>() == 1);
-static_assert(entered_times<sum<sum<attn, one, whole>, two>>() == 2);  // the inner sum needs its input whole, too
+static_assert(entered_times<sum<sum<attn, one, whole>, two>>() == 2);  // the inner sum needs its input replicated, too
 static_assert(entered_times<sequential<enter_layer, sum<attn, one>>>() == 1);
 static_assert(facts_of<instance<sum<attn, one>>>({2, 3}).messages[0].shape == extents{2, 3, 8});
 

@@ -1,4 +1,4 @@
-// BERT, RoBERTa and ViT as classifiers: as many numbers as the public models, cuts, legal widths, messages, what is kept.
+// BERT, RoBERTa and ViT as classifiers: as many parameters as the public models, cuts, legal widths, messages, what is saved.
 #include "model_facts.hpp"
 
 #include <redco/model/bert.hpp>

@@ -128,7 +128,7 @@ static_assert(at<grouped>("v.weight", 8).offset(3) == redco::extents{0, 0} &&
 static_assert(at<grouped>("v.weight", 2).sharers(axis::tp) == 1);
 static_assert(redco::legality_of(at<grouped>("k.weight", 1).fact, {.tp = 3}) == redco::legality::key_value_heads);
 
-// An override keeps a pair whole, and only it.
+// An override keeps a pair replicated, and only it.
 struct whole_mlp : redco::gpt2 {
   using net = redco::keep_replicated<redco::gpt2::net, "h.*.mlp">;
 };

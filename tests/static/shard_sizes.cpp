@@ -1,4 +1,4 @@
-// What a walk over a model's layers finds wrong with its sizes: nothing in the families, and the first mistake of others.
+// What the facts of a model's layers say is wrong with its sizes: nothing in the families, and the first mistake of others.
 #include <redco/shard/facts.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>

@@ -53,7 +53,7 @@ struct course {
   sharded::tensor_map parameters;
 };
 
-/// The whole parameters of a replica, from its first copy.
+/// The unsharded parameters of a replica, from its first copy.
 template <class State>
 void collect(sharded::whole_tensors& to, rank_context const& rank, State const& state) {
   if (rank.dp_index() > 0) return;

@@ -59,7 +59,7 @@ inline at::ScalarType type_to_save(state_part const& part, save_model_options co
   return at::isFloatingType(type) ? type : own;
 }
 
-/// Writes one file of whole tensors. All ranks call it; rank 0 alone writes, and all throw its error.
+/// Writes one file of unsharded tensors. All ranks call it; rank 0 alone writes, and all throw its error.
 template <file_ops Ops>
 void write_whole(Ops& ops, std::filesystem::path const& path, safetensors_plan const& plan,
                  gathered_tensors const& tensors, group& world) {

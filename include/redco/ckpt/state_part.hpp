@@ -17,9 +17,9 @@ namespace redco {
 /// "master.<parameter>", or an optimizer slot "optimizer.<slot>.<parameter>".
 struct state_part {
   std::string name;
-  std::vector<std::int64_t> shape;  ///< of the whole tensor, logical: without padding
+  std::vector<std::int64_t> shape;  ///< of the unsharded tensor, logical: without padding
   at::Tensor local;                 ///< this rank's part; its leading corner holds the box, what lies beyond is padding
-  box place;                        ///< what this rank holds of the whole; empty on a rank that holds padding only
+  box place;                        ///< what this rank holds of it; empty on a rank that holds padding only
   bool owner = true;  ///< whether this rank writes it: the owners' boxes together are the tensor, each element once
 };
 

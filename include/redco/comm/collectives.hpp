@@ -35,7 +35,7 @@ at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int
 /// Sums a pending value over the ranks, then adds its addends once. The gradient stays as it is.
 tensor<replicated> reduce(tensor<partial> const& x, group& ranks);
 
-/// Joins the ranks' parts; the gradient is this rank's part of the whole gradient.
+/// Joins the ranks' parts; the gradient is this rank's part of the unsharded gradient.
 template <int Dim>
 tensor<replicated> gather(tensor<split<Dim>> const& x, group& ranks) {
   return detail::gather_parts(x.local(), ranks, Dim);
@@ -69,7 +69,7 @@ tensor<token_split> scatter_tokens(tensor<replicated> const& x, group& ranks);
 /// keeps its run.
 tensor<entered> enter(tensor<token_split> const& x, group& ranks);
 
-/// Joins runs of tokens; the gradient is this rank's run of the whole gradient.
+/// Joins runs of tokens; the gradient is this rank's run of the unsharded gradient.
 tensor<replicated> gather(tensor<token_split> const& x, group& ranks);
 
 /// Sums a pending value and keeps this rank's run of tokens; addends, which broadcast over the tokens, are added once.

@@ -29,7 +29,7 @@ struct rank_context {
   int rank;
   redco::mesh mesh;
   redco::group& world;                     ///< all ranks
-  redco::group& dp;                        ///< the ranks that hold the same shard of the model, over the replicas
+  redco::group& dp;                        ///< the same shard in every replica: ranks that differ along dp
   redco::group& tp;                        ///< the ranks that hold the shards of this replica
   std::shared_ptr<memory_counter> memory;  ///< to be carried by threads that work for this rank
   std::chrono::milliseconds later_deadline;
@@ -37,7 +37,7 @@ struct rank_context {
   /// The ranks that differ from this one along these axes only: `me.group(axis::dp | axis::ep)`.
   redco::group& group(axes over) const { return groups_->of(over, rank); }
 
-  /// Which of them this rank is.
+  /// Which rank of that group this one is.
   int coordinate(axes over) const noexcept { return mesh.coordinate(rank, over); }
   int dp_index() const noexcept { return coordinate(axis::dp); }
   int tp_index() const noexcept { return coordinate(axis::tp); }

@@ -9,8 +9,8 @@ namespace redco {
 /// Bytes that one rank holds at a moment of backward, beside what it holds throughout a step.
 struct backward_moment {
   path layer;                    ///< whose backward it is
-  std::int64_t activations = 0;  ///< kept by forward and not yet freed; under recomputation outside the block
-  std::int64_t recomputed = 0;   ///< kept by the block that was run again
+  std::int64_t activations = 0;  ///< saved by forward and not yet freed; under recomputation outside the block
+  std::int64_t recomputed = 0;   ///< saved by the block that was run again
   std::int64_t gradients = 0;    ///< in flight
 
   constexpr std::int64_t bytes() const { return activations + recomputed + gradients; }

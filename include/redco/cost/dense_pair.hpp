@@ -13,8 +13,8 @@ struct cut_weight {
   double width = 0;
 };
 
-/// Dense layers that read one whole activation (q, k, v; gate, up), what joins their results feature by feature or head by
-/// head (`between` numbers per token), and the dense layer that reads that (o; down).
+/// Dense layers that read one unsharded activation (q, k, v; gate, up), what joins their results feature by feature or head by
+/// head (`between` elements per token), and the dense layer that reads that (o; down).
 struct dense_pair {
   std::span<cut_weight const> first;
   double between = 0;

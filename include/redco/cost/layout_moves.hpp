@@ -2,7 +2,7 @@
 
 namespace redco {
 
-/// Collectives of one forward or backward pass. `numbers` per token, times (n - 1) / n, is what a rank of a ring of n sends.
+/// Collectives of one forward or backward pass. `numbers` (elements per token) times (n - 1) / n is what one of n ranks sends.
 struct layout_moves {
   int calls = 0;
   double numbers = 0;

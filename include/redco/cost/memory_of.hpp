@@ -30,7 +30,7 @@ constexpr void add_parameters(memory& m, Parameters const& parameters, int slots
 
 }  // namespace detail
 
-/// Bytes of one rank. `slots`: state numbers that the optimizer keeps for each parameter.
+/// Bytes of one rank. `slots`: how many state tensors of its size the optimizer keeps for each parameter.
 ///
 /// The peak is the largest of three: while the loss is computed, everything that forward saves is there; backward frees it
 /// layer by layer beside gradients in flight; the update works in place. A loss other than a language head's is the user's

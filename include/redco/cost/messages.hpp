@@ -64,7 +64,7 @@ struct messages {
 /// A loss has at most so many terms.
 inline constexpr std::int64_t most_loss_terms = 16;
 
-/// The numbers that a step sums over all ranks for its loss: per term its sum times factor, its sum, its count; one flag.
+/// The f64 elements that a step sums over all ranks for its loss: per term its sum times factor, its sum, its count; one flag.
 inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
 namespace detail {
@@ -82,7 +82,7 @@ constexpr message_total& total_of(messages& m, message_fact const& fact, mesh co
   return m.all[first + place];
 }
 
-/// The numbers of a message: tokens that are joined or scattered are padded to runs of one length.
+/// The elements of a message: tokens that are joined or scattered are padded to runs of one length.
 constexpr std::int64_t numbers_of(message_fact const& fact, int ranks) {
   extents shape = fact.shape;
   if (fact.what != collective::all_reduce && shape.rank > 1) shape[-2] = (shape[-2] + ranks - 1) / ranks * ranks;

@@ -9,7 +9,7 @@ namespace redco {
 
 namespace detail {
 
-/// What an activation is on the ranks: whole, cut along its features, or a pending sum.
+/// What an activation is on the ranks: unsharded, cut along its features, or a pending sum.
 enum class spread : unsigned char { whole, cut, pending };
 
 constexpr spread output_of(weight_cut w) {
@@ -32,7 +32,7 @@ constexpr spread output_gradient_of(weight_cut w) { return w == weight_cut::outp
 
 }  // namespace detail
 
-/// The collectives of parallel pairs that read one whole activation of `width` numbers per token and give one: results and
+/// The collectives of parallel pairs that read one unsharded activation of `width` elements per token and give one: results and
 /// gradients that are pending sums meet before one reduction.
 constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width) {
   using detail::spread;
@@ -61,7 +61,7 @@ constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width
   return m;
 }
 
-/// The collectives of an embedding [vocabulary, width] that is cut along dimension `dim`; -1: whole.
+/// The collectives of an embedding [vocabulary, width] that is cut along dimension `dim`; -1: replicated.
 constexpr pass_moves embedding_moves(int dim, double width) {
   pass_moves m;
   m.forward.add(dim == 0 ? 2 : dim == 1 ? 1 : 0, width);

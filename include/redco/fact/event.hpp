@@ -31,7 +31,7 @@ enum class event_kind : std::uint8_t {
   uncounted,  ///< nothing is known of what the layer saves and computes
 };
 
-/// In a program that is printed.
+/// The word for it in a printed program.
 constexpr std::string_view name_of(event_kind what) {
   constexpr std::string_view names[] = {"parameter", "read",     "enter",  "make", "keep",     "batch", "moment",
                                         "hold",      "gradient", "branch", "end",  "repeat",   "end",   "message",

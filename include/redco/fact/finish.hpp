@@ -44,7 +44,7 @@ constexpr void enter_facts(fact::recorder& w) {
   }
 }
 
-/// The facts of making a result whole: pending sums reduced, split tokens joined.
+/// The facts of unsharding a result: pending sums reduced, split tokens joined.
 template <class X>
 constexpr void unshard_facts(fact::recorder& w) {
   finish_facts<X>(w);
@@ -54,7 +54,7 @@ constexpr void unshard_facts(fact::recorder& w) {
   }
 }
 
-/// The facts of a whole parameter in a layer that sees its rank's tokens only: its gradient is summed over the ranks.
+/// The facts of a replicated parameter in a layer that sees its rank's tokens only: its gradient is summed over the ranks.
 template <class X>
 constexpr void shared_parameter_facts(fact::recorder& w, extents const& shape) {
   if constexpr (is_token_split<X>) w.message(collective::all_reduce, true, shape);

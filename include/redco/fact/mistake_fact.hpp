@@ -15,7 +15,7 @@ enum class mistake : std::uint8_t {
   size,   ///< L006: an extent below one
 };
 
-/// What is wrong with the sizes of a model: the first thing that a walk over its layers meets.
+/// What is wrong with the sizes of a model: the first one that its layers state.
 struct mistake_fact {
   mistake what = mistake::none;
   path of = {};  ///< "features", "channels", "heads"; empty for a rank

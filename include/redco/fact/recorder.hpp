@@ -70,7 +70,7 @@ class recorder {
     return false;
   }
 
-  /// States that the layer reads `extent` numbers of `what` along `dim`.
+  /// States that the layer reads an extent of `extent` along `dim`, which is of `what` ("features", "channels").
   constexpr void expect(std::string_view what, int dim, std::int64_t extent) { expect(activation, what, dim, extent); }
   constexpr void expect(flow const& given, std::string_view what, int dim, std::int64_t extent) {
     if (given.shape[dim] != extent) refuse_given(mistake::width, what, extent, given.shape[dim], given.made);
@@ -135,7 +135,7 @@ class recorder {
     workspace("output_gradient", activation);
   }
 
-  /// States what else the layer holds in the moment stated last.
+  /// States what else the layer holds in the moment stated last: a tensor like `like`; the gradient of a weight.
   constexpr void workspace(std::string_view slot, flow const& like, width_kind kind = width_kind::compute) {
     state({.what = event_kind::hold, .width = kind, .slot = slot, .tensor = like, .more_than = more_than_});
   }
@@ -189,12 +189,12 @@ class recorder {
     add_message(what, backward, shape, kind, times * blocks_.count(), over);
   }
 
-  /// States an all-reduce of `count` numbers over the replicas.
+  /// States an all-reduce of `count` elements, at least f32, over the replicas (axes dp and ep).
   constexpr void sum_over_replicas(bool backward, std::int64_t count) {
     add_message(collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(), example_axes);
   }
 
-  /// States that what the layer keeps and computes is not known.
+  /// States that what the layer saves for backward and computes is not known.
   constexpr void uncounted() { state({.what = event_kind::uncounted}); }
 
   /// States that a replicated activation enters column-parallel layers: its gradient is all-reduced, after their backward.
@@ -208,7 +208,7 @@ class recorder {
     add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
   }
 
-  /// States that, between layers, `whole` gradients are summed over the ranks into ones like `part`.
+  /// States that, between layers, a gradient like `whole` is summed over the ranks into one like `part`.
   constexpr void reduces(flow const& whole, flow const& part) {
     begin_moment(1);
     workspace("gradient", whole);

@@ -16,9 +16,9 @@ struct beam_result {
 
 /// Continues prompts [B, T] by beam search, with the semantics of Hugging Face's: 1 + the number of stop ids, at least two,
 /// candidates for each beam; a candidate is finished only if it is among the best `beams` of its step; a prompt is done when
-/// its best running hypothesis, at the length that options.stop says, scores no more than its worst finished one. Masks and positions as in
-/// generate. The same hypotheses on every mesh. Errors: exit code 64 when prompt and continuation exceed the model's
-/// context, or for options without sense.
+/// its best running hypothesis, at the length that options.stop says, scores no more than its worst finished one. Masks and
+/// positions as in generate. The same hypotheses on every mesh. Errors: exit code 64 when prompt and continuation exceed
+/// the model's context, or for options without sense.
 template <model M, class... Items>
 beam_result beam_search(bound_network<M, Items...> const& net, at::Tensor const& prompts,
                         beam_options const& options = {}) {

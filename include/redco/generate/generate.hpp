@@ -12,7 +12,7 @@
 
 namespace redco {
 
-/// Continues prompts [B, T] (int64, all of one length; shorter ones padded in front and hidden by a `key_mask`) token by
+/// Continues prompts [B, T] (int64, all of one length; shorter ones left-padded and hidden by a `key_mask`) token by
 /// token and returns [B, T + new tokens]: prompt and continuation. The same ids on every mesh. Errors: exit code 64 for an
 /// option outside its range, or when prompt and continuation exceed the model's context; 79 when there is nothing to draw
 /// from, because logits are NaN, +inf or all -inf.

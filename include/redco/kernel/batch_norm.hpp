@@ -8,14 +8,14 @@ namespace redco::kernel {
 /// Statistics of each channel of [B, C, ...] over all replicas of a round, in at least f32.
 struct batch_statistics {
   at::Tensor mean, variance;  ///< [C]; the variance divides by count
-  double count = 0;           ///< numbers of a channel
+  double count = 0;           ///< elements of a channel
 };
 
-/// The statistics of x and of what the other replicas call this with; two messages of C + 1 and C numbers.
+/// The statistics of x and of what the other replicas call this with; two messages of C + 1 and C elements.
 batch_statistics batch_statistics_of(at::Tensor const& x, replica_round const& round);
 
 /// (x - mean) / sqrt(variance + epsilon) weight + bias by channel, for the statistics of x over the round. Autograd saves x,
-/// weight and the statistics; backward sums 2 C numbers over the replicas. Differentiable at any order.
+/// weight and the statistics; backward sums 2 C elements over the replicas. Differentiable at any order.
 at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                       batch_statistics const& statistics, replica_round const& round, double epsilon);
 

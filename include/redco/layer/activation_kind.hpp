@@ -12,7 +12,7 @@ enum class activation_kind : unsigned char {
   tanh,
 };
 
-/// Whether the derivative is made from the function's result, which the layer behind mostly keeps anyway.
+/// Whether the derivative is made from the function's result, which the layer behind mostly saves anyway.
 constexpr bool keeps_output(activation_kind kind) {
   return kind == activation_kind::relu || kind == activation_kind::tanh;
 }

@@ -23,7 +23,7 @@ constexpr bool any_of(parts<Parts...>) {
 
 }  // namespace detail
 
-/// Whether `Question::holds<L, Here>` of any layer L in the tree `Net`, itself included; `Here` is the layer's path as
+/// Whether `Question::holds<L, Here>` is true of any layer L in the tree `Net`, itself included; `Here` is the layer's path as
 /// `transform` gives it.
 template <layer Net, class Question>
 inline constexpr bool any_layer = detail::any_within<Net, Question, path{}>();

@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// Traits of attention that say its sizes. Without one it has as many key-value heads as heads, width / heads features in
-/// each of them, biases on all projections, no dropout, and starts o like its other weights.
+/// Traits of attention that say its sizes; this one, its key-value heads. Without one it has as many key-value heads as heads,
+/// width / heads features in each, biases on all projections, no dropout, and starts o like its other weights.
 ///
 /// A trait is a type with a `trait_name`, which an attention takes once, and a function `apply(config, form)`, or
 /// `apply(config, head_dim, scores)` for one that changes how scores are made. One with `of_self_attention` is no trait of

@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// The transpose of a 2-D convolution: each number of images [B, In, H, W] times a square kernel, laid Stride apart and
+/// The transpose of a 2-D convolution: each element of images [B, In, H, W] times a square kernel, laid Stride apart and
 /// added; gives [B, Out, (H - 1) Stride - 2 Padding + Kernel + More, ...]. `More` rows and columns at the lower right edge
 /// (torch's output_padding, below Stride) tell apart the sizes that a convolution maps to one. "weight" [In, Out, Kernel,
 /// Kernel]. Data parallel: its weights are replicated.

@@ -6,7 +6,7 @@ namespace redco {
 
 /// Zeroes each feature with probability `Probability` while training and scales the rest by 1/(1-p). The draw is keyed by
 /// (seed, site, step, call, row, position, feature), so every mesh drops the same features and backward draws them again:
-/// nothing is kept.
+/// nothing is saved.
 template <auto Probability>
 struct dropout : featurewise_layer {
   template <class X, class Config>

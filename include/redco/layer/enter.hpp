@@ -20,7 +20,7 @@ struct enter_out {
 
 }  // namespace detail
 
-/// The identity whose gradient is summed over the ranks: what stands between a whole activation and the column-parallel
+/// The identity whose gradient is summed over the ranks: what stands between a replicated activation and the column-parallel
 /// layers that read it. Layers with automatic cuts enter by themselves.
 struct enter_layer {
   using layer_concept = leaf_tag;

@@ -7,7 +7,7 @@
 
 namespace redco {
 
-/// The base of layers that act on each feature by itself, keep their input, and let any layout but a pending sum through.
+/// The base of layers that act on each feature by itself, save their input, and let any layout but a pending sum through.
 struct featurewise_layer {
   using layer_concept = leaf_tag;
   static constexpr bool featurewise = true;

@@ -7,7 +7,7 @@
 
 namespace redco {
 
-/// The first of each sequence's tokens: [B, Width] of [B, T, Width], a copy, so that the others need not be kept. Split
+/// The first of each sequence's tokens: [B, Width] of [B, T, Width], a copy, so that the others need not be saved. Split
 /// tokens are joined before.
 struct first_token {
   using layer_concept = leaf_tag;

@@ -16,8 +16,8 @@
 
 namespace redco {
 
-/// What a language head gives: not a tensor but a handle on hidden states and head, so that whole logits are made only for
-/// who asks.
+/// What a language head gives: not a tensor but a handle on hidden states and head, so that the logits of all tokens are made
+/// only for who asks.
 struct as_logits {};
 
 /// Rows whose logits exist at once in the cross entropy of a language model: 2^20 logits of the whole vocabulary, but not

@@ -32,9 +32,9 @@ struct linear_out {
 
 /// y = x W^T + b over the last dimension; W is [Out, In], b is [Out].
 ///
-/// An automatic linear on an unsharded input opens a column-parallel split when a layer that closes it follows (and is replicated
-/// otherwise); on a split input it is row-parallel and gives a partial sum. Its bias follows: split behind a column, added
-/// once after the reduction behind a row.
+/// An automatic linear on an unsharded input opens a column-parallel split when a layer that closes it follows (and is
+/// replicated otherwise); on a split input it is row-parallel and gives a partial sum. Its bias follows: split with a column's
+/// weight, added once after the reduction behind a row's.
 template <auto In, auto Out, auto Bias = true, cut Cut = cut::automatic>
 struct linear {
   using layer_concept = leaf_tag;

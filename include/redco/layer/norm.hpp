@@ -13,7 +13,7 @@ namespace redco {
 /// Rows whose parameter gradients are summed together in a norm's backward; the blocks' sums are then added in order.
 inline constexpr std::int64_t norm_block_rows = 64;
 
-/// What the norms share: weights over the last dimension, whole features in and out, statistics kept per row.
+/// What the norms share: weights over the last dimension, unsplit features in and out, statistics saved per row.
 template <auto Width, int Statistics, bool Bias>
 struct norm_layer {
   using layer_concept = leaf_tag;

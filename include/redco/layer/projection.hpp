@@ -5,7 +5,7 @@
 
 namespace redco {
 
-/// a linear layer without bias, replicated, between two widths; where they agree there is none, and no parameter.
+/// A replicated linear layer without bias between two widths; where they are equal it is the identity, without parameters.
 template <auto In, auto Out>
 struct projection : replicated_linear<In, Out, false> {
   using unpaired = projection;

@@ -11,7 +11,7 @@
 namespace redco {
 
 /// Rotary positions (Su et al. 2021), a trait of attention: queries and keys are turned where they lie, before they are
-/// kept, by angles that position and frequency give; backward makes the angles again and turns the gradients back. `Dims`
+/// saved, by angles that position and frequency give; backward makes the angles again and turns the gradients back. `Dims`
 /// features of each head turn, all where it is 0.
 template <auto Theta = real{10000}, auto Dims = 0, rotary_pairs Pairs = rotary_pairs::halves,
           auto Scaling = rotary_scaling{}>

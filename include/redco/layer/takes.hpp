@@ -7,8 +7,8 @@
 
 namespace redco::detail {
 
-/// What a layer needs of its input: any value; every token, with whole features, entered or not; the same of which every
-/// rank makes the same; whole features only, of tokens that may be split, entered or not; the same, not entered.
+/// What a layer needs of its input. `value`: any but a pending sum; `whole`: all tokens and features, entered or not;
+/// `alike`: so, not entered; `features`: all features, tokens may be split, entered or not; `features_alike`: so, not entered.
 enum class needs : std::uint8_t { value, whole, alike, features, features_alike };
 
 /// What a layer gives that takes an input of layout X: `type` is `Out`.

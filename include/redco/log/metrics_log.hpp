@@ -33,8 +33,8 @@ struct metrics_row {
 
 /// `metrics.jsonl`: one JSON object per step,
 /// `{"step":1,"loss":5.5,"lr":3e-04,"grad_norm":0.8,"tokens_per_second":1200}`, and one per evaluation behind its step's,
-/// `{"step":1,"epoch":0,"eval/loss":5.4}`, handed to the system before the call returns. Numbers are the shortest that read back as the same double. Failures are counted and never stop a run.
-/// Thread-safe.
+/// `{"step":1,"epoch":0,"eval/loss":5.4}`, handed to the system before the call returns. Numbers are the shortest that read
+/// back as the same double. Failures are counted and never stop a run. Thread-safe.
 class metrics_log {
  public:
   /// Appends to `file`. A run that resumes after step `last_step` gives it: rows of later steps, which it will write

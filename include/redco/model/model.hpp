@@ -39,7 +39,7 @@ struct declared_net {
 
 }  // namespace detail
 
-/// The structure of a model, an automatic linear that is all of it left whole.
+/// The structure of a model; an automatic linear that is all of it is replicated.
 /// Errors: redco[L007] where a layer of it does not declare what it is made of.
 template <model M>
 using net_of = typename detail::declared_net<typename M::net>::type;

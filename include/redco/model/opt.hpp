@@ -36,8 +36,8 @@ struct opt_config {
   double deviation = 0.02;  ///< of the normal distribution that weights start from
 };
 
-/// OPT (Zhang et al. 2022): pre-norm blocks with ReLU unless the config says otherwise, learned positions that count the unmasked tokens and begin at row 2,
-/// head tied to the token embedding. Weights start normal.
+/// OPT (Zhang et al. 2022): pre-norm blocks with ReLU unless the config says otherwise, learned positions that count the
+/// unmasked tokens and begin at row 2, head tied to the token embedding. Weights start normal.
 struct opt {
   static constexpr auto vocab = &opt_config::vocab;
   static constexpr auto context = &opt_config::context;

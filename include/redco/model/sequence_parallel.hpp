@@ -30,7 +30,7 @@ inline constexpr bool wraps_repeat = is_repeat<L>;
 template <class L, class Only>
 inline constexpr bool wraps_repeat<L, parts<Only>> = is_repeat<L> || wraps_repeat<typename Only::layer>;
 
-/// Splits the tokens in front of each row of repeated blocks.
+/// Splits the tokens before each row of repeated blocks.
 struct splits_tokens {
   template <class L, path>
   static constexpr bool holds = wraps_repeat<L>;

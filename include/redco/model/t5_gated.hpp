@@ -41,8 +41,8 @@ struct t5_gated_config {
 };
 
 /// T5 v1.1 and FLAN-T5 (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by tanh GELU, and a head of its own
-/// unless the config says otherwise. A weight starts normal with deviation 1 / sqrt(inputs), the token embedding and the head with
-/// 1.
+/// unless the config says otherwise. A weight starts normal with deviation 1 / sqrt(inputs), the token embedding and the
+/// head with 1.
 struct t5_gated {
   static constexpr auto width = &t5_gated_config::width;
   static constexpr auto ffn = &t5_gated_config::ffn;

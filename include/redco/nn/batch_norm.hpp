@@ -20,7 +20,7 @@ inline void follow(stored_parameter const& running, at::Tensor const& now, doubl
 
 }  // namespace detail
 
-/// Errors: exit code 64 where a round of training has one number per channel, of which there is no variance.
+/// Errors: exit code 64 where a round of training has one element per channel, of which there is no variance.
 template <auto Channels, auto Epsilon, auto Momentum, class X>
 struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
   template <class Config>

@@ -15,7 +15,7 @@ namespace redco {
 
 namespace detail {
 
-/// Bytes that the layers declare: what one rank's call of the network keeps for backward.
+/// Bytes that the layers declare: what one rank's call of the network saves for backward.
 std::int64_t declared_bytes(fact::program const& facts, setup const& run);
 
 [[noreturn]] void refuse_saved(std::int64_t declared, std::int64_t kept, at::Tensor const& input,
@@ -24,8 +24,8 @@ std::int64_t declared_bytes(fact::program const& facts, setup const& run);
 
 }  // namespace detail
 
-/// Compares what autograd was seen to keep in a call of the network on `input` with what its layers declare. Where parameters
-/// are frozen it may keep less. `source`: what the encoder of an encoder-decoder read; else undefined.
+/// Compares `kept`, the bytes that autograd was seen to save in a call of the network on `input`, with what its layers declare.
+/// Where parameters are frozen it may save less. `source`: what the encoder of an encoder-decoder read; else undefined.
 /// Errors: exit_code::internal with both numbers where they differ; exit_code::usage for a model with opaque layers, which
 /// declare nothing.
 template <model M>

@@ -12,7 +12,7 @@
 namespace redco {
 
 /// The cross entropy of int64 labels [B, T] (-100: ignored) under a language model's logits: the sum over the labels
-/// that count, and their number. The logits are never whole in memory. Label t belongs to position t: shift beforehand.
+/// that count, and their number. The logits are never all in memory at once. Label t belongs to position t: shift beforehand.
 /// Errors: exit code 65 with the example whose label is outside the vocabulary.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   detail::count_labels(labels, l.vocabulary);
@@ -22,7 +22,7 @@ inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   return {loss.sum, static_cast<double>(loss.count)};
 }
 
-/// The cross entropy of int64 labels [N...] (-100: ignored) under whole logits [N..., classes]. Errors: exit code 65 with
+/// The cross entropy of int64 labels [N...] (-100: ignored) under unsharded logits [N..., classes]. Errors: exit code 65 with
 /// the example whose label is none of the classes.
 inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels) {
   std::int64_t const count = detail::count_labels(labels, whole_logits.size(-1));

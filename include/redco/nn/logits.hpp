@@ -12,7 +12,7 @@
 namespace redco {
 
 /// What a language model gives: hidden states and head, not logits. cross_entropy and sampling consume it in chunks;
-/// `tensor()` makes the logits whole for who asks.
+/// `tensor()` makes all logits for who asks.
 struct logits {
   redco::tensor<entered> hidden;  ///< [B, T, width]
   at::Tensor weight;              ///< [rows of this shard, width], the last shard padded
@@ -21,13 +21,13 @@ struct logits {
   std::int64_t first_row = 0;  ///< of this shard
   group* tp = nullptr;
 
-  /// The whole logits [B, T, vocabulary], on every rank.
+  /// The unsharded logits [B, T, vocabulary], on every rank.
   at::Tensor tensor() const {
     redco::tensor<split<-1>> const part(kernel::linear(hidden.local(), weight, bias));
     return gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
   }
 
-  /// The k largest of each position, N = B T rows, without making the others whole.
+  /// The k largest of each position, N = B T rows, without holding all others at once.
   kernel::largest_logits top(std::int64_t k) const {
     at::Tensor const rows = hidden.local().flatten(0, -2);
     return kernel::top_entries(rows, {weight, bias, vocabulary, first_row}, k, *tp);

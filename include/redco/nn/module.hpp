@@ -51,7 +51,7 @@ at::Tensor unshard(tensor<X> const& x, [[maybe_unused]] group& tp) {
   }
 }
 
-/// A whole parameter as a layer with an input of layout X reads it: where a rank sees its own tokens only, the gradient is
+/// A replicated parameter as a layer with an input of layout X reads it: where a rank sees its own tokens only, the gradient is
 /// summed over the ranks.
 template <layout X>
 at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] group& tp) {

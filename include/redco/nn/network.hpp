@@ -80,7 +80,7 @@ class network {
 
 namespace detail {
 
-/// On the device of the parameters; numbers of any floating type in the one that the network computes in.
+/// x on the device of the parameters; of any floating type, in the one that the network computes in.
 inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
   if (!x.defined()) return x;
   return x.to(store.device(), x.is_floating_point() ? scalar_type_of(store.compute()) : x.scalar_type());
@@ -156,8 +156,8 @@ class bound_network {
   redco::pass const& pass() const { return *pass_; }
 
  private:
-  /// `run()`, all that autograd keeps of it compared with what the layers declare; parameters and what it is given do not
-  /// count, the hidden states of a language model do, which its loss keeps.
+  /// `run()`, all that autograd saves of it compared with what the layers declare; parameters and what it is given do not
+  /// count, the hidden states of a language model do, which its loss saves.
   template <class Run>
   auto watched(Run const& run, at::Tensor const& x) const {
     saved_watch watch;

@@ -19,8 +19,8 @@ struct pass {
   rank_context const* rank = nullptr;  ///< has the groups over other axes
   replica_round round = {};
   bool training = false;
-  bool recompute = false;    ///< keep only each block's input and run the block again in backward
-  bool check_saved = false;  ///< compare what autograd keeps of the first call with what the layers declare
+  bool recompute = false;    ///< save only each block's input and run the block again in backward
+  bool check_saved = false;  ///< compare what autograd saves in the first call with what the layers declare
   std::uint64_t seed = 0;
   std::uint64_t step = 0;            ///< optimizer update
   std::int64_t first_example = 0;    ///< of the micro-batch, within the step's global batch

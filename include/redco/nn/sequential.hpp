@@ -39,7 +39,7 @@ struct linked_modules<First, Rest...> {
   template <class X, class Context>
   auto operator()(tensor<X> x, Context const& ctx) const {
     auto y = finish<typename First::home>(first(std::move(x), ctx), ctx.tp());
-    x = {};  // what nobody keeps for backward is freed before the rest is computed
+    x = {};  // what nobody saves for backward is freed before the rest is computed
     return rest(std::move(y), ctx);
   }
 };

@@ -66,7 +66,7 @@ struct module<with_split_tokens<L>, X> {
       return inner(std::move(x), ctx);
     } else {
       auto mine = scatter_tokens(x, ctx.tp());
-      x = {};  // what nobody keeps for backward is freed before the blocks
+      x = {};  // what nobody saves for backward is freed before the blocks
       return inner(std::move(mine), ctx);
     }
   }

@@ -6,7 +6,7 @@
 
 namespace redco {
 
-/// The names of an optimizer's state slots, at most four: each slot is one number per parameter, in the masters' dtype.
+/// The names of an optimizer's state slots, at most four: each slot is as large as a parameter, in the masters' dtype.
 class slot_list {
  public:
   constexpr slot_list() = default;

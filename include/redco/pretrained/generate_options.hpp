@@ -8,8 +8,8 @@
 namespace redco {
 
 /// How a decoder continues its prompts. Scores are changed in the order of Hugging Face's processors: repetition penalty,
-/// no_repeat_ngram, min_new_tokens, temperature, top_k, top_p, min_p. At temperature 0 nothing is drawn, and the last four have no
-/// meaning.
+/// no_repeat_ngram, min_new_tokens, temperature, top_k, top_p, min_p. At temperature 0 nothing is drawn, and the last four
+/// have no meaning.
 struct generate_options {
   std::int64_t max_new_tokens = 32;
   double temperature = 0;  ///< 0: the most likely token; else tokens are drawn from softmax(logits / temperature)
@@ -27,7 +27,7 @@ struct generate_options {
   std::int64_t forced_begin = -1;  ///< the first id behind a prompt of one token; -1: none
   std::int64_t forced_end = -1;    ///< the id that the last of max_new_tokens takes; -1: none
 
-  /// Called with the new id of each row after every step; false ends the decoding there. One rank of a model-parallel
+  /// Called with the new id of each row after every step; false ends the decoding there. One rank of a tensor-parallel
   /// group, its first, makes the call, and all its ranks do what it answers.
   std::function<bool(std::span<std::int64_t const> ids)> on_tokens = {};
 };

@@ -44,7 +44,7 @@ class pretrained {
 
   std::filesystem::path const& folder() const { return folder_; }
 
-  /// model_type of config.json, and its keys that change neither sizes nor numbers.
+  /// model_type of config.json, and its keys that change neither sizes nor what is computed.
   std::string const& family() const { return config_.family; }
   std::vector<std::string> const& unused() const { return config_.unused; }
 

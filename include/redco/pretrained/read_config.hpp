@@ -14,7 +14,7 @@ namespace redco {
 struct configured {
   any_model model;
   std::string family;               ///< its model_type
-  std::vector<std::string> unused;  ///< keys that change neither sizes nor numbers
+  std::vector<std::string> unused;  ///< keys that change neither sizes nor what is computed
 };
 
 /// The model of a Hugging Face config.json. Errors: exit code 65 for what is missing, unknown, contradictory, absurd or not

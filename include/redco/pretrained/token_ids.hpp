@@ -13,7 +13,7 @@ namespace redco {
 /// Ids with which a model's generation begins and ends.
 struct token_ids {
   std::vector<std::int64_t> stop = {};     ///< end a text
-  std::int64_t padding = 0;                ///< fills rows behind their end; the first of `stop` where none is named
+  std::int64_t padding = 0;                ///< of right-padded rows; the first of `stop` where none is named
   std::optional<std::int64_t> start = {};  ///< begins the decoder of an encoder-decoder
   std::int64_t forced_begin = -1;          ///< the first id behind `start`; -1: any
   std::int64_t forced_end = -1;            ///< the last id of a text that is cut off; -1: none

@@ -10,8 +10,8 @@
 
 namespace redco {
 
-/// The run of one rank when `load` is the global batch: the ranks over dp and ep take equal shares, `micro_batch` examples at once (0:
-/// all). Requires positive sizes.
+/// The run of one rank when `load` is the global batch: the ranks over dp and ep take equal shares, `micro_batch` examples
+/// at once (0: all). Requires positive sizes.
 constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
                          bool recompute) {
   std::int64_t const share = (load.batch - 1) / on.size(example_axes) + 1;

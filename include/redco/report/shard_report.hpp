@@ -28,7 +28,7 @@ struct shard_report {
   model_graph graph;
   std::int64_t budget = 0;  ///< bytes that a rank may hold; 0: nobody asked
 
-  /// Whether every layer states what it keeps and computes.
+  /// Whether every layer states what it saves and computes.
   bool counts_all() const {
     return std::all_of(activations.begin(), activations.end(), [](auto const& one) { return one.counted; });
   }

@@ -15,7 +15,7 @@ struct checkpoint_room {
   /// Errors: exit code 64 where `<workdir>/ckpts` is there and no folder, nor a link to one.
   static void check_folder(std::filesystem::path const& workdir);
 
-  /// Errors: exit code 74 where `available` bytes cannot take one checkpoint of these parts, whole tensors as each rank
+  /// Errors: exit code 74 where `available` bytes cannot take one checkpoint of these parts, unsharded tensors as each rank
   /// describes them.
   static void check_space(std::filesystem::path const& workdir, std::span<state_part const> parts,
                           std::uintmax_t available);

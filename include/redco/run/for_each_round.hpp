@@ -11,8 +11,8 @@
 
 namespace redco {
 
-/// Calls compute(round) for each micro-batch of this replica in a step. Where layers sum over the replicas, it takes part in the
-/// rounds in which it has none, and takes over the statistics that the others have followed meanwhile.
+/// Calls compute(round) for each micro-batch of this replica in a step. Where layers sum over the replicas, the group `dp`,
+/// it takes part in the rounds in which it has none, and takes over the statistics that the others have followed meanwhile.
 template <model M, class F>
 void for_each_round(batch_step const& at, group& dp, network<M> const& net, F&& compute) {
   auto const round = [&](std::int64_t i) { return replica_round{&dp, net.meets_replicas() && i >= at.full_rounds}; };

@@ -23,8 +23,8 @@ namespace redco {
 ///   redco::inference loaded(deployer, model, collate | predict, "run/ckpts/max_accuracy");
 ///   auto outputs = redco::predictor(loaded).predict(prompts);
 ///
-/// The weights are those of a `pretrained` folder, or of a path that `open_weights` takes: a checkpoint of a run, what
-/// `trainer::save_model` wrote (names as for `trainer::start_from`). The workdir is left alone, also that of a run that goes on. Errors: exit code 64 with the legal
+/// The weights are those of a `pretrained` folder, or of a path that `open_weights` takes: a checkpoint, or files of
+/// `trainer::save_model` (names as for `trainer::start_from`). No workdir is touched. Errors: exit code 64 with the legal
 /// widths when the mesh cannot hold the model, 65 with the first 20 differences when the weights are not the model's.
 template <model M, class Pipeline>
 class inference {

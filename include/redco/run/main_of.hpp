@@ -27,8 +27,8 @@ int exit_code_of(std::function<int()> const& program);
 ///     });
 ///   }
 ///
-/// Whatever leaves `body`, or is wrong with the options, ends the program with one sentence on standard error: an `error` with its
-/// own exit code, any other exception with 70. --help prints `about` and all options.
+/// Whatever leaves `body`, or is wrong with the options, ends the program with one sentence on standard error: an `error` with
+/// its own exit code, any other exception with 70. --help prints `about` and all options.
 template <reflected Options, class Body>
 int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
   return detail::exit_code_of([&]() -> int {

@@ -21,8 +21,8 @@ class predictor {
  public:
   explicit predictor(Trainer const& from) : trainer_(from) {}
 
-  /// `global_batch` examples are computed at once over all ranks; `length` as in fit. Errors: what predict throws, and exit code 70 when
-  /// the trainer has not fitted or predict does not return one result per example.
+  /// `global_batch` examples are computed at once over all ranks; `length` as in fit. Errors: what predict throws, and exit
+  /// code 70 when the trainer has not fitted or predict does not return one result per example.
   template <class Range>
   auto predict(Range&& range, std::int64_t global_batch = 8,
                length_of<example_of<std::remove_cvref_t<Range>>> const& length = {}) const {

@@ -24,7 +24,7 @@
 
 namespace redco {
 
-/// What one rank keeps of a training run: its part of the parameters, the modules over them, the optimizer's state.
+/// What one rank holds of a training run: its part of the parameters, the modules over them, the optimizer's state.
 template <model M, class Optimizer>
 class rank_state {
  public:

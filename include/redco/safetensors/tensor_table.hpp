@@ -9,7 +9,7 @@
 
 namespace redco {
 
-/// Where a part of a tensor lies: the file, and the box that it fills of the whole tensor.
+/// Where a part of a tensor lies: the file, and the box that it fills of the unsharded tensor.
 struct tensor_part {
   std::string file;
   std::vector<std::int64_t> offset;

@@ -4,10 +4,10 @@
 
 namespace redco {
 
-/// The four layouts of an activation over the ranks of a model-parallel group. Each is a pair (value, gradient) of
+/// The four layouts of an activation over the ranks of a tensor-parallel group (axis tp). Each is a pair (value, gradient) of
 /// R (equal on all ranks), P (a pending sum over ranks) and S (each rank holds its part).
 struct replicated {};  ///< (R, R)
-struct entered {};     ///< (R, P): a replicated value on its way into a column-parallel layer
+struct entered {};     ///< (R, P): what column-parallel layers read; each rank has an addend of its gradient
 struct partial {};     ///< (P, R): what a row-parallel layer gives
 template <int Dim>
 struct split {  ///< (S, S): cut along `Dim`; negative dimensions count from the end
@@ -29,7 +29,7 @@ inline constexpr bool is_token_split = std::is_same_v<Layout, token_split>;
 template <class Layout>
 inline constexpr bool is_feature_split = is_split<Layout> && !is_token_split<Layout>;
 
-/// A layout in which a value is complete on its way from layer to layer: nothing pends, features are whole.
+/// A layout in which a value is complete on its way from layer to layer: no sum pends, features are not split.
 template <class Layout>
 inline constexpr bool is_at_rest = std::is_same_v<Layout, replicated> || is_token_split<Layout>;
 

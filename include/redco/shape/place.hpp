@@ -10,7 +10,7 @@ namespace redco {
 enum class remainder : std::uint8_t {
   refused,  ///< such a mesh is illegal
   padded,   ///< the last ranks hold fewer units, or none, and padding (vocabularies)
-  shared,   ///< fewer units than ranks are legal: neighbours hold the same unit (key-value heads)
+  shared,   ///< fewer units than ranks are legal: neighbours, a sharer group, hold the same unit (key-value heads)
 };
 
 /// One way in which ranks cut a tensor: along a dimension, in indivisible units, over the ranks of an axis.
@@ -27,7 +27,7 @@ struct place {
     return units % ranks == 0 || (rest == remainder::shared && ranks % units == 0);
   }
 
-  /// How many neighbouring ranks of the axis hold the same part; requires can_cut.
+  /// The size of a sharer group: how many neighbouring ranks of the axis hold the same part; requires can_cut.
   constexpr int sharers(int ranks) const {
     return rest == remainder::shared && units < ranks ? static_cast<int>(ranks / units) : 1;
   }

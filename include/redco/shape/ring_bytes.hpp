@@ -12,7 +12,7 @@ constexpr std::int64_t all_reduce_ring_bytes(std::int64_t payload, int ranks) {
   return 2 * payload - 2 * payload / ranks;
 }
 
-/// The same for all_gather, reduce_scatter and all_to_all, whose payload is the whole value: (n - 1) / n of it.
+/// The same for all_gather, reduce_scatter and all_to_all, whose payload is the unsharded value: (n - 1) / n of it.
 constexpr std::int64_t gather_ring_bytes(std::int64_t payload, int ranks) { return payload / ranks * (ranks - 1); }
 
 /// The same for one call of any kind; for a broadcast and for point-to-point calls, of a rank that sends.

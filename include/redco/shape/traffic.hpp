@@ -11,7 +11,7 @@ namespace redco {
 /// What one rank asks of one group, per kind of collective: planned for a step, or counted since the group's start (or
 /// the last reset).
 ///
-/// `payload_bytes` is the size of the whole value a call is about: the tensor of all_reduce, broadcast, send and recv,
+/// `payload_bytes` is the size of the unsharded value that a call is about: the tensor of all_reduce, broadcast, send and recv,
 /// the input of reduce_scatter and all_to_all, the result of all_gather. `wire_bytes` is what this rank would send in
 /// the usual ring algorithm, whatever the implementation really does. With n ranks and a payload of B bytes:
 ///

@@ -24,7 +24,7 @@ struct entry {
     return false;
   }
 
-  /// How many neighbours along an axis that cuts it hold the same part; their gradients are summed. 1 along others.
+  /// The size of a sharer group along an axis that cuts it, whose gradients are summed (`place::sharers`); 1 along others.
   constexpr int sharers(axis over) const { return is_split(over) ? fact.on(over).sharers(mesh[over]) : 1; }
 
   /// The extents of every rank's part, padding included.
@@ -57,7 +57,7 @@ struct entry {
     return shape;
   }
 
-  /// The number, in the whole parameter, of the first element of a row of a rank's part without padding. Rows are runs along
+  /// The place, in the unsharded parameter, of the first element of a row of a rank's part without padding. Rows are runs along
   /// the last dimension.
   constexpr std::int64_t first_of_row(int rank, std::int64_t row) const {
     extents const part = logical(rank), begin = offset(rank);

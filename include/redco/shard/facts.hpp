@@ -29,7 +29,7 @@ template <model M>
 constexpr fact::program record(M const& m, workload const& load) {
   fact::recorder w(input_of(m, load), input_of(m, of_source(load)), states_input<M>);
   net_of<M>::template facts<replicated>(m.config, w);
-  unshard_facts<out_t<net_of<M>, replicated>>(w);  // the user is given whole results
+  unshard_facts<out_t<net_of<M>, replicated>>(w);  // the user is given unsharded results
   return w.take();
 }
 

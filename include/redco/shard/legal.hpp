@@ -11,7 +11,7 @@
 
 namespace redco {
 
-/// Widths that cut every parameter of a model, as far as the eighth.
+/// The first eight numbers of ranks, along the axis at fault, that can cut every parameter of a model.
 template <int... Width>
 struct legal_widths_are {};
 
@@ -60,7 +60,7 @@ struct size_verdict {
       decltype(blame(std::make_index_sequence<found.giver.size>{}, std::make_index_sequence<found.reader.size>{}));
 };
 
-/// What legal<> asks: can this width cut so many units by this rule?
+/// What legal<> asks of a parameter: can the mesh cut its units without breaking this rule?
 template <legality Broken>
 struct width_check {
   redco::mesh mesh;
@@ -80,7 +80,7 @@ struct mesh_verdict {
   static constexpr std::int64_t units = broken.units;
 
   static constexpr int most_widths = 8;
-  /// The legal number of ranks `i` along the axis at fault, counted from zero; 0 where there are not so many.
+  /// The i-th legal number of ranks along the axis at fault, i from zero; 0 where there are not so many.
   static constexpr int width(int i) {
     for (int n = 1; n <= 64; ++n)
       if (first_illegal(facts, line_of(broken.axis, n)) == facts.size() && i-- == 0) return n;

@@ -11,8 +11,8 @@
 
 namespace redco::detail {
 
-/// n zeros for a buffer that lives long and is read from end to end: on Linux, and in host memory, in pages of 2 MiB where the system has them
-/// for who asks, which makes such reads faster by a fifth. Advice only: without them it is ordinary memory.
+/// n zeros for a buffer that lives long and is read from end to end: on Linux, in host memory, in pages of 2 MiB where the
+/// system gives them to who asks, which makes such reads faster by a fifth. Advice only: without them it is ordinary memory.
 inline at::Tensor flat_zeros(std::int64_t n, at::TensorOptions const& options) {
   at::Tensor const x = at::empty({n}, options);
 #if defined(__linux__)

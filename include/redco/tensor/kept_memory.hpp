@@ -10,9 +10,9 @@
 
 namespace redco {
 
-/// What large tensors of a thread give back, kept for its next ones of that size or of half of it at least: the system clears every
-/// page that it hands out, and a training step asks for the same blocks as the one before. What lies here and what is in use are
-/// together never more than what was in use at once. Given back to the system where the scope ends.
+/// What large tensors of a thread give back, kept for its next ones of that size or of half of it at least: the system
+/// clears every page that it hands out, and a training step asks for the same blocks as the one before. What lies here and
+/// what is in use are together never more than what was in use at once. Given back to the system where the scope ends.
 class kept_memory {
  public:
   /// Bytes of the smallest block that is kept; malloc keeps smaller ones itself.

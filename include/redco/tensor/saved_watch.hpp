@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// Counts what autograd keeps on this thread while the watch lives: each storage once, however many nodes save it. One watch
-/// per thread at a time. The first watch of a process replaces libtorch's engine by one that can be watched.
+/// Counts what autograd saves for backward on this thread while the watch lives: each storage once, however many nodes save
+/// it. One watch per thread at a time. The first watch of a process replaces libtorch's engine by one that can be watched.
 class saved_watch {
  public:
   saved_watch();

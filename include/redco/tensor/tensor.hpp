@@ -9,7 +9,7 @@
 
 namespace redco {
 
-/// One rank's part of an activation whose layout over the model-parallel group is `Layout`, known to the compiler.
+/// One rank's part of an activation whose layout over the tensor-parallel group is `Layout`, known to the compiler.
 ///
 /// A `replicated` tensor is an ordinary at::Tensor and converts both ways by itself; every other layout is named when
 /// it is made (`tensor<partial>{x}`) and opened with `local()`, so that a partial sum is never used as a value by

@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// The norm of the whole gradient, the same on every rank: the square root of the sum of `local_square` (squared_norm()
+/// The norm of the gradient over all shards, the same on every rank: the square root of the sum of `local_square` (squared_norm()
 /// over this rank's segments) over the ranks of `shards`, divided by `count`, the step's global weight. One message of
 /// eight bytes; none in a group of one. Gradients are already summed over dp.
 inline double gradient_norm(double local_square, group& shards, double count = 1) {

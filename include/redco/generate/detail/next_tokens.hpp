@@ -14,7 +14,7 @@ namespace redco::detail {
 at::Tensor next_tokens(logits const& from, at::Tensor const& seen, generate_options const& options, pass const& in,
                        std::int64_t step);
 
-/// The same from whole logits [B, vocabulary].
+/// The same from unsharded logits [B, vocabulary].
 at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& seen, generate_options const& options,
                         pass const& in, std::int64_t step);
 

@@ -16,14 +16,14 @@ inline std::vector<std::int64_t> all_but_channels(at::Tensor const& x) {
   return dims;
 }
 
-/// One number per channel beside [B, C, ...].
+/// One element per channel, [C], shaped to broadcast over [B, C, ...].
 inline at::Tensor beside(at::Tensor const& channels, at::Tensor const& x) {
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.dim()), 1);
   sizes[1] = channels.numel();
   return channels.view(sizes);
 }
 
-/// The statistics as functions of x; `count` numbers of each channel over the round.
+/// The statistics as functions of x; `count` elements of each channel over the round.
 inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double count,
                              replica_round const& round, double epsilon) {
   auto const dims = all_but_channels(x);

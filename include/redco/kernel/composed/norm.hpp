@@ -5,7 +5,7 @@
 
 namespace redco::kernel::composed {
 
-/// (x - mean) rstd, and what it is made of: one number per row each, f64 for f64, else f32.
+/// (x - mean) rstd, and what it is made of: one element per row each, f64 for f64, else f32.
 struct norm_result {
   at::Tensor y, mean, rstd;
 };

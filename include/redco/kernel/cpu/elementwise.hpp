@@ -74,7 +74,7 @@ struct elementwise_run {
   }
 };
 
-/// Fills the outputs by op on the vectors (f32, bf16: computed in f32) or numbers (f64) of all inputs. All have one shape
+/// Fills the outputs by op on the vectors (f32, bf16: computed in f32) or elements (f64) of all inputs. All have one shape
 /// and one dtype; an output is contiguous or a chunk of a contiguous tensor.
 template <class T, class Op, std::size_t In, std::size_t Out>
 void elementwise_into_as(Op op, std::array<at::Tensor, Out> const& outputs, std::array<at::Tensor, In> const& inputs) {

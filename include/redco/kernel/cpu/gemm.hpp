@@ -46,7 +46,7 @@ matrix<T> matrix_of(at::Tensor const& x) {
   return {x.const_data_ptr<T>(), std::max(x.stride(1), x.size(0)), true};
 }
 
-/// The same numbers as matrix_of takes them.
+/// The same elements as matrix_of takes them.
 inline at::Tensor with_unit_stride(at::Tensor const& x) {
   bool const rows = x.stride(1) == 1 && x.stride(0) >= x.size(1),
              columns = x.stride(0) == 1 && x.stride(1) >= x.size(0);

@@ -95,7 +95,7 @@ struct plain_tile {
 
 #if defined(__x86_64__)
 
-/// 16 numbers of a tile's row.
+/// 16 elements of a tile's row.
 template <class C>
 REDCO_AVX512_BF16 [[gnu::always_inline]] inline void store_sums(__m512 sums, tile_target<C> const& to, std::int64_t row,
                                                                 std::int64_t column) {

@@ -6,7 +6,7 @@
 
 namespace redco::kernel::cpu {
 
-/// Memory of this thread for n numbers that outlives the call: blocks are the same size in every layer.
+/// Memory of this thread for n elements that outlives the call: blocks are the same size in every layer.
 template <class T, int Slot>
 T* scratch(std::int64_t n) {
   thread_local std::vector<T> memory;

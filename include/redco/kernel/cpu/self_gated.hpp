@@ -11,7 +11,7 @@
 namespace redco::kernel::cpu {
 
 /// y0 = x gate(x); with a gradient g, y0 = g (gate(x) + x gate'(x)). A `Gate` gives gate(x) and its slope on vectors
-/// (`lanes_of<W>`) and on numbers (`exact`).
+/// (`lanes_of<W>`) and on single elements (`exact`).
 template <class Gate, bool Backward>
 struct self_gated_op {
   template <int W>

@@ -10,7 +10,7 @@
 
 namespace redco::kernel::cpu {
 
-/// The k largest numbers of a row that comes in pieces, the largest first and of equal ones the first, and the logarithm of
+/// The k largest elements of a row that comes in pieces, the largest first and of equal ones the first, and the logarithm of
 /// the sum of their exponentials. Lies in memory of its owner: k values, k entries as f64.
 struct top_row {
   double* values;
@@ -40,7 +40,7 @@ struct top_row {
   double log_sum() const { return most + std::log(sum); }
 };
 
-/// Gives n numbers z, entries first, first + 1, ..., to a row.
+/// Gives n elements z, entries first, first + 1, ..., to a row.
 template <class T>
 struct top_row_task {
   top_row& row;
@@ -71,7 +71,7 @@ struct top_row_task {
     for (std::int64_t j = begin; j < end; ++j) row.insert(static_cast<double>(z[j]), static_cast<double>(first + j));
   }
 
-  /// Whether the row may take one of 4 W numbers.
+  /// Whether the row may take one of 4 W elements.
   template <int W>
   [[gnu::always_inline]] bool block_is_taken(T const* from) const {
     if (row.size < row.k) return true;

@@ -27,7 +27,7 @@ inline std::string copies_text(entry const& e) {
   return e.fact.copies() > 1 ? " x" + std::to_string(e.fact.copies()) : "";
 }
 
-/// "dim 0", "dim 0, shared by 2" or "whole"; with the axis where it is not tp: "dim 0 over ep, dim 1".
+/// "dim 0", "dim 0, shared by 2", or "whole" where it is replicated; with the axis where it is not tp: "dim 0 over ep, dim 1".
 inline std::string split_text(entry const& e) {
   std::string text;
   for (place const& p : e.fact.places) {
@@ -39,7 +39,7 @@ inline std::string split_text(entry const& e) {
   return text.empty() ? "whole" : text;
 }
 
-/// Behind a number that leaves layers out which do not state what they keep and compute; else empty.
+/// Behind a number that leaves layers out which do not state what they save and compute; else empty.
 inline std::string uncounted_text(shard_report const& r) {
   return r.counts_all() ? "" : " without the layers that are not counted";
 }
