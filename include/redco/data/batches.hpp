@@ -18,7 +18,7 @@ struct batch_options {
   std::int64_t global_batch = 1;
   /// Most examples that a dp shard feeds through the model at once; 0: its whole shard.
   std::int64_t micro_batch = 0;
-  /// Number of dp shards, and which of them this is.
+  /// Number of dp shards (replicas along the axes dp and ep), and which of them this is.
   int dp = 1;
   int dp_index = 0;
 };

@@ -55,8 +55,8 @@ struct event {
   width_kind width = width_kind::compute;  ///< of `tensor`
   int layer = -1;                          ///< a place in the program's layers; -1: as the parameter's name says
   std::string_view slot = {};              ///< under which name a tensor is saved or held; a literal
-  flow tensor = {};
-  int from = -1;
+  flow tensor = {};                        ///< what is made, read, saved or held
+  int from = -1;                           ///< the activation that `make` and `repeat` take
   std::int64_t count = 0;
   std::int64_t more_than = 0;  ///< happens only on more model shards than so many
 };

@@ -5,7 +5,7 @@
 namespace redco {
 
 /// How a linear layer is cut. `automatic` follows the data flow; `column`, `row` and `replicated` are declared in the model's
-/// type; `unpaired` is what the flow decides where no partner follows, `overridden` what a user's override asks for.
+/// type; `unpaired` is what the data flow decides where no partner follows, `overridden` what a user's override asks for.
 enum class cut : unsigned char { automatic, column, row, replicated, unpaired, overridden };
 
 /// Whether the layer's parameters are replicated.

@@ -6,7 +6,7 @@
 
 namespace redco {
 
-/// The names of the state slots that a description keeps: what its slots() returns, or its static range `slots` of
+/// The names of a description's state slots: what its slots() returns, or its static range `slots` of
 /// names.
 template <class Description>
 constexpr slot_list state_slots(Description const& description) requires(

@@ -14,7 +14,7 @@ namespace redco {
 /// parameters are those of the plan.
 model_graph graph_of(fact::program const& p);
 
-/// The graph of a model under a workload. Errors: as facts_of.
+/// The graph of a model under a workload. Errors: those of facts_of(m, load).
 template <model M>
 model_graph graph_of(M const& m, workload const& load) {
   return graph_of(facts_of(m, load));

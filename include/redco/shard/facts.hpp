@@ -33,7 +33,7 @@ constexpr fact::program record(M const& m, workload const& load) {
   return w.take();
 }
 
-/// Of a mistake that was found under one workload what is one under every other; the rest is told where the workload is known.
+/// The mistake found under one workload if it is one under every workload, else none: that is told where the workload is known.
 template <model M>
 constexpr mistake_fact constant_mistake(M const& m, mistake_fact const& found) {
   return found && record(m, {.batch = 2, .sequence = 3}).mistake == found ? found : mistake_fact{};

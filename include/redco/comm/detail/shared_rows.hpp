@@ -10,7 +10,7 @@
 
 namespace redco::detail {
 
-/// The rows from `first` on of a tensor, which runs of `sharers` neighbours hold alike.
+/// The rows from `first` on of a tensor, which each sharer group, a run of `sharers` neighbours, holds alike.
 struct shared_rows {
   group* ranks;
   std::int64_t sharers;

@@ -99,7 +99,7 @@ class backward_pass {
     }
   }
 
-  /// The block is run again: what it saves is there, its output, and the gradient that came for it until it is left.
+  /// The block is run again: what it saves and its output are there until it is left, and the gradient of that output.
   constexpr void enter_block(std::size_t last) {
     block_gradient_ = tensors_[last].bytes;
     now_.recomputed = tensors_[last].all();
@@ -128,7 +128,7 @@ class backward_pass {
   std::int64_t weights_ = 0, waiting_weights_ = 0;  ///< of a recomputed block: given to the parameters at its end
   std::int64_t block_gradient_ = 0;                 ///< of a recomputed block's output, before its first moment
   bool kept_to_block_end_ = false;                  ///< the open branch carries that gradient
-  std::int64_t outside_ = 0;                        ///< waits beside a recomputed block
+  std::int64_t outside_ = 0;                        ///< gradients that wait beside a recomputed block
   std::int64_t other_blocks_ = 0;                   ///< activations of the blocks before the visited one
 };
 

@@ -45,7 +45,7 @@ void outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& b, b
        matrix<T>{b.const_data_ptr<T>(), row_step(b)}, sum(add ? 1 : 0), target.mutable_data_ptr<sum>(), target.size(1));
 }
 
-/// Numbers from one row of logits to the next. Products are a third slower where many rows begin at odd addresses.
+/// Elements from one row of logits to the next. Products are a third slower where many rows begin at odd addresses.
 inline std::int64_t logits_stride(std::int64_t columns) { return columns < 4096 ? columns : (columns + 15) / 16 * 16; }
 
 /// c = a b; the rows of a and c may lie apart.
