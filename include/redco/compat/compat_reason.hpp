@@ -15,7 +15,7 @@ enum class compat_reason : std::uint8_t {
   narrowing,                ///< first one
   head,                     ///< last one
   alternating,              ///< last one, or the one before it where the alternating name before took the same
-  one_shard,                ///< whole, as all that follow
+  one_shard,                ///< replicated, as all that follow
   not_kernel_or_embedding,  ///< the last name of its path is another
   no_dimension_divides,     ///< for all parameters of this name at once
   ranks_differ,             ///< two parameters of this name

@@ -9,6 +9,7 @@
 
 namespace redco::fact {
 
+/// What an event states, with its members `tensor`, `from` and `count`.
 enum class event_kind : std::uint8_t {
   parameter,  ///< the layer has parameter number `count`
   read,       ///< the next activation is made of `tensor` too

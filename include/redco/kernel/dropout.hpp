@@ -10,7 +10,7 @@ namespace redco::kernel {
 /// Zeroes each value of x with probability p and scales the others by 1 / (1 - p). x is [rows, positions..., features];
 /// the value at (r, position, f) is dropped by the random word at feature `feature0 + f`, position `position0 +
 /// position` (the middle dimensions flattened) and row `row0 + r` of `numbers`, so that any shard of rows, positions or
-/// features drops what the whole tensor would. p counts in steps of 2^-32; p = 0 returns x.
+/// features drops what the unsharded tensor would. p counts in steps of 2^-32; p = 0 returns x.
 ///
 /// Requires 0 <= p < 1, two dimensions or more, and f32, bf16 or f64 (else an error, exit 70).
 /// Differentiable at any order. Autograd saves nothing: backward draws the mask again. Costs under a nanosecond a value

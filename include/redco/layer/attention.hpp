@@ -232,10 +232,10 @@ struct attention {
 };
 
 template <auto Width, auto Heads, class... Traits>
-using causal_attention = attention<attention_kind::causal, Width, Heads, Traits...>;
+using causal_attention = attention<attention_kind::causal, Width, Heads, Traits...>;  ///< of decoders
 template <auto Width, auto Heads, class... Traits>
-using full_attention = attention<attention_kind::full, Width, Heads, Traits...>;
+using full_attention = attention<attention_kind::full, Width, Heads, Traits...>;  ///< of encoders
 template <auto Width, auto Heads, class... Traits>
-using cross_attention = attention<attention_kind::cross, Width, Heads, Traits...>;
+using cross_attention = attention<attention_kind::cross, Width, Heads, Traits...>;  ///< to `encoder_states`
 
 }  // namespace redco

@@ -89,10 +89,10 @@ struct linear {
 };
 
 template <auto In, auto Out, auto Bias = true>
-using column_linear = linear<In, Out, Bias, cut::column>;
+using column_linear = linear<In, Out, Bias, cut::column>;  ///< takes what has entered, gives a split
 template <auto In, auto Out, auto Bias = true>
-using row_linear = linear<In, Out, Bias, cut::row>;
+using row_linear = linear<In, Out, Bias, cut::row>;  ///< takes a split, gives a partial sum
 template <auto In, auto Out, auto Bias = true>
-using replicated_linear = linear<In, Out, Bias, cut::replicated>;
+using replicated_linear = linear<In, Out, Bias, cut::replicated>;  ///< weights on every rank
 
 }  // namespace redco

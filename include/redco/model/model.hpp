@@ -44,7 +44,7 @@ struct declared_net {
 template <model M>
 using net_of = typename detail::declared_net<typename M::net>::type;
 
-struct no_config {};
+struct no_config {};  ///< the config of a model whose sizes are all literals
 
 /// A model made of one composition of layers with literal sizes: `model_of<sequential<linear<784, 512>, relu, ...>>`. Where
 /// its input is neither token ids nor one row of features, it is stated: `model_of<net, input<1, 28, 28>>`.

@@ -23,7 +23,7 @@ inline std::int64_t count_of(std::span<std::int64_t const> shape) {
   return product;
 }
 
-/// The box that covers a whole tensor of this shape.
+/// The box that covers all of a tensor of this shape.
 inline box whole(std::vector<std::int64_t> const& shape) { return {std::vector<std::int64_t>(shape.size(), 0), shape}; }
 
 /// Whether the box has as many dimensions as the shape and lies inside it.

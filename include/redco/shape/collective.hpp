@@ -18,7 +18,7 @@ enum class collective : std::uint8_t {
   barrier,
 };
 
-inline constexpr std::size_t collectives = 8;
+inline constexpr std::size_t collectives = 8;  ///< how many kinds there are
 
 /// The name of the call: "all_reduce", ...
 constexpr std::string_view name_of(collective what) {

@@ -22,7 +22,7 @@ struct plan {
   Entries entries{};
 };
 
-using dynamic_plan = plan<std::vector<entry>>;
+using dynamic_plan = plan<std::vector<entry>>;  ///< of a model whose sizes are read at run time
 
 /// Whether a model can be planned on the mesh: there are ranks, and one pipeline stage, since no plan cuts a model into stages.
 constexpr bool plannable(mesh const& on) { return on.pp == 1 && on.dp > 0 && on.ep > 0 && on.tp > 0; }
