@@ -51,12 +51,12 @@ constexpr void apply_trait(Arguments&&... arguments) {
 
 }  // namespace detail
 
-/// Scaled dot-product attention (Vaswani et al. 2017) with its four projections, cut by whole heads.
+/// Scaled dot-product attention (Vaswani et al. 2017) over [B, T, Width] with its four projections, cut between heads.
 ///
 /// q [Heads*head_dim, Width], k and v [key_value_heads*head_dim, Width] are column-parallel, o [Width, Heads*head_dim] is
 /// row-parallel, so the result is a partial sum. The q, k and v parameters are neighbours in memory: self-attention computes
 /// them as one product. Fewer key-value heads than heads are grouped (Ainslie et al. 2023); with fewer of them than shards,
-/// neighbouring ranks share one.
+/// neighbouring ranks, a sharer group, hold the same one.
 ///
 /// `Traits`, in any order and each at most once, say its other sizes (`key_value_heads`, `head_dim`, `biased`,
 /// `attention_dropout`, `output_deviation`, `query_key_norm`) and how the scores are made (`rotary`, `sliding_window`,

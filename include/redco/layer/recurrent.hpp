@@ -12,7 +12,7 @@
 namespace redco {
 
 /// What recurrent layers share: [B, T, Hidden] of [B, T, In], the state of each step from that of the step before, which is
-/// zero before the first. The input's part of all Gates is one product; torch's names, shapes and order of gates. Whole
+/// zero before the first. The input's part of all Gates is one product; torch's names, shapes and order of gates. Unsplit
 /// features, data parallel. `Cells`: a second state is saved beside the output.
 template <auto In, auto Hidden, int Gates, bool Cells>
 struct recurrent_layer {

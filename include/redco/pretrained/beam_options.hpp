@@ -20,7 +20,7 @@ struct beam_options {
   std::int64_t min_new_tokens = 0;  ///< no stop id comes before so many
   beam_stop stop = beam_stop::when_unlikely;
   std::vector<std::int64_t> stop_ids = {};  ///< a hypothesis that has produced one of these is finished
-  std::int64_t pad = 0;                     ///< fills rows behind their end
+  std::int64_t pad = 0;                     ///< right-pads the rows
   std::int64_t forced_begin = -1;  ///< the first id behind a prompt of one token, at log-probability 0; -1: none
   std::int64_t forced_end = -1;    ///< the id that the last of max_new_tokens takes, at log-probability 0; -1: none
 };
