@@ -246,13 +246,13 @@ void add_paths(corpus& all) {
   all.refuse_path("not a regular file", all / "fifo.json");
   all.refuse_path("not a regular file", "/dev/zero");
   all.refuse_path("not a regular file", "/dev/null");
-  all.refuse_path("No such file", all / "folder.safetensors");  // a directory is looked into
+  all.refuse_path("has neither model.safetensors nor", all / "folder.safetensors");  // a directory is looked into
   all.refuse_path("symbolic link", all / "loop");
   std::filesystem::create_directory(all / "holds a fifo");
   REQUIRE(::mkfifo((all / "holds a fifo/model.safetensors").c_str(), 0600) == 0);
   all.refuse_path("not a regular file", all / "holds a fifo");
   std::filesystem::create_directories(all / "holds a folder/model.safetensors");
-  all.refuse_path("No such file", all / "holds a folder");
+  all.refuse_path("has neither model.safetensors nor", all / "holds a folder");
 }
 
 void add_indices(corpus& all) {
