@@ -24,12 +24,15 @@ if(REDCO_SANITIZE)
 endif()
 
 # Optimised less: what is compiled more often than it runs. From g++ 13 on a precompiled header and its users must agree
-# on a flag that -O2 brings.
+# on two flags that -O2 brings on x86.
 include(CheckCXXCompilerFlag)
 check_cxx_compiler_flag(-munroll-only-small-loops REDCO_HAS_UNROLL_ONLY_SMALL_LOOPS)
+set(redco_quick_flags -O1)
+if(REDCO_HAS_UNROLL_ONLY_SMALL_LOOPS)
+  list(APPEND redco_quick_flags -munroll-only-small-loops -mvzeroupper)
+endif()
 add_library(redco_quick INTERFACE)
-target_compile_options(redco_quick INTERFACE
-  $<$<CONFIG:Release>:-O1$<$<BOOL:${REDCO_HAS_UNROLL_ONLY_SMALL_LOOPS}>:$<SEMICOLON>-munroll-only-small-loops>>)
+target_compile_options(redco_quick INTERFACE $<$<CONFIG:Release>:${redco_quick_flags}>)
 
 # One program for each file of the folder, named after the file.
 function(redco_programs folder)
