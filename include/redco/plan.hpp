@@ -21,6 +21,7 @@
 #include <redco/diag/input_file.hpp>
 #include <redco/diag/regular_file.hpp>
 
+#include <redco/shape/axes_text.hpp>
 #include <redco/shape/axis.hpp>
 #include <redco/shape/bytes.hpp>
 #include <redco/shape/collective.hpp>

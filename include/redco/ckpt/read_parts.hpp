@@ -1,12 +1,12 @@
 #pragma once
 
 #include <redco/ckpt/detail/check_entry.hpp>
-#include <redco/ckpt/manifest.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/open_files.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>

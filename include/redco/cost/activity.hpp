@@ -6,6 +6,7 @@
 #include <redco/shard/entry.hpp>
 #include <redco/fact/parameter_fact.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace redco {
@@ -25,9 +26,11 @@ constexpr activity activity_of(simulation const& of) {
   setup const& s = of.run();
   activity a;
   auto const passes = [&](bool in_block) { return s.micro_batches * (s.recompute && in_block ? 4 : 3); };
-  for (detail::placed_tensor const& t : of.tensors()) {
+  for (std::size_t i = 0; i < of.tensors().size(); ++i) {
     using kind = detail::placed_tensor::kind;
-    if (!t.on_all_meshes || !(t.is_saved() || t.what == kind::loss || t.what == kind::loss_workspace)) continue;
+    detail::placed_tensor const& t = of.tensors()[i];
+    bool const on_all_meshes = of.program().events[i].more_than == 0;
+    if (!on_all_meshes || !(t.is_saved() || t.what == kind::loss || t.what == kind::loss_workspace)) continue;
     std::int64_t const times = passes(t.in_block()) * t.copies;
     a.tensors += times;
     a.bytes += times * t.bytes;

@@ -15,17 +15,13 @@
 
 namespace redco {
 
-/// A model's program run on one rank, forward and backward: what its tensors, products and moments come to. The program
-/// outlives it.
+/// A model's program run on one rank, forward and backward: what its tensors, products and moments come to. The program and
+/// the setup outlive it.
 class simulation {
  public:
   constexpr simulation(fact::program const& p, setup const& s) : program_(p), setup_(s), forward_(p, s) {
     for (detail::placed_tensor const& t : forward_.tensors) activations_ += t.saved(s.recompute);
-    auto const most = detail::backward_pass(p, forward_.tensors, s, activations_).largest();
-    if (most.layer >= 0) backward_.layer = p.layers[static_cast<std::size_t>(most.layer)];
-    backward_.activations = most.activations;
-    backward_.recomputed = most.recomputed;
-    backward_.gradients = most.gradients;
+    backward_ = detail::backward_pass(p, forward_.tensors, s, activations_).largest();
   }
 
   constexpr fact::program const& program() const { return program_; }

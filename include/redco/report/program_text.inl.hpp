@@ -7,7 +7,7 @@
 #include <redco/fact/event.hpp>
 #include <redco/fact/message_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
-#include <redco/shape/axis.hpp>
+#include <redco/shape/axes_text.hpp>
 #include <redco/shape/collective.hpp>
 #include <redco/config.hpp>
 
@@ -31,11 +31,9 @@ inline std::string tensor_text(flow const& f, width_kind width) {
 }
 
 inline std::string message_text(message_fact const& m) {
-  std::string over;
-  for (axis const one : all_axes)
-    if (m.over.has(one)) over += (over.empty() ? " over " : " x ") + std::string(name_of(one));
   return std::string(m.backward ? "backward " : "forward ") + std::string(name_of(m.what)) + " " +
-         extents_text(m.shape) + over + (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
+         extents_text(m.shape) + " over " + axes_text(m.over, " x ") +
+         (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
 }
 
 /// What an event says behind its name.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/shape/axes_text.hpp>
 #include <redco/shape/mesh.hpp>
 
 #include <string>
@@ -10,13 +11,10 @@ namespace redco {
 /// "tp", "dp+ep". Groups of one name on one mesh have the same ranks.
 inline std::string group_name(mesh const& on, axes over) {
   if (over == every_axis) return "world";
-  std::string some, all;
-  for (axis const a : all_axes) {
-    if (!over.has(a)) continue;
-    all += (all.empty() ? "" : "+") + std::string(name_of(a));
-    if (on[a] > 1) some += (some.empty() ? "" : "+") + std::string(name_of(a));
-  }
-  return some.empty() ? all : some;
+  axes several;
+  for (axis const a : all_axes)
+    if (over.has(a) && on[a] > 1) several = several | a;
+  return axes_text(several.empty() ? over : several);
 }
 
 }  // namespace redco

@@ -87,11 +87,14 @@ struct entry {
   }
 };
 
-/// Whether the mesh can hold a parameter along every place of it.
-constexpr bool can_split(parameter_fact const& fact, mesh const& on) {
+/// The first place of a parameter along which the mesh cannot hold it; one without a dim if there is none.
+constexpr place illegal_place(parameter_fact const& fact, mesh const& on) {
   for (place const& p : fact.places)
-    if (!p.can_cut(on[p.axis])) return false;
-  return true;
+    if (!p.can_cut(on[p.axis])) return p;
+  return {};
 }
+
+/// Whether the mesh can hold a parameter along every place of it.
+constexpr bool can_split(parameter_fact const& fact, mesh const& on) { return illegal_place(fact, on).dim < 0; }
 
 }  // namespace redco

@@ -54,13 +54,6 @@ std::vector<int> legal_widths(Facts const& facts, int limit = 64, axis along = a
 
 namespace detail {
 
-/// The place of a parameter that the mesh breaks; requires one.
-constexpr place illegal_place(parameter_fact const& fact, mesh const& on) {
-  for (place const& p : fact.places)
-    if (!p.can_cut(on[p.axis])) return p;
-  return {};
-}
-
 std::string illegal_mesh_message(parameter_fact const& fact, mesh const& on, std::vector<int> const& widths,
                                  std::string const& cure);
 

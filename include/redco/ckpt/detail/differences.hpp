@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/ckpt/manifest.hpp>
 #include <redco/safetensors/file_dtype.hpp>
 #include <redco/safetensors/names.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/glob.hpp>

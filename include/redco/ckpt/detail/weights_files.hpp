@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/ckpt/manifest.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>

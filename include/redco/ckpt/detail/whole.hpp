@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/ckpt/manifest.hpp>
 #include <redco/safetensors/box.hpp>
+#include <redco/safetensors/tensor_table.hpp>
 
 #include <cstdint>
 #include <string>

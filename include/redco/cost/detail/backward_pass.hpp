@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/cost/backward_moment.hpp>
 #include <redco/cost/detail/forward_pass.hpp>
 #include <redco/cost/setup.hpp>
 
@@ -17,22 +18,16 @@ namespace redco::detail {
 /// a `repeat` it visits the last one: the others' activations are all there then.
 class backward_pass {
  public:
-  struct moment {
-    int layer = -1;  ///< in the program's list
-    std::int64_t activations = 0, recomputed = 0, gradients = 0;
-
-    constexpr std::int64_t bytes() const { return activations + recomputed + gradients; }
-  };
-
   /// `saved`: bytes that forward saves.
   constexpr backward_pass(fact::program const& p, std::vector<placed_tensor> const& tensors, setup const& s,
                           std::int64_t saved)
       : events_(p.events), tensors_(tensors), setup_(s) {
     now_.activations = saved;
     for (std::size_t i = events_.size(); i-- > 0;) visit(i);
+    if (largest_layer_ >= 0) largest_.layer = p.layers[static_cast<std::size_t>(largest_layer_)];
   }
 
-  constexpr moment const& largest() const { return largest_; }
+  constexpr backward_moment const& largest() const { return largest_; }
 
  private:
   using kind = placed_tensor::kind;
@@ -69,9 +64,10 @@ class backward_pass {
   }
 
   constexpr void look(int layer, std::int64_t gradients) {
-    now_.layer = layer;
     now_.gradients = gradients;
-    if (now_.bytes() > largest_.bytes()) largest_ = now_;
+    if (now_.bytes() <= largest_.bytes()) return;
+    largest_ = now_;
+    largest_layer_ = layer;
   }
 
   /// All that a moment holds has been seen.
@@ -121,7 +117,8 @@ class backward_pass {
   std::vector<fact::event> const& events_;
   std::vector<placed_tensor> const& tensors_;
   setup const& setup_;
-  moment now_, largest_;
+  backward_moment now_, largest_;                   ///< without their layers, which are long
+  int largest_layer_ = -1;                          ///< in the program's list
   std::int64_t held_ = 0;                           ///< gradients of this moment
   std::int64_t carried_ = 0;                        ///< gradients that wait beside a branch
   std::int64_t arriving_ = 0;                       ///< will wait beside the next moment's

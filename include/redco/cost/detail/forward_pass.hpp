@@ -31,7 +31,6 @@ struct placed_tensor {
   std::int64_t bytes = 0;   ///< of one copy
   std::int64_t copies = 0;  ///< in the whole model
   std::int64_t blocks = 0;  ///< of the outermost repeat around it; 0: none is
-  bool on_all_meshes = true;
 
   constexpr bool in_block() const { return blocks > 0; }
   constexpr bool is_saved() const {
@@ -50,21 +49,16 @@ struct placed_tensor {
 /// is one, and so is a block's output with the next one's input.
 class forward_pass {
  public:
-  constexpr forward_pass(fact::program const& p, setup const& s) : program_(p), setup_(s), tensors(p.events.size()) {
+  constexpr forward_pass(fact::program const& p, setup const& s) : tensors(p.events.size()), program_(p), setup_(s) {
     for (std::size_t i = 0; i < p.events.size(); ++i) visit(i);
   }
 
- private:
-  using kind = placed_tensor::kind;
-
-  fact::program const& program_;
-  setup const& setup_;
-
- public:
   std::vector<placed_tensor> tensors;  ///< one for each event
   redco::work work;
 
  private:
+  using kind = placed_tensor::kind;
+
   struct open_repeat {
     std::int64_t times = 1;
     int input = -1, entry = -1;
@@ -90,7 +84,7 @@ class forward_pass {
   constexpr void place(std::size_t i, kind what, std::int64_t times) {
     fact::event const& e = program_.events[i];
     tensors[i] = {what, local_bytes(e.tensor, e.width, setup_.mesh.tp, setup_.compute), times,
-                  open_.empty() ? 0 : open_[0].times, e.more_than == 0};
+                  open_.empty() ? 0 : open_[0].times};
   }
 
   constexpr void visit(std::size_t i) {
@@ -147,6 +141,8 @@ class forward_pass {
     if (is_saved(last.input)) mark(last.entry);
   }
 
+  fact::program const& program_;
+  setup const& setup_;
   std::vector<open_repeat> open_;
   std::vector<char> saved_;  ///< by identity of the activation
 };
