@@ -142,7 +142,7 @@ TEST_CASE("who predicts takes no lock, who trains does; log.txt holds what was l
     std::filesystem::create_symlink("nowhere", taken / "ckpts");
     redco::deployer deployer(in(taken.path));
     CHECK_THROWS_WITH(mlp_trainer(deployer, mlp{}, mlp_pipeline(), forgetful),
-                      Catch::Matchers::Contains("is a link to no folder"));
+                      Catch::Matchers::Matches(".*is a link to no folder.*"));
   }
   redco::workdir_lock const training(folder.path);
   redco::deployer deployer(in(folder.path));
