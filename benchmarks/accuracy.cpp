@@ -100,7 +100,7 @@ result run(Subject const& subject, accuracy_case const& c) {
 
   redco::setup setup{c.mesh, subject.load, c.dtype, c.recompute, c.micro_batches};
   setup.load.batch = micro_batch;
-  redco::cost const planned = redco::cost_of(subject.model, optimizer, setup);
+  redco::rank_cost const planned = redco::cost_of(subject.model, optimizer, setup);
   result r;
   r.planned = planned.memory.peak();
   r.activations = static_cast<double>(std::max(planned.memory.activations, planned.memory.backward.activations +

@@ -172,7 +172,7 @@ std::vector<sample> samples(redco::mesh const& on, dtype compute) {
   return all;
 }
 
-redco::cost cost_of(sample const& s) { return redco::cost_of(redco::gpt2{s.config}, redco::adamw{}, s.run); }
+redco::rank_cost cost_of(sample const& s) { return redco::cost_of(redco::gpt2{s.config}, redco::adamw{}, s.run); }
 
 /// The x >= 0 with the smallest sum of squares of (rows x - right) / scale.
 std::array<double, 3> solve(std::vector<std::array<double, 3>> rows_of, std::vector<double> right,
@@ -264,7 +264,7 @@ class calibration {
     for (step_task const& one : steps_) {
       redco::setup const& run = one.what.run;
       if (run.compute != products.compute || !(run.mesh == products.timing.mesh)) continue;
-      redco::cost const cost = cost_of(one.what);
+      redco::rank_cost const cost = cost_of(one.what);
       redco::step_time const known = redco::step_time_of(cost, run, m);
       scale.push_back(median(one.timing.seconds));
       rest.push_back(scale.back() - known.products - known.messages - known.update);
@@ -285,7 +285,7 @@ class calibration {
     for (step_task const& one : steps_) {
       redco::setup const& run = one.what.run;
       if (run.mesh.tp != group.group || run.mesh.ranks() != group.ranks) continue;
-      redco::cost const cost = cost_of(one.what);
+      redco::rank_cost const cost = cost_of(one.what);
       double const rest = median(one.timing.seconds) - redco::step_time_of(cost, run, m).total();
       all.push_back(rest / static_cast<double>(cost.messages.calls()));
     }

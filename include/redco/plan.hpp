@@ -208,7 +208,7 @@
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/data/sampler.hpp>
-#include <redco/data/shard.hpp>
+#include <redco/data/shard_of.hpp>
 #include <redco/data/text_windows.hpp>
 
 #include <redco/model/any_model.hpp>

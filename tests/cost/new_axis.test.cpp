@@ -63,7 +63,7 @@ TEST_CASE(
 }
 
 TEST_CASE("its memory and messages are counted over the groups of its axes") {
-  redco::cost const c = redco::cost_of(model, redco::adamw{}, {.mesh = on, .load = {4, 2}, .micro_batches = 3});
+  redco::rank_cost const c = redco::cost_of(model, redco::adamw{}, {.mesh = on, .load = {4, 2}, .micro_batches = 3});
   std::int64_t const dense = 5 * 4 + 4 + 4 * 3 + 3, experts = 2 * 2 * 2 * 4;
   CHECK(c.memory.parameters == 4 * (dense + experts));
   auto const sent = [&](std::string_view purpose, redco::axes over) {

@@ -15,7 +15,7 @@ redco::machine const machine{
     .compute = {{redco::dtype::f32, 1, 1e3, 100, 10, 0.5}}, .groups = {{2, 2, 3, 50}}, .update_bytes_per_second = 25};
 
 TEST_CASE("each part of a cost takes its time, and they add up") {
-  redco::cost c;
+  redco::rank_cost c;
   c.operations = {1000, 2000, 500};
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
   c.memory.parameters = c.memory.gradients = 100;
@@ -31,7 +31,7 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   CHECK(one.total() == Approx(3.5 + 7 + 8 + 3 + 8 + 16));
 
   // A reduce-scatter and an all-gather take as long as the all-reduce that they make.
-  redco::cost halves = c;
+  redco::rank_cost halves = c;
   halves.messages.all[redco::messages::forward] = {
       {4, 200, 100}, "", redco::axis::tp, redco::collective::reduce_scatter, 2};
   halves.messages.all[redco::messages::forward_gather] = {

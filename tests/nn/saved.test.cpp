@@ -47,7 +47,7 @@ struct observation {
   std::int64_t declared = 0;  ///< what the facts say
   std::int64_t peak = 0;      ///< measured
   std::int64_t library = 0;   ///< what oneDNN took beside it for the time of a call
-  redco::cost planned;
+  redco::rank_cost planned;
   redco::traffic traffic;
 };
 

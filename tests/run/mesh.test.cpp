@@ -154,7 +154,7 @@ TEST_CASE("every mesh drops the same features of the same examples") {
     auto const plan = redco::plan_of(model, mesh);
     redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
       redco::rank_state<dropped, redco::adamw> const state(model, plan, {}, redco::dtype::f64, 3, rank.rank, {});
-      auto const own = redco::shard({0, 5}, mesh.dp, rank.dp_index());
+      auto const own = redco::shard_of({0, 5}, mesh.dp, rank.dp_index());
       redco::pass pass;
       pass.tp = &rank.tp;
       pass.training = true;

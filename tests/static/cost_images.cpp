@@ -20,7 +20,7 @@ using net =
     sequential<conv2d<3, 8, 3, 1, 1>, relu, max_pool<2>, conv2d<8, 5, 3>, relu, flatten, linear<5 * 13 * 11, 10>>;
 constexpr model_of<net, input<3, 30, 26>> images{};
 constexpr std::int64_t batch = 64;
-constexpr cost c = cost_of<images>(sgd{}, {.mesh = {.dp = 1}, .load = {.batch = batch}, .prefetch = 0});
+constexpr rank_cost c = cost_of<images>(sgd{}, {.mesh = {.dp = 1}, .load = {.batch = batch}, .prefetch = 0});
 
 // Kept: relu's output, the largest of each window and where it was, relu's output again. The pixels are the batch's.
 constexpr std::int64_t kept = batch * (4 * 8 * 30 * 26 + (4 + 8) * 8 * 15 * 13 + 4 * 5 * 13 * 11);

@@ -62,7 +62,7 @@ static_assert(std::is_same_v<out_t<linear<8, 8>, token_split>, split<-1>>);
 // An all-reduce is a reduce-scatter and an all-gather: as many bytes in the blocks, over two calls. A sequence of 6 tokens is
 // padded to 8 on 4 shards.
 constexpr setup on_four{.mesh = {.tp = 4}, .load = {2, 6}};
-constexpr cost whole = cost_of<plain<gpt2>>(adamw{}, on_four), runs = cost_of<split_model<gpt2>>(adamw{}, on_four);
+constexpr rank_cost whole = cost_of<plain<gpt2>>(adamw{}, on_four), runs = cost_of<split_model<gpt2>>(adamw{}, on_four);
 static_assert(whole.messages[messages::forward].calls == 2 * 12 + 1);
 static_assert(runs.messages[messages::forward].calls == 1);                  // the embedding
 static_assert(runs.messages[messages::forward_gather].calls == 2 * 12 + 1);  // the head's too

@@ -15,19 +15,19 @@
 namespace redco {
 
 /// What one rank of a run pays: bytes that it holds, messages and activity of one step; and the operations of its replica.
-struct cost {
+struct rank_cost {
   redco::memory memory;
   redco::messages messages;
   redco::operations operations;
   redco::activity activity;
 
-  friend constexpr bool operator==(cost const&, cost const&) = default;
+  friend constexpr bool operator==(rank_cost const&, rank_cost const&) = default;
 };
 
 namespace detail {
 
 template <class Optimizer>
-constexpr cost cost_from(fact::program const& facts, Optimizer const& optimizer, setup const& s) {
+constexpr rank_cost cost_from(fact::program const& facts, Optimizer const& optimizer, setup const& s) {
   int const slots = state_slots(optimizer).size();
   check_magnitude(facts, slots, s);
   simulation const run(facts, s);
@@ -39,14 +39,14 @@ constexpr cost cost_from(fact::program const& facts, Optimizer const& optimizer,
 /// The cost of a model whose sizes are known at run time; requires a legal mesh (plan_of checks it).
 /// Errors: exit code 64 for what 64-bit integers cannot count.
 template <model M, class Optimizer>
-cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
+rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   return detail::cost_from(facts_of(m, s.load), optimizer, s);
 }
 
 /// The cost of a constexpr model; requires legal<Model, mesh>.
 ///   static_assert(cost_of<model>(adamw{}, {.mesh = {.dp = 1, .tp = 2}, .load = {16, 256}}).memory.peak() < GiB(4));
 template <auto const& Model, class Optimizer>
-constexpr cost cost_of(Optimizer const& optimizer, setup const& s) {
+constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
   return detail::cost_from(facts_of<Model>(s.load), optimizer, s);
 }
 

@@ -67,7 +67,7 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
   search_result result;
   result.smallest.peak = std::numeric_limits<std::int64_t>::max();
   for (setup const& run : detail::runs_of(space, shards)) {
-    cost const c = cost_of(m, optimizer, run);
+    rank_cost const c = cost_of(m, optimizer, run);
     found_plan const found{run, is_sequence_parallel<M>, c.memory.peak(), step_time_of(c, run, on)};
     if (found.peak < result.smallest.peak) result.smallest = found;
     if (space.budget == 0 || found.peak <= space.budget) result.plans.push_back(found);

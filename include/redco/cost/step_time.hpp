@@ -21,7 +21,7 @@ struct step_time {
 /// The time of one step of a run, from its cost and the machine's speed. Its ranks share the one machine; what they do
 /// takes turns with what they send.
 /// Errors: exit code 65 where the machine's speed in this dtype, or of all-reduces, was not measured.
-step_time step_time_of(cost const& what, setup const& run, machine const& on);
+step_time step_time_of(rank_cost const& what, setup const& run, machine const& on);
 
 }  // namespace redco
 

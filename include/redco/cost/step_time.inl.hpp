@@ -6,7 +6,7 @@
 
 namespace redco {
 
-REDCO_INLINE step_time step_time_of(cost const& what, setup const& run, machine const& on) {
+REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, machine const& on) {
   int const ranks = run.mesh.ranks();
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
   compute_speed const& speed = on.speed_of(run.compute, ranks);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/data/sampler.hpp>
-#include <redco/data/shard.hpp>
+#include <redco/data/shard_of.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -89,12 +89,12 @@ class batches {
     std::int64_t const begin = from_.position + k * options_.global_batch;
     std::int64_t const end = std::min(begin + options_.global_batch, sampler_.size());
     interval const global{begin, end};
-    interval const local = shard(global, options_.dp, options_.dp_index);
+    interval const local = shard_of(global, options_.dp, options_.dp_index);
     return {global,
             local,
             ceil_divide(local.size(), options_.micro_batch),
-            ceil_divide(shard(global, options_.dp, 0).size(), options_.micro_batch),
-            ceil_divide(shard(global, options_.dp, options_.dp - 1).size(), options_.micro_batch),
+            ceil_divide(shard_of(global, options_.dp, 0).size(), options_.micro_batch),
+            ceil_divide(shard_of(global, options_.dp, options_.dp - 1).size(), options_.micro_batch),
             end == sampler_.size() ? data_position{from_.epoch + 1, 0} : data_position{from_.epoch, end}};
   }
 

@@ -23,7 +23,7 @@ struct shard_report {
   setup run;
   std::string optimizer;
   dynamic_plan plan;
-  redco::cost cost;
+  redco::rank_cost cost;
   std::vector<layer_activations> activations;
   model_graph graph;
   std::int64_t budget = 0;  ///< bytes that a rank may hold; 0: nobody asked

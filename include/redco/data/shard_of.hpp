@@ -18,7 +18,7 @@ struct interval {
 /// Part `index` of `whole`, cut into `parts` contiguous intervals whose sizes differ by at most one, larger ones first:
 /// 16 over 3 is 6, 5, 5. When there are fewer elements than parts, the last parts are empty.
 /// Requires parts >= 1 and 0 <= index < parts.
-constexpr interval shard(interval whole, std::int64_t parts, std::int64_t index) {
+constexpr interval shard_of(interval whole, std::int64_t parts, std::int64_t index) {
   std::int64_t const small = whole.size() / parts;
   std::int64_t const larger = whole.size() % parts;
   auto const start = [&](std::int64_t i) { return whole.begin + small * i + (i < larger ? i : larger); };

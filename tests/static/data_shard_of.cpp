@@ -1,10 +1,10 @@
 #include <redco/data/sampler.hpp>
-#include <redco/data/shard.hpp>
+#include <redco/data/shard_of.hpp>
 
-static_assert(redco::shard({0, 16}, 3, 0) == redco::interval{0, 6});
-static_assert(redco::shard({0, 16}, 3, 1) == redco::interval{6, 11});
-static_assert(redco::shard({0, 16}, 3, 2) == redco::interval{11, 16});
-static_assert(redco::shard({5, 6}, 2, 1).empty());
+static_assert(redco::shard_of({0, 16}, 3, 0) == redco::interval{0, 6});
+static_assert(redco::shard_of({0, 16}, 3, 1) == redco::interval{6, 11});
+static_assert(redco::shard_of({0, 16}, 3, 2) == redco::interval{11, 16});
+static_assert(redco::shard_of({5, 6}, 2, 1).empty());
 
 // A shuffle is a constant expression: the same places, and only those.
 static_assert([] {
