@@ -71,7 +71,8 @@ inline void expect_files(folder const& data, redco::save_model_options const& op
   for (auto const& [name, source] : options.files)
     data.expect(content_of(saved / name) == content_of(source), "the saved " + name + " is not the one that was there");
   redco::pretrained const again(saved);
-  data.expect(again.family() == data.config["model_type"], "the saved folder describes another family");
+  data.expect(again.family() == data.config["model_type"].get<std::string>(),
+              "the saved folder describes another family");
 }
 
 }  // namespace parity
