@@ -67,10 +67,9 @@ REDCO_INLINE void parameter_store::lay_out() {
 REDCO_INLINE void parameter_store::allocate() {
   at::NoGradGuard const no_grad;
   auto const options = at::TensorOptions(device_).dtype(scalar_type_of(compute_));
-  values_ = detail::flat_zeros(size_, options);
-  masters_ =
-      compute_ == dtype::f64 || compute_ == dtype::f32 ? values_ : detail::flat_zeros(size_, options.dtype(at::kFloat));
-  gradients_ = detail::flat_zeros(trainable_, options);
+  values_ = flat_zeros(size_, options);
+  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32 ? values_ : flat_zeros(size_, options.dtype(at::kFloat));
+  gradients_ = flat_zeros(trainable_, options);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();
     at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));

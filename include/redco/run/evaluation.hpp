@@ -107,7 +107,7 @@ metric_map evaluated_loss(rank_context& rank, std::shared_ptr<network<M> const> 
   loss_totals totals;
   detail::for_each_evaluated(rank, net, pipeline, data, place, length, [&](auto const& bound, auto const& prepared) {
     totals.add(user_call("loss", place.step, [&] {
-      return detail::as_terms(pipeline.loss(bound, prepared.batch), std::ssize(prepared.place.examples));
+      return as_terms(pipeline.loss(bound, prepared.batch), std::ssize(prepared.place.examples));
     }));
   });
   totals.reduce(rank);

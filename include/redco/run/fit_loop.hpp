@@ -273,7 +273,7 @@ class fit_loop {
       return;
     }
     terms const loss =
-        user_call("loss", step_, [&] { return detail::as_terms(pipeline_.loss(bound, prepared.batch), in.examples); });
+        user_call("loss", step_, [&] { return as_terms(pipeline_.loss(bound, prepared.batch), in.examples); });
     user_call("backward", step_, [&] { step.add(loss); });
   }
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace redco::detail {
+namespace redco {
 
 /// n zeros for a buffer that lives long and is read from end to end: on Linux, in host memory, in pages of 2 MiB where the
 /// system gives them to who asks, which makes such reads faster by a fifth. Advice only: without them it is ordinary memory.
@@ -25,4 +25,4 @@ inline at::Tensor flat_zeros(std::int64_t n, at::TensorOptions const& options) {
   return x.zero_();
 }
 
-}  // namespace redco::detail
+}  // namespace redco

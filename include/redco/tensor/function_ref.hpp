@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco::detail {
+namespace redco {
 
 template <class Signature>
 class function_ref;
@@ -28,4 +28,4 @@ class function_ref<Result(Args...)> {
   Result (*call_)(void const*, Args...);
 };
 
-}  // namespace redco::detail
+}  // namespace redco

@@ -37,8 +37,6 @@ inline constexpr bool enable_loss<at::Tensor> = true;
 template <>
 inline constexpr bool enable_per_example<at::Tensor> = true;
 
-namespace detail {
-
 /// Every kind of loss as named terms; a scalar weighs as many as the micro-batch has examples.
 inline terms as_terms(mean const& loss, std::int64_t) { return {{{"loss", loss, 1}}}; }
 inline terms as_terms(terms const& loss, std::int64_t) { return loss; }
@@ -46,7 +44,5 @@ inline terms as_terms(at::Tensor const& scalar, std::int64_t examples) {
   auto const weight = static_cast<double>(examples);
   return {{{"loss", {scalar * weight, weight}, 1}}};
 }
-
-}  // namespace detail
 
 }  // namespace redco

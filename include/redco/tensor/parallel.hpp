@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco {
 
 /// Whether `parallel` would not share work with other threads here.
 inline bool computes_alone() { return at::get_num_threads() == 1 || at::in_parallel_region(); }
@@ -32,14 +32,14 @@ inline void parallel(std::int64_t n, std::int64_t grain, function_ref<void(std::
                       .declare_static_shape({n})
                       .add_output(items)
                       .build();
-  [[maybe_unused]] fork_join const loop(fork_join::side::caller, &f);
+  [[maybe_unused]] detail::fork_join const loop(detail::fork_join::side::caller, &f);
   iterator.for_each(
       [&](char** data, std::int64_t const*, std::int64_t inner, std::int64_t outer) REDCO_UNSEEN_BY_THREAD_SANITIZER {
-        [[maybe_unused]] fork_join const part(fork_join::side::part, &f);
+        [[maybe_unused]] detail::fork_join const part(detail::fork_join::side::part, &f);
         std::int64_t const begin = data[0] - &none;
         f(begin, begin + inner * outer);
       },
       grain);
 }
 
-}  // namespace redco::detail
+}  // namespace redco

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco {
 
 using recorded_backward = torch::autograd::variable_list (*)(torch::autograd::AutogradContext*,
                                                              torch::autograd::variable_list const&);
@@ -81,4 +81,4 @@ struct recorded_function {
   }
 };
 
-}  // namespace redco::detail
+}  // namespace redco

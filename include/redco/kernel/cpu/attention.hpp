@@ -128,7 +128,7 @@ inline attention_state const& state_of(torch::autograd::AutogradContext* ctx) {
 }
 
 /// Saves qkv, out, log-sum-exp, and bias and mask where given.
-struct packed_attention : redco::detail::recorded_function<packed_attention> {
+struct packed_attention : redco::recorded_function<packed_attention> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& qkv,
                             std::optional<at::Tensor> const& bias_in, attention_options const& o, bool wants_bias) {
     auto const bias = bias_in.value_or(at::Tensor());
@@ -160,7 +160,7 @@ struct packed_attention : redco::detail::recorded_function<packed_attention> {
 };
 
 /// Saves q, k, v, out, log-sum-exp, and bias and mask where given.
-struct separate_attention : redco::detail::recorded_function<separate_attention> {
+struct separate_attention : redco::recorded_function<separate_attention> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& q, at::Tensor const& k,
                             at::Tensor const& v, std::optional<at::Tensor> const& bias_in, attention_options const& o,
                             bool wants_bias) {

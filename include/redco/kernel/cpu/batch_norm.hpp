@@ -10,7 +10,7 @@
 
 namespace redco::kernel::cpu {
 
-struct batch_norm_function : redco::detail::recorded_function<batch_norm_function> {
+struct batch_norm_function : redco::recorded_function<batch_norm_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::Tensor const& weight,
                             at::Tensor const& bias, batch_statistics const& of, replica_round const& round,
                             double epsilon) {

@@ -123,7 +123,7 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
 }
 
 /// Saves hidden, weight, bias and labels (for derivatives of higher order) and the gradients that forward made.
-struct cross_entropy_function : redco::detail::recorded_function<cross_entropy_function> {
+struct cross_entropy_function : redco::recorded_function<cross_entropy_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,
                             c10::intrusive_ptr<cross_entropy_state> const& state) {

@@ -54,17 +54,16 @@ void dropout_into(at::Tensor const& y, at::Tensor const& x, dropout_key const& k
   T const* const from = x.const_data_ptr<T>();
   T* const to = y.data_ptr<T>();
   constexpr std::int64_t group = 1024, grain = 8192;
-  redco::detail::parallel(
-      rows * positions, (grain + features - 1) / features, [&](std::int64_t begin, std::int64_t end) {
-        std::uint32_t words[group];
-        for (std::int64_t i = begin; i < end; ++i)
-          for (std::int64_t f = 0; f < features; f += group) {
-            std::int64_t const n = std::min(group, features - f), at = i * features + f;
-            random_words(words, key.feature0 + f, n, static_cast<std::uint32_t>(key.position0 + i % positions),
-                         static_cast<std::uint32_t>(key.row0 + i / positions), 0, key.numbers);
-            with_lanes<T>(dropout_run<T>{from + at, to + at, words, key.threshold(), key.scale(), n});
-          }
-      });
+  redco::parallel(rows * positions, (grain + features - 1) / features, [&](std::int64_t begin, std::int64_t end) {
+    std::uint32_t words[group];
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t f = 0; f < features; f += group) {
+        std::int64_t const n = std::min(group, features - f), at = i * features + f;
+        random_words(words, key.feature0 + f, n, static_cast<std::uint32_t>(key.position0 + i % positions),
+                     static_cast<std::uint32_t>(key.row0 + i / positions), 0, key.numbers);
+        with_lanes<T>(dropout_run<T>{from + at, to + at, words, key.threshold(), key.scale(), n});
+      }
+  });
 }
 
 inline at::Tensor dropout_forward(at::Tensor const& any, dropout_key const& key) {
@@ -81,7 +80,7 @@ inline at::Tensor dropout_forward(at::Tensor const& any, dropout_key const& key)
 
 inline at::Tensor dropout(at::Tensor const& x, dropout_key const& key);
 
-struct dropout_function : redco::detail::recorded_function<dropout_function> {
+struct dropout_function : redco::recorded_function<dropout_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, dropout_key key) {
     ctx->saved_data["probability"] = key.probability;
     ctx->saved_data["key"] = static_cast<std::int64_t>(std::uint64_t{key.numbers.k1} << 32 | key.numbers.k0);

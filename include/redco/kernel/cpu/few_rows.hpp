@@ -127,7 +127,7 @@ void run_few_rows(at::Tensor const& x, at::Tensor const& weight, at::Tensor cons
                               x.size(1),
                               weight.size(0)};
   constexpr std::int64_t grain = 65536;  // elements of W
-  redco::detail::parallel(a.out, std::max<std::int64_t>(1, grain / a.in), [&](std::int64_t begin, std::int64_t end) {
+  redco::parallel(a.out, std::max<std::int64_t>(1, grain / a.in), [&](std::int64_t begin, std::int64_t end) {
     with_lanes<T>(few_rows_task<T>{a, begin, end});
   });
 }

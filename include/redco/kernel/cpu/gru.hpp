@@ -9,7 +9,7 @@
 
 namespace redco::kernel::cpu {
 
-struct gru_function : redco::detail::recorded_function<gru_function> {
+struct gru_function : redco::recorded_function<gru_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& projected,
                             at::Tensor const& weight, at::Tensor const& bias) {
     at::Tensor const outputs = composed::gru(projected, weight, bias);

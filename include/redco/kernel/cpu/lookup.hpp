@@ -8,7 +8,7 @@
 namespace redco::kernel::cpu {
 
 /// Saves the ids only, and backward makes one dense gradient of the rows.
-struct lookup_function : redco::detail::recorded_function<lookup_function> {
+struct lookup_function : redco::recorded_function<lookup_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& table, at::Tensor const& local_ids,
                             bool foreign, std::int64_t padding) {
     ctx->save_for_backward({local_ids});

@@ -9,7 +9,7 @@
 
 namespace redco::kernel::cpu {
 
-struct lstm_function : redco::detail::recorded_function<lstm_function> {
+struct lstm_function : redco::recorded_function<lstm_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& projected,
                             at::Tensor const& weight) {
     auto const [outputs, cells] = composed::lstm(projected, weight);

@@ -63,7 +63,7 @@ norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Ten
                                            n,
                                            epsilon};
   constexpr std::int64_t grain = 16384;
-  redco::detail::parallel(rows, (grain + n - 1) / n, [&](std::int64_t begin, std::int64_t end) {
+  redco::parallel(rows, (grain + n - 1) / n, [&](std::int64_t begin, std::int64_t end) {
     auto part = all;
     part.x += begin * n, part.y += begin * n, part.rstd += begin;
     if constexpr (Centered) part.mean += begin;
@@ -93,7 +93,7 @@ norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const
   float const* const centers = Centered ? mean.const_data_ptr<float>() : nullptr;
   float const* const scales = rstd.const_data_ptr<float>();
   std::int64_t const blocks_at_once = std::max<std::int64_t>(1, grain / (block * n));
-  redco::detail::parallel(blocks, blocks_at_once, [&](std::int64_t begin, std::int64_t end) {
+  redco::parallel(blocks, blocks_at_once, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::int64_t const first = i * block;
       norm_backward_rows<Centered, T> const part{from_g + first * n,
@@ -115,7 +115,7 @@ norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const
 }
 
 template <bool Centered>
-struct norm_function : redco::detail::recorded_function<norm_function<Centered>> {
+struct norm_function : redco::recorded_function<norm_function<Centered>> {
   // An undefined parameter passes through apply only as an empty optional.
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& some_weight, std::optional<at::Tensor> const& some_bias,

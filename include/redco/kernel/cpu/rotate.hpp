@@ -73,7 +73,7 @@ void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& position
   turns<sum> const& table = turns_of<sum>(by.angles, at);
   bool const each_example = static_cast<std::int64_t>(at.size()) != rows;
   auto* const data = static_cast<T*>(x.data_ptr());
-  redco::detail::parallel(batch * rows, 64, [&](std::int64_t begin, std::int64_t end) {
+  redco::parallel(batch * rows, 64, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       std::int64_t const b = row / rows, t = row % rows, angle = (each_example ? row : t) * half;
       T* const here = data + b * x.stride(0) + t * x.stride(1);
@@ -99,7 +99,7 @@ struct rotation_state : torch::CustomClassHolder {
 };
 
 /// In place. Its gradient is turned back, in place where nobody else holds it.
-struct rotate_function : redco::detail::recorded_function<rotate_function> {
+struct rotate_function : redco::recorded_function<rotate_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& positions, rotation const& by, double sign) {
     turn(x, by, positions.value_or(at::Tensor()), sign);

@@ -22,7 +22,7 @@ inline constexpr std::int64_t head_columns = 4096;
 template <class T>
 void take_logits(std::vector<top_row>& rows, at::Tensor const& logits, std::int64_t first) {
   std::int64_t const n = logits.size(1);
-  redco::detail::parallel(logits.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+  redco::parallel(logits.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i)
       with_lanes<T>(top_row_task<T>{rows[static_cast<std::size_t>(i)], logits.const_data_ptr<T>() + i * n, n, first});
   });
