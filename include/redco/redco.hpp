@@ -5,6 +5,7 @@
 
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/function_ref.hpp>

@@ -45,7 +45,7 @@ TEST_CASE("all_reduce gives every rank the bits of the sum, maximum and minimum 
             me.world.all_reduce(x, op);
             at::Tensor const right = expected(shape, type, ranks, op);
             must(at::equal(x, right) && at::equal(fresh, right),
-                 std::string(name_of(op)) + " of " + redco::detail::describe(x));
+                 std::string(name_of(op)) + " of " + redco::describe(x));
           }
         }
       }

@@ -112,13 +112,6 @@ class group {
   traffic counters_;
 };
 
-namespace detail {
-
-/// "f32 [3, 5]": how messages write a tensor.
-std::string describe(at::Tensor const& x);
-
-}  // namespace detail
-
 }  // namespace redco
 
 #ifndef REDCO_COMPILED

@@ -2,20 +2,10 @@
 
 #include <redco/comm/group.hpp>
 
+#include <redco/tensor/describe.hpp>
 #include <redco/config.hpp>
 
 namespace redco {
-
-namespace detail {
-
-REDCO_INLINE std::string describe(at::Tensor const& x) {
-  std::string text = c10::toString(x.scalar_type());
-  text += " [";
-  for (std::int64_t dim = 0; dim < x.dim(); ++dim) text += (dim ? ", " : "") + std::to_string(x.size(dim));
-  return text + "]";
-}
-
-}  // namespace detail
 
 REDCO_INLINE void group::count(collective kind, std::int64_t payload, int root) {
   traffic::entry& entry = counters_[kind];
@@ -27,7 +17,7 @@ REDCO_INLINE void group::count(collective kind, std::int64_t payload, int root) 
 REDCO_INLINE std::int64_t group::checked_dim(at::Tensor const& x, std::int64_t dim, collective kind) const {
   if (dim >= -x.dim() && dim < x.dim()) return dim < 0 ? dim + x.dim() : dim;
   throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": dimension " +
-                                       std::to_string(dim) + " is not one of " + detail::describe(x) +
+                                       std::to_string(dim) + " is not one of " + describe(x) +
                                        "; name an existing one");
 }
 
@@ -35,7 +25,7 @@ REDCO_INLINE std::int64_t group::checked_part(at::Tensor const& x, std::int64_t 
   std::int64_t const extent = x.size(dim);
   if (extent % size_ == 0) return extent / size_;
   throw error(exit_code::internal, std::string(name_of(kind)) + " in group " + name_ + ": dimension " +
-                                       std::to_string(dim) + " of " + detail::describe(x) + " does not divide into " +
+                                       std::to_string(dim) + " of " + describe(x) + " does not divide into " +
                                        std::to_string(size_) + " equal parts; pad it to a multiple");
 }
 

@@ -5,6 +5,7 @@
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -32,7 +33,7 @@ struct in_process_group::shared {
 
   detail::reduce_function reduction_of(at::Tensor const& x) const {
     if (auto const reduce = detail::reduction_of(x.scalar_type())) return reduce;
-    throw error(exit_code::internal, "group " + meeting.name() + " cannot reduce " + detail::describe(x) +
+    throw error(exit_code::internal, "group " + meeting.name() + " cannot reduce " + describe(x) +
                                          "; convert it to a floating type, Long, Int or Byte");
   }
 
@@ -163,13 +164,13 @@ REDCO_INLINE void in_process_group::do_recv(at::Tensor const& x, int peer, int t
   auto const letter = place_->mailbox.take(from, me_, tag);
   if (!letter) {
     if (line.failed()) throw line.cause();
-    std::string const what = "recv of " + detail::describe(x) + " with tag " + std::to_string(tag);
+    std::string const what = "recv of " + describe(x) + " with tag " + std::to_string(tag);
     meeting.lose(me_, meeting.where(what, me_), {sender}, deadline());
   }
   if (letter->scalar_type() != x.scalar_type() || letter->sizes() != x.sizes()) {
     throw error(exit_code::internal, "recv with tag " + std::to_string(tag) + " in group " + name() + ": rank " +
-                                         std::to_string(sender) + " sent " + detail::describe(*letter) + ", rank " +
-                                         std::to_string(meeting.member(me_)) + " expects " + detail::describe(x) +
+                                         std::to_string(sender) + " sent " + describe(*letter) + ", rank " +
+                                         std::to_string(meeting.member(me_)) + " expects " + describe(x) +
                                          "; receive into a tensor of the shape and dtype that was sent");
   }
   if (x.numel() != 0) std::memcpy(x.data_ptr(), letter->data_ptr(), x.nbytes());

@@ -5,6 +5,7 @@
 #include <redco/kernel/composed/cross_entropy.hpp>
 #include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/cross_entropy.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -42,8 +43,7 @@ inline void check_head(at::Tensor const& hidden, vocabulary_shard const& head, a
   throw error(exit_code::internal,
               "cross_entropy: needs hidden [N, d], weight [columns, d] and bias [columns] of one type "
               "(f64, f32, bf16) and int64 labels [N]; got hidden " +
-                  redco::detail::describe(hidden) + ", weight " + redco::detail::describe(head.weight) + ", labels " +
-                  redco::detail::describe(labels));
+                  describe(hidden) + ", weight " + redco::describe(head.weight) + ", labels " + describe(labels));
 }
 
 }  // namespace detail

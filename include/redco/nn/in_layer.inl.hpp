@@ -2,7 +2,7 @@
 
 #include <redco/nn/in_layer.hpp>
 
-#include <redco/comm/group.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/config.hpp>
 
 #include <exception>

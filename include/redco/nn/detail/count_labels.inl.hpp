@@ -3,6 +3,7 @@
 #include <redco/nn/detail/count_labels.hpp>
 
 #include <redco/comm/group.hpp>
+#include <redco/tensor/describe.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
