@@ -47,7 +47,7 @@ struct bench_options {
   static constexpr auto fields() {
     using o = bench_options;
     using redco::field;
-    return redco::fields(field<"mesh">(&o::mesh, "data-parallel x model-parallel ranks"),
+    return redco::fields(field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name: dp=2,tp=2"),
                          field<"dtype">(&o::dtype, "f32, bf16 or f64"),
                          field<"steps">(&o::steps, "updates; the median leaves the first three out"),
                          field<"dropout">(&o::dropout, "on embeddings, branches and attention"),

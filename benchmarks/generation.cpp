@@ -38,7 +38,7 @@ struct generation_options {
   static constexpr auto fields() {
     using o = generation_options;
     using redco::field;
-    return redco::fields(field<"mesh">(&o::mesh, "data-parallel x model-parallel ranks"),
+    return redco::fields(field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name: dp=2,tp=2"),
                          field<"batch">(&o::batch, "prompts"), field<"beams">(&o::beams, "1: greedy; else beam search"),
                          field<"prompt">(&o::prompt, "tokens of a prompt"),
                          field<"tokens">(&o::tokens, "new tokens of a prompt"),

@@ -95,7 +95,8 @@ struct plan_options {
     return redco::fields(
         field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
         field<"ranks">(&o::ranks, "all ranks; default: one copy of the model"),
-        field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
+        field<"mesh">(&o::mesh,
+                      "data-parallel x tensor-parallel ranks, or axes by name (dp=2,tp=2), instead of the two above"),
         field<"batch">(&o::batch, "examples of one step over all ranks"),
         field<"sequence">(&o::sequence, "length of an example; default: the model's context"),
         field<"source">(&o::source, "length of what an encoder reads for a decoder; default: the same"),

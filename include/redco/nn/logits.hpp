@@ -2,7 +2,6 @@
 
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/top_entries.hpp>
-#include <redco/kernel/vocabulary_shard.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
