@@ -46,8 +46,8 @@ class decided_splits {
   explicit decided_splits(layout_family const& family) : family_(family) {
     for (redco::parameter_fact const& f : family.ours) {
       if (f.shape.rank != 2) continue;
-      if (f.blocks.rank > 0) matrices_.push_back(f);
-      if (f.blocks.rank == 0 && f.why == redco::reason::vocabulary) vocabularies_.push_back(f);
+      if (f.blocks.depth > 0) matrices_.push_back(f);
+      if (f.blocks.depth == 0 && f.why == redco::reason::vocabulary) vocabularies_.push_back(f);
     }
     for (layer_stack const& stack : family.stacks)
       for (matrix_names const& pair : stack.pairs) {

@@ -121,6 +121,8 @@
 #include <redco/log/run_log.hpp>
 #include <redco/log/tfrecord.hpp>
 
+#include <redco/fact/block_slice.hpp>
+#include <redco/fact/block_slices.hpp>
 #include <redco/fact/event.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/flow.hpp>

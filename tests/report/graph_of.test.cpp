@@ -1,5 +1,6 @@
 #include "catch.hpp"
 
+#include <redco/report/detail/html_graph.hpp>
 #include <redco/report/graph_of.hpp>
 #include <redco/shard/facts.hpp>
 #include <redco/model/any_model.hpp>
@@ -69,6 +70,23 @@ TEST_CASE("parallel branches inside a residual join before its sum") {
   CHECK((g[1].enters && g[4].enters));
   CHECK(g[7].inputs == places{3, 6});
   CHECK(g[9].inputs == places{0, 8});
+}
+
+TEST_CASE("each kind of block in a cycle stands once, behind the one before it") {
+  using pair =
+      redco::sequential<redco::named<"a", redco::linear<8, 16>>, redco::gelu, redco::named<"b", redco::linear<16, 8>>>;
+  using net =
+      redco::named<"h",
+                   redco::repeat<5, redco::residual<pair>, redco::residual<redco::named<"n", redco::layer_norm<8>>>>>;
+  auto const g = graph_of_net<redco::sequential<net, redco::named<"o", redco::layer_norm<8>>>, redco::input<4, 8>>();
+  REQUIRE(kinds(g) == "block layer function layer all_reduce add block layer add layer");
+  CHECK((g[0].layer.view() == "h.0::2" && g[0].copies == 3));
+  CHECK((g[6].layer.view() == "h.1::2" && g[6].copies == 2));
+  CHECK(g[6].inputs == places{5});
+  CHECK(g[9].inputs == places{5});  // the fifth block is of the first kind
+  CHECK(redco::detail::blocks_name("h.*") == "h");
+  CHECK(redco::detail::blocks_name("g.*.h.1::2") == "h 1::2");
+  CHECK(redco::detail::relative_name("h.1::2.mlp.up") == "mlp.up");
 }
 
 TEST_CASE("cross-attention reads the encoder") {

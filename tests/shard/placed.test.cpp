@@ -31,6 +31,24 @@ TEST_CASE("repeats in repeats are written out block after block") {
   for (std::size_t i = 0; i < names.size(); ++i) CHECK(placed[i].name == names[i]);
 }
 
+TEST_CASE("blocks of a cycle are written out in turn, each with its own parameters") {
+  using scale = redco::named<"s", redco::linear<6, 6, false>>;
+  using net = redco::sequential<
+      redco::named<"h", redco::repeat<5, pair, redco::named<"b", redco::repeat<3, scale, redco::named<"t", scale>>>>>,
+      redco::named<"last", redco::linear<6, 2, false>>>;
+  std::vector<std::string> names;
+  for (int h = 0; h < 5; ++h) {
+    std::string const at = "h." + std::to_string(h) + ".";
+    if (h % 2 == 0) names.insert(names.end(), {at + "up.weight", at + "down.weight"});
+    else names.insert(names.end(), {at + "b.0.s.weight", at + "b.1.t.s.weight", at + "b.2.s.weight"});
+  }
+  names.push_back("last.weight");
+  std::vector<std::string> placed;
+  for (auto const& p : redco::placed_parameters(redco::plan_of(redco::model_of<net>{}, {.tp = 2})))
+    placed.push_back(p.name);
+  CHECK(placed == names);
+}
+
 TEST_CASE("a model gives the same plan at compile time and at run time") {
   static constexpr redco::gpt2 model{{.vocab = 101, .context = 40, .width = 72, .heads = 6, .layers = 3}};
   for (int const tp : {1, 2, 3, 6}) {

@@ -37,7 +37,7 @@ constexpr activity activity_of(simulation const& of) {
   }
   for (parameter_fact const& fact : of.program().parameters)
     a.weight_bytes +=
-        passes(fact.copies() > 1) * fact.copies() * entry{fact, s.mesh}.local().count() * size_of(s.compute);
+        passes(fact.blocks.depth > 0) * fact.copies() * entry{fact, s.mesh}.local().count() * size_of(s.compute);
   return a;
 }
 

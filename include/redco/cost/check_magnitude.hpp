@@ -26,7 +26,7 @@ constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup c
   for (parameter_fact const& f : facts.parameters) add(f.shape, f.copies());
   std::vector<std::int64_t> blocks = {1};  // of all open repeats together
   for (fact::event const& e : facts.events) {
-    if (e.what == fact::event_kind::repeat) blocks.push_back(saturating_multiply(blocks.back(), e.count));
+    if (e.what == fact::event_kind::repeat) blocks.push_back(saturating_multiply(blocks.back(), e.blocks.count()));
     if (e.what == fact::event_kind::repeat_end) blocks.pop_back();
     bool const held = e.what != fact::event_kind::read && e.what != fact::event_kind::enter &&
                       e.what != fact::event_kind::make && e.what != fact::event_kind::moment;

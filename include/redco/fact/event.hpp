@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/fact/block_slice.hpp>
 #include <redco/fact/flow.hpp>
 #include <redco/fact/width_kind.hpp>
 
@@ -22,8 +23,8 @@ enum class event_kind : std::uint8_t {
   weight_gradient,  ///< the same; it goes to the parameters, in a block that is run again at the block's end
   branch,           ///< a branch begins beside which, in backward, a gradient like `tensor` waits
   branch_end,
-  repeat,          ///< `count` equal blocks begin, the first with activation `from`; `tensor` is a block's input
-  repeat_end,      ///< `tensor` is a block's output
+  repeat,          ///< equal `blocks` begin, the first with activation `from`; `tensor` is a block's input
+  repeat_end,      ///< `tensor` is a block's output; the next slice of the row, if there is one, follows
   message,         ///< message number `count`
   multiply,        ///< `count` floating-point operations of forward
   loss,            ///< `tensor` lives from the loss to its backward
@@ -59,6 +60,7 @@ struct event {
   flow tensor = {};                        ///< what is made, read, saved or held
   int from = -1;                           ///< the activation that `make` and `repeat` take
   std::int64_t count = 0;
+  block_slice blocks = {};     ///< of `repeat` and `repeat_end`
   std::int64_t more_than = 0;  ///< happens only on more model shards than so many
 };
 

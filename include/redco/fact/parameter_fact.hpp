@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/fact/block_slices.hpp>
 #include <redco/fact/path.hpp>
 
 #include <redco/shape/extents.hpp>
@@ -76,7 +77,7 @@ struct parameter_fact {
   std::array<place, 2> places{};  ///< over different axes, along different dimensions; those without a dim are none
   bool trained = true;            ///< has a gradient; else it stays as it was loaded
   bool decay = true;              ///< weight decay applies (not to norms and biases)
-  extents blocks;  ///< how often each enclosing `repeat` repeats, outermost first; one `*` in the name for each
+  fact::block_slices blocks;      ///< that have it; the name has `*` or a slice for each
   initial start;
   reason why = reason::stated;
 

@@ -6,7 +6,8 @@
 
 namespace redco {
 
-/// A dotted name such as "h.*.attn.q.weight" built at compile time; `*` stands for the index of a repeated block.
+/// A dotted name such as "h.*.attn.q.weight" built at compile time; `*`, or a slice
+/// as Python writes it ("0::2"), stands for the index of a repeated block.
 struct path {
   static constexpr std::size_t capacity = 80;
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/fact/block_slice.hpp>
+#include <redco/fact/block_slices.hpp>
 #include <redco/fact/event.hpp>
 #include <redco/fact/flow.hpp>
 #include <redco/fact/message_fact.hpp>
@@ -248,19 +250,20 @@ class recorder {
     layer_ = outer_layer;
   }
 
-  /// Runs `body` once for `times` equal blocks named `*`.
+  /// Runs `body` once for the equal blocks of a slice, named `*` or as the slice. The slices of a row are stated one after
+  /// another, from the first on.
   template <class Body>
-  constexpr void repeated(std::int64_t times, Body&& body) {
+  constexpr void repeated(block_slice blocks, Body&& body) {
     auto const outer_blocks = blocks_;
     auto const outer_block = block_;
     int const entry = activation.id;
-    blocks_.push(times);
+    blocks_.push(blocks);
     activation.id = ++last_;
-    block_ = {activation.id, times, entry == 0};
-    inside("*", [&] {
-      state({.what = event_kind::repeat, .slot = "block_input", .tensor = activation, .from = entry, .count = times});
+    block_ = {activation.id, blocks.count(), entry == 0};
+    inside(blocks.number().view(), [&] {
+      state({.what = event_kind::repeat, .slot = "block_input", .tensor = activation, .from = entry, .blocks = blocks});
       body();
-      state({.what = event_kind::repeat_end, .slot = "block_output", .tensor = activation});
+      state({.what = event_kind::repeat_end, .slot = "block_output", .tensor = activation, .blocks = blocks});
     });
     blocks_ = outer_blocks;
     block_ = outer_block;
@@ -330,7 +333,7 @@ class recorder {
     fact.shape = shape;
     fact.kind = kind;
     fact.copies = copies;
-    fact.in_block = blocks_.rank > 0;
+    fact.in_block = blocks_.depth > 0;
     fact.parts = more_than_;
     fact.over = over;
     auto const place = static_cast<std::int64_t>(program_.messages.size());
@@ -343,7 +346,7 @@ class recorder {
   bool stated_;
   path here_;
   int layer_ = -1;  ///< where here_ stands in the program; -1: nowhere yet
-  extents blocks_;
+  block_slices blocks_;
   block block_;
   std::vector<int> makers_;     ///< the layers that made a width
   int last_ = 0;                ///< the identity given last

@@ -3,29 +3,25 @@
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/recomputed.hpp>
+#include <redco/layer/layer.hpp>
 #include <redco/layer/repeat.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace redco {
 
-template <auto Times, class Block, class X>
-struct module<repeat<Times, Block>, X> {
+template <auto Times, class... Blocks, class X>
+struct module<repeat<Times, Blocks...>, X> {
   template <class Config>
   explicit module(builder<Config>& b) {
-    auto const times = static_cast<std::int64_t>(b.template extent<Times>());
-    blocks.reserve(static_cast<std::size_t>(times));
-    for (std::int64_t i = 0; i < times; ++i)
-      b.inside(std::to_string(i), [&] {
-        std::size_t const before = b.taken().size();
-        blocks.emplace_back(b);
-        block_leaves.emplace_back(b.taken().begin() + static_cast<std::ptrdiff_t>(before), b.taken().end());
-      });
+    auto const times = static_cast<std::size_t>(b.template extent<Times>());
+    blocks.reserve(times);
+    while (blocks.size() < times) round(b, times, std::index_sequence_for<Blocks...>());
   }
 
   template <class Context>
@@ -37,13 +33,11 @@ struct module<repeat<Times, Block>, X> {
     auto const hollow = again ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (!again) {
-        y = detail::in_layer(std::to_string(i), y.local(),
-                             [&] { return detail::finish<X>(blocks[i](y, ctx), ctx.tp()); });
+        y = detail::in_layer(std::to_string(i), y.local(), [&] { return computed(blocks[i], y, ctx); });
         continue;
       }
       auto const run = [&block = blocks[i], hollow, layout = y.like({})](std::span<at::Tensor const> inputs) {
-        auto const beside = hollow.over(inputs.subspan(1));
-        return detail::finish<X>(block(layout.like(inputs[0]), beside), beside.tp()).local();
+        return computed(block, layout.like(inputs[0]), hollow.over(inputs.subspan(1))).local();
       };
       std::vector<at::Tensor> inputs{y.local()};
       inputs.insert(inputs.end(), beside_all.begin(), beside_all.end());
@@ -53,8 +47,30 @@ struct module<repeat<Times, Block>, X> {
     return y;
   }
 
-  std::vector<module<typename repeat<Times, Block>::body, X>> blocks;
+  using any_block = std::variant<module<unpaired_t<Blocks>, X>...>;
+
+  std::vector<any_block> blocks;
   std::vector<std::vector<at::Tensor>> block_leaves;
+
+ private:
+  /// Makes one block of each kind, as long as there are fewer than `times`.
+  template <class Config, std::size_t... Kind>
+  void round(builder<Config>& b, std::size_t times, std::index_sequence<Kind...>) {
+    auto const one = [&](auto kind) {
+      if (blocks.size() == times) return;
+      b.inside(std::to_string(blocks.size()), [&] {
+        std::size_t const before = b.taken().size();
+        blocks.emplace_back(kind, b);
+        block_leaves.emplace_back(b.taken().begin() + static_cast<std::ptrdiff_t>(before), b.taken().end());
+      });
+    };
+    (one(std::in_place_index<Kind>), ...);
+  }
+
+  template <class Context>
+  static tensor<X> computed(any_block const& block, tensor<X> const& x, Context const& ctx) {
+    return std::visit([&](auto const& one) { return detail::finish<X>(one(x, ctx), ctx.tp()); }, block);
+  }
 };
 
 }  // namespace redco

@@ -46,7 +46,7 @@ class graph_maker {
         ++depth_;
         speaker_ = program_.layer_of(e);
         add(kind::block, e);
-        graph_.back().copies = e.count;
+        graph_.back().copies = e.blocks.count();
         return;
       }
       case event_kind::repeat_end:

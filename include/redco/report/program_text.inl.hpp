@@ -54,7 +54,7 @@ inline std::string event_text(fact::program const& p, fact::event const& e) {
              std::string(how[static_cast<std::size_t>(e.how)]);
     }
     case event_kind::repeat:
-      return std::to_string(e.count) + " blocks of " + activation_text(e.tensor.id) + ", the first " +
+      return std::to_string(e.blocks.count()) + " blocks of " + activation_text(e.tensor.id) + ", the first " +
              activation_text(e.from);
     case event_kind::repeat_end: return activation_text(e.tensor.id);
     case event_kind::moment:

@@ -8,23 +8,36 @@ namespace redco {
 
 namespace detail {
 
+/// The component of a name that stands for the number of a block, "*" or a slice; empty where there is none.
+inline std::string_view number_in(std::string_view name) {
+  std::size_t const mark = name.find_first_of("*:");
+  if (mark == std::string_view::npos) return {};
+  std::size_t const begin = name.rfind('.', mark) + 1;
+  return name.substr(begin, name.find('.', mark) - begin);
+}
+
 REDCO_INLINE void expand(std::vector<placed_parameter> const& from, std::size_t level,
                          std::vector<placed_parameter>& to) {
   for (std::size_t i = 0; i < from.size();) {
-    std::string_view const name = from[i].name;
-    std::size_t const star = name.find('*');
-    if (star == std::string_view::npos) {
+    std::string_view const name = from[i].name, number = number_in(name);
+    if (number.empty()) {
       to.push_back(from[i++]);
       continue;
     }
-    std::string const prefix{name.substr(0, star + 1)};
-    std::vector<placed_parameter> run;
-    while (i < from.size() && from[i].name.compare(0, prefix.size(), prefix) == 0) run.push_back(from[i++]);
-    std::int64_t const times = run.front().plan.fact.blocks[static_cast<int>(level)];
-    for (std::int64_t block = 0; block < times; ++block) {
-      auto copy = run;
-      for (placed_parameter& p : copy) p.name.replace(star, 1, std::to_string(block));
-      expand(copy, level + 1, to);
+    auto const at = static_cast<std::size_t>(number.data() - name.data());
+    std::string const prefix{name.substr(0, at)};
+    std::vector<placed_parameter> row;
+    while (i < from.size() && from[i].name.compare(0, at, prefix) == 0 &&
+           number_in(from[i].name).data() == from[i].name.data() + at)
+      row.push_back(from[i++]);
+    for (std::int64_t block = 0; block < row.front().plan.fact.blocks[level].times; ++block) {
+      std::vector<placed_parameter> one;
+      for (placed_parameter const& p : row) {
+        if (!p.plan.fact.blocks[level].has(block)) continue;
+        one.push_back(p);
+        one.back().name.replace(at, number_in(p.name).size(), std::to_string(block));
+      }
+      expand(one, level + 1, to);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <redco/cost/backward_moment.hpp>
 #include <redco/cost/detail/forward_pass.hpp>
+#include <redco/cost/detail/last_blocks.hpp>
 #include <redco/cost/setup.hpp>
 
 #include <redco/fact/event.hpp>
@@ -14,8 +15,8 @@
 
 namespace redco::detail {
 
-/// Goes through a program from last to first, as backward does, and remembers the moment that holds most. Of the equal blocks of
-/// a `repeat` it visits the last one: the others' activations are all there then.
+/// Goes through a program from last to first, as backward does, and remembers the moment that holds most. Of equal
+/// blocks it visits the last one: the others' activations are all there then.
 class backward_pass {
  public:
   /// `saved`: bytes that forward saves.
@@ -23,7 +24,8 @@ class backward_pass {
                           std::int64_t saved)
       : events_(p.events), tensors_(tensors), setup_(s) {
     now_.activations = saved;
-    for (std::size_t i = events_.size(); i-- > 0;) visit(i);
+    std::vector<std::size_t> const order = last_blocks(events_);
+    for (std::size_t i = order.size(); i-- > 0;) visit(order[i]);
     if (largest_layer_ >= 0) largest_.layer = p.layers[static_cast<std::size_t>(largest_layer_)];
   }
 
@@ -57,7 +59,7 @@ class backward_pass {
         if (t.what == kind::block_output && setup_.recompute) enter_block(i);
         break;
       case event_kind::repeat:
-        if (t.what == kind::block_input) leave_block(t);
+        if (t.what == kind::block_input) leave_block(t, e.blocks);
         break;
       default: break;
     }
@@ -106,12 +108,14 @@ class backward_pass {
     look(events_[last].layer, carried_ + block_gradient_ * (setup_.mesh.tp > 1 ? 2 : 1));
   }
 
-  constexpr void leave_block(placed_tensor const& input) {
-    now_.activations -= std::exchange(other_blocks_, 0);
-    if (!setup_.recompute) return;
-    now_.activations -= input.all();
-    carried_ = outside_;
-    now_.recomputed = weights_ = block_gradient_ = 0;
+  constexpr void leave_block(placed_tensor const& input, fact::block_slice const& blocks) {
+    if (setup_.recompute) {
+      now_.activations -= input.bytes;
+      other_blocks_ += input.all() - input.bytes;
+      carried_ = outside_;
+      now_.recomputed = weights_ = block_gradient_ = 0;
+    }
+    if (blocks.has(blocks.last_round())) now_.activations -= std::exchange(other_blocks_, 0);
   }
 
   std::vector<fact::event> const& events_;
@@ -126,7 +130,7 @@ class backward_pass {
   std::int64_t block_gradient_ = 0;                 ///< of a recomputed block's output, before its first moment
   bool kept_to_block_end_ = false;                  ///< the open branch carries that gradient
   std::int64_t outside_ = 0;                        ///< gradients that wait beside a recomputed block
-  std::int64_t other_blocks_ = 0;                   ///< activations of the blocks before the visited one
+  std::int64_t other_blocks_ = 0;                   ///< activations of the blocks before the visited ones
 };
 
 }  // namespace redco::detail

@@ -46,7 +46,7 @@ struct placed_tensor {
 };
 
 /// Goes through a program as forward does, and finds which storages its tensors have: an activation that several layers save
-/// is one, and so is a block's output with the next one's input.
+/// is one, and so is a block's output with the next one's input, be it of the next slice of a row or of the next round.
 class forward_pass {
  public:
   constexpr forward_pass(fact::program const& p, setup const& s) : tensors(p.events.size()), program_(p), setup_(s) {
@@ -60,15 +60,16 @@ class forward_pass {
   using kind = placed_tensor::kind;
 
   struct open_repeat {
-    std::int64_t times = 1;
-    int input = -1, entry = -1;
-    bool entry_saved = false;         ///< a layer before it saves the first block's input
-    placed_tensor* inputs = nullptr;  ///< the saved inputs of its blocks
+    fact::block_slice blocks;
+    int input = -1, from = -1;
+    std::int64_t inputs_saved = 0;    ///< so many of its blocks' inputs a layer before them saves
+    bool entry_saved = false;         ///< that of the row's first block is one
+    placed_tensor* inputs = nullptr;  ///< the saved inputs of the row's first slice
   };
 
   constexpr std::int64_t copies() const {
     std::int64_t product = 1;
-    for (open_repeat const& one : open_) product *= one.times;
+    for (open_repeat const& one : open_) product *= one.blocks.count();
     return product;
   }
 
@@ -84,7 +85,7 @@ class forward_pass {
   constexpr void place(std::size_t i, kind what, std::int64_t times) {
     fact::event const& e = program_.events[i];
     tensors[i] = {what, local_bytes(e.tensor, e.width, setup_.mesh.tp, setup_.compute), times,
-                  open_.empty() ? 0 : open_[0].times};
+                  open_.empty() ? 0 : open_[0].blocks.count()};
   }
 
   constexpr void visit(std::size_t i) {
@@ -114,36 +115,42 @@ class forward_pass {
     if (is_saved(id)) return;
     mark(id);
     if (id == 0) return place(i, kind::batch, 1);
-    bool const input = !open_.empty() && id == open_.back().input;
-    std::int64_t times = copies();
-    if (input && open_.back().entry_saved) times -= times / open_.back().times;
+    if (open_.empty() || id != open_.back().input) return place(i, kind::own, copies());
+    open_repeat& in = open_.back();
+    std::int64_t const times = copies() / in.blocks.count() * (in.blocks.count() - in.inputs_saved);
     if (times == 0) return;
-    place(i, input && open_.size() == 1 ? kind::saved_input : kind::own, times);
-    if (input) open_.back().inputs = &tensors[i];
+    place(i, open_.size() == 1 ? kind::saved_input : kind::own, times);
+    if (in.blocks.first == 0) in.inputs = &tensors[i];
   }
 
   constexpr void enter(std::size_t i) {
     fact::event const& e = program_.events[i];
-    open_.push_back({e.count, e.tensor.id, e.from, is_saved(e.from)});
-    if (open_.size() == 1) place(i, kind::block_input, e.count);
+    bool const saved = is_saved(e.from);
+    if (e.blocks.first == 0) open_.push_back({e.blocks, e.tensor.id, e.from, saved ? 1 : 0, saved});
+    else
+      open_.push_back({e.blocks, e.tensor.id, e.from, saved ? e.blocks.count() : 0, left_.entry_saved, left_.inputs});
+    if (open_.size() == 1) place(i, kind::block_input, e.blocks.count());
   }
 
   constexpr void leave(std::size_t i) {
     open_repeat const last = open_.back();
     int const output = program_.events[i].tensor.id;
     bool const output_saved = output != last.input && is_saved(output);
-    if (output_saved && last.inputs != nullptr) {  // only the first one's counts by itself
-      last.inputs->copies = last.entry_saved ? 0 : copies() / last.times;
+    if (last.blocks.is_last_slice() && output_saved && last.inputs != nullptr) {
+      // They are outputs of the round before; only the first one's counts by itself.
+      last.inputs->copies = last.entry_saved ? 0 : copies() / last.blocks.count();
       if (open_.size() == 1) last.inputs->what = kind::first_input;
     }
     if (open_.size() == 1) place(i, kind::block_output, output_saved ? 0 : 1);
     open_.pop_back();
-    if (is_saved(last.input)) mark(last.entry);
+    left_ = last;
+    if (last.blocks.first == 0 && is_saved(last.input)) mark(last.from);
   }
 
   fact::program const& program_;
   setup const& setup_;
   std::vector<open_repeat> open_;
+  open_repeat left_;         ///< the one left last: in front of each slice but the first, the slice before it
   std::vector<char> saved_;  ///< by identity of the activation
 };
 

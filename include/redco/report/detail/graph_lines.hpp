@@ -6,6 +6,7 @@
 #include <redco/cost/local_extents.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,12 @@ struct graph_line {
   bool centred = false;
 };
 
-/// "mlp.up" of "h.*.mlp.up": the name inside the block.
+/// "mlp.up" of "h.*.mlp.up" and of "h.0::2.mlp.up": the name inside the block.
 inline std::string relative_name(std::string_view name) {
-  std::size_t const star = name.rfind('*');
-  if (star == std::string_view::npos) return std::string(name);
-  return std::string(name.substr(std::min(star + 2, name.size())));
+  std::size_t const mark = name.find_last_of("*:");
+  if (mark == std::string_view::npos) return std::string(name);
+  std::size_t const end = name.find('.', mark);
+  return end == std::string_view::npos ? "" : std::string(name.substr(end + 1));
 }
 
 inline std::string_view layer_of(std::string_view parameter) {

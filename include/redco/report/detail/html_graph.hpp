@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace redco::detail {
 
@@ -25,6 +26,13 @@ inline std::string cut_icon(double x, double y, entry const& e) {
   return text + svg_rect(x, y, size, size, "other");
 }
 
+/// "h" of "h.*", and "h 0::2" of "h.0::2": what the blocks of a repeat are called.
+inline std::string blocks_name(std::string_view name) {
+  std::size_t const dot = name.rfind('.');
+  std::string const row = relative_name(name.substr(0, dot));
+  return name.ends_with('*') ? row : row + " " + std::string(name.substr(dot + 1));
+}
+
 inline std::string draw_node(shard_report const& r, graph_node const& n, graph_box const& box) {
   double const middle = box.left + box.width / 2;
   if (n.what == graph_node::kind::add)
@@ -32,9 +40,7 @@ inline std::string draw_node(shard_report const& r, graph_node const& n, graph_b
            "\" r=\"9\" class=\"whole\"/>" + svg_text(middle, box.top + box.height / 2 + 4, "+", "mid strong") + "\n";
   if (n.what == graph_node::kind::block)
     return svg_text(box.left, box.top + 13,
-                    relative_name(n.layer.view().substr(0, n.layer.view().rfind('.'))) + ": " +
-                        std::to_string(n.copies) + " equal blocks",
-                    "strong") +
+                    blocks_name(n.layer.view()) + ": " + std::to_string(n.copies) + " equal blocks", "strong") +
            "\n";
   std::string text = "<rect x=\"" + coordinate(box.left) + "\" y=\"" + coordinate(box.top) + "\" width=\"" +
                      coordinate(box.width) + "\" height=\"" + coordinate(box.height) + "\" rx=\"5\" class=\"" +

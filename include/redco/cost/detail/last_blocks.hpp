@@ -1,0 +1,36 @@
+#pragma once
+
+#include <redco/fact/event.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace redco::detail {
+
+/// The places of a program's events in the order in which the last block of each slice runs: the program's own, but that of a
+/// row whose last round is cut short the first slices come last.
+constexpr std::vector<std::size_t> last_blocks(std::vector<fact::event> const& events) {
+  struct open_row {
+    std::size_t begin, earliest;
+  };
+  std::vector<std::size_t> order;
+  std::vector<open_row> rows;
+  order.reserve(events.size());
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    order.push_back(i);
+    fact::block_slice const& blocks = events[i].blocks;
+    if (blocks.step == 1) continue;
+    if (events[i].what == fact::event_kind::repeat) {
+      if (blocks.first == 0) rows.push_back({i, i});
+      if (blocks.has(blocks.last_round())) rows.back().earliest = i;
+    } else if (blocks.is_last_slice()) {
+      auto const at = [&](std::size_t place) { return order.begin() + static_cast<std::ptrdiff_t>(place); };
+      std::rotate(at(rows.back().begin), at(rows.back().earliest), at(i + 1));
+      rows.pop_back();
+    }
+  }
+  return order;
+}
+
+}  // namespace redco::detail
