@@ -3,6 +3,7 @@
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/gpt_neo.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/opt.hpp>
@@ -17,12 +18,12 @@
 namespace redco {
 
 /// Models that continue a text.
-using decoders = std::variant<gpt2, llama, gptj, opt, opt_post_norm>;
+using decoders = std::variant<gpt2, gpt_neo, llama, gptj, opt, opt_post_norm>;
 
 /// Models that answer one text with another.
 using encoder_decoders = std::variant<bart, t5, t5_gated>;
 
 /// Models that a config.json can describe, whatever its sizes.
-using any_model = std::variant<gpt2, llama, gptj, opt, opt_post_norm, bart, t5, t5_gated, bert, roberta, vit>;
+using any_model = std::variant<gpt2, gpt_neo, llama, gptj, opt, opt_post_norm, bart, t5, t5_gated, bert, roberta, vit>;
 
 }  // namespace redco

@@ -4,6 +4,7 @@
 #include <redco/pretrained/stored_names/bart.hpp>
 #include <redco/pretrained/stored_names/bert.hpp>
 #include <redco/pretrained/stored_names/gpt2.hpp>
+#include <redco/pretrained/stored_names/gpt_neo.hpp>
 #include <redco/pretrained/stored_names/gptj.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/pretrained/stored_names/opt.hpp>

@@ -4,6 +4,7 @@
 #include <redco/pretrained/from_config/bert.hpp>
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/from_config/gpt2.hpp>
+#include <redco/pretrained/from_config/gpt_neo.hpp>
 #include <redco/pretrained/from_config/gptj.hpp>
 #include <redco/pretrained/from_config/llama.hpp>
 #include <redco/pretrained/from_config/mistral.hpp>
@@ -31,9 +32,10 @@ template <class... Family>
 struct family_list {};
 
 /// Every family that a config.json can name in its model_type. A new one is a header here and its name in this list.
-using config_families = family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config,
-                                    qwen3_from_config, gptj_from_config, opt_from_config, t5_from_config,
-                                    bart_from_config, bert_from_config, roberta_from_config, vit_from_config>;
+using config_families =
+    family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config, qwen3_from_config,
+                gpt_neo_from_config, gptj_from_config, opt_from_config, t5_from_config, bart_from_config,
+                bert_from_config, roberta_from_config, vit_from_config>;
 
 namespace detail {
 

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <redco/model/stored_name.hpp>
+#include <redco/layer/activation.hpp>
+#include <redco/layer/attention.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/embedding.hpp>
+#include <redco/layer/initialised.hpp>
+#include <redco/layer/language_head.hpp>
+#include <redco/layer/layer_norm.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/layer/positions.hpp>
+#include <redco/layer/projection_biases.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
+#include <redco/layer/sequential.hpp>
+#include <redco/layer/sliding_window.hpp>
+#include <redco/layer/sum.hpp>
+#include <redco/layer/unscaled.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// The sizes of a GPT-Neo; the defaults are GPT-Neo-1.3B's.
+struct gpt_neo_config {
+  std::int64_t vocab = 50257;
+  std::int64_t context = 2048;
+  std::int64_t width = 2048;
+  std::int64_t heads = 16;
+  std::int64_t layers = 24;
+  std::int64_t even_window = 0;   ///< keys that a query sees in blocks 0, 2, 4 ..., its own among them; 0: all
+  std::int64_t odd_window = 256;  ///< in blocks 1, 3, 5 ...
+  double dropout = 0;             ///< on embeddings, residual branches and attention probabilities
+  std::int64_t inner = 0;         ///< width of the feed-forward; 0: 4 * width
+  activation_kind activation = activation_kind::gelu_tanh;
+  double norm_epsilon = 1e-5;
+  double deviation = 0.02;  ///< of the normal distribution that weights start from
+
+  constexpr std::int64_t ffn() const { return inner > 0 ? inner : 4 * width; }
+};
+
+/// GPT-Neo (Black et al. 2021): a GPT-2 in which blocks with full attention and with a sliding window take turns; scores are
+/// not scaled, q, k and v have no biases. Weights start normal, q's with 1 / sqrt(head_dim) of the deviation.
+struct gpt_neo {
+  static constexpr auto vocab = &gpt_neo_config::vocab;
+  static constexpr auto context = &gpt_neo_config::context;
+  static constexpr auto width = &gpt_neo_config::width;
+  static constexpr auto heads = &gpt_neo_config::heads;
+  static constexpr auto layers = &gpt_neo_config::layers;
+  static constexpr auto drop = &gpt_neo_config::dropout;
+  static constexpr auto ffn = &gpt_neo_config::ffn;
+  static constexpr auto epsilon = &gpt_neo_config::norm_epsilon;
+
+  template <auto Window>
+  using attention = causal_attention<width, heads, unscaled, biased<projection_biases{false, true}>,
+                                     attention_dropout<drop>, sliding_window<Window>>;
+  template <auto Window>
+  using attention_branch =
+      residual<sequential<named<"ln_1", layer_norm<width, epsilon>>, named<"attn", attention<Window>>, dropout<drop>>>;
+  using mlp = sequential<named<"up", linear<width, ffn>>, activation<&gpt_neo_config::activation>,
+                         named<"down", linear<ffn, width>>>;
+  using mlp_branch = residual<sequential<named<"ln_2", layer_norm<width, epsilon>>, named<"mlp", mlp>, dropout<drop>>>;
+  template <auto Window>
+  using block = sequential<attention_branch<Window>, mlp_branch>;
+  using blocks = repeat<layers, block<&gpt_neo_config::even_window>, block<&gpt_neo_config::odd_window>>;
+  using net =
+      initialised<&gpt_neo_config::deviation,
+                  sequential<sum<named<"wte", embedding<vocab, width>>, named<"wpe", positions<context, width>>>,
+                             dropout<drop>, named<"h", blocks>, named<"ln_f", layer_norm<width, epsilon>>,
+                             language_head<vocab, width, "wte.weight">>>;
+
+  gpt_neo_config config;
+};
+
+/// In stored_names/gpt_neo.hpp.
+template <>
+struct stored_names<gpt_neo>;
+
+}  // namespace redco

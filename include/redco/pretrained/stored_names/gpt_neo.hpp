@@ -1,0 +1,35 @@
+#pragma once
+
+#include <redco/model/gpt_neo.hpp>
+#include <redco/model/stored_name.hpp>
+
+#include <array>
+#include <string_view>
+
+namespace redco {
+
+template <>
+struct stored_names<gpt_neo> {
+  static constexpr std::array names{stored_name{"wte.weight", "transformer.wte.weight"},
+                                    stored_name{"wpe.weight", "transformer.wpe.weight"},
+                                    stored_name{"h.*.ln_1.weight", "transformer.h.*.ln_1.weight"},
+                                    stored_name{"h.*.ln_1.bias", "transformer.h.*.ln_1.bias"},
+                                    stored_name{"h.*.ln_2.weight", "transformer.h.*.ln_2.weight"},
+                                    stored_name{"h.*.ln_2.bias", "transformer.h.*.ln_2.bias"},
+                                    stored_name{"ln_f.weight", "transformer.ln_f.weight"},
+                                    stored_name{"ln_f.bias", "transformer.ln_f.bias"},
+                                    stored_name{"h.*.attn.q.weight", "transformer.h.*.attn.attention.q_proj.weight"},
+                                    stored_name{"h.*.attn.k.weight", "transformer.h.*.attn.attention.k_proj.weight"},
+                                    stored_name{"h.*.attn.v.weight", "transformer.h.*.attn.attention.v_proj.weight"},
+                                    stored_name{"h.*.attn.o.weight", "transformer.h.*.attn.attention.out_proj.weight"},
+                                    stored_name{"h.*.attn.o.bias", "transformer.h.*.attn.attention.out_proj.bias"},
+                                    stored_name{"h.*.mlp.up.weight", "transformer.h.*.mlp.c_fc.weight"},
+                                    stored_name{"h.*.mlp.up.bias", "transformer.h.*.mlp.c_fc.bias"},
+                                    stored_name{"h.*.mlp.down.weight", "transformer.h.*.mlp.c_proj.weight"},
+                                    stored_name{"h.*.mlp.down.bias", "transformer.h.*.mlp.c_proj.bias"}};
+  static constexpr std::array unread{std::string_view("lm_head.weight"),
+                                     std::string_view("transformer.h.*.attn.attention.bias"),
+                                     std::string_view("transformer.h.*.attn.attention.masked_bias")};
+};
+
+}  // namespace redco
