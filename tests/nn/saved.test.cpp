@@ -11,6 +11,7 @@
 #include <redco/cost/cost_of.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/gpt_neo.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/t5.hpp>
@@ -196,6 +197,16 @@ TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, les
         auto const bytes = [&](auto const& m) { return redco::cost_of(m, redco::sgd{}, s).memory.activations; };
         if (tp > 1) CHECK(bytes(model) < bytes(plain));
       }
+}
+
+TEST_CASE("blocks that take turns save and send what they declare, and the peak is the planned one") {
+  redco::gpt_neo const model{
+      {.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .odd_window = 20, .dropout = 0.1}};
+  for (int const tp : {1, 2, 3})
+    for (bool const recompute : {false, true}) {
+      INFO("tp " << tp << " recompute " << recompute);
+      check_language_model(model, {.mesh = {.tp = tp}, .load = {8, 80}, .recompute = recompute});
+    }
 }
 
 TEST_CASE("key-value heads that neighbours share send the sums of their gradients that are planned") {

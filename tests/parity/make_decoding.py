@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes folders of reference numbers like those of ../shared/parity, for sliding windows, for norms of
-queries and keys, and for the settings of decoding.
+"""Writes folders of reference numbers like those of ../shared/parity, for sliding windows, in all layers
+or every second one, for norms of queries and keys, and for the settings of decoding.
 
     python make_decoding.py --parity ../../../shared/parity --out folders
 
@@ -33,6 +33,7 @@ QWEN2 = {
     "at_least": dict(RULES, min_length=15),
 }
 QWEN3 = {"no_triple_twice": dict(RULES, no_repeat_ngram_size=3, length_penalty=0.6)}
+NEO = {"short": dict(RULES, length_penalty=-0.5)}
 # generation_config.json of facebook/bart-large-cnn
 CNN = {"cnn": dict(num_beams=4, length_penalty=2.0, min_length=56, max_length=142, no_repeat_ngram_size=3, early_stopping=True,
                    forced_bos_token_id=0, forced_eos_token_id=2)}
@@ -56,6 +57,9 @@ def cases(tp):
         activation_dropout=0.0), "seq2seq"), CNN
     yield tp.Case("qwen3-norms", hf.Qwen3Config(
         vocab_size=97, pad_token_id=0, bos_token_id=1, eos_token_id=2, head_dim=10, tie_word_embeddings=True, **sizes)), QWEN3
+    yield tp.Case("gpt-neo-turns", hf.GPTNeoConfig(
+        vocab_size=97, pad_token_id=0, bos_token_id=1, eos_token_id=2, hidden_size=24, intermediate_size=40, num_layers=3, num_heads=4,
+        max_position_embeddings=64, attention_types=[[["global", "local"], 1], [["global"], 1]], window_size=4)), NEO
 
 
 class Noise(hf.LogitsProcessor):
@@ -89,6 +93,8 @@ def without(options):
 
 
 def window_shows(model, prompt) -> bool:
+    if isinstance(model.config, hf.GPTNeoConfig):
+        return masks_show(model, prompt)
     window = getattr(model.config, "sliding_window", None)
     if window is None:
         return True
@@ -97,6 +103,20 @@ def window_shows(model, prompt) -> bool:
     wide = decoded(model, prompt, RULES).sequences
     model.config.sliding_window = window
     return not torch.equal(found, wide)
+
+
+def masks_show(model, prompt) -> bool:
+    """Whether each layer of a GPT-Neo shows its type: with that of the other kind it decodes to other ids."""
+    found = decoded(model, prompt, RULES).sequences
+    layers = [block.attn.attention for block in model.transformer.h]
+    masks = {layer.attention_type: layer.bias for layer in layers}
+    for layer in layers:
+        own, layer.bias = layer.bias, masks["local" if layer.attention_type == "global" else "global"]
+        other = decoded(model, prompt, RULES).sequences
+        layer.bias = own
+        if torch.equal(found, other):
+            return False
+    return True
 
 
 def settings_show(model, prompt, decodings) -> bool:

@@ -8,8 +8,10 @@
 #include <redco/json/parse.hpp>
 #include <redco/json/read.hpp>
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace from_config_test {
 
@@ -145,6 +147,40 @@ TEST_CASE("a Qwen3 norms queries and keys in heads of 128 features unless it say
   CHECK(numbers_of(qwen3 + R"(, "head_dim": 10, "tie_word_embeddings": true)") == numbers(10, 1, 0));
   CHECK(numbers_of(qwen3 + R"(, "head_dim": 10, "attention_bias": true)") == numbers(10, 2, (4 + 2 + 2) * 10 + 48));
   CHECK(refusal(qwen3 + R"(, "mlp_bias": true)").find("\"mlp_bias\" is unknown") != std::string::npos);
+}
+
+TEST_CASE("every second layer of a GPT-Neo has a sliding window, as its list of types says") {
+  std::string const neo =
+      R"("model_type": "gpt_neo", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48, "num_heads": 4,
+      "num_layers": 3, "window_size": 5)";
+  auto const windows = [&](std::string const& types) {
+    std::pair<std::int64_t, std::int64_t> found{-1, -1};
+    redco::json_value const config = redco::parse_json("{" + neo + R"(, "attention_types": )" + types + "}", "c.json");
+    redco::model_from_config(config, "c.json", [&](auto const& m) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::gpt_neo>)
+        found = {m.config.even_window, m.config.odd_window};
+      return 0;
+    });
+    return found;
+  };
+  using pair = std::pair<std::int64_t, std::int64_t>;
+  CHECK(windows(R"([[["global"], 3]])") == pair{0, 0});
+  CHECK(windows(R"([[["local"], 3]])") == pair{5, 5});
+  CHECK(windows(R"([[["global", "local"], 1], [["global"], 1]])") == pair{0, 5});
+  CHECK(windows(R"([[["local"], 1], [["global", "local"], 1]])") == pair{5, 0});
+  CHECK(windows(R"([[["local", "global", "local"], 1]], "attention_layers": ["local", "global", "local"])") ==
+        pair{5, 0});
+  std::int64_t const d = 48;
+  CHECK(numbers_of(neo + R"(, "attention_types": [[["global"], 3]])") ==
+        3 * (12 * d * d + 10 * d) + (96 + 128) * d + 2 * d);
+  CHECK(refusal(neo).find("\"attention_types\" is missing") != std::string::npos);
+  for (std::string const wrong : {R"([[["global", "local"], 2]])", R"([[["global"], 2], [["local"], 1]])", R"(7)",
+                                  R"([7])", R"([[["global"], -3]])", R"([[["global"], 4000000000]])",
+                                  R"([[["whole"], 3]])", R"([[[], 3]])", R"([[["global"], 3, 4]])"})
+    CHECK(refusal(neo + R"(, "attention_types": )" + wrong).find("the same for every second layer") !=
+          std::string::npos);
+  CHECK(refusal(neo + R"(, "attention_types": [[["global"], 3]], "attention_layers": ["global", "local", "global"])")
+            .find("remove the wrong one") != std::string::npos);
 }
 
 TEST_CASE("a Mistral's window of null is none, and an absent one that of the first release") {

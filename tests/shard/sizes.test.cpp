@@ -4,6 +4,7 @@
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/gpt_neo.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/llama.hpp>
@@ -110,6 +111,8 @@ TEST_CASE("sizes of 0 and -1 are refused in every family") {
       {&gpt2_config::vocab, &gpt2_config::context, &gpt2_config::width, &gpt2_config::heads, &gpt2_config::layers});
   refuses_sizes<llama>({&llama_config::vocab, &llama_config::width, &llama_config::ffn, &llama_config::heads,
                         &llama_config::kv_heads, &llama_config::layers});
+  refuses_sizes<gpt_neo>({&gpt_neo_config::vocab, &gpt_neo_config::context, &gpt_neo_config::width,
+                          &gpt_neo_config::heads, &gpt_neo_config::layers});
   refuses_sizes<gptj>({&gptj_config::vocab, &gptj_config::width, &gptj_config::heads, &gptj_config::layers});
   refuses_sizes<opt>({&opt_config::vocab, &opt_config::context, &opt_config::width, &opt_config::ffn,
                       &opt_config::heads, &opt_config::layers});

@@ -3,6 +3,7 @@
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/gpt_neo.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/opt.hpp>
@@ -22,6 +23,6 @@ inline constexpr int tables = (0 + ... + static_cast<int>(requires { sizeof(redc
 
 using namespace redco;
 static_assert(tables<own_model> == 1);
-static_assert(tables<bart, bert, gpt2, gptj, llama, opt, opt_post_norm, roberta, t5, t5_gated, vit> == 0);
+static_assert(tables<bart, bert, gpt2, gpt_neo, gptj, llama, opt, opt_post_norm, roberta, t5, t5_gated, vit> == 0);
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/gpt_neo.hpp>
 #include <redco/model/gptj.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/llama.hpp>
@@ -48,7 +49,7 @@ template <class M>
 constexpr bool sound() {
   return !constant_facts_of<made<M>>.mistake && !constant_facts_of<made<sequence_parallel<M>>>.mistake;
 }
-static_assert(sound<gpt2>() && sound<llama>() && sound<gptj>() && sound<opt>());
+static_assert(sound<gpt2>() && sound<gpt_neo>() && sound<llama>() && sound<gptj>() && sound<opt>());
 static_assert(sound<opt_post_norm>() && sound<bart>() && sound<t5>() && sound<t5_gated>() && sound<bert>() &&
               sound<roberta>() && sound<vit>());
 
