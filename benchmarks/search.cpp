@@ -15,6 +15,7 @@
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/options/mesh_text.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
@@ -130,9 +131,9 @@ void print(row const& r, std::ostream& out) {
   double const predicted = r.plan.time.total(), measured = r.measured();
   std::snprintf(text, sizeof text, "| %s | %d | %s | %s | %s | %.1f | %.1f | %+.0f %% |",
                 redco::options::to_text(r.plan.run.mesh).c_str(), static_cast<int>(r.plan.run.load.batch),
-                std::string(redco::name_of(r.plan.run.compute)).c_str(), r.plan.run.recompute ? "yes" : "no",
-                r.plan.sequence_parallel ? "split" : "whole", 1e3 * predicted, 1e3 * measured,
-                100 * (predicted / measured - 1));
+                std::string(redco::name_of(r.plan.run.compute)).c_str(),
+                redco::options::to_text(r.plan.run.recompute).c_str(), r.plan.sequence_parallel ? "split" : "whole",
+                1e3 * predicted, 1e3 * measured, 100 * (predicted / measured - 1));
   out << text << std::endl;
 }
 

@@ -79,7 +79,7 @@ struct plan_options {
   std::optional<std::int64_t> micro_batch;
   optimizer_kind optimizer = optimizer_kind::adamw;
   redco::dtype dtype = redco::dtype::f32;
-  bool recompute = false;
+  redco::recomputed_blocks recompute = {};
   bool sequence_parallel = false;
   std::optional<std::string> device_memory;
   redco::report_format format = redco::report_format::txt;
@@ -103,7 +103,9 @@ struct plan_options {
         field<"micro_batch">(&o::micro_batch, "examples of one copy at once; default: all"),
         field<"optimizer">(&o::optimizer, "whose state is kept"),
         field<"dtype">(&o::dtype, "in which the model computes: f32, bf16 or f64"),
-        field<"recompute">(&o::recompute, "keep only each block's input and compute the block again in backward"),
+        field<"recompute">(
+            &o::recompute,
+            "keep only the input of all blocks, every k-th or the first n, and compute them again in backward"),
         field<"sequence_parallel">(&o::sequence_parallel, "split the tokens between blocks over the model shards"),
         field<"device_memory">(&o::device_memory, "bytes that a rank may hold, such as 40GiB: says what fits"),
         field<"format">(&o::format, "of the report"),

@@ -32,6 +32,7 @@
 #include <redco/shape/layout.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/place.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
 #include <redco/shape/ring_bytes.hpp>
 #include <redco/shape/saturating.hpp>
 #include <redco/shape/traffic.hpp>
@@ -75,6 +76,7 @@
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/parse.hpp>
 #include <redco/options/provenance.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/options/resolve.hpp>
 #include <redco/options/resolved.hpp>
 #include <redco/options/row.hpp>

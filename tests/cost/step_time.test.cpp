@@ -48,7 +48,8 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   CHECK(redco::step_time_of(c, {.mesh = {.dp = 2}}, machine).products == Approx(7));
 }
 
-TEST_CASE("the activity of a toy is what its layers keep, three times, four where it is recomputed") {
+TEST_CASE(
+    "the activity of a toy is what its layers keep, three times, four where it is recomputed, and between for some") {
   using block = redco::sequential<redco::linear<8, 32>, redco::relu, redco::linear<32, 8>>;
   redco::model_of<redco::repeat<3, block>, redco::input<8>> const toy;
   redco::setup run{.load = {5, 1}, .micro_batches = 2};
@@ -60,6 +61,11 @@ TEST_CASE("the activity of a toy is what its layers keep, three times, four wher
   CHECK(again.weight_bytes == 4 * 2 * weights);
   CHECK(again.bytes * 3 == whole.bytes * 4);
   CHECK(again.tensors * 3 == whole.tensors * 4);
+  run.recompute = redco::recomputed_blocks::first_n(1);
+  auto const some = redco::cost_of(toy, redco::sgd{}, run).activity;
+  CHECK(some.weight_bytes == 2 * weights * 10 / 3);
+  CHECK(some.bytes * 9 == whole.bytes * 10);
+  CHECK(some.tensors * 9 == whole.tensors * 10);
 }
 
 }  // namespace step_time_test

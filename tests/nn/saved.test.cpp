@@ -184,6 +184,49 @@ TEST_CASE("autograd saves exactly what GPT-2's layers declare, and the peak is t
         }
 }
 
+/// Blocks that save what the layers beside them save too: a block's input is what the block before gave its `relu`.
+struct saved_twice {
+  using block =
+      redco::sequential<n<"up", redco::linear<24, 48>>, redco::relu, n<"down", redco::linear<48, 24>>, redco::relu>;
+  using net = redco::sequential<n<"in", redco::linear<20, 24>>, redco::relu, n<"h", redco::repeat<4, block>>,
+                                n<"out", redco::linear<24, 6>>>;
+  redco::no_config config;
+
+  redco::extents input(redco::workload const& load) const { return {load.batch, 20}; }
+};
+
+redco::recomputed_blocks const some_blocks[] = {
+    redco::recomputed_blocks::every_kth(2), redco::recomputed_blocks::every_kth(3),
+    redco::recomputed_blocks::first_n(1), redco::recomputed_blocks::first_n(2)};
+
+TEST_CASE("where some blocks run again, GPT-2, a Llama and split tokens save and send what is planned") {
+  redco::gpt2 const plain{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = 0.1}};
+  redco::llama const shared{
+      {.vocab = 101, .context = 96, .width = 96, .ffn = 128, .heads = 4, .kv_heads = 2, .layers = 3}};
+  for (int const tp : {1, 2})
+    for (redco::recomputed_blocks const& blocks : some_blocks) {
+      INFO("tp " << tp << " recompute " << blocks.every << " " << blocks.first);
+      redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = blocks};
+      check_language_model(plain, s);
+      check_language_model(redco::sequence_parallel<redco::gpt2>{plain.config}, s);
+      check_language_model(shared, s);
+    }
+}
+
+TEST_CASE("a block's input is saved once, be it the output of a block, of the layer before, or both") {
+  for (int const tp : {1, 2})
+    for (redco::recomputed_blocks const& blocks : {redco::recomputed_blocks(false), redco::recomputed_blocks(true),
+                                                   some_blocks[0], some_blocks[1], some_blocks[2], some_blocks[3]}) {
+      INFO("tp " << tp << " recompute " << blocks.every << " " << blocks.first);
+      check_saved_and_sent(observe(
+          saved_twice{}, {.mesh = {.tp = tp}, .load = {40, 1}, .recompute = blocks, .prefetch = 0},
+          [] {
+            return std::vector<at::Tensor>{at::linspace(-1, 1, 40 * 20).view({40, 20})};
+          },
+          [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); }));
+    }
+}
+
 TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, less than without") {
   redco::gpt2 const plain{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = 0.1}};
   redco::sequence_parallel<redco::gpt2> const model{plain.config};
@@ -248,8 +291,9 @@ TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the len
   at::Tensor const target = at::arange(8 * 17, at::kLong).remainder(97).view({8, 17});
   for (int const tp : {1, 2})
     for (product_case const& one : product_cases)
-      for (bool const recompute : {false, true}) {
-        INFO("tp " << tp << " " << one.name() << " recompute " << recompute);
+      for (redco::recomputed_blocks const& recompute :
+           {redco::recomputed_blocks(false), redco::recomputed_blocks(true), some_blocks[0], some_blocks[2]}) {
+        INFO("tp " << tp << " " << one.name() << " recompute " << recompute.every << " " << recompute.first);
         redco::forced_bf16_path const forced(one.path);
         redco::setup const s{
             .mesh = {.tp = tp}, .load = {8, 17, 29}, .compute = one.compute, .recompute = recompute, .prefetch = 0};

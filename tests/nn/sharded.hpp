@@ -200,7 +200,7 @@ inline at::Tensor quadratic(at::Tensor const& y) {
 
 struct settings {
   bool training = false;
-  bool recompute = false;
+  redco::recomputed_blocks recompute = {};
   bool second_order = true;
 };
 

@@ -177,11 +177,15 @@ TEST_CASE("micro-batches of any size and recomputation give the same losses") {
   std::vector<double> first;
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.dp = 2, .tp = 2}}) {
     for (std::int64_t const micro : {0, 1, 2}) {
-      for (bool const recompute : {false, true}) {
-        INFO(mesh.dp << "x" << mesh.tp << ", micro-batch " << micro << (recompute ? ", recomputed" : ""));
+      for (redco::recomputed_blocks const& recompute :
+           {redco::recomputed_blocks(false), redco::recomputed_blocks(true), redco::recomputed_blocks::every_kth(2),
+            redco::recomputed_blocks::first_n(1)}) {
+        INFO(mesh.dp << "x" << mesh.tp << ", micro-batch " << micro << ", recomputed " << recompute.every << " "
+                     << recompute.first);
         temporary_folder folder;
         redco::deployer_options where = in(folder.path, mesh);
         where.recompute = recompute;
+        where.check_saved = true;
         gpt2_options o = steps_of_gpt2(12);
         o.micro_batch = micro;
         o.prefetch = static_cast<int>(micro);

@@ -15,6 +15,10 @@ namespace {
 constexpr redco::gpt2 demo{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
 static_assert(redco::fits<demo, redco::adamw{.lr = 1e-3}, redco::mesh{.dp = 1, .tp = 2},
                           redco::workload{.batch = 16, .sequence = 256}, redco::GiB(4)>{});
+static_assert(redco::fits<demo, redco::adamw{}, redco::mesh{}, redco::workload{.batch = 16, .sequence = 256},
+                          redco::MiB(610), redco::dtype::f32, redco::recomputed_blocks::every_kth(2)>{});
+static_assert(redco::fits<demo, redco::adamw{}, redco::mesh{}, redco::workload{.batch = 16, .sequence = 256},
+                          redco::MiB(500), redco::dtype::f32, true>{});
 static_assert(redco::legal<demo, redco::mesh{.dp = 5, .tp = 3}>{});
 
 // Twelve d^2 + 13 d for each block, both tables, the last norm.
@@ -41,6 +45,18 @@ static_assert(redco::cost_of<demo>(redco::sgd{}, {}).memory.optimizer == 0);
 constexpr auto again = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = true});
 static_assert(again.memory.activations == 4 * tokens * (6 * d + 2 * d + 2) + 8 * tokens);  // and the local ids
 
+// Of six blocks every fourth is one, of which the first two are two.
+constexpr auto fourth = redco::cost_of<demo>(
+    redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = redco::recomputed_blocks::every_kth(4)});
+constexpr auto first_two = redco::cost_of<demo>(
+    redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}, .recompute = redco::recomputed_blocks::first_n(2)});
+constexpr auto no_block = redco::cost_of<demo>(redco::adamw{}, {.mesh = {.tp = 2}, .load = {16, 256}});
+constexpr std::int64_t of_block = (no_block.memory.activations - again.memory.activations) / 6;
+static_assert(fourth.memory.activations == no_block.memory.activations - of_block);
+static_assert(first_two.memory.activations == no_block.memory.activations - 2 * of_block);
+static_assert(again.memory.peak() < first_two.memory.peak() && first_two.memory.peak() < fourth.memory.peak());
+static_assert(fourth.memory.peak() < no_block.memory.peak());
+
 // One reduction for the embedding and two for each block, forward and backward; the head's instead of the embedding's.
 constexpr auto two =
     redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 3, .tp = 2}, .load = {16, 256}, .micro_batches = 4});
@@ -54,12 +70,16 @@ static_assert(two.messages[messages::gradients].payload_bytes == two.memory.grad
 static_assert(two.messages[messages::loss_total].ranks == 6 &&
               two.messages[messages::loss_total].payload_bytes == 8 * (3 * 16 + 1));
 static_assert(again.messages[messages::forward].calls == 13 + 12);
+static_assert(fourth.messages[messages::forward].calls == 13 + 2);
+static_assert(first_two.messages[messages::forward].calls == 13 + 4);
+static_assert(first_two.messages[messages::backward].calls == 13);
 
 // Two operations for each multiplication: 12 d^2 weights in a block, scores and their sums, the head; twice that backward.
 constexpr std::int64_t block_work = tokens * 2 * (12 * d * d + 2 * 256 * d), head_work = tokens * 2 * 256 * d;
 static_assert(whole.operations.forward == 6 * block_work + head_work && whole.operations.again == 0);
 static_assert(whole.operations.backward == 2 * whole.operations.forward);
 static_assert(again.operations.again == 6 * block_work && again.operations.forward == whole.operations.forward);
+static_assert(first_two.operations.again == 2 * block_work && fourth.operations.again == block_work);
 static_assert(two.operations.forward == 4 * whole.operations.forward);
 static_assert(whole.operations.per_token({.load = {16, 256}}) == 6.0 * (6 * (12 * d * d + 2 * 256 * d) + 256 * d));
 

@@ -61,7 +61,9 @@ outcome passed(mesh const& on) {
 
     // The ranks along ep have one micro-batch: what is planned for a pass is what was sent.
     workload const load{mine.size(), 2};
-    messages const planned = messages_of(facts_of(mixture{}, load), {.mesh = on, .load = load, .compute = dtype::f64});
+    fact::program const facts = facts_of(mixture{}, load);
+    setup const run{.mesh = on, .load = load, .compute = dtype::f64};
+    messages const planned = messages_of(simulation(facts, run));
     traffic expected;
     for (message_total const& one : planned)
       if (one.over == axes(axis::ep)) expected[one.what] += one;

@@ -23,7 +23,7 @@ inline std::vector<layer_activations> activations_of(simulation const& s) {
   std::vector<layer_activations> all;
   for (std::size_t i = 0; i < s.tensors().size(); ++i) {
     fact::event const& e = s.program().events[i];
-    std::int64_t const bytes = s.tensors()[i].saved(s.run().recompute);
+    std::int64_t const bytes = s.tensors()[i].saved_bytes();
     bool const counted = e.what != fact::event_kind::uncounted;
     if (bytes == 0 && counted) continue;
     path const& layer = s.program().layers[static_cast<std::size_t>(e.layer)];

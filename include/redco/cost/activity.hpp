@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/cost/detail/block_row.hpp>
 #include <redco/cost/setup.hpp>
 #include <redco/cost/simulation.hpp>
 
@@ -25,19 +26,21 @@ struct activity {
 constexpr activity activity_of(simulation const& of) {
   setup const& s = of.run();
   activity a;
-  auto const passes = [&](bool in_block) { return s.micro_batches * (s.recompute && in_block ? 4 : 3); };
   for (std::size_t i = 0; i < of.tensors().size(); ++i) {
     using kind = detail::placed_tensor::kind;
     detail::placed_tensor const& t = of.tensors()[i];
     bool const on_all_meshes = of.program().events[i].more_than == 0;
     if (!on_all_meshes || !(t.is_saved() || t.what == kind::loss || t.what == kind::loss_workspace)) continue;
-    std::int64_t const times = passes(t.in_block()) * t.copies;
+    std::int64_t const times = s.micro_batches * (3 * t.copies + t.copies_again());
     a.tensors += times;
     a.bytes += times * t.bytes;
   }
-  for (parameter_fact const& fact : of.program().parameters)
-    a.weight_bytes +=
-        passes(fact.blocks.depth > 0) * fact.copies() * entry{fact, s.mesh}.local().count() * size_of(s.compute);
+  for (parameter_fact const& fact : of.program().parameters) {
+    std::int64_t times = 3 * fact.copies();
+    if (fact.blocks.depth > 0)
+      times += fact.copies() / fact.blocks[0].count() * detail::count_again(fact.blocks[0], s.recompute);
+    a.weight_bytes += s.micro_batches * times * entry{fact, s.mesh}.local().count() * size_of(s.compute);
+  }
   return a;
 }
 

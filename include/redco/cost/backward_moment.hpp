@@ -9,7 +9,7 @@ namespace redco {
 /// Bytes that one rank holds at a moment of backward, beside what it holds throughout a step.
 struct backward_moment {
   path layer;                    ///< whose backward it is
-  std::int64_t activations = 0;  ///< saved by forward and not yet freed; under recomputation outside the block
+  std::int64_t activations = 0;  ///< saved by forward and not yet freed; outside of a block that runs again
   std::int64_t recomputed = 0;   ///< saved by the block that was run again
   std::int64_t gradients = 0;    ///< in flight
 

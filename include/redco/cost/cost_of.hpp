@@ -31,7 +31,7 @@ constexpr rank_cost cost_from(fact::program const& facts, Optimizer const& optim
   int const slots = state_slots(optimizer).size();
   check_magnitude(facts, slots, s);
   simulation const run(facts, s);
-  return {memory_of(run, slots), messages_of(facts, s), operations_of(run.work(), s), activity_of(run)};
+  return {memory_of(run, slots), messages_of(run), operations_of(run.work(), s), activity_of(run)};
 }
 
 }  // namespace detail

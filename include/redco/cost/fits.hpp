@@ -25,7 +25,7 @@ struct budget_check {
 constexpr std::int64_t mib_above(std::int64_t bytes) { return (bytes + 1024 * 1024 - 1) / (1024 * 1024); }
 
 template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute,
-          bool Recompute>
+          recomputed_blocks Recompute>
 constexpr budget_check check_budget() {
   // Wrong sizes and an illegal mesh have their own errors.
   constexpr auto const& facts = constant_facts_of<Model>.parameters;
@@ -48,7 +48,7 @@ constexpr budget_check check_budget() {
 ///
 /// True, or one compile error. Errors: those of legal<>, redco[C001] with the peak, the budget, and the two largest parts.
 template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute = dtype::f32,
-          bool Recompute = false>
+          recomputed_blocks Recompute = recomputed_blocks()>
 struct fits : legal<Model, Mesh> {
   static_assert(verdict<detail::check_budget<Model, Optimizer, Mesh, Load, Budget, Compute, Recompute>()>{},
                 "redco[C001]: the job does not fit in the memory of a rank; use a wider mesh, a smaller micro-batch or "

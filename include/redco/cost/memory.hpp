@@ -16,7 +16,7 @@ struct memory {
   std::int64_t optimizer = 0;  ///< state slots
   std::int64_t batches = 0;    ///< the batch that is computed and those prepared ahead
 
-  std::int64_t activations = 0;     ///< what forward saves for backward, or under recomputation the blocks' inputs
+  std::int64_t activations = 0;     ///< what forward saves for backward, of blocks that run again their inputs
   std::int64_t loss = 0;            ///< gradients that the loss makes in forward and saves for backward
   std::int64_t loss_workspace = 0;  ///< logits of one chunk of rows and the like
   backward_moment backward;         ///< the moment of backward that holds most

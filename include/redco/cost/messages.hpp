@@ -3,6 +3,7 @@
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/message_total.hpp>
 #include <redco/cost/setup.hpp>
+#include <redco/cost/simulation.hpp>
 
 #include <redco/shard/entry.hpp>
 #include <redco/fact/message_fact.hpp>
@@ -91,9 +92,9 @@ constexpr std::int64_t numbers_of(message_fact const& fact, int ranks) {
 
 }  // namespace detail
 
-/// The messages of one step from a model's facts.
-template <class Facts>
-constexpr messages messages_of(Facts const& facts, setup const& s) {
+/// The messages of one step.
+constexpr messages messages_of(simulation const& of) {
+  setup const& s = of.run();
   messages m;
   auto const row = [&](messages::purpose p, std::string_view purpose, axes over,
                        collective what = collective::all_reduce) {
@@ -112,17 +113,16 @@ constexpr messages messages_of(Facts const& facts, setup const& s) {
   row(messages::loss_total, "loss and count", every_axis);
   row(messages::norm_of_gradients, "gradient norm", model_axes);
 
-  for (message_fact const& fact : facts.messages) {
-    if (fact.parts > 0 && s.mesh.tp <= fact.parts) continue;
-    // A block that is run again repeats its forward messages.
-    std::int64_t const runs = s.recompute && fact.in_block && !fact.backward ? 2 : 1;
+  for (std::size_t i = 0; i < of.sent().size(); ++i) {
+    if (of.sent()[i] == 0) continue;
+    message_fact const& fact = of.program().messages[i];
     detail::total_of(m, fact, s.mesh)
-        .add(s.micro_batches * runs * fact.copies,
+        .add(s.micro_batches * of.sent()[i],
              detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
   }
   // Gradients are summed over the ranks that hold the same parameters for other examples, all that have one group at once.
   std::array<std::int64_t, 1 << std::size(all_axes)> flat{};
-  for (parameter_fact const& fact : facts.parameters) {
+  for (parameter_fact const& fact : of.program().parameters) {
     if (!fact.trained) continue;
     entry const e{fact, s.mesh};
     axes over;

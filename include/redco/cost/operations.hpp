@@ -27,7 +27,7 @@ struct operations {
 constexpr operations operations_of(work const& forward, setup const& s) {
   auto const times = [](std::int64_t a, std::int64_t b) { return saturating_multiply(a, b); };
   return {times(forward.all, s.micro_batches), times(times(forward.all, 2), s.micro_batches),
-          s.recompute ? times(forward.in_blocks, s.micro_batches) : 0};
+          times(forward.again, s.micro_batches)};
 }
 
 }  // namespace redco

@@ -44,7 +44,7 @@ namespace detail {
 std::vector<std::int64_t> divisors_of(std::int64_t n);
 
 /// The runs on meshes of `space.ranks` ranks with these numbers of model shards, on which every replica gets as many
-/// examples as the others and every micro-batch as many as the next, in every dtype, with and without recomputation.
+/// examples as the others and every micro-batch as many as the next, in every dtype, where no block is recomputed, every second, and all.
 /// Errors: exit code 64 where there is none.
 std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards);
 

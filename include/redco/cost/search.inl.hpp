@@ -30,7 +30,8 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
     std::int64_t const share = space.load.batch / dp;
     for (std::int64_t const at_once : divisors_of(share))
       for (dtype const compute : space.compute)
-        for (bool const recompute : {false, true})
+        for (recomputed_blocks const& recompute :
+             {recomputed_blocks(), recomputed_blocks::every_kth(2), recomputed_blocks(true)})
           runs.push_back({.mesh = {.dp = dp, .tp = tp},
                           .load = {at_once, space.load.sequence, space.load.source},
                           .compute = compute,

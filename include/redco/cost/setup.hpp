@@ -3,6 +3,7 @@
 #include <redco/model/model.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
 
 #include <cstdint>
 
@@ -11,11 +12,11 @@ namespace redco {
 /// The run whose cost is asked for.
 struct setup {
   redco::mesh mesh = {};
-  workload load = {};              ///< of one rank's micro-batch
-  dtype compute = dtype::f32;      ///< bf16 keeps f32 masters
-  bool recompute = false;          ///< run the blocks of every repeat again in backward
-  std::int64_t micro_batches = 1;  ///< per step and rank
-  std::int64_t prefetch = 2;       ///< batches prepared ahead, besides the one that is computed
+  workload load = {};                ///< of one rank's micro-batch
+  dtype compute = dtype::f32;        ///< bf16 keeps f32 masters
+  recomputed_blocks recompute = {};  ///< of each repeat: which run again in backward
+  std::int64_t micro_batches = 1;    ///< per step and rank
+  std::int64_t prefetch = 2;         ///< batches prepared ahead, besides the one that is computed
 };
 
 }  // namespace redco

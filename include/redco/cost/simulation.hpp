@@ -20,8 +20,8 @@ namespace redco {
 class simulation {
  public:
   constexpr simulation(fact::program const& p, setup const& s) : program_(p), setup_(s), forward_(p, s) {
-    for (detail::placed_tensor const& t : forward_.tensors) activations_ += t.saved(s.recompute);
-    backward_ = detail::backward_pass(p, forward_.tensors, s, activations_).largest();
+    for (detail::placed_tensor const& t : forward_.tensors) activations_ += t.saved_bytes();
+    backward_ = detail::backward_pass(p, forward_.tensors, forward_.rows, s, activations_).largest();
   }
 
   constexpr fact::program const& program() const { return program_; }
@@ -29,9 +29,11 @@ class simulation {
 
   /// What each event of the program states, on this rank.
   constexpr std::vector<detail::placed_tensor> const& tensors() const { return forward_.tensors; }
+  /// How often each of the program's messages is sent for one micro-batch.
+  constexpr std::vector<std::int64_t> const& sent() const { return forward_.sent; }
   /// Of forward.
   constexpr redco::work const& work() const { return forward_.work; }
-  /// Bytes that forward saves for backward; under recomputation the blocks' inputs.
+  /// Bytes that forward saves for backward; of blocks that run again their inputs.
   constexpr std::int64_t activations() const { return activations_; }
   /// The moment of backward in which the rank holds most.
   constexpr backward_moment const& backward() const { return backward_; }

@@ -20,7 +20,6 @@ struct message_fact {
   extents shape;
   width_kind kind = width_kind::compute;
   std::int64_t copies = 1;
-  bool in_block = false;
   std::int64_t parts = 0;  ///< only on more shards than so many parts of a parameter, which sharer groups then hold
 };
 

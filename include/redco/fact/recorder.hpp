@@ -333,7 +333,6 @@ class recorder {
     fact.shape = shape;
     fact.kind = kind;
     fact.copies = copies;
-    fact.in_block = blocks_.depth > 0;
     fact.parts = more_than_;
     fact.over = over;
     auto const place = static_cast<std::int64_t>(program_.messages.size());

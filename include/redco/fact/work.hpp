@@ -10,11 +10,11 @@ namespace redco {
 /// Attention counts all pairs of a query and a key, masked or not; in a sliding window as many keys for each query as it holds.
 struct work {
   std::int64_t all = 0;
-  std::int64_t in_blocks = 0;  ///< of those, inside a `repeat`: recomputation runs them again
+  std::int64_t again = 0;  ///< of those, in blocks that run again in backward
 
-  constexpr void add(std::int64_t operations, bool in_block) {
+  constexpr void add(std::int64_t operations, std::int64_t of_those_again) {
     all = saturating_add(all, operations);
-    if (in_block) in_blocks = saturating_add(in_blocks, operations);
+    again = saturating_add(again, of_those_again);
   }
 
   friend constexpr bool operator==(work const&, work const&) = default;

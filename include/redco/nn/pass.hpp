@@ -5,6 +5,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/random/stream.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
 
 #include <cstdint>
 
@@ -19,8 +20,8 @@ struct pass {
   rank_context const* rank = nullptr;  ///< has the groups over other axes
   replica_round round = {};
   bool training = false;
-  bool recompute = false;    ///< save only each block's input and run the block again in backward
-  bool check_saved = false;  ///< compare what autograd saves in the first call with what the layers declare
+  recomputed_blocks recompute = {};  ///< of each repeat: which save only their input and run again in backward
+  bool check_saved = false;          ///< compare what autograd saves in the first call with what the layers declare
   std::uint64_t seed = 0;
   std::uint64_t step = 0;            ///< optimizer update
   std::int64_t first_example = 0;    ///< of the micro-batch, within the step's global batch

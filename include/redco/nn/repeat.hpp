@@ -5,8 +5,10 @@
 #include <redco/nn/recomputed.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/repeat.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,14 +27,17 @@ struct module<repeat<Times, Blocks...>, X> {
   }
 
   template <class Context>
-  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    bool const again = ctx.pass().recompute && at::GradMode::is_enabled();
+  tensor<X> operator()(tensor<X> const& x, Context const& outer) const {
+    recomputed_blocks const again = at::GradMode::is_enabled() ? outer.pass().recompute : recomputed_blocks();
+    pass inner = outer.pass();
+    inner.recompute = {};  // a repeat within a block runs again with it
+    Context const ctx = outer.in(inner);
     tensor<X> y = x;
     // What is run again in backward is given the tensors of the context as inputs; it keeps none alive by itself.
-    auto const beside_all = again ? ctx.tensors() : std::vector<at::Tensor>();
-    auto const hollow = again ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
+    auto const beside_all = again.any() ? ctx.tensors() : std::vector<at::Tensor>();
+    auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      if (!again) {
+      if (!again.has(static_cast<std::int64_t>(i))) {
         y = detail::in_layer(std::to_string(i), y.local(), [&] { return computed(blocks[i], y, ctx); });
         continue;
       }

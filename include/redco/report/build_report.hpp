@@ -10,6 +10,7 @@
 #include <redco/model/model.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -29,7 +30,7 @@ struct build_report_request {
   workload load;
   std::int64_t micro_batch = 0;  ///< examples of a replica at once; 0: all
   dtype compute = dtype::f32;
-  bool recompute = false;
+  recomputed_blocks recompute = {};
   std::int64_t budget = 0;  ///< 0: none
   std::vector<report_format> formats;
 };

@@ -5,6 +5,7 @@
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_moments.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
 #include <redco/shape/group_name.hpp>
@@ -20,6 +21,12 @@ inline json_value json_of(extents const& shape) {
   json_value list = json_value::array();
   for (int d = 0; d < shape.rank; ++d) list.push_back(shape[d]);
   return list;
+}
+
+/// True for all blocks, false for none, else as the option has it.
+inline json_value json_of(recomputed_blocks const& blocks) {
+  if (blocks == recomputed_blocks(blocks.any())) return blocks.any();
+  return options::to_text(blocks);
 }
 
 inline json_value json_of(graph_node const& node) {
@@ -56,7 +63,7 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
               {"batch", r.run.load.batch},
               {"sequence", r.run.load.sequence},
               {"micro_batches", r.run.micro_batches},
-              {"recompute", r.run.recompute},
+              {"recompute", detail::json_of(r.run.recompute)},
               {"prefetch", r.run.prefetch}};
   if (r.run.mesh.ep > 1) j["run"]["ep"] = r.run.mesh.ep;
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;

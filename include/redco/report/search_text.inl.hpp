@@ -5,6 +5,7 @@
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
 #include <redco/options/mesh_text.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -32,8 +33,8 @@ inline std::string seconds_text(double seconds) {
 inline std::string flags_text(found_plan const& best, search_space const& space) {
   setup const& run = best.run;
   return "--mesh " + options::to_text(run.mesh) + " --dtype " + std::string(name_of(run.compute)) +
-         (run.recompute ? " --recompute" : "") + " --global-batch " + std::to_string(space.load.batch) +
-         " --micro-batch " + std::to_string(run.load.batch) +
+         (run.recompute.any() ? " --recompute " + options::to_text(run.recompute) : "") + " --global-batch " +
+         std::to_string(space.load.batch) + " --micro-batch " + std::to_string(run.load.batch) +
          (best.sequence_parallel ? ", of the model as redco::sequence_parallel" : "");
 }
 
@@ -46,7 +47,7 @@ inline std::string row_text(std::string const& mesh, std::string const& micro_ba
 
 inline std::string row_text(found_plan const& p) {
   return row_text(options::to_text(p.run.mesh), std::to_string(p.run.load.batch), std::string(name_of(p.run.compute)),
-                  p.run.recompute ? "yes" : "no", p.sequence_parallel ? "split" : "whole", bytes_text(p.peak),
+                  options::to_text(p.run.recompute), p.sequence_parallel ? "split" : "whole", bytes_text(p.peak),
                   seconds_text(p.time.total()));
 }
 

@@ -5,6 +5,7 @@
 #include <redco/model/model.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
 
 #include <cstdint>
 
@@ -13,7 +14,7 @@ namespace redco {
 /// The run of one rank when `load` is the global batch: the ranks over dp and ep take equal shares, `micro_batch` examples
 /// at once (0: all). Requires positive sizes.
 constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
-                         bool recompute) {
+                         recomputed_blocks const& recompute) {
   std::int64_t const share = (load.batch - 1) / on.size(example_axes) + 1;
   std::int64_t const at_once = micro_batch > 0 && micro_batch < share ? micro_batch : share;
   setup run;

@@ -3,6 +3,7 @@
 #include <redco/report/smallest_change.hpp>
 
 #include <redco/report/detail/numbers.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/config.hpp>
 
 #include <array>
@@ -41,7 +42,8 @@ REDCO_INLINE std::vector<setup> changed_runs(setup const& run, unsigned changes,
     });
   if (asked(run_change::recompute))
     each([](setup s, std::vector<setup>& to) {
-      if (!s.recompute) s.recompute = true, to.push_back(s);
+      if (!s.recompute.any()) s.recompute = recomputed_blocks::every_kth(2), to.push_back(s);
+      if (s.recompute != true) s.recompute = true, to.push_back(s);
     });
   return runs;
 }
@@ -53,7 +55,8 @@ REDCO_INLINE std::string difference_text(setup const& from, setup const& to) {
   if (to.compute != from.compute) say(std::string(name_of(to.compute)));
   if (to.load.batch != from.load.batch)
     say(std::to_string(to.micro_batches) + " micro-batches of " + std::to_string(to.load.batch));
-  if (to.recompute != from.recompute) say("recomputation");
+  if (to.recompute != from.recompute)
+    say(to.recompute == true ? "recomputation" : "recomputation (" + options::to_text(to.recompute) + ")");
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
 #include <redco/meta/fields.hpp>
 
 #include <redco/diag/error.hpp>
@@ -22,7 +23,7 @@ struct deployer_options {
   std::uint64_t seed = 42;
   std::string device = "cpu";
   std::optional<redco::dtype> dtype;
-  bool recompute = false;
+  recomputed_blocks recompute = {};
   std::string resume = "auto";
   int threads = 0;
   double deadline = 120;
@@ -39,7 +40,9 @@ struct deployer_options {
         field<"seed">(&o::seed, "of parameters, dropout and the order of examples"),
         field<"device">(&o::device, "what computes: cpu"),
         field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the CPU multiplies it faster, else f32"),
-        field<"recompute">(&o::recompute, "keep only each block's input and compute the block again in backward"),
+        field<"recompute">(
+            &o::recompute,
+            "keep only the input of all blocks, every k-th or the first n, and compute them again in backward"),
         field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
         field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
         field<"deadline">(&o::deadline, "seconds that a rank waits for another after the first step"),

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <redco/cost/backward_moment.hpp>
+#include <redco/cost/detail/block_row.hpp>
 #include <redco/cost/detail/forward_pass.hpp>
-#include <redco/cost/detail/last_blocks.hpp>
+#include <redco/cost/detail/inner_order.hpp>
 #include <redco/cost/setup.hpp>
 
 #include <redco/fact/event.hpp>
@@ -15,17 +16,20 @@
 
 namespace redco::detail {
 
-/// Goes through a program from last to first, as backward does, and remembers the moment that holds most. Of equal
-/// blocks it visits the last one: the others' activations are all there then.
+/// Goes through a program from last to first, as backward does, and remembers the moment that holds most. Of the blocks of an
+/// outermost `repeat` that run again it visits the last one, and of the others: the activations of all before it are there.
 class backward_pass {
  public:
   /// `saved`: bytes that forward saves.
-  constexpr backward_pass(fact::program const& p, std::vector<placed_tensor> const& tensors, setup const& s,
-                          std::int64_t saved)
+  constexpr backward_pass(fact::program const& p, std::vector<placed_tensor> const& tensors,
+                          std::vector<block_row> const& rows, setup const& s, std::int64_t saved)
       : events_(p.events), tensors_(tensors), setup_(s) {
     now_.activations = saved;
-    std::vector<std::size_t> const order = last_blocks(events_);
-    for (std::size_t i = order.size(); i-- > 0;) visit(order[i]);
+    order_ = inner_order(events_);
+    std::size_t row = rows.size();
+    for (std::size_t i = events_.size(); i-- > 0;)
+      if (row > 0 && i == rows[row - 1].kinds.back().end) i = visit_row(rows[--row]);
+      else visit(order_[i]);
     if (largest_layer_ >= 0) largest_.layer = p.layers[static_cast<std::size_t>(largest_layer_)];
   }
 
@@ -34,7 +38,22 @@ class backward_pass {
  private:
   using kind = placed_tensor::kind;
 
-  constexpr bool runs_again(placed_tensor const& t) const { return setup_.recompute && t.in_block(); }
+  /// Visits the last blocks of a row; the event with which it begins.
+  constexpr std::size_t visit_row(block_row const& row) {
+    std::int64_t const outside = now_.activations - row.saved_in(row.blocks());
+    for (std::int64_t const block : row.last_blocks()) {
+      block_row::kind const& kind = row.kinds[row.kind_of(block)];
+      now_.activations = outside + row.saved_in(block + 1);
+      own_input_ = row.has_own_input(block);
+      again_ = row.again.has(block);
+      if (again_) enter_block(kind);
+      for (std::size_t i = kind.end; --i > kind.begin;) visit(order_[i]);
+      if (again_) leave_block();
+    }
+    again_ = false;
+    now_.activations = outside;
+    return row.kinds[0].begin;
+  }
 
   constexpr void visit(std::size_t i) {
     using fact::event_kind;
@@ -44,7 +63,7 @@ class backward_pass {
     switch (e.what) {
       case event_kind::keep: free(t); break;
       case event_kind::weight_gradient:
-        if (runs_again(t)) waiting_weights_ += t.bytes;
+        if (again_) waiting_weights_ += t.bytes;
         held_ += t.bytes;
         break;
       case event_kind::hold: held_ += t.bytes; break;
@@ -55,12 +74,6 @@ class backward_pass {
         block_gradient_ = 0;
         break;
       case event_kind::branch: leave_branch(t.bytes); break;
-      case event_kind::repeat_end:
-        if (t.what == kind::block_output && setup_.recompute) enter_block(i);
-        break;
-      case event_kind::repeat:
-        if (t.what == kind::block_input) leave_block(t, e.blocks);
-        break;
       default: break;
     }
   }
@@ -86,36 +99,23 @@ class backward_pass {
   }
 
   constexpr void free(placed_tensor const& t) {
-    bool const again = runs_again(t);
-    if (t.what == kind::first_input) {
-      if (!again) other_blocks_ += t.all();
-    } else if (t.what == kind::own && again) {
-      now_.recomputed -= t.of_block();
-    } else if (t.is_saved() && !again) {
-      now_.activations -= t.in_block() ? t.of_block() : t.all();
-      if (t.in_block()) other_blocks_ += t.all() - t.of_block();
-    }
+    if (!t.in_block()) now_.activations -= t.saved_bytes();
+    else if (t.what == kind::own) (again_ ? now_.recomputed : now_.activations) -= t.of_block();
+    else if (t.what == kind::saved_input && !again_ && own_input_) now_.activations -= t.bytes;
   }
 
   /// The block is run again: what it saves and its output are there until it is left, and the gradient of that output.
-  constexpr void enter_block(std::size_t last) {
-    block_gradient_ = tensors_[last].bytes;
-    now_.recomputed = tensors_[last].all();
+  constexpr void enter_block(block_row::kind const& block) {
+    block_gradient_ = tensors_[block.end].bytes;
+    now_.recomputed = block.bytes + tensors_[block.end].all();
     outside_ = carried_ + arriving_;
-    for (std::size_t i = last; i-- > 0 && tensors_[i].what != kind::block_input;)
-      if (tensors_[i].what == kind::own) now_.recomputed += tensors_[i].of_block();
     // Its end, on several shards: what is summed over them is there beside the sum.
-    look(events_[last].layer, carried_ + block_gradient_ * (setup_.mesh.tp > 1 ? 2 : 1));
+    look(events_[block.end].layer, carried_ + block_gradient_ * (setup_.mesh.tp > 1 ? 2 : 1));
   }
 
-  constexpr void leave_block(placed_tensor const& input, fact::block_slice const& blocks) {
-    if (setup_.recompute) {
-      now_.activations -= input.bytes;
-      other_blocks_ += input.all() - input.bytes;
-      carried_ = outside_;
-      now_.recomputed = weights_ = block_gradient_ = 0;
-    }
-    if (blocks.has(blocks.last_round())) now_.activations -= std::exchange(other_blocks_, 0);
+  constexpr void leave_block() {
+    carried_ = outside_;
+    now_.recomputed = weights_ = block_gradient_ = 0;
   }
 
   std::vector<fact::event> const& events_;
@@ -123,6 +123,9 @@ class backward_pass {
   setup const& setup_;
   backward_moment now_, largest_;                   ///< without their layers, which are long
   int largest_layer_ = -1;                          ///< in the program's list
+  std::vector<std::size_t> order_;                  ///< of events
+  bool again_ = false;                              ///< the visited block of an outermost repeat runs again
+  bool own_input_ = false;                          ///< and its input is saved for it alone
   std::int64_t held_ = 0;                           ///< gradients of this moment
   std::int64_t carried_ = 0;                        ///< gradients that wait beside a branch
   std::int64_t arriving_ = 0;                       ///< will wait beside the next moment's
@@ -130,7 +133,6 @@ class backward_pass {
   std::int64_t block_gradient_ = 0;                 ///< of a recomputed block's output, before its first moment
   bool kept_to_block_end_ = false;                  ///< the open branch carries that gradient
   std::int64_t outside_ = 0;                        ///< gradients that wait beside a recomputed block
-  std::int64_t other_blocks_ = 0;                   ///< activations of the blocks before the visited ones
 };
 
 }  // namespace redco::detail

@@ -22,7 +22,8 @@ namespace redco::options::detail {
 inline std::string help_text(std::vector<entry> const& entries, std::string_view program, std::string_view about) {
   std::vector<std::string> left;
   for (entry const& e : entries) {
-    left.push_back(e.kind.empty() ? e.flag + ", --no-" + e.flag.substr(2) : e.flag + " " + e.kind);
+    std::string const value = e.kind.empty() ? "" : e.is_flag ? " [" + e.kind + "]" : " " + e.kind;
+    left.push_back(e.flag + value + (e.is_flag ? ", --no-" + e.flag.substr(2) : ""));
   }
   std::size_t width = sizeof("--config FILE") - 1;
   for (std::string const& text : left) width = text.size() > width ? text.size() : width;

@@ -52,8 +52,9 @@ inline command_line read_command_line(std::vector<entry> const& entries, int arg
     entry const& e = entries[i];
     if (e.is_list) {
       added.push_back(app.add_option(e.flag, line.texts[i]));
-    } else if (e.kind.empty()) {
+    } else if (e.is_flag) {
       added.push_back(app.add_flag(e.flag + "{true},--no-" + e.flag.substr(2) + "{false}", single[i]));
+      if (!e.kind.empty()) added.back()->expected(0, 1);
     } else {
       added.push_back(app.add_option(e.flag, single[i]));
     }

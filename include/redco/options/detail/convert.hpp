@@ -3,8 +3,10 @@
 #include <redco/options/choices.hpp>
 #include <redco/options/detail/option_value.hpp>
 #include <redco/options/mesh_text.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 
 #include <redco/shape/mesh.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
 
 #include <redco/diag/blame.hpp>
 #include <redco/diag/error.hpp>
@@ -46,6 +48,8 @@ std::string kind_of() {
     return "TEXT...";
   } else if constexpr (std::is_same_v<T, mesh>) {
     return "DPxTP";
+  } else if constexpr (std::is_same_v<T, recomputed_blocks>) {
+    return "all|every:K|first:N";
   } else if constexpr (choice<T>) {
     std::string names;
     for (T const value : choices<T>) names.append(names.empty() ? "" : "|").append(name_of(value));
@@ -53,8 +57,8 @@ std::string kind_of() {
   } else {
     static_assert(
         never<T>,
-        "redco: an option is a bool, integer, floating number, string, path, list of strings, mesh, enumeration with "
-        "choices<>, or an optional of one of these");
+        "redco: an option is a bool, integer, floating number, string, path, list of strings, mesh, recomputed_blocks, "
+        "enumeration with choices<>, or an optional of one of these");
   }
 }
 
@@ -88,6 +92,8 @@ void read_text(std::string_view text, T& out) {
     read_number(text, out);
   } else if constexpr (std::is_same_v<T, mesh>) {
     out = parse_mesh(text);
+  } else if constexpr (std::is_same_v<T, recomputed_blocks>) {
+    out = parse_recomputed_blocks(text);
   } else if constexpr (choice<T>) {
     for (T const value : choices<T>) {
       if (name_of(value) == text) {
@@ -129,6 +135,13 @@ void read_value(option_value const& value, T& out) {
   } else if constexpr (std::is_same_v<T, list>) {
     if (!std::holds_alternative<list>(value)) throw std::string("is not a list of strings");
     out = std::get<list>(value);
+  } else if constexpr (std::is_same_v<T, recomputed_blocks>) {
+    if (auto const* const all = std::get_if<bool>(&value)) {
+      out = *all;
+    } else {
+      if (text == nullptr) throw std::string("is neither a string nor true or false");
+      read_text(*text, out);
+    }
   } else {
     if (text == nullptr) throw std::string("is not a string");
     read_text(*text, out);
@@ -140,6 +153,9 @@ option_value write_value(T const& value) {
   if constexpr (is_optional<T>) {
     return value.has_value() ? write_value(*value) : option_value();
   } else if constexpr (std::is_same_v<T, mesh>) {
+    return to_text(value);
+  } else if constexpr (std::is_same_v<T, recomputed_blocks>) {
+    if (value == recomputed_blocks(value.any())) return value.any();  // all, or none
     return to_text(value);
   } else if constexpr (choice<T>) {
     return std::string(name_of(value));

@@ -22,6 +22,7 @@ struct entry {
   std::string about;  // its sentence
   std::string kind;   // INTEGER, f32|bf16, ...; empty for a bool
   bool is_list = false;
+  bool is_flag = false;   // may stand without a value, which is true, and has a twin --no-...
   bool required = false;  // its default is no answer
   std::function<void(std::vector<std::string> const&)> read_texts;
   std::function<void(option_value const&)> read;
@@ -45,6 +46,7 @@ entry entry_of(std::string_view name, std::string_view about, T& member) {
   e.about = about;
   e.kind = kind_of<T>();
   e.is_list = std::is_same_v<T, list>;
+  e.is_flag = std::is_same_v<T, bool> || std::is_same_v<T, recomputed_blocks>;
   e.read_texts = [&member](std::vector<std::string> const& texts) {
     if constexpr (std::is_same_v<T, list>) {
       member = texts;

@@ -2,6 +2,8 @@
 
 #include <redco/report/shard_report.hpp>
 #include <redco/options/mesh_text.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
 
 #include <string>
 
@@ -15,12 +17,18 @@ inline std::string examples_text(workload const& load) {
   return load.source > 0 ? text + " that read " + count + std::to_string(load.source) : text;
 }
 
+/// "blocks recomputed", or of some blocks "blocks recomputed (every:2)".
+inline std::string recomputed_text(recomputed_blocks const& blocks) {
+  std::string const all = "blocks recomputed";
+  return blocks == recomputed_blocks(true) ? all : all + " (" + options::to_text(blocks) + ")";
+}
+
 /// "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256".
 inline std::string run_text(shard_report const& r) {
   setup const& s = r.run;
   return "mesh " + options::to_text(s.mesh) + ", " + std::string(name_of(s.compute)) + ", " + r.optimizer + ", " +
          std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
-         examples_text(s.load) + (s.recompute ? ", blocks recomputed" : "");
+         examples_text(s.load) + (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "");
 }
 
 inline std::string copies_text(entry const& e) {

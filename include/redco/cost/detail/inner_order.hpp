@@ -8,20 +8,25 @@
 
 namespace redco::detail {
 
-/// The places of a program's events in the order in which the last block of each slice runs: the program's own, but that of a
-/// row whose last round is cut short the first slices come last.
-constexpr std::vector<std::size_t> last_blocks(std::vector<fact::event> const& events) {
+/// The places of a program's events in the order in which, within an outermost block, the last block of each slice runs: the
+/// program's own, but that of a row whose last round is cut short the first slices come last.
+constexpr std::vector<std::size_t> inner_order(std::vector<fact::event> const& events) {
   struct open_row {
     std::size_t begin, earliest;
   };
   std::vector<std::size_t> order;
   std::vector<open_row> rows;
+  int depth = 0;
   order.reserve(events.size());
   for (std::size_t i = 0; i < events.size(); ++i) {
     order.push_back(i);
     fact::block_slice const& blocks = events[i].blocks;
-    if (blocks.step == 1) continue;
-    if (events[i].what == fact::event_kind::repeat) {
+    bool const begins = events[i].what == fact::event_kind::repeat;
+    if (begins) ++depth;
+    bool const outermost = depth <= 1;
+    if (events[i].what == fact::event_kind::repeat_end) --depth;
+    if (blocks.step == 1 || outermost) continue;
+    if (begins) {
       if (blocks.first == 0) rows.push_back({i, i});
       if (blocks.has(blocks.last_round())) rows.back().earliest = i;
     } else if (blocks.is_last_slice()) {

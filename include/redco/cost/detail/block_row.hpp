@@ -1,0 +1,110 @@
+#pragma once
+
+#include <redco/fact/block_slice.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace redco::detail {
+
+/// How many blocks of a slice run again in backward.
+constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_blocks const& again) {
+  if (blocks.step == 1) return again.count(blocks.times);
+  std::int64_t count = 0;
+  if (again.every == 0) {
+    count = fact::block_slice{again.count(blocks.times), blocks.first, blocks.step}.count();
+  } else {
+    for (std::int64_t i = again.every - 1; i < blocks.times; i += again.every) count += blocks.has(i);
+  }
+  return count;
+}
+
+/// The blocks of an outermost `repeat`, one after another, each of one kind and run again in backward or not; and what forward
+/// saves of them. A block's input is one storage with the output of the block before.
+struct block_row {
+  /// Equal blocks: a slice of the row.
+  struct kind {
+    std::size_t begin = 0, end = 0;  ///< events of the program
+    fact::block_slice blocks;
+    std::int64_t bytes = 0;  ///< that one saves beside its input, where it does not run again
+    bool saves_input = false, saves_output = false;
+  };
+  /// How many blocks of a kind do not run again; and of those, and of the others, how many save an input of their own.
+  struct counts {
+    std::int64_t once = 0, inputs_once = 0, inputs_again = 0;
+  };
+
+  std::vector<kind> kinds;
+  recomputed_blocks again;
+  bool entry_saved = false;      ///< a layer before the row saves the first block's input
+  std::int64_t input_bytes = 0;  ///< of one block
+
+  constexpr std::int64_t blocks() const { return kinds[0].blocks.times; }
+  constexpr std::size_t kind_of(std::int64_t block) const {
+    return static_cast<std::size_t>(block % kinds[0].blocks.step);
+  }
+
+  /// Whether a block saves its input, and nothing before it does.
+  constexpr bool has_own_input(std::int64_t block) const {
+    if (!again.has(block) && !kinds[kind_of(block)].saves_input) return false;
+    if (block == 0) return !entry_saved;
+    return again.has(block - 1) || !kinds[kind_of(block - 1)].saves_output;
+  }
+
+  /// Of each kind, among the first `n` blocks.
+  constexpr std::vector<counts> count(std::int64_t n) const {
+    std::vector<counts> of(kinds.size());
+    std::int64_t const length = period();
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::int64_t times = 1;
+      if (i > again.first && i % length == 0) times = (n - i) / length;  // so many periods are equal from here
+      if (times > 1) {
+        for (std::int64_t j = i; j < i + length; ++j) add(of, j, times);
+        i += times * length - 1;
+      } else {
+        add(of, i, 1);
+      }
+    }
+    return of;
+  }
+
+  /// Bytes that the first `n` blocks save.
+  constexpr std::int64_t saved_in(std::int64_t n) const {
+    std::vector<counts> const of = count(n);
+    std::int64_t bytes = 0;
+    for (std::size_t k = 0; k < kinds.size(); ++k)
+      bytes += kinds[k].bytes * of[k].once + input_bytes * (of[k].inputs_once + of[k].inputs_again);
+    return bytes;
+  }
+
+  /// The last block of each kind that runs again, and that does not; the last of them first. They hold most: what all blocks
+  /// before them save is there.
+  constexpr std::vector<std::int64_t> last_blocks() const {
+    std::vector<std::int64_t> last;
+    auto const find = [&](std::int64_t end, std::int64_t most) {
+      for (std::int64_t i = end; i-- > 0 && i >= end - most;) {
+        bool seen = false;
+        for (std::int64_t const other : last)
+          seen = seen || (kind_of(other) == kind_of(i) && again.has(other) == again.has(i));
+        if (!seen) last.push_back(i);
+      }
+    };
+    find(blocks(), period());
+    if (again.first < blocks()) find(again.first, kinds[0].blocks.step);
+    return last;
+  }
+
+ private:
+  /// After so many blocks they are alike again.
+  constexpr std::int64_t period() const { return kinds[0].blocks.step * (again.every > 0 ? again.every : 1); }
+
+  constexpr void add(std::vector<counts>& of, std::int64_t block, std::int64_t times) const {
+    counts& one = of[kind_of(block)];
+    if (!again.has(block)) one.once += times;
+    if (has_own_input(block)) (again.has(block) ? one.inputs_again : one.inputs_once) += times;
+  }
+};
+
+}  // namespace redco::detail

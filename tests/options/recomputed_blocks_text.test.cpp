@@ -1,0 +1,94 @@
+#include "catch.hpp"
+
+#include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/options/resolve.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/meta/fields.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace recomputed_test {
+
+using redco::recomputed_blocks;
+using redco::options::parse_recomputed_blocks, redco::options::to_text;
+
+struct options {
+  recomputed_blocks recompute;
+  int epochs = 3;
+  static constexpr auto fields() {
+    return redco::fields(redco::field<"recompute">(&options::recompute, "blocks"),
+                         redco::field<"epochs">(&options::epochs));
+  }
+};
+
+redco::options::resolved<options> given(std::vector<char const*> words) {
+  words.insert(words.begin(), "program");
+  return redco::options::resolve<options>(static_cast<int>(words.size()), words.data(), "");
+}
+
+recomputed_blocks chosen(std::vector<char const*> words) { return given(std::move(words)).values.recompute; }
+
+TEST_CASE("the number of chosen blocks is that of those that are") {
+  for (recomputed_blocks const one :
+       {recomputed_blocks(), recomputed_blocks(true), recomputed_blocks::every_kth(2), recomputed_blocks::every_kth(3),
+        recomputed_blocks::first_n(1), recomputed_blocks::first_n(4)}) {
+    INFO(to_text(one));
+    std::int64_t found = 0;
+    for (std::int64_t blocks = 0; blocks < 8; ++blocks) {
+      CHECK(one.count(blocks) == found);
+      found += one.has(blocks);
+    }
+    CHECK(one.any() == (found > 0));
+    CHECK(parse_recomputed_blocks(to_text(one)) == one);
+  }
+  CHECK(recomputed_blocks::every_kth(1) == recomputed_blocks(true));
+  CHECK_FALSE(recomputed_blocks::every_kth(2).has(0));
+  CHECK(recomputed_blocks::every_kth(2).has(1));
+}
+
+TEST_CASE("the option stands alone, with a value, or with no- before it") {
+  CHECK(chosen({}) == recomputed_blocks());
+  CHECK(chosen({"--recompute"}) == recomputed_blocks(true));
+  CHECK(chosen({"--recompute", "--epochs", "5"}) == recomputed_blocks(true));
+  CHECK(chosen({"--recompute", "every:2", "--epochs", "5"}) == recomputed_blocks::every_kth(2));
+  CHECK(chosen({"--recompute=first:3"}) == recomputed_blocks::first_n(3));
+  CHECK(chosen({"--recompute", "all"}) == recomputed_blocks(true));
+  CHECK(chosen({"--recompute", "none"}) == recomputed_blocks());
+  CHECK(chosen({"--recompute", "every:2", "--no-recompute"}) == recomputed_blocks());
+  CHECK(chosen({"--no-recompute", "--recompute", "every:2"}) == recomputed_blocks::every_kth(2));
+}
+
+TEST_CASE("a file and its answer have true, false or the words") {
+  CHECK(given({}).json().find("\"recompute\":false") != std::string::npos);
+  CHECK(given({"--recompute"}).json().find("\"recompute\":true") != std::string::npos);
+  CHECK(given({"--recompute", "first:3"}).json().find("\"recompute\":\"first:3\"") != std::string::npos);
+}
+
+TEST_CASE("what names no blocks is refused with what does") {
+  for (char const* text : {"", "every", "every:", "every:0", "every:-1", "every:+1", "every: 2", "every:2,", "second:2",
+                           "first:0", "first:2x", "2", "every:99999999999999999999"}) {
+    INFO(text);
+    try {
+      parse_recomputed_blocks(text);
+      FAIL("accepted");
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+      CHECK(std::string(e.what()) == "'" + std::string(text) +
+                                         "' names no blocks; write all, none, every:2 for every second block, or "
+                                         "first:3 for the first three");
+    }
+  }
+  try {
+    given({"--recompute", "twice"});
+    FAIL("accepted");
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    CHECK(std::string(e.what()).starts_with("--recompute: 'twice' names no blocks; "));
+  }
+}
+
+}  // namespace recomputed_test
