@@ -13,7 +13,8 @@
 #   DTYPE       f32 (default), bf16 or f64
 #   BUDGET      bytes that a rank may hold; without it none is checked
 #   FORMATS     of txt, md, json and html; default: md
-#   MICRO_BATCH examples of a replica at once (default: all); RECOMPUTE runs blocks again in backward
+#   MICRO_BATCH examples of a replica at once (default: all)
+#   RECOMPUTE   runs blocks again in backward: all, or every:2 for every second, first:3 for the first three
 #   OUTPUT      folder of the files; default: the current binary folder
 #   INCLUDES, LINK    where HEADER is found besides the current source folder and its include/; targets that it needs
 
@@ -21,8 +22,8 @@ include_guard(GLOBAL)
 
 function(redco_add_shard_report)
   set(one NAME MODEL HEADER OPTIMIZER BATCH SEQUENCE SOURCE DTYPE BUDGET MICRO_BATCH OUTPUT)
-  set(many MESHES FORMATS INCLUDES LINK)
-  cmake_parse_arguments(PARSE_ARGV 0 arg RECOMPUTE "${one}" "${many}")
+  set(many RECOMPUTE MESHES FORMATS INCLUDES LINK)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "${one}" "${many}")
   set(where "redco_add_shard_report(${arg_NAME})")
   macro(refuse why)
     message(FATAL_ERROR "${where}: ${why}")
@@ -33,6 +34,18 @@ function(redco_add_shard_report)
     list(JOIN one " " names)
     refuse("'${text}' belongs to no argument; use RECOMPUTE ${names} MESHES FORMATS INCLUDES LINK")
   endif()
+  set(recompute "{}")
+  if(RECOMPUTE IN_LIST arg_KEYWORDS_MISSING_VALUES OR arg_RECOMPUTE STREQUAL "all")
+    set(recompute true)
+  elseif(arg_RECOMPUTE MATCHES "^every:([1-9][0-9]*)$")
+    set(recompute "redco::recomputed_blocks::every_kth(${CMAKE_MATCH_1})")
+  elseif(arg_RECOMPUTE MATCHES "^first:([1-9][0-9]*)$")
+    set(recompute "redco::recomputed_blocks::first_n(${CMAKE_MATCH_1})")
+  elseif(DEFINED arg_RECOMPUTE)
+    refuse("RECOMPUTE '${arg_RECOMPUTE}' names no blocks; write RECOMPUTE alone, every:2 for every second block, or first:3 \
+for the first three")
+  endif()
+  list(REMOVE_ITEM arg_KEYWORDS_MISSING_VALUES RECOMPUTE)
   foreach(name IN LISTS arg_KEYWORDS_MISSING_VALUES)
     refuse("${name} has no value; write one behind it, or leave ${name} away")
   endforeach()
@@ -135,10 +148,6 @@ target that has it with LINK")
     endforeach()
   endforeach()
   list(JOIN arg_FORMATS ", " formats)
-  set(recompute false)
-  if(arg_RECOMPUTE)
-    set(recompute true)
-  endif()
 
   set(source "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_shard_report.cpp")
   configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/shard_report.cpp.in" "${source}" @ONLY)

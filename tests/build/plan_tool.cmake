@@ -27,6 +27,9 @@ expect(1 "   1 +[0-9.]+ GiB  does not fit\n.*mesh 1x1: does not fit, .*\n  large
 [24] model shards" config.json --batch 8 --device-memory 3GiB)
 expect(0 "mesh 2x3, bf16, sgd, 2 micro-batches of 2 x 64, blocks recomputed" config.json --mesh 2x3 --batch 8 --micro-batch 2
   --dtype bf16 --optimizer sgd --sequence 64 --recompute)
+expect(0 "micro-batch of 8 x 64, blocks recomputed .every:2.\n" config.json --batch 8 --sequence 64 --recompute every:2)
+expect(0 "micro-batch of 8 x 64\n" config.json --batch 8 --sequence 64 --recompute every:2 --no-recompute)
+expect(64 "--recompute: 'second' names no blocks; write all, none, every:2 for every second block" config.json --recompute second)
 expect(0 "forward, tokens summed +tp +reduce_scatter +24 x" config.json --n-model-shards 2 --batch 8 --sequence 64 --sequence-parallel)
 expect(0 "^wte\n  parameter wte.weight .50257, 768.\n.*\n  repeat +12 blocks of #[0-9]+, the first #[0-9]+\n.*logits of #" config.json --batch 2 --facts)
 expect(0 "\"schema\": \"redco.shard_report\"" config.json --format json)
@@ -82,8 +85,8 @@ set(search config.json --batch 16 --sequence 256 --ranks 2 --search --machine ma
 expect(0 "^2 ranks, 16 x 256 a step: [0-9]+ plans fit 8.00 GiB on every rank; step times are predicted\nmesh +micro-batch  dtype +\
 recompute +tokens +peak +step time\n[12]x[12] .*\nrun: --mesh [12]x[12] --dtype b?f(16|32) --global-batch 16 --micro-batch [0-9]+(, of the model as \
 redco::sequence_parallel)?\n$" ${search} --device-memory 8GiB)
-expect(0 "^2 ranks, 16 x 256 a step: 56 plans; step times are predicted" ${search})
-expect(1 "^no plan fits 512 MiB on every rank .2 ranks, 16 x 256 a step.; the smallest peak is\n.*\n1x2 +1  b?f[0-9]+ +yes +split" ${search}
+expect(0 "^2 ranks, 16 x 256 a step: 84 plans; step times are predicted" ${search})
+expect(1 "^no plan fits 512 MiB on every rank .2 ranks, 16 x 256 a step.; the smallest peak is\n.*\n1x2 +1  b?f[0-9]+ +all +split" ${search}
   --device-memory 512MiB)
 expect(64 "a global batch of 7 cannot be shared equally by 20 ranks" config.json --batch 7 --ranks 20 --search --machine machine.json)
 expect(64 "--search has no use for --sequence-parallel: it tries them all" ${search} --sequence-parallel)
