@@ -264,6 +264,7 @@
 #include <redco/cost/messages.hpp>
 #include <redco/cost/moves_of.hpp>
 #include <redco/cost/read_machine.hpp>
+#include <redco/cost/saved_slots.hpp>
 #include <redco/cost/search.hpp>
 #include <redco/cost/search_both_forms.hpp>
 #include <redco/cost/setup.hpp>

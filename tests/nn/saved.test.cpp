@@ -46,6 +46,7 @@ constexpr product_case product_cases[] = {{redco::dtype::f32, redco::bf16_path::
 struct observation {
   std::int64_t saved = 0;     ///< bytes that autograd saved, parameters and the batch left out
   std::int64_t declared = 0;  ///< what the facts say
+  std::string refused;        ///< by --check-saved: which slots are not what was saved
   std::int64_t peak = 0;      ///< measured
   std::int64_t library = 0;   ///< what oneDNN took beside it for the time of a call
   redco::rank_cost planned;
@@ -53,7 +54,8 @@ struct observation {
 };
 
 std::int64_t declared_bytes(redco::fact::program const& facts, redco::setup const& s) {
-  return redco::detail::declared_bytes(facts, s) + redco::memory_of(redco::simulation(facts, s), 0).loss;
+  redco::simulation const run(facts, s);
+  return run.activations() + redco::memory_of(run, 0).loss;
 }
 
 /// One micro-batch on every rank: what autograd saves in forward, the peak of a second forward and backward, and messages.
@@ -79,6 +81,14 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
       for (at::Tensor const& x : mine) watch.leave_out(x);
       o.saved = watch.bytes();
     }
+    in.check_saved = true;
+    in.calls = 0;
+    try {
+      forward();
+    } catch (redco::error const& e) {
+      o.refused = e.what();
+    }
+    in.check_saved = false;
     rank.tp.reset_counters();
     rank.memory->reset_peak();
     redco::library_memory()->reset_peak();
@@ -95,6 +105,7 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
 void check_saved_and_sent(std::vector<observation> const& all) {
   for (observation const& o : all) {
     CHECK(o.saved == o.declared);
+    CHECK(o.refused == "");
     using redco::collective;
     using redco::messages;
     redco::traffic planned;
@@ -365,6 +376,116 @@ void check_floats(Model const& model, std::vector<std::int64_t> const& sizes, re
 TEST_CASE("autograd saves exactly what layers of images and recurrent layers declare") {
   check_floats(convolutional{}, {5, 2, 10, 12}, {5, 1});
   check_floats(recurrent{}, {5, 11, 5}, {5, 11});
+}
+
+/// What a layer says of the two tensors that it saves: its input and another one like it.
+enum class claim { both, input, other, three, wrong_extents, wrong_type };
+
+/// A user's layer: x exp(x).
+template <claim Claim>
+struct growth {
+  using layer_concept = redco::leaf_tag;
+  static constexpr bool featurewise = true;
+  template <class X>
+  using out = X;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const&, redco::fact::recorder& w) {
+    using redco::width_kind;
+    redco::flow const input = w.activation;
+    redco::extents shape = input.shape;
+    auto const keep = [&](std::string_view slot, width_kind kind) {
+      w.keep(slot, shape, input.split_dim, kind, input.units);
+    };
+    if (Claim != claim::other) w.keep("x");
+    if (Claim == claim::three) keep("spare", width_kind::compute);
+    if (Claim == claim::wrong_extents || Claim == claim::wrong_type) shape[0] /= 2;
+    if (Claim != claim::input) keep("grown", Claim == claim::wrong_type ? width_kind::index : width_kind::compute);
+    if (Claim == claim::wrong_extents) keep("half", width_kind::compute);
+    w.produce(input.shape, input.split_dim, input.units);
+    w.backward(input);
+  }
+};
+
+}  // namespace saved_test
+
+template <saved_test::claim Claim, class X>
+struct redco::module<saved_test::growth<Claim>, X> {
+  template <class Config>
+  explicit module(builder<Config>&) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    return x.like(x.local() * at::exp(x.local()));
+  }
+};
+
+namespace saved_test {
+
+template <class... Layers>
+using around =
+    redco::model_of<redco::sequential<n<"in", redco::linear<20, 12>>, Layers..., n<"out", redco::linear<12, 6>>>>;
+template <claim First, claim Second>
+using in_turn =
+    around<n<"h", redco::repeat<2, redco::sequential<n<"first", growth<First>>, n<"second", growth<Second>>>>>>;
+template <claim First, claim Second>
+using beside = around<redco::sum<n<"first", growth<First>>, n<"second", growth<Second>>>>;
+
+/// What --check-saved says of a model, and whether the bytes alone are right.
+struct verdict {
+  std::string refused;
+  bool bytes_are_right = false;
+  bool says(std::string const& sentence) const { return refused.find(sentence) != std::string::npos; }
+};
+
+template <class Model>
+verdict verdict_of() {
+  redco::setup const s{.load = {4, 1}, .prefetch = 0};
+  auto const all = observe(
+      Model{}, s,
+      [] {
+        return std::vector<at::Tensor>{at::ones({4, 20})};
+      },
+      [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); });
+  return {all[0].refused, all[0].saved == all[0].declared};
+}
+
+TEST_CASE("what a layer declares wrongly is told by layer and slot, where the sum of bytes is right too") {
+  using enum claim;
+  CHECK(verdict_of<in_turn<both, both>>().refused == "");
+
+  verdict const little = verdict_of<in_turn<both, input>>();
+  CHECK(
+      little.says("h.0.second: a tensor f32 [4, 12] is saved and not declared; "
+                  "h.1.second: a tensor f32 [4, 12] is saved and not declared. "));
+  CHECK(!little.bytes_are_right);
+
+  verdict const much = verdict_of<in_turn<three, both>>();
+  CHECK(much.says("h.0.first: `grown` (f32 [4, 12]) is declared and not saved"));
+  CHECK(much.says("h.1.first: `grown` (f32 [4, 12]) is declared and not saved. "));
+  CHECK(!much.bytes_are_right);
+
+  verdict const halves = verdict_of<in_turn<both, wrong_extents>>();
+  CHECK(halves.says("h.0.second: `grown` (f32 [2, 12]) is declared and not saved"));
+  CHECK(halves.says("h.0.second: `half` (f32 [2, 12]) is declared and not saved"));
+  CHECK(halves.says("and 2 more"));
+  CHECK(halves.bytes_are_right);
+
+  verdict const type = verdict_of<in_turn<wrong_type, both>>();
+  CHECK(type.says("h.0.first: `grown` (i64 [2, 12]) is declared and not saved"));
+  CHECK(type.says("h.1.first: a tensor f32 [4, 12] is saved and not declared"));
+  CHECK(type.bytes_are_right);
+
+  verdict const neighbours = verdict_of<in_turn<three, input>>();
+  CHECK(neighbours.says("h.0.first: `grown` (f32 [4, 12]) is declared and not saved"));
+  CHECK(neighbours.says("h.0.second: a tensor f32 [4, 12] is saved and not declared"));
+  CHECK(neighbours.bytes_are_right);
+
+  // The input of both is one storage.
+  CHECK(verdict_of<beside<both, both>>().refused == "");
+  verdict const shared = verdict_of<beside<both, other>>();
+  CHECK(shared.says("declare: second: a tensor f32 [4, 12] is saved and not declared. "));
+  CHECK(shared.bytes_are_right);
 }
 
 }  // namespace saved_test

@@ -21,15 +21,18 @@ constexpr extents local_extents(flow const& f, int shards) {
 /// What numbers are accumulated in: f64 for f64, else f32. The masters of the optimizer have it too.
 constexpr dtype accumulate_type(dtype compute) { return compute == dtype::f64 ? dtype::f64 : dtype::f32; }
 
-/// Bytes of one element of an activation or message.
-constexpr std::int64_t size_of(width_kind kind, dtype compute) {
+/// The element type of an activation or message.
+constexpr dtype type_of(width_kind kind, dtype compute) {
   switch (kind) {
-    case width_kind::compute: return size_of(compute);
-    case width_kind::accumulate: return size_of(accumulate_type(compute));
-    case width_kind::index: return size_of(dtype::i64);
+    case width_kind::compute: return compute;
+    case width_kind::accumulate: return accumulate_type(compute);
+    case width_kind::index: return dtype::i64;
   }
-  return 0;
+  return compute;
 }
+
+/// Bytes of one element of an activation or message.
+constexpr std::int64_t size_of(width_kind kind, dtype compute) { return size_of(type_of(kind, compute)); }
 
 /// Bytes of one rank's part.
 constexpr std::int64_t local_bytes(flow const& f, width_kind kind, int shards, dtype compute) {

@@ -62,6 +62,7 @@ struct event {
   std::int64_t count = 0;
   block_slice blocks = {};     ///< of `repeat` and `repeat_end`
   std::int64_t more_than = 0;  ///< happens only on more model shards than so many
+  bool beside = false;         ///< `keep`: in one storage with the tensor kept last, along the last dimension
 };
 
 }  // namespace redco::fact

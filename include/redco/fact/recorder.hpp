@@ -111,6 +111,16 @@ class recorder {
     state({.what = event_kind::keep, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
   }
 
+  /// The same of one that lies beside the tensor kept last, in one storage along the last dimension.
+  constexpr void keep_beside(std::string_view slot, extents shape, int split_dim, width_kind kind,
+                             std::int64_t units = 0) {
+    state({.what = event_kind::keep,
+           .width = kind,
+           .slot = slot,
+           .tensor = {shape, split_dim, units, -1},
+           .beside = true});
+  }
+
   /// States that forward saves a tensor of the batch itself.
   constexpr void keep_batch(std::string_view slot, extents shape, width_kind kind) {
     state({.what = event_kind::batch, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}});

@@ -168,7 +168,8 @@ struct attention {
     if (sizes.query_key_norm) norm_facts(w, dim, kv);
 
     w.keep("q");
-    w.keep("key_value", key_values.shape, 2, width_kind::compute, kv);
+    if constexpr (Kind == attention_kind::cross) w.keep("key_value", key_values.shape, 2, width_kind::compute, kv);
+    else w.keep_beside("key_value", key_values.shape, 2, width_kind::compute, kv);
     w.keep("log_sum_exp", {rows, heads, length}, 1, width_kind::accumulate, heads);
     w.produce(queries.shape, 2, heads, fact::making::attention);
     flow const attended = w.activation;

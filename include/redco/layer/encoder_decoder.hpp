@@ -27,8 +27,8 @@ struct encoder_decoder {
     w.inside("encoder", [&] {
       Encoder::template facts<X>(config, w);
       detail::unshard_facts<out_t<Encoder, X>>(w);
-      w.keep("states");  // once, however many blocks of the decoder read them
     });
+    w.keep("states");  // once, however many blocks of the decoder read them
     w.encoded = w.activation;
     w.activation = input;
     w.inside("decoder", [&] { Decoder::template facts<X>(config, w); });

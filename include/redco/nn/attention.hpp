@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/context_keys.hpp>
+#include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/attention.hpp>
@@ -89,7 +90,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
     auto const parts = parts_of(qkv);
     auto const norm = [&](std::size_t part) {
       at::Tensor const by_head = parts[part].contiguous().unflatten(-1, {-1, head_dim});
-      return kernel::rms_norm(by_head, weights[part], norm_epsilon).flatten(-2);
+      return detail::in_layer(part == 0 ? "q_norm" : "k_norm", by_head,
+                              [&] { return kernel::rms_norm(by_head, weights[part], norm_epsilon).flatten(-2); });
     };
     return at::cat({norm(0), norm(1), parts[2]}, -1);
   }

@@ -2,32 +2,117 @@
 
 #include <redco/nn/check_saved.hpp>
 
-#include <redco/cost/simulation.hpp>
+#include <redco/tensor/scalar_type.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
-#include <string>
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
 
 namespace redco::detail {
 
-REDCO_INLINE std::int64_t declared_bytes(fact::program const& facts, setup const& run) {
-  return simulation(facts, run).activations();
-}
-
-inline std::string shape_of(at::Tensor const& x) {
+inline std::string shape_text(at::IntArrayRef sizes) {
   std::string shape;
-  for (std::int64_t const extent : x.sizes()) shape += (shape.empty() ? "[" : ", ") + std::to_string(extent);
-  return shape + "]";
+  for (std::int64_t const extent : sizes) shape += (shape.empty() ? "[" : ", ") + std::to_string(extent);
+  return shape.empty() ? "[]" : shape + "]";
 }
 
-REDCO_INLINE void refuse_saved(std::int64_t declared, std::int64_t kept, at::Tensor const& input,
+inline at::IntArrayRef sizes_of(extents const& shape) {
+  return {shape.size.data(), static_cast<std::size_t>(shape.rank)};
+}
+
+inline std::string type_text(at::ScalarType type) {
+  for (int i = 0; i <= static_cast<int>(dtype::boolean); ++i)
+    if (scalar_type_of(static_cast<dtype>(i)) == type) return std::string(name_of(static_cast<dtype>(i)));
+  return c10::toString(type);
+}
+
+inline std::string layer_text(std::string_view path) { return path.empty() ? "the network" : std::string(path); }
+
+inline std::string not_saved(saved_slot const& slot, saved_slot::owner const& owner) {
+  return layer_text(owner.layer) + ": `" + owner.name + "` (" + std::string(name_of(slot.type)) + " " +
+         shape_text(sizes_of(slot.shape)) + ") is declared and not saved";
+}
+
+inline std::string not_declared(at::Tensor const& x, std::string_view layer) {
+  return layer_text(layer) + ": a tensor " + type_text(x.scalar_type()) + " " + shape_text(x.sizes()) +
+         " is saved and not declared";
+}
+
+/// Whether `layer` is the path of `composition` or of a layer in it.
+inline bool is_within(std::string_view layer, std::string_view composition) {
+  return layer.starts_with(composition) &&
+         (composition.empty() || layer.size() == composition.size() || layer[composition.size()] == '.');
+}
+
+inline bool same_layers(saved_slot const& slot, saved_watch::entry const& saved) {
+  return std::ranges::is_permutation(slot.owners, saved.layers, {}, &saved_slot::owner::layer);
+}
+inline bool one_layer(saved_slot const& slot, saved_watch::entry const& saved) {
+  return std::ranges::find_first_of(slot.owners, saved.layers, {}, &saved_slot::owner::layer) != slot.owners.end();
+}
+inline bool composition(saved_slot const& slot, saved_watch::entry const& saved) {
+  return is_within(saved.layers.front(), slot.owners.front().layer);
+}
+
+/// The layers that declare a slot and do not save its tensor, unless they may, and those that save it and do not declare it.
+inline void compare_layers(saved_slot const& slot, saved_watch::entry const& saved, bool may_be_unsaved,
+                           std::vector<std::string>& differences) {
+  for (saved_slot::owner const& owner : slot.owners)
+    if (!may_be_unsaved &&
+        std::ranges::none_of(saved.layers, [&](std::string const& layer) { return is_within(layer, owner.layer); }))
+      differences.push_back(not_saved(slot, owner));
+  for (std::string const& layer : saved.layers)
+    if (std::ranges::none_of(slot.owners,
+                             [&](saved_slot::owner const& owner) { return is_within(layer, owner.layer); }))
+      differences.push_back(not_declared(saved.tensor, layer));
+}
+
+/// Those that take memory.
+template <class T>
+std::vector<T const*> with_bytes(std::span<T const> all) {
+  std::vector<T const*> some;
+  for (T const& one : all)
+    if (one.bytes() > 0) some.push_back(&one);
+  return some;
+}
+
+REDCO_INLINE std::vector<std::string> saved_differences(std::span<saved_slot const> declared,
+                                                        std::span<saved_watch::entry const> saved,
+                                                        bool may_be_unsaved) {
+  auto slots = with_bytes(declared);
+  auto tensors = with_bytes(saved);
+  std::vector<std::string> differences;
+  for (auto const are_related : {&same_layers, &one_layer, &composition})
+    for (bool const of_one_shape : {true, false})
+      std::erase_if(tensors, [&](saved_watch::entry const* const t) {
+        auto const found = std::ranges::find_if(slots, [&](saved_slot const* const s) {
+          return t->tensor.scalar_type() == scalar_type_of(s->type) && t->bytes() == s->bytes() &&
+                 (!of_one_shape || t->tensor.sizes() == sizes_of(s->shape)) && are_related(*s, *t);
+        });
+        if (found == slots.end()) return false;
+        compare_layers(**found, *t, may_be_unsaved, differences);
+        slots.erase(found);
+        return true;
+      });
+  if (!may_be_unsaved)
+    for (saved_slot const* const one : slots) differences.push_back(not_saved(*one, one->owners.front()));
+  for (saved_watch::entry const* const one : tensors)
+    differences.push_back(not_declared(one->tensor, one->layers.front()));
+  return differences;
+}
+
+REDCO_INLINE void refuse_saved(std::vector<std::string> const& differences, at::Tensor const& input,
                                at::Tensor const& source) {
+  constexpr std::size_t most = 4;
+  std::string what;
+  for (std::size_t i = 0; i < std::min(differences.size(), most); ++i) what += (i > 0 ? "; " : "") + differences[i];
+  if (differences.size() > most) what += "; and " + std::to_string(differences.size() - most) + " more";
   throw error(exit_code::internal,
-              "the layers declare that the network keeps " + std::to_string(declared) +
-                  " bytes for backward of an input " + shape_of(input) +
-                  (source.defined() ? " and a source " + shape_of(source) : "") + ", autograd keeps " +
-                  std::to_string(kept) +
-                  "; the facts() of a layer of yours must keep() what its module saves, no more and no less");
+              "autograd saves other tensors for backward of an input " + shape_text(input.sizes()) +
+                  (source.defined() ? " and a source " + shape_text(source.sizes()) : "") + " than layers declare: " +
+                  what + ". The facts() of a layer of yours must keep() what its module saves, no more and no less");
 }
 
 REDCO_INLINE void refuse_opaque() {

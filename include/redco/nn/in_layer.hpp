@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/diag/error.hpp>
 
@@ -28,9 +29,11 @@ namespace detail {
 /// given `x`; a layer_error gets `component` in front of its path. redco's other errors name their place themselves.
 [[noreturn]] void rethrow_in_layer(std::string_view component, at::Tensor const& x);
 
-/// `compute()`, which the layer `component` does with `x`. Costs nothing unless it throws.
+/// `compute()`, which the layer `component` does with `x`: what it throws and what autograd saves of it gets the layer's name.
+/// Costs nothing unless it throws or is watched.
 template <class F>
 decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& compute) {
+  saved_watch::layer const here(component);
   try {
     return std::forward<F>(compute)();
   } catch (...) {

@@ -2,6 +2,7 @@
 
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/tensor/saved_watch.hpp>
 #include <redco/layer/language_head.hpp>
 
 #include <cstdint>
@@ -19,7 +20,9 @@ struct module<language_head<Vocabulary, Width, Tied, Bias, When>, X> {
 
   template <class Context>
   logits operator()(tensor<X> const& x, Context const& ctx) const {
-    return {detail::entering(x, ctx.tp()), weight, bias, vocabulary, tp_index * weight.size(0), &ctx.tp()};
+    tensor<entered> const hidden = detail::entering(x, ctx.tp());
+    saved_watch::expect(hidden.local());  // the loss saves it
+    return {hidden, weight, bias, vocabulary, tp_index * weight.size(0), &ctx.tp()};
   }
 
   at::Tensor weight, bias;

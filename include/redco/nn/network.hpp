@@ -157,12 +157,11 @@ class bound_network {
 
  private:
   /// `run()`, all that autograd saves of it compared with what the layers declare; parameters and what it is given do not
-  /// count, the hidden states of a language model do, which its loss saves.
+  /// count.
   template <class Run>
   auto watched(Run const& run, at::Tensor const& x) const {
     saved_watch watch;
     auto const y = run();
-    if constexpr (std::is_same_v<std::remove_const_t<decltype(y)>, logits>) watch.add(y.hidden.local());
     for (at::Tensor const& p : net_->parameters()) watch.leave_out(p);
     watch.leave_out(x);
     std::apply(
@@ -174,7 +173,7 @@ class bound_network {
         items_);
     at::Tensor source;
     if constexpr (has<encoder_input>) source = get<encoder_input>();
-    check_saved(net_->model(), net_->store(), *pass_, x, source, watch.bytes());
+    check_saved(net_->model(), net_->store(), *pass_, x, source, watch.entries());
     return y;
   }
 

@@ -64,7 +64,7 @@ inline std::string event_text(fact::program const& p, fact::event const& e) {
       break;
     default: break;
   }
-  return std::string(e.slot) + " " + tensor_text(e.tensor, e.width);
+  return std::string(e.slot) + " " + tensor_text(e.tensor, e.width) + (e.beside ? ", beside it" : "");
 }
 
 }  // namespace detail

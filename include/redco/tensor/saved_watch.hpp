@@ -3,30 +3,60 @@
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
-#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace redco {
 
-/// Counts what autograd saves for backward on this thread while the watch lives: each storage once, however many nodes save
-/// it. One watch per thread at a time. The first watch of a process replaces libtorch's engine by one that can be watched.
+/// Sees what autograd saves for backward on this thread while the watch lives: each storage once, however many nodes save it,
+/// and the layers that do. One watch per thread at a time. The first watch of a process replaces libtorch's engine by one
+/// that can be watched.
 class saved_watch {
  public:
+  /// A storage that is saved.
+  struct entry {
+    at::Tensor tensor;                ///< as it was saved first; holding it keeps its address from being used again
+    std::vector<std::string> layers;  ///< whose functions save it, each once: their paths
+
+    std::int64_t bytes() const { return static_cast<std::int64_t>(tensor.storage().nbytes()); }
+    bool lies_with(at::Tensor const& x) const { return tensor.storage().data() == x.storage().data(); }
+  };
+
+  /// While it lives, what autograd saves on this thread belongs to a layer, named `component` in the one around it. Costs
+  /// nothing without a watch.
+  class layer {
+   public:
+    explicit layer(std::string_view component);
+    ~layer();
+    layer(layer const&) = delete;
+    layer& operator=(layer const&) = delete;
+
+   private:
+    saved_watch* watch_;
+  };
+
   saved_watch();
   ~saved_watch();
   saved_watch(saved_watch const&) = delete;
   saved_watch& operator=(saved_watch const&) = delete;
 
-  /// Counts the storage of `x` too.
+  /// Counts the storage of `x` too, as saved by the current layer.
   void add(at::Tensor const& x);
+  /// The same for the watch of this thread, if there is one: what a layer hands to a loss, which will save it.
+  static void expect(at::Tensor const& x);
 
   /// Leaves the storage of `x` out.
   void leave_out(at::Tensor const& x);
 
-  /// Of all storages counted.
+  /// In the order in which they were saved first.
+  std::vector<entry> const& entries() const { return entries_; }
+  /// Of all of them.
   std::int64_t bytes() const;
 
  private:
-  std::map<void const*, at::Tensor> kept_;  // by storage; holding them keeps addresses from being used again
+  std::vector<entry> entries_;
+  std::vector<std::string_view> here_;  ///< the path of the current layer
 };
 
 }  // namespace redco

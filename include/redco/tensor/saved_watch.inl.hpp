@@ -6,6 +6,7 @@
 
 #include <torch/csrc/autograd/engine.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace redco {
@@ -45,13 +46,33 @@ REDCO_INLINE saved_watch::saved_watch() {
 
 REDCO_INLINE saved_watch::~saved_watch() { detail::watching = nullptr; }
 
-REDCO_INLINE void saved_watch::add(at::Tensor const& x) { kept_.emplace(x.storage().data(), x); }
+REDCO_INLINE saved_watch::layer::layer(std::string_view component) : watch_(detail::watching) {
+  if (watch_ != nullptr) watch_->here_.push_back(component);
+}
 
-REDCO_INLINE void saved_watch::leave_out(at::Tensor const& x) { kept_.erase(x.storage().data()); }
+REDCO_INLINE saved_watch::layer::~layer() {
+  if (watch_ != nullptr) watch_->here_.pop_back();
+}
+
+REDCO_INLINE void saved_watch::add(at::Tensor const& x) {
+  auto one = std::ranges::find_if(entries_, [&](entry const& e) { return e.lies_with(x); });
+  if (one == entries_.end()) one = entries_.insert(one, {x, {}});
+  std::string path;
+  for (std::string_view const component : here_) path.append(path.empty() ? "" : ".").append(component);
+  if (std::ranges::find(one->layers, path) == one->layers.end()) one->layers.push_back(path);
+}
+
+REDCO_INLINE void saved_watch::expect(at::Tensor const& x) {
+  if (detail::watching != nullptr) detail::watching->add(x);
+}
+
+REDCO_INLINE void saved_watch::leave_out(at::Tensor const& x) {
+  std::erase_if(entries_, [&](entry const& e) { return e.lies_with(x); });
+}
 
 REDCO_INLINE std::int64_t saved_watch::bytes() const {
   std::int64_t sum = 0;
-  for (auto const& [data, one] : kept_) sum += static_cast<std::int64_t>(one.storage().nbytes());
+  for (entry const& one : entries_) sum += one.bytes();
   return sum;
 }
 
