@@ -9,6 +9,7 @@
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/function_ref.hpp>
+#include <redco/tensor/keep.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/loss.hpp>

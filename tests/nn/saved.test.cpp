@@ -5,6 +5,7 @@
 #include <redco/nn/nn.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/keep.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/scalar_type.hpp>
@@ -379,7 +380,7 @@ TEST_CASE("autograd saves exactly what layers of images and recurrent layers dec
 }
 
 /// What a layer says of the two tensors that it saves: its input and another one like it.
-enum class claim { both, input, other, three, wrong_extents, wrong_type };
+enum class claim { both, input, other, three, wrong_extents, wrong_type, wrong_name };
 
 /// A user's layer: x exp(x).
 template <claim Claim>
@@ -400,7 +401,9 @@ struct growth {
     if (Claim != claim::other) w.keep("x");
     if (Claim == claim::three) keep("spare", width_kind::compute);
     if (Claim == claim::wrong_extents || Claim == claim::wrong_type) shape[0] /= 2;
-    if (Claim != claim::input) keep("grown", Claim == claim::wrong_type ? width_kind::index : width_kind::compute);
+    if (Claim != claim::input)
+      keep(Claim == claim::wrong_name ? "shrunk" : "grown",
+           Claim == claim::wrong_type ? width_kind::index : width_kind::compute);
     if (Claim == claim::wrong_extents) keep("half", width_kind::compute);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
@@ -416,7 +419,7 @@ struct redco::module<saved_test::growth<Claim>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return x.like(x.local() * at::exp(x.local()));
+    return x.like(x.local() * keep("grown", at::exp(x.local())));
   }
 };
 
@@ -456,13 +459,13 @@ TEST_CASE("what a layer declares wrongly is told by layer and slot, where the su
 
   verdict const little = verdict_of<in_turn<both, input>>();
   CHECK(
-      little.says("h.0.second: a tensor f32 [4, 12] is saved and not declared; "
-                  "h.1.second: a tensor f32 [4, 12] is saved and not declared. "));
+      little.says("h.0.second: `grown` (f32 [4, 12]) is saved and not declared; "
+                  "h.1.second: `grown` (f32 [4, 12]) is saved and not declared. "));
   CHECK(!little.bytes_are_right);
 
   verdict const much = verdict_of<in_turn<three, both>>();
-  CHECK(much.says("h.0.first: `grown` (f32 [4, 12]) is declared and not saved"));
-  CHECK(much.says("h.1.first: `grown` (f32 [4, 12]) is declared and not saved. "));
+  CHECK(much.says("h.0.first: `spare` (f32 [4, 12]) is declared and not saved"));
+  CHECK(much.says("h.1.first: `spare` (f32 [4, 12]) is declared and not saved. "));
   CHECK(!much.bytes_are_right);
 
   verdict const halves = verdict_of<in_turn<both, wrong_extents>>();
@@ -473,12 +476,17 @@ TEST_CASE("what a layer declares wrongly is told by layer and slot, where the su
 
   verdict const type = verdict_of<in_turn<wrong_type, both>>();
   CHECK(type.says("h.0.first: `grown` (i64 [2, 12]) is declared and not saved"));
-  CHECK(type.says("h.1.first: a tensor f32 [4, 12] is saved and not declared"));
+  CHECK(type.says("h.1.first: `grown` (f32 [4, 12]) is saved and not declared"));
   CHECK(type.bytes_are_right);
 
+  verdict const name = verdict_of<in_turn<wrong_name, both>>();
+  CHECK(name.says("h.0.first: `shrunk` (f32 [4, 12]) is declared and not saved"));
+  CHECK(name.says("h.0.first: `grown` (f32 [4, 12]) is saved and not declared"));
+  CHECK(name.bytes_are_right);
+
   verdict const neighbours = verdict_of<in_turn<three, input>>();
-  CHECK(neighbours.says("h.0.first: `grown` (f32 [4, 12]) is declared and not saved"));
-  CHECK(neighbours.says("h.0.second: a tensor f32 [4, 12] is saved and not declared"));
+  CHECK(neighbours.says("h.0.first: `spare` (f32 [4, 12]) is declared and not saved"));
+  CHECK(neighbours.says("h.0.second: `grown` (f32 [4, 12]) is saved and not declared"));
   CHECK(neighbours.bytes_are_right);
 
   // The input of both is one storage.

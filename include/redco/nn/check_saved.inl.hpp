@@ -35,8 +35,10 @@ inline std::string not_saved(saved_slot const& slot, saved_slot::owner const& ow
          shape_text(sizes_of(slot.shape)) + ") is declared and not saved";
 }
 
-inline std::string not_declared(at::Tensor const& x, std::string_view layer) {
-  return layer_text(layer) + ": a tensor " + type_text(x.scalar_type()) + " " + shape_text(x.sizes()) +
+inline std::string not_declared(saved_watch::entry const& saved, std::string_view layer) {
+  std::string const tensor = type_text(saved.tensor.scalar_type()) + " " + shape_text(saved.tensor.sizes());
+  return layer_text(layer) + ": " +
+         (saved.slot.empty() ? "a tensor " + tensor : "`" + std::string(saved.slot) + "` (" + tensor + ")") +
          " is saved and not declared";
 }
 
@@ -44,6 +46,14 @@ inline std::string not_declared(at::Tensor const& x, std::string_view layer) {
 inline bool is_within(std::string_view layer, std::string_view composition) {
   return layer.starts_with(composition) &&
          (composition.empty() || layer.size() == composition.size() || layer[composition.size()] == '.');
+}
+
+/// Whether a tensor can be a slot's: dtype, bytes, and its name, if it has one.
+inline bool fits_slot(saved_slot const& slot, saved_watch::entry const& saved) {
+  return saved.tensor.scalar_type() == scalar_type_of(slot.type) && saved.bytes() == slot.bytes() &&
+         (saved.slot.empty() || std::ranges::any_of(slot.owners, [&](saved_slot::owner const& owner) {
+            return owner.name == saved.slot && is_within(saved.layers.front(), owner.layer);
+          }));
 }
 
 inline bool same_layers(saved_slot const& slot, saved_watch::entry const& saved) {
@@ -66,7 +76,7 @@ inline void compare_layers(saved_slot const& slot, saved_watch::entry const& sav
   for (std::string const& layer : saved.layers)
     if (std::ranges::none_of(slot.owners,
                              [&](saved_slot::owner const& owner) { return is_within(layer, owner.layer); }))
-      differences.push_back(not_declared(saved.tensor, layer));
+      differences.push_back(not_declared(saved, layer));
 }
 
 /// Those that take memory.
@@ -88,8 +98,7 @@ REDCO_INLINE std::vector<std::string> saved_differences(std::span<saved_slot con
     for (bool const of_one_shape : {true, false})
       std::erase_if(tensors, [&](saved_watch::entry const* const t) {
         auto const found = std::ranges::find_if(slots, [&](saved_slot const* const s) {
-          return t->tensor.scalar_type() == scalar_type_of(s->type) && t->bytes() == s->bytes() &&
-                 (!of_one_shape || t->tensor.sizes() == sizes_of(s->shape)) && are_related(*s, *t);
+          return fits_slot(*s, *t) && (!of_one_shape || t->tensor.sizes() == sizes_of(s->shape)) && are_related(*s, *t);
         });
         if (found == slots.end()) return false;
         compare_layers(**found, *t, may_be_unsaved, differences);
@@ -98,8 +107,7 @@ REDCO_INLINE std::vector<std::string> saved_differences(std::span<saved_slot con
       });
   if (!may_be_unsaved)
     for (saved_slot const* const one : slots) differences.push_back(not_saved(*one, one->owners.front()));
-  for (saved_watch::entry const* const one : tensors)
-    differences.push_back(not_declared(one->tensor, one->layers.front()));
+  for (saved_watch::entry const* const one : tensors) differences.push_back(not_declared(*one, one->layers.front()));
   return differences;
 }
 

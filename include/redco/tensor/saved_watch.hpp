@@ -18,6 +18,7 @@ class saved_watch {
   struct entry {
     at::Tensor tensor;                ///< as it was saved first; holding it keeps its address from being used again
     std::vector<std::string> layers;  ///< whose functions save it, each once: their paths
+    std::string_view slot;            ///< as what the first of them does, if it said so
 
     std::int64_t bytes() const { return static_cast<std::int64_t>(tensor.storage().nbytes()); }
     bool lies_with(at::Tensor const& x) const { return tensor.storage().data() == x.storage().data(); }
@@ -46,6 +47,9 @@ class saved_watch {
   /// The same for the watch of this thread, if there is one: what a layer hands to a loss, which will save it.
   static void expect(at::Tensor const& x);
 
+  /// Says that the current layer saves `x`, or is about to, as the slot of this name, a literal. Costs nothing without a watch.
+  static void name(std::string_view slot, at::Tensor const& x);
+
   /// Leaves the storage of `x` out.
   void leave_out(at::Tensor const& x);
 
@@ -55,8 +59,17 @@ class saved_watch {
   std::int64_t bytes() const;
 
  private:
+  struct name_of_storage {
+    void const* data;
+    std::string_view slot;
+  };
+
+  std::string path() const;
+  std::vector<entry>::iterator find(at::Tensor const& x);
+
   std::vector<entry> entries_;
   std::vector<std::string_view> here_;  ///< the path of the current layer
+  std::vector<name_of_storage> names_;  ///< that it gave to what is not saved yet
 };
 
 }  // namespace redco
