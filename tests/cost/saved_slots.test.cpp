@@ -27,12 +27,12 @@
 
 namespace {
 
-using redco::extents, redco::saved_slot, redco::setup;
+using redco::saved_slot, redco::setup;
 
 template <class Model>
-void check_sum(Model const& model) {
+void check_sum(Model const& of) {
   redco::workload const load{.batch = 4, .sequence = 18, .source = 10};
-  redco::fact::program const facts = redco::facts_of(model, load);
+  redco::fact::program const facts = redco::facts_of(of, load);
   for (int const tp : {1, 2, 8})
     for (bool const recompute : {false, true})
       for (redco::dtype const compute : {redco::dtype::f64, redco::dtype::bf16}) {
@@ -58,9 +58,9 @@ std::string text_of(saved_slot const& s) {
 }
 
 template <class Model>
-std::vector<std::string> texts_of(Model const& model, setup const& run) {
+std::vector<std::string> texts_of(Model const& of, setup const& run) {
   std::vector<std::string> all;
-  for (saved_slot const& one : redco::saved_slots(redco::facts_of(model, run.load), run)) all.push_back(text_of(one));
+  for (saved_slot const& one : redco::saved_slots(redco::facts_of(of, run.load), run)) all.push_back(text_of(one));
   return all;
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("slots of every family sum up to the activations that are planned") {
 }
 
 TEST_CASE("slots have the names of their layers in each block") {
-  redco::llama const model{{.vocab = 64, .width = 16, .ffn = 24, .heads = 4, .kv_heads = 2, .layers = 2}};
+  redco::llama const small{{.vocab = 64, .width = 16, .ffn = 24, .heads = 4, .kv_heads = 2, .layers = 2}};
   setup run{.mesh = {.tp = 2}, .load = {3, 5}, .compute = redco::dtype::bf16};
   auto const block = [](std::string const& h) {
     return std::vector<std::string>{
@@ -104,10 +104,10 @@ TEST_CASE("slots have the names of their layers in each block") {
   for (std::string const one :
        {"bf16 3x5x16, norm:input", "f32 3x5x1, norm:inverse_deviation", "bf16 3x5x16, lm_head:hidden"})
     expected.push_back(one);
-  CHECK(texts_of(model, run) == expected);
+  CHECK(texts_of(small, run) == expected);
 
   run.recompute = true;
-  CHECK(texts_of(model, run) ==
+  CHECK(texts_of(small, run) ==
         std::vector<std::string>{"i64 3x5, embed_tokens:local_ids", "bf16 3x5x16, layers.0:block_input",
                                  "bf16 3x5x16, layers.1:block_input", "bf16 3x5x16, norm:input",
                                  "f32 3x5x1, norm:inverse_deviation", "bf16 3x5x16, lm_head:hidden"});
