@@ -46,15 +46,15 @@ class slot_list {
       begins.push_back(ends.back() + 1);
       ends.push_back(end_of(begins.back()));
     }
-    bool const again = setup_.recompute && blocks_.empty();
     int storage = storages_[program_.events[begin].from];
     for (std::int64_t i = 0; i < program_.events[begin].blocks.times; ++i) {
       std::size_t const slice = static_cast<std::size_t>(i) % begins.size();
       fact::event const& in = program_.events[begins[slice]];
       int const output = program_.events[ends[slice]].tensor.id;
+      bool const runs_again = blocks_.empty() && setup_.recompute;
       blocks_.push_back({in.blocks.number(), i});
       storages_[in.tensor.id] = storage;
-      if (again) {
+      if (runs_again) {
         keep(in);
         storages_[output] = ++last_storage_;
       } else {
