@@ -13,9 +13,9 @@
 #include <redco/cost/search_both_forms.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/optimizer/adamw.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>

@@ -3,10 +3,10 @@
 
 set(REDCO_FLOOR_1 meta diag)
 set(REDCO_FLOOR_2 shape json random metrics)
-set(REDCO_FLOOR_3 optimizer options pipeline tokenizer safetensors log fact)
+set(REDCO_FLOOR_3 optimizer pipeline tokenizer safetensors log fact)
 set(REDCO_FLOOR_4 layer data)
-set(REDCO_FLOOR_5 model)
-set(REDCO_FLOOR_6 shard pretrained)
+set(REDCO_FLOOR_5 model options)
+set(REDCO_FLOOR_6 shard pretrained workdir)
 set(REDCO_FLOOR_7 cost)
 set(REDCO_FLOOR_8 report compat)
 # The torch line: the floors above compile without torch.
@@ -38,7 +38,7 @@ set(REDCO_DOORS
   "^range/v3/" data
   "^CLI/" options
   "^(ATen|c10|torch)/" tensor
-  "^cereal/" ckpt
+  "^cereal/" workdir
   "^xxhash\\.h$" safetensors
   "^(utf8proc|pcre2|sentencepiece_processor)\\.h$" tokenizer
   "^(mpi|nccl)\\.h$" comm)

@@ -2,7 +2,6 @@
 //
 //   fine_tune --model FOLDER --text notes.txt --text answers.jsonl --n-model-shards 2 --dtype bf16 --micro-batch 2
 
-#include <redco/run/list_unused.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/text/token_windows.hpp>
@@ -11,6 +10,7 @@
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
+#include <redco/log/list_unused.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>

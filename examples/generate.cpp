@@ -3,7 +3,6 @@
 //   generate --model FOLDER --prompt "Once upon a time" --n-model-shards 2 --temperature 0.8 --top-p 0.95
 
 #include <redco/run/inference.hpp>
-#include <redco/run/list_unused.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/generate/beam_search.hpp>
@@ -12,6 +11,7 @@
 #include <redco/text/padded_ids.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/pretrained/pretrained.hpp>
+#include <redco/log/list_unused.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>

@@ -2,7 +2,6 @@
 //
 //   summarize --model FOLDER --train train.jsonl --eval dev.jsonl --n-model-shards 2 --beams 4
 
-#include <redco/run/list_unused.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/generate/beam_search.hpp>
@@ -12,6 +11,7 @@
 #include <redco/nn/nn.hpp>
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/data/read_jsonl.hpp>
+#include <redco/log/list_unused.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>

@@ -21,8 +21,8 @@
 
 #include <redco/model/gpt2.hpp>
 
-#include <redco/optimizer/adamw.hpp>
 #include <redco/options/resolve.hpp>
+#include <redco/optimizer/adamw.hpp>
 
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>

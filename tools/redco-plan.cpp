@@ -21,14 +21,14 @@
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/sequence_parallel.hpp>
 
+#include <redco/options/bytes_text.hpp>
+#include <redco/options/mesh_of.hpp>
+#include <redco/options/resolve.hpp>
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/optimizer/sgd.hpp>
 #include <redco/optimizer/slot_list.hpp>
 #include <redco/optimizer/state_slots.hpp>
-#include <redco/options/bytes_text.hpp>
-#include <redco/options/mesh_of.hpp>
-#include <redco/options/resolve.hpp>
 
 #include <redco/json/read.hpp>
 

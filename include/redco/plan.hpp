@@ -17,9 +17,14 @@
 #include <redco/diag/blame.hpp>
 #include <redco/diag/code.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/diag/exception_words.hpp>
 #include <redco/diag/exit_code.hpp>
+#include <redco/diag/exit_code_of.hpp>
 #include <redco/diag/input_file.hpp>
+#include <redco/diag/last_words.hpp>
 #include <redco/diag/regular_file.hpp>
+#include <redco/diag/run_place.hpp>
+#include <redco/diag/signals.hpp>
 
 #include <redco/shape/axes_text.hpp>
 #include <redco/shape/axis.hpp>
@@ -69,19 +74,6 @@
 #include <redco/optimizer/slot_list.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
-#include <redco/options/bytes_text.hpp>
-#include <redco/options/choices.hpp>
-#include <redco/options/help_requested.hpp>
-#include <redco/options/mesh_of.hpp>
-#include <redco/options/mesh_text.hpp>
-#include <redco/options/parse.hpp>
-#include <redco/options/provenance.hpp>
-#include <redco/options/recomputed_blocks_text.hpp>
-#include <redco/options/resolve.hpp>
-#include <redco/options/resolved.hpp>
-#include <redco/options/row.hpp>
-#include <redco/options/to_json.hpp>
-
 #include <redco/pipeline/any_pipeline.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/pipeline/collate.hpp>
@@ -104,8 +96,11 @@
 #include <redco/tokenizer/tokenizer.hpp>
 
 #include <redco/safetensors/box.hpp>
+#include <redco/safetensors/check_entry.hpp>
+#include <redco/safetensors/differences.hpp>
 #include <redco/safetensors/file_dtype.hpp>
 #include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/for_each_slab.hpp>
 #include <redco/safetensors/open_files.hpp>
 #include <redco/safetensors/output_file.hpp>
 #include <redco/safetensors/safetensors_entry.hpp>
@@ -118,10 +113,12 @@
 #include <redco/log/console.hpp>
 #include <redco/log/crc32c.hpp>
 #include <redco/log/event_writer.hpp>
+#include <redco/log/list_unused.hpp>
 #include <redco/log/metrics_log.hpp>
 #include <redco/log/progress.hpp>
 #include <redco/log/run_log.hpp>
 #include <redco/log/tfrecord.hpp>
+#include <redco/log/unit_of.hpp>
 
 #include <redco/fact/block_slice.hpp>
 #include <redco/fact/block_slices.hpp>
@@ -206,9 +203,11 @@
 
 #include <redco/data/batches.hpp>
 #include <redco/data/example_range.hpp>
+#include <redco/data/examples.hpp>
 #include <redco/data/gathered.hpp>
 #include <redco/data/hold_out.hpp>
 #include <redco/data/prefetch.hpp>
+#include <redco/data/prepared_batch.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/data/sampler.hpp>
@@ -224,6 +223,25 @@
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/model/t5_net.hpp>
+
+#include <redco/options/bytes_text.hpp>
+#include <redco/options/check_fit_options.hpp>
+#include <redco/options/choices.hpp>
+#include <redco/options/chosen_dtype.hpp>
+#include <redco/options/command_line.hpp>
+#include <redco/options/deployer_options.hpp>
+#include <redco/options/fastest_dtype.hpp>
+#include <redco/options/fit_options.hpp>
+#include <redco/options/help_requested.hpp>
+#include <redco/options/mesh_of.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/options/parse.hpp>
+#include <redco/options/provenance.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
+#include <redco/options/resolve.hpp>
+#include <redco/options/resolved.hpp>
+#include <redco/options/row.hpp>
+#include <redco/options/to_json.hpp>
 
 #include <redco/shard/entry.hpp>
 #include <redco/shard/facts.hpp>
@@ -250,6 +268,34 @@
 #include <redco/pretrained/read_config.hpp>
 #include <redco/pretrained/save_model_options.hpp>
 #include <redco/pretrained/token_ids.hpp>
+#include <redco/pretrained/weights_files.hpp>
+#include <redco/pretrained/weights_folder.hpp>
+
+#include <redco/workdir/best_metrics.hpp>
+#include <redco/workdir/changed_settings.hpp>
+#include <redco/workdir/check_checkpoint.hpp>
+#include <redco/workdir/checkpoint_names.hpp>
+#include <redco/workdir/checkpoint_room.hpp>
+#include <redco/workdir/checkpoint_store.hpp>
+#include <redco/workdir/failure_history.hpp>
+#include <redco/workdir/find_checkpoint.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/workdir/merged.hpp>
+#include <redco/workdir/new_run_id.hpp>
+#include <redco/workdir/open_weights.hpp>
+#include <redco/workdir/part_files.hpp>
+#include <redco/workdir/read_manifest.hpp>
+#include <redco/workdir/repair_checkpoints.hpp>
+#include <redco/workdir/results_file.hpp>
+#include <redco/workdir/run_config.hpp>
+#include <redco/workdir/run_recorder.hpp>
+#include <redco/workdir/run_summary.hpp>
+#include <redco/workdir/save_options.hpp>
+#include <redco/workdir/settings_of.hpp>
+#include <redco/workdir/shared_weights.hpp>
+#include <redco/workdir/sweep_checkpoints.hpp>
+#include <redco/workdir/workdir_lock.hpp>
+#include <redco/workdir/write_manifest.hpp>
 
 #include <redco/cost/activity.hpp>
 #include <redco/cost/check_magnitude.hpp>

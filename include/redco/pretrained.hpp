@@ -2,10 +2,10 @@
 
 // What a program that runs or trains the model of a Hugging Face folder usually wants.
 #include <redco/run/inference.hpp>
-#include <redco/run/list_unused.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
+#include <redco/log/list_unused.hpp>
 
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generate.hpp>

@@ -21,6 +21,7 @@
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/tensor/words_of.hpp>
 
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/collectives.hpp>
@@ -62,29 +63,17 @@
 #include <redco/update/update.hpp>
 #include <redco/update/updating_optimizer.hpp>
 
-#include <redco/ckpt/check_checkpoint.hpp>
-#include <redco/ckpt/checkpoint_names.hpp>
-#include <redco/ckpt/checkpoint_store.hpp>
-#include <redco/ckpt/find_checkpoint.hpp>
+#include <redco/ckpt/checkpoint_bytes.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
-#include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/open_weights.hpp>
-#include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/read_parts.hpp>
-#include <redco/ckpt/repair_checkpoints.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/save_model_with.hpp>
-#include <redco/ckpt/save_options.hpp>
 #include <redco/ckpt/scalar_type.hpp>
-#include <redco/ckpt/shared_weights.hpp>
 #include <redco/ckpt/state_part.hpp>
-#include <redco/ckpt/sweep_checkpoints.hpp>
-#include <redco/ckpt/workdir_lock.hpp>
-#include <redco/ckpt/write_manifest.hpp>
 
 #include <redco/nn/batch_norm.hpp>
 #include <redco/nn/builder.hpp>
@@ -115,42 +104,22 @@
 #include <redco/text/token_batch.hpp>
 #include <redco/text/token_windows.hpp>
 
-#include <redco/run/best_metrics.hpp>
-#include <redco/run/changed_settings.hpp>
 #include <redco/run/check_same_examples.hpp>
-#include <redco/run/checkpoint_room.hpp>
-#include <redco/run/chosen_dtype.hpp>
-#include <redco/run/command_line.hpp>
 #include <redco/run/deployer.hpp>
-#include <redco/run/deployer_options.hpp>
+#include <redco/run/dtype_text.hpp>
 #include <redco/run/evaluation.hpp>
-#include <redco/run/examples.hpp>
-#include <redco/run/failure_history.hpp>
-#include <redco/run/fastest_dtype.hpp>
 #include <redco/run/fit_loop.hpp>
-#include <redco/run/fit_options.hpp>
 #include <redco/run/fit_report.hpp>
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
-#include <redco/run/last_words.hpp>
-#include <redco/run/list_unused.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/prefetch_scope.hpp>
-#include <redco/run/prepared_batch.hpp>
 #include <redco/run/rank_state.hpp>
-#include <redco/run/results_file.hpp>
-#include <redco/run/run_config.hpp>
-#include <redco/run/run_place.hpp>
-#include <redco/run/run_recorder.hpp>
-#include <redco/run/run_summary.hpp>
-#include <redco/run/settings_of.hpp>
-#include <redco/run/signals.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/run/training_step.hpp>
-#include <redco/run/unit_of.hpp>
 #include <redco/run/user_call.hpp>
 
 #include <redco/pretrained.hpp>

@@ -3,9 +3,9 @@
 
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
-#include <redco/ckpt/open_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
-#include <redco/ckpt/shared_weights.hpp>
+#include <redco/workdir/open_weights.hpp>
+#include <redco/workdir/shared_weights.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 
 #include <redco/comm/ranks.hpp>

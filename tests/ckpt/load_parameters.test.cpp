@@ -3,7 +3,7 @@
 
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/load_parameters.hpp>
-#include <redco/ckpt/open_weights.hpp>
+#include <redco/workdir/open_weights.hpp>
 #include <redco/safetensors/output_file.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 

@@ -1,17 +1,17 @@
 #include "safetensors/support.hpp"
 #include "torch_catch.hpp"
 
-#include <redco/ckpt/check_checkpoint.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
-#include <redco/ckpt/repair_checkpoints.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
-#include <redco/ckpt/sweep_checkpoints.hpp>
+#include <redco/workdir/check_checkpoint.hpp>
+#include <redco/workdir/repair_checkpoints.hpp>
+#include <redco/workdir/sweep_checkpoints.hpp>
 
 #include <redco/comm/ranks.hpp>
 
-#include "recording_ops.hpp"
 #include "sharded_state.hpp"
+#include "workdir/recording_ops.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -2,17 +2,17 @@
 #include "torch_catch.hpp"
 
 #include <redco/ckpt/load_model.hpp>
-#include <redco/ckpt/open_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/save_model_with.hpp>
+#include <redco/workdir/open_weights.hpp>
 
 #include <redco/comm/ranks.hpp>
 #include <redco/options/mesh_text.hpp>
 
 #include "python.hpp"
-#include "recording_ops.hpp"
 #include "skip.hpp"
 #include "toy_model.hpp"
+#include "workdir/recording_ops.hpp"
 
 #include <algorithm>
 #include <atomic>

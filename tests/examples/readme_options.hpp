@@ -2,7 +2,7 @@
 
 // The options of the program in README.md that trains a Hugging Face folder.
 
-#include <redco/run/deployer_options.hpp>
+#include <redco/options/deployer_options.hpp>
 #include <redco/meta/fields.hpp>
 
 #include <string>

@@ -2,9 +2,9 @@
 
 // What save_model makes of a model that was loaded from a folder of reference numbers.
 
-#include <redco/ckpt/open_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/pretrained/pretrained.hpp>
+#include <redco/workdir/open_weights.hpp>
 #include <redco/meta/glob.hpp>
 
 #include "parity/reference.hpp"

@@ -1,9 +1,9 @@
 #include "mlp.hpp"
 
-#include <redco/run/chosen_dtype.hpp>
-#include <redco/ckpt/read_manifest.hpp>
+#include <redco/run/dtype_text.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/kernel_set.hpp>
+#include <redco/workdir/read_manifest.hpp>
 #include <redco/json/parse.hpp>
 
 #include <filesystem>
@@ -61,23 +61,6 @@ TEST_CASE("the composed kernels train alike in every dtype on every mesh, and th
     CHECK(run_test::difference(exact, run_in(redco::dtype::bf16, mesh).losses) < 0.01);
   }
   CHECK(redco::dtype_text({redco::dtype::bf16, "asked for"}) == "dtype bf16: asked for; kernels composed");
-}
-
-TEST_CASE("the dtype is asked for or the CPU's fastest, and f16 is refused with a cure") {
-  using redco::bf16_instructions, redco::choose_dtype, redco::dtype;
-  CHECK(choose_dtype({}, bf16_instructions::amx).compute == dtype::bf16);
-  CHECK(choose_dtype({}, bf16_instructions::avx512).compute == dtype::bf16);
-  CHECK(choose_dtype({}, bf16_instructions::avx512).why == "this CPU multiplies it with AVX512-bf16");
-  CHECK(choose_dtype({}, bf16_instructions::none).compute == dtype::f32);
-  CHECK(choose_dtype({}, bf16_instructions::none).why == "this CPU has no instructions that multiply bf16");
-  CHECK(choose_dtype(dtype::f64, bf16_instructions::amx).compute == dtype::f64);
-  try {
-    choose_dtype(dtype::f16, bf16_instructions::amx);
-    FAIL("f16 is not refused");
-  } catch (redco::error const& e) {
-    CHECK(e.code() == redco::exit_code::usage);
-    CHECK(std::string(e.what()).find("use bf16") != std::string::npos);
-  }
 }
 
 TEST_CASE("the dtype and why it was chosen are in log.txt, config.json and the manifest, with options or without") {

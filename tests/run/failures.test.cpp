@@ -1,6 +1,6 @@
 #include "mlp.hpp"
 
-#include <redco/ckpt/read_manifest.hpp>
+#include <redco/workdir/read_manifest.hpp>
 #include <redco/json/parse.hpp>
 
 #include <chrono>
@@ -323,4 +323,33 @@ TEST_CASE("the best that could not be saved is not the best: the next one is kep
   CHECK(best.step == 12);
   CHECK(best.best.at("min_chosen").value == 3);
   CHECK(redco::parse_json(content_of(folder.path / "min_metrics.json"), "min")["chosen"] == 3.0);
+}
+
+TEST_CASE("a run that fails at the same step again and again is told so, until a run is done") {
+  temporary_folder folder;
+  mlp_options o;
+  o.global_batch = 4;
+  o.save_every_steps = 1;
+  redco::deployer_options where = in(folder.path, {.dp = 2});
+  where.resume = "auto";
+  behaviour broken;
+  broken.loss = [](at::Tensor const& each, run_test::mlp_batch const&) {
+    if (redco::run_place::here().step == 2) throw std::runtime_error("the third is broken");
+    return each.sum();
+  };
+  auto const told = [](outcome const& run) { return run.log.find("runs here failed at step 3") != std::string::npos; };
+  for (int i = 0; i < 2; ++i) {
+    outcome const run = fit_mlp(where, o, 13, broken);
+    CHECK(run.code == 70);
+    CHECK_FALSE(told(run));
+  }
+  outcome const third = fit_mlp(where, o, 13, broken);
+  CHECK(third.code == 70);
+  CHECK(third.warnings == 1);
+  CHECK(third.log.find("the last 2 runs here failed at step 3, the last with: rank ") != std::string::npos);
+  CHECK(third.log.find("the third is broken") != std::string::npos);
+  outcome const mended = fit_mlp(where, o);
+  CHECK(mended.code == 0);
+  CHECK(mended.log.find("the last 3 runs") != std::string::npos);
+  CHECK_FALSE(told(fit_mlp(where, o)));
 }

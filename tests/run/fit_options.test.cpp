@@ -1,10 +1,10 @@
 #include "mlp.hpp"
 
-#include <redco/run/run_place.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/optimizer/scheduled.hpp>
+#include <redco/diag/run_place.hpp>
 
 #include <chrono>
 #include <cmath>

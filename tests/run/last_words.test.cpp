@@ -1,9 +1,9 @@
 #include "mlp.hpp"
 
-#include "child.hpp"
+#include "diag/child.hpp"
 
-#include <redco/run/last_words.hpp>
-#include <redco/run/run_place.hpp>
+#include <redco/diag/last_words.hpp>
+#include <redco/diag/run_place.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 #include "mlp.hpp"
 
-#include <redco/run/run_recorder.hpp>
+#include <redco/workdir/run_recorder.hpp>
 #include <redco/json/parse.hpp>
 
 #include <cstddef>

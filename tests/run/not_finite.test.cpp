@@ -1,7 +1,7 @@
 #include "mlp.hpp"
 
-#include <redco/run/run_place.hpp>
-#include <redco/ckpt/read_manifest.hpp>
+#include <redco/workdir/read_manifest.hpp>
+#include <redco/diag/run_place.hpp>
 
 #include <cmath>
 #include <filesystem>

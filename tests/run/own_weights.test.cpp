@@ -2,8 +2,8 @@
 
 #include <redco/run/inference.hpp>
 #include <redco/run/predictor.hpp>
-#include <redco/ckpt/read_manifest.hpp>
-#include <redco/ckpt/workdir_lock.hpp>
+#include <redco/workdir/read_manifest.hpp>
+#include <redco/workdir/workdir_lock.hpp>
 
 #include <algorithm>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "mlp.hpp"
 
-#include <redco/ckpt/read_manifest.hpp>
+#include <redco/workdir/read_manifest.hpp>
 #include <redco/json/parse.hpp>
 
 #include <algorithm>

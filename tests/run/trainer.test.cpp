@@ -1,7 +1,7 @@
 #include "mlp.hpp"
 
 #include <redco/run/predictor.hpp>
-#include <redco/ckpt/read_manifest.hpp>
+#include <redco/workdir/read_manifest.hpp>
 #include <redco/json/parse.hpp>
 
 #include <algorithm>

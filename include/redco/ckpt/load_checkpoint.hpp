@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/ckpt/find_checkpoint.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/workdir/find_checkpoint.hpp>
 
 #include <redco/comm/group.hpp>
 

@@ -2,14 +2,14 @@
 
 #include <redco/ckpt/load_checkpoint.hpp>
 
-#include <redco/ckpt/detail/differences.hpp>
-#include <redco/ckpt/detail/merged.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
-#include <redco/ckpt/manifest.hpp>
-#include <redco/ckpt/read_manifest.hpp>
 #include <redco/ckpt/read_parts.hpp>
-#include <redco/ckpt/write_manifest.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/workdir/merged.hpp>
+#include <redco/workdir/read_manifest.hpp>
+#include <redco/workdir/write_manifest.hpp>
+#include <redco/safetensors/differences.hpp>
 #include <redco/safetensors/open_files.hpp>
 #include <redco/config.hpp>
 
@@ -38,10 +38,8 @@ REDCO_INLINE void load_checkpoint(found_checkpoint const& checkpoint, std::span<
     return write_manifest(wish);
   });
   detail::together(world, [&] {
-    manifest all;
-    for (std::string const& wish : wishes) detail::merge(all, detail::parse_manifest(wish, "a rank's wish"));
     detail::refuse_differences(checkpoint.directory.string(),
-                               detail::differences(checkpoint.facts.tensors, all.tensors,
+                               detail::differences(checkpoint.facts.tensors, detail::put_together(wishes).tensors,
                                                    {.unread = detail::names_beginning_with(options.unread)}));
     return std::string();
   });

@@ -2,11 +2,11 @@
 
 #include <redco/ckpt/load_model.hpp>
 
-#include <redco/ckpt/detail/differences.hpp>
 #include <redco/ckpt/detail/in_file.hpp>
 #include <redco/ckpt/detail/read_once.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/load_parameters.hpp>
+#include <redco/safetensors/differences.hpp>
 #include <redco/config.hpp>
 
 #include <string>

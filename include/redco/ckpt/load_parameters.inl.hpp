@@ -2,10 +2,10 @@
 
 #include <redco/ckpt/load_parameters.hpp>
 
-#include <redco/ckpt/detail/differences.hpp>
 #include <redco/ckpt/detail/read_once.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
+#include <redco/safetensors/differences.hpp>
 #include <redco/config.hpp>
 
 namespace redco {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/ckpt/save_options.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/workdir/save_options.hpp>
 
 #include <redco/comm/group.hpp>
 

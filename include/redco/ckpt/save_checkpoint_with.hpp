@@ -1,11 +1,11 @@
 #pragma once
 
-#include <redco/ckpt/checkpoint_store.hpp>
-#include <redco/ckpt/detail/merged.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
-#include <redco/ckpt/save_options.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/workdir/checkpoint_store.hpp>
+#include <redco/workdir/merged.hpp>
+#include <redco/workdir/save_options.hpp>
 #include <redco/safetensors/file_ops.hpp>
 
 #include <redco/comm/group.hpp>

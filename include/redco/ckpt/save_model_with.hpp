@@ -3,13 +3,14 @@
 #include <redco/ckpt/detail/gathered_tensors.hpp>
 #include <redco/ckpt/detail/in_file.hpp>
 #include <redco/ckpt/detail/together.hpp>
-#include <redco/ckpt/detail/weights_files.hpp>
-#include <redco/ckpt/detail/weights_folder.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/pretrained/save_model_options.hpp>
+#include <redco/pretrained/weights_files.hpp>
+#include <redco/pretrained/weights_folder.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/for_each_slab.hpp>
 #include <redco/safetensors/output_file.hpp>
 
 #include <redco/comm/group.hpp>
@@ -30,23 +31,6 @@
 namespace redco {
 
 namespace detail {
-
-/// Calls `visit(box)` for slabs of rows of a tensor, in the order of its bytes, of at most 16 MiB or one row.
-template <class Visit>
-void for_each_slab(safetensors_entry const& entry, Visit visit) {
-  constexpr std::int64_t most = 16 << 20;
-  box slab = redco::whole(entry.shape);
-  if (entry.begin == entry.end) return;
-  if (entry.shape.empty()) return visit(slab);
-  std::int64_t const extent = entry.shape.front();
-  std::int64_t const row = static_cast<std::int64_t>(entry.end - entry.begin) / extent;
-  std::int64_t const rows = std::max<std::int64_t>(1, most / row);
-  for (std::int64_t begin = 0; begin < extent; begin += rows) {
-    slab.offset.front() = begin;
-    slab.shape.front() = std::min(rows, extent - begin);
-    visit(slab);
-  }
-}
 
 /// The type that a part, named as in the files, is written in.
 inline at::ScalarType type_to_save(state_part const& part, save_model_options const& options) {

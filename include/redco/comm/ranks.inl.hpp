@@ -8,6 +8,7 @@
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/tensor/words_of.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>
@@ -36,10 +37,8 @@ inline void run_rank(lifeline& line, int rank, std::function<void()> const& body
     body();
   } catch (error const& failure) {
     line.fail(rank, failure);
-  } catch (c10::Error const& failure) {
-    line.fail(rank, exit_code::internal, failure.what_without_backtrace());
   } catch (std::exception const& failure) {
-    line.fail(rank, exit_code::internal, failure.what());
+    line.fail(rank, exit_code::internal, words_of(failure));
   } catch (...) {
     line.fail(rank, exit_code::internal, "threw something that is not a std::exception");
   }

@@ -1,18 +1,19 @@
 #pragma once
 
-#include <redco/run/chosen_dtype.hpp>
-#include <redco/run/deployer_options.hpp>
-#include <redco/run/failure_history.hpp>
-#include <redco/run/last_words.hpp>
-#include <redco/run/run_place.hpp>
-#include <redco/run/signals.hpp>
-#include <redco/ckpt/workdir_lock.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/tensor/device.hpp>
+#include <redco/tensor/words_of.hpp>
+#include <redco/workdir/failure_history.hpp>
+#include <redco/workdir/workdir_lock.hpp>
+#include <redco/options/chosen_dtype.hpp>
+#include <redco/options/deployer_options.hpp>
 #include <redco/log/console.hpp>
 #include <redco/log/run_log.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/diag/last_words.hpp>
+#include <redco/diag/run_place.hpp>
+#include <redco/diag/signals.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -74,10 +75,8 @@ class deployer {
         f(rank);
       } catch (error const&) {
         throw;
-      } catch (c10::Error const& e) {
-        throw error(exit_code::internal, run_place::here().text() + e.what_without_backtrace());
       } catch (std::exception const& e) {
-        throw error(exit_code::internal, run_place::here().text() + e.what());
+        throw error(exit_code::internal, run_place::here().text() + words_of(e));
       }
     });
   }

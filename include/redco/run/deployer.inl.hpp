@@ -2,18 +2,35 @@
 
 #include <redco/run/deployer.hpp>
 
-#include <redco/run/checkpoint_room.hpp>
+#include <redco/run/dtype_text.hpp>
+#include <redco/tensor/kernel_set.hpp>
+#include <redco/workdir/checkpoint_room.hpp>
 #include <redco/config.hpp>
 
 namespace redco {
 
+namespace detail {
+
+/// The mesh of options that this build can compute. Errors: exit code 64.
+inline mesh runnable_mesh(deployer_options const& o) {
+  mesh const m = mesh_of(o);
+  device_of(o.device);
+  if (kernel_set_in_use() == kernel_set::composed && o.check_saved)
+    throw error(exit_code::usage,
+                "--check-saved compares with what the fastest kernels keep: unset REDCO_KERNELS in the environment");
+  return m;
+}
+
+}  // namespace detail
+
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(std::move(options)),
-      mesh_(mesh_of(options_)),
+      mesh_(detail::runnable_mesh(options_)),
       dtype_(choose_dtype(options_.dtype)),
       console_(standard_console(options_.quiet)),
       log_(console_),
-      failures_(options_.workdir) {
+      failures_(options_.workdir),
+      last_words_(words_of) {
   let_writes_fail();
 }
 

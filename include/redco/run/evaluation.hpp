@@ -1,14 +1,14 @@
 #pragma once
 
-#include <redco/run/fit_options.hpp>
 #include <redco/run/loss_totals.hpp>
-#include <redco/run/prepared_batch.hpp>
 #include <redco/run/user_call.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/options/fit_options.hpp>
 #include <redco/data/batches.hpp>
+#include <redco/data/prepared_batch.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/diag/error.hpp>

@@ -1,35 +1,36 @@
 #pragma once
 
-#include <redco/run/best_metrics.hpp>
-#include <redco/run/changed_settings.hpp>
 #include <redco/run/check_same_examples.hpp>
-#include <redco/run/checkpoint_room.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
-#include <redco/run/fit_options.hpp>
 #include <redco/run/fit_report.hpp>
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/json_of.hpp>
 #include <redco/run/prefetch_scope.hpp>
-#include <redco/run/prepared_batch.hpp>
 #include <redco/run/rank_state.hpp>
-#include <redco/run/run_config.hpp>
-#include <redco/run/run_place.hpp>
-#include <redco/run/run_recorder.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/run/training_step.hpp>
-#include <redco/run/unit_of.hpp>
 #include <redco/run/user_call.hpp>
-#include <redco/ckpt/checkpoint_names.hpp>
+#include <redco/ckpt/checkpoint_bytes.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
-#include <redco/ckpt/repair_checkpoints.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
-#include <redco/ckpt/sweep_checkpoints.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/workdir/best_metrics.hpp>
+#include <redco/workdir/changed_settings.hpp>
+#include <redco/workdir/checkpoint_names.hpp>
+#include <redco/workdir/checkpoint_room.hpp>
+#include <redco/workdir/repair_checkpoints.hpp>
+#include <redco/workdir/run_config.hpp>
+#include <redco/workdir/run_recorder.hpp>
+#include <redco/workdir/sweep_checkpoints.hpp>
+#include <redco/options/fit_options.hpp>
 #include <redco/data/batches.hpp>
+#include <redco/data/prepared_batch.hpp>
 #include <redco/data/sampler.hpp>
+#include <redco/log/unit_of.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/json/value.hpp>
+#include <redco/diag/run_place.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -87,7 +88,8 @@ class fit_loop {
       return restore_best();
     }
     if (first() && (options_.save_last || options_.save_every_steps + options_.save_every_epochs > 0))
-      checkpoint_room::check_space(where_.workdir(), state_.parts(), checkpoint_room::available(where_.workdir()));
+      checkpoint_room::check_space(where_.workdir(), checkpoint_bytes(state_.parts()),
+                                   checkpoint_room::available(where_.workdir()));
     if (options_.sanity_check && options_.eval.size() > 0) sanity_check();
     while (!ended()) run_epoch();
     if (options_.save_last || preempted_) save({}, true);

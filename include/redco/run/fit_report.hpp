@@ -1,16 +1,16 @@
 #pragma once
 
-#include <redco/run/fit_options.hpp>
 #include <redco/run/step_measure.hpp>
-#include <redco/ckpt/manifest.hpp>
 #include <redco/comm/group.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/workdir/new_run_id.hpp>
+#include <redco/options/fit_options.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,17 +75,6 @@ class fit_report {
   }
 
  private:
-  static std::string new_run_id() {
-    std::random_device entropy;
-    std::string id;
-    for (int word = 0; word < 4; ++word) {
-      std::uint32_t bits = entropy();
-      for (int digit = 0; digit < 8; ++digit, bits >>= 4) id += "0123456789abcdef"[bits & 15];
-      if (word < 3) id += '-';
-    }
-    return id;
-  }
-
   std::vector<std::optional<Output>> slots_;
 };
 

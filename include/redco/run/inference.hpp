@@ -4,8 +4,8 @@
 #include <redco/run/evaluation.hpp>
 #include <redco/run/rank_state.hpp>
 #include <redco/ckpt/load_model.hpp>
-#include <redco/ckpt/open_weights.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/workdir/open_weights.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/optimizer/sgd.hpp>

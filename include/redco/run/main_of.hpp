@@ -12,8 +12,8 @@ namespace redco {
 
 namespace detail {
 
-/// What `program` returns; what it throws is told on standard error and becomes the exit code.
-int exit_code_of(std::function<int()> const& program);
+/// `exit_code_of` with the words of libtorch's exceptions.
+int run_program(std::function<int()> const& program);
 
 }  // namespace detail
 
@@ -31,7 +31,7 @@ int exit_code_of(std::function<int()> const& program);
 /// its own exit code, any other exception with 70. --help prints `about` and all options.
 template <reflected Options, class Body>
 int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
-  return detail::exit_code_of([&]() -> int {
+  return detail::run_program([&]() -> int {
     options::resolved<Options> const given = options::resolve<Options>(argc, argv, about);
     auto const call = [&]() -> decltype(auto) {
       if constexpr (std::is_invocable_v<Body&, Options const&, options::resolved<Options> const&>) {

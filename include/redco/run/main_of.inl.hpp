@@ -2,35 +2,12 @@
 
 #include <redco/run/main_of.hpp>
 
-#include <redco/tensor/torch.hpp>
-#include <redco/diag/error.hpp>
-#include <redco/diag/exit_code.hpp>
+#include <redco/tensor/words_of.hpp>
+#include <redco/diag/exit_code_of.hpp>
 #include <redco/config.hpp>
-
-#include <exception>
-#include <iostream>
 
 namespace redco::detail {
 
-REDCO_INLINE int exit_code_of(std::function<int()> const& program) {
-  auto const told = [](exit_code code, std::string_view sentence) {
-    std::cout.flush();  // what was printed before the error stands before it
-    std::cerr << "error: " << sentence << std::endl;
-    return static_cast<int>(code);
-  };
-  try {
-    return program();
-  } catch (error const& e) {
-    if (e.code() != exit_code::done) return told(e.code(), e.what());
-    std::cout << e.what() << std::endl;  // the answer to --help
-    return 0;
-  } catch (c10::Error const& e) {
-    return told(exit_code::internal, e.what_without_backtrace());
-  } catch (std::exception const& e) {
-    return told(exit_code::internal, e.what());
-  } catch (...) {
-    return told(exit_code::internal, "threw something that is not a std::exception");
-  }
-}
+REDCO_INLINE int run_program(std::function<int()> const& program) { return exit_code_of(program, words_of); }
 
 }  // namespace redco::detail

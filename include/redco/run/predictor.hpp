@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/run/evaluation.hpp>
-#include <redco/run/examples.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/data/example_range.hpp>
+#include <redco/data/examples.hpp>
 
 #include <cstdint>
 #include <optional>

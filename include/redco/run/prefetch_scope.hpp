@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/run/run_place.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/memory_counter.hpp>
+#include <redco/diag/run_place.hpp>
 
 #include <functional>
 #include <optional>

@@ -1,33 +1,32 @@
 #pragma once
 
-#include <redco/run/chosen_dtype.hpp>
-#include <redco/run/command_line.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/fit_loop.hpp>
-#include <redco/run/fit_options.hpp>
 #include <redco/run/fit_report.hpp>
 #include <redco/run/rank_state.hpp>
-#include <redco/run/run_summary.hpp>
-#include <redco/run/settings_of.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
-#include <redco/ckpt/open_weights.hpp>
 #include <redco/ckpt/save_model.hpp>
-#include <redco/ckpt/shared_weights.hpp>
 #include <redco/update/optimizer.hpp>
 #include <redco/report/plan_text.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/workdir/open_weights.hpp>
+#include <redco/workdir/run_summary.hpp>
+#include <redco/workdir/settings_of.hpp>
+#include <redco/workdir/shared_weights.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
-#include <redco/data/batches.hpp>
-#include <redco/data/sampler.hpp>
-#include <redco/optimizer/check_rates.hpp>
+#include <redco/options/check_fit_options.hpp>
+#include <redco/options/chosen_dtype.hpp>
+#include <redco/options/command_line.hpp>
+#include <redco/options/fit_options.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/to_json.hpp>
+#include <redco/optimizer/check_rates.hpp>
 #include <redco/pipeline/batch_of.hpp>
 
 #include <algorithm>
@@ -197,32 +196,8 @@ class trainer {
   /// What is wrong before any work. Errors: exit code 64, and 65 where there is no example.
   template <class Options>
   void check(std::int64_t size, Options const& options) {
-    std::pair<char const*, std::int64_t> const counts[] = {{"epochs", options.epochs},
-                                                           {"max_steps", options.max_steps},
-                                                           {"prefetch", options.prefetch},
-                                                           {"eval_every_steps", options.eval_every_steps},
-                                                           {"patience", options.patience},
-                                                           {"save_every_steps", options.save_every_steps},
-                                                           {"save_every_epochs", options.save_every_epochs},
-                                                           {"keep_last", options.keep_last}};
-    for (auto const& [name, value] : counts)
-      if (value < 0)
-        throw error(exit_code::usage, std::string(name) + " is " + std::to_string(value) + ": give 0 or more");
-    std::int64_t const known = options.train_of_epoch ? 1 : size;
-    batches(sampler(known), {options.global_batch, options.micro_batch, where_.mesh().size(example_axes), 0});
+    check_fit_options(options, size, where_.mesh().size(example_axes), Pipeline::has_predict);
     check_rates(optimizer_);
-    if (options.patience > 0 && options.eval.size() == 0)
-      throw error(exit_code::usage, "patience is " + std::to_string(options.patience) +
-                                        " and there is no evaluation to be patient with: give eval, or patience 0");
-    if (options.patience > 0 && options.save_argmin.empty() && options.save_argmax.empty())
-      throw error(exit_code::usage, "patience is " + std::to_string(options.patience) +
-                                        " and no metric is watched: name one in save_argmin or save_argmax");
-    if (!Pipeline::has_predict && (options.eval_predictions || options.metrics))
-      throw error(exit_code::usage,
-                  "eval_predictions and metrics need a prediction: add redco::predict(f) to the pipeline");
-    if (options.restore_best &&
-        (options.eval.size() == 0 || options.save_argmin.size() + options.save_argmax.size() == 0))
-      throw error(exit_code::usage, "restore_best needs an evaluation: give eval, and save_argmin or save_argmax");
     bool const fresh = states_.front() == nullptr;
     if (!fresh && options.frozen != frozen_)
       throw error(exit_code::usage, "another fit of this trainer froze other parameters: make a new trainer");

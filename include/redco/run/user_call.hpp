@@ -1,8 +1,8 @@
 #pragma once
 
-#include <redco/run/run_place.hpp>
-#include <redco/tensor/torch.hpp>
+#include <redco/tensor/words_of.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/diag/run_place.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -23,10 +23,8 @@ decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
     return std::forward<F>(f)();
   } catch (error const& e) {
     throw failure(e.code(), e.what());
-  } catch (c10::Error const& e) {
-    throw failure(exit_code::internal, e.what_without_backtrace());
   } catch (std::exception const& e) {
-    throw failure(exit_code::internal, e.what());
+    throw failure(exit_code::internal, words_of(e));
   } catch (...) {
     throw failure(exit_code::internal, "threw something that is not a std::exception");
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/tensor/multiplies_bf16.hpp>
+#include <redco/shape/multiplies_bf16.hpp>
 
 #include <redco/diag/error.hpp>
 

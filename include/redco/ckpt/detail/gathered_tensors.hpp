@@ -1,11 +1,11 @@
 #pragma once
 
-#include <redco/ckpt/detail/merged.hpp>
 #include <redco/ckpt/detail/together.hpp>
-#include <redco/ckpt/manifest.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
-#include <redco/ckpt/write_manifest.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/workdir/merged.hpp>
+#include <redco/workdir/write_manifest.hpp>
 #include <redco/safetensors/box.hpp>
 
 #include <redco/comm/group.hpp>

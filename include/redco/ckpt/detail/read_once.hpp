@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/ckpt/detail/differences.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/safetensors/differences.hpp>
 #include <redco/safetensors/weights_source.hpp>
 #include <redco/safetensors/xxh64.hpp>
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <redco/ckpt/manifest.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/workdir/part_files.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/file_ops.hpp>
 #include <redco/safetensors/output_file.hpp>
@@ -23,13 +24,6 @@
 #include <vector>
 
 namespace redco::detail {
-
-/// Which file a tensor goes into.
-inline std::string kind_of(std::string_view name) {
-  if (name.starts_with("optimizer.")) return "optimizer";
-  if (name.starts_with("master.")) return "masters";
-  return "parameters";
-}
 
 /// The parts that this rank writes, by file. A part without elements is written by nobody.
 inline std::map<std::string, std::vector<state_part const*>> written_parts(std::span<state_part const> parts) {
@@ -74,18 +68,6 @@ void write_parts(Ops& ops, std::filesystem::path const& directory, std::string c
   }
   file.finish();
   share.files[name] = {file.size(), file.digest()};
-}
-
-/// The name of the file that this rank writes: the k-th of the n ranks whose list in `writers` has the kind.
-inline std::string file_name(std::string const& kind, std::vector<std::string> const& writers, int rank) {
-  int before = 0;
-  int all = 0;
-  for (std::size_t r = 0; r < writers.size(); ++r) {
-    bool const writes = ("\n" + writers[r]).find("\n" + kind + "\n") != std::string::npos;
-    all += writes;
-    before += writes && static_cast<int>(r) < rank;
-  }
-  return kind + "-" + std::to_string(before) + "of" + std::to_string(all) + ".safetensors";
 }
 
 }  // namespace redco::detail

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/ckpt/state_part.hpp>
+#include <redco/safetensors/box.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace redco {
+
+/// Bytes that a checkpoint of these parts takes: unsharded tensors, as each rank describes them.
+inline std::uintmax_t checkpoint_bytes(std::span<state_part const> parts) {
+  std::uintmax_t bytes = 0;
+  for (state_part const& part : parts)
+    bytes += static_cast<std::uintmax_t>(count_of(part.shape)) * static_cast<std::uintmax_t>(part.local.element_size());
+  return bytes;
+}
+
+}  // namespace redco

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <redco/data/batches.hpp>
+#include <redco/data/examples.hpp>
+#include <redco/data/prefetch.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/pipeline/collate_info.hpp>
+#include <redco/diag/run_place.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// A micro-batch that is ready to be computed.
+template <class Batch>
+struct prepared_batch {
+  micro_batch place;
+  Batch batch;
+};
+
+/// What collating needs to know beside the pipeline.
+struct collate_settings {
+  std::uint64_t seed = 0;
+  std::int64_t first_step = 0;  ///< update number of the batches' step 0
+};
+
+/// The examples of one rank's micro-batches, collated in order by a thread of the rank, at most `depth` ahead.
+template <class Example, class Batch, class Pipeline>
+prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examples<Example> const& data,
+                                                 batches const& from, sampler const& order, std::int64_t epoch,
+                                                 collate_settings settings, length_of<Example> const& length, int depth,
+                                                 std::function<void()> on_thread_start) {
+  auto const longest = [&data, &from, order, epoch, length](std::int64_t step) {
+    if (!length) return std::int64_t{0};
+    auto const global = from.step(step).global;
+    std::vector<std::int64_t> indices;
+    for (std::int64_t at = global.begin; at < global.end; ++at) indices.push_back(order.at(epoch, at));
+    auto const chosen = data[indices];
+    std::int64_t result = 0;
+    for (Example const& example : chosen.span()) result = std::max(result, length(example));
+    return result;
+  };
+  auto const produce = [&pipeline, &data, &from, settings, longest, ahead = depth > 0](std::int64_t i) {
+    micro_batch place = from[i];
+    collate_info info;
+    info.longest = longest(place.step);
+    info.first_example = place.first_example;
+    info.seed = settings.seed;
+    info.step = static_cast<std::uint64_t>(settings.first_step + place.step);
+    if (ahead) run_place::here().step = settings.first_step + place.step;
+    auto const chosen = data[place.examples];
+    return prepared_batch<Batch>{std::move(place), pipeline.collate(chosen.span(), info)};
+  };
+  return {from.size(), depth, produce, std::move(on_thread_start)};
+}
+
+}  // namespace redco

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <redco/diag/exit_code_of.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
+#include <redco/config.hpp>
+
+#include <exception>
+#include <iostream>
+#include <string_view>
+
+namespace redco {
+
+REDCO_INLINE int exit_code_of(std::function<int()> const& program, exception_words words) {
+  auto const told = [](exit_code code, std::string_view sentence) {
+    std::cout.flush();  // what was printed before the error stands before it
+    std::cerr << "error: " << sentence << std::endl;
+    return static_cast<int>(code);
+  };
+  try {
+    return program();
+  } catch (error const& e) {
+    if (e.code() != exit_code::done) return told(e.code(), e.what());
+    std::cout << e.what() << std::endl;
+    return 0;
+  } catch (std::exception const& e) {
+    return told(exit_code::internal, words(e));
+  } catch (...) {
+    return told(exit_code::internal, "threw something that is not a std::exception");
+  }
+}
+
+}  // namespace redco

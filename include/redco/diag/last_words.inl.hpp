@@ -1,0 +1,196 @@
+#pragma once
+
+#include <redco/diag/last_words.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/run_place.hpp>
+#include <redco/config.hpp>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace redco {
+
+namespace detail {
+
+struct fatal_signal {
+  int number;
+  std::string_view name;
+};
+inline constexpr fatal_signal fatal_signals[] = {{SIGSEGV, "SIGSEGV (an address that is not its own)"},
+                                                 {SIGBUS, "SIGBUS (memory that is not there)"},
+                                                 {SIGFPE, "SIGFPE (an integer divided by 0)"},
+                                                 {SIGILL, "SIGILL (an instruction that the CPU does not know)"},
+                                                 {SIGABRT, "SIGABRT (abort)"}};
+
+// Handlers reach nothing but process-wide state.
+struct last_words_state {
+  std::string log, failures;
+  exception_words words = what_of;
+  std::atomic<bool> told = false;
+  struct sigaction earlier[std::size(fatal_signals)] = {};
+  std::terminate_handler earlier_terminate = nullptr;
+};
+inline last_words_state last_state;
+
+/// A line in a buffer of its own: no allocation, nothing that a signal handler may not call.
+class plain_line {
+ public:
+  plain_line& operator<<(std::string_view text) {
+    for (char const letter : text)
+      if (size_ + 1 < text_.size()) text_[size_++] = letter == '\n' ? ' ' : letter;
+    return *this;
+  }
+  plain_line& operator<<(std::int64_t number) {
+    char digits[20];
+    std::size_t at = sizeof digits;
+    do digits[--at] = static_cast<char>('0' + number % 10);
+    while ((number /= 10) > 0);
+    return *this << std::string_view(digits + at, sizeof digits - at);
+  }
+
+  void write_to(int file) {
+    text_[size_] = '\n';
+    [[maybe_unused]] auto const written = ::write(file, text_.data(), size_ + 1);
+  }
+  void append_to(std::string const& path, int flags) {
+    if (path.empty()) return;
+    int const file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | flags, 0644);
+    if (file < 0) return;
+    write_to(file);
+    ::close(file);
+  }
+
+ private:
+  std::array<char, 1024> text_;
+  std::size_t size_ = 0;
+};
+
+/// Says once per process what ends it.
+inline void say_last(std::string_view what) {
+  if (last_state.told.exchange(true)) return;
+  run_place here = run_place::here();
+  if (here.rank < 0) here.step = latest_step.load(std::memory_order_relaxed);
+  plain_line line, failure;
+  auto const place = [&](plain_line& to) {
+    if (here.rank >= 0) to << "rank " << here.rank << ": ";
+    if (here.rank < 0) to << "a thread of no rank: ";
+    if (here.step >= 0) to << "step " << here.step + 1 << (here.function ? ", " : ": ");
+    if (here.function) to << "in " << here.function << ": ";
+    to << what;
+  };
+  line << "error: ";
+  place(line);
+  line.write_to(STDERR_FILENO);
+  line.append_to(last_state.log, 0);
+  if (here.step < 0) return;
+  failure << here.step + 1 << " ";
+  place(failure);
+  failure.append_to(last_state.failures, O_CREAT);
+}
+
+inline void on_fatal_signal(int number, siginfo_t* information, void*) {
+  int const error_number = errno;
+  for (std::size_t index = 0; index < std::size(fatal_signals); ++index) {
+    if (fatal_signals[index].number != number) continue;
+    ::sigaction(number, &last_state.earlier[index], nullptr);
+    say_last(fatal_signals[index].name);
+  }
+  if (information->si_code <= 0) ::raise(number);  // sent; a fault comes again when the handler returns
+  errno = error_number;
+}
+
+[[noreturn]] inline void on_terminate() {
+  exit_code code = exit_code::internal;
+  try {
+    if (std::current_exception()) throw;
+    say_last("std::terminate was called");
+  } catch (error const& e) {
+    code = e.code();
+    say_last(e.what());
+  } catch (std::exception const& e) {
+    say_last(last_state.words(e));
+  } catch (...) {
+    say_last("an exception that is not a std::exception");
+  }
+  ::_exit(static_cast<int>(code));
+}
+
+inline void on_exit() {
+  if (run_place::here().rank < 0) return;
+  say_last("exit() was called; return or throw instead");
+  ::_exit(static_cast<int>(exit_code::internal));
+}
+
+// exit() destroys what its thread holds before it calls any other handler, which may take from the other ranks what they
+// use.
+struct exit_watch {
+  void begin() const {}
+  ~exit_watch() { on_exit(); }
+};
+
+}  // namespace detail
+
+REDCO_INLINE last_words::last_words(exception_words words) {
+  detail::last_words_state& state = detail::last_state;
+  state.told = false;
+  state.words = words;
+  [[maybe_unused]] static int const registered = std::atexit(detail::on_exit);
+  state.earlier_terminate = std::set_terminate(detail::on_terminate);
+  for (std::size_t index = 0; index < std::size(detail::fatal_signals); ++index) {
+    struct sigaction ours {};
+    ours.sa_sigaction = detail::on_fatal_signal;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigemptyset(&ours.sa_mask);
+    ::sigaction(detail::fatal_signals[index].number, &ours, &state.earlier[index]);
+  }
+}
+
+REDCO_INLINE last_words::~last_words() {
+  detail::last_words_state& state = detail::last_state;
+  for (std::size_t index = 0; index < std::size(detail::fatal_signals); ++index)
+    ::sigaction(detail::fatal_signals[index].number, &state.earlier[index], nullptr);
+  std::set_terminate(state.earlier_terminate);
+  state.log.clear();
+  state.failures.clear();
+}
+
+REDCO_INLINE void last_words::keep(std::filesystem::path const& log, std::filesystem::path const& failures) {
+  detail::last_state.log = log.string();
+  detail::last_state.failures = failures.string();
+}
+
+REDCO_INLINE last_words::rank_thread::rank_thread(int rank) : stack_(nullptr) {
+  thread_local detail::exit_watch const watch;
+  watch.begin();
+  run_place::here() = {rank, -1, nullptr};
+  constexpr std::size_t bytes = std::size_t{1} << 16;
+  stack_ = ::operator new(bytes);
+  stack_t stack{};
+  stack.ss_sp = stack_;
+  stack.ss_size = bytes;
+  ::sigaltstack(&stack, nullptr);
+}
+
+REDCO_INLINE last_words::rank_thread::~rank_thread() {
+  stack_t none{};
+  none.ss_flags = SS_DISABLE;
+  ::sigaltstack(&none, nullptr);
+  ::operator delete(stack_);
+  run_place::here() = {};
+}
+
+}  // namespace redco

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <redco/options/chosen_dtype.hpp>
+
+#include <redco/options/fastest_dtype.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+namespace redco {
+
+REDCO_INLINE chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instructions cpu) {
+  if (wanted == dtype::f16)
+    throw error(exit_code::usage, "--dtype f16 cannot be trained in: its gradients underflow; use bf16 (or f32, f64)");
+  if (wanted) return {*wanted, "asked for"};
+  char const* const why = cpu == bf16_instructions::amx      ? "this CPU multiplies it with AMX"
+                          : cpu == bf16_instructions::avx512 ? "this CPU multiplies it with AVX512-bf16"
+                                                             : "this CPU has no instructions that multiply bf16";
+  return {fastest_dtype(cpu), why};
+}
+
+REDCO_INLINE std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen) {
+  return {{"dtype", std::string(name_of(chosen.compute))}, {"#dtype", chosen.why}};
+}
+
+}  // namespace redco

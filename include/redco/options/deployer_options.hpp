@@ -1,0 +1,63 @@
+#pragma once
+
+#include <redco/shape/dtype.hpp>
+#include <redco/shape/mesh.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
+#include <redco/meta/fields.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace redco {
+
+/// Where and how a program runs: what every redco program takes from its command line.
+struct deployer_options {
+  int ranks = 1;
+  int n_model_shards = 1;
+  std::optional<redco::mesh> mesh;
+  std::filesystem::path workdir = "run";
+  std::uint64_t seed = 42;
+  std::string device = "cpu";
+  std::optional<redco::dtype> dtype;
+  recomputed_blocks recompute = {};
+  std::string resume = "auto";
+  int threads = 0;
+  double deadline = 120;
+  bool quiet = false;
+  bool check_saved = false;
+
+  static constexpr auto fields() {
+    using o = deployer_options;
+    return redco::fields(
+        field<"ranks">(&o::ranks, "workers, one thread each"),
+        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
+        field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
+        field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
+        field<"seed">(&o::seed, "of parameters, dropout and the order of examples"),
+        field<"device">(&o::device, "what computes: cpu"),
+        field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the CPU multiplies it faster, else f32"),
+        field<"recompute">(
+            &o::recompute,
+            "keep only the input of all blocks, every k-th or the first n, and compute them again in backward"),
+        field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
+        field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
+        field<"deadline">(&o::deadline, "seconds that a rank waits for another after the first step"),
+        field<"quiet">(&o::quiet, "no progress bar, plain lines only"),
+        field<"check_saved">(&o::check_saved,
+                             "compare what the first step keeps for backward with what layers declare"));
+  }
+};
+
+/// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it, or when threads or deadline cannot be
+/// meant.
+mesh mesh_of(deployer_options const& o);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/options/deployer_options.inl.hpp>
+#endif

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <redco/options/deployer_options.hpp>
+
+#include <redco/options/mesh_of.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/log/text.hpp>
+
+#include <redco/config.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace redco {
+
+REDCO_INLINE mesh mesh_of(deployer_options const& o) {
+  constexpr std::int64_t most_threads = 1024;
+  auto const refuse = [](std::string const& what) { throw error(exit_code::usage, what); };
+  mesh const m = o.mesh ? *o.mesh : options::mesh_of(o.ranks, o.n_model_shards);
+  std::int64_t const ranks = m.ranks();
+  std::string const text = options::to_text(m);
+  for (axis const a : all_axes)
+    if (m[a] < 1) refuse("--mesh " + text + " has no ranks: give numbers from 1 on");
+  if (m.pp > 1 || m.ep > 1)
+    refuse("--mesh " + text +
+           " can be planned at most, nothing runs pipeline stages or expert-parallel ranks yet: "
+           "give dp and tp only");
+  if (ranks > most_threads)
+    refuse("--mesh " + text + " asks for " + std::to_string(ranks) +
+           " ranks, each a thread of this process: give at most " + std::to_string(most_threads));
+  if (o.threads < 0 || o.threads * ranks > most_threads)
+    refuse("--threads " + std::to_string(o.threads) + " on each of " + std::to_string(ranks) +
+           " ranks: give 0 for the cores divided by the ranks, or at most " + std::to_string(most_threads) +
+           " over all ranks");
+  if (!(o.deadline >= 0.001 && o.deadline <= 1e8))
+    refuse("--deadline " + detail::short_text(o.deadline, 4) +
+           ": give the seconds that a rank waits, from 0.001 to 1e8");
+  return m;
+}
+
+}  // namespace redco

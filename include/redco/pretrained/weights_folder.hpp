@@ -1,0 +1,129 @@
+#pragma once
+
+#include <redco/pretrained/weights_files.hpp>
+#include <redco/safetensors/disk.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/output_file.hpp>
+
+#include <redco/pretrained/folder_files.hpp>
+#include <redco/diag/input_file.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// Whether a file is one of weights as we name them: the file, the index, or a shard.
+inline bool is_weights_name(std::string_view name) {
+  constexpr std::string_view shard = "model-#####-of-#####.safetensors";
+  if (name == weights_name || name == weights_index_name) return true;
+  return std::equal(name.begin(), name.end(), shard.begin(), shard.end(),
+                    [](char c, char wanted) { return wanted == '#' ? c >= '0' && c <= '9' : c == wanted; });
+}
+
+/// What rank 0, and nobody else, does to the directory that a model's weights are saved into. Errors: 74 naming the path.
+template <file_ops Ops>
+class weights_folder {
+ public:
+  weights_folder(Ops& ops, std::filesystem::path directory) : disk_(ops), directory_(std::move(directory)) {}
+
+  /// The name under which a file is written until all are complete.
+  std::filesystem::path unfinished(std::string_view name) const {
+    return directory_ / (std::string(prefix) + std::string(name));
+  }
+
+  /// Makes the directory, if it is not there, and removes what a dead save left unfinished.
+  void begin() {
+    if (!std::filesystem::exists(directory_)) {
+      disk_.make_directory(directory_);
+      disk_.sync_directory(directory_.parent_path().empty() ? "." : directory_.parent_path());
+    }
+    discard();
+  }
+
+  /// Writes copies of the files that shall stand beside the weights, but for those that the directory has already.
+  void copy(std::map<std::string, std::filesystem::path> const& files) {
+    for (auto const& [name, source] : files) {
+      std::string const content = input_file(source).text(most_bytes);
+      if (std::filesystem::exists(directory_ / name) && input_file(directory_ / name).text(most_bytes) == content)
+        continue;
+      output_file<Ops> file(disk_.ops(), unfinished(name));
+      file.write(content);
+      file.finish();
+      changed_.insert(name);
+    }
+    if (files.empty()) return;
+    for (std::string_view const name : folder_files)
+      if (!files.contains(std::string(name)) && std::filesystem::exists(directory_ / name)) foreign_.emplace(name);
+  }
+
+  /// Gives the files, which are on the disk, their names, then removes older weights.
+  void commit(std::vector<weights_file> const& files) {
+    std::set<std::string> names;
+    for (weights_file const& file : files) names.insert(file.name);
+    std::filesystem::path const index = directory_ / weights_index_name;
+    if (files.size() > 1) {
+      output_file<Ops> text(disk_.ops(), unfinished(weights_index_name));
+      text.write(weights_index(files));
+      text.finish();
+      // An old index must not name new files.
+      disk_.remove_all(index);
+    }
+    if (!changed_.empty() || !foreign_.empty()) {
+      // Nor must old weights stand beside new files.
+      disk_.remove_all(index);
+      disk_.remove_all(directory_ / weights_name);
+    }
+    disk_.sync_directory(directory_);
+    for (std::string const& name : foreign_) disk_.remove_all(directory_ / name);
+    for (std::string const& name : changed_) disk_.rename(unfinished(name), directory_ / name);
+    for (std::string const& name : names) disk_.rename(unfinished(name), directory_ / name);
+    disk_.sync_directory(directory_);
+    if (files.size() > 1) {
+      disk_.rename(unfinished(weights_index_name), index);
+      disk_.sync_directory(directory_);
+      names.insert(std::string(weights_index_name));
+    }
+    remove([&](std::string const& name) { return is_weights_name(name) && !names.contains(name); });
+    disk_.sync_directory(directory_);
+  }
+
+  /// Removes what is unfinished.
+  void discard() {
+    remove([&](std::string_view name) {
+      if (!name.starts_with(prefix)) return false;
+      name.remove_prefix(prefix.size());
+      return is_weights_name(name) || std::find(folder_files.begin(), folder_files.end(), name) != folder_files.end() ||
+             changed_.contains(name);
+    });
+  }
+
+ private:
+  static constexpr std::string_view prefix = ".tmp-";
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  ///< of a file beside the weights
+
+  template <class Condition>
+  void remove(Condition condition) {
+    std::error_code absent;
+    std::vector<std::filesystem::path> found;
+    for (auto const& entry : std::filesystem::directory_iterator(directory_, absent)) {
+      if (condition(entry.path().filename().string())) found.push_back(entry.path());
+    }
+    for (auto const& path : found) disk_.remove_all(path);
+  }
+
+  disk<Ops> disk_;
+  std::filesystem::path directory_;
+  std::set<std::string, std::less<>> changed_;  ///< files beside the weights that are new or other than before
+  std::set<std::string> foreign_;               ///< those of a model that was here before
+};
+
+}  // namespace redco::detail

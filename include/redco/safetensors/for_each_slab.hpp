@@ -1,0 +1,28 @@
+#pragma once
+
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/safetensors_entry.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace redco::detail {
+
+/// Calls `visit(box)` for slabs of rows of a tensor, in the order of its bytes, of at most 16 MiB or one row.
+template <class Visit>
+void for_each_slab(safetensors_entry const& entry, Visit visit) {
+  constexpr std::int64_t most = 16 << 20;
+  box slab = whole(entry.shape);
+  if (entry.begin == entry.end) return;
+  if (entry.shape.empty()) return visit(slab);
+  std::int64_t const extent = entry.shape.front();
+  std::int64_t const row = static_cast<std::int64_t>(entry.end - entry.begin) / extent;
+  std::int64_t const rows = std::max<std::int64_t>(1, most / row);
+  for (std::int64_t begin = 0; begin < extent; begin += rows) {
+    slab.offset.front() = begin;
+    slab.shape.front() = std::min(rows, extent - begin);
+    visit(slab);
+  }
+}
+
+}  // namespace redco::detail

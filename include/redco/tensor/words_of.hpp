@@ -1,0 +1,15 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+
+#include <exception>
+
+namespace redco {
+
+/// What an exception says, libtorch's without the backtrace: an `exception_words`.
+inline char const* words_of(std::exception const& failure) noexcept {
+  auto const* const of_torch = dynamic_cast<c10::Error const*>(&failure);
+  return of_torch != nullptr ? of_torch->what_without_backtrace() : failure.what();
+}
+
+}  // namespace redco

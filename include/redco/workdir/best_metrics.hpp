@@ -1,0 +1,58 @@
+#pragma once
+
+#include <redco/workdir/manifest.hpp>
+#include <redco/options/fit_options.hpp>
+#include <redco/json/value_fwd.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// The best value of each watched metric so far, under the name of its checkpoint: min_<metric>, max_<metric>.
+class best_metrics {
+ public:
+  using table = std::map<std::string, manifest::best_value>;
+
+  best_metrics(std::vector<std::string> argmin, std::vector<std::string> argmax, table known = {})
+      : argmin_(std::move(argmin)), argmax_(std::move(argmax)), best_(std::move(known)) {}
+
+  /// Errors: exit code 64 when a watched metric is not among those of an evaluation or cannot name a checkpoint.
+  void check(metric_map const& metrics) const;
+
+  /// Takes an evaluation in and gives the names that it improves; what is not finite improves nothing. The first
+  /// watched metric decides patience.
+  std::vector<std::string> update(metric_map const& metrics, std::int64_t step);
+
+  /// Goes back to the best that are saved, after a failed save.
+  void restore(table const& saved) { best_ = saved; }
+
+  table const& best() const { return best_; }
+
+  /// The checkpoint of the first watched metric; empty when none is watched.
+  std::string first() const {
+    return !argmin_.empty() ? "min_" + argmin_.front() : !argmax_.empty() ? "max_" + argmax_.front() : "";
+  }
+
+  /// The best values of one side, "min" or "max", by metric.
+  json_value values(std::string const& side) const;
+
+  /// Evaluations since the first watched metric was best.
+  int stale() const { return stale_; }
+
+ private:
+  std::vector<std::string> argmin_, argmax_;
+  table best_;
+  int stale_ = 0;
+};
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/workdir/best_metrics.inl.hpp>
+#endif

@@ -1,0 +1,219 @@
+#pragma once
+
+#include <redco/workdir/checkpoint_names.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/workdir/read_manifest.hpp>
+#include <redco/workdir/workdir_lock.hpp>
+#include <redco/workdir/write_manifest.hpp>
+#include <redco/safetensors/disk.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/safetensors/output_file.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/input_file.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco {
+
+/// What rank 0, and nobody else, does to a run's `ckpts/` directory. Each call leaves the disk so that a crash inside
+/// it, or a power cut, loses nothing that was complete before. Errors: 74 naming the path; 70 for a name that is none.
+template <file_ops Ops = posix_file_ops>
+class checkpoint_store {
+ public:
+  /// `run` is the run's id, a plain name.
+  checkpoint_store(Ops& ops, std::filesystem::path directory, std::string run)
+      : disk_(ops), directory_(std::move(directory)), run_(std::move(run)) {
+    check_name(run_);
+  }
+
+  std::filesystem::path const& directory() const { return directory_; }
+
+  /// Where the files of a checkpoint are written until it is complete.
+  std::filesystem::path unfinished(std::int64_t step) const {
+    return directory_ / (std::string(unfinished_mark) + checkpoint_names::of_step(step) + "-" + run_);
+  }
+
+  /// Makes the directory for the unfinished checkpoint, empty.
+  std::filesystem::path begin(std::int64_t step) {
+    if (!std::filesystem::exists(directory_)) {
+      disk_.make_directory(directory_);
+      disk_.sync_directory(directory_.parent_path().empty() ? "." : directory_.parent_path());
+    }
+    disk_.remove_all(unfinished(step));
+    disk_.make_directory(unfinished(step));
+    return unfinished(step);
+  }
+
+  /// Writes the manifest beside the files of `begin`, which are on the disk, and gives the whole its name in one step.
+  std::filesystem::path commit(manifest const& facts) {
+    std::filesystem::path const from = unfinished(facts.step);
+    std::filesystem::path const to = directory_ / checkpoint_names::of_step(facts.step);
+    output_file<Ops> file(disk_.ops(), from / "manifest.json");
+    file.write(write_manifest(facts));
+    file.finish();
+    disk_.sync_directory(from);
+    if (!std::filesystem::exists(std::filesystem::symlink_status(to))) {
+      disk_.rename(from, to);
+      disk_.sync_directory(directory_);
+      return to;
+    }
+    // An older run saved this step. Where the names cannot be swapped, the step before is the one a crash would leave.
+    std::filesystem::path const old = trash(facts.step);
+    disk_.remove_all(old);
+    if (disk_.ops().exchange(from.c_str(), to.c_str()) == 0) {
+      disk_.sync_directory(directory_);
+      disk_.rename(from, old);
+    } else {
+      disk_.rename(to, old);
+      disk_.rename(from, to);
+    }
+    disk_.sync_directory(directory_);
+    disk_.remove_all(old);
+    return to;
+  }
+
+  /// Removes what `begin` made, after a failure.
+  void discard(std::int64_t step) { disk_.remove_all(unfinished(step)); }
+
+  /// Makes `last_ckpt.txt`, `last` and each of `names` (epoch_3, min_loss, ...) name this step.
+  void point(std::int64_t step, std::vector<std::string> const& names) {
+    std::string const target = checkpoint_names::of_step(step);
+    std::filesystem::path const text = temporary(std::string(checkpoint_names::pointer_file));
+    disk_.remove_all(text);
+    output_file<Ops> file(disk_.ops(), text);
+    file.write(target + "\n");
+    file.finish();
+    replace(text, checkpoint_names::pointer_file);
+    link(checkpoint_names::last, target);
+    for (std::string const& name : names) {
+      check_name(name);
+      link(name, target);
+    }
+  }
+
+  /// Sets the pointers that a crash between commit and `point` left behind: last, the names that the newest checkpoint
+  /// was saved under, and the best ones that it knows. To be called before `retain`, which removes what no pointer
+  /// names. Returns the best values whose checkpoints are there.
+  std::map<std::string, manifest::best_value> repair(manifest const& newest) {
+    point(newest.step, newest.names);
+    std::map<std::string, manifest::best_value> there;
+    for (auto const& [name, best] : newest.best) {
+      if (!saved_by_this_run(best.step)) continue;
+      check_name(name);
+      link(name, checkpoint_names::of_step(best.step));
+      there[name] = best;
+    }
+    return there;
+  }
+
+  /// Removes all but the newest `keep_last` checkpoints of this run, oldest first. What a pointer names stays, and so
+  /// does what another run saved or what has no readable manifest. 0 keeps all.
+  void retain(int keep_last) {
+    if (keep_last <= 0) return;
+    std::set<std::string> const named = pointed_at();
+    std::vector<std::int64_t> own;
+    for (std::int64_t const step : checkpoint_names::steps_in(directory_)) {
+      if (saved_by_this_run(step)) own.push_back(step);
+    }
+    for (std::size_t i = own.size(); i-- > static_cast<std::size_t>(keep_last);) {
+      std::string const name = checkpoint_names::of_step(own[i]);
+      if (named.contains(name)) continue;
+      // Under its own name a half-removed checkpoint would look like a damaged one.
+      disk_.remove_all(trash(own[i]));
+      disk_.rename(directory_ / name, trash(own[i]));
+      disk_.sync_directory(directory_);
+      disk_.remove_all(trash(own[i]));
+    }
+  }
+
+  /// Removes what dead runs left unfinished in the locked working directory. The lock is the proof that they are dead.
+  /// A checkpoint that was to replace an older one, which has lost its name, gets that name.
+  void sweep(workdir_lock const& lock) {
+    std::filesystem::path const folder = lock.workdir() / checkpoint_names::folder;
+    std::error_code absent;
+    std::vector<std::filesystem::path> left;
+    for (auto const& entry : std::filesystem::directory_iterator(folder, absent)) {
+      std::string const name = entry.path().filename().string();
+      if (name.starts_with(unfinished_mark) || name.starts_with(trash_mark)) left.push_back(entry.path());
+    }
+    for (auto const& path : left) {
+      if (path.filename().string().starts_with(trash_mark)) finish_replacing(folder, path);
+    }
+    for (auto const& path : left) disk_.remove_all(path);
+  }
+
+ private:
+  static constexpr std::string_view unfinished_mark = ".tmp-", trash_mark = ".trash-";
+
+  static void check_name(std::string const& name) {
+    if (!detail::plain_name(name) || checkpoint_names::step_of(name) || name == checkpoint_names::pointer_file) {
+      throw error(
+          exit_code::internal,
+          detail::shown(name) + " cannot name a run or a checkpoint: it must be a plain file name. Choose another.");
+    }
+  }
+
+  std::filesystem::path trash(std::int64_t step) const {
+    return directory_ / (std::string(trash_mark) + checkpoint_names::of_step(step) + "-" + run_);
+  }
+  std::filesystem::path temporary(std::string const& name) const {
+    return directory_ / (std::string(unfinished_mark) + name + "-" + run_);
+  }
+
+  /// Where names cannot be swapped, `commit` may die after the old checkpoint lost its name and before the new got it.
+  void finish_replacing(std::filesystem::path const& folder, std::filesystem::path const& old) {
+    std::string const rest = old.filename().string().substr(trash_mark.size());  // step_4-run
+    std::filesystem::path const complete = folder / (std::string(unfinished_mark) + rest);
+    std::filesystem::path const to = folder / rest.substr(0, rest.find('-'));
+    if (std::filesystem::exists(to) || !std::filesystem::exists(complete / "manifest.json")) return;
+    disk_.rename(complete, to);
+    disk_.sync_directory(folder);
+  }
+
+  void link(std::string_view name, std::string const& target) {
+    std::filesystem::path const path = temporary(std::string(name));
+    disk_.remove_all(path);
+    disk_.make_link(target, path);
+    replace(path, name);
+  }
+
+  void replace(std::filesystem::path const& from, std::string_view name) {
+    disk_.rename(from, directory_ / name);
+    disk_.sync_directory(directory_);
+  }
+
+  bool saved_by_this_run(std::int64_t step) const {
+    try {
+      return read_manifest(directory_ / checkpoint_names::of_step(step)).run == run_;
+    } catch (error const&) {
+      return false;  // what cannot be understood is not ours to remove
+    }
+  }
+
+  std::set<std::string> pointed_at() const {
+    std::set<std::string> names;
+    for (auto const& entry : std::filesystem::directory_iterator(directory_)) {
+      if (entry.is_symlink()) names.insert(std::filesystem::read_symlink(entry.path()).filename().string());
+    }
+    std::filesystem::path const path = directory_ / checkpoint_names::pointer_file;
+    if (std::filesystem::exists(path)) {
+      std::string const text = input_file(path).text(256);
+      names.insert(text.substr(0, text.find('\n')));
+    }
+    return names;
+  }
+
+  detail::disk<Ops> disk_;
+  std::filesystem::path directory_;
+  std::string run_;
+};
+
+}  // namespace redco

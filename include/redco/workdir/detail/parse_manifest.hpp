@@ -1,0 +1,97 @@
+#pragma once
+
+#include <redco/workdir/detail/manifest_field.hpp>
+#include <redco/workdir/detail/newer_format.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/file_dtype.hpp>
+#include <redco/safetensors/names.hpp>
+
+#include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
+#include <redco/diag/error.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace redco::detail {
+
+/// The most bytes that a manifest may have, and the most values: some 200,000 parts.
+inline constexpr json_limits manifest_limits{.bytes = 256u << 20, .depth = 16, .values = 4'000'000};
+
+inline stored_tensor read_stored_tensor(manifest_field const& field) {
+  stored_tensor tensor;
+  std::string const type = field["dtype"].text();
+  std::optional<file_dtype> const known = file_dtype_of(type);
+  if (!known) field["dtype"].fail("is " + shown(type) + ", no dtype that this redco knows");
+  tensor.type = *known;
+  tensor.shape = field["shape"].sizes();
+  std::int64_t bytes = size_of(tensor.type);
+  for (std::int64_t const size : tensor.shape) {
+    if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(size, 1), &bytes)) field["shape"].fail("overflows");
+  }
+  for (manifest_field const& part : field["parts"].list()) {
+    tensor.parts.push_back({part["file"].file_name(), part["offset"].sizes(), part["shape"].sizes()});
+  }
+  for (tensor_part const& part : tensor.parts) {
+    if (!inside({part.offset, part.shape}, tensor.shape)) field["parts"].fail("reaches outside the tensor");
+  }
+  return tensor;
+}
+
+/// Written with the keys of write_manifest(): tp is `mp`; pp and ep may be absent.
+inline mesh read_mesh(manifest_field const& field) {
+  auto const extent = [](manifest_field const& of) {
+    return static_cast<int>(of.whole_number(std::numeric_limits<int>::max()));
+  };
+  mesh m{.dp = extent(field["dp"]), .tp = extent(field["mp"])};
+  if (field.has("pp")) m.pp = extent(field["pp"]);
+  if (field.has("ep")) m.ep = extent(field["ep"]);
+  return m;
+}
+
+/// The manifest's keys, types and names, without asking whether its tensors are whole: a rank's share is not.
+inline manifest parse_manifest(std::string_view text, std::string const& source) {
+  json_value const value = parse_json(text, source, manifest_limits);
+  manifest_field const top(value, "", source);
+  manifest facts;
+  facts.format = top["format"].count();
+  if (facts.format == 0 || facts.format > manifest::newest_format) {
+    std::string const why = source + " has checkpoint format " + std::to_string(facts.format) + "; redco " +
+                            manifest().redco + " reads formats 1 to " + std::to_string(manifest::newest_format) +
+                            ". Use the redco that wrote it, or a newer one.";
+    if (facts.format == 0) throw error(exit_code::data, why);
+    throw newer_format(exit_code::data, why);
+  }
+  facts.redco = top["redco"].text();
+  facts.run = top["run"].file_name();
+  facts.step = top["step"].count();
+  facts.epoch = static_cast<int>(top["epoch"].whole_number(std::numeric_limits<int>::max()));
+  facts.epoch_position = top["epoch_position"].count();
+  facts.mesh = read_mesh(top["mesh"]);
+  facts.rng = {top["rng"]["seed"].whole_number(), top["rng"]["step"].whole_number()};
+  facts.data = {top["data"]["seed"].whole_number(), top["data"]["examples"].count()};
+  top["best"].each([&](std::string const& metric, manifest_field const& field) {
+    auto const pair = field.list();
+    if (pair.size() != 2) field.fail("is not [value, step]");
+    facts.best[metric] = {pair[0].number(), pair[1].count()};
+  });
+  if (facts.format > 1) {
+    for (manifest_field const& name : top["names"].list()) facts.names.push_back(name.file_name());
+    top["config"].each(
+        [&](std::string const& name, manifest_field const& field) { facts.config[name] = field.text(); });
+  }
+  top["tensors"].each(
+      [&](std::string const& name, manifest_field const& field) { facts.tensors[name] = read_stored_tensor(field); });
+  top["files"].each([&](std::string const& name, manifest_field const& field) {
+    if (!plain_name(name)) field.fail("is not a plain file name");
+    facts.files[name] = {field["bytes"].whole_number(), field["xxh64"].digest()};
+  });
+  return facts;
+}
+
+}  // namespace redco::detail

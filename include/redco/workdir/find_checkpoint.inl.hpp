@@ -1,0 +1,132 @@
+#pragma once
+
+#include <redco/workdir/find_checkpoint.hpp>
+
+#include <redco/workdir/check_checkpoint.hpp>
+#include <redco/workdir/checkpoint_names.hpp>
+#include <redco/workdir/detail/newer_format.hpp>
+#include <redco/safetensors/disk.hpp>
+#include <redco/diag/input_file.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <system_error>
+
+namespace redco {
+
+namespace detail {
+
+/// What `last_ckpt.txt` says.
+struct pointer_state {
+  bool there = false;                ///< the file exists
+  std::optional<std::int64_t> step;  ///< nothing when it cannot be understood or names nothing
+};
+
+inline pointer_state read_pointer(std::filesystem::path const& directory) {
+  std::filesystem::path const path = directory / checkpoint_names::pointer_file;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path))) return {};
+  try {
+    std::string const text = input_file(path).text(256);
+    auto const step = checkpoint_names::step_of(text.substr(0, text.find_first_of("\r\n")));
+    if (step && std::filesystem::is_directory(directory / checkpoint_names::of_step(*step))) return {true, step};
+  } catch (error const& failure) {
+    if (failure.code() != exit_code::data) throw;
+  }
+  return {true, std::nullopt};
+}
+
+/// A damaged checkpoint out of the way, never removed: someone may want to look, or to repair it.
+inline std::filesystem::path put_aside(std::filesystem::path const& checkpoint) {
+  std::string const name = ".corrupt-" + checkpoint.filename().string();
+  std::filesystem::path aside = checkpoint.parent_path() / name;
+  for (int i = 2; std::filesystem::exists(std::filesystem::symlink_status(aside)); ++i)
+    aside = checkpoint.parent_path() / (name + "-" + std::to_string(i));
+  std::error_code failed;
+  std::filesystem::rename(checkpoint, aside, failed);
+  if (failed) throw_io("rename to", aside, failed.value());
+  return aside;
+}
+
+/// The steps in the order in which they are tried. A step beyond the pointer's counts only when the same run saved it
+/// (it died before it could set the pointer): another run's steps come last, or an old, longer run would win over the
+/// current one.
+inline std::vector<std::int64_t> candidates(std::filesystem::path const& directory, pointer_state const& pointer) {
+  std::vector<std::int64_t> steps = checkpoint_names::steps_in(directory);
+  if (!pointer.step) return steps;
+  auto const run_of = [&](std::int64_t step) {
+    try {
+      return read_manifest(directory / checkpoint_names::of_step(step)).run;
+    } catch (error const&) {
+      return std::string();  // damaged: tried, and reported, in its place by number
+    }
+  };
+  std::string const current = run_of(*pointer.step);
+  std::stable_partition(steps.begin(), steps.end(), [&](std::int64_t step) {
+    std::string const run = step == *pointer.step ? current : run_of(step);
+    return run.empty() || current.empty() || run == current;
+  });
+  return steps;
+}
+
+inline std::optional<found_checkpoint> find_newest(std::filesystem::path const& directory,
+                                                   find_options const& options) {
+  pointer_state const pointer = read_pointer(directory);
+  std::string const pointer_path = (directory / checkpoint_names::pointer_file).string();
+  if (pointer.there && !pointer.step)
+    options.warn(pointer_path + " is unreadable or names no checkpoint; taking the newest complete one instead");
+  std::size_t damaged = 0;
+  for (std::int64_t const step : candidates(directory, pointer)) {
+    std::filesystem::path const checkpoint = directory / checkpoint_names::of_step(step);
+    try {
+      found_checkpoint found{checkpoint, check_checkpoint(checkpoint, options.verify)};
+      if (damaged > 0)
+        options.warn("falling back to " + checkpoint.string() + ": the work after step " + std::to_string(step) +
+                     " is done again");
+      return found;
+    } catch (newer_format const&) {
+      throw;
+    } catch (error const& failure) {
+      if (failure.code() != exit_code::data) throw;
+      ++damaged;
+      std::string text = "checkpoint " + checkpoint.string() + " is damaged: " + failure.what();
+      if (options.quarantine) text += " It is kept as " + put_aside(checkpoint).string() + ".";
+      options.warn(text);
+    }
+  }
+  bool const remains =
+      std::filesystem::is_directory(directory) &&
+      std::any_of(std::filesystem::directory_iterator(directory), std::filesystem::directory_iterator(),
+                  [](auto const& entry) { return entry.path().filename().string().starts_with(".corrupt-"); });
+  if (pointer.there || damaged > 0 || remains) {
+    throw error(
+        exit_code::data,
+        "there were checkpoints in " + directory.string() +
+            ", and none of them is complete. Restore one, give --resume PATH, or start over with --resume none.");
+  }
+  return std::nullopt;
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::optional<found_checkpoint> find_checkpoint(std::filesystem::path const& workdir,
+                                                             std::string_view resume, find_options const& options) {
+  if (resume == "none") return std::nullopt;
+  if (resume == "auto") return detail::find_newest(workdir / checkpoint_names::folder, options);
+  std::filesystem::path const path = resume;
+  if (std::filesystem::is_directory(path / checkpoint_names::folder)) {
+    if (auto found = detail::find_newest(path / checkpoint_names::folder,
+                                         {.verify = options.verify, .quarantine = false, .warn = options.warn}))
+      return found;
+  }
+  if (!std::filesystem::exists(path / "manifest.json")) {
+    throw error(exit_code::data,
+                "there is no checkpoint at " + path.string() +
+                    ": no manifest.json in it. Give the path of a step_<n> directory or of a workdir.");
+  }
+  // A pointer may be replaced while the checkpoint is read; the directory itself stays.
+  std::filesystem::path const directory = std::filesystem::canonical(path);
+  return found_checkpoint{directory, check_checkpoint(directory, options.verify)};
+}
+
+}  // namespace redco

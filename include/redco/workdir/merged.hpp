@@ -1,0 +1,52 @@
+#pragma once
+
+#include <redco/workdir/detail/parse_manifest.hpp>
+#include <redco/workdir/detail/whole.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/safetensors/names.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// Adds the tensors and files of a rank to those of the ranks before. Error 70 when ranks disagree about a tensor.
+inline void merge(manifest& facts, manifest const& share) {
+  facts.files.insert(share.files.begin(), share.files.end());
+  for (auto const& [name, tensor] : share.tensors) {
+    auto const [place, added] = facts.tensors.try_emplace(name, tensor);
+    if (added) continue;
+    if (place->second.type != tensor.type || place->second.shape != tensor.shape) {
+      throw error(exit_code::internal, "ranks disagree about the dtype or the shape of tensor " + shown(name) +
+                                           ". Build the state alike on all of them.");
+    }
+    place->second.parts.insert(place->second.parts.end(), tensor.parts.begin(), tensor.parts.end());
+  }
+}
+
+/// The tensors and files of all ranks, each of which tells its own as the text of a manifest. Error 70 when ranks disagree
+/// about a tensor.
+inline manifest put_together(std::vector<std::string> const& shares) {
+  manifest all;
+  for (std::string const& share : shares) merge(all, parse_manifest(share, "a rank's share"));
+  return all;
+}
+
+/// The manifest of a checkpoint: the facts of the run and what every rank wrote. Error 70 when a tensor is not whole.
+inline manifest merged(manifest facts, std::vector<std::string> const& shares) {
+  manifest all = put_together(shares);
+  facts.tensors = std::move(all.tensors);
+  facts.files = std::move(all.files);
+  for (auto const& [name, tensor] : facts.tensors) {
+    if (std::string const problem = why_not_whole(tensor); !problem.empty()) {
+      throw error(exit_code::internal, "tensor " + shown(name) + " cannot be saved: it " + problem +
+                                           ". Let each element have one owner among the ranks.");
+    }
+  }
+  return facts;
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco::detail {
+
+/// Which file a tensor goes into.
+inline std::string kind_of(std::string_view name) {
+  if (name.starts_with("optimizer.")) return "optimizer";
+  if (name.starts_with("master.")) return "masters";
+  return "parameters";
+}
+
+/// The name of the file that this rank writes: the k-th of the n ranks whose list in `writers` has the kind.
+inline std::string file_name(std::string const& kind, std::vector<std::string> const& writers, int rank) {
+  int before = 0;
+  int all = 0;
+  for (std::size_t r = 0; r < writers.size(); ++r) {
+    bool const writes = ("\n" + writers[r]).find("\n" + kind + "\n") != std::string::npos;
+    all += writes;
+    before += writes && static_cast<int>(r) < rank;
+  }
+  return kind + "-" + std::to_string(before) + "of" + std::to_string(all) + ".safetensors";
+}
+
+}  // namespace redco::detail

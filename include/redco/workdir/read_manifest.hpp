@@ -1,0 +1,54 @@
+#pragma once
+
+#include <redco/workdir/checkpoint_names.hpp>
+#include <redco/workdir/detail/manifest_seal.hpp>
+#include <redco/workdir/detail/parse_manifest.hpp>
+#include <redco/workdir/detail/whole.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/safetensors/names.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/input_file.hpp>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace redco {
+
+/// Reads the text of a `manifest.json`; `source` names it in messages. Unknown keys are ignored; a text whose hash of
+/// itself is not its own, a key that is missing or of the wrong type, a file name that is a path, parts that overlap or
+/// leave a hole, and a newer format are refused: error 65. Of format 1, which has no hash, the rest is checked.
+inline manifest read_manifest(std::string_view text, std::string const& source) {
+  auto const invalid = [&](std::string const& why) {
+    throw error(exit_code::data, source + " is not a valid manifest: " + why + ". Resume from another checkpoint.");
+  };
+  detail::seal_state const seal = detail::seal_of(text);
+  if (seal == detail::seal_state::broken) invalid("its XXH64 is not the one at its end");
+  manifest facts = detail::parse_manifest(text, source);
+  if (facts.format > 1 && seal == detail::seal_state::absent) invalid("it does not end with its XXH64");
+  if (facts.epoch_position > facts.data.examples) invalid("\"epoch_position\" is beyond the examples of an epoch");
+  auto const refuse = [&](std::string const& name, std::string const& why) {
+    invalid("tensor " + detail::shown(name) + " " + why);
+  };
+  for (auto const& [name, tensor] : facts.tensors) {
+    if (std::string const problem = detail::why_not_whole(tensor); !problem.empty()) refuse(name, problem);
+    for (tensor_part const& part : tensor.parts) {
+      if (!facts.files.contains(part.file)) refuse(name, "needs " + part.file + ", which \"files\" does not list");
+    }
+  }
+  return facts;
+}
+
+/// The manifest of the checkpoint in this directory. A directory step_<n> has to hold step n.
+inline manifest read_manifest(std::filesystem::path const& directory) {
+  std::filesystem::path const path = directory / "manifest.json";
+  manifest facts = read_manifest(input_file(path, links::refused).text(detail::manifest_limits.bytes), path.string());
+  auto const named = checkpoint_names::step_of(directory.filename().string());
+  if (named && *named != facts.step)
+    throw error(exit_code::data, path.string() + " says step " + std::to_string(facts.step) +
+                                     ", which its directory is not named for. Resume from another checkpoint.");
+  return facts;
+}
+
+}  // namespace redco

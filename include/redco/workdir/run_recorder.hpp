@@ -1,0 +1,75 @@
+#pragma once
+
+#include <redco/options/fit_options.hpp>
+#include <redco/log/console.hpp>
+#include <redco/log/event_writer.hpp>
+#include <redco/log/metrics_log.hpp>
+#include <redco/log/progress.hpp>
+#include <redco/log/run_log.hpp>
+#include <redco/json/value_fwd.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// What rank 0 writes while training: the bar, metrics.jsonl, TensorBoard events, results files. Failing logs never
+/// stop a run; they are counted.
+class run_recorder {
+ public:
+  /// `unit` is what is counted per second: tokens by the loss' weights, all else by examples.
+  run_recorder(console& where, run_log& log, std::filesystem::path workdir, std::int64_t steps_done, std::string unit);
+
+  void begin_epoch(int epoch, int epochs, std::int64_t steps, std::int64_t done, std::int64_t run_left);
+
+  /// A step over `examples`, whose loss weighed `weight`.
+  void step(fit_event const& e, std::int64_t done_in_epoch, double weight, std::int64_t examples);
+
+  /// An evaluation is no training time.
+  void resume_clock() { last_ = clock::now(); }
+  void end_epoch() { bar_.finish(); }
+
+  void evaluation(metric_map const& metrics, std::int64_t step, int epoch);
+
+  /// Writes a results file; a failure is a warning.
+  void save(std::string const& name, json_value const& results);
+
+  /// Writes outputs_epoch<i>.json: `outputs` is [{"example": ..., "output": ...}, ...]. The first texts among them become
+  /// samples in TensorBoard.
+  void outputs(json_value const& outputs, std::int64_t step, int epoch);
+
+  ~run_recorder();
+
+  double per_second() const { return total_seconds_ > 0 ? total_items_ / total_seconds_ : 0; }
+
+  /// Results and events that were written.
+  std::vector<std::filesystem::path> files() const;
+
+  /// Rows and events that were not.
+  std::int64_t lost() const { return metrics_.lost() + events_.lost(); }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  std::filesystem::path workdir_;
+  run_log& log_;
+  progress bar_;
+  metrics_log metrics_;
+  event_writer events_;
+  std::string unit_;
+  std::set<std::filesystem::path> saved_;
+  clock::time_point last_ = clock::now();
+  double items_ = 0, total_items_ = 0, total_seconds_ = 0;
+};
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/workdir/run_recorder.inl.hpp>
+#endif

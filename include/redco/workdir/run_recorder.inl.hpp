@@ -1,0 +1,99 @@
+#pragma once
+
+#include <redco/workdir/run_recorder.hpp>
+
+#include <redco/workdir/results_file.hpp>
+#include <redco/json/value.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace redco {
+
+REDCO_INLINE run_recorder::run_recorder(console& where, run_log& log, std::filesystem::path workdir,
+                                        std::int64_t steps_done, std::string unit)
+    : workdir_(std::move(workdir)),
+      log_(log),
+      bar_(where),
+      metrics_(workdir_ / "metrics.jsonl", steps_done, [&log](std::string const& text) { log.warning(text); }),
+      events_(workdir_, {.purge_from_step = steps_done > 0 ? std::optional(steps_done + 1) : std::nullopt,
+                         .warn = [&log](std::string const& text) { log.warning(text); }}),
+      unit_(std::move(unit)) {}
+
+REDCO_INLINE void run_recorder::begin_epoch(int epoch, int epochs, std::int64_t steps, std::int64_t done,
+                                            std::int64_t run_left) {
+  items_ = 0;
+  bar_.start({"epoch " + std::to_string(epoch + 1) + "/" + std::to_string(epochs), steps, done, run_left, unit_});
+  last_ = clock::now();
+}
+
+REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_epoch, double weight,
+                                     std::int64_t examples) {
+  auto const now = clock::now();
+  double const seconds = std::chrono::duration<double>(now - last_).count();
+  double const items = unit_ == "tokens" ? weight : static_cast<double>(examples);
+  double const rate = seconds > 0 ? items / seconds : 0;
+  last_ = now;
+  items_ += items;
+  total_items_ += items;
+  total_seconds_ += seconds;
+  bar_.update({done_in_epoch, e.loss, e.lr, e.grad_norm, static_cast<std::int64_t>(items_), {}});
+  metrics_row row{e.step, e.loss, e.lr, e.grad_norm, rate, unit_, {}};
+  std::vector<std::pair<std::string, double>> values = {{"train/loss", e.loss},
+                                                        {"train/lr", e.lr},
+                                                        {"train/grad_norm", e.grad_norm},
+                                                        {"train/" + unit_ + "_per_second", rate}};
+  for (auto const& [name, value] : e.metrics) {
+    row.more.emplace_back(name, value);
+    values.emplace_back("train/term/" + name, value);
+  }
+  metrics_.write(row);
+  std::vector<event_writer::named_value> const named(values.begin(), values.end());
+  events_.scalars(e.step, named);
+}
+
+REDCO_INLINE void run_recorder::evaluation(metric_map const& metrics, std::int64_t step, int epoch) {
+  std::string text = "evaluation after step " + std::to_string(step) + ":";
+  json_value results = json_value::object();
+  for (auto const& [name, value] : metrics) {
+    text += " " + name + " " + std::to_string(value);
+    results[name] = value;
+    events_.scalar("eval/" + name, value, step);
+  }
+  log_.line(text);
+  metrics_.write_evaluation(step, epoch, metrics);
+  results["step"] = step;
+  save("eval_results_epoch" + std::to_string(epoch) + ".json", results);
+}
+
+REDCO_INLINE void run_recorder::save(std::string const& name, json_value const& results) {
+  try {
+    write_results(workdir_ / name, results);
+    saved_.insert(workdir_ / name);
+  } catch (std::exception const& e) {
+    log_.warning(e.what());
+  }
+}
+
+REDCO_INLINE void run_recorder::outputs(json_value const& outputs, std::int64_t step, int epoch) {
+  save("outputs_epoch" + std::to_string(epoch) + ".json", outputs);
+  constexpr std::size_t samples = 4;
+  for (std::size_t i = 0; i < std::min(samples, outputs.size()); ++i) {
+    json_value const& one = outputs[i];
+    if (!one["output"].is_string()) continue;
+    std::string text = "output: " + one["output"].get<std::string>();
+    if (one["example"].is_string()) text = "example: " + one["example"].get<std::string>() + "\n\n" + text;
+    events_.text("eval/sample_" + std::to_string(i), text, step);
+  }
+}
+
+REDCO_INLINE std::vector<std::filesystem::path> run_recorder::files() const {
+  std::vector<std::filesystem::path> all(saved_.begin(), saved_.end());
+  all.push_back(events_.path());
+  return all;
+}
+
+REDCO_INLINE run_recorder::~run_recorder() = default;
+
+}  // namespace redco

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <redco/workdir/open_weights.hpp>
+
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace redco {
+
+/// Weights that the ranks of a process may come to need: opened by the first that asks, once for all.
+class shared_weights {
+ public:
+  explicit shared_weights(std::filesystem::path path) : path_(std::move(path)) {}
+
+  /// Errors: those of `open_weights`.
+  weights_source const& open() const {
+    std::lock_guard const lock(mutex_);
+    if (!source_) source_ = open_weights(path_);
+    return *source_;
+  }
+
+ private:
+  std::filesystem::path path_;
+  mutable std::mutex mutex_;
+  mutable std::optional<weights_source> source_;
+};
+
+}  // namespace redco

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <redco/workdir/workdir_lock.hpp>
+
+#include <string>
+
+namespace redco {
+
+/// Removes what dead runs left unfinished in the locked working directory, before `run` saves there: see
+/// `checkpoint_store::sweep`. Errors: 74 naming the path.
+void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/workdir/sweep_checkpoints.inl.hpp>
+#endif

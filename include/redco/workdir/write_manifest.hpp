@@ -1,0 +1,159 @@
+#pragma once
+
+#include <redco/workdir/detail/manifest_seal.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/safetensors/xxh64.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cereal/archives/json.hpp>
+#include <cereal/cereal.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/vector.hpp>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace redco {
+
+namespace detail {
+
+// Views that tell cereal how format 2 spells the manifest. Only this header knows cereal; reading is strict and does
+// without.
+
+/// A map as an object whose keys are the map's own. `View` shows a value.
+template <class Map, class View>
+struct keyed_view {
+  Map const& map;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    for (auto const& [name, value] : map) archive(cereal::make_nvp(name.c_str(), View{value}));
+  }
+};
+
+struct text_view {
+  std::string const& text;
+
+  std::string save_minimal(auto const&) const { return text; }
+};
+
+/// [value, step]
+struct best_view {
+  manifest::best_value const& best;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(cereal::make_size_tag(static_cast<cereal::size_type>(2)), best.value, best.step);
+  }
+};
+
+struct file_view {
+  manifest::file_facts const& file;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(cereal::make_nvp("bytes", file.bytes), cereal::make_nvp("xxh64", xxh64::text_of(file.xxh64)));
+  }
+};
+
+struct part_view {
+  tensor_part const& part;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(cereal::make_nvp("file", part.file), cereal::make_nvp("offset", part.offset),
+            cereal::make_nvp("shape", part.shape));
+  }
+};
+
+struct tensor_view {
+  stored_tensor const& tensor;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    std::vector<part_view> parts;
+    for (tensor_part const& part : tensor.parts) parts.push_back({part});
+    archive(cereal::make_nvp("dtype", std::string(name_of(tensor.type))), cereal::make_nvp("shape", tensor.shape),
+            cereal::make_nvp("parts", parts));
+  }
+};
+
+/// The format's first version called tp `mp`. Axes that came later are written where they have more than one rank.
+struct mesh_view {
+  mesh const& of;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(cereal::make_nvp("dp", of.dp), cereal::make_nvp("mp", of.tp));
+    if (of.pp > 1) archive(cereal::make_nvp("pp", of.pp));
+    if (of.ep > 1) archive(cereal::make_nvp("ep", of.ep));
+  }
+};
+
+struct random_view {
+  manifest::random_facts const& rng;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(cereal::make_nvp("seed", rng.seed), cereal::make_nvp("step", rng.step));
+  }
+};
+
+struct data_view {
+  manifest::data_facts const& data;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(cereal::make_nvp("seed", data.seed), cereal::make_nvp("examples", data.examples));
+  }
+};
+
+/// Of the lines `name=value`, names sorted.
+inline std::uint64_t config_hash(std::map<std::string, std::string> const& config) {
+  std::string lines;
+  for (auto const& [name, value] : config) lines += name + "=" + value + "\n";
+  return xxh64::of(lines);
+}
+
+}  // namespace detail
+
+/// The manifest as the text of `manifest.json`, keys in the format's order, names sorted: the same manifest, the same
+/// bytes. Error 70 when it holds what the file cannot: a best value that is not finite, a name that is none.
+inline std::string write_manifest(manifest const& facts) {
+  for (auto const& [metric, best] : facts.best) {
+    if (!detail::tensor_name(metric) || !std::isfinite(best.value)) {
+      throw error(exit_code::internal,
+                  "the best value of metric " + detail::shown(metric) +
+                      " cannot be saved: its name or value is none. Skip values that are not finite.");
+    }
+  }
+  std::ostringstream text;
+  {
+    // rapidjson cuts digits behind this many places after the point: its own default loses the small numbers.
+    cereal::JSONOutputArchive archive(
+        text, cereal::JSONOutputArchive::Options(324, cereal::JSONOutputArchive::Options::IndentChar::space, 1));
+    archive(cereal::make_nvp("format", facts.format), cereal::make_nvp("redco", facts.redco),
+            cereal::make_nvp("run", facts.run), cereal::make_nvp("step", facts.step),
+            cereal::make_nvp("epoch", facts.epoch), cereal::make_nvp("epoch_position", facts.epoch_position),
+            cereal::make_nvp("mesh", detail::mesh_view{facts.mesh}),
+            cereal::make_nvp("rng", detail::random_view{facts.rng}),
+            cereal::make_nvp("data", detail::data_view{facts.data}),
+            cereal::make_nvp("best", detail::keyed_view<decltype(facts.best), detail::best_view>{facts.best}),
+            cereal::make_nvp("names", facts.names),
+            cereal::make_nvp("config", detail::keyed_view<decltype(facts.config), detail::text_view>{facts.config}),
+            cereal::make_nvp("config_xxh64", xxh64::text_of(detail::config_hash(facts.config))),
+            cereal::make_nvp("tensors", detail::keyed_view<tensor_table, detail::tensor_view>{facts.tensors}),
+            cereal::make_nvp("files", detail::keyed_view<decltype(facts.files), detail::file_view>{facts.files}));
+  }
+  std::string all = text.str();
+  all.resize(all.rfind("\n}"));
+  return all + detail::manifest_seal(all);
+}
+
+}  // namespace redco

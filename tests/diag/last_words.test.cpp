@@ -1,0 +1,77 @@
+#include "catch.hpp"
+#include "diag/child.hpp"
+#include "temporary_folder.hpp"
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/last_words.hpp>
+#include <redco/diag/run_place.hpp>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace {
+
+char const* const child_case = "a process that ends on a rank's thread";
+
+void end_as(std::string_view mode) {
+  if (mode == "abort") std::abort();
+  if (mode == "exit") std::exit(0);
+  if (mode == "error") throw redco::error(redco::exit_code::data, "no data\nat all");
+  if (mode == "words") throw std::runtime_error("at length");
+}
+
+}  // namespace
+
+TEST_CASE("a process that ends on a rank's thread", "[.child]") {
+  char const* const mode = std::getenv("REDCO_CHILD");
+  char const* const workdir = std::getenv("REDCO_CHILD_WORKDIR");
+  if (mode == nullptr || workdir == nullptr) return;
+  run_test::forget_handlers();
+  rlimit no_core{};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  std::filesystem::path const folder = workdir;
+  redco::last_words words([](std::exception const&) noexcept { return "in short"; });
+  words.keep(folder / "log.txt", folder / "failures.log");
+  std::thread([mode] {
+    redco::last_words::rank_thread const rank(3);
+    redco::run_place::begin_step(4);
+    redco::in_user_function const here("collate", 4);
+    end_as(mode);
+  }).join();
+  ::_exit(9);
+}
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)  // their runtimes take such ends for themselves
+TEST_CASE("the end of a process is one line with rank, step and function, on its output and in its files") {
+  struct {
+    char const* mode;
+    int code, signal;
+    char const* what;
+  } const cases[] = {{"abort", -1, SIGABRT, "SIGABRT (abort)"},
+                     {"exit", 70, 0, "exit() was called; return or throw instead"},
+                     {"error", 65, 0, "no data at all"},
+                     {"words", 70, 0, "in short"}};
+  for (auto const& one : cases) {
+    INFO(one.mode);
+    temporary_folder const folder;
+    std::ofstream(folder / "log.txt") << "before\n";
+    run_test::ended_child const child = run_test::run_child(child_case, one.mode, folder.path);
+    INFO(child.out);
+    CHECK(child.code == one.code);
+    CHECK(child.signal == one.signal);
+    std::string const line = std::string("rank 3: step 5, in collate: ") + one.what + "\n";
+    CHECK(child.out.find("error: " + line) != std::string::npos);
+    CHECK(content_of(folder / "log.txt") == "before\nerror: " + line);
+    CHECK(content_of(folder / "failures.log") == "5 " + line);
+  }
+}
+#endif

@@ -1,0 +1,37 @@
+// Any bytes as the text of a manifest, with the hash at its end that the file would need: refused with exit code 65, or read,
+// and what is written of it reads the same.
+#include <redco/workdir/detail/manifest_seal.hpp>
+#include <redco/workdir/read_manifest.hpp>
+#include <redco/workdir/write_manifest.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void read(std::string const& text) {
+  redco::manifest facts;
+  try {
+    facts = redco::read_manifest(text, "manifest");
+  } catch (redco::error const& e) {
+    require(e.code() == redco::exit_code::data);
+    return;
+  }
+  facts.format = redco::manifest::newest_format;
+  std::string const again = redco::write_manifest(facts);
+  require(redco::read_manifest(again, "again") == facts);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+  std::string const text(reinterpret_cast<char const*>(data), size);
+  read(text);
+  read(text + redco::detail::manifest_seal(text));
+  return 0;
+}

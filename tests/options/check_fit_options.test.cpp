@@ -1,0 +1,60 @@
+#include "catch.hpp"
+
+#include <redco/options/check_fit_options.hpp>
+#include <redco/options/fit_options.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using options = redco::fit_options<int, int, std::function<void()>>;
+
+/// What is said against the options for 5 examples on 2 replicas: "64 ...", or "" where nothing is.
+std::string said(options const& o, std::int64_t examples = 5, bool has_predict = true) {
+  try {
+    redco::check_fit_options(o, examples, 2, has_predict);
+    return "";
+  } catch (redco::error const& e) {
+    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("standard options are accepted, counts below zero are named") {
+  CHECK(said({}).empty());
+  CHECK(said({.epochs = -1}) == "64 epochs is -1: give 0 or more");
+  CHECK(said({.max_steps = -2}).starts_with("64 max_steps is -2"));
+  CHECK(said({.prefetch = -1}).starts_with("64 prefetch is -1"));
+  CHECK(said({.eval_every_steps = -3}).starts_with("64 eval_every_steps is -3"));
+  CHECK(said({.save_every_steps = -4}).starts_with("64 save_every_steps is -4"));
+  CHECK(said({.save_every_epochs = -5}).starts_with("64 save_every_epochs is -5"));
+  CHECK(said({.keep_last = -6}).starts_with("64 keep_last is -6"));
+}
+
+TEST_CASE("batches must hold the replicas, and there must be examples unless each epoch brings its own") {
+  CHECK(said({.global_batch = 1}).starts_with("64 "));
+  CHECK(said({.global_batch = 2}).empty());
+  CHECK(said({}, 0).starts_with("65 "));
+  options of_epochs;
+  of_epochs.train_of_epoch = [](int) { return redco::examples<int>(std::vector<int>{1, 2}); };
+  CHECK(said(of_epochs, 0).empty());
+}
+
+TEST_CASE("patience and the best state need an evaluation and a metric that is watched, metrics a prediction") {
+  std::vector<int> const held_out{1, 2};
+  CHECK(said({.patience = 2}).find("no evaluation to be patient with") != std::string::npos);
+  CHECK(said({.eval = held_out, .patience = 2}).empty());
+  CHECK(said({.eval = held_out, .patience = 2, .save_argmin = {}}).find("no metric is watched") != std::string::npos);
+  CHECK(said({.eval = held_out, .patience = 2, .save_argmin = {}, .save_argmax = {"accuracy"}}).empty());
+  CHECK(said({.restore_best = true}).starts_with("64 restore_best needs an evaluation"));
+  CHECK(said({.eval = held_out, .restore_best = true, .save_argmin = {}}).starts_with("64 restore_best"));
+  CHECK(said({.eval = held_out, .restore_best = true}).empty());
+  CHECK(said({.eval_predictions = true}, 5, false).starts_with("64 eval_predictions and metrics need a prediction"));
+  CHECK(said({.eval_predictions = true}, 5, true).empty());
+}

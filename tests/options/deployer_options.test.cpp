@@ -1,0 +1,58 @@
+#include "catch.hpp"
+
+#include <redco/options/deployer_options.hpp>
+
+#include <limits>
+#include <string>
+
+namespace {
+
+std::string refusal(redco::deployer_options const& o) {
+  try {
+    redco::mesh_of(o);
+  } catch (redco::error const& e) {
+    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("options that cannot be meant are refused by name, with what to give") {
+  for (double const seconds : {0.0, -1.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    redco::deployer_options o;
+    o.deadline = seconds;
+    CHECK(refusal(o).starts_with("64 --deadline "));
+  }
+  for (int const threads : {-1, 100000}) {
+    redco::deployer_options o;
+    o.threads = threads;
+    CHECK(refusal(o).starts_with("64 --threads " + std::to_string(threads)));
+  }
+  for (redco::mesh const m : {redco::mesh{.dp = 20000}, {.dp = 100000, .tp = 100000}, {.dp = 0}, {.tp = -1}}) {
+    redco::deployer_options o;
+    o.mesh = m;
+    CHECK(refusal(o).starts_with("64 --mesh "));
+  }
+  for (redco::mesh const m : {redco::mesh{.pp = 2}, {.ep = 2}, {.dp = 2, .ep = 2, .tp = 2}}) {
+    redco::deployer_options o;
+    o.mesh = m;
+    CHECK(refusal(o).find("nothing runs pipeline stages or expert-parallel ranks yet") != std::string::npos);
+    CHECK(refusal(o).starts_with("64 --mesh "));
+  }
+  redco::deployer_options o;
+  o.ranks = 20000;
+  CHECK(refusal(o).starts_with("64 --mesh 20000x1"));
+}
+
+TEST_CASE("the ends of what is allowed are allowed") {
+  redco::deployer_options o;
+  o.mesh = redco::mesh{.dp = 512, .tp = 2};
+  o.threads = 1;
+  o.deadline = 0.001;
+  CHECK(refusal(o) == "accepted");
+  o.deadline = 1e8;
+  CHECK(refusal(o) == "accepted");
+  o.threads = 2;
+  CHECK(refusal(o).starts_with("64 --threads 2 on each of 1024 ranks"));
+}

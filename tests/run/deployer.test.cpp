@@ -1,0 +1,39 @@
+#include "training.hpp"
+
+#include <redco/run/deployer.hpp>
+#include <redco/tensor/kernel_set.hpp>
+
+#include <string>
+
+namespace {
+
+std::string refusal(redco::deployer_options const& o) {
+  try {
+    redco::deployer const deployer(o);
+  } catch (redco::error const& e) {
+    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("a device that nothing computes on is refused by name, with what to give") {
+  for (std::string const device : {"cuda", "cuda:1", "CPU", "meta", ""}) {
+    redco::deployer_options o;
+    o.device = device;
+    CHECK(refusal(o) == "64 --device " + device +
+                            " cannot be computed on: this version computes on CPUs only; leave the option out, or give "
+                            "cpu");
+  }
+}
+
+TEST_CASE("what the reference kernels keep is not compared with what the fastest are stated to") {
+  redco::deployer_options o;
+  o.check_saved = true;
+  CHECK(refusal(o) == "accepted");
+  redco::forced_kernel_set const forced(redco::kernel_set::composed);
+  CHECK(refusal(o).starts_with("64 --check-saved "));
+  o.check_saved = false;
+  CHECK(refusal(o) == "accepted");
+}

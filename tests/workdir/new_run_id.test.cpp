@@ -1,0 +1,14 @@
+#include "catch.hpp"
+
+#include <redco/workdir/new_run_id.hpp>
+
+#include <redco/safetensors/names.hpp>
+
+#include <string>
+
+TEST_CASE("every run has an id of its own, which can name a folder") {
+  std::string const id = redco::new_run_id();
+  CHECK(id.size() == 35);
+  CHECK(redco::detail::plain_name(id));
+  CHECK(id != redco::new_run_id());
+}

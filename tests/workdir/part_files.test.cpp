@@ -1,0 +1,12 @@
+#include "catch.hpp"
+
+#include <redco/workdir/part_files.hpp>
+
+TEST_CASE("a tensor's name chooses its file, and files count the ranks that write their kind") {
+  using redco::detail::file_name, redco::detail::kind_of;
+  CHECK(kind_of("optimizer.m.wte.weight") == "optimizer");
+  CHECK(kind_of("master.wte.weight") == "masters");
+  CHECK(kind_of("masterpiece.weight") == "parameters");
+  CHECK(file_name("parameters", {"parameters\noptimizer\n", "", "parameters\n"}, 2) == "parameters-1of2.safetensors");
+  CHECK(file_name("optimizer", {"parameters\noptimizer\n", "", "parameters\n"}, 0) == "optimizer-0of1.safetensors");
+}
