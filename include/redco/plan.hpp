@@ -22,6 +22,7 @@
 #include <redco/diag/exit_code_of.hpp>
 #include <redco/diag/input_file.hpp>
 #include <redco/diag/last_words.hpp>
+#include <redco/diag/outcomes.hpp>
 #include <redco/diag/regular_file.hpp>
 #include <redco/diag/run_place.hpp>
 #include <redco/diag/signals.hpp>
@@ -100,6 +101,7 @@
 #include <redco/safetensors/differences.hpp>
 #include <redco/safetensors/file_dtype.hpp>
 #include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/for_each_piece.hpp>
 #include <redco/safetensors/for_each_slab.hpp>
 #include <redco/safetensors/open_files.hpp>
 #include <redco/safetensors/output_file.hpp>
@@ -267,7 +269,9 @@
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/pretrained/read_config.hpp>
 #include <redco/pretrained/save_model_options.hpp>
+#include <redco/pretrained/stored_part.hpp>
 #include <redco/pretrained/token_ids.hpp>
+#include <redco/pretrained/type_to_save.hpp>
 #include <redco/pretrained/weights_files.hpp>
 #include <redco/pretrained/weights_folder.hpp>
 
@@ -279,11 +283,13 @@
 #include <redco/workdir/checkpoint_store.hpp>
 #include <redco/workdir/failure_history.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
+#include <redco/workdir/fit_record.hpp>
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/merged.hpp>
 #include <redco/workdir/new_run_id.hpp>
 #include <redco/workdir/open_weights.hpp>
 #include <redco/workdir/part_files.hpp>
+#include <redco/workdir/part_holders.hpp>
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
 #include <redco/workdir/results_file.hpp>
@@ -293,6 +299,7 @@
 #include <redco/workdir/save_options.hpp>
 #include <redco/workdir/settings_of.hpp>
 #include <redco/workdir/shared_weights.hpp>
+#include <redco/workdir/summarise.hpp>
 #include <redco/workdir/sweep_checkpoints.hpp>
 #include <redco/workdir/workdir_lock.hpp>
 #include <redco/workdir/write_manifest.hpp>

@@ -4,6 +4,7 @@
 #include <redco/ckpt/state_part.hpp>
 #include <redco/safetensors/box.hpp>
 #include <redco/safetensors/check_entry.hpp>
+#include <redco/safetensors/for_each_piece.hpp>
 #include <redco/safetensors/open_files.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/safetensors/tensor_table.hpp>
@@ -12,7 +13,6 @@
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
-#include <optional>
 #include <span>
 
 namespace redco {
@@ -38,15 +38,11 @@ inline void read_parts(open_files const& files, tensor_table const& table, std::
     bool const direct = local.is_contiguous() && in_host_memory(local) && local.scalar_type() == type;
     at::Tensor const target = direct ? local : at::empty(local.sizes(), at::TensorOptions(type));
     if (target.sizes() != at::IntArrayRef(part.place.shape)) target.zero_();
-    for (tensor_part const& source : stored.parts) {
-      box const held{source.offset, source.shape};
-      std::optional<box> const common = intersect(part.place, held);
-      if (!common) continue;
+    detail::for_each_piece(stored, part.place, [&](tensor_part const& source, box const& from, box const& to) {
       safetensors_reader const& file = files[source.file];
       detail::check_entry(file, part.name, stored.type, source.shape);
-      file.read(part.name, relative_to(*common, held), detail::bytes_of(target), target.sizes(),
-                relative_to(*common, part.place).offset);
-    }
+      file.read(part.name, from, detail::bytes_of(target), target.sizes(), to.offset);
+    });
     if (!direct) {
       part.local.copy_(target);
     } else if (!part.local.is_inference()) {

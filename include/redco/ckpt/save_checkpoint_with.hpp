@@ -28,7 +28,7 @@ std::filesystem::path save_checkpoint_with(Ops& ops, save_options const& options
   auto const kinds = detail::written_parts(parts);
 
   auto const step_by_step = [&](auto work) {
-    detail::outcome result = detail::attempt_together(world, work);
+    detail::outcomes result = detail::attempt_together(world, work);
     if (result.failure) {
       try {
         if (first) store.discard(step);

@@ -4,8 +4,10 @@
 #include <redco/ckpt/detail/in_file.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/read_parts.hpp>
+#include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/pretrained/save_model_options.hpp>
+#include <redco/pretrained/type_to_save.hpp>
 #include <redco/pretrained/weights_files.hpp>
 #include <redco/pretrained/weights_folder.hpp>
 #include <redco/safetensors/box.hpp>
@@ -14,7 +16,6 @@
 #include <redco/safetensors/output_file.hpp>
 
 #include <redco/comm/group.hpp>
-#include <redco/tensor/scalar_type.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/diag/error.hpp>
 
@@ -31,17 +32,6 @@
 namespace redco {
 
 namespace detail {
-
-/// The type that a part, named as in the files, is written in.
-inline at::ScalarType type_to_save(state_part const& part, save_model_options const& options) {
-  at::ScalarType const own = part.local.scalar_type();
-  if (!at::isFloatingType(own)) return own;
-  if (options.type) return scalar_type_of(*options.type);
-  auto const known = options.types.find(part.name);
-  if (known == options.types.end()) return own;
-  at::ScalarType const type = scalar_type_of(known->second);
-  return at::isFloatingType(type) ? type : own;
-}
 
 /// Writes one file of unsharded tensors. All ranks call it; rank 0 alone writes, and all throw its error.
 template <file_ops Ops>
@@ -74,9 +64,7 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
   std::vector<state_part> own;
   std::vector<std::string> order;
   detail::together(world, [&] {
-    if (options.type && !at::isFloatingType(scalar_type_of(*options.type)))
-      throw error(exit_code::usage, "weights cannot be saved as " + std::string(name_of(*options.type)) +
-                                        ": they are no whole numbers. Choose f64, f32, bf16 or f16.");
+    check_type_to_save(options);
     own = detail::in_files(names, parts);
     std::set<std::string_view> seen;
     for (state_part const& part : own) {
@@ -84,8 +72,12 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
     }
     return std::string();
   });
-  detail::gathered_tensors const tensors(
-      own, [&](state_part const& part) { return detail::type_to_save(part, options); }, world);
+  auto const type_of = [&](state_part const& part) {
+    at::ScalarType const type = part.local.scalar_type();
+    std::optional<file_dtype> const other = type_to_save(options, part.name);
+    return other && at::isFloatingType(type) ? scalar_type_of(*other) : type;
+  };
+  detail::gathered_tensors const tensors(own, type_of, world);
   auto const files = detail::weights_files(tensors.table(), order, options.file_bytes);
 
   detail::weights_folder<Ops> folder(ops, directory);

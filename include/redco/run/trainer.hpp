@@ -18,6 +18,7 @@
 #include <redco/workdir/run_summary.hpp>
 #include <redco/workdir/settings_of.hpp>
 #include <redco/workdir/shared_weights.hpp>
+#include <redco/workdir/summarise.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/options/check_fit_options.hpp>
@@ -38,7 +39,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -189,7 +189,10 @@ class trainer {
       fail(exit_code::internal, e.what());
     }
     s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    summarise(report);
+    s.lost_lines = where_.log().lost();
+    summarise(s, report, where_.workdir(), where_.failures());
+    evaluation_ = report.evaluation;
+    measures_ = report.measures;
     return static_cast<int>(s.code);
   }
 
@@ -217,40 +220,6 @@ class trainer {
     summary_.code = code;
     summary_.reason = reason;
     where_.log().line("error: " + reason);
-  }
-
-  template <class Output>
-  void summarise(fit_report<Output> const& report) {
-    run_summary& s = summary_;
-    s.step = report.step;
-    s.steps = report.steps;
-    s.epoch = report.epoch + 1;
-    s.per_second = report.per_second;
-    s.unit = report.unit;
-    if (report.step > report.first_step) s.train_loss = report.loss;
-    for (auto const& [name, value] : report.best) s.best.push_back({"eval " + name, value.value, value.step});
-    s.checkpoint = report.checkpoint.string();
-    std::vector<std::filesystem::path> files = {where_.workdir() / "log.txt", where_.workdir() / "metrics.jsonl"};
-    files.insert(files.end(), report.files.begin(), report.files.end());
-    std::error_code ignored;
-    for (auto const& file : files)
-      if (std::filesystem::is_regular_file(file, ignored)) s.files.push_back(file.string());
-    s.lost_lines = where_.log().lost() + report.lost_rows;
-    note_failure(report.steps > 0, report.step + 1);
-    evaluation_ = report.evaluation;
-    measures_ = report.measures;
-  }
-
-  /// Whether a failure came in a step is told by `in_step`. The command to resume is given where the same command can go
-  /// further: not behind a wrong option, and not where the same step would give the same number that is not finite.
-  void note_failure(bool in_step, std::int64_t step) {
-    run_summary& s = summary_;
-    bool const ended = s.code == exit_code::done || s.code == exit_code::missed;
-    bool const refused = s.code == exit_code::usage || s.code == exit_code::not_finite;
-    if (!ended && !refused && !s.checkpoint.empty()) s.resume = resume_command();
-    if (ended) where_.failures().clear();
-    if (in_step && !ended && s.code != exit_code::usage && s.code != exit_code::preempted)
-      where_.failures().add(step, s.reason);
   }
 
   deployer& where_;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace redco {
@@ -53,5 +55,16 @@ inline box relative_to(box inner, box const& outer) {
   for (std::size_t d = 0; d < inner.offset.size(); ++d) inner.offset[d] -= outer.offset[d];
   return inner;
 }
+
+namespace detail {
+
+/// "[3, 5]"
+inline std::string text_of(std::vector<std::int64_t> const& shape) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + std::to_string(shape[d]);
+  return text + "]";
+}
+
+}  // namespace detail
 
 }  // namespace redco

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <redco/safetensors/differences.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/names.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 
 #include <redco/diag/error.hpp>

@@ -15,13 +15,6 @@
 
 namespace redco::detail {
 
-/// "[3, 5]"
-inline std::string text_of(std::vector<std::int64_t> const& shape) {
-  std::string text = "[";
-  for (std::size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + std::to_string(shape[d]);
-  return text + "]";
-}
-
 /// How strictly two tables are compared.
 struct comparison {
   std::vector<std::string> unread;  ///< names in the file that match one of these patterns need not be wanted
@@ -33,8 +26,6 @@ inline std::vector<std::string> names_beginning_with(std::vector<std::string> be
   for (std::string& text : beginnings) text += "*";
   return beginnings;
 }
-
-inline bool floating(file_dtype type) { return type <= file_dtype::f8_e4m3; }
 
 /// One sentence for each tensor that is missing, is there without being wanted, or has another shape or dtype, sorted by
 /// name.

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <redco/shape/dtype.hpp>
+
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -74,5 +77,15 @@ constexpr std::optional<file_dtype> file_dtype_of(std::string_view name) {
   }
   return std::nullopt;
 }
+
+/// How files spell a dtype of plans and tensors.
+constexpr file_dtype file_dtype_of(dtype type) {
+  using enum file_dtype;
+  constexpr std::array<file_dtype, 8> types{f64, f32, bf16, f16, i64, i32, u8, boolean};  // in the order of `dtype`
+  return types[static_cast<std::size_t>(type)];
+}
+
+/// Whether it holds floating-point numbers; complex ones it does not.
+constexpr bool floating(file_dtype type) { return type <= file_dtype::f8_e4m3; }
 
 }  // namespace redco

@@ -7,6 +7,7 @@
 #include <redco/workdir/merged.hpp>
 #include <redco/workdir/write_manifest.hpp>
 #include <redco/safetensors/box.hpp>
+#include <redco/safetensors/for_each_piece.hpp>
 
 #include <redco/comm/group.hpp>
 
@@ -16,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -52,17 +52,17 @@ class gathered_tensors {
 
   /// The box of the tensor, dense, on rank 0; nothing elsewhere. All ranks call it with the same box.
   at::Tensor on_first(std::string const& name, box const& wanted) const {
-    stored_tensor const& tensor = table_.at(name);
     at::Tensor values;
-    for (tensor_part const& part : tensor.parts) {
-      std::optional<box> const common = intersect(wanted, {part.offset, part.shape});
-      if (!common) continue;
-      at::Tensor const piece = piece_on_first(name, part, relative_to(*common, {part.offset, part.shape}));
-      if (world_.rank() != 0) continue;
-      if (common->shape == wanted.shape) return piece.contiguous();
-      if (!values.defined()) values = at::empty(wanted.shape, piece.options());
-      corner(values, relative_to(*common, wanted)).copy_(piece);
-    }
+    for_each_piece(table_.at(name), wanted, [&](tensor_part const& part, box const& from, box const& to) {
+      at::Tensor const piece = piece_on_first(name, part, from);
+      if (world_.rank() != 0) return;
+      if (to.shape == wanted.shape) {
+        values = piece.contiguous();
+      } else {
+        if (!values.defined()) values = at::empty(wanted.shape, piece.options());
+        corner(values, to).copy_(piece);
+      }
+    });
     return values;
   }
 

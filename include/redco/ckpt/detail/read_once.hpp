@@ -3,9 +3,9 @@
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
+#include <redco/workdir/part_holders.hpp>
 #include <redco/safetensors/differences.hpp>
 #include <redco/safetensors/weights_source.hpp>
-#include <redco/safetensors/xxh64.hpp>
 
 #include <redco/comm/rank_context.hpp>
 
@@ -19,34 +19,15 @@
 
 namespace redco::detail {
 
-/// Who holds a part alike, and which of them reads it.
-struct part_holders {
-  std::vector<int> shards;  ///< ranks of the tp group that hold the same box as this one, in every replica
-  int shard = 0;            ///< of these, the one that reads
-  int replica = 0;          ///< in this replica
-};
-
-/// The holders of each of this rank's parts. They take turns, so that the work is spread.
+/// The holders of each of this rank's parts.
 inline std::vector<part_holders> holders_of(std::span<state_part const> parts, rank_context& rank) {
   auto const count = static_cast<std::int64_t>(parts.size());
   at::Tensor const boxes = at::empty({count}, at::kLong);
   auto* const own = boxes.mutable_data_ptr<std::int64_t>();
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    box const& place = parts[i].place;
-    own[i] = static_cast<std::int64_t>(xxh64::of(parts[i].name + text_of(place.offset) + text_of(place.shape)));
-  }
+  for (std::size_t i = 0; i < parts.size(); ++i) own[i] = hash_of_part(parts[i].name, parts[i].place);
   at::Tensor const all = rank.tp.all_gather(boxes, 0);
-  auto const* const hash = all.const_data_ptr<std::int64_t>();
-  std::vector<part_holders> holders(parts.size());
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    part_holders& of = holders[i];
-    for (int shard = 0; shard < rank.tp.size(); ++shard) {
-      if (hash[static_cast<std::size_t>(shard) * parts.size() + i] == own[i]) of.shards.push_back(shard);
-    }
-    of.replica = static_cast<int>(i % static_cast<std::size_t>(rank.dp.size()));
-    of.shard = of.shards[i / static_cast<std::size_t>(rank.dp.size()) % of.shards.size()];
-  }
-  return holders;
+  return holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())}, rank.tp.rank(),
+                    rank.tp.size(), rank.dp.size());
 }
 
 /// Gives what one rank has read to all others that hold it.

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// What came of a piece of work that all ranks did.
+struct outcomes {
+  std::vector<std::string> texts;  ///< every rank's, in rank order
+  std::optional<error> failure;    ///< of the first rank that failed
+};
+
+/// Runs `work()`, which returns a text: what came of it, as a text that the rank can send to others.
+template <class Work>
+std::string told_outcome(Work work) {
+  auto const failed = [](exit_code code, char const* what) {
+    return "-" + std::to_string(static_cast<int>(code)) + " " + what;
+  };
+  try {
+    return "+" + work();
+  } catch (error const& failure) {
+    return failed(failure.code(), failure.what());
+  } catch (std::exception const& failure) {
+    return failed(exit_code::internal, failure.what());
+  }
+}
+
+/// What all ranks tell of theirs, in rank order. Of several ranks the failure names its own.
+inline outcomes outcomes_of(std::vector<std::string> told) {
+  outcomes result{.texts = std::move(told), .failure = std::nullopt};
+  for (std::size_t rank = 0; rank < result.texts.size(); ++rank) {
+    std::string& text = result.texts[rank];
+    if (text.front() == '-' && !result.failure) {
+      int code = 0;
+      char const* const end = text.data() + text.size();
+      char const* const rest = std::from_chars(text.data() + 1, end, code).ptr;
+      auto const kind = static_cast<exit_code>(code);
+      std::string const what(rest + 1, end);
+      result.failure = result.texts.size() > 1 ? error(kind, static_cast<int>(rank), what) : error(kind, what);
+    }
+    text.erase(0, 1);
+  }
+  return result;
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/tensor_table.hpp>
+
+#include <optional>
+
+namespace redco::detail {
+
+/// Calls `visit(part, from, to)` for each part of a stored tensor that shares elements with the box `wanted`: where they lie
+/// in the part, and where in the box.
+template <class Visit>
+void for_each_piece(stored_tensor const& tensor, box const& wanted, Visit visit) {
+  for (tensor_part const& part : tensor.parts) {
+    box const held{part.offset, part.shape};
+    if (std::optional<box> const common = intersect(wanted, held))
+      visit(part, relative_to(*common, held), relative_to(*common, wanted));
+  }
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,42 @@
+#include "catch.hpp"
+
+#include <redco/safetensors/for_each_piece.hpp>
+#include <redco/safetensors/for_each_slab.hpp>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_CASE("the pieces of a box are where the parts of a tensor share elements with it") {
+  redco::stored_tensor const tensor{
+      redco::file_dtype::f32, {4, 6}, {{"a", {0, 0}, {2, 6}}, {"b", {2, 0}, {2, 3}}, {"c", {2, 3}, {2, 3}}}};
+  struct piece {
+    std::string file;
+    redco::box from, to;
+    bool operator==(piece const&) const = default;
+  };
+  std::vector<piece> pieces;
+  redco::detail::for_each_piece(tensor, {{1, 1}, {2, 2}},
+                                [&](redco::tensor_part const& part, redco::box const& from, redco::box const& to) {
+                                  pieces.push_back({part.file, from, to});
+                                });
+  CHECK(pieces ==
+        std::vector<piece>{{"a", {{1, 1}, {1, 2}}, {{0, 0}, {1, 2}}}, {"b", {{0, 1}, {1, 2}}, {{1, 0}, {1, 2}}}});
+}
+
+TEST_CASE("slabs are whole rows of at most 16 MiB, in order, or one row") {
+  auto const slabs_of = [](std::vector<std::int64_t> shape, std::uint64_t bytes) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> rows;
+    redco::detail::for_each_slab({"a", redco::file_dtype::u8, std::move(shape), 0, bytes}, [&](redco::box const& slab) {
+      if (slab.shape.empty()) rows.emplace_back(-1, -1);
+      else rows.emplace_back(slab.offset.front(), slab.shape.front());
+    });
+    return rows;
+  };
+  using rows = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  CHECK(slabs_of({5, 8 << 20}, std::uint64_t{40} << 20) == rows{{0, 2}, {2, 2}, {4, 1}});
+  CHECK(slabs_of({2, 17 << 20}, std::uint64_t{34} << 20) == rows{{0, 1}, {1, 1}});
+  CHECK(slabs_of({0, 3}, 0).empty());
+  CHECK(slabs_of({}, 1) == rows{{-1, -1}});
+}

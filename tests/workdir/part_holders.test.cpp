@@ -1,0 +1,37 @@
+#include "catch.hpp"
+
+#include <redco/workdir/part_holders.hpp>
+
+#include <cstdint>
+#include <vector>
+
+TEST_CASE("of the ranks that hold a part alike all agree on one that reads it, and they take turns") {
+  // Three shards of four parts: the first and the last are replicated, the second is split, the third is shared by two.
+  std::vector<std::int64_t> const hashes{1, 20, 30, 4, 1, 21, 30, 4, 1, 22, 31, 4};
+  for (int const replicas : {1, 2}) {
+    std::vector<int> readers(12);  // by part and shard
+    for (int shard = 0; shard < 3; ++shard) {
+      auto const holders = redco::detail::holders_of(hashes, shard, 3, replicas);
+      REQUIRE(holders.size() == 4);
+      CHECK(holders[0].shards == std::vector<int>{0, 1, 2});
+      CHECK(holders[1].shards == std::vector<int>{shard});
+      CHECK(holders[2].shards == (shard < 2 ? std::vector<int>{0, 1} : std::vector<int>{2}));
+      for (std::size_t part = 0; part < 4; ++part) {
+        CHECK(holders[part].replica == static_cast<int>(part) % replicas);
+        readers[part * 3 + static_cast<std::size_t>(shard)] = holders[part].shard;
+      }
+    }
+    for (std::size_t const part : {0u, 3u})
+      for (std::size_t shard = 1; shard < 3; ++shard) CHECK(readers[part * 3 + shard] == readers[part * 3]);
+    CHECK(readers[6] == readers[7]);
+    if (replicas == 1) CHECK(readers[6] == 0);
+    if (replicas == 2) CHECK(readers[6] == 1);
+  }
+}
+
+TEST_CASE("parts are told apart by name and box") {
+  using redco::detail::hash_of_part;
+  CHECK(hash_of_part("a", {{0, 3}, {2, 1}}) == hash_of_part("a", {{0, 3}, {2, 1}}));
+  CHECK(hash_of_part("a", {{0, 3}, {2, 1}}) != hash_of_part("a", {{3, 0}, {2, 1}}));
+  CHECK(hash_of_part("a", {{0, 3}, {2, 1}}) != hash_of_part("b", {{0, 3}, {2, 1}}));
+}
