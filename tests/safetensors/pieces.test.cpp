@@ -40,3 +40,13 @@ TEST_CASE("slabs are whole rows of at most 16 MiB, in order, or one row") {
   CHECK(slabs_of({0, 3}, 0).empty());
   CHECK(slabs_of({}, 1) == rows{{-1, -1}});
 }
+
+TEST_CASE("a local tensor has room for a box inside the tensor that is no larger than it") {
+  std::vector<std::int64_t> const shape{4, 6}, local{2, 4};
+  CHECK(redco::has_room(local, {{2, 3}, {2, 3}}, shape));
+  CHECK(redco::has_room(local, {{4, 0}, {0, 3}}, shape));
+  CHECK_FALSE(redco::has_room(local, {{0, 0}, {3, 3}}, shape));
+  CHECK_FALSE(redco::has_room(local, {{3, 3}, {2, 3}}, shape));
+  CHECK_FALSE(redco::has_room(std::vector<std::int64_t>{8}, {{0, 0}, {2, 3}}, shape));
+  CHECK_FALSE(redco::has_room(std::vector<std::int64_t>{8}, {{0}, {2}}, shape));
+}

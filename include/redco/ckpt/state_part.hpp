@@ -27,11 +27,7 @@ namespace detail {
 
 /// Refuses a part whose box does not fit its tensors: error 70.
 inline void check_part(state_part const& part) {
-  bool fits = tensor_name(part.name) && part.local.defined() && inside(part.place, part.shape) &&
-              part.local.dim() == static_cast<std::int64_t>(part.shape.size());
-  for (std::size_t d = 0; fits && d < part.shape.size(); ++d)
-    fits = part.place.shape[d] <= part.local.size(static_cast<std::int64_t>(d));
-  if (!fits)
+  if (!tensor_name(part.name) || !part.local.defined() || !has_room(part.local.sizes(), part.place, part.shape))
     throw error(exit_code::internal,
                 "the part of tensor " + shown(part.name) +
                     " that a rank wants to save or load does not fit the tensor. Check its box and shape.");

@@ -39,6 +39,14 @@ inline bool inside(box const& inner, std::span<std::int64_t const> shape) {
   return true;
 }
 
+/// Whether a local tensor of these extents has room, in its leading corner, for a box inside a tensor of this shape.
+inline bool has_room(std::span<std::int64_t const> local, box const& place, std::span<std::int64_t const> shape) {
+  if (local.size() != shape.size() || !inside(place, shape)) return false;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (place.shape[d] > local[d]) return false;
+  return true;
+}
+
 /// What two boxes of the same tensor share; nothing when they share no element.
 inline std::optional<box> intersect(box const& a, box const& b) {
   box common = a;
