@@ -51,7 +51,7 @@ class slot_list {
       std::size_t const slice = static_cast<std::size_t>(i) % begins.size();
       fact::event const& in = program_.events[begins[slice]];
       int const output = program_.events[ends[slice]].tensor.id;
-      bool const runs_again = blocks_.empty() && setup_.recompute;
+      bool const runs_again = blocks_.empty() && setup_.recompute.has(i);
       blocks_.push_back({in.blocks.number(), i});
       storages_[in.tensor.id] = storage;
       if (runs_again) {

@@ -42,12 +42,12 @@ class backward_pass {
   constexpr std::size_t visit_row(block_row const& row) {
     std::int64_t const outside = now_.activations - row.saved_in(row.blocks());
     for (std::int64_t const block : row.last_blocks()) {
-      block_row::kind const& kind = row.kinds[row.kind_of(block)];
+      block_row::kind const& one = row.kinds[row.kind_of(block)];
       now_.activations = outside + row.saved_in(block + 1);
       own_input_ = row.has_own_input(block);
       again_ = row.again.has(block);
-      if (again_) enter_block(kind);
-      for (std::size_t i = kind.end; --i > kind.begin;) visit(order_[i]);
+      if (again_) enter_block(one);
+      for (std::size_t i = one.end; --i > one.begin;) visit(order_[i]);
       if (again_) leave_block();
     }
     again_ = false;
