@@ -24,6 +24,9 @@ set(redco_includes ${REDCO_HANA_INCLUDE} ${REDCO_RANGES_INCLUDE} ${REDCO_CEREAL_
   ${REDCO_NLOHMANN_INCLUDE})
 list(REMOVE_DUPLICATES redco_includes)
 add_library(redco::dependencies INTERFACE IMPORTED GLOBAL)
+# From 18 on clang++ writes a template's constraints into its symbol; libtorch's symbols, which g++ wrote, are without them.
+target_compile_options(redco::dependencies INTERFACE
+  $<$<AND:$<CXX_COMPILER_ID:Clang>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,18>>:-fclang-abi-compat=17>)
 target_include_directories(redco::dependencies SYSTEM INTERFACE ${redco_includes})
 unset(redco_includes)
 
