@@ -11,6 +11,7 @@
 #include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/smallest_change.hpp>
+#include <redco/report/timeline_text.hpp>
 #include <redco/report/widths_text.hpp>
 
 #include <redco/cost/read_machine.hpp>
@@ -85,6 +86,7 @@ struct plan_options {
   redco::report_format format = redco::report_format::txt;
   std::optional<std::filesystem::path> output;
   bool facts = false;
+  bool timeline = false;
   bool search = false;
   bool calibrate = false;
   std::filesystem::path machine = "redco_machine.json";
@@ -113,6 +115,7 @@ struct plan_options {
         field<"facts">(
             &o::facts,
             "print what the layers state for one micro-batch of a copy, event by event, instead of the plan"),
+        field<"timeline">(&o::timeline, "print what a rank holds layer by layer over a step, instead of the plan"),
         field<"search">(&o::search,
                         "the fastest mesh, micro-batch, dtype, recomputation and split of tokens that fit on --ranks"),
         field<"calibrate">(&o::calibrate, "measure this machine for --search; takes no model"),
@@ -239,6 +242,12 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   if constexpr (!redco::is_sequence_parallel<Model>)
     if (o.search) return search(model, optimizer, o, load, budget);
   redco::setup const run = redco::setup_of(mesh_of(o), load, micro_batch, o.dtype, o.recompute);
+  if (o.timeline) {
+    redco::cost const planned = redco::report_of(model, optimizer, run).cost;  // refuses an illegal mesh
+    redco::fact::program const facts = redco::facts_of(model, run.load);
+    write(o, redco::timeline_text(redco::simulation(facts, run), planned.memory));
+    return exit_code::done;
+  }
   redco::shard_report const report = redco::report_of(model, optimizer, run, budget);
   write(o, redco::report_as(o.format, report, std::filesystem::path(file).filename().string()));
 
@@ -258,8 +267,8 @@ void check_alone(redco::options::resolved<plan_options> const& options) {
   for (auto const& row : options.rows()) {
     if (!options.given(row.name) || row.name == "machine" || row.name == (measures ? "calibrate" : "search")) continue;
     if (measures) refuse("--calibrate measures the machine and takes --machine only; leave " + row.flag + " out");
-    for (std::string_view const chosen :
-         {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute", "sequence_parallel", "format", "facts"})
+    for (std::string_view const chosen : {"n_model_shards", "mesh", "micro_batch", "dtype", "recompute",
+                                          "sequence_parallel", "format", "facts", "timeline"})
       if (row.name == chosen)
         refuse("--search has no use for " + row.flag + ": it tries them all and prints a table; leave it out");
   }

@@ -315,6 +315,7 @@
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/message_total.hpp>
 #include <redco/cost/messages.hpp>
+#include <redco/cost/moment.hpp>
 #include <redco/cost/moves_of.hpp>
 #include <redco/cost/read_machine.hpp>
 #include <redco/cost/saved_slots.hpp>
@@ -341,6 +342,7 @@
 #include <redco/report/shard_report.hpp>
 #include <redco/report/smallest_change.hpp>
 #include <redco/report/step_moments.hpp>
+#include <redco/report/timeline_text.hpp>
 #include <redco/report/widths_text.hpp>
 
 #include <redco/compat/compat_parameter.hpp>

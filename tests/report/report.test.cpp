@@ -8,6 +8,7 @@
 #include <redco/report/report_text.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_moments.hpp>
+#include <redco/report/timeline_text.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
@@ -17,11 +18,14 @@
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace report_test {
 
@@ -44,6 +48,21 @@ void matches_golden(std::string const& name, std::string const& text) {
 TEST_CASE("the program of two blocks is the golden one") {
   redco::gpt2 const small{{.vocab = 64, .context = 16, .width = 24, .heads = 3, .layers = 2}};
   matches_golden("gpt2_small.facts", redco::program_text(redco::facts_of(small, {2, 8})));
+}
+
+TEST_CASE("memory over a step of GPT-2 small on two shards is the golden one, and its largest total is the peak") {
+  redco::gpt2 const small{{.vocab = 50257, .context = 1024, .width = 768, .heads = 12, .layers = 12}};
+  for (auto const& [name, again] : {std::pair{"gpt2_small_1x2.timeline", redco::recomputed_blocks(false)},
+                                    {"gpt2_small_1x2_every_2.timeline", redco::recomputed_blocks::every_kth(2)}}) {
+    redco::setup const run{.mesh = {.tp = 2}, .load = {1, 1024}, .recompute = again};
+    auto const facts = redco::facts_of(small, run.load);
+    auto const memory = redco::cost_of(small, redco::adamw{}, run).memory;
+    redco::simulation const of(facts, run);
+    matches_golden(name, redco::timeline_text(of, memory));
+    std::int64_t most = 0;
+    for (redco::moment const& m : of.moments()) most = std::max(most, m.bytes());
+    CHECK(memory.persistent() + most == memory.peak());
+  }
 }
 
 TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golden one") {

@@ -57,6 +57,19 @@ static_assert(first_two.memory.activations == no_block.memory.activations - 2 * 
 static_assert(again.memory.peak() < first_two.memory.peak() && first_two.memory.peak() < fourth.memory.peak());
 static_assert(fourth.memory.peak() < no_block.memory.peak());
 
+// The peak is the most that any moment of a step holds.
+constexpr std::int64_t most_of_moments(redco::setup const& s) {
+  auto const facts = redco::facts_of<demo>(s.load);
+  std::int64_t most = 0;
+  for (redco::moment const& m : redco::simulation(facts, s).moments()) most = m.bytes() > most ? m.bytes() : most;
+  return most;
+}
+static_assert(whole.memory.persistent() + most_of_moments({.load = {16, 256}}) == whole.memory.peak());
+static_assert(first_two.memory.persistent() + most_of_moments({.mesh = {.tp = 2},
+                                                               .load = {16, 256},
+                                                               .recompute = redco::recomputed_blocks::first_n(2)}) ==
+              first_two.memory.peak());
+
 // One reduction for the embedding and two for each block, forward and backward; the head's instead of the embedding's.
 constexpr auto two =
     redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 3, .tp = 2}, .load = {16, 256}, .micro_batches = 4});

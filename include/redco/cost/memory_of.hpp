@@ -6,9 +6,7 @@
 #include <redco/cost/simulation.hpp>
 
 #include <redco/shard/entry.hpp>
-#include <redco/fact/event.hpp>
 
-#include <cstddef>
 #include <cstdint>
 
 namespace redco {
@@ -39,15 +37,10 @@ constexpr memory memory_of(simulation const& of, int slots) {
   setup const& s = of.run();
   memory m;
   detail::add_parameters(m, of.program().parameters, slots, s);
-  for (std::size_t i = 0; i < of.tensors().size(); ++i) {
-    using kind = detail::placed_tensor::kind;
-    detail::placed_tensor const& t = of.tensors()[i];
-    bool const converted = of.program().events[i].what == fact::event_kind::loss_sum;
-    if (t.what == kind::batch) m.batches += t.all() * (1 + s.prefetch);
-    if (t.what == kind::loss) m.loss += t.all();
-    if (t.what == kind::loss_workspace && !(converted && accumulate_type(s.compute) == s.compute))
-      m.loss_workspace += t.all();
-  }
+  for (detail::placed_tensor const& t : of.tensors())
+    if (t.what == detail::placed_tensor::kind::batch) m.batches += t.all() * (1 + s.prefetch);
+  m.loss = of.loss();
+  m.loss_workspace = of.loss_workspace();
   m.activations = of.activations();
   m.backward = of.backward();
   return m;

@@ -2,15 +2,18 @@
 
 #include <redco/cost/backward_moment.hpp>
 #include <redco/cost/detail/backward_pass.hpp>
+#include <redco/cost/detail/forward_moments.hpp>
 #include <redco/cost/detail/forward_pass.hpp>
+#include <redco/cost/local_extents.hpp>
+#include <redco/cost/moment.hpp>
 #include <redco/cost/setup.hpp>
 
+#include <redco/fact/event.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/fact/work.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
 namespace redco {
@@ -20,8 +23,23 @@ namespace redco {
 class simulation {
  public:
   constexpr simulation(fact::program const& p, setup const& s) : program_(p), setup_(s), forward_(p, s) {
-    for (detail::placed_tensor const& t : forward_.tensors) activations_ += t.saved_bytes();
-    backward_ = detail::backward_pass(p, forward_.tensors, forward_.rows, s, activations_).largest();
+    for (std::size_t i = 0; i < p.events.size(); ++i) {
+      using kind = detail::placed_tensor::kind;
+      detail::placed_tensor const& t = forward_.tensors[i];
+      activations_ += t.saved_bytes();
+      if (t.what == kind::loss) loss_ += t.all();
+      bool const converted = p.events[i].what == fact::event_kind::loss_sum;
+      if (t.what == kind::loss_workspace && !(converted && accumulate_type(s.compute) == s.compute))
+        loss_workspace_ += t.all();
+    }
+    detail::backward_pass const back(p, forward_.tensors, forward_.rows, s, activations_);
+    moments_ = detail::forward_moments(p, forward_).list;
+    moments_.push_back({.when = moment::phase::loss, .activations = activations_, .loss = loss_ + loss_workspace_});
+    for (moment const& one : back.list) {
+      moments_.push_back(one);
+      if (one.bytes() > most_.bytes()) most_ = one;
+    }
+    moments_.push_back({.when = moment::phase::update});
   }
 
   constexpr fact::program const& program() const { return program_; }
@@ -35,15 +53,26 @@ class simulation {
   constexpr redco::work const& work() const { return forward_.work; }
   /// Bytes that forward saves for backward; of blocks that run again their inputs.
   constexpr std::int64_t activations() const { return activations_; }
+  /// Bytes that the loss makes in forward and saves for backward, and that it holds while it is computed.
+  constexpr std::int64_t loss() const { return loss_; }
+  constexpr std::int64_t loss_workspace() const { return loss_workspace_; }
+  /// Memory over one micro-batch and the update: forward layer by layer, the loss, backward layer by layer, the update. Of the
+  /// blocks of an outermost `repeat` those that hold most: the last one of each kind that runs again, and that does not.
+  constexpr std::vector<moment> const& moments() const { return moments_; }
   /// The moment of backward in which the rank holds most.
-  constexpr backward_moment const& backward() const { return backward_; }
+  constexpr backward_moment backward() const {
+    backward_moment most{{}, most_.activations, most_.recomputed, most_.gradients};
+    if (most_.layer >= 0) most.layer = program_.layers[static_cast<std::size_t>(most_.layer)];
+    return most;
+  }
 
  private:
   fact::program const& program_;
   setup const& setup_;
   detail::forward_pass forward_;
-  std::int64_t activations_ = 0;
-  backward_moment backward_;
+  std::int64_t activations_ = 0, loss_ = 0, loss_workspace_ = 0;
+  std::vector<moment> moments_;
+  moment most_;  ///< of backward
 };
 
 }  // namespace redco

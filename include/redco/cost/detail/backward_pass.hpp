@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/cost/backward_moment.hpp>
 #include <redco/cost/detail/block_row.hpp>
 #include <redco/cost/detail/forward_pass.hpp>
 #include <redco/cost/detail/inner_order.hpp>
+#include <redco/cost/moment.hpp>
 #include <redco/cost/setup.hpp>
 
 #include <redco/fact/event.hpp>
@@ -16,24 +16,24 @@
 
 namespace redco::detail {
 
-/// Goes through a program from last to first, as backward does, and remembers the moment that holds most. Of the blocks of an
-/// outermost `repeat` that run again it visits the last one, and of the others: the activations of all before it are there.
+/// Goes through a program from last to first, as backward does, and lists the moments. Of the blocks of an outermost
+/// `repeat` that run again it visits the last one, and of the others: the activations of all before it are there.
 class backward_pass {
  public:
   /// `saved`: bytes that forward saves.
   constexpr backward_pass(fact::program const& p, std::vector<placed_tensor> const& tensors,
                           std::vector<block_row> const& rows, setup const& s, std::int64_t saved)
       : events_(p.events), tensors_(tensors), setup_(s) {
+    now_.when = moment::phase::backward;
     now_.activations = saved;
     order_ = inner_order(events_);
     std::size_t row = rows.size();
     for (std::size_t i = events_.size(); i-- > 0;)
       if (row > 0 && i == rows[row - 1].kinds.back().end) i = visit_row(rows[--row]);
       else visit(order_[i]);
-    if (largest_layer_ >= 0) largest_.layer = p.layers[static_cast<std::size_t>(largest_layer_)];
   }
 
-  constexpr backward_moment const& largest() const { return largest_; }
+  std::vector<moment> list;  ///< after one another; of a row of blocks those of the last block of each kind
 
  private:
   using kind = placed_tensor::kind;
@@ -44,6 +44,7 @@ class backward_pass {
     for (std::int64_t const block : row.last_blocks()) {
       block_row::kind const& one = row.kinds[row.kind_of(block)];
       now_.activations = outside + row.saved_in(block + 1);
+      now_.block = block;
       own_input_ = row.has_own_input(block);
       again_ = row.again.has(block);
       if (again_) enter_block(one);
@@ -51,6 +52,7 @@ class backward_pass {
       if (again_) leave_block();
     }
     again_ = false;
+    now_.block = -1;
     now_.activations = outside;
     return row.kinds[0].begin;
   }
@@ -79,10 +81,9 @@ class backward_pass {
   }
 
   constexpr void look(int layer, std::int64_t gradients) {
+    now_.layer = layer;
     now_.gradients = gradients;
-    if (now_.bytes() <= largest_.bytes()) return;
-    largest_ = now_;
-    largest_layer_ = layer;
+    list.push_back(now_);
   }
 
   /// All that a moment holds has been seen.
@@ -121,8 +122,7 @@ class backward_pass {
   std::vector<fact::event> const& events_;
   std::vector<placed_tensor> const& tensors_;
   setup const& setup_;
-  backward_moment now_, largest_;                   ///< without their layers, which are long
-  int largest_layer_ = -1;                          ///< in the program's list
+  moment now_;
   std::vector<std::size_t> order_;                  ///< of events
   bool again_ = false;                              ///< the visited block of an outermost repeat runs again
   bool own_input_ = false;                          ///< and its input is saved for it alone

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace redco {
+
+/// A moment of a step, and the bytes that one rank holds then beside what it holds throughout the step.
+struct moment {
+  enum class phase : std::uint8_t { forward, loss, backward, update };
+
+  phase when = phase::forward;
+  int layer = -1;           ///< a place in the program's layers; -1: none
+  std::int64_t block = -1;  ///< the number of the outermost block around that layer; -1: none is
+
+  std::int64_t activations = 0;  ///< saved by forward and not yet freed
+  std::int64_t recomputed = 0;   ///< saved by the block that was run again
+  std::int64_t gradients = 0;    ///< in flight
+  std::int64_t loss = 0;         ///< of the loss and its workspace
+
+  constexpr std::int64_t bytes() const { return activations + recomputed + gradients + loss; }
+
+  friend constexpr bool operator==(moment const&, moment const&) = default;
+};
+
+constexpr char const* name_of(moment::phase when) {
+  constexpr char const* names[] = {"forward", "loss", "backward", "update"};
+  return names[static_cast<std::size_t>(when)];
+}
+
+}  // namespace redco
