@@ -61,7 +61,8 @@ static_assert(fourth.memory.peak() < no_block.memory.peak());
 constexpr std::int64_t most_of_moments(redco::setup const& s) {
   auto const facts = redco::facts_of<demo>(s.load);
   std::int64_t most = 0;
-  for (redco::moment const& m : redco::simulation(facts, s).moments()) most = m.bytes() > most ? m.bytes() : most;
+  redco::simulation const of(facts, s);
+  for (redco::moment const& m : of.moments()) most = m.bytes() > most ? m.bytes() : most;
   return most;
 }
 static_assert(whole.memory.persistent() + most_of_moments({.load = {16, 256}}) == whole.memory.peak());

@@ -32,14 +32,9 @@ class simulation {
       if (t.what == kind::loss_workspace && !(converted && accumulate_type(s.compute) == s.compute))
         loss_workspace_ += t.all();
     }
-    detail::backward_pass const back(p, forward_.tensors, forward_.rows, s, activations_);
-    moments_ = detail::forward_moments(p, forward_).list;
-    moments_.push_back({.when = moment::phase::loss, .activations = activations_, .loss = loss_ + loss_workspace_});
-    for (moment const& one : back.list) {
-      moments_.push_back(one);
+    backward_ = detail::backward_pass(p, forward_.tensors, forward_.rows, s, activations_).list;
+    for (moment const& one : backward_)
       if (one.bytes() > most_.bytes()) most_ = one;
-    }
-    moments_.push_back({.when = moment::phase::update});
   }
 
   constexpr fact::program const& program() const { return program_; }
@@ -58,7 +53,13 @@ class simulation {
   constexpr std::int64_t loss_workspace() const { return loss_workspace_; }
   /// Memory over one micro-batch and the update: forward layer by layer, the loss, backward layer by layer, the update. Of the
   /// blocks of an outermost `repeat` those that hold most: the last one of each kind that runs again, and that does not.
-  constexpr std::vector<moment> const& moments() const { return moments_; }
+  constexpr std::vector<moment> moments() const {
+    std::vector<moment> all = detail::forward_moments(program_, forward_).list;
+    all.push_back({.when = moment::phase::loss, .activations = activations_, .loss = loss_ + loss_workspace_});
+    for (moment const& one : backward_) all.push_back(one);
+    all.push_back({.when = moment::phase::update});
+    return all;
+  }
   /// The moment of backward in which the rank holds most.
   constexpr backward_moment backward() const {
     backward_moment most{{}, most_.activations, most_.recomputed, most_.gradients};
@@ -71,7 +72,7 @@ class simulation {
   setup const& setup_;
   detail::forward_pass forward_;
   std::int64_t activations_ = 0, loss_ = 0, loss_workspace_ = 0;
-  std::vector<moment> moments_;
+  std::vector<moment> backward_;
   moment most_;  ///< of backward
 };
 

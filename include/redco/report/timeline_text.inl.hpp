@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace redco {
 
@@ -43,9 +44,10 @@ inline std::string timeline_row(std::array<std::string, 7> const& cells, std::si
 }  // namespace detail
 
 REDCO_INLINE std::string timeline_text(simulation const& of, memory const& throughout) {
+  std::vector<moment> const moments = of.moments();
   std::int64_t most = 0;
   std::size_t width = sizeof "layer";
-  for (moment const& m : of.moments()) {
+  for (moment const& m : moments) {
     most = std::max(most, m.bytes());
     width = std::max(width, detail::layer_text(of.program(), m).size());
   }
@@ -53,7 +55,7 @@ REDCO_INLINE std::string timeline_text(simulation const& of, memory const& throu
       "bytes of one rank, of which " + std::to_string(throughout.persistent()) + " throughout the step\n" +
       detail::timeline_row({"phase", "layer", "activations", "recomputed", "gradients", "loss", "total"}, width) + "\n";
   bool marked = false;
-  for (moment const& m : of.moments()) {
+  for (moment const& m : moments) {
     bool const peak = !marked && m.bytes() == most;
     marked = marked || peak;
     text += detail::timeline_row({name_of(m.when), detail::layer_text(of.program(), m), std::to_string(m.activations),
