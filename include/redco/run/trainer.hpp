@@ -23,14 +23,12 @@
 #include <redco/model/stored_name.hpp>
 #include <redco/options/check_fit_options.hpp>
 #include <redco/options/chosen_dtype.hpp>
-#include <redco/options/command_line.hpp>
 #include <redco/options/fit_options.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/to_json.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/pipeline/batch_of.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <exception>

@@ -4,7 +4,6 @@
 #include <redco/ckpt/read_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/workdir/part_holders.hpp>
-#include <redco/safetensors/differences.hpp>
 #include <redco/safetensors/weights_source.hpp>
 
 #include <redco/comm/rank_context.hpp>
