@@ -34,12 +34,15 @@ void check_sum(Model const& of) {
   redco::workload const load{.batch = 4, .sequence = 18, .source = 10};
   redco::fact::program const facts = redco::facts_of(of, load);
   for (int const tp : {1, 2, 8})
-    for (bool const recompute : {false, true})
+    for (redco::recomputed_blocks const& recompute :
+         {redco::recomputed_blocks(false), redco::recomputed_blocks(true), redco::recomputed_blocks::every_kth(2),
+          redco::recomputed_blocks::first_n(1)})
       for (redco::dtype const compute : {redco::dtype::f64, redco::dtype::bf16}) {
         setup const run{.mesh = {.tp = tp}, .load = load, .compute = compute, .recompute = recompute};
         std::int64_t sum = 0;
         for (saved_slot const& one : redco::saved_slots(facts, run)) sum += one.bytes();
-        INFO("tp " << tp << " recompute " << recompute << " " << redco::name_of(compute));
+        INFO("tp " << tp << " recompute " << recompute.every << " " << recompute.first << " "
+                   << redco::name_of(compute));
         CHECK(sum == redco::simulation(facts, run).activations());
       }
 }
