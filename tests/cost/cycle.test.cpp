@@ -56,8 +56,8 @@ struct rows {
 };
 
 template <class Net>
-cost cost_of_net(setup const& s) {
-  cost c = cost_of(model_of<Net, input<16, 12>>{}, adamw{}, s);
+rank_cost cost_of_net(setup const& s) {
+  rank_cost c = cost_of(model_of<Net, input<16, 12>>{}, adamw{}, s);
   c.memory.backward.layer = {};  // it has another name
   return c;
 }
@@ -68,7 +68,7 @@ void check_alike(bool recompute) {
   for (int const tp : {1, 2, 3}) {
     setup const s{.mesh = {.dp = 2, .tp = tp}, .load = {.batch = 8}, .recompute = recompute, .micro_batches = 2};
     INFO("tp " << tp << ", recompute " << recompute);
-    auto const same = [&](cost const& a, cost const& b) {
+    auto const same = [&](rank_cost const& a, rank_cost const& b) {
       CHECK(a.memory.activations == b.memory.activations);
       CHECK(a.memory.backward.bytes() == b.memory.backward.bytes());
       CHECK(a == b);

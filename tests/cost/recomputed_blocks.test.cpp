@@ -46,7 +46,7 @@ struct rows {
 };
 
 template <class Net>
-cost cost_of_net(setup const& s) {
+rank_cost cost_of_net(setup const& s) {
   return cost_of(model_of<Net, input<16, 12>>{}, adamw{}, s);
 }
 
@@ -57,7 +57,7 @@ void check_alike() {
     setup const all{.mesh = {.dp = 2, .tp = tp}, .load = {.batch = 8}, .recompute = true, .micro_batches = 2};
     setup some = all;
     some.recompute = Again;
-    auto const same = [&](cost const& a, cost const& b) {
+    auto const same = [&](rank_cost const& a, rank_cost const& b) {
       CHECK(a.memory.activations == b.memory.activations);
       CHECK(a.memory.backward.activations == b.memory.backward.activations);
       CHECK(a.memory.backward.recomputed == b.memory.backward.recomputed);
