@@ -106,6 +106,17 @@ TEST_CASE("some blocks of a cycle run again and cost what they cost alone") {
   check_choices<saves_output, narrow, post_norm>();
 }
 
+TEST_CASE("a cycle within blocks costs what its blocks cost one after another") {
+  using cycle = named<"g", repeat<2, repeat<3, pre_norm, saves_output>>>;
+  using written =
+      named<"g", repeat<2, sequential<named<"0", pre_norm>, named<"1", saves_output>, named<"2", pre_norm>>>>;
+  setup const s{.load = {.batch = 8}};
+  memory const a = cost_of_net<sequential<named<"i", narrow>, cycle, named<"o", layer_norm<12>>>>(s).memory;
+  memory const b = cost_of_net<sequential<named<"i", narrow>, written, named<"o", layer_norm<12>>>>(s).memory;
+  CHECK(a.activations == b.activations);
+  CHECK(a.backward.bytes() == b.backward.bytes());
+}
+
 TEST_CASE("each block costs as much in a row of any length") {
   auto const bytes = [](std::int64_t layers, recomputed_blocks const& again) {
     gpt2 const model{{.vocab = 64, .context = 16, .width = 24, .heads = 3, .layers = layers}};
