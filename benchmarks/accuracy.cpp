@@ -40,7 +40,7 @@ struct accuracy_case {
   bool recompute = false;
 };
 
-accuracy_case case_of(redco::json_value const& j) {
+accuracy_case case_of(redco::json::json_value const& j) {
   accuracy_case c;
   c.model = j.at("model").get<std::string>();
   c.mesh = redco::options::parse_mesh(j.at("mesh").get<std::string>());
@@ -61,9 +61,9 @@ struct result {
 };
 
 /// Whether one rank's groups counted what is planned, each collective of each group by itself.
-bool same(redco::step_measure const& counted, redco::messages const& planned) {
+bool same(redco::run::step_measure const& counted, redco::cost::messages const& planned) {
   redco::traffic world, dp, tp;
-  for (redco::message_total const& one : planned) {
+  for (redco::cost::message_total const& one : planned) {
     redco::traffic& group = one.over == redco::every_axis ? world : one.over == redco::example_axes ? dp : tp;
     group[one.what] += one;
   }
@@ -106,7 +106,7 @@ result run(Subject const& subject, accuracy_case const& c) {
   r.activations = static_cast<double>(std::max(planned.memory.activations, planned.memory.backward.activations +
                                                                                planned.memory.backward.recomputed)) /
                   static_cast<double>(r.planned);
-  for (redco::step_measure const& rank : trainer.measures()) {
+  for (redco::run::step_measure const& rank : trainer.measures()) {
     r.measured = std::max(r.measured, rank.peak_bytes);
     r.same_messages = r.same_messages && same(rank, planned.messages);
   }
@@ -131,9 +131,9 @@ std::string percent(double x) {
 }
 
 std::string row(accuracy_case const& c, result const& r) {
-  return "| " + c.model + " | " + redco::options::to_text(c.mesh) + " | " + std::string(redco::name_of(c.dtype)) +
-         " | " + std::to_string(c.micro_batches) + " | " + (c.recompute ? "yes" : "no") + " | " +
-         std::to_string(r.planned) + " | " + std::to_string(r.measured) + " | " + percent(r.activations) + " | " +
+  return "| " + c.model + " | " + redco::options::to_text(c.mesh) + " | " + std::string(name_of(c.dtype)) + " | " +
+         std::to_string(c.micro_batches) + " | " + (c.recompute ? "yes" : "no") + " | " + std::to_string(r.planned) +
+         " | " + std::to_string(r.measured) + " | " + percent(r.activations) + " | " +
          (r.same_messages ? "equal" : "DIFFER") + " | " + percent(r.error()) + " |";
 }
 
@@ -156,7 +156,7 @@ int main(int argc, char** argv) try {
   double worst = 0;
   bool good = true;
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
-  for (redco::json_value const& j : redco::read_json(argv[1])) {
+  for (redco::json::json_value const& j : redco::json::read_json(argv[1])) {
     accuracy_case const c = case_of(j);
     if (!only.empty() && c.model != only) continue;
     result const r = run(c);

@@ -74,7 +74,8 @@ std::vector<ids> sequences(std::int64_t rows, std::int64_t length, Next const& n
   std::vector<ids> all;
   for (std::int64_t r = 0; r < rows; ++r) {
     std::vector<std::uint32_t> words(static_cast<std::size_t>(length));
-    redco::random_words(words.data(), 0, length, static_cast<std::uint32_t>(r), 0, 0, redco::make_stream(42, 0, 0, 0));
+    redco::random::random_words(words.data(), 0, length, static_cast<std::uint32_t>(r), 0, 0,
+                                redco::random::make_stream(42, 0, 0, 0));
     ids row;
     for (std::uint32_t const word : words) row.push_back(next(row.empty() ? 0 : row.back(), word));
     all.push_back(std::move(row));
@@ -115,7 +116,7 @@ auto language_model(step_watch& watch) {
 /// Trains and returns the exit code; the loss on `data` afterwards goes into `evaluated` where that is wanted.
 template <class Model>
 int train(Model const& model, std::vector<ids> const& data, std::int64_t batch, double lr, bench_options const& o,
-          step_watch& watch, redco::json_value& line, double* evaluated = nullptr) {
+          step_watch& watch, redco::json::json_value& line, double* evaluated = nullptr) {
   temporary_folder const folder;
   redco::deployer deployer(place(o, folder.path));
   redco::adamw const optimizer{.lr = lr};
@@ -135,7 +136,7 @@ int train(Model const& model, std::vector<ids> const& data, std::int64_t batch, 
   setup.mesh = o.mesh;
   setup.load = {batch / o.mesh.dp, std::ssize(data.front()) - 1};
   setup.compute = o.dtype;
-  for (redco::step_measure const& rank : trainer.measures()) line["peak_bytes"].push_back(rank.peak_bytes);
+  for (redco::run::step_measure const& rank : trainer.measures()) line["peak_bytes"].push_back(rank.peak_bytes);
   line["report_bytes"] = redco::cost_of(model, optimizer, setup).memory.peak();
   return 0;
 }
@@ -168,12 +169,12 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
     return static_cast<std::int64_t>(word) % model.config.vocab;
   });
   step_watch watch(o.paced, out);
-  redco::json_value line = {{"program", "redco " + o.loop},
-                            {"workload", workload},
-                            {"mesh", redco::options::to_text(o.mesh)},
-                            {"dtype", std::string(redco::name_of(o.dtype))},
-                            {"dropout", o.dropout}};
-  redco::json_value bytes = redco::json_value::object();
+  redco::json::json_value line = {{"program", "redco " + o.loop},
+                                  {"workload", workload},
+                                  {"mesh", redco::options::to_text(o.mesh)},
+                                  {"dtype", std::string(name_of(o.dtype))},
+                                  {"dropout", o.dropout}};
+  redco::json::json_value bytes = redco::json::json_value::object();
   if (o.loop == "hand") {
     if (o.dropout != 0) throw redco::error(redco::exit_code::usage, "--loop hand knows no dropout");
     if (workload == "W3") throw redco::error(redco::exit_code::usage, "--loop hand knows GPT-2 only: W1 or W2");
@@ -191,7 +192,7 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
   line["first_step_s"] = rounded(watch.first, 100);
   line["peak_rss_gib"] = rounded(step_watch::peak_rss_gib(), 1e3);
   line["loss_step10"] =
-      watch.losses.size() > 9 ? redco::json_value(rounded(watch.losses[9], 1e5)) : redco::json_value();
+      watch.losses.size() > 9 ? redco::json::json_value(rounded(watch.losses[9], 1e5)) : redco::json::json_value();
   if (bytes.contains("report_bytes"))  // libtorch itself, working memory of products, and what the allocator keeps
     line["rss_beyond_plan_gib"] =
         rounded(step_watch::peak_rss_gib() - bytes["report_bytes"].get<double>() * o.mesh.ranks() / (1 << 30), 1e3);
@@ -211,12 +212,12 @@ int bf16_loss(bench_options o, std::ostream& out) {
   for (int i = 0; i < 2; ++i) {
     o.dtype = i == 0 ? redco::dtype::f32 : redco::dtype::bf16;
     step_watch watch(false, out);
-    redco::json_value bytes;
+    redco::json::json_value bytes;
     if (int const code = train(redco::gpt2{config}, data, 16, 3e-3, o, watch, bytes, loss + i); code != 0) return code;
   }
-  redco::json_value const line = {{"workload", "bf16_loss"}, {"mesh", redco::options::to_text(o.mesh)},
-                                  {"steps", o.steps},        {"f32", loss[0]},
-                                  {"bf16", loss[1]},         {"relative", loss[1] / loss[0] - 1}};
+  redco::json::json_value const line = {{"workload", "bf16_loss"}, {"mesh", redco::options::to_text(o.mesh)},
+                                        {"steps", o.steps},        {"f32", loss[0]},
+                                        {"bf16", loss[1]},         {"relative", loss[1] / loss[0] - 1}};
   out << line.dump() << std::endl;
   return static_cast<int>(std::abs(loss[1] / loss[0] - 1) <= 0.01 ? redco::exit_code::done : redco::exit_code::missed);
 }

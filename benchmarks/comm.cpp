@@ -45,7 +45,7 @@ int main() {
         double const resting = median_us(group, x, calls, false);
         double const fresh = median_us(group, x, calls, true);
         if (group.rank() != 0) return;
-        redco::json_line line;
+        redco::json::json_line line;
         line.add_text("benchmark", "\"all_reduce\"");
         line.add("ranks", group.size());
         line.add("bytes", bytes);

@@ -53,7 +53,7 @@ void run(generation_options const& o) {
   step_watch watch(o.paced, std::cout);
   watch.begin();
   redco::run_ranks(o.mesh, {.threads = std::max(1, o.threads / o.mesh.ranks())}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, o.mesh)), rank.rank,
+    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, o.mesh)), rank.rank,
                                        redco::dtype::f32, 42);
     redco::pass in;
     in.tp = &rank.tp;
@@ -76,7 +76,7 @@ void run(generation_options const& o) {
     }
   });
   double const seconds = step_watch::typical(watch.seconds);
-  redco::json_value line;
+  redco::json::json_value line;
   line["program"] = "redco";
   line["mesh"] = redco::options::to_text(o.mesh);
   line["batch"] = o.batch;

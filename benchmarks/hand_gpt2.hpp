@@ -26,10 +26,10 @@ class hand_gpt2 {
   hand_gpt2(redco::gpt2_config const& config, redco::rank_context& rank, redco::dtype compute)
       : config_(config), rank_(rank), blocks_(static_cast<std::size_t>(config.layers)) {
     lay_out(compute);
-    auto const start = redco::make_stream(42, 0, 0, 0);
+    auto const start = redco::random::make_stream(42, 0, 0, 0);
     for (at::Tensor const& m : {masters_.narrow(0, 0, decayed_)}) {
       at::Tensor const drawn = at::empty({decayed_}, at::kFloat);
-      redco::fill_normal(drawn.data_ptr<float>(), 0, decayed_, start, 0.0, 0.02);
+      redco::random::fill_normal(drawn.data_ptr<float>(), 0, decayed_, start, 0.0, 0.02);
       m.copy_(drawn);
     }
     for (block const& b : blocks_)
@@ -54,7 +54,7 @@ class hand_gpt2 {
     rank_.dp.all_reduce(totals);
     rank_.dp.all_reduce(gradients_);
     double const count = totals[1].item<double>();
-    for (redco::segment& s : segments_) redco::update(optimizer, s, optimizer.lr.peak, number, 1 / count);
+    for (redco::update::segment& s : segments_) redco::update::update(optimizer, s, optimizer.lr.peak, number, 1 / count);
     return totals[0].item<double>() / count;
   }
 
@@ -109,7 +109,7 @@ class hand_gpt2 {
       }
     for (auto const& [begin, end, decay] :
          {std::tuple(std::int64_t{0}, decayed_, true), std::tuple(decayed_, size_, false)})
-      segments_.push_back(redco::make_segment(
+      segments_.push_back(redco::update::make_segment(
           redco::adamw{}, masters_.narrow(0, begin, end - begin), gradients_.narrow(0, begin, end - begin), decay,
           masters_.is_same(values_) ? at::Tensor() : values_.narrow(0, begin, end - begin)));
   }
@@ -149,5 +149,5 @@ class hand_gpt2 {
   at::Tensor values_, masters_, gradients_, tokens_, positions_;
   std::vector<block> blocks_;
   affine norm_;
-  std::vector<redco::segment> segments_;
+  std::vector<redco::update::segment> segments_;
 };

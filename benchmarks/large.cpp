@@ -55,7 +55,7 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
   redco::adamw const optimizer{.lr = 1e-4};
   redco::trainer trainer(deployer, model, pipeline, optimizer);
   std::vector<int> const examples{1, 2, 3, 4, 5, 6};
-  redco::json_value losses = redco::json_value::array();
+  redco::json::json_value losses = redco::json::json_value::array();
   auto const begin = std::chrono::steady_clock::now();
   int const code = trainer.fit(examples, {.max_steps = 3,
                                           .global_batch = 1,
@@ -63,13 +63,14 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
                                           .save_argmin = {},
                                           .on_step = [&](redco::fit_event const& e) { losses.push_back(e.loss); }});
   if (code != 0) return code;
-  redco::json_value line;
+  redco::json::json_value line;
   line["benchmark"] = name;
   line["mesh"] = "1x2";
   line["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   line["planned_peak_bytes"] = redco::cost_of(model, optimizer, {.mesh = {.tp = 2}, .load = {1, length}}).memory.peak();
-  line["measured_peak_bytes"] = redco::json_value::array();
-  for (redco::step_measure const& rank : trainer.measures()) line["measured_peak_bytes"].push_back(rank.peak_bytes);
+  line["measured_peak_bytes"] = redco::json::json_value::array();
+  for (redco::run::step_measure const& rank : trainer.measures())
+    line["measured_peak_bytes"].push_back(rank.peak_bytes);
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   line["peak_rss_bytes"] = std::int64_t{used.ru_maxrss} * 1024;

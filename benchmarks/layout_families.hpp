@@ -46,7 +46,7 @@ struct layout_family {
   std::vector<layer_stack> stacks;
   std::string_view embedding, head;  ///< empty: the model has none of a vocabulary's size
   bool kernels_out_in;               ///< kernels are stored [out, in] instead of [in, out]
-  std::vector<redco::parameter_fact> ours;
+  std::vector<redco::fact::parameter_fact> ours;
 };
 
 inline std::vector<layout_family> const& layout_families() {

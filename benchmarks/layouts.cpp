@@ -31,7 +31,7 @@ constexpr int number_bytes = 4;
 using splits = std::map<std::string, int, std::less<>>;
 
 splits compat_splits(layout_family const& family, int n) {
-  std::vector<redco::compat_parameter> parameters;
+  std::vector<redco::compat::compat_parameter> parameters;
   for (auto const& leaf : family.tree) parameters.push_back({leaf.path, leaf.shape});
   auto const plan = redco::compat_plan(parameters, n);
   splits all;
@@ -44,15 +44,15 @@ splits compat_splits(layout_family const& family, int n) {
 class decided_splits {
  public:
   explicit decided_splits(layout_family const& family) : family_(family) {
-    for (redco::parameter_fact const& f : family.ours) {
+    for (redco::fact::parameter_fact const& f : family.ours) {
       if (f.shape.rank != 2) continue;
       if (f.blocks.depth > 0) matrices_.push_back(f);
-      if (f.blocks.depth == 0 && f.why == redco::reason::vocabulary) vocabularies_.push_back(f);
+      if (f.blocks.depth == 0 && f.why == redco::fact::reason::vocabulary) vocabularies_.push_back(f);
     }
     for (layer_stack const& stack : family.stacks)
       for (matrix_names const& pair : stack.pairs) {
-        std::vector<redco::parameter_fact> first;
-        for (; next().why != redco::reason::row; ++at_) first.push_back(next());
+        std::vector<redco::fact::parameter_fact> first;
+        for (; next().why != redco::fact::reason::row; ++at_) first.push_back(next());
         std::size_t const fused = first.size() / pair.first.size();
         for (std::size_t i = 0; i < pair.first.size(); ++i)
           decide(std::string(pair.first[i]) + "/kernel", {first.data() + i * fused, fused}, family.kernels_out_in);
@@ -60,7 +60,7 @@ class decided_splits {
         ++at_;
       }
     expect(at_ == matrices_.size(), "all matrices of the blocks");
-    std::span<redco::parameter_fact const> const vocabularies(vocabularies_);
+    std::span<redco::fact::parameter_fact const> const vocabularies(vocabularies_);
     if (!family.embedding.empty()) decide(std::string(family.embedding), vocabularies.first(1), true);
     if (!family.head.empty() && family.head != family.embedding)
       decide(std::string(family.head), vocabularies.subspan(1, 1), false);
@@ -69,12 +69,12 @@ class decided_splits {
   splits const& all() const { return all_; }
 
  private:
-  redco::parameter_fact const& next() const { return matrices_.at(at_); }
+  redco::fact::parameter_fact const& next() const { return matrices_.at(at_); }
 
   /// `as_ours`: stored [out, in] as ours are.
-  void decide(std::string const& path, std::span<redco::parameter_fact const> parts, bool as_ours) {
+  void decide(std::string const& path, std::span<redco::fact::parameter_fact const> parts, bool as_ours) {
     std::int64_t outputs = 0;
-    for (redco::parameter_fact const& f : parts) {
+    for (redco::fact::parameter_fact const& f : parts) {
       outputs += f.shape[0];
       expect(f.on(redco::axis::tp).dim == parts.front().on(redco::axis::tp).dim, path + " in one direction");
     }
@@ -92,14 +92,14 @@ class decided_splits {
   }
 
   layout_family const& family_;
-  std::vector<redco::parameter_fact> matrices_, vocabularies_;
+  std::vector<redco::fact::parameter_fact> matrices_, vocabularies_;
   std::size_t at_ = 0;
   splits all_;
 };
 
 struct family_moves {
   double forward_per_layer = 0;  ///< elements per token and layer, of the first stack
-  redco::pass_moves step;        ///< elements per token
+  redco::cost::pass_moves step;  ///< elements per token
   bool whole = false;            ///< some matrix of attention or MLP is not split
 };
 
@@ -113,23 +113,24 @@ class counter {
     family_moves all;
     double width = 0;
     for (layer_stack const& stack : family_.stacks) {
-      redco::pass_moves const layer = moves_of_layer(stack, all.whole, width);
+      redco::cost::pass_moves const layer = moves_of_layer(stack, all.whole, width);
       if (all.forward_per_layer == 0) all.forward_per_layer = layer.forward.numbers;
       for (int i = 0; i < stack.layers; ++i) all.step += layer;
     }
-    if (!family_.embedding.empty()) all.step += redco::embedding_moves(chosen_.find(family_.embedding)->second, width);
+    if (!family_.embedding.empty())
+      all.step += redco::cost::embedding_moves(chosen_.find(family_.embedding)->second, width);
     if (!family_.head.empty()) {
       bool const tied = family_.head == family_.embedding;  // an own head is stored [width, vocabulary]
       int const stored = chosen_.find(family_.head)->second, dim = tied || stored < 0 ? stored : 1 - stored;
       auto const& shape = shapes_.find(family_.head)->second;
-      all.step += redco::head_moves(dim, static_cast<double>(shape[tied ? 0 : 1]), width);
+      all.step += redco::cost::head_moves(dim, static_cast<double>(shape[tied ? 0 : 1]), width);
     }
     return all;
   }
 
  private:
   struct dense {
-    redco::cut_weight weight;
+    redco::cost::cut_weight weight;
     double inputs;
   };
 
@@ -137,39 +138,39 @@ class counter {
     std::string const path = std::string(name) + "/kernel";
     int const split = chosen_.find(path)->second, outputs = family_.kernels_out_in ? 0 : 1;
     auto const& shape = shapes_.find(path)->second;
-    auto const cut = split < 0          ? redco::weight_cut::whole
-                     : split == outputs ? redco::weight_cut::outputs
-                                        : redco::weight_cut::inputs;
+    auto const cut = split < 0          ? redco::cost::weight_cut::whole
+                     : split == outputs ? redco::cost::weight_cut::outputs
+                                        : redco::cost::weight_cut::inputs;
     return {{cut, static_cast<double>(shape[outputs])}, static_cast<double>(shape[1 - outputs])};
   }
 
-  redco::pass_moves moves_of_layer(layer_stack const& stack, bool& whole, double& width) const {
-    redco::pass_moves all;
+  redco::cost::pass_moves moves_of_layer(layer_stack const& stack, bool& whole, double& width) const {
+    redco::cost::pass_moves all;
     for (std::size_t i = 0; i < stack.pairs.size();) {
-      std::vector<std::vector<redco::cut_weight>> first;
+      std::vector<std::vector<redco::cost::cut_weight>> first;
       std::vector<dense> second;
       std::size_t const begin = i;
       do {
         first.emplace_back();
         for (std::string_view const name : stack.pairs[i].first) first.back().push_back(of(name).weight);
         second.push_back(of(stack.pairs[i].second));
-        whole = whole || second.back().weight.cut == redco::weight_cut::whole;
-        for (auto const& w : first.back()) whole = whole || w.cut == redco::weight_cut::whole;
+        whole = whole || second.back().weight.cut == redco::cost::weight_cut::whole;
+        for (auto const& w : first.back()) whole = whole || w.cut == redco::cost::weight_cut::whole;
       } while (++i < stack.pairs.size() && stack.pairs[i].from == reads::parallel);
       width = second.back().weight.width;
-      std::vector<redco::dense_pair> pairs;
+      std::vector<redco::cost::dense_pair> pairs;
       for (std::size_t k = 0; k < first.size(); ++k) pairs.push_back({first[k], second[k].inputs, second[k].weight});
-      all += redco::moves_of(pairs, width);
+      all += redco::cost::moves_of(pairs, width);
       if (stack.pairs[begin].from == reads::cross) all.backward += encoder_gradient(first.front(), width);
     }
     return all;
   }
 
   /// Keys and values read the encoder's states, whose gradient is reduced as well.
-  static redco::layout_moves encoder_gradient(std::vector<redco::cut_weight> const& weights, double width) {
-    redco::layout_moves m;
+  static redco::cost::layout_moves encoder_gradient(std::vector<redco::cost::cut_weight> const& weights, double width) {
+    redco::cost::layout_moves m;
     auto const cut = weights.back().cut;
-    m.add(cut == redco::weight_cut::outputs ? 2 : cut == redco::weight_cut::inputs ? 1 : 0, width);
+    m.add(cut == redco::cost::weight_cut::outputs ? 2 : cut == redco::cost::weight_cut::inputs ? 1 : 0, width);
     return m;
   }
 
@@ -190,7 +191,7 @@ bool is_legal(layout_family const& family, int n) {
 }
 
 std::string cells(family_moves const& m, double width, int n) {
-  redco::layout_moves sum = m.step.forward;
+  redco::cost::layout_moves sum = m.step.forward;
   sum += m.step.backward;
   double const bytes = sum.numbers * tokens * number_bytes * (n - 1) / n;
   char text[96];
@@ -203,8 +204,8 @@ double total(family_moves const& m) { return m.step.forward.numbers + m.step.bac
 /// Ring bytes of the gradients of weights that neighbours hold alike, in MiB.
 double shared_gradients(layout_family const& family, int n) {
   double bytes = 0;
-  for (redco::parameter_fact const& f : family.ours) {
-    redco::entry const e{f, {.tp = n}};
+  for (redco::fact::parameter_fact const& f : family.ours) {
+    redco::shard::entry const e{f, {.tp = n}};
     int const sharers = e.sharers(redco::axis::tp);
     double const one = static_cast<double>(e.local().count() * f.copies()) * number_bytes;
     if (f.shape.rank == 2) bytes += 2 * one * (sharers - 1) / sharers;

@@ -42,7 +42,7 @@ redco::gpt2 const model{{.vocab = 512, .context = 128, .width = 256, .heads = 4,
 redco::workload const load{16, 128};
 
 struct row {
-  redco::found_plan plan;
+  redco::cost::found_plan plan;
   std::vector<double> seconds{};  ///< of the steps after the warm-up
 
   double measured() const {
@@ -53,11 +53,11 @@ struct row {
 };
 
 /// Plans with micro-batches of one and of four examples.
-std::vector<row> rows(redco::machine const& machine) {
+std::vector<row> rows(redco::cost::machine const& machine) {
   std::vector<row> all;
   for (int const ranks : {1, 2, 4})
-    for (redco::found_plan const& plan :
-         redco::search_both_forms(model, redco::adamw{}, {.load = load, .ranks = ranks}, machine).plans)
+    for (redco::cost::found_plan const& plan :
+         redco::cost::search_both_forms(model, redco::adamw{}, {.load = load, .ranks = ranks}, machine).plans)
       if (plan.run.load.batch == 1 || plan.run.load.batch == 4) all.push_back({plan});
   return all;
 }
@@ -131,9 +131,9 @@ void print(row const& r, std::ostream& out) {
   double const predicted = r.plan.time.total(), measured = r.measured();
   std::snprintf(text, sizeof text, "| %s | %d | %s | %s | %s | %.1f | %.1f | %+.0f %% |",
                 redco::options::to_text(r.plan.run.mesh).c_str(), static_cast<int>(r.plan.run.load.batch),
-                std::string(redco::name_of(r.plan.run.compute)).c_str(),
-                redco::options::to_text(r.plan.run.recompute).c_str(), r.plan.sequence_parallel ? "split" : "whole",
-                1e3 * predicted, 1e3 * measured, 100 * (predicted / measured - 1));
+                std::string(name_of(r.plan.run.compute)).c_str(), redco::options::to_text(r.plan.run.recompute).c_str(),
+                r.plan.sequence_parallel ? "split" : "whole", 1e3 * predicted, 1e3 * measured,
+                100 * (predicted / measured - 1));
   out << text << std::endl;
 }
 
@@ -141,7 +141,7 @@ void print(row const& r, std::ostream& out) {
 
 int main(int argc, char** argv) try {
   if (argc != 2) throw std::runtime_error("search MACHINE.json");
-  std::vector<row> all = rows(redco::read_machine(redco::read_json(argv[1]), argv[1]));
+  std::vector<row> all = rows(redco::cost::read_machine(redco::json::read_json(argv[1]), argv[1]));
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
   for (int round = 0; round < rounds; ++round)
     for (row& r : all)

@@ -51,7 +51,7 @@ std::string measured(std::filesystem::path const& folder, std::string const& ben
   std::filesystem::path const file = folder / (benchmark + ".json");
   if (folder.empty() || !std::filesystem::exists(file))
     return "planned, not run; scripts/bench " + benchmark + " runs it on a CPU";
-  redco::json_value const line = redco::read_json(file);
+  redco::json::json_value const line = redco::json::read_json(file);
   std::int64_t peak = 0;
   for (auto const& one : line.at("measured_peak_bytes")) peak = std::max(peak, one.get<std::int64_t>());
   return "on this CPU: " + gigabytes(peak) + " measured, " +
@@ -62,7 +62,7 @@ std::string measured(std::filesystem::path const& folder, std::string const& ben
 template <class Model>
 bool row(char const* name, Model const& model, server const& on, std::int64_t sequence, std::string const& ran) {
   redco::setup const run = widest(model, on, sequence);
-  redco::memory const held = redco::cost_of(model, redco::adamw{}, run).memory;
+  redco::cost::memory const held = redco::cost_of(model, redco::adamw{}, run).memory;
   bool const fits = held.peak() <= on.gigabytes * gigabyte;
   std::string verdict = fits ? "fits" : "does not fit";
   for (int const width : redco::legal_widths(redco::facts_of(model).parameters, on.devices)) {

@@ -81,7 +81,7 @@ int run(std::vector<std::string> arguments) {
   }
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  redco::json_value line;
+  redco::json::json_value line;
   line["vocabulary"] = tokenizer.vocabulary_size();
   line["load_s"] = rounded(loaded);
   line["texts"] = texts.size();
@@ -91,7 +91,7 @@ int run(std::vector<std::string> arguments) {
   line["decode_mb_s"] = rounded(bytes / 1e6 / decoding);
   line["not_decoded_to_themselves"] = wrong;
   line["peak_rss_mb"] = rounded(static_cast<double>(used.ru_maxrss) * 1024 / 1e6);
-  std::puts(redco::dump_json(line).c_str());
+  std::puts(redco::json::dump_json(line).c_str());
   return wrong == 0 ? 0 : 1;
 }
 

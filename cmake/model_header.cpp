@@ -20,7 +20,7 @@ std::string written(T const& value) {
   if constexpr (std::is_same_v<T, bool>) {
     return value ? "true" : "false";
   } else if constexpr (std::is_enum_v<T>) {
-    return std::string(redco::type_name<T>()) + "{" + std::to_string(static_cast<int>(value)) + "}";
+    return std::string(redco::meta::type_name<T>()) + "{" + std::to_string(static_cast<int>(value)) + "}";
   } else if constexpr (std::is_floating_point_v<T>) {
     char text[32];
     std::snprintf(text, sizeof text, "%.17g", static_cast<double>(value));
@@ -29,7 +29,8 @@ std::string written(T const& value) {
     return std::to_string(value);
   } else {
     std::string list;
-    redco::for_each_field(value, [&](auto const& member) { list += (list.empty() ? "" : ", ") + written(member); });
+    redco::meta::for_each_field(value,
+                                [&](auto const& member) { list += (list.empty() ? "" : ", ") + written(member); });
     return "{" + list + "}";
   }
 }
@@ -45,7 +46,7 @@ int main(int argc, char** argv) try {
   if (argc != 3) throw redco::error(redco::exit_code::usage, "model_header CONFIG NAME");
   std::visit(
       [&]<class M>(M const& model) {
-        std::string_view const type = redco::type_name<M>();
+        std::string_view const type = redco::meta::type_name<M>();
         std::cout << "#pragma once\n\n#include <" << header_of(type) << ">\n\ninline constexpr " << type << ' '
                   << argv[2] << '{' << written(model.config) << "};\n";
       },

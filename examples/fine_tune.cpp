@@ -86,7 +86,7 @@ int fine_tune(Model const& model, redco::pretrained const& folder,
                     return redco::cross_entropy(net(b.input_ids), b.labels);
                   });
   redco::deployer deployer(o.deployer);
-  redco::list_unused(deployer.log(), "config.json", folder.unused());
+  redco::log::list_unused(deployer.log(), "config.json", folder.unused());
   redco::adamw const optimizer{.lr = redco::linear_decay{.peak = o.lr, .warmup = o.warmup},
                                .weight_decay = o.weight_decay,
                                .clip_norm = o.clip_norm};

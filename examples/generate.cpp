@@ -97,8 +97,8 @@ void continue_prompts(Model const& model, redco::pretrained const& folder, my_op
                               return redco::decoded_rows(tokenizer, all, length);
                             });
   redco::deployer deployer(o.deployer);
-  redco::list_unused(deployer.log(), "config.json", folder.unused());
-  redco::list_unused(deployer.log(), "generation_config.json", how.unused);
+  redco::log::list_unused(deployer.log(), "config.json", folder.unused());
+  redco::log::list_unused(deployer.log(), "generation_config.json", how.unused);
   redco::inference const loaded(deployer, model, continuation, folder.weights());
   if (streams) std::cout << o.prompt.front() << std::flush;
   auto const texts = redco::predictor(loaded).predict(o.prompt, o.global_batch);

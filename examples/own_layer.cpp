@@ -31,15 +31,15 @@ struct sine : redco::featurewise_layer {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
-    redco::flow const input = w.activation;
-    redco::parameter_fact frequency;
+    redco::fact::flow const input = w.activation;
+    redco::fact::parameter_fact frequency;
     frequency.shape = {redco::of<Width>(config)};
     frequency.split(redco::axis::tp, redco::is_split<X> ? 0 : -1, input.units);
     frequency.decay = false;
-    frequency.start = {redco::initial::kind::ones, 0};
+    frequency.start = {redco::fact::initial::kind::ones, 0};
     w.parameter("frequency", frequency);
     w.keep("input");  // for the product's backward; the product itself is saved for that of the sine
-    w.keep("product", input.shape, input.split_dim, redco::width_kind::compute, input.units);
+    w.keep("product", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
   }

@@ -103,8 +103,8 @@ int summarize(Model const& model, redco::pretrained const& folder,
                        });
 
   redco::deployer deployer(o.deployer);
-  redco::list_unused(deployer.log(), "config.json", folder.unused());
-  redco::list_unused(deployer.log(), "generation_config.json", how.unused);
+  redco::log::list_unused(deployer.log(), "config.json", folder.unused());
+  redco::log::list_unused(deployer.log(), "generation_config.json", how.unused);
   redco::adamw const optimizer{.lr = redco::linear_decay{.peak = o.lr, .warmup = o.warmup}, .clip_norm = o.clip_norm};
   redco::trainer trainer(deployer, model, seq2seq, optimizer);
   trainer.start_from(folder.weights());

@@ -99,7 +99,7 @@ struct sample {
 std::function<void()> step_of(sample const& s, redco::rank_context& rank) {
   redco::gpt2 const model{s.config};
   redco::adamw const optimizer{.lr = 1e-4};
-  auto const state = std::make_shared<redco::rank_state<redco::gpt2, redco::adamw>>(
+  auto const state = std::make_shared<redco::run::rank_state<redco::gpt2, redco::adamw>>(
       model, redco::plan_of(model, s.run.mesh), optimizer, s.run.compute, 42, rank.rank, std::vector<std::string>{});
   auto const length = s.run.load.sequence;
   auto const ids =
@@ -147,7 +147,7 @@ sample const update_sample{{.vocab = 8192, .context = 8, .width = 256, .heads = 
 
 std::function<void()> update_of(redco::rank_context& rank) {
   redco::gpt2 const model{update_sample.config};
-  auto const state = std::make_shared<redco::rank_state<redco::gpt2, redco::adamw>>(
+  auto const state = std::make_shared<redco::run::rank_state<redco::gpt2, redco::adamw>>(
       model, redco::plan_of(model, rank.mesh), redco::adamw{}, dtype::f32, 42, rank.rank, std::vector<std::string>{});
   return [state, &rank, step = std::int64_t{0}]() mutable {
     redco::adamw const optimizer;
@@ -231,9 +231,9 @@ class calibration {
     }
   }
 
-  redco::machine machine() const {
-    redco::machine m;
-    redco::memory const kept = cost_of(update_sample).memory;
+  redco::cost::machine machine() const {
+    redco::cost::machine m;
+    redco::cost::memory const kept = cost_of(update_sample).memory;
     m.update_bytes_per_second =
         static_cast<double>(kept.parameters + kept.gradients + kept.optimizer) / median(update_.seconds);
     for (task const& one : reductions_) {
@@ -241,7 +241,7 @@ class calibration {
       m.groups.push_back({one.mesh.tp, one.mesh.ranks(), 0, wire / median(one.seconds)});
     }
     for (product_task const& one : products_) m.compute.push_back(speed_of(one, m));
-    for (redco::group_speed& group : m.groups) group.seconds_per_call = seconds_per_call(group, m);
+    for (redco::cost::group_speed& group : m.groups) group.seconds_per_call = seconds_per_call(group, m);
     return m;
   }
 
@@ -254,9 +254,9 @@ class calibration {
   }
 
   /// What steps of replicas take beyond products, messages and update is shared out among bytes and tensors.
-  redco::compute_speed speed_of(product_task const& products, redco::machine m) const {
+  redco::cost::compute_speed speed_of(product_task const& products, redco::cost::machine m) const {
     int const ranks = products.timing.mesh.ranks();
-    redco::compute_speed speed{products.compute, ranks};
+    redco::cost::compute_speed speed{products.compute, ranks};
     speed.operations_per_second = product_operations * ranks / median(products.timing.seconds);
     m.compute = {speed};
     std::vector<std::array<double, 3>> rows_of;
@@ -265,7 +265,7 @@ class calibration {
       redco::setup const& run = one.what.run;
       if (run.compute != products.compute || !(run.mesh == products.timing.mesh)) continue;
       redco::rank_cost const cost = cost_of(one.what);
-      redco::step_time const known = redco::step_time_of(cost, run, m);
+      redco::cost::step_time const known = redco::cost::step_time_of(cost, run, m);
       scale.push_back(median(one.timing.seconds));
       rest.push_back(scale.back() - known.products - known.messages - known.update);
       rows_of.push_back({static_cast<double>(cost.activity.bytes * ranks),
@@ -280,13 +280,13 @@ class calibration {
   }
 
   /// What steps of shards take beyond the rest of their cost, for each message.
-  double seconds_per_call(redco::group_speed const& group, redco::machine const& m) const {
+  double seconds_per_call(redco::cost::group_speed const& group, redco::cost::machine const& m) const {
     std::vector<double> all;
     for (step_task const& one : steps_) {
       redco::setup const& run = one.what.run;
       if (run.mesh.tp != group.group || run.mesh.ranks() != group.ranks) continue;
       redco::rank_cost const cost = cost_of(one.what);
-      double const rest = median(one.timing.seconds) - redco::step_time_of(cost, run, m).total();
+      double const rest = median(one.timing.seconds) - redco::cost::step_time_of(cost, run, m).total();
       all.push_back(rest / static_cast<double>(cost.messages.calls()));
     }
     return std::max(0.0, median(all));
@@ -314,7 +314,7 @@ void run(int argc, char const* const* argv) {
   std::cout << "measures this machine for about a minute; let nothing else run" << std::endl;
   calibration c;
   c.measure();
-  write(path, redco::dump_json(redco::machine_json(c.machine()), 2) + "\n", std::ios::trunc);
+  write(path, redco::json::dump_json(redco::cost::machine_json(c.machine()), 2) + "\n", std::ios::trunc);
   std::cout << path.string() << ": written; redco-plan config.json --ranks 2 --search reads it" << std::endl;
 }
 

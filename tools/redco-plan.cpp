@@ -190,24 +190,25 @@ void write(plan_options const& o, std::string const& text) {
          " cannot be run; build it beside redco-plan: cmake --build build/release --target redco-calibrate");
 }
 
-redco::machine machine_in(std::filesystem::path const& file) {
+redco::cost::machine machine_in(std::filesystem::path const& file) {
   if (!std::filesystem::exists(file))
     refuse("--search needs the speed of this machine, and " + file.string() +
            " is not there; measure it first: redco-plan "
            "--calibrate --machine " +
            file.string());
-  return redco::read_machine(redco::read_json(file), file.string());
+  return redco::cost::read_machine(redco::json::read_json(file), file.string());
 }
 
 template <class Model>
 exit_code search(Model const& model, kept_state const& optimizer, plan_options const& o, redco::workload const& load,
                  std::int64_t budget) {
-  redco::search_space const space{.load = load, .ranks = o.ranks.value_or(1), .budget = budget};
+  redco::cost::search_space const space{.load = load, .ranks = o.ranks.value_or(1), .budget = budget};
   check_count("--ranks", space.ranks);
   if (space.ranks > most_ranks)
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
-  redco::search_result const found = redco::search_both_forms(model, optimizer, space, machine_in(o.machine));
-  write(o, redco::search_text(found, space));
+  redco::cost::search_result const found =
+      redco::cost::search_both_forms(model, optimizer, space, machine_in(o.machine));
+  write(o, redco::report::search_text(found, space));
   return found.plans.empty() ? exit_code::missed : exit_code::done;
 }
 
@@ -231,21 +232,21 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   check_length("--sequence", sequence, context);
   if (o.source) check_length("--source", *o.source, context);
   redco::workload const load{o.batch, sequence, o.source.value_or(0)};
-  if (redco::cost_bound(redco::facts_of(model), redco::state_slots(optimizer).size(), {}) == redco::saturated)
+  if (redco::cost::cost_bound(redco::facts_of(model), redco::state_slots(optimizer).size(), {}) == redco::saturated)
     throw error(exit_code::data, file + ": the model has more bytes than 63 bits can count; correct its sizes");
 
   if (o.facts) {
-    write(o, redco::program_text(redco::facts_of(model, {micro_batch, sequence, o.source.value_or(0)})));
+    write(o, redco::report::program_text(redco::facts_of(model, {micro_batch, sequence, o.source.value_or(0)})));
     return exit_code::done;
   }
   std::int64_t const budget = o.device_memory ? redco::options::parse_bytes(*o.device_memory) : 0;
   if constexpr (!redco::is_sequence_parallel<Model>)
     if (o.search) return search(model, optimizer, o, load, budget);
-  redco::setup const run = redco::setup_of(mesh_of(o), load, micro_batch, o.dtype, o.recompute);
+  redco::setup const run = redco::report::setup_of(mesh_of(o), load, micro_batch, o.dtype, o.recompute);
   if (o.timeline) {
-    redco::cost const planned = redco::report_of(model, optimizer, run).cost;  // refuses an illegal mesh
+    redco::rank_cost const planned = redco::report_of(model, optimizer, run).cost;  // refuses an illegal mesh
     redco::fact::program const facts = redco::facts_of(model, run.load);
-    write(o, redco::timeline_text(redco::simulation(facts, run), planned.memory));
+    write(o, redco::report::timeline_text(redco::cost::simulation(facts, run), planned.memory));
     return exit_code::done;
   }
   redco::shard_report const report = redco::report_of(model, optimizer, run, budget);
@@ -253,11 +254,11 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
 
   bool const alone = o.format != redco::report_format::txt && !o.output;  // another program reads standard output
   std::ostream& out = alone ? std::cerr : std::cout;
-  out << redco::widths_text(model, optimizer, run, budget);
+  out << redco::report::widths_text(model, optimizer, run, budget);
   if (budget == 0) return exit_code::done;
-  std::optional<redco::fitting_change> change;
-  if (!report.fits()) change = redco::smallest_change(model, optimizer, run, budget);
-  out << redco::budget_text(report, change) << std::endl;
+  std::optional<redco::report::fitting_change> change;
+  if (!report.fits()) change = redco::report::smallest_change(model, optimizer, run, budget);
+  out << redco::report::budget_text(report, change) << std::endl;
   return report.fits() ? exit_code::done : exit_code::missed;
 }
 

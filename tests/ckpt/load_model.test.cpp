@@ -36,24 +36,24 @@ void save_toy(std::filesystem::path const& folder, std::uint64_t file_bytes = 1 
 }
 
 /// A file of zeros with these tensors.
-void write_zeros(std::filesystem::path const& path, std::vector<redco::safetensors_entry> entries) {
-  auto const plan = redco::plan_safetensors(std::move(entries));
+void write_zeros(std::filesystem::path const& path, std::vector<redco::safetensors::safetensors_entry> entries) {
+  auto const plan = redco::safetensors::plan_safetensors(std::move(entries));
   ckpt_test::put(path, plan.header + std::string(static_cast<std::size_t>(plan.bytes() - plan.header.size()), '\0'));
 }
 
-std::vector<redco::safetensors_entry> toy_entries() {
-  auto const f32 = redco::file_dtype::f32;
+std::vector<redco::safetensors::safetensors_entry> toy_entries() {
+  auto const f32 = redco::safetensors::file_dtype::f32;
   return {{"t.wte.weight", f32, {7, 5}},      {"t.h.0.attn.weight", f32, {5, 24}}, {"t.h.0.attn.bias", f32, {24}},
           {"t.h.0.out.weight", f32, {12, 5}}, {"t.h.0.few.weight", f32, {4, 5}},   {"t.h.1.few.weight", f32, {4, 5}},
           {"t.h.0.ln.weight", f32, {5}},      {"t.cls", f32, {1, 1, 9}},           {"t.none", f32, {0, 3}}};
 }
 
 /// What loading a file of these tensors throws.
-ckpt_test::thrown failure_of(std::vector<redco::safetensors_entry> entries,
+ckpt_test::thrown failure_of(std::vector<redco::safetensors::safetensors_entry> entries,
                              std::vector<std::string_view> const& unread = {}) {
   temporary_folder const folder;
   write_zeros(folder / "model.safetensors", std::move(entries));
-  auto const weights = redco::open_weights(folder.path);
+  auto const weights = redco::workdir::open_weights(folder.path);
   std::atomic<int> failed = 0;
   auto const failure = ckpt_test::error_of([&] {
     redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& rank) {
@@ -87,7 +87,7 @@ TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
                                    {.dp = 3, .tp = 4},
                                    {.dp = 2, .tp = 6}}) {
       INFO("mesh " << mesh.dp << "x" << mesh.tp);
-      redco::shared_weights const weights(folder.path);
+      redco::workdir::shared_weights const weights(folder.path);
       std::atomic<int> wrong = 0;
       redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
         auto const parts = toy_state(mesh, rank.rank, false);
@@ -104,19 +104,19 @@ TEST_CASE("a warm start reads every byte once, too") {
   temporary_folder const folder;
   constexpr std::array same{redco::stored_name{"a", "a"}, redco::stored_name{"b", "b"}};
   auto const state = [](int rank) {
-    return std::vector<redco::state_part>{
+    return std::vector<redco::ckpt::state_part>{
         {"a", {6, 7}, at::full({6, 4}, rank), {{0, rank * 4}, {6, rank == 0 ? 4 : 3}}},  // with padding on rank 1
-        {"b", {5}, at::full({5}, 3), redco::whole({5}), rank == 0}};
+        {"b", {5}, at::full({5}, 3), redco::safetensors::whole({5}), rank == 0}};
   };
   redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
     redco::save_model(folder.path, same, state(rank.tp.rank()), rank.world, {.type = redco::dtype::f64});
   });
-  auto const weights = redco::open_weights(folder / "model.safetensors");
+  auto const weights = redco::workdir::open_weights(folder / "model.safetensors");
   std::atomic<int> right = 0;
   redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& rank) {
     auto const parts = state(rank.tp.rank());
     for (auto const& part : parts) part.local.fill_(9);
-    redco::load_parameters(weights, parts, rank);
+    redco::ckpt::load_parameters(weights, parts, rank);
     at::Tensor const want = at::full({6, 4}, rank.tp.rank());
     if (rank.tp.rank() == 1) want.narrow(1, 3, 1).zero_();
     right += parts[0].local.equal(want) && parts[1].local.equal(at::full({5}, 3));
@@ -128,7 +128,7 @@ TEST_CASE("a warm start reads every byte once, too") {
 TEST_CASE("when a rank cannot read, all ranks end with its cause") {
   temporary_folder const folder;
   save_toy(folder.path);
-  auto const weights = redco::open_weights(folder.path);
+  auto const weights = redco::workdir::open_weights(folder.path);
   auto const path = folder / "model.safetensors";
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 8);
   std::mutex mutex;
@@ -164,18 +164,20 @@ TEST_CASE("a weights file that does not belong is refused with what differs") {
                        "\"t.h.0.attn.weight\" has shape [24, 5] in the file, the model has [5, 24]"));
   CHECK(ckpt_test::has(changed([](auto& e) { e[7].shape = {9}; }),
                        "\"t.cls\" has shape [9] in the file, the model has [1, 1, 9]"));
-  CHECK(ckpt_test::has(changed([](auto& e) { e[2].type = redco::file_dtype::i32; }),
+  CHECK(ckpt_test::has(changed([](auto& e) { e[2].type = redco::safetensors::file_dtype::i32; }),
                        "\"t.h.0.attn.bias\" has dtype I32 in the file, the model has F32"));
-  auto const surplus = [](auto& e) { e.push_back({"t.h.0.attn.mask", redco::file_dtype::boolean, {3}}); };
+  auto const surplus = [](auto& e) { e.push_back({"t.h.0.attn.mask", redco::safetensors::file_dtype::boolean, {3}}); };
   CHECK(ckpt_test::has(changed(surplus), "\"t.h.0.attn.mask\" is in the file, the model has no such tensor"));
   CHECK(changed(surplus, {"t.h.*.attn.mask"}) == "");
-  for (auto const type : {redco::file_dtype::bf16, redco::file_dtype::f16, redco::file_dtype::f64})
+  for (auto const type :
+       {redco::safetensors::file_dtype::bf16, redco::safetensors::file_dtype::f16, redco::safetensors::file_dtype::f64})
     CHECK(changed([&](auto& e) { e[0].type = type; }) == "");
 }
 
 TEST_CASE("of many differences the first twenty are told, sorted, and how many more there are") {
   auto entries = toy_entries();
-  for (int i = 0; i < 30; ++i) entries.push_back({"x." + std::to_string(100 - i), redco::file_dtype::f32, {1}});
+  for (int i = 0; i < 30; ++i)
+    entries.push_back({"x." + std::to_string(100 - i), redco::safetensors::file_dtype::f32, {1}});
   entries.erase(entries.begin());
   std::string const text = failure_of(entries).text;
   CHECK(ckpt_test::has(text,
@@ -186,9 +188,9 @@ TEST_CASE("of many differences the first twenty are told, sorted, and how many m
 
 TEST_CASE("weights that several ranks may need are opened once, and their failure told to all who ask") {
   temporary_folder const folder;
-  redco::shared_weights const absent(folder / "absent.safetensors");
+  redco::workdir::shared_weights const absent(folder / "absent.safetensors");
   for (int i = 0; i < 2; ++i) CHECK(ckpt_test::error_of([&] { absent.open(); }).code == redco::exit_code::data);
   save_toy(folder.path);
-  redco::shared_weights const weights(folder.path);
+  redco::workdir::shared_weights const weights(folder.path);
   CHECK(weights.open().files == weights.open().files);
 }

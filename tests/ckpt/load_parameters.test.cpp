@@ -25,26 +25,26 @@ namespace {
 using named_tensors = std::vector<std::pair<std::string, at::Tensor>>;
 
 void write_weights(std::filesystem::path const& path, named_tensors const& tensors) {
-  std::vector<redco::state_part> parts;
+  std::vector<redco::ckpt::state_part> parts;
   for (auto const& [name, values] : tensors)
-    parts.push_back({name, values.sizes().vec(), values, redco::whole(values.sizes().vec())});
-  std::vector<redco::state_part const*> pointers;
+    parts.push_back({name, values.sizes().vec(), values, redco::safetensors::whole(values.sizes().vec())});
+  std::vector<redco::ckpt::state_part const*> pointers;
   for (auto const& part : parts) pointers.push_back(&part);
-  redco::manifest share;
-  share.tensors = redco::detail::described(parts);
-  redco::posix_file_ops ops;
-  redco::detail::write_parts(ops, path.parent_path(), path.filename().string(), pointers, share);
+  redco::workdir::manifest share;
+  share.tensors = redco::ckpt::detail::described(parts);
+  redco::safetensors::posix_file_ops ops;
+  redco::ckpt::detail::write_parts(ops, path.parent_path(), path.filename().string(), pointers, share);
 }
 
-redco::state_part wanted(std::string const& name, std::vector<std::int64_t> const& shape, redco::box const& place,
-                         at::ScalarType type) {
+redco::ckpt::state_part wanted(std::string const& name, std::vector<std::int64_t> const& shape,
+                               redco::safetensors::box const& place, at::ScalarType type) {
   return {name, shape, at::full(place.shape, 9, at::TensorOptions(type)), place};
 }
 
-void load_alone(redco::weights_source const& weights, std::vector<redco::state_part> const& parts,
+void load_alone(redco::safetensors::weights_source const& weights, std::vector<redco::ckpt::state_part> const& parts,
                 std::vector<std::string> const& unread = {}) {
   redco::run_ranks({.dp = 1}, {},
-                   [&](redco::rank_context& rank) { redco::load_parameters(weights, parts, rank, unread); });
+                   [&](redco::rank_context& rank) { redco::ckpt::load_parameters(weights, parts, rank, unread); });
 }
 
 }  // namespace
@@ -53,15 +53,16 @@ TEST_CASE("a warm start reads each rank's box and converts floating types only")
   temporary_folder const folder;
   at::Tensor const values = at::arange(35, at::kFloat).reshape({5, 7});
   write_weights(folder / "w.safetensors", {{"a", values}, {"ids", at::arange(3, at::kLong)}});
-  auto const weights = redco::open_weights(folder / "w.safetensors");
-  std::vector<redco::state_part> parts{wanted("a", {5, 7}, {{1, 2}, {4, 3}}, at::kBFloat16),
-                                       wanted("ids", {3}, redco::whole({3}), at::kLong)};
+  auto const weights = redco::workdir::open_weights(folder / "w.safetensors");
+  std::vector<redco::ckpt::state_part> parts{wanted("a", {5, 7}, {{1, 2}, {4, 3}}, at::kBFloat16),
+                                             wanted("ids", {3}, redco::safetensors::whole({3}), at::kLong)};
   load_alone(weights, parts);
   CHECK(parts[0].local.equal(values.narrow(0, 1, 4).narrow(1, 2, 3).to(at::kBFloat16)));
   CHECK(parts[1].local.equal(at::arange(3, at::kLong)));
-  std::vector<redco::state_part> const other{parts[0], wanted("ids", {3}, redco::whole({3}), at::kFloat)};
+  std::vector<redco::ckpt::state_part> const other{parts[0],
+                                                   wanted("ids", {3}, redco::safetensors::whole({3}), at::kFloat)};
   CHECK(ckpt_test::has(ckpt_test::error_of([&] { load_alone(weights, other); }).text, "\"ids\" has dtype I64"));
-  std::vector<redco::state_part> const fewer{parts[0]};
+  std::vector<redco::ckpt::state_part> const fewer{parts[0]};
   CHECK(ckpt_test::error_of([&] { load_alone(weights, fewer); }).code == redco::exit_code::data);
   CHECK(ckpt_test::error_of([&] { load_alone(weights, fewer, {"id"}); }).code == redco::exit_code::done);
 }
@@ -73,9 +74,9 @@ TEST_CASE("a sharded index is read, and one that lies is refused") {
   auto const failure = [&](std::string const& index) {
     ckpt_test::put(folder / "model.safetensors.index.json", index);
     return ckpt_test::error_of([&] {
-      std::vector<redco::state_part> parts{wanted("a", {2, 3}, redco::whole({2, 3}), at::kFloat),
-                                           wanted("b", {5}, redco::whole({5}), at::kFloat)};
-      load_alone(redco::open_weights(folder.path), parts);
+      std::vector<redco::ckpt::state_part> parts{wanted("a", {2, 3}, redco::safetensors::whole({2, 3}), at::kFloat),
+                                                 wanted("b", {5}, redco::safetensors::whole({5}), at::kFloat)};
+      load_alone(redco::workdir::open_weights(folder.path), parts);
       CHECK(parts[1].local.equal(at::full({5}, 4.0F)));
     });
   };
@@ -100,31 +101,35 @@ TEST_CASE("a sharded index is read, and one that lies is refused") {
 }
 
 TEST_CASE("files are aligned, sorted and the same every time") {
-  auto const plan = redco::plan_safetensors(
-      {{"b", redco::file_dtype::u8, {3}}, {"z", redco::file_dtype::f64, {1}}, {"a", redco::file_dtype::u8, {5}}});
+  auto const plan = redco::safetensors::plan_safetensors({{"b", redco::safetensors::file_dtype::u8, {3}},
+                                                          {"z", redco::safetensors::file_dtype::f64, {1}},
+                                                          {"a", redco::safetensors::file_dtype::u8, {5}}});
   CHECK(plan.header.size() % 8 == 0);
   CHECK(plan.entries.at(0).name == "z");
   CHECK(plan.entries.at(1).name == "a");
   CHECK(plan.bytes() == plan.header.size() + 16);
-  CHECK(redco::plan_safetensors(
-            {{"a", redco::file_dtype::u8, {5}}, {"z", redco::file_dtype::f64, {1}}, {"b", redco::file_dtype::u8, {3}}})
+  CHECK(redco::safetensors::plan_safetensors({{"a", redco::safetensors::file_dtype::u8, {5}},
+                                              {"z", redco::safetensors::file_dtype::f64, {1}},
+                                              {"b", redco::safetensors::file_dtype::u8, {3}}})
             .header == plan.header);
   CHECK(ckpt_test::error_of([] {
-          redco::plan_safetensors({{"a", redco::file_dtype::u8, {5}}, {"a", redco::file_dtype::u8, {5}}});
+          redco::safetensors::plan_safetensors(
+              {{"a", redco::safetensors::file_dtype::u8, {5}}, {"a", redco::safetensors::file_dtype::u8, {5}}});
         }).code == redco::exit_code::internal);
-  CHECK(redco::xxh64::text_of(redco::xxh64::of("a")) == "d24ec4f1a98c6e5b");
+  CHECK(redco::safetensors::xxh64::text_of(redco::safetensors::xxh64::of("a")) == "d24ec4f1a98c6e5b");
 }
 
 TEST_CASE("every dtype survives a file, and Python's safetensors reads and writes the same", "[outside]") {
   temporary_folder const folder;
   named_tensors all;
-  std::vector<redco::state_part> parts;
-  for (std::size_t i = 0; i < redco::detail::scalar_types.size(); ++i) {
-    at::ScalarType const type = redco::detail::scalar_types[i];
+  std::vector<redco::ckpt::state_part> parts;
+  for (std::size_t i = 0; i < redco::ckpt::detail::scalar_types.size(); ++i) {
+    at::ScalarType const type = redco::ckpt::detail::scalar_types[i];
     at::Tensor const numbers = at::arange(6, at::kLong).reshape({2, 3});
-    all.emplace_back("t/" + std::string(redco::name_of(static_cast<redco::file_dtype>(i))),
+    all.emplace_back("t/" + std::string(name_of(static_cast<redco::safetensors::file_dtype>(i))),
                      type == at::kBool ? numbers.remainder(2).eq(0) : numbers.to(type));
-    parts.push_back({all.back().first, {2, 3}, at::zeros({2, 3}, at::TensorOptions(type)), redco::whole({2, 3})});
+    parts.push_back(
+        {all.back().first, {2, 3}, at::zeros({2, 3}, at::TensorOptions(type)), redco::safetensors::whole({2, 3})});
   }
   auto const same = [&] {
     int right = 0;
@@ -138,7 +143,7 @@ TEST_CASE("every dtype survives a file, and Python's safetensors reads and write
     return right;
   };
   write_weights(folder / "ours.safetensors", all);
-  load_alone(redco::open_weights(folder / "ours.safetensors"), parts);
+  load_alone(redco::workdir::open_weights(folder / "ours.safetensors"), parts);
   CHECK(same() == 16);
 
   std::string const python = python_with("safetensors");
@@ -164,6 +169,6 @@ serialize_file({name: spec(name, t) for name, t in tensors}, sys.argv[2], {"form
                            (folder / "ours.safetensors").string() + "' '" + (folder / "theirs.safetensors").string() +
                            "'";
   REQUIRE(std::system(call.c_str()) == 0);
-  load_alone(redco::open_weights(folder / "theirs.safetensors"), parts);
+  load_alone(redco::workdir::open_weights(folder / "theirs.safetensors"), parts);
   CHECK(same() == 16);
 }

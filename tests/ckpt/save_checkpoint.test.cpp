@@ -25,26 +25,26 @@ namespace {
 using ckpt_test::recording_ops;
 using ckpt_test::sharded_state;
 
-redco::save_options saving(std::filesystem::path const& workdir, redco::mesh const& mesh, std::int64_t step) {
-  redco::save_options options{.workdir = workdir, .facts = {}};
+redco::workdir::save_options saving(std::filesystem::path const& workdir, redco::mesh const& mesh, std::int64_t step) {
+  redco::workdir::save_options options{.workdir = workdir, .facts = {}};
   options.facts.run = "run-a";
   options.facts.step = step;
   options.facts.mesh = mesh;
   return options;
 }
 
-void save_on(redco::mesh const& mesh, redco::save_options const& options, recording_ops& ops) {
+void save_on(redco::mesh const& mesh, redco::workdir::save_options const& options, recording_ops& ops) {
   redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state(mesh, rank.rank, true);
-    redco::save_checkpoint_with(ops, options, parts, rank.world);
+    redco::ckpt::save_checkpoint_with(ops, options, parts, rank.world);
   });
 }
 
-int wrong_on(redco::mesh const& mesh, redco::found_checkpoint const& found) {
+int wrong_on(redco::mesh const& mesh, redco::workdir::found_checkpoint const& found) {
   std::atomic<int> wrong = 0;
   redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state(mesh, rank.rank, false);
-    redco::load_checkpoint(found, parts, rank.world);
+    redco::ckpt::load_checkpoint(found, parts, rank.world);
     wrong += ckpt_test::wrong_parts(parts);
   });
   return wrong;
@@ -56,7 +56,7 @@ TEST_CASE("saving writes every part from where it lies: no copy of a tensor is m
   temporary_folder const folder;
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     at::Tensor const flat = at::ones({3 * 512 * 512});
-    std::vector<redco::state_part> parts;
+    std::vector<redco::ckpt::state_part> parts;
     for (std::int64_t i = 0; i < 3; ++i)
       parts.push_back({"p" + std::to_string(i),
                        {500, 512},
@@ -64,7 +64,7 @@ TEST_CASE("saving writes every part from where it lies: no copy of a tensor is m
                        {{0, 0}, {500, 512}}});
     rank.memory->reset_peak();
     std::int64_t const before = rank.memory->current();
-    redco::save_checkpoint(saving(folder.path, {.dp = 1}, 1), parts, rank.world);
+    redco::ckpt::save_checkpoint(saving(folder.path, {.dp = 1}, 1), parts, rank.world);
     CHECK(rank.memory->peak() - before < 64 * 1024);  // a part has a MiB
   });
 }
@@ -75,7 +75,7 @@ TEST_CASE("a checkpoint of any mesh loads on any other, bit for bit") {
     temporary_folder const folder;
     recording_ops ops(folder.path);
     save_on(from, saving(folder.path, from, 3), ops);
-    auto const found = redco::find_checkpoint(folder.path, "auto");
+    auto const found = redco::workdir::find_checkpoint(folder.path, "auto");
     REQUIRE(found);
     CHECK(found->facts.mesh == from);
     CHECK(found->facts.tensors.at("wte.weight").shape == std::vector<std::int64_t>{7, 5});
@@ -122,7 +122,7 @@ TEST_CASE("short and interrupted writes give the same checkpoint") {
   ops.most_per_write = 13;
   ops.interrupted = true;
   save_on({.tp = 2}, saving(folder.path, {.tp = 2}, 3), ops);
-  CHECK(wrong_on({.dp = 1}, redco::find_checkpoint(folder.path, "auto").value()) == 0);
+  CHECK(wrong_on({.dp = 1}, redco::workdir::find_checkpoint(folder.path, "auto").value()) == 0);
 }
 
 TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or the new one") {
@@ -149,10 +149,10 @@ TEST_CASE("a call that fails, whichever it is, leaves the older checkpoint or th
       INFO("call " << call << ": " << failure.text);
       CHECK(failure.code == redco::exit_code::io);
       CHECK(ckpt_test::has(failure.text, folder.path.string()));
-      redco::find_options options;
+      redco::workdir::find_options options;
       std::string warnings;
       options.warn = [&](std::string const& text) { warnings += text; };
-      auto const found = redco::find_checkpoint(folder.path, "auto", options);
+      auto const found = redco::workdir::find_checkpoint(folder.path, "auto", options);
       REQUIRE(found);
       CHECK(warnings.empty());
       CHECK((found->facts.step == 1 || found->facts.step == 2));
@@ -166,13 +166,13 @@ TEST_CASE("a run killed after any call of a save goes on with its best checkpoin
   auto const killed = [&](std::filesystem::path const& workdir, bool swaps, int calls) {
     recording_ops ops(workdir);
     ops.can_exchange = swaps;
-    redco::save_options first = saving(workdir, mesh, 1);
+    redco::workdir::save_options first = saving(workdir, mesh, 1);
     first.facts.best = {{"min_loss", {3, 1}}};
     first.pointers = {"min_loss"};
     save_on(mesh, first, ops);
     ops.log.clear();
     ops.fail_at = calls;
-    redco::save_options second = saving(workdir, mesh, 2);
+    redco::workdir::save_options second = saving(workdir, mesh, 2);
     second.facts.best = {{"min_loss", {2, 2}}};
     second.pointers = {"min_loss"};
     second.keep_last = 1;
@@ -189,25 +189,26 @@ TEST_CASE("a run killed after any call of a save goes on with its best checkpoin
       temporary_folder const folder;
       bool const died = killed(folder.path, swaps, calls);
       INFO("killed after call " << calls << (swaps ? ", names can be swapped" : ""));
-      redco::workdir_lock const lock(folder.path);
-      redco::sweep_checkpoints(lock, "run-b");
-      auto found = redco::find_checkpoint(folder.path, "auto").value();
+      redco::workdir::workdir_lock const lock(folder.path);
+      redco::workdir::sweep_checkpoints(lock, "run-b");
+      auto found = redco::workdir::find_checkpoint(folder.path, "auto").value();
       auto const ckpts = folder / "ckpts";
       auto const before = std::filesystem::read_symlink(ckpts / "min_loss");
-      auto const best = redco::repair_checkpoints(lock, found);
+      auto const best = redco::workdir::repair_checkpoints(lock, found);
       REQUIRE((best == found.facts.best));
       std::int64_t const step = best.at("min_loss").step;
       windows += before != "step_" + std::to_string(step);
       CHECK(step == found.facts.step);
       recording_ops ops(folder.path);
       for (std::int64_t const later : {3, 4, 5}) {
-        redco::save_options next = saving(folder.path, mesh, later);
+        redco::workdir::save_options next = saving(folder.path, mesh, later);
         next.facts.best = best;
         next.keep_last = 1;
         save_on(mesh, next, ops);
       }
-      CHECK(redco::check_checkpoint(ckpts / "min_loss").step == step);
-      for (std::string const& name : found.facts.names) CHECK(redco::check_checkpoint(ckpts / name).step == step);
+      CHECK(redco::workdir::check_checkpoint(ckpts / "min_loss").step == step);
+      for (std::string const& name : found.facts.names)
+        CHECK(redco::workdir::check_checkpoint(ckpts / name).step == step);
       if (!died) break;
     }
   }
@@ -222,18 +223,18 @@ TEST_CASE("a full disk is error 74 with path and bytes on every rank, and nothin
   redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state({.tp = 2}, rank.rank, true);
     auto const failure = ckpt_test::error_of(
-        [&] { redco::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world); });
+        [&] { redco::ckpt::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world); });
     told += failure.code == redco::exit_code::io && ckpt_test::has(failure.text, "rank 1") &&
             ckpt_test::has(failure.text, "optimizer-1of2.safetensors") && ckpt_test::has(failure.text, "after 0 bytes");
     // The group is still of use: training goes on.
     rank.world.barrier();
     if (rank.rank == 0) ops.fail_on.clear();
     rank.world.barrier();
-    redco::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 6), parts, rank.world);
+    redco::ckpt::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 6), parts, rank.world);
   });
   CHECK(told == 2);
   CHECK(!std::filesystem::exists(folder / "ckpts/.tmp-step_5-run-a"));
-  CHECK(redco::find_checkpoint(folder.path, "auto").value().facts.step == 6);
+  CHECK(redco::workdir::find_checkpoint(folder.path, "auto").value().facts.step == 6);
 }
 
 TEST_CASE("owners that leave a hole or overlap are refused before anything is named") {
@@ -244,7 +245,7 @@ TEST_CASE("owners that leave a hole or overlap are refused before anything is na
       redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
         auto parts = sharded_state({.tp = 2}, rank.rank, true);
         parts[2].owner = owner;  // replicated: both ranks write it, or none
-        redco::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world);
+        redco::ckpt::save_checkpoint_with(ops, saving(folder.path, {.tp = 2}, 5), parts, rank.world);
       });
     });
     CHECK(failure.code == redco::exit_code::internal);
@@ -257,18 +258,19 @@ TEST_CASE("a checkpoint that does not belong is refused with the first twenty di
   temporary_folder const folder;
   recording_ops ops(folder.path);
   save_on({.dp = 1}, saving(folder.path, {.dp = 1}, 3), ops);
-  auto const found = redco::find_checkpoint(folder.path, "auto").value();
-  auto const refusal = [&](auto change, redco::load_options const& options = {}) {
+  auto const found = redco::workdir::find_checkpoint(folder.path, "auto").value();
+  auto const refusal = [&](auto change, redco::ckpt::load_options const& options = {}) {
     return ckpt_test::error_of([&] {
       redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
         auto parts = sharded_state({.tp = 2}, rank.rank, false);
         change(parts, rank.rank);
-        redco::load_checkpoint(found, parts, rank.world, options);
+        redco::ckpt::load_checkpoint(found, parts, rank.world, options);
       });
     });
   };
   auto const many = refusal([](auto& parts, int) {
-    for (int i = 0; i < 25; ++i) parts.push_back({"extra." + std::to_string(i), {2}, at::ones({2}), redco::whole({2})});
+    for (int i = 0; i < 25; ++i)
+      parts.push_back({"extra." + std::to_string(i), {2}, at::ones({2}), redco::safetensors::whole({2})});
     parts[1].shape = {6, 12};
     parts[2].local = parts[2].local.to(at::kDouble);
     parts.erase(parts.begin());
@@ -293,11 +295,11 @@ TEST_CASE("strided and foreign-typed local tensors are saved and filled by value
   temporary_folder const folder;
   at::Tensor const values = at::arange(12, at::kFloat).reshape({3, 4});
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
-    std::vector<redco::state_part> parts{{"t", {4, 3}, values.t(), redco::whole({4, 3})}};
-    redco::save_checkpoint(saving(folder.path, {.dp = 1}, 1), parts, rank.world);
+    std::vector<redco::ckpt::state_part> parts{{"t", {4, 3}, values.t(), redco::safetensors::whole({4, 3})}};
+    redco::ckpt::save_checkpoint(saving(folder.path, {.dp = 1}, 1), parts, rank.world);
     parts[0].local = at::zeros({3, 4}).t();
-    auto const found = redco::find_checkpoint(rank.world, folder.path, "auto");
-    redco::load_checkpoint(found.value(), parts, rank.world);
+    auto const found = redco::ckpt::find_checkpoint(rank.world, folder.path, "auto");
+    redco::ckpt::load_checkpoint(found.value(), parts, rank.world);
     CHECK(parts[0].local.equal(values.t()));
   });
 }

@@ -37,7 +37,7 @@ void save_on(redco::mesh const& mesh, std::filesystem::path const& folder,
 }
 
 int wrong_on(redco::mesh const& mesh, std::filesystem::path const& folder) {
-  auto const weights = redco::open_weights(folder);
+  auto const weights = redco::workdir::open_weights(folder);
   std::atomic<int> wrong = 0;
   redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = toy_state(mesh, rank.rank, false);
@@ -51,7 +51,7 @@ int wrong_on(redco::mesh const& mesh, std::filesystem::path const& folder) {
 int version_in(std::filesystem::path const& folder) {
   int version = -1;
   auto const failure = ckpt_test::error_of([&] {
-    auto const weights = redco::open_weights(folder);
+    auto const weights = redco::workdir::open_weights(folder);
     redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
       auto const parts = toy_state({.dp = 1}, 0, false);
       redco::load_model(weights, toy_names, ckpt_test::toy_unread, parts, rank);
@@ -72,11 +72,11 @@ std::set<std::string> names_in(std::filesystem::path const& folder) {
 }
 
 at::Tensor read(std::filesystem::path const& path, std::string const& name) {
-  redco::safetensors_reader const file(path);
+  redco::safetensors::safetensors_reader const file(path);
   auto const* const entry = file.find(name);
   REQUIRE(entry != nullptr);
-  at::Tensor const values = at::empty(entry->shape, redco::scalar_type_of(entry->type));
-  file.read(name, redco::whole(entry->shape), redco::detail::bytes_of(values), entry->shape,
+  at::Tensor const values = at::empty(entry->shape, redco::ckpt::scalar_type_of(entry->type));
+  file.read(name, redco::safetensors::whole(entry->shape), redco::ckpt::detail::bytes_of(values), entry->shape,
             std::vector<std::int64_t>(entry->shape.size(), 0));
   return values;
 }
@@ -95,7 +95,7 @@ TEST_CASE("a model is saved under the names and in the layouts of its files, the
   CHECK(read(path, "t.h.0.attn.bias").equal(at::cat({values[3], values[4]})));
   CHECK(read(path, "t.h.0.out.weight").equal(values[5].t()));
   CHECK(read(path, "t.cls").equal(values[9].reshape({1, 1, 9})));
-  CHECK(redco::safetensors_reader(path).entries().size() == 9);
+  CHECK(redco::safetensors::safetensors_reader(path).entries().size() == 9);
   std::string const bytes = ckpt_test::get(path);
   CHECK(ckpt_test::has(bytes.substr(0, 64), R"({"__metadata__":{"format":"pt"},)"));
   for (redco::mesh const mesh :
@@ -128,7 +128,7 @@ TEST_CASE("weights above the limit become several files with an index, which old
         std::set<std::string>{"config.json", "model-00001-of-00004.safetensors", "model-00002-of-00004.safetensors",
                               "model-00003-of-00004.safetensors", "model-00004-of-00004.safetensors",
                               "model.safetensors.index.json"});
-  CHECK(redco::safetensors_reader(folder / "model-00003-of-00004.safetensors").entries().size() == 4);
+  CHECK(redco::safetensors::safetensors_reader(folder / "model-00003-of-00004.safetensors").entries().size() == 4);
   CHECK(wrong_on({.tp = 3}, folder.path) == 0);
   save_on({.dp = 1}, folder.path, {.file_bytes = 1});  // every tensor a file of its own
   CHECK(names_in(folder.path).size() == 11);
@@ -152,7 +152,7 @@ TEST_CASE("a save that fails at any call leaves the older weights, the new, or n
           auto const parts = toy_state({.tp = 2}, rank.rank, true);
           for (auto const& part : parts) part.local.add_(1);
           try {
-            redco::save_model_with(ops, folder / "m", toy_names, parts, rank.world, {.file_bytes = limit});
+            redco::ckpt::save_model_with(ops, folder / "m", toy_names, parts, rank.world, {.file_bytes = limit});
           } catch (redco::error const&) {
             ++failed;
             throw;
@@ -193,7 +193,7 @@ TEST_CASE("a save that fails at any call leaves no weights beside files of anoth
         redco::run_ranks({.dp = 1, .tp = 1}, {}, [&](redco::rank_context& rank) {
           auto const parts = toy_state({.dp = 1, .tp = 1}, 0, true);
           for (auto const& part : parts) part.local.add_(1);
-          redco::save_model_with(ops, folder / "m", toy_names, parts, rank.world, options);
+          redco::ckpt::save_model_with(ops, folder / "m", toy_names, parts, rank.world, options);
         });
       });
       int const version = version_in(folder / "m");
@@ -218,7 +218,7 @@ TEST_CASE("a save that fails at any call leaves no weights beside files of anoth
 TEST_CASE("saving onto the file that is being read leaves the reader its own") {
   temporary_folder const folder;
   save_on({.dp = 1}, folder.path);
-  auto const weights = redco::open_weights(folder.path);
+  auto const weights = redco::workdir::open_weights(folder.path);
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     auto parts = toy_state({.dp = 1}, 0, true);
     for (auto const& part : parts) part.local.add_(1);
@@ -236,7 +236,7 @@ TEST_CASE("no rank holds more than its part and some slabs of the tensors that a
   std::array<std::int64_t, 2> held{};
   redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
     at::Tensor const local = at::full({rows / 2, columns}, rank.rank + 1);
-    std::vector<redco::state_part> const parts{
+    std::vector<redco::ckpt::state_part> const parts{
         {"w", {rows, columns}, local.to(at::kFloat), {{rank.rank * rows / 2, 0}, {rows / 2, columns}}}};
     rank.memory->reset_peak();
     std::int64_t const before = rank.memory->current();

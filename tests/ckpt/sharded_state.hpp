@@ -46,10 +46,11 @@ inline at::Tensor whole_values(tensor_spec const& spec) {
 }
 
 /// What the rank holds; with `filled` its values and garbage in the padding, else garbage everywhere.
-inline std::vector<redco::state_part> sharded_state(redco::mesh const& mesh, int rank, bool filled) {
-  std::vector<redco::state_part> parts;
+inline std::vector<redco::ckpt::state_part> sharded_state(redco::mesh const& mesh, int rank, bool filled) {
+  std::vector<redco::ckpt::state_part> parts;
   for (tensor_spec const& spec : specs()) {
-    redco::state_part part{.name = spec.name, .shape = spec.shape, .local = {}, .place = redco::whole(spec.shape)};
+    redco::ckpt::state_part part{
+        .name = spec.name, .shape = spec.shape, .local = {}, .place = redco::safetensors::whole(spec.shape)};
     part.owner =
         mesh.coordinate(rank, redco::axis::dp) == 0 && (spec.split >= 0 || mesh.coordinate(rank, redco::axis::tp) == 0);
     std::vector<std::int64_t> local = spec.shape;
@@ -78,7 +79,7 @@ inline std::vector<redco::state_part> sharded_state(redco::mesh const& mesh, int
 }
 
 /// How many of the parts do not hold exactly the unsharded tensors' values, with zero in the padding.
-inline int wrong_parts(std::vector<redco::state_part> const& parts) {
+inline int wrong_parts(std::vector<redco::ckpt::state_part> const& parts) {
   int wrong = 0;
   for (std::size_t p = 0; p < parts.size(); ++p) {
     at::Tensor want = at::zeros_like(parts[p].local);

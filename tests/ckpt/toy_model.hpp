@@ -57,11 +57,12 @@ inline at::Tensor toy_values(toy_parameter const& p) {
 }
 
 /// What the rank holds; with `filled` its values and garbage in the padding, else garbage everywhere.
-inline std::vector<redco::state_part> toy_state(redco::mesh const& mesh, int rank, bool filled,
-                                                at::ScalarType type = at::kFloat) {
-  std::vector<redco::state_part> parts;
+inline std::vector<redco::ckpt::state_part> toy_state(redco::mesh const& mesh, int rank, bool filled,
+                                                      at::ScalarType type = at::kFloat) {
+  std::vector<redco::ckpt::state_part> parts;
   for (toy_parameter const& p : toy_parameters()) {
-    redco::state_part part{.name = p.name, .shape = p.shape, .local = {}, .place = redco::whole(p.shape)};
+    redco::ckpt::state_part part{
+        .name = p.name, .shape = p.shape, .local = {}, .place = redco::safetensors::whole(p.shape)};
     std::vector<std::int64_t> local = p.shape;
     std::int64_t sharers = mesh.tp;
     if (p.split >= 0 && mesh.tp > 1) {
@@ -78,7 +79,7 @@ inline std::vector<redco::state_part> toy_state(redco::mesh const& mesh, int ran
       at::Tensor values = toy_values(p);
       for (std::size_t d = 0; d < local.size(); ++d)
         values = values.narrow(static_cast<std::int64_t>(d), part.place.offset[d], part.place.shape[d]);
-      redco::detail::held_values(part).copy_(values);
+      redco::ckpt::detail::held_values(part).copy_(values);
     }
     parts.push_back(std::move(part));
   }
@@ -86,15 +87,15 @@ inline std::vector<redco::state_part> toy_state(redco::mesh const& mesh, int ran
 }
 
 /// How many of the parts do not hold exactly the unsharded tensors' values, with zero in the padding.
-inline int wrong_toy_parts(std::vector<redco::state_part> const& parts) {
+inline int wrong_toy_parts(std::vector<redco::ckpt::state_part> const& parts) {
   int wrong = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    redco::state_part want = parts[i];
+    redco::ckpt::state_part want = parts[i];
     want.local = at::zeros_like(parts[i].local);
     at::Tensor values = toy_values(toy_parameters()[i]);
     for (std::size_t d = 0; d < want.shape.size(); ++d)
       values = values.narrow(static_cast<std::int64_t>(d), want.place.offset[d], want.place.shape[d]);
-    redco::detail::held_values(want).copy_(values);
+    redco::ckpt::detail::held_values(want).copy_(values);
     wrong += !want.local.equal(parts[i].local);
   }
   return wrong;

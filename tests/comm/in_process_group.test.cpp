@@ -2,6 +2,7 @@
 
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/in_process_group.hpp>
+#include <redco/tensor/describe.hpp>
 
 #include <atomic>
 #include <limits>
@@ -20,14 +21,14 @@ std::vector<at::ScalarType> const reduced_types{at::kDouble, at::kFloat, at::kBF
 std::vector<std::vector<std::int64_t>> const shapes{{}, {0}, {1}, {3, 7}, {0, 5}, {2, 1031}, {9'001}};
 
 /// In rank order, in the type in which ranks are summed, rounded once.
-at::Tensor expected(std::vector<std::int64_t> const& shape, at::ScalarType type, int ranks, redco::reduce_op op) {
+at::Tensor expected(std::vector<std::int64_t> const& shape, at::ScalarType type, int ranks, redco::comm::reduce_op op) {
   at::ScalarType const wide = type == at::kBFloat16 || type == at::kHalf ? at::kFloat : type;
   at::Tensor all = values(shape, type, 0).to(wide);
   for (int rank = 1; rank < ranks; ++rank) {
     at::Tensor const next = values(shape, type, rank).to(wide);
-    all = op == redco::reduce_op::sum   ? all + next
-          : op == redco::reduce_op::max ? at::maximum(all, next)
-                                        : at::minimum(all, next);
+    all = op == redco::comm::reduce_op::sum   ? all + next
+          : op == redco::comm::reduce_op::max ? at::maximum(all, next)
+                                              : at::minimum(all, next);
   }
   return all.to(type);
 }
@@ -37,7 +38,8 @@ TEST_CASE("all_reduce gives every rank the bits of the sum, maximum and minimum 
     on_ranks(ranks, [&](redco::rank_context& me) {
       for (auto const type : reduced_types) {
         for (auto const& shape : shapes) {
-          for (auto const op : {redco::reduce_op::sum, redco::reduce_op::max, redco::reduce_op::min}) {
+          for (auto const op :
+               {redco::comm::reduce_op::sum, redco::comm::reduce_op::max, redco::comm::reduce_op::min}) {
             at::Tensor const x = values(shape, type, me.rank);
             at::Tensor const before = x.clone();
             at::Tensor const fresh = me.world.all_reduced(x, op);
@@ -56,7 +58,7 @@ TEST_CASE("all_reduce gives every rank the bits of the sum, maximum and minimum 
 TEST_CASE("NaN on one rank is NaN in the sum, the maximum and the minimum of all") {
   for (auto const type : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
     on_ranks(3, [&](redco::rank_context& me) {
-      for (auto const op : {redco::reduce_op::sum, redco::reduce_op::max, redco::reduce_op::min}) {
+      for (auto const op : {redco::comm::reduce_op::sum, redco::comm::reduce_op::max, redco::comm::reduce_op::min}) {
         for (int bad = 0; bad < 3; ++bad) {
           at::Tensor const x = values({29}, type, me.rank);
           if (me.rank == bad) x[17] = std::numeric_limits<double>::quiet_NaN();
@@ -72,11 +74,11 @@ TEST_CASE("strided tensors are reduced where they lie") {
   on_ranks(3, [](redco::rank_context& me) {
     at::Tensor const base = values({40, 50}, at::kFloat, me.rank);
     me.world.all_reduce(base.t());
-    must(at::equal(base, expected({40, 50}, at::kFloat, 3, redco::reduce_op::sum)), "a transposed view");
+    must(at::equal(base, expected({40, 50}, at::kFloat, 3, redco::comm::reduce_op::sum)), "a transposed view");
     at::Tensor const columns = values({40, 50}, at::kFloat, me.rank);
     me.world.all_reduce(columns.slice(1, 3, 8));
     at::Tensor right = values({40, 50}, at::kFloat, me.rank);
-    right.slice(1, 3, 8).copy_(expected({40, 50}, at::kFloat, 3, redco::reduce_op::sum).slice(1, 3, 8));
+    right.slice(1, 3, 8).copy_(expected({40, 50}, at::kFloat, 3, redco::comm::reduce_op::sum).slice(1, 3, 8));
     must(at::equal(columns, right), "columns of a matrix, and nothing beside them");
   });
 }
@@ -94,7 +96,7 @@ TEST_CASE("all_gather concatenates along every dimension, reduce_scatter cuts th
 
           shape[static_cast<std::size_t>(dim < 0 ? dim + 3 : dim)] *= ranks;
           at::Tensor const part = me.world.reduce_scatter(values(shape, type, me.rank), dim);
-          at::Tensor const sum = expected(shape, type, ranks, redco::reduce_op::sum);
+          at::Tensor const sum = expected(shape, type, ranks, redco::comm::reduce_op::sum);
           must(at::equal(part, sum.chunk(ranks, dim)[static_cast<std::size_t>(me.rank)]),
                "reduce_scatter along " + std::to_string(dim));
         }
@@ -156,8 +158,8 @@ TEST_CASE("no rank leaves a barrier before all have come") {
 }
 
 TEST_CASE("results are the same bits whoever comes first, also of calls in flight in several groups") {
-  at::Tensor const right = expected({3'001}, at::kFloat, 4, redco::reduce_op::sum);
-  at::Tensor const small = expected({19}, at::kBFloat16, 4, redco::reduce_op::sum);
+  at::Tensor const right = expected({3'001}, at::kFloat, 4, redco::comm::reduce_op::sum);
+  at::Tensor const small = expected({19}, at::kBFloat16, 4, redco::comm::reduce_op::sum);
   redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& me) {
     std::mt19937 dice(static_cast<unsigned>(me.rank));
     for (int round = 0; round < 60; ++round) {
@@ -234,11 +236,11 @@ TEST_CASE("ranks that disagree get one error that names both, whatever they disa
       [](rank_context& me) { me.world.all_reduce(at::ones({5'000}, me.rank == 1 ? at::kDouble : at::kFloat)); });
   CHECK(comm_test::mentions(type, "rank 1 has all_reduce(sum) of Double [5000]"));
   auto const op = disagreement([](rank_context& me) {
-    me.world.all_reduce(at::ones({3}), me.rank == 1 ? redco::reduce_op::max : redco::reduce_op::sum);
+    me.world.all_reduce(at::ones({3}), me.rank == 1 ? redco::comm::reduce_op::max : redco::comm::reduce_op::sum);
   });
   CHECK(comm_test::mentions(op, "rank 1 has all_reduce(max)"));
   auto const kind = disagreement([](rank_context& me) {
-    redco::collective_label const label("grads");
+    redco::comm::collective_label const label("grads");
     if (me.rank == 1) return me.world.barrier();
     me.world.broadcast(at::ones({3}), 2);
   });

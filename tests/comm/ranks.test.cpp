@@ -177,7 +177,7 @@ TEST_CASE("a rank that returns while others wait for it is a lost peer at once")
   auto const failure = failure_of(3, [](rank_context& me) {
     me.world.barrier();
     if (me.rank == 1) return;
-    redco::collective_label const label("grads");
+    redco::comm::collective_label const label("grads");
     me.world.all_reduce(at::ones({3}));
   });
   CHECK(failure.code() == exit_code::peer_lost);
@@ -208,7 +208,7 @@ TEST_CASE("a rank that does not come in time is named with the call that waits f
         3,
         [&](rank_context& me) {
           me.world.barrier();
-          redco::collective_label const label("loss");
+          redco::comm::collective_label const label("loss");
           if (me.rank == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
           call(me);
         },

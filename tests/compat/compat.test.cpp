@@ -50,7 +50,7 @@ void nest(std::vector<record::row>& rows) {
 }
 
 record parse(std::string const& line, std::string const& source) {
-  auto const value = redco::parse_json(line, source);
+  auto const value = redco::json::parse_json(line, source);
   record r{value.at("name").get<std::string>(), value.at("n").get<int>(), value.contains("error"), {}};
   for (auto const& parameter : value.at("params")) {
     redco::extents shape;
@@ -64,12 +64,12 @@ record parse(std::string const& line, std::string const& source) {
 /// The first decision that differs from the recorded one, or "". Of a tree on which the original raised, only that some
 /// key says so is compared.
 std::string difference(record const& r) {
-  std::vector<redco::compat_parameter> parameters;
+  std::vector<redco::compat::compat_parameter> parameters;
   for (record::row const& row : r.rows) parameters.push_back({row.path, row.shape});
   auto const plan = redco::compat_plan(parameters, r.n);
   bool raised = false;
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    raised = raised || plan[i] == redco::compat_split{-1, redco::compat_reason::raises};
+    raised = raised || plan[i] == redco::compat::compat_split{-1, redco::compat::compat_reason::raises};
     if (!r.raised && plan[i].dim != r.rows[i].dim)
       return r.rows[i].path + ": " + std::to_string(plan[i].dim) + ", recorded " + std::to_string(r.rows[i].dim);
   }

@@ -23,7 +23,7 @@ TEST_CASE("a model of a quadrillion parameters is counted") {
       redco::cost_of(model, redco::adamw{}, {.mesh = {.dp = 1 << 10}, .load = {1, 1024}, .micro_batches = 64});
   CHECK(cost.memory.parameters == 4 * (64 * (12 * d * d + 13 * d) + 2 * d * d + 2 * d));
   CHECK(cost.memory.peak() > 4 * cost.memory.parameters);
-  CHECK(cost.messages[redco::messages::gradients].wire_bytes > cost.memory.gradients);
+  CHECK(cost.messages[redco::cost::messages::gradients].wire_bytes > cost.memory.gradients);
 }
 
 }  // namespace magnitude_test

@@ -10,16 +10,16 @@
 
 namespace machine_test {
 
-redco::machine const machine{.compute = {{redco::dtype::f32, 1, 4e10, 5e9, 6e9, 1e-6},
-                                         {redco::dtype::f32, 4, 3e10, 4e9, 5e9, 2e-6},
-                                         {redco::dtype::bf16, 2, 2e10, 3e9, 4e9, 0}},
-                             .groups = {{2, 2, 1e-5, 7e9}, {2, 4, 2e-5, 6e9}, {4, 4, 3e-5, 5e9}},
-                             .update_bytes_per_second = 8e9};
+redco::cost::machine const machine{.compute = {{redco::dtype::f32, 1, 4e10, 5e9, 6e9, 1e-6},
+                                               {redco::dtype::f32, 4, 3e10, 4e9, 5e9, 2e-6},
+                                               {redco::dtype::bf16, 2, 2e10, 3e9, 4e9, 0}},
+                                   .groups = {{2, 2, 1e-5, 7e9}, {2, 4, 2e-5, 6e9}, {4, 4, 3e-5, 5e9}},
+                                   .update_bytes_per_second = 8e9};
 
 TEST_CASE("a machine is read as it was written") {
-  redco::json_value const file = redco::machine_json(machine);
+  redco::json::json_value const file = redco::cost::machine_json(machine);
   CHECK(file.at("schema") == "redco.machine");
-  CHECK(redco::read_machine(redco::parse_json(file.dump(), "m.json"), "m.json") == machine);
+  CHECK(redco::cost::read_machine(redco::json::parse_json(file.dump(), "m.json"), "m.json") == machine);
 }
 
 TEST_CASE("the speed of most ranks, but not of more than run, counts") {
@@ -32,12 +32,12 @@ TEST_CASE("the speed of most ranks, but not of more than run, counts") {
   CHECK(machine.group_of(2, 8) == machine.groups[1]);
   CHECK(machine.group_of(16, 16) == machine.groups[2]);
   CHECK_THROWS_AS(machine.speed_of(redco::dtype::f64, 1), redco::error);
-  CHECK_THROWS_AS(redco::machine{}.group_of(2, 2), redco::error);
+  CHECK_THROWS_AS(redco::cost::machine{}.group_of(2, 2), redco::error);
 }
 
-void check_refused(redco::json_value const& file, std::string const& words) {
+void check_refused(redco::json::json_value const& file, std::string const& words) {
   try {
-    redco::read_machine(file, "m.json");
+    redco::cost::read_machine(file, "m.json");
     FAIL("not refused: " << words);
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::data);
@@ -46,19 +46,19 @@ void check_refused(redco::json_value const& file, std::string const& words) {
 }
 
 TEST_CASE("what a machine file should not say is refused, and where") {
-  redco::json_value const good = redco::machine_json(machine);
-  auto const bad = [&](std::string const& pointer, redco::json_value const& value) {
-    redco::json_value file = good;
-    file[redco::json_value::json_pointer(pointer)] = value;
+  redco::json::json_value const good = redco::cost::machine_json(machine);
+  auto const bad = [&](std::string const& pointer, redco::json::json_value const& value) {
+    redco::json::json_value file = good;
+    file[redco::json::json_value::json_pointer(pointer)] = value;
     return file;
   };
   check_refused(bad("/schema", "redco.shard_report"), "is no machine file: its schema is not \"redco.machine\"");
   check_refused(bad("/version", 2), "has a version other than 1");
   check_refused(bad("/cores", 2), "has the unknown key \"cores\"");
   check_refused(bad("/compute", 2), "has a \"compute\" that is no list");
-  check_refused(bad("/compute", redco::json_value::array()), "has no speed in \"compute\" or \"all_reduce\"");
+  check_refused(bad("/compute", redco::json::json_value::array()), "has no speed in \"compute\" or \"all_reduce\"");
   check_refused(bad("/update_bytes_per_second", 0), "has a \"update_bytes_per_second\" that is no positive number");
-  redco::json_value file = good;
+  redco::json::json_value file = good;
   file.erase("all_reduce");
   check_refused(file, "has no \"all_reduce\"");
   file = good;
@@ -67,13 +67,13 @@ TEST_CASE("what a machine file should not say is refused, and where") {
 }
 
 TEST_CASE("what a speed should not say is refused, and where") {
-  redco::json_value const good = redco::machine_json(machine);
-  auto const refuse = [&](std::string const& list, std::string const& key, redco::json_value const& value,
+  redco::json::json_value const good = redco::cost::machine_json(machine);
+  auto const refuse = [&](std::string const& list, std::string const& key, redco::json::json_value const& value,
                           std::string const& words) {
-    redco::json_value file = good;
+    redco::json::json_value file = good;
     file[list][1][key] = value;
     try {
-      redco::read_machine(file, "m.json");
+      redco::cost::read_machine(file, "m.json");
       FAIL("not refused: " << words);
     } catch (redco::error const& e) {
       CHECK(std::string(e.what()).find("m.json: " + list + "[1] has " + words) == 0);
@@ -85,7 +85,7 @@ TEST_CASE("what a speed should not say is refused, and where") {
   refuse("compute", "seconds_per_tensor", -1, "a \"seconds_per_tensor\" that is no number from 0");
   refuse("compute", "seconds_per_call", 1, "the unknown key \"seconds_per_call\"");
   refuse("all_reduce", "group", 1.5, "a \"group\" that is no integer from 2");
-  CHECK_THROWS_AS(redco::read_machine(redco::json_value::array(), "m.json"), redco::error);
+  CHECK_THROWS_AS(redco::cost::read_machine(redco::json::json_value::array(), "m.json"), redco::error);
 }
 
 }  // namespace machine_test

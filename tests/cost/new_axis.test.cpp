@@ -21,8 +21,8 @@ constexpr expert_test::mixture model{};
 constexpr mesh on{.dp = 2, .ep = 3, .tp = 5};
 static_assert(redco::legal<model, on>{});
 
-constexpr redco::entry at(std::string_view name) {
-  for (redco::entry const& e : redco::plan_of<model>(on).entries)
+constexpr redco::shard::entry at(std::string_view name) {
+  for (redco::shard::entry const& e : redco::plan_of<model>(on).entries)
     if (e.fact.name.view() == name) return e;
   throw "no such parameter";
 }
@@ -67,9 +67,9 @@ TEST_CASE("its memory and messages are counted over the groups of its axes") {
   std::int64_t const dense = 5 * 4 + 4 + 4 * 3 + 3, experts = 2 * 2 * 2 * 4;
   CHECK(c.memory.parameters == 4 * (dense + experts));
   auto const sent = [&](std::string_view purpose, redco::axes over) {
-    for (redco::message_total const& one : c.messages)
+    for (redco::cost::message_total const& one : c.messages)
       if (one.purpose == purpose && one.over == over) return one;
-    return redco::message_total{};
+    return redco::cost::message_total{};
   };
   auto const exchanged = sent("forward exchanges", axis::ep);
   CHECK((exchanged.ranks == 3 && exchanged.calls == 3 && exchanged.payload_bytes == 3 * 4 * 4 * 2 * 4));

@@ -111,8 +111,8 @@ TEST_CASE("a cycle within blocks costs what its blocks cost one after another") 
   using written =
       named<"g", repeat<2, sequential<named<"0", pre_norm>, named<"1", saves_output>, named<"2", pre_norm>>>>;
   setup const s{.load = {.batch = 8}};
-  memory const a = cost_of_net<sequential<named<"i", narrow>, cycle, named<"o", layer_norm<12>>>>(s).memory;
-  memory const b = cost_of_net<sequential<named<"i", narrow>, written, named<"o", layer_norm<12>>>>(s).memory;
+  cost::memory const a = cost_of_net<sequential<named<"i", narrow>, cycle, named<"o", layer_norm<12>>>>(s).memory;
+  cost::memory const b = cost_of_net<sequential<named<"i", narrow>, written, named<"o", layer_norm<12>>>>(s).memory;
   CHECK(a.activations == b.activations);
   CHECK(a.backward.bytes() == b.backward.bytes());
 }

@@ -27,7 +27,7 @@
 
 namespace {
 
-using redco::saved_slot, redco::setup;
+using redco::cost::saved_slot, redco::setup;
 
 template <class Model>
 void check_sum(Model const& of) {
@@ -40,10 +40,9 @@ void check_sum(Model const& of) {
       for (redco::dtype const compute : {redco::dtype::f64, redco::dtype::bf16}) {
         setup const run{.mesh = {.tp = tp}, .load = load, .compute = compute, .recompute = recompute};
         std::int64_t sum = 0;
-        for (saved_slot const& one : redco::saved_slots(facts, run)) sum += one.bytes();
-        INFO("tp " << tp << " recompute " << recompute.every << " " << recompute.first << " "
-                   << redco::name_of(compute));
-        CHECK(sum == redco::simulation(facts, run).activations());
+        for (saved_slot const& one : redco::cost::saved_slots(facts, run)) sum += one.bytes();
+        INFO("tp " << tp << " recompute " << recompute.every << " " << recompute.first << " " << name_of(compute));
+        CHECK(sum == redco::cost::simulation(facts, run).activations());
       }
 }
 
@@ -54,7 +53,7 @@ void check_both_forms() {
 }
 
 std::string text_of(saved_slot const& s) {
-  std::string text(redco::name_of(s.type));
+  std::string text(name_of(s.type));
   for (int dim = 0; dim < s.shape.rank; ++dim) text += (dim == 0 ? " " : "x") + std::to_string(s.shape[dim]);
   for (saved_slot::owner const& one : s.owners) text += ", " + one.layer + ":" + one.name;
   return text;
@@ -63,7 +62,8 @@ std::string text_of(saved_slot const& s) {
 template <class Model>
 std::vector<std::string> texts_of(Model const& of, setup const& run) {
   std::vector<std::string> all;
-  for (saved_slot const& one : redco::saved_slots(redco::facts_of(of, run.load), run)) all.push_back(text_of(one));
+  for (saved_slot const& one : redco::cost::saved_slots(redco::facts_of(of, run.load), run))
+    all.push_back(text_of(one));
   return all;
 }
 

@@ -12,7 +12,7 @@ namespace search_test {
 
 redco::gpt2 const model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
 
-redco::machine machine(double faster = 1) {
+redco::cost::machine machine(double faster = 1) {
   return {.compute = {{redco::dtype::f32, 1, 1e11 * faster, 1e10 * faster, 1e10 * faster, 1e-6 / faster},
                       {redco::dtype::f32, 2, 2e11 * faster, 2e10 * faster, 2e10 * faster, 1e-6 / faster},
                       {redco::dtype::bf16, 1, 3e11 * faster, 2e10 * faster, 2e10 * faster, 1e-6 / faster}},
@@ -20,18 +20,18 @@ redco::machine machine(double faster = 1) {
           .update_bytes_per_second = 1e10 * faster};
 }
 
-redco::search_result search(redco::search_space const& space, redco::machine const& on = machine()) {
-  return redco::search(model, redco::adamw{}, space, on);
+redco::cost::search_result search(redco::cost::search_space const& space, redco::cost::machine const& on = machine()) {
+  return redco::cost::search(model, redco::adamw{}, space, on);
 }
 
 TEST_CASE("every plan is legal, fits, and computes the same global batch") {
-  redco::search_space const space{.load = {24, 256}, .ranks = 6, .budget = redco::MiB(250)};
+  redco::cost::search_space const space{.load = {24, 256}, .ranks = 6, .budget = redco::MiB(250)};
   auto const found = search(space);
   auto const all = search({.load = {24, 256}, .ranks = 6});
   REQUIRE(!found.plans.empty());
   CHECK(found.plans.size() < all.plans.size());
   auto const legal = redco::legal_widths(redco::facts_of(model).parameters);
-  for (redco::found_plan const& p : found.plans) {
+  for (redco::cost::found_plan const& p : found.plans) {
     CHECK(p.run.mesh.ranks() == 6);
     CHECK(std::count(legal.begin(), legal.end(), p.run.mesh.tp) == 1);
     CHECK(p.run.mesh.dp * p.run.micro_batches * p.run.load.batch == 24);
@@ -47,16 +47,16 @@ TEST_CASE("all meshes, micro-batches, dtypes and recomputation are tried once, t
   CHECK(found.plans.size() == (2 + 3) * 2 * 3);
   for (std::size_t i = 1; i < found.plans.size(); ++i)
     CHECK(found.plans[i - 1].time.total() <= found.plans[i].time.total());
-  for (redco::found_plan const& p : found.plans) CHECK(p.peak >= found.smallest.peak);
+  for (redco::cost::found_plan const& p : found.plans) CHECK(p.peak >= found.smallest.peak);
 }
 
 TEST_CASE("split tokens are tried on every mesh that has more than one shard") {
-  redco::search_space const space{.load = {8, 64}, .ranks = 4};
-  auto const both = redco::search_both_forms(model, redco::adamw{}, space, machine());
+  redco::cost::search_space const space{.load = {8, 64}, .ranks = 4};
+  auto const both = redco::cost::search_both_forms(model, redco::adamw{}, space, machine());
   CHECK(both.plans.size() == search(space).plans.size() + 3 * 2 * 3);
   redco::sequence_parallel<redco::gpt2> const split{model.config};
   for (std::size_t i = 0; i < both.plans.size(); ++i) {
-    redco::found_plan const& p = both.plans[i];
+    redco::cost::found_plan const& p = both.plans[i];
     if (i > 0) CHECK(both.plans[i - 1].time.total() <= p.time.total());
     if (!p.sequence_parallel) continue;
     CHECK(p.run.mesh.tp == 2);
@@ -67,7 +67,7 @@ TEST_CASE("split tokens are tried on every mesh that has more than one shard") {
 }
 
 TEST_CASE("a faster machine takes less time for every plan, and no other plan is found") {
-  redco::search_space const space{.load = {8, 64}, .ranks = 2};
+  redco::cost::search_space const space{.load = {8, 64}, .ranks = 2};
   auto const slow = search(space), fast = search(space, machine(2));
   REQUIRE(slow.plans.size() == fast.plans.size());
   for (std::size_t i = 0; i < slow.plans.size(); ++i) {

@@ -11,7 +11,7 @@
 
 namespace step_time_test {
 
-redco::machine const machine{
+redco::cost::machine const machine{
     .compute = {{redco::dtype::f32, 1, 1e3, 100, 10, 0.5}}, .groups = {{2, 2, 3, 50}}, .update_bytes_per_second = 25};
 
 TEST_CASE("each part of a cost takes its time, and they add up") {
@@ -19,9 +19,10 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   c.operations = {1000, 2000, 500};
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
   c.memory.parameters = c.memory.gradients = 100;
-  c.messages.all[redco::messages::forward] = {{4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 2};
+  c.messages.all[redco::cost::messages::forward] = {
+      {4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 2};
 
-  auto const one = redco::step_time_of(c, {}, machine);
+  auto const one = redco::cost::step_time_of(c, {}, machine);
   CHECK(one.products == Approx(3.5));
   CHECK(one.activations == Approx(7));
   CHECK(one.weights == Approx(8));
@@ -32,20 +33,20 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
 
   // A reduce-scatter and an all-gather take as long as the all-reduce that they make.
   redco::rank_cost halves = c;
-  halves.messages.all[redco::messages::forward] = {
+  halves.messages.all[redco::cost::messages::forward] = {
       {4, 200, 100}, "", redco::axis::tp, redco::collective::reduce_scatter, 2};
-  halves.messages.all[redco::messages::forward_gather] = {
+  halves.messages.all[redco::cost::messages::forward_gather] = {
       {4, 200, 100}, "", redco::axis::tp, redco::collective::all_gather, 2};
-  CHECK(redco::step_time_of(halves, {}, machine).messages == Approx(one.messages));
+  CHECK(redco::cost::step_time_of(halves, {}, machine).messages == Approx(one.messages));
 
   // The products are those of a replica, the rest of a rank.
-  auto const two = redco::step_time_of(c, {.mesh = {.tp = 2}}, machine);
+  auto const two = redco::cost::step_time_of(c, {.mesh = {.tp = 2}}, machine);
   CHECK(two.products == Approx(3.5));
   CHECK(two.activations == Approx(14));
   CHECK(two.weights == Approx(16));
   CHECK(two.tensors == Approx(3));
   CHECK(two.update == Approx(16));
-  CHECK(redco::step_time_of(c, {.mesh = {.dp = 2}}, machine).products == Approx(7));
+  CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}}, machine).products == Approx(7));
 }
 
 TEST_CASE(

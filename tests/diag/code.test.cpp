@@ -55,7 +55,7 @@ TEST_CASE("every message in a header begins with its code's sentence and goes on
   for (auto const& [file, text] : found) {
     INFO(file << ": " << text);
     bool known = false;
-    for (auto const& row : redco::diagnoses) {
+    for (auto const& row : redco::diag::diagnoses) {
       std::vector<std::string_view> sentences(row.closer.begin(), row.closer.end());
       sentences.push_back(row.sentence);
       for (auto const sentence : sentences) {
@@ -69,7 +69,7 @@ TEST_CASE("every message in a header begins with its code's sentence and goes on
 
 TEST_CASE("a code is a letter and three digits, has one row, and a row says all") {
   std::set<std::string_view> seen;
-  for (auto const& row : redco::diagnoses) {
+  for (auto const& row : redco::diag::diagnoses) {
     INFO(row.code);
     CHECK(row.code.size() == 4);
     CHECK(std::string_view("PSCL").find(row.code[0]) != std::string_view::npos);
@@ -81,8 +81,8 @@ TEST_CASE("a code is a letter and three digits, has one row, and a row says all"
 }
 
 TEST_CASE("a code is found by its name") {
-  STATIC_REQUIRE(redco::diagnosis_of("S003").sentence == "a declared split does not divide");
-  STATIC_REQUIRE(redco::diagnosis_of("X999").code.empty());
+  STATIC_REQUIRE(redco::diag::diagnosis_of("S003").sentence == "a declared split does not divide");
+  STATIC_REQUIRE(redco::diag::diagnosis_of("X999").code.empty());
 }
 
 TEST_CASE("an error carries its exit code and its sentence") {

@@ -59,7 +59,7 @@ std::string page() {
   for (auto const& entry : std::filesystem::directory_iterator(root / "tests" / "reject"))
     if (entry.path().extension() == ".cpp") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
-  for (redco::diagnosis const& d : redco::diagnoses) {
+  for (redco::diag::diagnosis const& d : redco::diag::diagnoses) {
     text += "\n## " + std::string(d.code) + ": " + std::string(d.sentence) + "\n\n" + std::string(d.cause) +
             "\n\nCure: " + std::string(d.cure) + ".\n";
     std::string closer;

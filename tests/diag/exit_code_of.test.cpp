@@ -17,11 +17,11 @@ struct told {
   std::string out, error;
 };
 
-told end_of(std::function<int()> const& program, redco::exception_words words = redco::what_of) {
+told end_of(std::function<int()> const& program, redco::diag::exception_words words = redco::diag::what_of) {
   std::ostringstream out, error;
   auto* const out_before = std::cout.rdbuf(out.rdbuf());
   auto* const error_before = std::cerr.rdbuf(error.rdbuf());
-  int const code = redco::exit_code_of(program, words);
+  int const code = redco::diag::exit_code_of(program, words);
   std::cout.rdbuf(out_before);
   std::cerr.rdbuf(error_before);
   return {code, out.str(), error.str()};
@@ -45,7 +45,7 @@ TEST_CASE("a program's number is its exit code; what it throws is one sentence a
 }
 
 TEST_CASE("exceptions are told in the words that their reader gives, errors of redco in their own") {
-  redco::exception_words const shorter = [](std::exception const&) noexcept { return "in short"; };
+  redco::diag::exception_words const shorter = [](std::exception const&) noexcept { return "in short"; };
   CHECK(end_of([]() -> int { throw std::runtime_error("at length"); }, shorter).error == "error: in short\n");
   CHECK(end_of([]() -> int { throw redco::error(redco::exit_code::data, "no data"); }, shorter).error ==
         "error: no data\n");

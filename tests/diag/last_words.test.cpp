@@ -39,12 +39,12 @@ TEST_CASE("a process that ends on a rank's thread", "[.child]") {
   rlimit no_core{};
   ::setrlimit(RLIMIT_CORE, &no_core);
   std::filesystem::path const folder = workdir;
-  redco::last_words words([](std::exception const&) noexcept { return "in short"; });
+  redco::diag::last_words words([](std::exception const&) noexcept { return "in short"; });
   words.keep(folder / "log.txt", folder / "failures.log");
   std::thread([mode] {
-    redco::last_words::rank_thread const rank(3);
-    redco::run_place::begin_step(4);
-    redco::in_user_function const here("collate", 4);
+    redco::diag::last_words::rank_thread const rank(3);
+    redco::diag::run_place::begin_step(4);
+    redco::diag::in_user_function const here("collate", 4);
     end_as(mode);
   }).join();
   ::_exit(9);

@@ -27,19 +27,19 @@ void earlier_information_handler(int number, siginfo_t* information, void*) {
 
 // The test library watches these signals too and would end the test: they do what they do by default meanwhile.
 struct default_signals {
-  struct sigaction before[std::size(redco::detail::stop_signal_numbers)] = {};
+  struct sigaction before[std::size(redco::diag::detail::stop_signal_numbers)] = {};
   default_signals() {
     for (std::size_t index = 0; index < std::size(before); ++index) {
       struct sigaction standard {};
       standard.sa_handler = SIG_DFL;
-      ::sigaction(redco::detail::stop_signal_numbers[index], &standard, &before[index]);
+      ::sigaction(redco::diag::detail::stop_signal_numbers[index], &standard, &before[index]);
     }
   }
   default_signals(default_signals const&) = delete;
   default_signals& operator=(default_signals const&) = delete;
   ~default_signals() {
     for (std::size_t index = 0; index < std::size(before); ++index) {
-      ::sigaction(redco::detail::stop_signal_numbers[index], &before[index], nullptr);
+      ::sigaction(redco::diag::detail::stop_signal_numbers[index], &before[index], nullptr);
     }
   }
 };
@@ -49,7 +49,7 @@ template <class Body>
 int status_of_child(Body body) {
   pid_t const child = ::fork();
   if (child == 0) {
-    for (int number : redco::detail::stop_signal_numbers) ::signal(number, SIG_DFL);
+    for (int number : redco::diag::detail::stop_signal_numbers) ::signal(number, SIG_DFL);
     body();
     ::_exit(9);
   }
@@ -62,23 +62,23 @@ int status_of_child(Body body) {
 
 TEST_CASE("a signal sets a flag that names the first one") {
   default_signals quiet;
-  redco::stop_signals signals;
+  redco::diag::stop_signals signals;
   CHECK(signals.requested() == 0);
   ::raise(SIGUSR1);
   CHECK(signals.requested() == SIGUSR1);
   ::raise(SIGTERM);
   CHECK(signals.requested() == SIGUSR1);
-  CHECK(redco::signal_name(signals.requested()) == "SIGUSR1");
-  CHECK(redco::signal_name(SIGINT) == "SIGINT");
-  CHECK(redco::signal_name(SIGHUP) == "SIGHUP");
-  CHECK(redco::signal_name(SIGTERM) == "SIGTERM");
-  CHECK(redco::signal_name(0).empty());
+  CHECK(redco::diag::signal_name(signals.requested()) == "SIGUSR1");
+  CHECK(redco::diag::signal_name(SIGINT) == "SIGINT");
+  CHECK(redco::diag::signal_name(SIGHUP) == "SIGHUP");
+  CHECK(redco::diag::signal_name(SIGTERM) == "SIGTERM");
+  CHECK(redco::diag::signal_name(0).empty());
 }
 
 TEST_CASE("every watched signal is caught, and a new watch starts with no request") {
   default_signals quiet;
-  for (int number : redco::detail::stop_signal_numbers) {
-    redco::stop_signals signals;
+  for (int number : redco::diag::detail::stop_signal_numbers) {
+    redco::diag::stop_signals signals;
     CHECK(signals.requested() == 0);
     ::raise(number);
     CHECK(signals.requested() == number);
@@ -90,7 +90,7 @@ TEST_CASE("handlers that were there before are called too and are back afterward
   ::signal(SIGTERM, earlier_handler);
   earlier_calls = 0;
   {
-    redco::stop_signals signals;
+    redco::diag::stop_signals signals;
     ::raise(SIGTERM);
     CHECK(signals.requested() == SIGTERM);
     CHECK(earlier_calls == 1);
@@ -104,7 +104,7 @@ TEST_CASE("handlers that were there before are called too and are back afterward
   with_information.sa_flags = SA_SIGINFO;
   ::sigaction(SIGTERM, &with_information, nullptr);
   {
-    redco::stop_signals signals;
+    redco::diag::stop_signals signals;
     ::raise(SIGTERM);
     CHECK(earlier_calls == 3);
     CHECK(earlier_number == SIGTERM);
@@ -115,7 +115,7 @@ TEST_CASE("a signal that was ignored stays ignored") {
   default_signals quiet;
   ::signal(SIGINT, SIG_IGN);
   {
-    redco::stop_signals signals;
+    redco::diag::stop_signals signals;
     ::raise(SIGINT);
     CHECK(signals.requested() == 0);
   }
@@ -125,7 +125,7 @@ TEST_CASE("a signal that was ignored stays ignored") {
 #if !defined(__SANITIZE_THREAD__)  // its runtime stands between a signal and what the system does by default
 TEST_CASE("a second SIGINT or SIGTERM ends the process by that signal") {
   int const status = status_of_child([] {
-    redco::stop_signals signals(0);
+    redco::diag::stop_signals signals(0);
     ::raise(SIGINT);
     if (signals.requested() != SIGINT) ::_exit(8);
     ::raise(SIGTERM);
@@ -137,7 +137,7 @@ TEST_CASE("a second SIGINT or SIGTERM ends the process by that signal") {
 
 TEST_CASE("a request passed on twice at once, or announced by SIGUSR1, is one request") {
   int const status = status_of_child([] {
-    redco::stop_signals signals(100);
+    redco::diag::stop_signals signals(100);
     ::raise(SIGINT);
     ::raise(SIGINT);
     ::raise(SIGTERM);
@@ -145,7 +145,7 @@ TEST_CASE("a request passed on twice at once, or announced by SIGUSR1, is one re
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 9);
   int const announced = status_of_child([] {
-    redco::stop_signals signals(0);
+    redco::diag::stop_signals signals(0);
     ::raise(SIGUSR1);
     ::raise(SIGUSR1);
     ::raise(SIGTERM);
@@ -156,7 +156,7 @@ TEST_CASE("a request passed on twice at once, or announced by SIGUSR1, is one re
 
 TEST_CASE("after the watch a signal does what it did before") {
   int const status = status_of_child([] {
-    { redco::stop_signals signals; }
+    { redco::diag::stop_signals signals; }
     ::raise(SIGTERM);
   });
   REQUIRE(WIFSIGNALED(status));
@@ -166,14 +166,14 @@ TEST_CASE("after the watch a signal does what it did before") {
 TEST_CASE("a request that is answered, or whose watch is over, is not made a second time") {
   int const status = status_of_child([] {
     {
-      redco::stop_signals signals(0);
+      redco::diag::stop_signals signals(0);
       ::raise(SIGTERM);
       signals.answered();
       ::raise(SIGTERM);
       ::raise(SIGHUP);
     }
     ::raise(SIGTERM);
-    redco::stop_signals again(100);
+    redco::diag::stop_signals again(100);
     if (again.requested() != 0) ::_exit(8);
     ::raise(SIGTERM);
     if (again.requested() != SIGTERM) ::_exit(7);

@@ -47,8 +47,8 @@ void write(Model const& model, std::filesystem::path const& folder, std::string 
       << byte_vocabulary() << "}}}";
   redco::mesh const one{.dp = 1};
   redco::run_ranks(one, {}, [&](redco::rank_context& rank) {
-    redco::rank_state<Model, redco::sgd> const state(model, redco::plan_of(model, one), redco::sgd{}, redco::dtype::f32,
-                                                     3, rank.rank, {});
+    redco::run::rank_state<Model, redco::sgd> const state(model, redco::plan_of(model, one), redco::sgd{},
+                                                          redco::dtype::f32, 3, rank.rank, {});
     redco::save_model(folder, redco::stored_names<Model>::names, state.master_parts(), rank.world);
   });
 }

@@ -12,7 +12,7 @@
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   std::string_view const text(reinterpret_cast<char const*>(data), size);
   try {
-    redco::json_value const config = redco::parse_json(text, "config.json");
+    redco::json::json_value const config = redco::json::parse_json(text, "config.json");
     redco::model_from_config(config, "config.json", [](auto const& model) {
       for (int const width : redco::legal_widths(redco::facts_of(model).parameters, 4)) {
         redco::setup run{.mesh = {.dp = 2, .tp = width}, .load = {3, 1 << 20}, .recompute = width > 1};

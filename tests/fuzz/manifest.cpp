@@ -15,16 +15,16 @@ void require(bool holds) {
 }
 
 void read(std::string const& text) {
-  redco::manifest facts;
+  redco::workdir::manifest facts;
   try {
-    facts = redco::read_manifest(text, "manifest");
+    facts = redco::workdir::read_manifest(text, "manifest");
   } catch (redco::error const& e) {
     require(e.code() == redco::exit_code::data);
     return;
   }
-  facts.format = redco::manifest::newest_format;
-  std::string const again = redco::write_manifest(facts);
-  require(redco::read_manifest(again, "again") == facts);
+  facts.format = redco::workdir::manifest::newest_format;
+  std::string const again = redco::workdir::write_manifest(facts);
+  require(redco::workdir::read_manifest(again, "again") == facts);
 }
 
 }  // namespace
@@ -32,6 +32,6 @@ void read(std::string const& text) {
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   std::string const text(reinterpret_cast<char const*>(data), size);
   read(text);
-  read(text + redco::detail::manifest_seal(text));
+  read(text + redco::workdir::detail::manifest_seal(text));
   return 0;
 }

@@ -16,10 +16,10 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-std::vector<redco::safetensors_entry> read(std::string_view text, std::uint64_t data_bytes) {
-  redco::detail::safetensors_header::measure size;
+std::vector<redco::safetensors::safetensors_entry> read(std::string_view text, std::uint64_t data_bytes) {
+  redco::safetensors::detail::safetensors_header::measure size;
   size.add(text, "file");
-  return redco::detail::safetensors_header::read(text, data_bytes, "file");
+  return redco::safetensors::detail::safetensors_header::read(text, data_bytes, "file");
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ std::vector<redco::safetensors_entry> read(std::string_view text, std::uint64_t 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
   if (size < 2) return 0;
   std::uint64_t const data_bytes = data[0] + 256u * data[1];
-  std::vector<redco::safetensors_entry> entries;
+  std::vector<redco::safetensors::safetensors_entry> entries;
   try {
     entries = read({reinterpret_cast<char const*>(data) + 2, size - 2}, data_bytes);
   } catch (redco::error const& e) {
@@ -35,17 +35,18 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     return 0;
   }
   std::uint64_t end = 0;
-  for (redco::safetensors_entry const& entry : entries) {
+  for (redco::safetensors::safetensors_entry const& entry : entries) {
     require(entry.begin == end && entry.end >= end);
     end = entry.end;
-    require(static_cast<std::uint64_t>(redco::count_of(entry.shape) * size_of(entry.type)) == end - entry.begin);
+    require(static_cast<std::uint64_t>(redco::safetensors::count_of(entry.shape) * size_of(entry.type)) ==
+            end - entry.begin);
   }
   require(end == data_bytes);
 
-  auto const plan = redco::plan_safetensors(entries);
+  auto const plan = redco::safetensors::plan_safetensors(entries);
   require(read(std::string_view(plan.header).substr(8), data_bytes).size() == entries.size());
   require(plan.bytes() == plan.header.size() + data_bytes);
-  auto const names = [](std::vector<redco::safetensors_entry> of) {
+  auto const names = [](std::vector<redco::safetensors::safetensors_entry> of) {
     std::sort(of.begin(), of.end(), [](auto const& a, auto const& b) { return a.name < b.name; });
     for (auto& entry : of) entry.begin = entry.end = 0;
     return of;

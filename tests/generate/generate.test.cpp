@@ -17,8 +17,8 @@ using speaker_net = redco::bound_network<redco::gpt2>;
 void with_speaker(std::function<void(speaker_net const&)> const& f) {
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
     redco::gpt2 const model{{.vocab = 13, .context = 12, .width = 8, .heads = 2, .layers = 1}};
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, {.dp = 1})), 0, redco::dtype::f64,
-                                       1);
+    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, {.dp = 1})), 0,
+                                       redco::dtype::f64, 1);
     sharded::fill(store, 0);
     redco::pass in;
     in.tp = &rank.tp;

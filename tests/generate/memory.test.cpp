@@ -42,7 +42,7 @@ struct step_bytes {
 template <class M, class F>
 void on_rank(M const& model, redco::mesh const& shape, F const& f) {
   redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, shape)), rank.rank,
+    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank,
                                        redco::dtype::f32, 1);
     redco::pass in;
     in.tp = &rank.tp;

@@ -28,7 +28,7 @@ void on_mesh(redco::mesh const& shape,
              std::function<void(narrator_net const&, redco::rank_context&, at::Tensor const&)> const& f) {
   redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
     redco::gpt2 const model{{.vocab = 13, .context = 12, .width = 8, .heads = 2, .layers = 2}};
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, shape)), rank.rank,
+    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank,
                                        redco::dtype::f64, 1);
     sharded::fill(store, rank.tp_index());
     std::int64_t const rows = 4 / shape.dp;

@@ -17,9 +17,10 @@
 
 namespace {
 
-bool reading_fails_with(std::filesystem::path const& path, std::string const& part, redco::json_limits limits = {}) {
+bool reading_fails_with(std::filesystem::path const& path, std::string const& part,
+                        redco::json::json_limits limits = {}) {
   try {
-    redco::read_json(path, limits);
+    redco::json::read_json(path, limits);
     return false;
   } catch (redco::error const& e) {
     INFO(e.what());
@@ -31,29 +32,29 @@ bool reading_fails_with(std::filesystem::path const& path, std::string const& pa
 }  // namespace
 
 TEST_CASE("what is dumped is parsed to the same value") {
-  redco::json_value value;
+  redco::json::json_value value;
   value["step"] = 1200;
   value["loss"] = 2.3100000000000001;
   value["tiny"] = 4.9406564584124654e-324;
   value["names"] = {"a", "é", "\"quoted\"\n"};
   value["none"] = nullptr;
-  CHECK(redco::parse_json(redco::dump_json(value), "x") == value);
-  CHECK(redco::parse_json(redco::dump_json(value, 2), "x") == value);
-  CHECK(redco::dump_json(redco::json_value{{"b", 1}, {"a", 0.1}}) == R"({"b":1,"a":0.1})");
-  CHECK(redco::dump_json(redco::json_value{{"b", 1}}, 2) == "{\n  \"b\": 1\n}");
+  CHECK(redco::json::parse_json(redco::json::dump_json(value), "x") == value);
+  CHECK(redco::json::parse_json(redco::json::dump_json(value, 2), "x") == value);
+  CHECK(redco::json::dump_json(redco::json::json_value{{"b", 1}, {"a", 0.1}}) == R"({"b":1,"a":0.1})");
+  CHECK(redco::json::dump_json(redco::json::json_value{{"b", 1}}, 2) == "{\n  \"b\": 1\n}");
 }
 
 TEST_CASE("what JSON cannot write is refused") {
-  CHECK_THROWS_AS(redco::dump_json(std::numeric_limits<double>::quiet_NaN()), redco::error);
-  CHECK_THROWS_AS(redco::dump_json({{"a", {1.5, -std::numeric_limits<double>::infinity()}}}), redco::error);
-  CHECK_THROWS_AS(redco::dump_json("\xFF"), redco::error);
+  CHECK_THROWS_AS(redco::json::dump_json(std::numeric_limits<double>::quiet_NaN()), redco::error);
+  CHECK_THROWS_AS(redco::json::dump_json({{"a", {1.5, -std::numeric_limits<double>::infinity()}}}), redco::error);
+  CHECK_THROWS_AS(redco::json::dump_json("\xFF"), redco::error);
 }
 
 TEST_CASE("a file is read whole, and a missing or refused one is named") {
   temporary_folder const folder;
   auto const path = folder.path / "redco json dump test.json";
   std::ofstream(path) << R"({"epochs": 3})";
-  CHECK(redco::read_json(path)["epochs"] == 3);
+  CHECK(redco::json::read_json(path)["epochs"] == 3);
   CHECK(reading_fails_with(path, "more than the 5 allowed", {.bytes = 5}));
   std::ofstream(path) << R"({"epochs": 3,})";
   CHECK(reading_fails_with(path, "redco json dump test.json:1:"));

@@ -9,7 +9,7 @@
 #include <string>
 
 TEST_CASE("a line is one object, members in the order in which they came") {
-  redco::json_line line;
+  redco::json::json_line line;
   CHECK(line.text() == "{}");
   line.add("step", std::int64_t{9007199254740993});
   line.add("rate", 3e-4);
@@ -17,11 +17,11 @@ TEST_CASE("a line is one object, members in the order in which they came") {
   line.add("nothing", std::numeric_limits<double>::quiet_NaN());
   line.add_text("list", "[1,2]");
   CHECK(line.text() == R"({"step":9007199254740993,"rate":3e-04,"whole":1200,"nothing":null,"list":[1,2]})");
-  CHECK(redco::parse_json(line.text(), "line")["step"] == 9007199254740993);
+  CHECK(redco::json::parse_json(line.text(), "line")["step"] == 9007199254740993);
 }
 
 TEST_CASE("names of a line are quoted, whatever their bytes") {
-  redco::json_line line;
+  redco::json::json_line line;
   line.add("a\"b\\c\nd\x01 é \xFF", 0);
   CHECK(line.text() == "{\"a\\\"b\\\\c\\nd\\u0001 é \xEF\xBF\xBD\":0}");
 }

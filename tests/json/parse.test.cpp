@@ -12,9 +12,9 @@
 
 namespace {
 
-std::string refusal(std::string const& text, redco::json_limits limits = {}) {
+std::string refusal(std::string const& text, redco::json::json_limits limits = {}) {
   try {
-    auto const value = redco::parse_json(text, "in.json", limits);
+    auto const value = redco::json::parse_json(text, "in.json", limits);
     return "accepted: " + value.dump();
   } catch (redco::error const& e) {
     CHECK(e.code() == redco::exit_code::data);
@@ -22,7 +22,7 @@ std::string refusal(std::string const& text, redco::json_limits limits = {}) {
   }
 }
 
-bool refused(std::string const& text, redco::json_limits limits = {}) {
+bool refused(std::string const& text, redco::json::json_limits limits = {}) {
   std::string const what = refusal(text, limits);
   INFO(what);
   return what.starts_with("in.json:");
@@ -36,23 +36,23 @@ bool contains(std::string const& text, std::string const& part) {
 }  // namespace
 
 TEST_CASE("a text of every kind of value is read in order") {
-  auto const v =
-      redco::parse_json(R"( {"z": [1, -2, 3.5, 4.0, true, null, {}], "a": {"k": "é\n\u0041"}, "": []} )", "in.json");
+  auto const v = redco::json::parse_json(
+      R"( {"z": [1, -2, 3.5, 4.0, true, null, {}], "a": {"k": "é\n\u0041"}, "": []} )", "in.json");
   CHECK(v.dump() == R"({"z":[1,-2,3.5,4.0,true,null,{}],"a":{"k":"é\nA"},"":[]})");
   CHECK(v["z"][0].is_number_unsigned());
   CHECK(v["z"][1].is_number_integer());
   CHECK(v["z"][3].is_number_float());
-  CHECK(redco::parse_json("17", "in.json") == 17);
-  CHECK(redco::parse_json("\xEF\xBB\xBF[2]", "in.json").dump() == "[2]");
+  CHECK(redco::json::parse_json("17", "in.json") == 17);
+  CHECK(redco::json::parse_json("\xEF\xBB\xBF[2]", "in.json").dump() == "[2]");
 }
 
 TEST_CASE("integers keep all 64 bits; beyond, a number is no integer to whoever reads it") {
-  CHECK(redco::parse_json("18446744073709551615", "in.json").get<std::uint64_t>() ==
+  CHECK(redco::json::parse_json("18446744073709551615", "in.json").get<std::uint64_t>() ==
         std::numeric_limits<std::uint64_t>::max());
-  CHECK(redco::parse_json("-9223372036854775808", "in.json").get<std::int64_t>() ==
+  CHECK(redco::json::parse_json("-9223372036854775808", "in.json").get<std::int64_t>() ==
         std::numeric_limits<std::int64_t>::min());
   for (std::string const text : {"18446744073709551616", "-9223372036854775809", "1000000000000000019884624838656"}) {
-    redco::json_value const wide = redco::parse_json(text, "in.json");
+    redco::json::json_value const wide = redco::json::parse_json(text, "in.json");
     CHECK_FALSE(wide.is_number_integer());
     CHECK(wide.get<double>() == std::stod(text));
   }
@@ -60,7 +60,7 @@ TEST_CASE("integers keep all 64 bits; beyond, a number is no integer to whoever 
   CHECK(refused("1e999"));
   CHECK(refused("NaN"));
   CHECK(refused("012"));
-  CHECK(redco::parse_json("1e3", "in.json").is_number_float());
+  CHECK(redco::json::parse_json("1e3", "in.json").is_number_float());
 }
 
 TEST_CASE("a key twice in one object is refused with its position, in two objects it is not") {
@@ -68,7 +68,7 @@ TEST_CASE("a key twice in one object is refused with its position, in two object
   CHECK(contains(what, "in.json:2:16: the key \"bc\" appears twice"));
   CHECK(refused(R"({"a":{"b":1,"b":1}})"));
   CHECK(refused(R"({"a":1,"\u0061":2})"));
-  CHECK(redco::parse_json(R"([{"a":1},{"a":{"a":2}}])", "in.json").size() == 2);
+  CHECK(redco::json::parse_json(R"([{"a":1},{"a":{"a":2}}])", "in.json").size() == 2);
 }
 
 TEST_CASE("text that is not one JSON value is refused with line and column") {
@@ -89,10 +89,10 @@ TEST_CASE("NUL is refused between values, in strings, in keys and behind the tex
 
 TEST_CASE("size, depth and number of values have limits") {
   CHECK(contains(refusal(std::string(65, '[') + std::string(65, ']')), "nest deeper than 64"));
-  CHECK(redco::parse_json(std::string(64, '[') + std::string(64, ']'), "in.json").is_array());
+  CHECK(redco::json::parse_json(std::string(64, '[') + std::string(64, ']'), "in.json").is_array());
   CHECK(refused(std::string(2'000'000, '[')));
   CHECK(refused("[1,2,3]", {.bytes = 6}));
-  CHECK(redco::parse_json("[1,2,3]", "in.json", {.bytes = 7, .depth = 1, .values = 4}).size() == 3);
+  CHECK(redco::json::parse_json("[1,2,3]", "in.json", {.bytes = 7, .depth = 1, .values = 4}).size() == 3);
   CHECK(refused("[1,2,3]", {.values = 3}));
 }
 
@@ -101,6 +101,6 @@ TEST_CASE("an object of very many keys is read in time linear in its size") {
   for (int i = 0; i < 200'000; ++i) text += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":1";
   text += "}";
   auto const start = std::chrono::steady_clock::now();
-  CHECK(redco::parse_json(text, "in.json").size() == 200'000);
+  CHECK(redco::json::parse_json(text, "in.json").size() == 200'000);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));  // a search per key would take minutes
 }

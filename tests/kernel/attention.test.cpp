@@ -166,7 +166,7 @@ TEST_CASE("dropout zeroes the stated share of probabilities and scales the other
   auto const kept = p.ne(0);
   CHECK(attention_difference(p.masked_select(kept), at::full({kept.sum().item<std::int64_t>()}, 1 / 48.0)) < 1e-8);
   CHECK(kept.to(at::kDouble).mean().item<double>() == Approx(0.75).margin(0.02));
-  auto const word = redco::philox({13 / 4, 5, 0, 1}, {3, 4})[13 % 4];  // key 13, query 5, head 0, row 1
+  auto const word = redco::random::philox({13 / 4, 5, 0, 1}, {3, 4})[13 % 4];  // key 13, query 5, head 0, row 1
   CHECK(kept[1][5][13].item<bool>() == (word >= 0x40000000u));
 }
 

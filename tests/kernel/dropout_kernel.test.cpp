@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr redco::stream dropout_numbers = redco::make_stream(7, 1, 2, 3);
+constexpr redco::random::stream dropout_numbers = redco::random::make_stream(7, 1, 2, 3);
 
 }  // namespace
 
@@ -22,7 +22,7 @@ TEST_CASE("dropout drops by the word of row, position and feature and scales wha
   int wrong = 0;
   for (std::int64_t i = 0; i < x.numel(); ++i) {
     auto const f = 6 + i % 11, position = i / 11 % 15, row = 40 + i / 165;
-    auto const word = redco::philox(
+    auto const word = redco::random::philox(
         {static_cast<std::uint32_t>(f / 4), static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(row), 0},
         dropout_numbers)[static_cast<std::size_t>(f % 4)];
     double const expected = word < (1u << 30) ? 0.0 : static_cast<double>(i + 1) / 0.75;
@@ -50,7 +50,7 @@ TEST_CASE("dropout keeps the share and the mean that its probability says, diffe
   double const dropped = (y == 0).to(at::kDouble).mean().item().toDouble();
   CHECK(std::abs(dropped - 0.1) < 4 * 0.3 / std::sqrt(64.0 * 50 * 384));
   CHECK(std::abs(y.to(at::kDouble).mean().item().toDouble() - 1) < 0.002);
-  auto const other = redco::kernel::dropout(x, 0.1, redco::make_stream(7, 1, 3, 3), 0, 0);
+  auto const other = redco::kernel::dropout(x, 0.1, redco::random::make_stream(7, 1, 3, 3), 0, 0);
   double const both = ((y == 0) & (other == 0)).to(at::kDouble).mean().item().toDouble();
   CHECK(std::abs(both - 0.01) < 0.001);
 }

@@ -51,7 +51,7 @@ void compare(std::int64_t rows, std::int64_t in, std::int64_t out, bool biased) 
 
 TEST_CASE("bf16 linear rounds once, whatever the path and the number of blocks") {
   for (bf16_path const path : all_paths) {
-    INFO(redco::name_of(path));
+    INFO(name_of(path));
     redco::forced_bf16_path const forced(path);
     compare(3, 5, 7, true);
     compare(3, 5, 7, false);
@@ -64,7 +64,7 @@ TEST_CASE("bf16 linear rounds once, whatever the path and the number of blocks")
 
 TEST_CASE("bf16 linear is differentiable twice, and leaves out what nobody wants") {
   for (bf16_path const path : all_paths) {
-    INFO(redco::name_of(path));
+    INFO(name_of(path));
     redco::forced_bf16_path const forced(path);
     auto const x = numbers({2, 3}, 0.2).requires_grad_(), w = numbers({4, 3}, 0.9).requires_grad_();
     auto const y = bf16_linear::apply(x, w, std::nullopt);

@@ -68,7 +68,7 @@ std::vector<set_case> all_set_cases(group& one) {
   add("gelu logistic", {x}, [](in t) { return kernel::gelu(t[0], kernel::gelu_form::logistic); });
   add("silu", {x}, [](in t) { return kernel::silu(t[0]); });
   add("swiglu", {set_sample({3, 7, 38}, 0.3)}, [](in t) { return kernel::swiglu(t[0]); });
-  add("dropout", {x}, [](in t) { return kernel::dropout(t[0], 0.3, make_stream(7, 1, 2, 3), 5, 2, 1); });
+  add("dropout", {x}, [](in t) { return kernel::dropout(t[0], 0.3, random::make_stream(7, 1, 2, 3), 5, 2, 1); });
   at::Tensor const ids = at::tensor({4, 9, 2, 4, 7, 1}, at::kLong).view({2, 3});
   add("lookup", {set_sample({11, 5}, 0.6)}, [ids](in t) { return kernel::lookup(t[0], ids, 0, 11, 2); });
   add("lookup of a shard", {set_sample({5, 5}, 0.6)}, [ids](in t) { return kernel::lookup(t[0], ids, 4, 11, 7); });
@@ -84,7 +84,7 @@ std::vector<set_case> all_set_cases(group& one) {
       [](in t) { return kernel::gru(t[0], t[1], t[2]); });
   add("lstm", {set_sample({2, 5, 12}, 0.2), set_sample({12, 3}, 1.2)}, [](in t) { return kernel::lstm(t[0], t[1]); });
   add("batch norm", {set_sample({5, 3, 7}, 0.2), set_sample({3}, 1.2), set_sample({3}, 2.2)}, [](in t) {
-    replica_round const alone{};
+    comm::replica_round const alone{};
     return kernel::batch_norm(t[0], t[1], t[2], kernel::batch_statistics_of(t[0], alone), alone, 1e-5);
   });
   add("self-attention", {set_sample({2, 9, 5 * 4}, 0.2)},

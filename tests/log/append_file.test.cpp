@@ -13,7 +13,7 @@ TEST_CASE("a record that fits only in part is taken back whole, and later ones a
   temporary_folder folder;
   auto const path = folder.path / "file";
   std::vector<std::string> warnings;
-  redco::detail::append_file file(path, [&](std::string const& text) { warnings.push_back(text); });
+  redco::log::append_file file(path, [&](std::string const& text) { warnings.push_back(text); });
   CHECK(file.empty());
   REQUIRE(file.append("0123456789"));
   CHECK_FALSE(file.empty());

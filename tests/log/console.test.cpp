@@ -11,7 +11,7 @@
 TEST_CASE("lines appear above the status line, which survives them") {
   fake_terminal terminal;
   {
-    redco::console console(terminal.options());
+    redco::log::console console(terminal.options());
     console.print("first");
     console.status("50 %");
     CHECK(terminal.screen() == "first\n50 %");
@@ -30,7 +30,7 @@ TEST_CASE("lines appear above the status line, which survives them") {
 TEST_CASE("a status line is cut to the width of the moment") {
   fake_terminal terminal;
   terminal.columns = 6;
-  redco::console console(terminal.options());
+  redco::log::console console(terminal.options());
   console.status("▕██▏ 123456");
   CHECK(terminal.screen() == "▕██▏ ");
   terminal.columns = 9;
@@ -41,9 +41,9 @@ TEST_CASE("a status line is cut to the width of the moment") {
 TEST_CASE("without a terminal there are only lines and no control characters") {
   std::ostringstream out;
   {
-    redco::console_options options;
+    redco::log::console_options options;
     options.out = &out;
-    redco::console console(options);
+    redco::log::console console(options);
     console.status("50 %");
     console.print("line");
     console.keep_status();
@@ -53,9 +53,9 @@ TEST_CASE("without a terminal there are only lines and no control characters") {
 
 TEST_CASE("a console whose stream fails goes on and writes again when it can") {
   std::ostringstream out;
-  redco::console_options options;
+  redco::log::console_options options;
   options.out = &out;
-  redco::console console(options);
+  redco::log::console console(options);
   out.setstate(std::ios::badbit);
   console.print("again");
   CHECK(out.str() == "again\n");
@@ -63,7 +63,7 @@ TEST_CASE("a console whose stream fails goes on and writes again when it can") {
 
 TEST_CASE("lines printed by two threads are never torn") {
   fake_terminal terminal;
-  redco::console console(terminal.options());
+  redco::log::console console(terminal.options());
   auto work = [&](char letter) {
     for (int line = 0; line < 200; ++line) {
       console.print(std::string(30, letter));
@@ -93,14 +93,14 @@ TEST_CASE("the standard console follows LC_ALL before LC_CTYPE before LANG") {
   ::unsetenv("LC_ALL");
   ::unsetenv("LC_CTYPE");
   ::setenv("LANG", "de_DE.UTF-8", 1);
-  CHECK(redco::standard_console().utf8);
+  CHECK(redco::log::standard_console().utf8);
   ::setenv("LC_CTYPE", "C", 1);
-  CHECK_FALSE(redco::standard_console().utf8);
+  CHECK_FALSE(redco::log::standard_console().utf8);
   ::setenv("LC_ALL", "en_US.utf8", 1);
-  CHECK(redco::standard_console().utf8);
+  CHECK(redco::log::standard_console().utf8);
   ::unsetenv("LC_ALL");
   ::unsetenv("LC_CTYPE");
   ::unsetenv("LANG");
-  CHECK_FALSE(redco::standard_console().utf8);
-  CHECK_FALSE(redco::standard_console(true).terminal);
+  CHECK_FALSE(redco::log::standard_console().utf8);
+  CHECK_FALSE(redco::log::standard_console(true).terminal);
 }

@@ -87,10 +87,10 @@ inline std::vector<std::string> records_of(std::string_view file) {
   std::vector<std::string> records;
   while (file.size() >= 12) {
     auto const length = little_endian(file.substr(0, 8));
-    REQUIRE(unmasked(little_endian(file.substr(8, 4))) == redco::crc32c(file.substr(0, 8)));
+    REQUIRE(unmasked(little_endian(file.substr(8, 4))) == redco::log::crc32c(file.substr(0, 8)));
     if (file.size() < 16 + length) break;
     records.emplace_back(file.substr(12, length));
-    REQUIRE(unmasked(little_endian(file.substr(12 + length, 4))) == redco::crc32c(records.back()));
+    REQUIRE(unmasked(little_endian(file.substr(12 + length, 4))) == redco::log::crc32c(records.back()));
     file.remove_prefix(16 + length);
   }
   return records;

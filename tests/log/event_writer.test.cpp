@@ -27,8 +27,8 @@ using run_test::records_of;
 
 namespace {
 
-redco::event_writer_options at_second(double seconds) {
-  redco::event_writer_options options;
+redco::log::event_writer_options at_second(double seconds) {
+  redco::log::event_writer_options options;
   options.now = [seconds] {
     return std::chrono::system_clock::time_point(std::chrono::microseconds(std::llround(seconds * 1e6)));
   };
@@ -38,17 +38,17 @@ redco::event_writer_options at_second(double seconds) {
 }  // namespace
 
 TEST_CASE("a TFRecord is length, sum, payload, sum") {
-  std::string const record = redco::tfrecord("abc");
+  std::string const record = redco::log::tfrecord("abc");
   REQUIRE(record.size() == 19);
   CHECK(little_endian(std::string_view(record).substr(0, 8)) == 3);
   CHECK(record.substr(12, 3) == "abc");
-  CHECK(records_of(record + redco::tfrecord("")) == std::vector<std::string>{"abc", ""});
+  CHECK(records_of(record + redco::log::tfrecord("")) == std::vector<std::string>{"abc", ""});
 }
 
 TEST_CASE("an event file holds its version, then each step's scalars") {
   temporary_folder folder;
-  redco::event_writer writer(folder.path, at_second(1700000000.25));
-  redco::event_writer::named_value const values[] = {{"train/loss", 2.5}, {"train/lr", 3e-4}, {"x", std::nan("")}};
+  redco::log::event_writer writer(folder.path, at_second(1700000000.25));
+  redco::log::event_writer::named_value const values[] = {{"train/loss", 2.5}, {"train/lr", 3e-4}, {"x", std::nan("")}};
   writer.scalars(7, values);
   writer.scalar("eval/loss", -1e30, std::int64_t{1} << 40);
 
@@ -77,7 +77,7 @@ TEST_CASE("an event file holds its version, then each step's scalars") {
 
 TEST_CASE("an event file holds texts as TensorBoard's text plugin wants them") {
   temporary_folder folder;
-  redco::event_writer writer(folder.path);
+  redco::log::event_writer writer(folder.path);
   std::string const long_text(300, 'q');
   writer.text("sample", long_text, 12);
   auto const value = field_reader(records_of(content_of(writer.path())).at(1)).message(5).message(1);
@@ -91,10 +91,10 @@ TEST_CASE("an event file holds texts as TensorBoard's text plugin wants them") {
 
 TEST_CASE("event files are named by time, host, process and number, and a resumed run opens a new one") {
   temporary_folder folder;
-  redco::event_writer first(folder.path / "new" / "folder", at_second(1700000000));
+  redco::log::event_writer first(folder.path / "new" / "folder", at_second(1700000000));
   auto options = at_second(1700000000);
   options.purge_from_step = 400;
-  redco::event_writer second(folder.path / "new" / "folder", options);
+  redco::log::event_writer second(folder.path / "new" / "folder", options);
   std::string const name = first.path().filename().string();
   CHECK(name.rfind("events.out.tfevents.1700000000.", 0) == 0);
   std::string const tail = "." + std::to_string(::getpid()) + ".0";
@@ -111,7 +111,7 @@ TEST_CASE("event files are named by time, host, process and number, and a resume
 
 TEST_CASE("an event file cut at any byte is a readable prefix") {
   temporary_folder folder;
-  redco::event_writer writer(folder.path);
+  redco::log::event_writer writer(folder.path);
   for (int step = 0; step < 5; ++step) writer.scalar("loss", 1.0 / (1 + step), step);
   writer.text("note", "three words here", 5);
   std::string const whole = content_of(writer.path());
@@ -131,10 +131,10 @@ TEST_CASE("an event file cut at any byte is a readable prefix") {
 TEST_CASE("an event file that cannot be written costs records and one warning, never the run") {
   temporary_folder folder;
   std::vector<std::string> warnings;
-  redco::event_writer_options options;
+  redco::log::event_writer_options options;
   options.warn = [&](std::string const& text) { warnings.push_back(text); };
   std::ofstream(folder.path / "file") << "not a folder";
-  redco::event_writer writer(folder.path / "file", options);
+  redco::log::event_writer writer(folder.path / "file", options);
   writer.scalar("loss", 1, 1);
   writer.scalar("loss", 1, 2);
   CHECK(writer.lost() == 2);
@@ -153,7 +153,7 @@ TEST_CASE("an event file that cannot be written costs records and one warning, n
 
 TEST_CASE("two threads may write events at once") {
   temporary_folder folder;
-  redco::event_writer writer(folder.path);
+  redco::log::event_writer writer(folder.path);
   auto work = [&](std::string_view tag) {
     for (int step = 0; step < 100; ++step) writer.scalar(tag, step, step);
   };

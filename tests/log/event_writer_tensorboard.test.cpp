@@ -40,12 +40,12 @@ TEST_CASE("TensorBoard reads our event files, and a resumed run's file replaces 
   temporary_folder folder;
   std::ofstream(folder.path / "reader.py") << tensorboard_reader;
   auto const events = folder.path / "events";
-  redco::event_writer_options options;
+  redco::log::event_writer_options options;
   options.now = [] { return std::chrono::system_clock::time_point(std::chrono::seconds(1700000000)); };
   {
-    redco::event_writer writer(events, options);
-    redco::event_writer::named_value const first[] = {{"loss", 5.5}, {"lr", 0.25}};
-    redco::event_writer::named_value const second[] = {{"loss", 4.25}, {"lr", 0.5}};
+    redco::log::event_writer writer(events, options);
+    redco::log::event_writer::named_value const first[] = {{"loss", 5.5}, {"lr", 0.25}};
+    redco::log::event_writer::named_value const second[] = {{"loss", 4.25}, {"lr", 0.5}};
     writer.scalars(1, first);
     writer.scalars(2, second);
     writer.scalar("loss", 99, 3);  // of a step that the checkpoint does not have
@@ -53,7 +53,7 @@ TEST_CASE("TensorBoard reads our event files, and a resumed run's file replaces 
   }
   options.now = [] { return std::chrono::system_clock::time_point(std::chrono::seconds(1700000060)); };
   options.purge_from_step = 3;
-  redco::event_writer resumed(events, options);
+  redco::log::event_writer resumed(events, options);
   resumed.scalar("loss", 3.125, 3);
   REQUIRE(resumed.lost() == 0);
 

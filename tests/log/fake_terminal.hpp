@@ -12,8 +12,8 @@ struct fake_terminal {
   std::ostringstream out;
   int columns = 100;
 
-  redco::console_options options(bool utf8 = true) {
-    redco::console_options result;
+  redco::log::console_options options(bool utf8 = true) {
+    redco::log::console_options result;
     result.out = &out;
     result.terminal = true;
     result.utf8 = utf8;

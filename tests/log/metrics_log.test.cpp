@@ -24,7 +24,7 @@ std::string rows(int first, int last) {
 std::string after_resuming(std::string const& before, std::optional<std::int64_t> last_step) {
   temporary_folder folder;
   std::ofstream(folder.path / "metrics.jsonl") << before;
-  { redco::metrics_log log(folder.path / "metrics.jsonl", last_step); }
+  { redco::log::metrics_log log(folder.path / "metrics.jsonl", last_step); }
   return content_of(folder.path / "metrics.jsonl");
 }
 
@@ -33,7 +33,7 @@ std::string after_resuming(std::string const& before, std::optional<std::int64_t
 TEST_CASE("a row of metrics is one line of JSON with the shortest numbers that read back the same") {
   temporary_folder folder;
   auto const file = folder.path / "metrics.jsonl";
-  redco::metrics_log log(file);
+  redco::log::metrics_log log(file);
   log.write({.step = 1, .loss = 5.5, .learning_rate = 3e-4, .grad_norm = 0.1, .per_second = 1200});
   CHECK(content_of(file) == "{\"step\":1,\"loss\":5.5,\"lr\":3e-04,\"grad_norm\":0.1,\"tokens_per_second\":1200}\n");
   double const third = 1.0 / 3, tiny = std::numeric_limits<double>::denorm_min();
@@ -47,7 +47,7 @@ TEST_CASE("a row of metrics is one line of JSON with the shortest numbers that r
 TEST_CASE("an evaluation has a row of its own behind its step's, and what is counted names its rate") {
   temporary_folder folder;
   auto const file = folder.path / "metrics.jsonl";
-  redco::metrics_log log(file);
+  redco::log::metrics_log log(file);
   log.write({.step = 4, .loss = 2, .per_second = 31.5, .unit = "images"});
   log.write_evaluation(4, 1, {{"accuracy", 0.75}, {"loss", std::nan("")}});
   CHECK(content_of(file) ==
@@ -60,7 +60,7 @@ TEST_CASE("an evaluation has a row of its own behind its step's, and what is cou
 TEST_CASE("numbers that JSON cannot write are null, and names of further metrics are escaped") {
   temporary_folder folder;
   double const infinity = std::numeric_limits<double>::infinity();
-  redco::metrics_log log(folder.path / "m");
+  redco::log::metrics_log log(folder.path / "m");
   log.write(
       {.step = 3, .loss = std::nan(""), .grad_norm = infinity, .more = {{"a\"b\\c\n", -infinity}, {"bleu é", 2}}});
   CHECK(content_of(folder.path / "m") ==
@@ -88,7 +88,7 @@ TEST_CASE("metrics that cannot be written are counted, also where a FIFO stands 
   REQUIRE(::mkfifo((folder.path / "fifo").c_str(), 0600) == 0);
   for (std::string const& path : {std::string("/dev/full"), (folder.path / "fifo").string()}) {
     std::vector<std::string> warnings;
-    redco::metrics_log log(path, 1, [&](std::string const& text) { warnings.push_back(text); });
+    redco::log::metrics_log log(path, 1, [&](std::string const& text) { warnings.push_back(text); });
     log.write({.step = 1});
     log.write({.step = 2});
     CHECK(log.lost() == 2);

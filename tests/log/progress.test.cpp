@@ -18,15 +18,15 @@ struct hand_clock {
 
   void pass(double seconds) { time += std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)); }
 
-  redco::progress_options options() {
-    redco::progress_options result;
+  redco::log::progress_options options() {
+    redco::log::progress_options result;
     result.now = [this] { return time; };
     return result;
   }
 };
 
-redco::progress_point point_at(std::int64_t done, double loss) {
-  redco::progress_point point;
+redco::log::progress_point point_at(std::int64_t done, double loss) {
+  redco::log::progress_point point;
   point.done = done;
   point.loss = loss;
   point.learning_rate = 3e-4;
@@ -35,8 +35,8 @@ redco::progress_point point_at(std::int64_t done, double loss) {
   return point;
 }
 
-redco::console_options plain_options(std::ostringstream& out) {
-  redco::console_options options;
+redco::log::console_options plain_options(std::ostringstream& out) {
+  redco::log::console_options options;
   options.out = &out;
   return options;
 }
@@ -53,8 +53,8 @@ TEST_CASE("the bar shows phase, step, numbers, rates and both ETAs") {
   fake_terminal terminal;
   terminal.columns = 118;
   hand_clock clock;
-  redco::console console(terminal.options());
-  redco::progress bar(console, clock.options());
+  redco::log::console console(terminal.options());
+  redco::log::progress bar(console, clock.options());
   bar.start({.label = "epoch 1/3", .total = 1000, .run_left = 1000});
   clock.pass(33.87);  // 420 steps at 12.4 a second
   bar.update(point_at(420, 2.31));
@@ -72,8 +72,8 @@ TEST_CASE("the bar shows phase, step, numbers, rates and both ETAs") {
 TEST_CASE("a terminal that cannot show blocks gets an ASCII bar") {
   fake_terminal terminal;
   hand_clock clock;
-  redco::console console(terminal.options(false));
-  redco::progress bar(console, clock.options());
+  redco::log::console console(terminal.options(false));
+  redco::log::progress bar(console, clock.options());
   bar.start({.label = "evaluation", .total = 8});
   clock.pass(8);
   bar.update({.done = 4});
@@ -93,21 +93,21 @@ TEST_CASE("a narrow terminal loses the run's ETA first, then rates, then the bar
   for (int which = 0; which < 5; ++which) {
     fake_terminal terminal;
     terminal.columns = widths[which];
-    redco::console console(terminal.options());
-    redco::progress bar(console, clock.options());
+    redco::log::console console(terminal.options());
+    redco::log::progress bar(console, clock.options());
     bar.start({.label = "epoch 1/3", .total = 15, .run_left = 7});
     clock.pass(2);
     bar.update(point_at(5, 2.31));
     CHECK(terminal.screen() == expected[which]);
-    CHECK(redco::detail::columns(terminal.screen()) < static_cast<std::size_t>(terminal.columns));
+    CHECK(redco::log::columns(terminal.screen()) < static_cast<std::size_t>(terminal.columns));
   }
 }
 
 TEST_CASE("a terminal is redrawn at most ten times a second, and at the first and the last step") {
   fake_terminal terminal;
   hand_clock clock;
-  redco::console console(terminal.options());
-  redco::progress bar(console, clock.options());
+  redco::log::console console(terminal.options());
+  redco::log::progress bar(console, clock.options());
   bar.start({.label = "e", .total = 1000});
   for (int step = 1; step <= 1000; ++step) {
     clock.pass(1.0 / 512);
@@ -122,8 +122,8 @@ TEST_CASE("a terminal is redrawn at most ten times a second, and at the first an
 TEST_CASE("rates are those of the last seconds, so a slow start is forgotten") {
   fake_terminal terminal;
   hand_clock clock;
-  redco::console console(terminal.options());
-  redco::progress bar(console, clock.options());
+  redco::log::console console(terminal.options());
+  redco::log::progress bar(console, clock.options());
   bar.start({.total = 10000});
   clock.pass(100);  // the first step
   bar.update({.done = 1});
@@ -137,8 +137,8 @@ TEST_CASE("rates are those of the last seconds, so a slow start is forgotten") {
 TEST_CASE("without a terminal there is a line every few seconds, and the first and the last always") {
   std::ostringstream out;
   hand_clock clock;
-  redco::console console(plain_options(out));
-  redco::progress bar(console, clock.options());
+  redco::log::console console(plain_options(out));
+  redco::log::progress bar(console, clock.options());
   bar.start({.label = "epoch 2/3", .total = 25, .run_left = 25});
   for (int step = 1; step <= 25; ++step) {
     clock.pass(1);
@@ -158,9 +158,9 @@ TEST_CASE("lines may come by steps instead, and a phase that ends early still sh
   auto options = clock.options();
   options.line_seconds = 0;
   options.line_steps = 4;
-  redco::console console(plain_options(out));
+  redco::log::console console(plain_options(out));
   {
-    redco::progress bar(console, options);
+    redco::log::progress bar(console, options);
     bar.start({.label = "epoch 1/1", .total = 100, .first = 10});
     for (int step = 11; step <= 17; ++step) {
       clock.pass(60);
@@ -177,8 +177,8 @@ TEST_CASE("lines may come by steps instead, and a phase that ends early still sh
 TEST_CASE("a phase of unknown length has no bar and no ETA, one without steps leaves nothing, and phases follow") {
   fake_terminal terminal;
   hand_clock clock;
-  redco::console console(terminal.options());
-  redco::progress bar(console, clock.options());
+  redco::log::console console(terminal.options());
+  redco::log::progress bar(console, clock.options());
   bar.start({.label = "nothing", .total = 3});
   bar.start({.label = "reading", .unit = "files"});
   clock.pass(2);
@@ -196,8 +196,8 @@ TEST_CASE("losses that are not finite are shown, numbers that are absent are not
   hand_clock clock;
   auto options = clock.options();
   options.line_steps = 1;
-  redco::console console(plain_options(out));
-  redco::progress bar(console, options);
+  redco::log::console console(plain_options(out));
+  redco::log::progress bar(console, options);
   bar.start({.label = "e", .total = 3});
   bar.update({.done = 1, .loss = std::numeric_limits<double>::infinity()});
   bar.update({.done = 2, .loss = std::nan("")});

@@ -16,8 +16,8 @@ namespace {
 
 struct logged_console {
   std::ostringstream out;
-  redco::console console{[this] {
-    redco::console_options options;
+  redco::log::console console{[this] {
+    redco::log::console_options options;
     options.out = &out;
     return options;
   }()};
@@ -34,7 +34,7 @@ TEST_CASE("a log line is on the console and, with its time, at the end of the fi
   auto const file = folder.path / "log.txt";
   std::ofstream(file) << "earlier run\n";
   logged_console screen;
-  redco::run_log log(screen.console, file, fixed_time);
+  redco::log::run_log log(screen.console, file, fixed_time);
   log.line("one");
   CHECK(content_of(file) == "earlier run\n2023-11-14T22:13:20.042Z one\n");
   log.line("two\n\nthree");
@@ -55,7 +55,7 @@ TEST_CASE("a log line is on the console and, with its time, at the end of the fi
 
 TEST_CASE("a banner names title and step") {
   logged_console screen;
-  redco::run_log log(screen.console);
+  redco::log::run_log log(screen.console);
   log.banner("Evaluation results", 1200, "loss 2.05");
   log.banner("Sample");
   CHECK(screen.out.str() ==
@@ -70,7 +70,7 @@ TEST_CASE("a banner names title and step") {
 
 TEST_CASE("a log that no regular file takes loses lines, counts them and warns once") {
   logged_console screen;
-  redco::run_log log(screen.console, "/dev/full", fixed_time);
+  redco::log::run_log log(screen.console, "/dev/full", fixed_time);
   log.line("one");
   log.line("two\nthree");
   log.quiet_line("four");
@@ -89,7 +89,7 @@ TEST_CASE("a FIFO in the place of a log holds nobody up") {
   auto const path = folder.path / "log.txt";
   REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   logged_console screen;
-  redco::run_log log(screen.console, path, fixed_time);
+  redco::log::run_log log(screen.console, path, fixed_time);
   log.line("one");
   CHECK(log.lost() == 1);
   CHECK(screen.out.str().find("not a regular file") != std::string::npos);
@@ -98,7 +98,7 @@ TEST_CASE("a FIFO in the place of a log holds nobody up") {
 TEST_CASE("a log whose folder appears late is written from then on") {
   temporary_folder folder;
   logged_console screen;
-  redco::run_log log(screen.console, folder.path / "run" / "log.txt", fixed_time);
+  redco::log::run_log log(screen.console, folder.path / "run" / "log.txt", fixed_time);
   log.line("one");
   CHECK(log.lost() == 1);
   std::filesystem::create_directory(folder.path / "run");
@@ -110,7 +110,7 @@ TEST_CASE("a log whose folder appears late is written from then on") {
 TEST_CASE("two threads may log at once and no line is lost or torn") {
   temporary_folder folder;
   logged_console screen;
-  redco::run_log log(screen.console, folder.path / "log.txt", fixed_time);
+  redco::log::run_log log(screen.console, folder.path / "log.txt", fixed_time);
   auto work = [&](char letter) {
     for (int line = 0; line < 100; ++line) log.warning(std::string(50, letter));
   };

@@ -6,7 +6,7 @@
 #include <limits>
 
 TEST_CASE("numbers of the progress line are short and independent of the locale") {
-  using namespace redco::detail;
+  using namespace redco::log;
   CHECK(fixed_text(2.345, 1) == "2.3");
   CHECK(fixed_text(-0.05, 2) == "-0.05");
   CHECK(scientific_text(3e-4) == "3.0e-4");
@@ -34,7 +34,7 @@ TEST_CASE("numbers of the progress line are short and independent of the locale"
 }
 
 TEST_CASE("times are clocks") {
-  using namespace redco::detail;
+  using namespace redco::log;
   CHECK(clock_text(46.9) == "00:46");
   CHECK(clock_text(130) == "02:10");
   CHECK(clock_text(3599) == "59:59");
@@ -47,7 +47,7 @@ TEST_CASE("times are clocks") {
 }
 
 TEST_CASE("columns are counted and cut by code points") {
-  using namespace redco::detail;
+  using namespace redco::log;
   CHECK(columns("▕█ é") == 4);
   CHECK(fit("▕█ é!", 2) == "▕█");
   CHECK(fit("▕█ é!", 4) == "▕█ é");

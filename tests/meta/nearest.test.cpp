@@ -7,21 +7,21 @@
 #include <vector>
 
 TEST_CASE("edit distance counts insertions, deletions, replacements and swaps of neighbours") {
-  CHECK(redco::edit_distance("", "") == 0);
-  CHECK(redco::edit_distance("", "abc") == 3);
-  CHECK(redco::edit_distance("abcd", "") == 4);
-  CHECK(redco::edit_distance("kitten", "sitting") == 3);
-  CHECK(redco::edit_distance("--epcohs", "--epochs") == 1);
-  CHECK(redco::edit_distance("ca", "abc") == 3);  // no substring is edited twice
+  CHECK(redco::meta::edit_distance("", "") == 0);
+  CHECK(redco::meta::edit_distance("", "abc") == 3);
+  CHECK(redco::meta::edit_distance("abcd", "") == 4);
+  CHECK(redco::meta::edit_distance("kitten", "sitting") == 3);
+  CHECK(redco::meta::edit_distance("--epcohs", "--epochs") == 1);
+  CHECK(redco::meta::edit_distance("ca", "abc") == 3);  // no substring is edited twice
 }
 
 TEST_CASE("nearest finds what a person meant, and nothing where nothing is near") {
   std::vector<std::string> const names = {"--epochs", "--ranks", "--n-model-shards", "--seed"};
-  CHECK(redco::nearest("--epoch", names) == "--epochs");
-  CHECK(redco::nearest("--n-modelshard", names) == "--n-model-shards");
-  CHECK(redco::nearest("--rank", names) == "--ranks");
-  CHECK(redco::nearest("--completely-different", names).empty());
-  CHECK(redco::nearest("x", std::vector<std::string>{"y"}).empty());  // all of it would be replaced
-  CHECK(redco::nearest("a", std::vector<std::string>{}).empty());
-  CHECK(redco::nearest("aac", std::vector<std::string>{"aab", "aad"}) == "aab");  // the first of equals
+  CHECK(redco::meta::nearest("--epoch", names) == "--epochs");
+  CHECK(redco::meta::nearest("--n-modelshard", names) == "--n-model-shards");
+  CHECK(redco::meta::nearest("--rank", names) == "--ranks");
+  CHECK(redco::meta::nearest("--completely-different", names).empty());
+  CHECK(redco::meta::nearest("x", std::vector<std::string>{"y"}).empty());  // all of it would be replaced
+  CHECK(redco::meta::nearest("a", std::vector<std::string>{}).empty());
+  CHECK(redco::meta::nearest("aac", std::vector<std::string>{"aab", "aad"}) == "aab");  // the first of equals
 }

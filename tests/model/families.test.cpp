@@ -50,7 +50,7 @@ parameters stored(std::filesystem::path const& path) {
   for (int byte = 0; byte < 8; ++byte) length |= static_cast<std::uint64_t>(file.get()) << (8 * byte);
   std::string text(length, ' ');
   file.read(text.data(), static_cast<std::streamsize>(length));
-  redco::json_value const header = redco::parse_json(text, path.string());
+  redco::json::json_value const header = redco::json::parse_json(text, path.string());
   parameters result;
   for (auto const& [name, tensor] : header.items()) {
     if (name == "__metadata__") continue;
@@ -64,7 +64,7 @@ parameters stored(std::filesystem::path const& path) {
 template <class Model>
 parameters described(Model const& model) {
   parameters result;
-  for (redco::placed_parameter const& p : redco::placed_parameters(redco::plan_of(model, {.dp = 1})))
+  for (redco::shard::placed_parameter const& p : redco::shard::placed_parameters(redco::plan_of(model, {.dp = 1})))
     CHECK(result.emplace(p.name, plain(p.plan.fact.shape)).second);
   return result;
 }

@@ -42,7 +42,7 @@ struct rank_norm {
   std::shared_ptr<network<alone> const> net;
 
   rank_norm(rank_context const& rank, dtype compute)
-      : store(placed_parameters(plan_of(alone{}, rank.mesh)), rank.rank, compute, 1) {
+      : store(shard::placed_parameters(plan_of(alone{}, rank.mesh)), rank.rank, compute, 1) {
     sharded::fill(store, rank.tp_index());
     store.find("n.running_mean")->master.zero_();
     store.find("n.running_variance")->master.fill_(1);
@@ -122,7 +122,7 @@ TEST_CASE("a replica without a micro-batch sits the others' round out") {
     return at::batch_norm(x, plain_weight, plain_bias, {}, {}, true, 0.1, 1e-3, false);
   });
   run_ranks({.dp = 3}, {}, [&, first = first, second = second](rank_context& rank) {
-    replica_round const round{&rank.dp, true};
+    comm::replica_round const round{&rank.dp, true};
     if (rank.rank != 1) return round.sit_out();
     rank_norm const norm(rank, dtype::f64);
     auto const [one, two] = derivatives(own, 0, [&](at::Tensor const& x) { return norm(rank, x, true, true); });
@@ -135,7 +135,7 @@ TEST_CASE("a replica without a micro-batch sits the others' round out") {
 TEST_CASE("what batch norm says to the other replicas is in the plan") {
   for (bool const recompute : {false, true}) {
     auto const planned = cost_of(alone{}, sgd{}, {.mesh = {.dp = 2}, .load = {3, 2}, .recompute = recompute})
-                             .messages[messages::statistics];
+                             .messages[cost::messages::statistics];
     run_ranks({.dp = 2}, {}, [&](rank_context& rank) {
       rank_norm const norm(rank, dtype::f32);
       norm(rank, images().to(at::kFloat).requires_grad_(), true).sum().backward();

@@ -41,10 +41,10 @@ template <auto Width>
 struct feature_scale : featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
-    parameter_fact factor;
+    fact::parameter_fact factor;
     factor.shape = {of<Width>(config)};
     factor.split(axis::tp, is_split<X> ? 0 : -1, w.activation.units);
-    factor.start = {initial::kind::ones, 0};
+    factor.start = {fact::initial::kind::ones, 0};
     w.parameter("factor", factor);
     w.keep("input");
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
@@ -177,9 +177,9 @@ TEST_CASE("dropout draws by coordinates: a split activation is dropped as the wh
   using net = sequential<a_6, relu, dropout<real{0.4}>, b_4, dropout<real{0.25}>>;
   check_module<net>(some_x(),
                     [](tensor_map const& p, at::Tensor const& x) {
-                      at::Tensor const up =
-                          kernel::dropout(at::relu(apply_linear(p, "a", x)), 0.4, make_stream(7, 0, 3, 0), 2, 0);
-                      return kernel::dropout(apply_linear(p, "b", up), 0.25, make_stream(7, 1, 3, 0), 2, 0);
+                      at::Tensor const up = kernel::dropout(at::relu(apply_linear(p, "a", x)), 0.4,
+                                                            random::make_stream(7, 0, 3, 0), 2, 0);
+                      return kernel::dropout(apply_linear(p, "b", up), 0.25, random::make_stream(7, 1, 3, 0), 2, 0);
                     },
                     {1, 2, 3}, sharded::call{}, {.training = true});
   check_module<net>(
@@ -296,7 +296,8 @@ TEST_CASE("an opaque callable is data parallel, whether it lists or owns its par
 TEST_CASE("an opaque owner that is frozen trains nothing") {
   using net = named<"mine", opaque<owner>>;
   run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
-    parameter_store const store(placed_parameters(plan_of(model_of<net>{}, rank.mesh)), 0, dtype::f64, 1, {"mine.*"});
+    parameter_store const store(shard::placed_parameters(plan_of(model_of<net>{}, rank.mesh)), 0, dtype::f64, 1,
+                                {"mine.*"});
     auto const modules = std::make_shared<network<model_of<net>> const>(model_of<net>{}, store, 0, mesh{});
     pass in;
     in.tp = &rank.tp;

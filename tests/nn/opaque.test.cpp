@@ -41,7 +41,8 @@ values started(redco::mesh const& on, redco::dtype compute, std::uint64_t seed, 
   values all;
   std::mutex mutex;
   redco::run_ranks(on, {}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(Model{}, on)), rank.rank, compute, seed);
+    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(Model{}, on)), rank.rank, compute,
+                                       seed);
     auto const built = std::make_shared<redco::network<Model> const>(Model{}, store, rank.rank, on);
     redco::pass in;
     in.tp = &rank.tp;
@@ -94,8 +95,8 @@ TEST_CASE("a torch module computes what it would alone, and its making leaves to
 TEST_CASE("values that a parameter has been given before stay") {
   alone const model{};
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
-    redco::parameter_store const store(redco::placed_parameters(redco::plan_of(model, rank.mesh)), 0, redco::dtype::f64,
-                                       1);
+    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, rank.mesh)), 0,
+                                       redco::dtype::f64, 1);
     {
       torch::NoGradGuard const quiet;
       store.find("mine.shift")->master.fill_(7);

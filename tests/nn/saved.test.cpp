@@ -37,7 +37,7 @@ struct product_case {
   redco::dtype compute;
   redco::bf16_path path;
 
-  std::string name() const { return std::string(redco::name_of(compute)) + " " + std::string(redco::name_of(path)); }
+  std::string name() const { return std::string(name_of(compute)) + " " + std::string(name_of(path)); }
 };
 constexpr product_case product_cases[] = {{redco::dtype::f32, redco::bf16_path::blas},
                                           {redco::dtype::bf16, redco::bf16_path::onednn},
@@ -55,8 +55,8 @@ struct observation {
 };
 
 std::int64_t declared_bytes(redco::fact::program const& facts, redco::setup const& s) {
-  redco::simulation const run(facts, s);
-  return run.activations() + redco::memory_of(run, 0).loss;
+  redco::cost::simulation const run(facts, s);
+  return run.activations() + redco::cost::memory_of(run, 0).loss;
 }
 
 /// One micro-batch on every rank: what autograd saves in forward, the peak of a second forward and backward, and messages.
@@ -66,7 +66,7 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
   auto const p = redco::plan_of(model, s.mesh);
   redco::run_ranks(s.mesh, {.threads = 1}, [&](redco::rank_context& rank) {
     observation& o = all[static_cast<std::size_t>(rank.rank)];
-    redco::parameter_store const store(redco::placed_parameters(p), rank.rank, s.compute, 7);
+    redco::parameter_store const store(redco::shard::placed_parameters(p), rank.rank, s.compute, 7);
     auto const net = std::make_shared<redco::network<Model> const>(model, store, rank.rank, s.mesh);
     auto const mine = batch();
     redco::pass in;
@@ -108,9 +108,9 @@ void check_saved_and_sent(std::vector<observation> const& all) {
     CHECK(o.saved == o.declared);
     CHECK(o.refused == "");
     using redco::collective;
-    using redco::messages;
+    using redco::cost::messages;
     redco::traffic planned;
-    for (redco::message_total const& one : o.planned.messages) {
+    for (redco::cost::message_total const& one : o.planned.messages) {
       if (!(one.over == redco::axes(redco::axis::tp))) continue;
       planned[one.what] += one;
     }
@@ -178,7 +178,8 @@ TEST_CASE("parallel branches save and send what they declare: one gradient enter
           },
           [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); });
       check_saved_and_sent(all);
-      for (observation const& o : all) CHECK(o.planned.messages[redco::messages::backward].calls == (tp > 1 ? 2 : 0));
+      for (observation const& o : all)
+        CHECK(o.planned.messages[redco::cost::messages::backward].calls == (tp > 1 ? 2 : 0));
     }
 }
 
@@ -272,7 +273,7 @@ TEST_CASE("key-value heads that neighbours share send the sums of their gradient
       INFO("tp " << tp << " recompute " << recompute);
       redco::setup const s{.mesh = {.tp = tp}, .load = {8, 80}, .recompute = recompute};
       check_language_model(model, s);
-      auto const shared = redco::cost_of(model, redco::sgd{}, s).messages[redco::messages::shared_gradients];
+      auto const shared = redco::cost_of(model, redco::sgd{}, s).messages[redco::cost::messages::shared_gradients];
       CHECK(shared.calls == (tp == 4 ? 3 : 0));
       CHECK(shared.payload_bytes == (tp == 4 ? 3 * 2 * 2 * 24 * 96 * 4 : 0));
     }
@@ -362,7 +363,7 @@ template <class Model>
 void check_floats(Model const& model, std::vector<std::int64_t> const& sizes, redco::workload const& load) {
   for (int const tp : {1, 2})
     for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16}) {
-      INFO("tp " << tp << " " << redco::name_of(compute));
+      INFO("tp " << tp << " " << name_of(compute));
       redco::setup const s{.mesh = {.tp = tp}, .load = load, .compute = compute, .prefetch = 0};
       check_saved_and_sent(observe(
           model, s,
@@ -392,8 +393,8 @@ struct growth {
 
   template <class X, class Config>
   static constexpr void facts(Config const&, redco::fact::recorder& w) {
-    using redco::width_kind;
-    redco::flow const input = w.activation;
+    using redco::fact::width_kind;
+    redco::fact::flow const input = w.activation;
     redco::extents shape = input.shape;
     auto const keep = [&](std::string_view slot, width_kind kind) {
       w.keep(slot, shape, input.split_dim, kind, input.units);

@@ -53,7 +53,7 @@ inline at::Tensor values_of(std::string const& name, redco::extents const& shape
 
 /// The part of a rank's local tensor that is no padding, and its place in an unsharded one.
 struct placing {
-  redco::entry const& plan;
+  redco::shard::entry const& plan;
   int rank;
 
   at::Tensor own(at::Tensor const& local) const { return cut(local, {}); }
@@ -174,8 +174,8 @@ net_maker maker_of(Use use = {}) {
   using model = model_for_t<Net>;
   return [use](redco::mesh const& on, int tp_index) {
     rank_net r;
-    r.store = std::make_shared<redco::parameter_store>(redco::placed_parameters(redco::plan_of(model{}, on)), tp_index,
-                                                       redco::dtype::f64, 1);
+    r.store = std::make_shared<redco::parameter_store>(redco::shard::placed_parameters(redco::plan_of(model{}, on)),
+                                                       tp_index, redco::dtype::f64, 1);
     fill(*r.store, tp_index);
     auto const net = std::make_shared<redco::network<model> const>(model{}, *r.store, tp_index, on);
     r.leaves = net->parameters();
@@ -286,7 +286,7 @@ inline outcome dense(dense_function const& f, redco::dynamic_plan const& plan, a
   tensor_map parameters;
   std::vector<at::Tensor> inputs;
   std::vector<std::string> names;
-  for (auto const& p : redco::placed_parameters(plan)) {
+  for (auto const& p : redco::shard::placed_parameters(plan)) {
     inputs.push_back(values_of(p.name, p.plan.fact.shape).requires_grad_());
     names.push_back(p.name);
     parameters[p.name] = inputs.back();

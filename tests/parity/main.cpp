@@ -49,7 +49,7 @@ void list(std::filesystem::path const& where) {
     if (std::filesystem::exists(entry.path() / "model.safetensors")) names.insert(entry.path().filename().string());
   auto const listed = listed_meshes();
   for (std::string const& name : names) {
-    redco::json_value const meta = redco::read_json(where / name / "meta.json");
+    redco::json::json_value const meta = redco::json::read_json(where / name / "meta.json");
     std::vector<std::string> meshes;
     if (meta.contains("meshes")) meshes = meta["meshes"].get<std::vector<std::string>>();
     else if (listed.contains(name)) meshes = listed.at(name);

@@ -87,11 +87,11 @@ class check {
   void run(M const& model, mesh const& on, dtype compute) {
     adamw const optimizer = data_.optimizer();
     pretrained const source(data_.path);
-    weights_source const& weights = source.weights();
+    safetensors::weights_source const& weights = source.weights();
     save_model_options const as_it_was = source.save_options();
     temporary_folder const saved;
     run_ranks(on, {}, [&](rank_context& rank) {
-      rank_state<M, adamw> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {});
+      run::rank_state<M, adamw> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {});
       using names = stored_names<M>;
       load_model(weights, names::names, names::unread, state.master_parts(), rank);
       save_model(saved.path, names::names, state.master_parts(), rank.world, as_it_was);
@@ -164,7 +164,7 @@ class check {
 
   /// Settings of decoding in the words of a generation_config.json, each with what it gives.
   template <class Net>
-  void check_decodings(Net const& net, at::Tensor const& prompts, json_value const& decodings) {
+  void check_decodings(Net const& net, at::Tensor const& prompts, json::json_value const& decodings) {
     for (auto const& [name, settings] : decodings.items()) {
       generation_config const config = generation_config_of(settings, name);
       if (config.search.beams == 1) {
@@ -193,7 +193,7 @@ class check {
   template <class State>
   void check_gradients(State& state, double weight, adamw const& optimizer) {
     std::int64_t elements = 0, undecided = 0;
-    for (state_part const& part : state.master_parts()) {
+    for (ckpt::state_part const& part : state.master_parts()) {
       stored_parameter const& p = *state.store.find(part.name);
       if (!p.trainable) continue;
       stored_place const place = place_in_file(stored_names<M>::names, part.name);

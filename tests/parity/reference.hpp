@@ -25,12 +25,12 @@ namespace parity {
 using tensors = std::map<std::string, at::Tensor, std::less<>>;
 
 inline tensors read_all(std::filesystem::path const& path) {
-  redco::safetensors_reader const file(path);
+  redco::safetensors::safetensors_reader const file(path);
   tensors all;
-  for (redco::safetensors_entry const& entry : file.entries()) {
-    at::Tensor const value = at::empty(entry.shape, redco::scalar_type_of(entry.type));
+  for (redco::safetensors::safetensors_entry const& entry : file.entries()) {
+    at::Tensor const value = at::empty(entry.shape, redco::ckpt::scalar_type_of(entry.type));
     std::vector<std::int64_t> const corner(entry.shape.size(), 0);
-    file.read(entry.name, {corner, entry.shape}, redco::detail::bytes_of(value), entry.shape, corner);
+    file.read(entry.name, {corner, entry.shape}, redco::ckpt::detail::bytes_of(value), entry.shape, corner);
     all[entry.name] = value;
   }
   return all;
@@ -42,15 +42,15 @@ class folder {
       : path(where),
         inputs(read_all(where / "inputs.safetensors")),
         expected(read_all(where / "expected.safetensors")),
-        config(redco::read_json(where / "config.json")),
-        meta(redco::read_json(where / "meta.json")),
+        config(redco::json::read_json(where / "config.json")),
+        meta(redco::json::read_json(where / "meta.json")),
         generation(std::filesystem::exists(where / "generation_config.json")
-                       ? redco::read_json(where / "generation_config.json")
-                       : redco::json_value::object()) {}
+                       ? redco::json::read_json(where / "generation_config.json")
+                       : redco::json::json_value::object()) {}
 
   std::filesystem::path path;
   tensors inputs, expected;
-  redco::json_value config, meta, generation;
+  redco::json::json_value config, meta, generation;
 
   redco::adamw optimizer() const {
     auto const& a = meta["adamw"];

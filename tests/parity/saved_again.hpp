@@ -28,7 +28,7 @@ inline bool same_bits(at::Tensor const& a, at::Tensor const& b) {
 }
 
 /// Bytes of all files of weights.
-inline std::uint64_t bytes_of_files(redco::weights_source const& weights) {
+inline std::uint64_t bytes_of_files(redco::safetensors::weights_source const& weights) {
   std::set<std::string> names;
   for (auto const& [name, stored] : weights.tensors) names.insert(stored.parts.front().file);
   std::uint64_t sum = 0;
@@ -37,25 +37,25 @@ inline std::uint64_t bytes_of_files(redco::weights_source const& weights) {
 }
 
 /// Every tensor of weights on the disk.
-inline tensors read_all(redco::weights_source const& weights) {
-  std::vector<redco::state_part> parts;
+inline tensors read_all(redco::safetensors::weights_source const& weights) {
+  std::vector<redco::ckpt::state_part> parts;
   for (auto const& [name, stored] : weights.tensors)
-    parts.push_back(
-        {name, stored.shape, at::empty(stored.shape, redco::scalar_type_of(stored.type)), redco::whole(stored.shape)});
-  redco::read_parts(*weights.files, weights.tensors, parts);
+    parts.push_back({name, stored.shape, at::empty(stored.shape, redco::ckpt::scalar_type_of(stored.type)),
+                     redco::safetensors::whole(stored.shape)});
+  redco::ckpt::read_parts(*weights.files, weights.tensors, parts);
   tensors all;
-  for (redco::state_part const& part : parts) all[part.name] = part.local;
+  for (redco::ckpt::state_part const& part : parts) all[part.name] = part.local;
   return all;
 }
 
 /// Compares saved weights with those that were loaded, bit for bit, but for what is `unread`.
-inline void expect_saved(folder const& data, redco::weights_source const& loaded, std::filesystem::path const& saved,
-                         std::span<std::string_view const> unread) {
-  tensors found = read_all(redco::open_weights(saved));
+inline void expect_saved(folder const& data, redco::safetensors::weights_source const& loaded,
+                         std::filesystem::path const& saved, std::span<std::string_view const> unread) {
+  tensors found = read_all(redco::workdir::open_weights(saved));
   for (auto const& [name, want] : read_all(loaded)) {
     auto const at = found.find(name);
     if (at == found.end() && std::any_of(unread.begin(), unread.end(), [&tensor = name](std::string_view pattern) {
-          return redco::glob(pattern, tensor);
+          return redco::meta::glob(pattern, tensor);
         }))
       continue;
     data.expect(at != found.end() && same_bits(at->second, want),

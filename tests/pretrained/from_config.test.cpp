@@ -24,16 +24,16 @@ std::string const llama =
 template <class M>
 std::int64_t numbers_in(M const& model) {
   std::int64_t sum = 0;
-  for (redco::parameter_fact const& f : redco::facts_of(model).parameters) sum += f.shape.count() * f.copies();
+  for (redco::fact::parameter_fact const& f : redco::facts_of(model).parameters) sum += f.shape.count() * f.copies();
   return sum;
 }
 
 /// The parameters of the model that a configuration describes.
-std::int64_t count_of(redco::json_value const& config) {
+std::int64_t count_of(redco::json::json_value const& config) {
   return redco::model_from_config(config, "c.json", [](auto const& m) { return numbers_in(m); });
 }
 std::int64_t numbers_of(std::string const& members) {
-  return count_of(redco::parse_json("{" + members + "}", "c.json"));
+  return count_of(redco::json::parse_json("{" + members + "}", "c.json"));
 }
 
 std::string refusal(std::string const& members) {
@@ -62,7 +62,7 @@ TEST_CASE("sizes are read under all their names") {
 TEST_CASE("functions, epsilons and deviations are the config's") {
   auto const read = [](std::string const& members) {
     redco::gpt2_config found;
-    redco::json_value const config = redco::parse_json("{" + members + "}", "c.json");
+    redco::json::json_value const config = redco::json::parse_json("{" + members + "}", "c.json");
     redco::model_from_config(config, "c.json", [&](auto const& m) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::gpt2>) found = m.config;
       return 0;
@@ -89,7 +89,7 @@ TEST_CASE("a T5 is gated or not, and its head tied or not") {
         R"("model_type": "t5", "vocab_size": 96, "d_model": 48, "d_ff": 96, "num_heads": 4, "d_kv": 12,
                               "num_layers": 2)";
     std::string found;
-    redco::json_value const config = redco::parse_json("{" + t5 + more + "}", "c.json");
+    redco::json::json_value const config = redco::json::parse_json("{" + t5 + more + "}", "c.json");
     redco::model_from_config(config, "c.json", [&]<class M>(M const& m) {
       if constexpr (std::is_same_v<M, redco::t5>) found = "plain";
       if constexpr (std::is_same_v<M, redco::t5_gated>) found = "gated";
@@ -119,7 +119,7 @@ TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
       "intermediate_size": 80, "num_attention_heads": 4, "num_hidden_layers": 3, "sliding_window": 5)";
   auto const window = [&](std::string const& more) {
     std::int64_t found = -1;
-    redco::json_value const config = redco::parse_json("{" + qwen2 + more + "}", "c.json");
+    redco::json::json_value const config = redco::json::parse_json("{" + qwen2 + more + "}", "c.json");
     redco::model_from_config(config, "c.json", [&](auto const& m) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::llama>) found = m.config.window;
       return 0;
@@ -155,7 +155,8 @@ TEST_CASE("every second layer of a GPT-Neo has a sliding window, as its list of 
       "num_layers": 3, "window_size": 5)";
   auto const windows = [&](std::string const& types) {
     std::pair<std::int64_t, std::int64_t> found{-1, -1};
-    redco::json_value const config = redco::parse_json("{" + neo + R"(, "attention_types": )" + types + "}", "c.json");
+    redco::json::json_value const config =
+        redco::json::parse_json("{" + neo + R"(, "attention_types": )" + types + "}", "c.json");
     redco::model_from_config(config, "c.json", [&](auto const& m) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::gpt_neo>)
         found = {m.config.even_window, m.config.odd_window};
@@ -189,7 +190,7 @@ TEST_CASE("a Mistral's window of null is none, and an absent one that of the fir
       "intermediate_size": 80, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 3)";
   auto const window = [&](std::string const& more) {
     std::int64_t found = -1;
-    redco::json_value const config = redco::parse_json("{" + mistral + more + "}", "c.json");
+    redco::json::json_value const config = redco::json::parse_json("{" + mistral + more + "}", "c.json");
     redco::model_from_config(config, "c.json", [&](auto const& m) {
       if constexpr (std::is_same_v<std::remove_cvref_t<decltype(m)>, redco::llama>) found = m.config.window;
       return 0;
@@ -244,7 +245,7 @@ TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is re
   CHECK(refusal(llama + R"(, "rope_scaling": {"rope_type": "llama3", "betta": 1})")
             .find("c.json: rope_scaling: \"betta\" is unknown") == 0);
   CHECK(refusal("") == "c.json: \"model_type\" is missing; it names the family of a model");
-  CHECK_THROWS_AS(count_of(redco::parse_json("[1]", "c.json")), redco::error);
+  CHECK_THROWS_AS(count_of(redco::json::parse_json("[1]", "c.json")), redco::error);
 }
 
 TEST_CASE("configurations of the reference models are understood", "[outside]") {
@@ -252,7 +253,7 @@ TEST_CASE("configurations of the reference models are understood", "[outside]") 
   if (!std::filesystem::exists(folder)) return skip("no reference data in " + folder.string());
   auto const check = [&](std::string const& name, auto const& model) {
     INFO(name);
-    CHECK(count_of(redco::read_json(folder / name / "config.json")) == numbers_in(model));
+    CHECK(count_of(redco::json::read_json(folder / name / "config.json")) == numbers_in(model));
   };
   redco::llama decoder{{.vocab = 96, .context = 128, .width = 48, .ffn = 80, .heads = 4, .kv_heads = 2, .layers = 2}};
   check("gpt2-tied", redco::gpt2{{.vocab = 97, .context = 48, .width = 48, .heads = 4, .layers = 2}});

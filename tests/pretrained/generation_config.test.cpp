@@ -15,7 +15,7 @@
 namespace {
 
 redco::generation_config config_of(std::string const& members, bool whole = true) {
-  return redco::generation_config_of(redco::parse_json("{" + members + "}", "g.json"), "g.json", whole);
+  return redco::generation_config_of(redco::json::parse_json("{" + members + "}", "g.json"), "g.json", whole);
 }
 
 std::string config_refusal(std::string const& members) {

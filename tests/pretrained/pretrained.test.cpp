@@ -52,10 +52,10 @@ std::set<std::string> names_of(std::map<std::string, std::filesystem::path> cons
 void check_weights(std::filesystem::path const& path) {
   INFO(path.string());
   redco::pretrained const folder(path);
-  redco::tensor_table const& tensors = folder.weights().tensors;
+  redco::safetensors::tensor_table const& tensors = folder.weights().tensors;
   int missing = 0;
   folder.visit([&]<class M>(M const& model) {
-    for (redco::parameter_fact const& f : redco::facts_of(model).parameters) {
+    for (redco::fact::parameter_fact const& f : redco::facts_of(model).parameters) {
       std::string ours(f.name.view());
       std::replace(ours.begin(), ours.end(), '*', '0');
       missing += !tensors.contains(redco::place_in_file(redco::stored_names<M>::names, ours).theirs);
@@ -154,14 +154,15 @@ TEST_CASE("folders are read as transformers 4 and 5 save them") {
       INFO(family << " saved by " << version);
       redco::pretrained const folder(tests_folder() / "saved" / version / family);
       CHECK(folder.family() == family);
-      redco::json_value const golden = redco::read_json(folder.folder() / "golden.json");
+      redco::json::json_value const golden = redco::json::read_json(folder.folder() / "golden.json");
       std::int64_t const numbers = folder.visit([](auto const& model) {
         std::int64_t sum = 0;
-        for (redco::parameter_fact const& f : redco::facts_of(model).parameters) sum += f.shape.count() * f.copies();
+        for (redco::fact::parameter_fact const& f : redco::facts_of(model).parameters)
+          sum += f.shape.count() * f.copies();
         return sum;
       });
       CHECK(numbers == golden["numbers"].get<std::int64_t>());
-      for (redco::json_value const& row : golden["rows"])
+      for (redco::json::json_value const& row : golden["rows"])
         CHECK(folder.tokenizer().encode(row["text"].get<std::string>()) == row["ids"].get<std::vector<std::int64_t>>());
       CHECK(folder.ids().stop.size() == (family == "bert" ? 0 : 1));
       CHECK(folder.generation().search.beams == 1);

@@ -17,7 +17,7 @@ using numbers = std::vector<std::int64_t>;
 
 std::string refused(std::string const& ours, numbers const& shape) {
   try {
-    redco::stored_part_of(part_names, ours, shape, redco::whole(shape));
+    redco::stored_part_of(part_names, ours, shape, redco::safetensors::whole(shape));
   } catch (redco::error const& e) {
     return std::to_string(static_cast<int>(e.code())) + " " + e.what();
   }
@@ -27,21 +27,21 @@ std::string refused(std::string const& ours, numbers const& shape) {
 }  // namespace
 
 TEST_CASE("the part of a fused and transposed tensor lies behind those before it, rows and columns exchanged") {
-  redco::box const rows{{2, 0}, {4, 5}};  // rows 2 to 5 of 12
+  redco::safetensors::box const rows{{2, 0}, {4, 5}};  // rows 2 to 5 of 12
   redco::stored_part const q = redco::stored_part_of(part_names, "q.weight", {12, 5}, rows);
   CHECK(q.name == "attn.weight");
   CHECK(q.shape == numbers{5, 24});
-  CHECK(q.place == redco::box{{0, 2}, {5, 4}});
+  CHECK(q.place == redco::safetensors::box{{0, 2}, {5, 4}});
   CHECK(q.transposed);
   redco::stored_part const k = redco::stored_part_of(part_names, "k.weight", {12, 5}, rows);
   CHECK(k.shape == q.shape);
-  CHECK(k.place == redco::box{{0, 14}, {5, 4}});
+  CHECK(k.place == redco::safetensors::box{{0, 14}, {5, 4}});
 }
 
 TEST_CASE("extents of 1 stand in front") {
   redco::stored_part const part = redco::stored_part_of(part_names, "cls", {9}, {{3}, {2}});
   CHECK(part.shape == numbers{1, 1, 9});
-  CHECK(part.place == redco::box{{0, 0, 3}, {1, 1, 2}});
+  CHECK(part.place == redco::safetensors::box{{0, 0, 3}, {1, 1, 2}});
   CHECK(part.ones == 2);
   CHECK_FALSE(part.transposed);
 }
@@ -49,7 +49,7 @@ TEST_CASE("extents of 1 stand in front") {
 TEST_CASE("a table without rows keeps every name; a parameter that it lacks or cannot cut is refused with 70") {
   redco::stored_part const kept = redco::stored_part_of({}, "h.0.up", {7, 5}, {{3, 0}, {2, 5}});
   CHECK(kept.name == "h.0.up");
-  CHECK(kept.place == redco::box{{3, 0}, {2, 5}});
+  CHECK(kept.place == redco::safetensors::box{{3, 0}, {2, 5}});
   CHECK(refused("other", {3}).starts_with("70 the model's table of file names has no row"));
   CHECK(refused("q.weight", {12}).starts_with("70 the model's table of file names cuts or transposes"));
   CHECK(refused("q.weight", {12, 5, 2}).starts_with("70 "));

@@ -8,7 +8,7 @@
 
 TEST_CASE(
     "floating-point values are written in the type that is asked for, else in their tensor's, else in their own") {
-  using redco::file_dtype, redco::type_to_save;
+  using redco::safetensors::file_dtype, redco::type_to_save;
   redco::save_model_options options{.types = {{"a", file_dtype::f16}, {"b", file_dtype::i64}, {"c", file_dtype::c64}}};
   CHECK(type_to_save(options, "a") == file_dtype::f16);
   for (std::string const name : {"b", "c", "d"}) CHECK(type_to_save(options, name) == std::nullopt);
@@ -19,7 +19,7 @@ TEST_CASE(
 TEST_CASE("the dtypes of plans are spelled in files by their own names, and whole numbers hold no weights") {
   for (int i = 0; i < 8; ++i) {
     auto const type = static_cast<redco::dtype>(i);
-    redco::file_dtype const spelled = redco::file_dtype_of(type);
+    redco::safetensors::file_dtype const spelled = redco::safetensors::file_dtype_of(type);
     CHECK(size_of(spelled) == size_of(type));
     std::string name(name_of(type));
     for (char& letter : name) letter = static_cast<char>(std::toupper(letter));

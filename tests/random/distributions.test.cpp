@@ -13,20 +13,20 @@
 
 namespace {
 
-constexpr redco::stream distribution_stream = redco::make_stream(42, 3, 5, 7);
+constexpr redco::random::stream distribution_stream = redco::random::make_stream(42, 3, 5, 7);
 
 }  // namespace
 
 TEST_CASE("normal numbers filled in parts are bit-equal to those named one by one") {
   std::vector<double> whole(1001);
-  redco::fill_normal(whole.data(), 77, 1001, distribution_stream);
+  redco::random::fill_normal(whole.data(), 77, 1001, distribution_stream);
   std::int64_t wrong = 0;
-  for (std::uint64_t i = 0; i < 1001; ++i) wrong += whole[i] != redco::normal_at(distribution_stream, 77 + i);
+  for (std::uint64_t i = 0; i < 1001; ++i) wrong += whole[i] != redco::random::normal_at(distribution_stream, 77 + i);
   CHECK(wrong == 0);
   std::vector<double> parts(1001);
   std::uint64_t at = 0;
   for (std::int64_t n : {1, 0, 2, 255, 3, 740}) {
-    redco::fill_normal(parts.data() + at, 77 + at, n, distribution_stream);
+    redco::random::fill_normal(parts.data() + at, 77 + at, n, distribution_stream);
     at += static_cast<std::uint64_t>(n);
   }
   REQUIRE(at == 1001);
@@ -36,22 +36,23 @@ TEST_CASE("normal numbers filled in parts are bit-equal to those named one by on
 TEST_CASE("normal numbers beyond 2^33 depend on the high half of the index") {
   std::uint64_t const far = (std::uint64_t{1} << 33) - 3;
   std::array<double, 9> values{};
-  redco::fill_normal(values.data(), far, 9, distribution_stream);
-  for (std::uint64_t i = 0; i < values.size(); ++i) CHECK(values[i] == redco::normal_at(distribution_stream, far + i));
-  CHECK(values[3] != redco::normal_at(distribution_stream, 0));
+  redco::random::fill_normal(values.data(), far, 9, distribution_stream);
+  for (std::uint64_t i = 0; i < values.size(); ++i)
+    CHECK(values[i] == redco::random::normal_at(distribution_stream, far + i));
+  CHECK(values[3] != redco::random::normal_at(distribution_stream, 0));
 }
 
 TEST_CASE("normal numbers in float are the doubles rounded once, scaled and moved") {
   std::array<float, 37> values{};
-  redco::fill_normal(values.data(), 5, 37, distribution_stream, 3.0, 0.02);
+  redco::random::fill_normal(values.data(), 5, 37, distribution_stream, 3.0, 0.02);
   for (std::uint64_t i = 0; i < values.size(); ++i)
-    CHECK(values[i] == static_cast<float>(3.0 + 0.02 * redco::normal_at(distribution_stream, 5 + i)));
+    CHECK(values[i] == static_cast<float>(3.0 + 0.02 * redco::random::normal_at(distribution_stream, 5 + i)));
 }
 
 TEST_CASE("normal numbers have the moments and tails of the normal distribution") {
   constexpr std::int64_t n = 400000;
   std::vector<double> x(n);
-  redco::fill_normal(x.data(), 0, n, distribution_stream);
+  redco::random::fill_normal(x.data(), 0, n, distribution_stream);
   double m1 = 0, m2 = 0, m3 = 0, m4 = 0, neighbours = 0, beyond = 0;
   for (std::size_t i = 0; i < n; ++i) {
     m1 += x[i] / n, m2 += x[i] * x[i] / n, m3 += std::pow(x[i], 3) / n, m4 += std::pow(x[i], 4) / n;
@@ -71,7 +72,7 @@ TEST_CASE("truncated normal numbers stay inside and have the variance of the cut
   constexpr int n = 200000;
   double mean = 0, square = 0, largest = 0;
   for (std::uint64_t i = 0; i < n; ++i) {
-    double const x = redco::truncated_normal_at(distribution_stream, i);
+    double const x = redco::random::truncated_normal_at(distribution_stream, i);
     mean += x / n, square += x * x / n, largest = std::max(largest, std::abs(x));
   }
   CHECK(largest <= 2.0);
@@ -83,7 +84,7 @@ TEST_CASE("truncated normal numbers stay inside and have the variance of the cut
 TEST_CASE("uniform numbers fill the unit interval evenly") {
   std::array<int, 10> bins{};
   for (std::uint64_t i = 0; i < 100000; ++i) {
-    double const u = redco::uniform_at(distribution_stream, i);
+    double const u = redco::random::uniform_at(distribution_stream, i);
     REQUIRE((0.0 <= u && u < 1.0));
     ++bins[static_cast<std::size_t>(u * 10)];
   }
@@ -92,11 +93,11 @@ TEST_CASE("uniform numbers fill the unit interval evenly") {
 
 TEST_CASE("integers below n are uniform, and those below a large n are drawn again rather than folded") {
   std::array<int, 7> bins{};
-  for (std::uint64_t i = 0; i < 70000; ++i) ++bins[redco::below(distribution_stream, i, 7)];
+  for (std::uint64_t i = 0; i < 70000; ++i) ++bins[redco::random::below(distribution_stream, i, 7)];
   for (int count : bins) CHECK(std::abs(count - 10000) < 400);
   std::uint64_t const large =
       (std::uint64_t{1} << 63) + (std::uint64_t{1} << 62);  // folding would double the first third
   int low = 0;
-  for (std::uint64_t i = 0; i < 30000; ++i) low += redco::below(distribution_stream, i, large) < large / 3;
+  for (std::uint64_t i = 0; i < 30000; ++i) low += redco::random::below(distribution_stream, i, large) < large / 3;
   CHECK(std::abs(low - 10000) < 400);
 }

@@ -27,10 +27,10 @@
 
 namespace graph_test {
 
-using redco::graph_node;
+using redco::report::graph_node;
 using places = std::vector<std::size_t>;
 
-std::string kinds(redco::model_graph const& graph) {
+std::string kinds(redco::report::model_graph const& graph) {
   std::string text;
   for (graph_node const& n : graph) text += (text.empty() ? "" : " ") + std::string(name_of(n.what));
   return text;
@@ -38,7 +38,7 @@ std::string kinds(redco::model_graph const& graph) {
 
 TEST_CASE("the graph of a GPT-2 has its branches, residual connections and reductions") {
   redco::gpt2 const model{{.vocab = 64, .context = 16, .width = 24, .heads = 3, .layers = 5}};
-  auto const g = redco::graph_of(model, {2, 8});
+  auto const g = redco::report::graph_of(model, {2, 8});
   REQUIRE(kinds(g) ==
           "layer layer add all_reduce block layer layer attention layer all_reduce add layer layer function layer "
           "all_reduce add layer head");
@@ -55,9 +55,9 @@ TEST_CASE("the graph of a GPT-2 has its branches, residual connections and reduc
 
 /// Over one row of features for each example, or over what `Input` says.
 template <class Net, class Input = void>
-redco::model_graph graph_of_net() {
+redco::report::model_graph graph_of_net() {
   redco::model_of<Net, Input> const model;
-  return redco::graph_of(model, {2, 4});
+  return redco::report::graph_of(model, {2, 4});
 }
 
 TEST_CASE("parallel branches inside a residual join before its sum") {
@@ -84,9 +84,9 @@ TEST_CASE("each kind of block in a cycle stands once, behind the one before it")
   CHECK((g[6].layer.view() == "h.1::2" && g[6].copies == 2));
   CHECK(g[6].inputs == places{5});
   CHECK(g[9].inputs == places{5});  // the fifth block is of the first kind
-  CHECK(redco::detail::blocks_name("h.*") == "h");
-  CHECK(redco::detail::blocks_name("g.*.h.1::2") == "h 1::2");
-  CHECK(redco::detail::relative_name("h.1::2.mlp.up") == "mlp.up");
+  CHECK(redco::report::detail::blocks_name("h.*") == "h");
+  CHECK(redco::report::detail::blocks_name("g.*.h.1::2") == "h 1::2");
+  CHECK(redco::report::detail::relative_name("h.1::2.mlp.up") == "mlp.up");
 }
 
 TEST_CASE("cross-attention reads the encoder") {
@@ -113,7 +113,7 @@ TEST_CASE("split tokens are joined before column-parallel layers and summed behi
 
 template <class M>
 void check_graph(M const& model) {
-  auto const g = redco::graph_of(model, {2, 4});
+  auto const g = redco::report::graph_of(model, {2, 4});
   auto const parameters = redco::facts_of(model).parameters;
   std::vector<int> stated(parameters.size()), read(g.size());
   for (std::size_t i = 0; i < g.size(); ++i) {
@@ -144,7 +144,7 @@ TEST_CASE("in every family each parameter has one place and every activation is 
 }
 
 TEST_CASE("gathered tokens take no parameters from the layer that reads them") {
-  auto const g = redco::graph_of(redco::sequence_parallel<redco::llama>{}, {2, 4});
+  auto const g = redco::report::graph_of(redco::sequence_parallel<redco::llama>{}, {2, 4});
   REQUIRE(g.back().what == graph_node::kind::head);
   CHECK(g.back().parameters.size() == 1);
   for (graph_node const& n : g) CHECK((n.parameters.empty() || !is_collective(n.what)));

@@ -47,7 +47,7 @@ void matches_golden(std::string const& name, std::string const& text) {
 
 TEST_CASE("the program of two blocks is the golden one") {
   redco::gpt2 const small{{.vocab = 64, .context = 16, .width = 24, .heads = 3, .layers = 2}};
-  matches_golden("gpt2_small.facts", redco::program_text(redco::facts_of(small, {2, 8})));
+  matches_golden("gpt2_small.facts", redco::report::program_text(redco::facts_of(small, {2, 8})));
 }
 
 TEST_CASE("memory over a step of GPT-2 small on two shards is the golden one, and its largest total is the peak") {
@@ -57,10 +57,10 @@ TEST_CASE("memory over a step of GPT-2 small on two shards is the golden one, an
     redco::setup const run{.mesh = {.tp = 2}, .load = {1, 1024}, .recompute = again};
     auto const facts = redco::facts_of(small, run.load);
     auto const memory = redco::cost_of(small, redco::adamw{}, run).memory;
-    redco::simulation const of(facts, run);
-    matches_golden(name, redco::timeline_text(of, memory));
+    redco::cost::simulation const of(facts, run);
+    matches_golden(name, redco::report::timeline_text(of, memory));
     std::int64_t most = 0;
-    for (redco::moment const& m : of.moments()) most = std::max(most, m.bytes());
+    for (redco::cost::moment const& m : of.moments()) most = std::max(most, m.bytes());
     CHECK(memory.persistent() + most == memory.peak());
   }
 }
@@ -71,7 +71,7 @@ TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golde
     std::string const name = "gpt2_demo_" + std::to_string(dp) + "x" + std::to_string(tp);
     matches_golden(name + ".txt", redco::report_text(report));
     matches_golden(name + ".md", redco::report_markdown(report));
-    matches_golden(name + ".json", redco::dump_json(redco::report_json(report)) + "\n");
+    matches_golden(name + ".json", redco::json::dump_json(redco::report_json(report)) + "\n");
   }
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("activations by layer add up to those of the report") {
       auto const report =
           redco::report_of(demo, redco::adamw{}, {.mesh = {.tp = tp}, .load = {4, 250}, .recompute = recompute});
       std::int64_t sum = 0;
-      for (redco::layer_activations const& one : report.activations) sum += one.bytes;
+      for (redco::cost::layer_activations const& one : report.activations) sum += one.bytes;
       CHECK(sum == report.cost.memory.activations);
       CHECK(report.activations.size() > 2);
     }
@@ -100,7 +100,7 @@ TEST_CASE("the page of an MLP over its budget is the golden one") {
 }
 
 TEST_CASE("text in a page is no markup") {
-  CHECK(redco::detail::escaped("<a href=\"x\">&'\x01") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39; ");
+  CHECK(redco::report::detail::escaped("<a href=\"x\">&'\x01") == "&lt;a href=&quot;x&quot;&gt;&amp;&#39; ");
   auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {.dp = 1}, .load = {4, 1}});
   CHECK(redco::report_html(report, "</title><script>").find("</title><script>") == std::string::npos);
 }
@@ -112,11 +112,11 @@ TEST_CASE("the moments of a step hold what its phases hold") {
             demo, redco::adamw{},
             {.mesh = {.dp = 2, .tp = 3}, .load = {8, 256}, .compute = redco::dtype::bf16, .recompute = recompute})
             .cost.memory;
-    auto const moments = redco::step_moments(m);
+    auto const moments = redco::report::step_moments(m);
     CHECK(moments[2].total() == m.at_loss());
     CHECK(moments[4].total() == m.at_backward());
     CHECK(moments[6].total() == m.at_update());
-    CHECK(redco::peak_moment(m).total() == m.peak());
+    CHECK(redco::report::peak_moment(m).total() == m.peak());
   }
 }
 

@@ -11,8 +11,8 @@ namespace change_test {
 
 redco::gpt2 const model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
 
-std::optional<redco::fitting_change> change(redco::setup const& run, std::int64_t budget) {
-  return redco::smallest_change(model, redco::adamw{}, run, budget);
+std::optional<redco::report::fitting_change> change(redco::setup const& run, std::int64_t budget) {
+  return redco::report::smallest_change(model, redco::adamw{}, run, budget);
 }
 
 TEST_CASE("the least intrusive change that is enough is proposed, and its peak is that of the changed run") {
@@ -47,11 +47,11 @@ TEST_CASE("where nothing helps the sentence says what was tried") {
   redco::setup const run{.mesh = {.tp = 6}, .load = {2, 256}};
   CHECK_FALSE(change(run, redco::MiB(1)));
   auto const report = redco::report_of(model, redco::adamw{}, run, redco::MiB(1));
-  std::string const text = redco::budget_text(report, {});
+  std::string const text = redco::report::budget_text(report, {});
   CHECK(text.find("more than the budget of 1.00 MiB\n  largest: ") != std::string::npos);
   CHECK(text.find("smallest change that fits: none; up to 64 model shards with bf16") != std::string::npos);
   auto const roomy = redco::report_of(model, redco::adamw{}, run, redco::GiB(1));
-  CHECK(redco::budget_text(roomy, {}).find("mesh 1x6: fits, ") == 0);
+  CHECK(redco::report::budget_text(roomy, {}).find("mesh 1x6: fits, ") == 0);
 }
 
 }  // namespace change_test

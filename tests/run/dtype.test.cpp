@@ -42,7 +42,7 @@ TEST_CASE("a network on floating inputs trains in every dtype on every mesh, wha
     INFO(mesh.dp << "x" << mesh.tp);
     CHECK(run_test::difference(exact, run_in(redco::dtype::f32, mesh).losses) < 1e-5);
     for (redco::bf16_path const path : {redco::bf16_path::onednn, redco::bf16_path::packed, redco::bf16_path::blas}) {
-      INFO(redco::name_of(path));
+      INFO(name_of(path));
       redco::forced_bf16_path const forced(path);
       run_test::outcome const run = run_in(redco::dtype::bf16, mesh);
       CHECK(run.reason == "");
@@ -60,7 +60,7 @@ TEST_CASE("the composed kernels train alike in every dtype on every mesh, and th
     CHECK(run_test::difference(exact, run_in(redco::dtype::f32, mesh).losses) < 1e-5);
     CHECK(run_test::difference(exact, run_in(redco::dtype::bf16, mesh).losses) < 0.01);
   }
-  CHECK(redco::dtype_text({redco::dtype::bf16, "asked for"}) == "dtype bf16: asked for; kernels composed");
+  CHECK(redco::run::dtype_text({redco::dtype::bf16, "asked for"}) == "dtype bf16: asked for; kernels composed");
 }
 
 TEST_CASE("the dtype and why it was chosen are in log.txt, config.json and the manifest, with options or without") {
@@ -74,11 +74,11 @@ TEST_CASE("the dtype and why it was chosen are in log.txt, config.json and the m
     CHECK(run_test::fit_mlp(where, o).code == 0);
     CHECK(text_of(folder.path / "log.txt").find("dtype bf16: asked for; products by packed; kernels fastest") !=
           std::string::npos);
-    auto const config = redco::parse_json(text_of(folder.path / "config.json"), "config.json");
+    auto const config = redco::json::parse_json(text_of(folder.path / "config.json"), "config.json");
     CHECK(config["dtype"] == "bf16");
     CHECK(config["#dtype"] == "asked for");
     CHECK(config.contains("lr") == given);
-    auto const facts = redco::read_manifest(folder.path / "ckpts" / "last");
+    auto const facts = redco::workdir::read_manifest(folder.path / "ckpts" / "last");
     CHECK(facts.config.at("dtype") == "bf16");
     CHECK(facts.config.at("#dtype") == "asked for");
   }

@@ -319,10 +319,10 @@ TEST_CASE("the best that could not be saved is not the best: the next one is kep
   outcome const run = fit_mlp(in(folder.path, {.dp = 2}), o);
   CHECK(run.code == 0);
   CHECK(run.warnings == 1);
-  redco::manifest const best = redco::read_manifest(ckpts / "min_chosen");
+  redco::workdir::manifest const best = redco::workdir::read_manifest(ckpts / "min_chosen");
   CHECK(best.step == 12);
   CHECK(best.best.at("min_chosen").value == 3);
-  CHECK(redco::parse_json(content_of(folder.path / "min_metrics.json"), "min")["chosen"] == 3.0);
+  CHECK(redco::json::parse_json(content_of(folder.path / "min_metrics.json"), "min")["chosen"] == 3.0);
 }
 
 TEST_CASE("a run that fails at the same step again and again is told so, until a run is done") {
@@ -334,7 +334,7 @@ TEST_CASE("a run that fails at the same step again and again is told so, until a
   where.resume = "auto";
   behaviour broken;
   broken.loss = [](at::Tensor const& each, run_test::mlp_batch const&) {
-    if (redco::run_place::here().step == 2) throw std::runtime_error("the third is broken");
+    if (redco::diag::run_place::here().step == 2) throw std::runtime_error("the third is broken");
     return each.sum();
   };
   auto const told = [](outcome const& run) { return run.log.find("runs here failed at step 3") != std::string::npos; };

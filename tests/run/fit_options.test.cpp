@@ -94,7 +94,7 @@ TEST_CASE("ranks that are given different numbers of examples are told at once")
     o.global_batch = 4;
     o.epochs = 2;
     o.train_of_epoch = [](int epoch) {
-      bool const fewer = epoch == 1 && redco::run_place::here().rank == 1;
+      bool const fewer = epoch == 1 && redco::diag::run_place::here().rank == 1;
       return redco::examples<std::int64_t>(run_test::numbers(fewer ? 9 : 13));
     };
     auto const began = std::chrono::steady_clock::now();

@@ -39,7 +39,7 @@ int descend(int depth) {
 
 /// Ends the process on rank 1 in the third step.
 void end_here(std::string_view mode) {
-  redco::run_place const here = redco::run_place::here();
+  redco::diag::run_place const here = redco::diag::run_place::here();
   if (here.rank != 1 || here.step != 2) return;
   if (mode == "segv") {
     std::uintptr_t volatile const nowhere = 8;

@@ -48,7 +48,7 @@ TEST_CASE("metrics.jsonl has a row for each evaluation and log.txt options and p
   std::istringstream rows(content_of(folder.path / "metrics.jsonl"));
   std::vector<std::int64_t> evaluated;
   for (std::string row; std::getline(rows, row);) {
-    auto const parsed = redco::parse_json(row, "metrics.jsonl");
+    auto const parsed = redco::json::parse_json(row, "metrics.jsonl");
     if (!parsed.contains("eval/loss")) continue;
     evaluated.push_back(parsed["step"].get<std::int64_t>());
     if (evaluated.back() == 8) CHECK(parsed["eval/loss"].get<double>() == run.evaluation.at("loss"));

@@ -80,7 +80,7 @@ TEST_CASE("every mesh gives the same losses with dropout, to 1e-10 over 50 steps
   for (auto const& one : cases) {
     std::vector<double> first;
     for (redco::mesh const mesh : equal_meshes) {
-      INFO(redco::name_of(one.type) << " on " << mesh.dp << "x" << mesh.tp);
+      INFO(name_of(one.type) << " on " << mesh.dp << "x" << mesh.tp);
       temporary_folder folder;
       redco::deployer_options where = in(folder.path, mesh);
       where.dtype = one.type;
@@ -153,7 +153,7 @@ TEST_CASE("every mesh drops the same features of the same examples") {
     at::Tensor const kept = at::zeros({5, 4, 12}, at::kBool);
     auto const plan = redco::plan_of(model, mesh);
     redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-      redco::rank_state<dropped, redco::adamw> const state(model, plan, {}, redco::dtype::f64, 3, rank.rank, {});
+      redco::run::rank_state<dropped, redco::adamw> const state(model, plan, {}, redco::dtype::f64, 3, rank.rank, {});
       auto const own = redco::shard_of({0, 5}, mesh.dp, rank.dp_index());
       redco::pass pass;
       pass.tp = &rank.tp;

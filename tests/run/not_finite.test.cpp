@@ -52,7 +52,7 @@ TEST_CASE("a loss that is not finite on one model shard alone ends the run") {
     behaviour how;
     how.loss = [evaluating](at::Tensor const& each, run_test::mlp_batch const&) {
       // Added behind the graph, so that the gradient stays finite.
-      bool const here = redco::run_place::here().rank == 1 && each.requires_grad() != evaluating;
+      bool const here = redco::diag::run_place::here().rank == 1 && each.requires_grad() != evaluating;
       return each.sum() + (here ? std::nan("") : 0.0);
     };
     temporary_folder folder;

@@ -70,7 +70,8 @@ TEST_CASE("one's own model is loaded from its checkpoints and from its saved wei
     outputs = redco::predictor(trainer).predict(run_test::numbers(13), 4);
   }
   auto const ckpts = folder / "ckpts";
-  REQUIRE(redco::read_manifest(ckpts / "max_accuracy").step < redco::read_manifest(ckpts / "last").step);
+  REQUIRE(redco::workdir::read_manifest(ckpts / "max_accuracy").step <
+          redco::workdir::read_manifest(ckpts / "last").step);
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 3}}) {
     INFO("mesh " << mesh.dp << "x" << mesh.tp);
     for (std::string const files : {"ckpts/last", "ckpts/step_16", "model", "model/model.safetensors"}) {
@@ -102,7 +103,7 @@ TEST_CASE("a fit that is stopped early, or ends, leaves the best weights where t
       o.restore_best = asked;
       auto const run = run_test::fit_mlp(in(folder.path, {.tp = 2}), o, 13, {}, {}, forgetful);
       REQUIRE(run.code == 0);
-      auto const best = redco::read_manifest(folder / "ckpts/max_accuracy").best.at("max_accuracy");
+      auto const best = redco::workdir::read_manifest(folder / "ckpts/max_accuracy").best.at("max_accuracy");
       CHECK(std::ssize(run.losses) == (patience > 0 ? best.step + 8 : 24));
       tensors ends = run.state;
       std::erase_if(ends, [](auto const& one) { return one.first.starts_with("optimizer."); });
@@ -144,7 +145,7 @@ TEST_CASE("who predicts takes no lock, who trains does; log.txt holds what was l
     CHECK_THROWS_WITH(mlp_trainer(deployer, mlp{}, mlp_pipeline(), forgetful),
                       Catch::Matchers::Matches(".*is a link to no folder.*"));
   }
-  redco::workdir_lock const training(folder.path);
+  redco::workdir::workdir_lock const training(folder.path);
   redco::deployer deployer(in(folder.path));
   redco::inference const read(deployer, mlp{}, mlp_pipeline(), folder / "ckpts/last");
   CHECK(redco::predictor(read).predict(run_test::numbers(13), 4).size() == 13);

@@ -142,16 +142,17 @@ std::set<std::string> names_in(std::filesystem::path const& folder) {
 
 /// How many tensors of `b` are not those of `a`, by name, type, shape and bytes; -1 if their names differ.
 int other_tensors(std::filesystem::path const& a, std::filesystem::path const& b) {
-  redco::safetensors_reader const one(a / "model.safetensors"), two(b / "model.safetensors");
+  redco::safetensors::safetensors_reader const one(a / "model.safetensors"), two(b / "model.safetensors");
   if (one.entries().size() != two.entries().size()) return -1;
-  auto const bytes_of = [](redco::safetensors_reader const& file, redco::safetensors_entry const& entry) {
+  auto const bytes_of = [](redco::safetensors::safetensors_reader const& file,
+                           redco::safetensors::safetensors_entry const& entry) {
     std::vector<std::byte> bytes(entry.end - entry.begin);
-    file.read(entry.name, redco::whole(entry.shape), bytes, entry.shape,
+    file.read(entry.name, redco::safetensors::whole(entry.shape), bytes, entry.shape,
               std::vector<std::int64_t>(entry.shape.size(), 0));
     return bytes;
   };
   int others = 0;
-  for (redco::safetensors_entry const& entry : one.entries()) {
+  for (redco::safetensors::safetensors_entry const& entry : one.entries()) {
     auto const* const same = two.find(entry.name);
     if (same == nullptr) return -1;
     others += same->type != entry.type || same->shape != entry.shape || bytes_of(one, entry) != bytes_of(two, *same);
@@ -191,12 +192,13 @@ TEST_CASE("weights keep the type that each has in its folder, or take the one th
   options.type = redco::dtype::bf16;
   tune(folder, work / "a", {.dp = 1, .tp = 1}, 0, work / "bf16", options);
   options = folder.save_options();
-  options.types.at("model.norm.weight") = redco::file_dtype::bf16;
+  options.types.at("model.norm.weight") = redco::safetensors::file_dtype::bf16;
   tune(folder, work / "b", {.dp = 1, .tp = 2}, 0, work / "mixed", options);
   for (std::string const name : {"bf16", "mixed"}) {
     redco::pretrained const saved(work / name);
     int halves = 0;
-    for (auto const& [tensor, stored] : saved.weights().tensors) halves += stored.type == redco::file_dtype::bf16;
+    for (auto const& [tensor, stored] : saved.weights().tensors)
+      halves += stored.type == redco::safetensors::file_dtype::bf16;
     CHECK(halves == (name == "mixed" ? 1 : std::ssize(saved.weights().tensors)));
     tune(saved, work / "c", {.dp = 2, .tp = 1}, 0, work / (name + " again"), saved.save_options());
     CHECK(other_tensors(work / name, work / (name + " again")) == 0);

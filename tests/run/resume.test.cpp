@@ -44,7 +44,7 @@ std::vector<std::int64_t> logged_steps(std::filesystem::path const& workdir) {
   std::vector<std::int64_t> steps;
   std::istringstream lines(content_of(workdir / "metrics.jsonl"));
   for (std::string line; std::getline(lines, line);) {
-    auto const row = redco::parse_json(line, "row");
+    auto const row = redco::json::parse_json(line, "row");
     if (row.contains("loss")) steps.push_back(row["step"].get<std::int64_t>());  // the others are of evaluations
   }
   return steps;
@@ -114,7 +114,7 @@ TEST_CASE("a manifest tells where the run stands, and pointers name the last, th
   outcome const run = fit_mlp(where, o);
   REQUIRE(run.code == 0);
   auto const ckpts = folder.path / "ckpts";
-  redco::manifest const last = redco::read_manifest(ckpts / "last");
+  redco::workdir::manifest const last = redco::workdir::read_manifest(ckpts / "last");
   CHECK(last.step == 10);
   CHECK(last.epoch == 2);
   CHECK(last.epoch_position == 8);
@@ -127,10 +127,10 @@ TEST_CASE("a manifest tells where the run stands, and pointers name the last, th
   REQUIRE(evaluations.size() == 3);
   double const best = *std::min_element(evaluations.begin(), evaluations.end());
   CHECK(last.best.at("min_loss").value == best);
-  redco::manifest const lowest = redco::read_manifest(ckpts / "min_loss");
+  redco::workdir::manifest const lowest = redco::workdir::read_manifest(ckpts / "min_loss");
   CHECK(lowest.best.at("min_loss").step == lowest.step);
-  CHECK(redco::parse_json(content_of(folder.path / "min_metrics.json"), "min")["loss"].get<double>() == best);
-  CHECK(redco::read_manifest(ckpts / "epoch_1").step == 8);
+  CHECK(redco::json::parse_json(content_of(folder.path / "min_metrics.json"), "min")["loss"].get<double>() == best);
+  CHECK(redco::workdir::read_manifest(ckpts / "epoch_1").step == 8);
   CHECK(content_of(ckpts / "last_ckpt.txt") == "step_10\n");
   CHECK_FALSE(std::filesystem::exists(ckpts / "epoch_0"));
   std::size_t kept = 0;
@@ -145,14 +145,14 @@ TEST_CASE("the best checkpoint outlives a kill between its save and its name") {
   o.keep_last = 1;
   REQUIRE(fit_mlp(in(folder.path), o).code == 0);
   auto const ckpts = folder.path / "ckpts";
-  double const best = redco::read_manifest(ckpts / "step_4").best.at("min_loss").value;
+  double const best = redco::workdir::read_manifest(ckpts / "step_4").best.at("min_loss").value;
   for (char const* const name : {"ckpts/min_loss", "ckpts/last", "ckpts/last_ckpt.txt", "min_metrics.json"})
     std::filesystem::remove(folder.path / name);
   o.max_steps = 12;
   REQUIRE(fit_mlp(resume_at(folder.path), o, 13, {}, {}, {.lr = 4}).code == 0);  // from now on only worse
-  CHECK(redco::read_manifest(ckpts / "last").best.at("min_loss").value == best);
-  CHECK(redco::read_manifest(ckpts / "min_loss").step == 4);
-  CHECK(redco::parse_json(content_of(folder.path / "min_metrics.json"), "min")["loss"].get<double>() == best);
+  CHECK(redco::workdir::read_manifest(ckpts / "last").best.at("min_loss").value == best);
+  CHECK(redco::workdir::read_manifest(ckpts / "min_loss").step == 4);
+  CHECK(redco::json::parse_json(content_of(folder.path / "min_metrics.json"), "min")["loss"].get<double>() == best);
 }
 
 TEST_CASE("a finished run that is started again writes what is missing") {
@@ -173,7 +173,7 @@ TEST_CASE("a run that goes on from elsewhere keeps its own best") {
   where.resume = (folder.path / "ckpts/last").string();
   outcome const rest = fit_mlp(where, resume_options(8), 13, {}, {}, {.lr = 4});
   REQUIRE(rest.code == 0);
-  CHECK(redco::read_manifest(other.path / "ckpts/min_loss").best.at("min_loss").step == 8);
+  CHECK(redco::workdir::read_manifest(other.path / "ckpts/min_loss").best.at("min_loss").step == 8);
   CHECK(rest.log.find("looked for anew") != std::string::npos);
 }
 

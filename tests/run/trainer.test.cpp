@@ -80,11 +80,11 @@ TEST_CASE("evaluation gives the weighted mean loss, one output per example and t
       if (first.empty()) first = run.evaluation;
       CHECK(run.evaluation.at("right") == first.at("right"));
       CHECK(run.evaluation.at("loss") == Approx(first.at("loss")).epsilon(1e-10));
-      auto const outputs = redco::parse_json(content_of(folder.path / "outputs_epoch0.json"), "outputs");
+      auto const outputs = redco::json::parse_json(content_of(folder.path / "outputs_epoch0.json"), "outputs");
       REQUIRE(outputs.size() == count);
       CHECK(outputs.back()["example"] == dev[count - 1]);
       CHECK(outputs.back()["output"].get<std::int64_t>() / 10 == dev[count - 1]);
-      auto const results = redco::parse_json(content_of(folder.path / "eval_results_epoch1.json"), "results");
+      auto const results = redco::json::parse_json(content_of(folder.path / "eval_results_epoch1.json"), "results");
       CHECK(results["loss"].get<double>() == run.evaluation.at("loss"));
       CHECK(std::filesystem::exists(folder.path / "ckpts" / "max_right"));
       CHECK(std::filesystem::exists(folder.path / "max_metrics.json"));
@@ -106,7 +106,7 @@ TEST_CASE("training stops when the first watched metric does not get better") {
     CHECK(run.code == 0);
     CHECK(run.losses.size() == 5 * 4);
     CHECK(run.log.find("no better") != std::string::npos);
-    CHECK(redco::read_manifest(folder.path / "ckpts" / "min_chosen").step == 8);
+    CHECK(redco::workdir::read_manifest(folder.path / "ckpts" / "min_chosen").step == 8);
   }
 }
 
@@ -120,7 +120,7 @@ TEST_CASE("an evaluation every k steps judges and saves within an epoch") {
   o.metrics = [&](auto, auto) { return redco::metric_map{{"chosen", evaluations++ == 1 ? 1.0 : 2.0}}; };
   CHECK(fit_mlp(in(folder.path, {.dp = 2}), o).code == 0);
   CHECK(evaluations == 1 + 4);  // before training, after steps 3, 4, 6, 8
-  redco::manifest const best = redco::read_manifest(folder.path / "ckpts" / "min_chosen");
+  redco::workdir::manifest const best = redco::workdir::read_manifest(folder.path / "ckpts" / "min_chosen");
   CHECK(best.step == 3);
   CHECK(best.epoch_position == 12);
 }
@@ -179,7 +179,7 @@ TEST_CASE("hooks see every step and epoch on rank 0, once") {
   CHECK(fit_mlp(in(folder.path, {.dp = 2, .tp = 2}), o).code == 0);
   CHECK(steps == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8});
   CHECK(epochs == std::vector<int>{0, 1});
-  CHECK(redco::parse_json(content_of(folder.path / "config.json"), "config")["lr"] == 0.02);
+  CHECK(redco::json::parse_json(content_of(folder.path / "config.json"), "config")["lr"] == 0.02);
 }
 
 TEST_CASE("collate learns the longest of the global batch, and each example is seen once an epoch") {

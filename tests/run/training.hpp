@@ -39,7 +39,7 @@ template <class States>
 tensors whole_state(States const& states) {
   tensors all;
   for (auto const& state : states) {
-    for (redco::state_part const& part : state->parts()) {
+    for (redco::ckpt::state_part const& part : state->parts()) {
       auto const [at, made] = all.try_emplace(part.name);
       if (made) at->second = at::full(part.shape, std::nan(""), part.local.options());
       at::Tensor to = at->second, from = part.local;

@@ -94,9 +94,9 @@ redco::deployer_options place(std::filesystem::path const& workdir, redco::mesh 
 
 template <class Optimizer>
 void check_run(Optimizer const& optimizer) {
-  redco::json_value const expected = redco::read_json(recorded() / "expected.json");
+  redco::json::json_value const expected = redco::json::read_json(recorded() / "expected.json");
   std::string const name(Optimizer::name);
-  redco::json_value const& run = expected["runs"][name];
+  redco::json::json_value const& run = expected["runs"][name];
   auto const all = expected["texts"].get<texts>();
   for (redco::dtype const type : {redco::dtype::f64, redco::dtype::f32}) {
     for (redco::mesh const& on : meshes) {
@@ -157,7 +157,7 @@ TEST_CASE("a run with SGD gives the numbers of transformers and torch") {
 }
 
 TEST_CASE("evaluation and prediction know no dropout: they give the numbers of transformers") {
-  redco::json_value const expected = redco::read_json(recorded() / "expected.json");
+  redco::json::json_value const expected = redco::json::read_json(recorded() / "expected.json");
   auto const held_out = expected["held_out"].get<texts>();
   redco::gpt2 model{sizes};
   model.config.dropout = 0.4;

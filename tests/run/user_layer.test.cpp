@@ -14,14 +14,14 @@ struct damping {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
-    redco::flow const input = w.activation;
-    redco::parameter_fact factor;
+    redco::fact::flow const input = w.activation;
+    redco::fact::parameter_fact factor;
     factor.shape = {redco::of<Width>(config)};
     factor.split(redco::axis::tp, redco::is_split<X> ? 0 : -1, redco::of<Width>(config));
-    factor.start = {redco::initial::kind::normal, 0.5};
+    factor.start = {redco::fact::initial::kind::normal, 0.5};
     w.parameter("factor", factor);
     w.keep("x");
-    if (Honest) w.keep("decay", input.shape, input.split_dim, redco::width_kind::compute, input.units);
+    if (Honest) w.keep("decay", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
   }

@@ -9,18 +9,20 @@
 #include <vector>
 
 TEST_CASE("the pieces of a box are where the parts of a tensor share elements with it") {
-  redco::stored_tensor const tensor{
-      redco::file_dtype::f32, {4, 6}, {{"a", {0, 0}, {2, 6}}, {"b", {2, 0}, {2, 3}}, {"c", {2, 3}, {2, 3}}}};
+  redco::safetensors::stored_tensor const tensor{redco::safetensors::file_dtype::f32,
+                                                 {4, 6},
+                                                 {{"a", {0, 0}, {2, 6}}, {"b", {2, 0}, {2, 3}}, {"c", {2, 3}, {2, 3}}}};
   struct piece {
     std::string file;
-    redco::box from, to;
+    redco::safetensors::box from, to;
     bool operator==(piece const&) const = default;
   };
   std::vector<piece> pieces;
-  redco::detail::for_each_piece(tensor, {{1, 1}, {2, 2}},
-                                [&](redco::tensor_part const& part, redco::box const& from, redco::box const& to) {
-                                  pieces.push_back({part.file, from, to});
-                                });
+  redco::safetensors::for_each_piece(tensor, {{1, 1}, {2, 2}},
+                                     [&](redco::safetensors::tensor_part const& part,
+                                         redco::safetensors::box const& from, redco::safetensors::box const& to) {
+                                       pieces.push_back({part.file, from, to});
+                                     });
   CHECK(pieces ==
         std::vector<piece>{{"a", {{1, 1}, {1, 2}}, {{0, 0}, {1, 2}}}, {"b", {{0, 1}, {1, 2}}, {{1, 0}, {1, 2}}}});
 }
@@ -28,10 +30,11 @@ TEST_CASE("the pieces of a box are where the parts of a tensor share elements wi
 TEST_CASE("slabs are whole rows of at most 16 MiB, in order, or one row") {
   auto const slabs_of = [](std::vector<std::int64_t> shape, std::uint64_t bytes) {
     std::vector<std::pair<std::int64_t, std::int64_t>> rows;
-    redco::detail::for_each_slab({"a", redco::file_dtype::u8, std::move(shape), 0, bytes}, [&](redco::box const& slab) {
-      if (slab.shape.empty()) rows.emplace_back(-1, -1);
-      else rows.emplace_back(slab.offset.front(), slab.shape.front());
-    });
+    redco::safetensors::for_each_slab({"a", redco::safetensors::file_dtype::u8, std::move(shape), 0, bytes},
+                                      [&](redco::safetensors::box const& slab) {
+                                        if (slab.shape.empty()) rows.emplace_back(-1, -1);
+                                        else rows.emplace_back(slab.offset.front(), slab.shape.front());
+                                      });
     return rows;
   };
   using rows = std::vector<std::pair<std::int64_t, std::int64_t>>;
@@ -43,10 +46,10 @@ TEST_CASE("slabs are whole rows of at most 16 MiB, in order, or one row") {
 
 TEST_CASE("a local tensor has room for a box inside the tensor that is no larger than it") {
   std::vector<std::int64_t> const shape{4, 6}, local{2, 4};
-  CHECK(redco::has_room(local, {{2, 3}, {2, 3}}, shape));
-  CHECK(redco::has_room(local, {{4, 0}, {0, 3}}, shape));
-  CHECK_FALSE(redco::has_room(local, {{0, 0}, {3, 3}}, shape));
-  CHECK_FALSE(redco::has_room(local, {{3, 3}, {2, 3}}, shape));
-  CHECK_FALSE(redco::has_room(std::vector<std::int64_t>{8}, {{0, 0}, {2, 3}}, shape));
-  CHECK_FALSE(redco::has_room(std::vector<std::int64_t>{8}, {{0}, {2}}, shape));
+  CHECK(redco::safetensors::has_room(local, {{2, 3}, {2, 3}}, shape));
+  CHECK(redco::safetensors::has_room(local, {{4, 0}, {0, 3}}, shape));
+  CHECK_FALSE(redco::safetensors::has_room(local, {{0, 0}, {3, 3}}, shape));
+  CHECK_FALSE(redco::safetensors::has_room(local, {{3, 3}, {2, 3}}, shape));
+  CHECK_FALSE(redco::safetensors::has_room(std::vector<std::int64_t>{8}, {{0, 0}, {2, 3}}, shape));
+  CHECK_FALSE(redco::safetensors::has_room(std::vector<std::int64_t>{8}, {{0}, {2}}, shape));
 }

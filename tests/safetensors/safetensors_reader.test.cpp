@@ -30,16 +30,17 @@ TEST_CASE("any box of a tensor is read into any place of an array") {
   std::string const header =
       "{" + entry("pad", 0, 4) + ",\"t\":{\"dtype\":\"I32\",\"shape\":[5,7,6],\"data_offsets\":[4,844]}}";
   ckpt_test::put(folder / "f", safetensors_bytes(header, "zzzz" + data));
-  redco::safetensors_reader const file(folder / "f");
-  for (redco::box const& box :
-       {redco::whole(shape), redco::box{{1, 0, 0}, {3, 7, 6}}, redco::box{{0, 2, 0}, {5, 3, 6}},
-        redco::box{{4, 6, 5}, {1, 1, 1}}, redco::box{{1, 2, 3}, {3, 4, 2}}, redco::box{{2, 3, 1}, {0, 4, 2}}}) {
+  redco::safetensors::safetensors_reader const file(folder / "f");
+  for (redco::safetensors::box const& box :
+       {redco::safetensors::whole(shape), redco::safetensors::box{{1, 0, 0}, {3, 7, 6}},
+        redco::safetensors::box{{0, 2, 0}, {5, 3, 6}}, redco::safetensors::box{{4, 6, 5}, {1, 1, 1}},
+        redco::safetensors::box{{1, 2, 3}, {3, 4, 2}}, redco::safetensors::box{{2, 3, 1}, {0, 4, 2}}}) {
     std::vector<std::int64_t> const target_shape{6, 9, 8};
     std::vector<std::int64_t> const at{1, 1, 2};
     std::vector<std::int32_t> target(6 * 9 * 8, -1);
     std::uint64_t const before = file.bytes_read();
     file.read("t", box, std::as_writable_bytes(std::span(target)), target_shape, at);
-    CHECK(file.bytes_read() - before == static_cast<std::uint64_t>(redco::count_of(box.shape)) * 4);
+    CHECK(file.bytes_read() - before == static_cast<std::uint64_t>(redco::safetensors::count_of(box.shape)) * 4);
     for (std::int64_t i = 0; i < 6; ++i) {
       for (std::int64_t j = 0; j < 9; ++j) {
         for (std::int64_t k = 0; k < 8; ++k) {
@@ -75,7 +76,7 @@ TEST_CASE("long and short runs of a large tensor are read alike") {
   ckpt_test::put(folder / "f", safetensors_bytes("{\"t\":{\"dtype\":\"I32\",\"shape\":[37,30011],\"data_offsets\":[0," +
                                                      std::to_string(data.size()) + "]}}",
                                                  data));
-  redco::safetensors_reader const file(folder / "f");
+  redco::safetensors::safetensors_reader const file(folder / "f");
   for (auto const& [first, width] :
        {std::pair<std::int64_t, std::int64_t>{0, 30'011}, {11, 29'990}, {29'000, 1011}, {3, 13'001}}) {
     std::vector<std::int64_t> const shape{rows, width};
@@ -99,13 +100,13 @@ TEST_CASE("a stretch of the file that goes to many places is read in few pieces,
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i % 251);
   ckpt_test::put(folder / "f",
                  safetensors_bytes(one("\"U8\"", "[300001,7]", "[0," + std::to_string(data.size()) + "]"), data));
-  redco::safetensors_reader const file(folder / "f");
+  redco::safetensors::safetensors_reader const file(folder / "f");
   std::uint64_t const header = file.bytes_read();
   CHECK(header == file.size() - data.size());
   std::vector<std::byte> target(static_cast<std::size_t>(rows) * 9);
   std::vector<std::int64_t> const shape{rows, 9};
   std::vector<std::int64_t> const at{0, 1};
-  file.read("a", redco::whole({rows, 7}), target, shape, at);
+  file.read("a", redco::safetensors::whole({rows, 7}), target, shape, at);
   CHECK(file.bytes_read() == file.size());
   std::int64_t wrong = 0;
   for (std::size_t i = 0; i < target.size(); ++i) {
@@ -118,12 +119,13 @@ TEST_CASE("a stretch of the file that goes to many places is read in few pieces,
 TEST_CASE("a file that is cut while it is open ends in an error, not in a signal") {
   temporary_folder const folder;
   ckpt_test::put(folder / "f", safetensors_bytes(one("\"U8\"", "[64]", "[0,64]"), std::string(64, 'x')));
-  redco::safetensors_reader const file(folder / "f");
+  redco::safetensors::safetensors_reader const file(folder / "f");
   std::filesystem::resize_file(folder / "f", file.size() - 10);
   std::vector<std::byte> target(64);
   std::vector<std::int64_t> const shape{64};
   std::vector<std::int64_t> const at{0};
-  auto const failure = ckpt_test::error_of([&] { file.read("a", redco::whole(shape), target, shape, at); });
+  auto const failure =
+      ckpt_test::error_of([&] { file.read("a", redco::safetensors::whole(shape), target, shape, at); });
   CHECK(failure.code == redco::exit_code::data);
   CHECK(ckpt_test::has(failure.text, "cut while being read"));
 }

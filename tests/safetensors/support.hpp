@@ -16,7 +16,7 @@ inline void put(std::filesystem::path const& path, std::string const& content) {
   std::ofstream(path, std::ios::binary) << content;
 }
 
-inline std::string get(std::filesystem::path const& path) { return redco::input_file(path).text(1u << 30); }
+inline std::string get(std::filesystem::path const& path) { return redco::diag::input_file(path).text(1u << 30); }
 
 /// The 8-byte length, then the header, then the data.
 inline std::string safetensors_bytes(std::string const& header, std::string const& data = "") {

@@ -20,7 +20,7 @@ using nested = redco::sequential<redco::named<"g", redco::repeat<2, redco::named
                                  redco::named<"last", redco::linear<6, 2>>>;
 
 TEST_CASE("repeats in repeats are written out block after block") {
-  auto const placed = redco::placed_parameters(redco::plan_of(redco::model_of<nested>{}, {.tp = 2}));
+  auto const placed = redco::shard::placed_parameters(redco::plan_of(redco::model_of<nested>{}, {.tp = 2}));
   std::vector<std::string> names;
   for (int g = 0; g < 2; ++g)
     for (int b = 0; b < 3; ++b)
@@ -44,7 +44,7 @@ TEST_CASE("blocks of a cycle are written out in turn, each with its own paramete
   }
   names.push_back("last.weight");
   std::vector<std::string> placed;
-  for (auto const& p : redco::placed_parameters(redco::plan_of(redco::model_of<net>{}, {.tp = 2})))
+  for (auto const& p : redco::shard::placed_parameters(redco::plan_of(redco::model_of<net>{}, {.tp = 2})))
     placed.push_back(p.name);
   CHECK(placed == names);
 }

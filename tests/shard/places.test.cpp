@@ -8,7 +8,8 @@
 
 namespace {
 
-using redco::axis, redco::entry, redco::extents, redco::mesh, redco::parameter_fact, redco::place, redco::remainder;
+using redco::axis, redco::shard::entry, redco::extents, redco::mesh, redco::fact::parameter_fact, redco::place,
+    redco::remainder;
 
 /// Whether a rank holds the index `at` along the place's dimension, counted unit by unit.
 bool holds(place const& p, std::int64_t extent, mesh const& on, int rank, std::int64_t at) {
@@ -75,7 +76,7 @@ constexpr mesh meshes[] = {{},
 bool all_agree(parameter_fact const& f, int least) {
   int legal = 0;
   for (mesh const& on : meshes) {
-    if (!can_split(f, on)) continue;
+    if (!redco::shard::can_split(f, on)) continue;
     if (!agrees({f, on})) return false;
     ++legal;
   }
@@ -84,7 +85,7 @@ bool all_agree(parameter_fact const& f, int least) {
 
 // What a mesh breaks, along either place.
 constexpr parameter_fact expert = fact_of({6, 5, 4}, {axis::ep, 0, 6}, {axis::tp, 2, 2});
-static_assert(can_split(expert, {.ep = 3, .tp = 2}) && !can_split(expert, {.ep = 4}) && !can_split(expert, {.tp = 3}));
+static_assert(redco::shard::can_split(expert, {.ep = 3, .tp = 2}) && !redco::shard::can_split(expert, {.ep = 4}) && !redco::shard::can_split(expert, {.tp = 3}));
 static_assert(expert.on(axis::ep).units == 6 && expert.on(axis::tp).dim == 2 && expert.on(axis::dp).dim == -1);
 
 // An expert is held alike by replicas only; what is replicated, by every rank. So much it counts in the gradient's norm, which is

@@ -8,8 +8,8 @@
 
 namespace {
 
-using redco::compat_reason;
-using redco::compat_split;
+using redco::compat::compat_reason;
+using redco::compat::compat_split;
 
 /// A parameter in the original's names and stored order, and the dimension along which it is cut (-1: replicated).
 struct row {
@@ -20,7 +20,7 @@ struct row {
 
 template <std::size_t Rows>
 constexpr auto plan_of_rows(row const (&tree)[Rows], int n) {
-  std::array<redco::compat_parameter, Rows> parameters;
+  std::array<redco::compat::compat_parameter, Rows> parameters;
   for (std::size_t i = 0; i < Rows; ++i) parameters[i] = {tree[i].path, tree[i].shape};
   auto const plan = redco::compat_plan(parameters, n);
   std::array<compat_split, Rows> splits;
@@ -169,6 +169,6 @@ static_assert(all_whole(ranks, 8, compat_reason::raises));
 constexpr row small[] = {{"norm/scale", {8}}, {"cls_token", {1, 1, 8}}};
 static_assert(all_whole(small, 2, compat_reason::not_kernel_or_embedding));
 
-static_assert(redco::sentence_of(compat_reason::raises).ends_with("does not divide"));
+static_assert(sentence_of(compat_reason::raises).ends_with("does not divide"));
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace {
 
 using redco::fits;
-using redco::messages;
+using redco::cost::messages;
 
 constexpr redco::bart bart_large{};
 constexpr redco::gpt2 gpt2_large{{.width = 1280, .heads = 20, .layers = 36}};
@@ -37,7 +37,8 @@ static_assert(fits<opt_13b, adamw, redco::mesh{.tp = 8}, redco::workload{1, 1024
 constexpr auto const& wide = redco::constant_facts_of<opt_66b>.parameters;
 static_assert(redco::first_illegal(wide, {.tp = 64}) < wide.size() &&
               redco::first_illegal(wide, {.tp = 8}) == wide.size());
-static_assert(redco::legality_of(wide[redco::first_illegal(wide, {.tp = 64})], {.tp = 64}) == redco::legality::heads);
+static_assert(redco::shard::legality_of(wide[redco::first_illegal(wide, {.tp = 64})], {.tp = 64}) ==
+              redco::shard::legality::heads);
 static_assert(redco::cost_of<opt_66b>(adamw, {.mesh = {.dp = 8, .tp = 8}, .load = {1, 512}}).memory.persistent() >
               4 * 32 * gigabyte);
 

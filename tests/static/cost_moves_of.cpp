@@ -5,15 +5,15 @@
 
 namespace {
 
-using redco::cut_weight, redco::dense_pair, redco::pass_moves, redco::weight_cut;
+using redco::cost::cut_weight, redco::cost::dense_pair, redco::cost::pass_moves, redco::cost::weight_cut;
 constexpr double h = 10;
 
 constexpr pass_moves block(weight_cut qkv, weight_cut o, weight_cut up, weight_cut down) {
   std::array const heads{cut_weight{qkv, h}, cut_weight{qkv, h}, cut_weight{qkv, h}};
   std::array const wide{cut_weight{up, 4 * h}};
   std::array const attention{dense_pair{heads, h, {o, h}}}, mlp{dense_pair{wide, 4 * h, {down, h}}};
-  pass_moves m = redco::moves_of(attention, h);
-  m += redco::moves_of(mlp, h);
+  pass_moves m = redco::cost::moves_of(attention, h);
+  m += redco::cost::moves_of(mlp, h);
   return m;
 }
 
@@ -41,16 +41,17 @@ static_assert(block(whole, inputs, whole, outputs).forward.numbers == 2 * h + h)
 constexpr double parallel_forward() {
   std::array const heads{cut_weight{outputs, 3 * h}}, wide{cut_weight{outputs, 4 * h}};
   std::array const both{dense_pair{heads, h, {inputs, h}}, dense_pair{wide, 4 * h, {inputs, h}}};
-  auto const m = redco::moves_of(both, h);
+  auto const m = redco::cost::moves_of(both, h);
   return m.backward.numbers == m.forward.numbers ? m.forward.numbers : -1;
 }
 static_assert(parallel_forward() == 2 * h);
 
-static_assert(redco::embedding_moves(0, h).forward.numbers == 2 * h &&
-              redco::embedding_moves(1, h).forward.numbers == h);
-static_assert(redco::head_moves(0, 77, h).backward.numbers == 2 * h && redco::head_moves(0, 77, h).forward.calls == 0);
-static_assert(redco::head_moves(1, 77, h).forward.numbers == 77 &&
-              redco::head_moves(1, 77, h).backward.numbers == 77 + h);
+static_assert(redco::cost::embedding_moves(0, h).forward.numbers == 2 * h &&
+              redco::cost::embedding_moves(1, h).forward.numbers == h);
+static_assert(redco::cost::head_moves(0, 77, h).backward.numbers == 2 * h &&
+              redco::cost::head_moves(0, 77, h).forward.calls == 0);
+static_assert(redco::cost::head_moves(1, 77, h).forward.numbers == 77 &&
+              redco::cost::head_moves(1, 77, h).backward.numbers == 77 + h);
 
 }  // namespace
 

@@ -61,8 +61,8 @@ static_assert(fourth.memory.peak() < no_block.memory.peak());
 constexpr std::int64_t most_of_moments(redco::setup const& s) {
   auto const facts = redco::facts_of<demo>(s.load);
   std::int64_t most = 0;
-  redco::simulation const of(facts, s);
-  for (redco::moment const& m : of.moments()) most = m.bytes() > most ? m.bytes() : most;
+  redco::cost::simulation const of(facts, s);
+  for (redco::cost::moment const& m : of.moments()) most = m.bytes() > most ? m.bytes() : most;
   return most;
 }
 static_assert(whole.memory.persistent() + most_of_moments({.load = {16, 256}}) == whole.memory.peak());
@@ -75,7 +75,7 @@ static_assert(first_two.memory.persistent() + most_of_moments({.mesh = {.tp = 2}
 constexpr auto two =
     redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 3, .tp = 2}, .load = {16, 256}, .micro_batches = 4});
 constexpr std::int64_t hidden = 4 * tokens * d;
-using redco::messages;
+using redco::cost::messages;
 static_assert(two.messages[messages::forward].calls == 4 * 13 && two.messages[messages::backward].calls == 4 * 13);
 static_assert(two.messages[messages::forward].payload_bytes == 4 * 13 * hidden);
 static_assert(two.messages[messages::loss].calls == 4 * 2 &&

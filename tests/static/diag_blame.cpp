@@ -12,16 +12,16 @@ struct divides {
 };
 struct some_layer {};
 
-static_assert(redco::verdict<divides{12, 3}, some_layer>{});
-static_assert(!redco::verdict<divides{12, 5}, some_layer>{});
-static_assert(!redco::never<int, char> && !redco::never<> && !redco::never_value<3>);
+static_assert(redco::diag::verdict<divides{12, 3}, some_layer>{});
+static_assert(!redco::diag::verdict<divides{12, 5}, some_layer>{});
+static_assert(!redco::diag::never<int, char> && !redco::diag::never<> && !redco::diag::never_value<3>);
 
-constexpr redco::ill_formed bad;
-static_assert(std::is_same_v<decltype(bad(1, "x")), redco::ill_formed>);
-static_assert(std::is_same_v<decltype(bad[2]), redco::ill_formed>);
-static_assert(std::is_same_v<decltype(bad | 3), redco::ill_formed>);
-static_assert(std::is_same_v<decltype(some_layer{} | bad), redco::ill_formed>);
-static_assert(std::is_same_v<decltype(bad | bad), redco::ill_formed>);
+constexpr redco::diag::ill_formed bad;
+static_assert(std::is_same_v<decltype(bad(1, "x")), redco::diag::ill_formed>);
+static_assert(std::is_same_v<decltype(bad[2]), redco::diag::ill_formed>);
+static_assert(std::is_same_v<decltype(bad | 3), redco::diag::ill_formed>);
+static_assert(std::is_same_v<decltype(some_layer{} | bad), redco::diag::ill_formed>);
+static_assert(std::is_same_v<decltype(bad | bad), redco::diag::ill_formed>);
 
 }  // namespace
 

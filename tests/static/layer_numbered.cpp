@@ -31,10 +31,11 @@ constexpr bool is(std::size_t i, std::string_view name, int split_dim) {
 constexpr model_of<keep_replicated<sequential<linear<7, 6>, relu, linear<6, 10>, body>, "3">> kept{};
 constexpr auto kept_entries = plan_of<kept>({.dp = 1, .tp = 2}).entries;
 static_assert(kept_entries[0].fact.on(redco::axis::tp).dim == 0 && kept_entries[4].fact.name.view() == "3.0.weight");
-static_assert(kept_entries[4].fact.on(redco::axis::tp).dim == -1 && kept_entries[4].fact.why == reason::overridden);
+static_assert(kept_entries[4].fact.on(redco::axis::tp).dim == -1 &&
+              kept_entries[4].fact.why == fact::reason::overridden);
 
 constexpr model_of<linear<4, 3>> only{};
-static_assert(plan_of<only>({.dp = 1, .tp = 7}).entries[0].fact.why == reason::unpaired);
+static_assert(plan_of<only>({.dp = 1, .tp = 7}).entries[0].fact.why == fact::reason::unpaired);
 
 static_assert(is(0, "0.weight", 0) && is(2, "2.weight", 1));
 static_assert(is(4, "3.0.weight", 0) && is(6, "3.2.weight", 1));

@@ -54,7 +54,7 @@ static_assert(fact::block_slice{40, 10, 12}.number().view() == "10::12");
 /// How many blocks have a parameter of this name; 0: there is none.
 template <auto const& Model>
 constexpr std::int64_t blocks_with(std::string_view name) {
-  for (entry const& e : plan_of<Model>({.tp = 2}).entries)
+  for (shard::entry const& e : plan_of<Model>({.tp = 2}).entries)
     if (e.fact.name.view() == name) return e.fact.copies();
   return 0;
 }
@@ -67,12 +67,13 @@ static_assert(blocks_with<cycle<5, narrow>>("h.*.up.weight") == 5);
 // A wide block holds most: the last of all, or the one before it, when what the last one saved is freed already. A block saves
 // its input, the norm's result and statistics, and the inner features twice; run again, all but the input, and its output.
 template <auto const& Model>
-constexpr backward_moment most(bool recompute) {
+constexpr cost::backward_moment most(bool recompute) {
   return cost_of<Model>(sgd{}, {.load = {.batch = 2}, .recompute = recompute}).memory.backward;
 }
 constexpr std::int64_t row = 2 * 16 * 12 * 4, statistics = 2 * 2 * 16 * 4;
 constexpr std::int64_t of_narrow = 4 * row + statistics, of_wide = 18 * row + statistics;
-constexpr bool is(backward_moment const& m, std::string_view layer, std::int64_t activations, std::int64_t recomputed) {
+constexpr bool is(cost::backward_moment const& m, std::string_view layer, std::int64_t activations,
+                  std::int64_t recomputed) {
   return m.layer.view() == layer && m.activations == activations && m.recomputed == recomputed;
 }
 static_assert(is(most<cycle<4, narrow, wide>>(false), "h.1::2.down", statistics + 2 * of_narrow + 2 * of_wide, 0));
@@ -84,9 +85,9 @@ static_assert(is(most<cycle<3, wide, narrow>>(true), "h.0::2.down", statistics +
 
 // A rewrite finds each kind under the same path.
 struct widened {
-  template <class L, path Here>
+  template <class L, fact::path Here>
   struct at : std::type_identity<L> {};
-  template <class L, path Here>
+  template <class L, fact::path Here>
     requires(Here.view() == "h.*" && std::is_same_v<L, narrow>)
   struct at<L, Here> : std::type_identity<wide> {};
 };

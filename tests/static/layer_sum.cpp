@@ -50,7 +50,7 @@ inline constexpr behind_a_norm<Net> instance{};
 template <class Net>
 constexpr std::int64_t entered_times() {
   std::int64_t times = 0;
-  for (message_fact const& m : facts_of<instance<Net>>({2, 3}).messages)
+  for (fact::message_fact const& m : facts_of<instance<Net>>({2, 3}).messages)
     if (m.backward) times += m.copies;
   return times;
 }

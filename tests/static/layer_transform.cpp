@@ -55,10 +55,10 @@ struct around {
 
 template <fixed_string Pattern>
 struct mark_linears {
-  template <class L, path Here>
+  template <class L, fact::path Here>
   struct at : std::type_identity<L> {};
-  template <auto In, auto Out, auto Bias, cut Cut, path Here>
-    requires(glob(Pattern.view(), Here.view()))
+  template <auto In, auto Out, auto Bias, cut Cut, fact::path Here>
+    requires(meta::glob(Pattern.view(), Here.view()))
   struct at<linear<In, Out, Bias, Cut>, Here> : std::type_identity<marked<linear<In, Out, Bias, Cut>>> {};
 };
 template <class Net, fixed_string Pattern>
@@ -91,8 +91,8 @@ struct marked_gpt2 : gpt2 {
 };
 constexpr marked_gpt2 rewritten{{{.vocab = 11, .context = 8, .width = 12, .heads = 2, .layers = 3}}};
 template <auto const& Model>
-constexpr entry at(std::string_view name) {
-  for (entry const& e : plan_of<Model>({.tp = 2}).entries)
+constexpr shard::entry at(std::string_view name) {
+  for (shard::entry const& e : plan_of<Model>({.tp = 2}).entries)
     if (e.fact.name.view() == name) return e;
   throw "no such parameter";
 }
@@ -104,16 +104,18 @@ struct overridden_gpt2 : gpt2 {
   using net = keep_replicated<marked_gpt2::net, "h.*.mlp">;
 };
 constexpr overridden_gpt2 overridden{{rewritten.config}};
-static_assert(at<overridden>("h.*.mlp.down.marked.weight").fact.why == reason::overridden);
-static_assert(at<overridden>("h.*.mlp.up.weight").fact.why == reason::overridden);
+static_assert(at<overridden>("h.*.mlp.down.marked.weight").fact.why == fact::reason::overridden);
+static_assert(at<overridden>("h.*.mlp.up.weight").fact.why == fact::reason::overridden);
 
 // A pattern matches a path, or that of a layer around it, as a whole.
-static_assert(any_layer<gpt2::net, detail::overrides<"h.*.mlp">> && any_layer<gpt2::net, detail::overrides<"h">>);
-static_assert(!any_layer<gpt2::net, detail::overrides<"h.*.ml">> && !any_layer<gpt2::net, detail::overrides<"mlp">>);
+static_assert(any_layer<gpt2::net, shard::detail::overrides<"h.*.mlp">> &&
+              any_layer<gpt2::net, shard::detail::overrides<"h">>);
+static_assert(!any_layer<gpt2::net, shard::detail::overrides<"h.*.ml">> &&
+              !any_layer<gpt2::net, shard::detail::overrides<"mlp">>);
 
 // A question is asked of every layer.
 struct under_marked {
-  template <class L, path Here>
+  template <class L, fact::path Here>
   static constexpr bool holds = Here.view().ends_with("marked") && std::is_same_v<L, b>;
 };
 static_assert(any_layer<around<residual<marked<b>>, a>, under_marked> && !any_layer<sequential<b, m>, under_marked>);

@@ -111,26 +111,26 @@ struct thirty_two {
       m25, m26, m27, m28, m29, m30, m31;
 };
 
-static_assert(redco::field_count<none> == 0);
-static_assert(redco::field_count<one> == 1);
-static_assert(redco::field_count<pair_of> == 2);
-static_assert(redco::field_count<with_array> == 2);
-static_assert(redco::field_count<with_c_arrays> == 4);
-static_assert(redco::field_count<deep> == 4);
-static_assert(redco::field_count<batch> == 5);
-static_assert(redco::field_count<library> == 13);
-static_assert(redco::field_count<with_defaults> == 3);
-static_assert(redco::field_count<last_needs_value> == 3);
-static_assert(redco::field_count<eight> == 8);
-static_assert(redco::field_count<thirty_two> == 32);
-static_assert(redco::field_count<thirty_two const> == 32);
+static_assert(redco::meta::field_count<none> == 0);
+static_assert(redco::meta::field_count<one> == 1);
+static_assert(redco::meta::field_count<pair_of> == 2);
+static_assert(redco::meta::field_count<with_array> == 2);
+static_assert(redco::meta::field_count<with_c_arrays> == 4);
+static_assert(redco::meta::field_count<deep> == 4);
+static_assert(redco::meta::field_count<batch> == 5);
+static_assert(redco::meta::field_count<library> == 13);
+static_assert(redco::meta::field_count<with_defaults> == 3);
+static_assert(redco::meta::field_count<last_needs_value> == 3);
+static_assert(redco::meta::field_count<eight> == 8);
+static_assert(redco::meta::field_count<thirty_two> == 32);
+static_assert(redco::meta::field_count<thirty_two const> == 32);
 
-static_assert(redco::aggregate<batch> && redco::aggregate<batch const&>);
-static_assert(!redco::aggregate<std::string> && !redco::aggregate<int> && !redco::aggregate<int[3]> &&
-              !redco::aggregate<handle>);
+static_assert(redco::meta::aggregate<batch> && redco::meta::aggregate<batch const&>);
+static_assert(!redco::meta::aggregate<std::string> && !redco::meta::aggregate<int> && !redco::meta::aggregate<int[3]> &&
+              !redco::meta::aggregate<handle>);
 
 template <class T>
-using tied = decltype(redco::tie_fields(std::declval<T&>()));
+using tied = decltype(redco::meta::tie_fields(std::declval<T&>()));
 static_assert(std::is_same_v<tied<pair_of>, redco::hana::basic_tuple<one&, double&>>);
 static_assert(std::is_same_v<tied<with_array const>, redco::hana::basic_tuple<std::array<int, 3> const&, int const&>>);
 static_assert(
@@ -139,9 +139,10 @@ static_assert(
 constexpr int sum_of_fields() {
   thirty_two values{};
   int next = 1;
-  redco::for_each_field(values, [&next](int& m) { m = next++; });
+  redco::meta::for_each_field(values, [&next](int& m) { m = next++; });
   int sum = 0;
-  redco::for_each_field(static_cast<thirty_two const&>(values), [&sum](int const& m) { sum = 3 * sum % 10007 + m; });
+  redco::meta::for_each_field(static_cast<thirty_two const&>(values),
+                              [&sum](int const& m) { sum = 3 * sum % 10007 + m; });
   return sum + values.m0 + values.m31 * 100000;
 }
 constexpr int expected_sum() {

@@ -17,7 +17,7 @@ inline constexpr auto changing = [n = 0](int) mutable { return ++n; };
 inline constexpr auto generic = [](auto const& x, int) { return x; };
 
 template <class F>
-using of = redco::signature<std::remove_const_t<F>>;
+using of = redco::meta::signature<std::remove_const_t<F>>;
 
 static_assert(of<decltype(plain)>::known && of<decltype(plain)>::on_const && of<decltype(plain)>::arity == 2);
 static_assert(std::is_same_v<of<decltype(plain)>::result, double>);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace model_facts;
 using redco::extents;
-using redco::reason;
+using redco::fact::reason;
 
 constexpr std::int64_t d = 1024, block = 12 * d * d + 13 * d;
 

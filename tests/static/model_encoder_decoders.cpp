@@ -10,7 +10,7 @@ namespace {
 
 using namespace model_facts;
 using redco::extents;
-using redco::reason;
+using redco::fact::reason;
 
 /// A T5 of these sizes with `matrices` in its feed-forward and `tables` of the vocabulary.
 constexpr std::int64_t t5_numbers(std::int64_t width, std::int64_t inner, std::int64_t ffn, std::int64_t heads,

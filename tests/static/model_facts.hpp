@@ -24,23 +24,23 @@ inline constexpr auto const& messages = redco::constant_facts_of<Model, redco::w
 template <auto const& Model>
 constexpr std::int64_t numbers() {
   std::int64_t sum = 0;
-  for (redco::parameter_fact const& p : parameters<Model>)
+  for (redco::fact::parameter_fact const& p : parameters<Model>)
     if (p.trained) sum += p.shape.count() * p.copies();
   return sum;
 }
 
 /// The entry of `name` on `shards` ranks.
 template <auto const& Model>
-constexpr redco::entry at(std::string_view name, int shards) {
-  for (redco::parameter_fact const& p : parameters<Model>)
-    if (p.name.view() == name && redco::can_split(p, {.tp = shards})) return {p, {.tp = shards}};
+constexpr redco::shard::entry at(std::string_view name, int shards) {
+  for (redco::fact::parameter_fact const& p : parameters<Model>)
+    if (p.name.view() == name && redco::shard::can_split(p, {.tp = shards})) return {p, {.tp = shards}};
   throw "no such parameter";
 }
 
 /// What every rank of `shards` holds of `name`, if this is why.
 template <auto const& Model>
-constexpr redco::extents part(std::string_view name, int shards, redco::reason why) {
-  redco::entry const e = at<Model>(name, shards);
+constexpr redco::extents part(std::string_view name, int shards, redco::fact::reason why) {
+  redco::shard::entry const e = at<Model>(name, shards);
   return e.fact.why == why ? e.local() : redco::extents{};
 }
 
@@ -59,15 +59,15 @@ constexpr bool legal_widths(std::initializer_list<int> widths) {
 template <auto const& Model>
 constexpr std::int64_t reductions(std::string_view where, bool backward, std::int64_t blocks = 1) {
   std::int64_t calls = 0;
-  for (redco::message_fact const& m : messages<Model>)
-    if (m.kind == redco::width_kind::compute && m.backward == backward && m.layer.view().starts_with(where))
+  for (redco::fact::message_fact const& m : messages<Model>)
+    if (m.kind == redco::fact::width_kind::compute && m.backward == backward && m.layer.view().starts_with(where))
       calls += m.copies;
   return calls % blocks == 0 ? calls / blocks : -1;
 }
 
 /// A tensor that `layer` states under `slot` for two examples of eight tokens; of no rank where it states none.
 template <auto const& Model>
-constexpr redco::flow tensor_at(std::string_view layer, std::string_view slot) {
+constexpr redco::fact::flow tensor_at(std::string_view layer, std::string_view slot) {
   redco::fact::program const p = redco::facts_of<Model>({.batch = 2, .sequence = 8});
   for (redco::fact::event const& e : p.events)
     if (e.slot == slot && p.layer_of(e) == layer) return e.tensor;
@@ -78,7 +78,7 @@ constexpr redco::flow tensor_at(std::string_view layer, std::string_view slot) {
 template <auto const& Model>
 constexpr int count(std::string_view name) {
   int n = 0;
-  for (redco::parameter_fact const& p : parameters<Model>) n += p.name.view() == name;
+  for (redco::fact::parameter_fact const& p : parameters<Model>) n += p.name.view() == name;
   return n;
 }
 

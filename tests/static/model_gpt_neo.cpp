@@ -9,7 +9,7 @@ namespace {
 
 using namespace model_facts;
 using redco::extents;
-using redco::reason;
+using redco::fact::reason;
 
 constexpr redco::gpt_neo neo{};
 constexpr std::int64_t d = 2048;
@@ -28,7 +28,7 @@ template <auto const& Model>
 constexpr std::int64_t operations() {
   redco::fact::program const p = redco::facts_of<Model>({.batch = 1, .sequence = 1024});
   redco::setup const s{.load = {1, 1024}};
-  return redco::simulation(p, s).work().all;
+  return redco::cost::simulation(p, s).work().all;
 }
 // Of five blocks two have a window: 768 keys fewer for each query, for scores and for the sums of values.
 constexpr redco::gpt_neo odd{{.layers = 5}}, without{{.layers = 5, .odd_window = 0}};

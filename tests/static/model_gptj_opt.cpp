@@ -10,7 +10,7 @@ namespace {
 
 using namespace model_facts;
 using redco::extents;
-using redco::reason;
+using redco::fact::reason;
 
 constexpr redco::gpt2 gpt2_large{{.width = 1280, .heads = 20, .layers = 36}};
 static_assert(numbers<gpt2_large>() == 774'030'080);

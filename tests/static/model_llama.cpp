@@ -11,7 +11,7 @@ namespace {
 
 using namespace model_facts;
 using redco::extents;
-using redco::reason;
+using redco::fact::reason;
 
 constexpr redco::llama llama_7b{};
 constexpr redco::llama llama3_8b{
@@ -108,7 +108,7 @@ static_assert(redco::llama::attention::scores(mistral_7b.config).window == 4096)
 
 // A query's scores and its weighted sum are products with as many keys as its window holds: 4096 of 16384.
 constexpr std::int64_t forward_of(std::int64_t sequence) {
-  return redco::simulation(redco::facts_of<mistral_7b>({1, sequence}), {}).work().all;
+  return redco::cost::simulation(redco::facts_of<mistral_7b>({1, sequence}), {}).work().all;
 }
 constexpr std::int64_t without_attention(std::int64_t sequence, std::int64_t keys) {
   return forward_of(sequence) - 32 * 2 * 2 * sequence * keys * 4096;

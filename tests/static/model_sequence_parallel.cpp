@@ -46,8 +46,9 @@ static_assert(
 
 // Both sides of an encoder-decoder are split, and a classifier up to its first token.
 template <class M>
-constexpr std::int64_t scatters =
-    cost_of<split_model<M>>(adamw{}, {.mesh = {.tp = 2}, .load = {2, 6}}).messages[messages::forward_scatter].calls;
+constexpr std::int64_t scatters = cost_of<split_model<M>>(adamw{}, {.mesh = {.tp = 2}, .load = {2, 6}})
+                                      .messages[cost::messages::forward_scatter]
+                                      .calls;
 static_assert(scatters<bart> == 12 * 2 + 12 * 3 && scatters<t5> == 24 * 2 + 24 * 3 && scatters<bert> == 24 * 2);
 static_assert(repeats_blocks<vit> && !repeats_blocks<model_of<linear<8, 8>>>);
 static_assert(input_of(split_model<vit>, {3, 1}) == input_of(plain<vit>, {3, 1}));
@@ -63,13 +64,14 @@ static_assert(std::is_same_v<out_t<linear<8, 8>, token_split>, split<-1>>);
 // padded to 8 on 4 shards.
 constexpr setup on_four{.mesh = {.tp = 4}, .load = {2, 6}};
 constexpr rank_cost whole = cost_of<plain<gpt2>>(adamw{}, on_four), runs = cost_of<split_model<gpt2>>(adamw{}, on_four);
-static_assert(whole.messages[messages::forward].calls == 2 * 12 + 1);
-static_assert(runs.messages[messages::forward].calls == 1);                  // the embedding
-static_assert(runs.messages[messages::forward_gather].calls == 2 * 12 + 1);  // the head's too
-static_assert(runs.messages[messages::forward_scatter].calls == 2 * 12);
-static_assert(runs.messages[messages::forward_scatter].payload_bytes == 2 * 12 * 2 * 8 * 768 * 4);
-static_assert(runs.messages[messages::backward_gather].calls == 2 * 12 + 1);  // the embedding's gradient
-static_assert(runs.messages[messages::backward_scatter].calls == 2 * 12 + 1);
-static_assert(runs.messages[messages::backward].calls == 12 * (2 * 2 + 2) + 2);  // of norms and of biases behind a sum
+static_assert(whole.messages[cost::messages::forward].calls == 2 * 12 + 1);
+static_assert(runs.messages[cost::messages::forward].calls == 1);                  // the embedding
+static_assert(runs.messages[cost::messages::forward_gather].calls == 2 * 12 + 1);  // the head's too
+static_assert(runs.messages[cost::messages::forward_scatter].calls == 2 * 12);
+static_assert(runs.messages[cost::messages::forward_scatter].payload_bytes == 2 * 12 * 2 * 8 * 768 * 4);
+static_assert(runs.messages[cost::messages::backward_gather].calls == 2 * 12 + 1);  // the embedding's gradient
+static_assert(runs.messages[cost::messages::backward_scatter].calls == 2 * 12 + 1);
+static_assert(runs.messages[cost::messages::backward].calls ==
+              12 * (2 * 2 + 2) + 2);  // of norms and of biases behind a sum
 static_assert(runs.memory.activations < whole.memory.activations && runs.memory.parameters == whole.memory.parameters);
 static_assert(runs.operations == whole.operations);

@@ -110,7 +110,7 @@ static_assert(redco::any_pipeline<decltype(redco::loss(in_net))> &&
               !redco::training_pipeline<decltype(redco::loss(in_net))>);
 static_assert(!redco::predicting_pipeline<decltype(redco::collate(make_batch) | redco::loss(in_net))>);
 static_assert(redco::training_pipeline<decltype(unseen)>);
-static_assert(!redco::any_pipeline<int> && !redco::any_pipeline<redco::ill_formed>);
+static_assert(!redco::any_pipeline<int> && !redco::any_pipeline<redco::diag::ill_formed>);
 
 static_assert(std::is_same_v<redco::batch_of<decltype(whole), int>, batch>);
 static_assert(std::is_same_v<redco::batch_of<decltype(unseen), char>, std::vector<char>>);

@@ -39,6 +39,6 @@ static_assert(mesh{.pp = 1 << 30, .dp = 1 << 30, .ep = 1 << 30, .tp = 1 << 30}.r
 
 static_assert((axis::pp | axis::tp).has(axis::tp) && !(axis::pp | axis::tp).has(axis::dp) && axes{}.empty());
 static_assert((axis::dp | axis::ep | axis::dp) == redco::example_axes);
-static_assert(redco::name_of(axis::pp) == "pp" && redco::name_of(axis::tp) == "tp");
+static_assert(name_of(axis::pp) == "pp" && name_of(axis::tp) == "tp");
 
 }  // namespace

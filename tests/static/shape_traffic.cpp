@@ -24,7 +24,7 @@ constexpr traffic counted = [] {
   return made;
 }();
 static_assert(counted.total() == traffic::entry{3, 17, 13});
-static_assert(redco::name_of(collective::reduce_scatter) == "reduce_scatter");
-static_assert(redco::name_of(collective::barrier) == "barrier");
+static_assert(name_of(collective::reduce_scatter) == "reduce_scatter");
+static_assert(name_of(collective::barrier) == "barrier");
 
 int main() {}

@@ -25,15 +25,15 @@ constexpr redco::gpt2 gpt2{{.vocab = 256, .context = 64, .width = 96, .heads = 6
 
 /// The entry of `name` in the plan of a model on `shards` ranks.
 template <auto const& Model>
-constexpr redco::entry at(std::string_view name, int shards) {
+constexpr redco::shard::entry at(std::string_view name, int shards) {
   auto const p = redco::plan_of<Model>({.tp = shards});
-  for (redco::entry const& e : p.entries)
+  for (redco::shard::entry const& e : p.entries)
     if (e.fact.name.view() == name) return e;
   throw "no such parameter";
 }
 
 /// The ranks' parts without padding, laid end to end, are the logical tensor; sharers hold the same part.
-constexpr bool tiles(redco::entry const& e) {
+constexpr bool tiles(redco::shard::entry const& e) {
   int const shards = e.mesh.tp, sharers = e.sharers(axis::tp), dim = e.fact.on(axis::tp).dim;
   if (!e.is_split()) return e.local() == e.fact.shape && e.logical(shards - 1) == e.fact.shape;
   std::int64_t next = 0;
@@ -59,7 +59,7 @@ constexpr bool all_tile() {
     if (redco::first_illegal(redco::constant_facts_of<Model>.parameters, {.tp = shards}) <
         redco::constant_facts_of<Model>.parameters.size())
       continue;
-    for (redco::entry const& e : redco::plan_of<Model>({.tp = shards}).entries)
+    for (redco::shard::entry const& e : redco::plan_of<Model>({.tp = shards}).entries)
       if (!tiles(e)) return false;
   }
   return true;
@@ -82,7 +82,7 @@ static_assert(at<gpt2>("h.*.attn.o.bias", 2).local() == redco::extents{96});
 static_assert(at<gpt2>("h.*.mlp.up.weight", 6).local() == redco::extents{64, 96});
 static_assert(at<gpt2>("h.*.mlp.up.bias", 6).local() == redco::extents{64});
 static_assert(at<gpt2>("h.*.mlp.down.weight", 3).local() == redco::extents{96, 128});
-static_assert(at<gpt2>("h.*.mlp.down.bias", 3).fact.why == redco::reason::row_bias);
+static_assert(at<gpt2>("h.*.mlp.down.bias", 3).fact.why == redco::fact::reason::row_bias);
 static_assert(at<gpt2>("h.*.mlp.down.weight", 3).fact.copies() == 5);
 static_assert(!at<gpt2>("ln_f.weight", 2).is_split() && !at<gpt2>("ln_f.weight", 2).fact.decay);
 
@@ -103,8 +103,8 @@ constexpr redco::model_of<chain> alternating{};
 static_assert(all_tile<alternating>());
 static_assert(at<alternating>("a.weight", 2).fact.on(axis::tp).dim == 0 && at<alternating>("a.bias", 2).is_split());
 static_assert(at<alternating>("b.weight", 2).fact.on(axis::tp).dim == 1 && !at<alternating>("b.bias", 2).is_split());
-static_assert(at<alternating>("c.weight", 2).fact.why == redco::reason::unpaired);
-static_assert(at<alternating>("d.weight", 2).fact.why == redco::reason::unpaired &&
+static_assert(at<alternating>("c.weight", 2).fact.why == redco::fact::reason::unpaired);
+static_assert(at<alternating>("d.weight", 2).fact.why == redco::fact::reason::unpaired &&
               !at<alternating>("d.weight", 2).is_split());
 static_assert(at<alternating>("b.weight", 3).local() == redco::extents{14, 4});  // units of the column before it
 static_assert(!holds<alternating>(5));
@@ -126,14 +126,15 @@ static_assert(at<grouped>("k.weight", 8).sharers(axis::tp) == 4 &&
 static_assert(at<grouped>("v.weight", 8).offset(3) == redco::extents{0, 0} &&
               at<grouped>("v.weight", 8).offset(4) == redco::extents{8, 0});
 static_assert(at<grouped>("v.weight", 2).sharers(axis::tp) == 1);
-static_assert(redco::legality_of(at<grouped>("k.weight", 1).fact, {.tp = 3}) == redco::legality::key_value_heads);
+static_assert(redco::shard::legality_of(at<grouped>("k.weight", 1).fact, {.tp = 3}) ==
+              redco::shard::legality::key_value_heads);
 
 // An override keeps a pair replicated, and only it.
 struct whole_mlp : redco::gpt2 {
   using net = redco::keep_replicated<redco::gpt2::net, "h.*.mlp">;
 };
 constexpr whole_mlp overridden{{{.vocab = 256, .context = 64, .width = 96, .heads = 6, .layers = 5}}};
-static_assert(at<overridden>("h.*.mlp.up.weight", 2).fact.why == redco::reason::overridden);
+static_assert(at<overridden>("h.*.mlp.up.weight", 2).fact.why == redco::fact::reason::overridden);
 static_assert(!at<overridden>("h.*.mlp.down.weight", 2).is_split());
 static_assert(at<overridden>("h.*.attn.q.weight", 2).is_split());
 
@@ -145,11 +146,11 @@ using translator =
 constexpr redco::model_of<redco::keep_replicated<translator, "decoder">> whole_decoder{};
 static_assert(at<whole_decoder>("encoder.up.weight", 2).is_split() &&
               at<whole_decoder>("encoder.down.weight", 2).is_split());
-static_assert(at<whole_decoder>("decoder.up.weight", 2).fact.why == redco::reason::overridden);
+static_assert(at<whole_decoder>("decoder.up.weight", 2).fact.why == redco::fact::reason::overridden);
 static_assert(!at<whole_decoder>("decoder.down.weight", 2).is_split());
 constexpr redco::model_of<redco::keep_replicated<translator, "*coder.*">> whole_both{};
 static_assert(!at<whole_both>("encoder.up.weight", 2).is_split() && !at<whole_both>("decoder.up.weight", 2).is_split());
-static_assert(at<whole_both>("in.weight", 2).fact.why == redco::reason::unpaired);
+static_assert(at<whole_both>("in.weight", 2).fact.why == redco::fact::reason::unpaired);
 
 }  // namespace
 

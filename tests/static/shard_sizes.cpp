@@ -55,9 +55,9 @@ static_assert(sound<opt_post_norm>() && sound<bart>() && sound<t5>() && sound<t5
 
 /// Whether the first mistake of a net over `Input` is this one, between these layers.
 template <class Net, class Input = void>
-constexpr bool finds(mistake what, std::int64_t found, std::string_view giver, std::int64_t wanted,
+constexpr bool finds(fact::mistake what, std::int64_t found, std::string_view giver, std::int64_t wanted,
                      std::string_view reader, std::string_view of = "features") {
-  mistake_fact const m = constant_facts_of<made<model_of<Net, Input>>>.mistake;
+  fact::mistake_fact const m = constant_facts_of<made<model_of<Net, Input>>>.mistake;
   return m.what == what && m.found == found && m.wanted == wanted && m.giver.view() == giver &&
          m.reader.view() == reader && m.of.view() == of;
 }
@@ -66,9 +66,9 @@ constexpr bool fine() {
   return !constant_facts_of<made<model_of<Net, Input>>>.mistake;
 }
 
-using mistake::rank;
-using mistake::size;
-using mistake::width;
+using fact::mistake::rank;
+using fact::mistake::size;
+using fact::mistake::width;
 template <fixed_string Name, class L>
 using n = named<Name, L>;
 template <std::int64_t Width>

@@ -19,7 +19,7 @@
 TEST_CASE("the squared norm is the sum over its ranges with their weights, in f64") {
   std::int64_t const n = 70'001;
   at::Tensor const wide = (at::arange(n, at::kDouble) * 0.31).sin();
-  std::array<redco::norm_range, 4> const ranges{
+  std::array<redco::update::norm_range, 4> const ranges{
       {{0, 7, 1.0}, {7, 40'000, 0.5}, {40'000, 40'100, 0.0}, {40'100, n, 0.25}}};
   for (auto const type : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf}) {
     at::Tensor const flat = wide.to(type);
@@ -27,32 +27,32 @@ TEST_CASE("the squared norm is the sum over its ranges with their weights, in f6
     double expected = 0;
     for (auto const& range : ranges)
       expected += range.weight * square.slice(0, range.begin, range.end).sum().item<double>();
-    REQUIRE(redco::squared_norm(flat, ranges) == Approx(expected).epsilon(1e-12));
+    REQUIRE(redco::update::squared_norm(flat, ranges) == Approx(expected).epsilon(1e-12));
   }
-  REQUIRE(redco::squared_norm(wide, {}) == 0);
+  REQUIRE(redco::update::squared_norm(wide, {}) == 0);
 }
 
 TEST_CASE("the squared norm has the same bits on any number of threads and without wide registers") {
   at::Tensor const flat = (at::arange(1'000'003, at::kFloat) * 0.31f).sin();
-  redco::norm_range const whole{0, flat.numel()};
+  redco::update::norm_range const whole{0, flat.numel()};
   int const before = at::get_num_threads();
   at::set_num_threads(1);
-  double const one = redco::squared_norm(flat, {&whole, 1});
+  double const one = redco::update::squared_norm(flat, {&whole, 1});
   at::set_num_threads(3);
-  double const three = redco::squared_norm(flat, {&whole, 1});
+  double const three = redco::update::squared_norm(flat, {&whole, 1});
   at::set_num_threads(before);
   REQUIRE(one == three);
   double plain = 0;
   for (std::int64_t begin = 0; begin < flat.numel(); begin += 1 << 14)
-    plain += redco::detail::sum_of_squares(flat.const_data_ptr<float>() + begin,
-                                           std::min<std::int64_t>(1 << 14, flat.numel() - begin), false);
+    plain += redco::update::detail::sum_of_squares(flat.const_data_ptr<float>() + begin,
+                                                   std::min<std::int64_t>(1 << 14, flat.numel() - begin), false);
   REQUIRE(one == plain);
 }
 
 TEST_CASE("gradients above the limit are scaled to it, others left alone") {
-  REQUIRE(redco::clip_factor(3.0, 0.0) == 1.0);
-  REQUIRE(redco::clip_factor(3.0, 4.0) == 1.0);
-  REQUIRE(redco::clip_factor(8.0, 2.0) == 2.0 / (8.0 + 1e-6));
+  REQUIRE(redco::update::clip_factor(3.0, 0.0) == 1.0);
+  REQUIRE(redco::update::clip_factor(3.0, 4.0) == 1.0);
+  REQUIRE(redco::update::clip_factor(8.0, 2.0) == 2.0 / (8.0 + 1e-6));
 }
 
 TEST_CASE("the norm of a sharded gradient is that of the whole, on every rank") {
@@ -70,9 +70,9 @@ TEST_CASE("the norm of a sharded gradient is that of the whole, on every rank") 
         std::int64_t const end = std::min<std::int64_t>(begin + part, 14);
         at::Tensor const padding = at::full({part - (end - begin)}, 99.0, at::kDouble);
         at::Tensor const flat = at::cat({split.slice(0, begin, end), padding, shared});
-        std::array<redco::norm_range, 2> const ranges{{{0, end - begin, 1.0}, {part, part + 5, 1.0 / size}}};
+        std::array<redco::update::norm_range, 2> const ranges{{{0, end - begin, 1.0}, {part, part + 5, 1.0 / size}}};
         auto const mine = static_cast<std::size_t>(rank);
-        norms[mine] = redco::gradient_norm(redco::squared_norm(flat, ranges), *groups[mine], 48);
+        norms[mine] = redco::update::gradient_norm(redco::update::squared_norm(flat, ranges), *groups[mine], 48);
       });
     for (auto& rank : ranks) rank.join();
     for (double const norm : norms) {

@@ -26,7 +26,7 @@ namespace {
 
 using any_optimizer = std::variant<redco::adamw, redco::adam, redco::sgd>;
 
-any_optimizer optimizer_of(redco::json_value const& options, std::int64_t warmup) {
+any_optimizer optimizer_of(redco::json::json_value const& options, std::int64_t warmup) {
   double const peak = options["lr"];
   std::string const schedule = options["schedule"];
   redco::learning_rate const lr = schedule == "linear"   ? redco::learning_rate(redco::linear_decay{peak, warmup})
@@ -62,15 +62,15 @@ double largest_difference(at::Tensor const& a, at::Tensor const& b) { return (a 
 // compares every step. The gradient is given as `count` times what it is, for the update to divide.
 template <class Rule>
 void check_trajectory(Rule const& rule, std::map<std::string, at::Tensor> const& data,
-                      redco::json_value const& tolerances, at::ScalarType type, std::vector<std::int64_t> const& cuts,
-                      double count) {
+                      redco::json::json_value const& tolerances, at::ScalarType type,
+                      std::vector<std::int64_t> const& cuts, double count) {
   at::Tensor const a = data.at("A").to(type), y = data.at("y").to(type), c = data.at("c").to(type);
   at::Tensor const param = at::cat({data.at("w0"), data.at("b0")}).to(type), grad = at::zeros_like(param);
   at::Tensor const w = param.slice(0, 0, 8), b = param.slice(0, 8, 11);
-  std::vector<redco::segment> segments;
+  std::vector<redco::update::segment> segments;
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-    segments.push_back(redco::make_segment(rule, param.slice(0, cuts[i], cuts[i + 1]),
-                                           grad.slice(0, cuts[i], cuts[i + 1]), i % 2 == 0));
+    segments.push_back(redco::update::make_segment(rule, param.slice(0, cuts[i], cuts[i + 1]),
+                                                   grad.slice(0, cuts[i], cuts[i + 1]), i % 2 == 0));
   std::int64_t const steps = data.at("lr").size(0);
   for (std::int64_t step = 0; step < steps; ++step) {
     CAPTURE(step, cuts.size(), type);
@@ -79,15 +79,15 @@ void check_trajectory(Rule const& rule, std::map<std::string, at::Tensor> const&
     REQUIRE(loss == Approx(data.at("loss")[step].item<double>()).epsilon(tolerances["loss_rtol"].get<double>()));
     grad.copy_(at::cat({a.t().mv(error) / 6, b - c}) * count);
 
-    redco::norm_range const whole{0, grad.numel()};
-    double const norm = std::sqrt(redco::squared_norm(grad, {&whole, 1})) / count;
+    redco::update::norm_range const whole{0, grad.numel()};
+    double const norm = std::sqrt(redco::update::squared_norm(grad, {&whole, 1})) / count;
     REQUIRE(norm == Approx(data.at("grad_norm")[step].item<double>()).epsilon(1e-5));
     double const lr = redco::learning_rate_at(rule, step, steps);
     REQUIRE(lr == Approx(data.at("lr")[step].item<double>()).epsilon(tolerances["lr_rtol"].get<double>()));
 
-    double const scale = redco::clip_factor(norm, redco::clip_norm(rule)) / count;
+    double const scale = redco::update::clip_factor(norm, redco::clip_norm(rule)) / count;
     REQUIRE(largest_difference(grad.slice(0, 0, 8) * scale, data.at("grad_w")[step]) < 1e-4);
-    for (redco::segment& segment : segments) redco::update(rule, segment, lr, step + 1, scale);
+    for (redco::update::segment& segment : segments) redco::update::update(rule, segment, lr, step + 1, scale);
     REQUIRE(largest_difference(w, data.at("w")[step]) <= tolerances["w_atol"].get<double>());
     REQUIRE(largest_difference(b, data.at("b")[step]) <= tolerances["b_atol"].get<double>());
   }
@@ -98,7 +98,7 @@ void check_trajectory(Rule const& rule, std::map<std::string, at::Tensor> const&
 TEST_CASE("every optimizer follows torch's trajectory, however its buffer is cut", "[parity]") {
   auto const folder = shared_folder() / "parity" / "optim";
   if (!std::filesystem::exists(folder / "meta.json")) return skip("no reference trajectories in " + folder.string());
-  auto const meta = redco::parse_json(file_bytes(folder / "meta.json"), "meta.json");
+  auto const meta = redco::json::parse_json(file_bytes(folder / "meta.json"), "meta.json");
   REQUIRE(meta["cases"].size() == 11);
   for (auto const& [name, options] : meta["cases"].items()) {
     CAPTURE(name);

@@ -29,7 +29,7 @@ inline std::map<std::string, at::Tensor> read_reference(std::filesystem::path co
   std::uint64_t header = 0;
   std::memcpy(&header, bytes.data(), sizeof header);
   std::map<std::string, at::Tensor> tensors;
-  auto const entries = redco::parse_json(std::string_view(bytes).substr(8, header), path.string());
+  auto const entries = redco::json::parse_json(std::string_view(bytes).substr(8, header), path.string());
   for (auto const& [name, entry] : entries.items()) {
     if (name == "__metadata__") continue;
     auto const shape = entry["shape"].get<std::vector<std::int64_t>>();

@@ -40,14 +40,15 @@ trained five_updates(Rule const& rule, std::int64_t n, at::ScalarType type, at::
   int const before = at::get_num_threads();
   at::set_num_threads(threads);
   trained result{keyed_values(n, 1, type), at::zeros({n}, at::kBFloat16), {}};
-  redco::segment const whole = redco::make_segment(rule, result.param, at::empty({n}, grad_type), true, result.compute);
+  redco::update::segment const whole =
+      redco::update::make_segment(rule, result.param, at::empty({n}, grad_type), true, result.compute);
   for (std::int64_t step = 1; step <= 5; ++step) {
     whole.grad.copy_(keyed_values(n, 2 + 3 * static_cast<double>(step), at::kDouble) * 40);
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
       auto const part = [&](at::Tensor const& t) { return t.slice(0, cuts[i], cuts[i + 1]); };
-      redco::segment piece{part(whole.param), part(whole.grad), {}, part(whole.compute), true};
+      redco::update::segment piece{part(whole.param), part(whole.grad), {}, part(whole.compute), true};
       for (auto const& slot : whole.slots) piece.slots.push_back(part(slot));
-      redco::update(rule, piece, 0.03, step, 1.0 / 40);
+      redco::update::update(rule, piece, 0.03, step, 1.0 / 40);
     }
   }
   result.slots = whole.slots;
@@ -94,7 +95,7 @@ struct sign_rule {
   double lr = 1e-4;
   static constexpr std::string_view name = "sign";
   static constexpr std::array<std::string_view, 1> slots{"total"};
-  void update(redco::segment& s, double rate, std::int64_t step) const {
+  void update(redco::update::segment& s, double rate, std::int64_t step) const {
     s.slots[0].add_(s.grad, static_cast<double>(step));
     s.param.sub_(s.grad.sign(), rate);
   }
@@ -106,14 +107,15 @@ struct described_only {
   static constexpr std::array<std::string_view, 0> slots{};
 };
 
-static_assert(redco::optimizer<redco::adamw> && redco::optimizer<redco::adam> && redco::optimizer<redco::sgd>);
-static_assert(redco::optimizer<sign_rule> && redco::updating_optimizer<sign_rule>);
-static_assert(!redco::updating_optimizer<redco::adamw> && !redco::optimizer<described_only>);
+static_assert(redco::update::optimizer<redco::adamw> && redco::update::optimizer<redco::adam> &&
+              redco::update::optimizer<redco::sgd>);
+static_assert(redco::update::optimizer<sign_rule> && redco::update::updating_optimizer<sign_rule>);
+static_assert(!redco::update::updating_optimizer<redco::adamw> && !redco::update::optimizer<described_only>);
 
 template <class Rule>
-void refuses(Rule const& rule, redco::segment s, std::string const& why) {
+void refuses(Rule const& rule, redco::update::segment s, std::string const& why) {
   try {
-    redco::update(rule, s, 0.1, 1);
+    redco::update::update(rule, s, 0.1, 1);
     FAIL("accepted: " + why);
   } catch (redco::error const& e) {
     CAPTURE(e.what());
@@ -141,14 +143,14 @@ TEST_CASE("the composed updates and norm are those of the kernels up to rounding
   check_reference(redco::sgd{.momentum = 0.9, .dampening = 0.2, .weight_decay = 0.1});
   check_reference(redco::sgd{.momentum = 0.9, .nesterov = true});
   at::Tensor const flat = keyed_values(1003, 4, at::kBFloat16);
-  std::vector<redco::norm_range> const ranges{{3, 500, 1}, {500, 501, 0.5}, {700, 1003, 2}};
-  double const fast = redco::squared_norm(flat, ranges);
+  std::vector<redco::update::norm_range> const ranges{{3, 500, 1}, {500, 501, 0.5}, {700, 1003, 2}};
+  double const fast = redco::update::squared_norm(flat, ranges);
   redco::forced_kernel_set const forced(redco::kernel_set::composed);
-  REQUIRE(redco::squared_norm(flat, ranges) == Approx(fast).epsilon(1e-12));
+  REQUIRE(redco::update::squared_norm(flat, ranges) == Approx(fast).epsilon(1e-12));
 }
 
 TEST_CASE("the wide kernels give the bits of the plain ones") {
-  if (!redco::detail::have_wide()) {
+  if (!redco::update::detail::have_wide()) {
     WARN("skipped: this processor has no AVX2 with FMA");
     return;
   }
@@ -158,13 +160,14 @@ TEST_CASE("the wide kernels give the bits of the plain ones") {
                      v = keyed_values(n, 3, at::kFloat).abs(), top = keyed_values(n, 4, at::kFloat).abs(),
                      buffer = keyed_values(n, 5, at::kFloat), grad = keyed_values(n, 6, at::kBFloat16),
                      copy = at::zeros({2 * n}, at::kBFloat16);
-    redco::detail::adam_kernel<float, c10::BFloat16>(
+    redco::update::detail::adam_kernel<float, c10::BFloat16>(
         {p.data_ptr<float>(), grad.const_data_ptr<c10::BFloat16>(), m.data_ptr<float>(), v.data_ptr<float>(),
          top.data_ptr<float>(), copy.data_ptr<c10::BFloat16>()},
         0, n, {0.3f, 0.02f, 0.99f, 0.1f, 0.95f, 0.05f, 1.7f, 1e-6f, -0.01f}, wide);
-    redco::detail::sgd_kernel<float, c10::BFloat16>({p.data_ptr<float>(), grad.const_data_ptr<c10::BFloat16>(),
-                                                     buffer.data_ptr<float>(), copy.data_ptr<c10::BFloat16>() + n},
-                                                    0, n, {0.3f, 0.02f, 0.9f, 0.7f, -0.01f, 0.8f, true}, wide);
+    redco::update::detail::sgd_kernel<float, c10::BFloat16>(
+        {p.data_ptr<float>(), grad.const_data_ptr<c10::BFloat16>(), buffer.data_ptr<float>(),
+         copy.data_ptr<c10::BFloat16>() + n},
+        0, n, {0.3f, 0.02f, 0.9f, 0.7f, -0.01f, 0.8f, true}, wide);
     return at::cat({p, m, v, top, buffer, copy.to(at::kFloat)});
   };
   REQUIRE(at::equal(run(true), run(false)));
@@ -177,8 +180,8 @@ TEST_CASE("the bf16 copy rounds as ATen does, ties, infinities and NaN included"
   values.insert(values.end(), values.begin(), values.begin() + 10);
   at::Tensor const param = at::tensor(values), compute = at::empty({param.numel()}, at::kBFloat16);
   redco::sgd const rule{};
-  redco::segment s = redco::make_segment(rule, param, at::zeros_like(param), true, compute);
-  redco::update(rule, s, 0.0, 1);
+  redco::update::segment s = redco::update::make_segment(rule, param, at::zeros_like(param), true, compute);
+  redco::update::update(rule, s, 0.0, 1);
   at::Tensor const expected = param.to(at::kBFloat16).to(at::kFloat), got = compute.to(at::kFloat);
   REQUIRE(at::equal(at::isnan(expected), at::isnan(got)));
   REQUIRE(at::equal(at::nan_to_num(expected), at::nan_to_num(got)));
@@ -189,8 +192,8 @@ TEST_CASE("the bf16 copy rounds as ATen does, ties, infinities and NaN included"
 TEST_CASE("weight decay applies to its segment, or to all with decay_all") {
   redco::adamw rule{.weight_decay = 0.5};
   auto const after = [&](bool decay) {
-    redco::segment s = redco::make_segment(rule, at::full({3}, 2.0), at::zeros({3}), decay);
-    redco::update(rule, s, 0.1, 1);
+    redco::update::segment s = redco::update::make_segment(rule, at::full({3}, 2.0), at::zeros({3}), decay);
+    redco::update::update(rule, s, 0.1, 1);
     return s.param[1].item<double>();
   };
   REQUIRE(after(true) == Approx(2 * (1 - 0.1 * 0.5)));
@@ -202,9 +205,9 @@ TEST_CASE("weight decay applies to its segment, or to all with decay_all") {
 TEST_CASE("a user's own optimizer gets the scaled gradient, its slots and a written copy") {
   sign_rule const rule{};
   at::Tensor const compute = at::zeros({3}, at::kBFloat16);
-  redco::segment s =
-      redco::make_segment(rule, at::full({3}, 1.0f), at::tensor(std::vector<float>{4, -8, 0}), true, compute);
-  redco::update(rule, s, 0.25, 3, 0.5);
+  redco::update::segment s =
+      redco::update::make_segment(rule, at::full({3}, 1.0f), at::tensor(std::vector<float>{4, -8, 0}), true, compute);
+  redco::update::update(rule, s, 0.25, 3, 0.5);
   REQUIRE(at::equal(s.param, at::tensor(std::vector<float>{0.75f, 1.25f, 1.0f})));
   REQUIRE(at::equal(s.slots[0], at::tensor(std::vector<float>{6, -12, 0})));
   REQUIRE(at::equal(compute, s.param.to(at::kBFloat16)));
@@ -212,8 +215,8 @@ TEST_CASE("a user's own optimizer gets the scaled gradient, its slots and a writ
 
 TEST_CASE("a segment that is not flat, of one length and of the right slots is refused") {
   redco::adamw const rule{};
-  redco::segment const good = redco::make_segment(rule, at::zeros({6}), at::zeros({6}), true);
-  redco::segment s = good;
+  redco::update::segment const good = redco::update::make_segment(rule, at::zeros({6}), at::zeros({6}), true);
+  redco::update::segment s = good;
   s.grad = at::zeros({5});
   refuses(rule, s, "grad");
   s = good;
@@ -228,14 +231,14 @@ TEST_CASE("a segment that is not flat, of one length and of the right slots is r
   s = good;
   s.compute = at::zeros({12}, at::kBFloat16).slice(0, 0, 12, 2);
   refuses(rule, s, "compute copy");
-  refuses(rule, redco::make_segment(rule, at::zeros({6}, at::kHalf), at::zeros({6}), true), "Half");
+  refuses(rule, redco::update::make_segment(rule, at::zeros({6}, at::kHalf), at::zeros({6}), true), "Half");
 }
 
 TEST_CASE("an update tells autograd nothing and takes masters that require gradients") {
   redco::sgd const rule{};
   at::Tensor const param = at::ones({4}).requires_grad_();
-  redco::segment s = redco::make_segment(rule, param, at::ones({4}), true);
-  redco::update(rule, s, 0.5, 1);
+  redco::update::segment s = redco::update::make_segment(rule, param, at::ones({4}), true);
+  redco::update::update(rule, s, 0.5, 1);
   REQUIRE(at::equal(param.detach(), at::full({4}, 0.5f)));
   REQUIRE(!s.param.grad_fn());
 }

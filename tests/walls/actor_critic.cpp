@@ -37,10 +37,10 @@ at::Tensor next_states(at::Tensor const& states, at::Tensor const& chosen) {
 /// One action per environment, drawn by its global number: every mesh draws the same.
 at::Tensor drawn(at::Tensor const& log_probabilities, walls::share const& mine, std::int64_t step) {
   at::Tensor const cumulative = log_probabilities.detach().exp().cumsum(1);
-  stream const key = make_stream(3, 1, static_cast<std::uint64_t>(step), 0);
+  random::stream const key = random::make_stream(3, 1, static_cast<std::uint64_t>(step), 0);
   at::Tensor const u = at::empty({mine.size(), 1}, at::kDouble);
   for (std::int64_t i = 0; i < mine.size(); ++i)
-    u.data_ptr<double>()[i] = uniform_at(key, static_cast<std::uint64_t>(mine.begin + i));
+    u.data_ptr<double>()[i] = random::uniform_at(key, static_cast<std::uint64_t>(mine.begin + i));
   return (cumulative < u).sum(1).clamp_max(actions - 1);
 }
 
@@ -55,8 +55,8 @@ rollout played_on(mesh const& on, int steps) {
   run_ranks(on, {}, [&](rank_context& rank) {
     adamw const slow{.lr = 2e-2};
     sgd const fast{.lr = 1e-1, .momentum = 0.5, .clip_norm = 0.4};
-    rank_state<actor, adamw> policy({}, plan_of(actor{}, on), slow, dtype::f64, 5, rank.rank, {});
-    rank_state<critic, sgd> judge({}, plan_of(critic{}, on), fast, dtype::f64, 6, rank.rank, {});
+    run::rank_state<actor, adamw> policy({}, plan_of(actor{}, on), slow, dtype::f64, 5, rank.rank, {});
+    run::rank_state<critic, sgd> judge({}, plan_of(critic{}, on), fast, dtype::f64, 6, rank.rank, {});
     std::vector<at::Tensor> target;
     for (at::Tensor const& p : judge.net->parameters()) target.push_back(p.detach().clone());
 

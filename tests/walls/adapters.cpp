@@ -57,7 +57,8 @@ TEST_CASE("adapters of a frozen model learn the same on every mesh, and nothing 
 }
 
 TEST_CASE("frozen parameters have neither gradients nor optimizer state") {
-  rank_state<adapted, adamw> const state({}, plan_of(adapted{}, {.tp = 2}), {}, dtype::f64, 5, 1, all_but_adapters);
+  run::rank_state<adapted, adamw> const state({}, plan_of(adapted{}, {.tp = 2}), {}, dtype::f64, 5, 1,
+                                              all_but_adapters);
   std::int64_t trained = 0;
   for (auto const& p : state.store.parameters()) {
     INFO(p.name);

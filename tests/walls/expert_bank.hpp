@@ -25,15 +25,15 @@ struct expert_bank {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
-    using redco::axis, redco::collective, redco::of, redco::width_kind;
+    using redco::axis, redco::collective, redco::of, redco::fact::width_kind;
     std::int64_t const experts = of<Experts>(config), width = of<Width>(config), hidden = of<Hidden>(config);
-    redco::parameter_fact up, down;
+    redco::fact::parameter_fact up, down;
     up.shape = {experts, hidden, width};
     up.split(axis::ep, 0, experts).split(axis::tp, 1, hidden);
-    up.start = {redco::initial::kind::normal, 0.3};
+    up.start = {redco::fact::initial::kind::normal, 0.3};
     down.shape = {experts, width, hidden};
     down.split(axis::ep, 0, experts).split(axis::tp, 2, hidden);
-    down.start = {redco::initial::kind::normal, 0.2};
+    down.start = {redco::fact::initial::kind::normal, 0.2};
     w.expect_features(width);
     w.parameter("up", up);
     w.parameter("down", down);

@@ -47,9 +47,9 @@ struct low_rank {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     Base::template facts<X>(config, w);
-    flow const given = w.activation;
+    fact::flow const given = w.activation;
     w.activation = input;
     beside<X>::template facts<X>(config, w);
     w.expect_like(given);
@@ -59,9 +59,9 @@ struct low_rank {
 
 template <fixed_string Pattern, auto Rank>
 struct adapting {
-  template <class L, path Here>
+  template <class L, fact::path Here>
   struct at : std::type_identity<L> {};
-  template <auto In, auto Out, auto Bias, cut Cut, path Here>
+  template <auto In, auto Out, auto Bias, cut Cut, fact::path Here>
     requires(glob(Pattern.view(), Here.view()))
   struct at<linear<In, Out, Bias, Cut>, Here>
       : std::type_identity<low_rank<linear<In, Out, Bias, Cut>, In, Out, Rank>> {};
@@ -110,7 +110,7 @@ template <class M, class Prepare>
 at::Tensor logits_of(M const& m, mesh const& on, Prepare const& prepare) {
   at::Tensor found;
   run_ranks(on, {}, [&](rank_context& rank) {
-    rank_state<M, adamw> const state(m, plan_of(m, on), {}, dtype::f64, 5, rank.rank, {});
+    run::rank_state<M, adamw> const state(m, plan_of(m, on), {}, dtype::f64, 5, rank.rank, {});
     sharded::fill(state.store, rank.tp_index());
     at::NoGradGuard const quiet;
     prepare(state.store);

@@ -50,7 +50,7 @@ outcome passed(mesh const& on) {
   outcome all;
   std::mutex mutex;
   run_ranks(on, {.threads = 1}, [&](rank_context& rank) {
-    rank_state<mixture, adamw> const state({}, plan_of(mixture{}, on), {}, dtype::f64, 5, rank.rank, {});
+    run::rank_state<mixture, adamw> const state({}, plan_of(mixture{}, on), {}, dtype::f64, 5, rank.rank, {});
     walls::share const mine = walls::share_of(6, rank);
     pass in = walls::pass_of(rank, mine, 0);
     in.rank = &rank;
@@ -63,15 +63,15 @@ outcome passed(mesh const& on) {
     workload const load{mine.size(), 2};
     fact::program const facts = facts_of(mixture{}, load);
     setup const run{.mesh = on, .load = load, .compute = dtype::f64};
-    messages const planned = messages_of(simulation(facts, run));
+    cost::messages const planned = cost::messages_of(cost::simulation(facts, run));
     traffic expected;
-    for (message_total const& one : planned)
+    for (cost::message_total const& one : planned)
       if (one.over == axes(axis::ep)) expected[one.what] += one;
     sharded::must(rank.group(axis::ep).counters() == expected, "what is sent along ep is planned");
 
     rank.group(axis::dp).all_reduce(state.store.gradients());
-    double const norm =
-        gradient_norm(squared_norm(state.store.gradients(), state.norm_ranges), rank.group(model_axes), 1);
+    double const norm = update::gradient_norm(update::squared_norm(state.store.gradients(), state.norm_ranges),
+                                              rank.group(model_axes), 1);
     std::lock_guard const lock(mutex);
     all.norm = norm;
     all.results.slice(0, mine.begin, mine.end).copy_(y.detach());
@@ -114,21 +114,21 @@ TEST_CASE("a checkpoint of a mesh with a new axis loads on any other") {
       INFO(walls::name_of(from) << " to " << walls::name_of(to));
       temporary_folder const folder;
       auto const state_on = [](mesh const& on, std::uint64_t seed, rank_context const& rank) {
-        return rank_state<mixture, adamw>({}, plan_of(mixture{}, on), {}, dtype::f64, seed, rank.rank, {});
+        return run::rank_state<mixture, adamw>({}, plan_of(mixture{}, on), {}, dtype::f64, seed, rank.rank, {});
       };
       run_ranks(from, {.threads = 1}, [&](rank_context& rank) {
         auto const state = state_on(from, 5, rank);
-        save_options options{.workdir = folder.path, .facts = {}};
+        workdir::save_options options{.workdir = folder.path, .facts = {}};
         options.facts.run = "a";
         options.facts.step = 1;
         options.facts.mesh = from;
-        save_checkpoint(options, state.parts(), rank.world);
+        ckpt::save_checkpoint(options, state.parts(), rank.world);
       });
       run_ranks(to, {.threads = 1}, [&](rank_context& rank) {
         auto const wanted = state_on(to, 5, rank), state = state_on(to, 6, rank);
-        auto const found = find_checkpoint(rank.world, folder.path, "auto");
+        auto const found = ckpt::find_checkpoint(rank.world, folder.path, "auto");
         sharded::must(found && found->facts.mesh == from, "the mesh that saved");
-        load_checkpoint(*found, state.parts(), rank.world);
+        ckpt::load_checkpoint(*found, state.parts(), rank.world);
         sharded::must(state.store.values().equal(wanted.store.values()), "bit for bit");
       });
     }

@@ -72,7 +72,7 @@ course trained(M const& m, Optimizer const& optimizer, mesh const& on, task cons
   course result;
   sharded::whole_tensors whole;
   run_ranks(on, {}, [&](rank_context& rank) {
-    rank_state<M, Optimizer> state(m, plan_of(m, on), optimizer, dtype::f64, 5, rank.rank, what.frozen);
+    run::rank_state<M, Optimizer> state(m, plan_of(m, on), optimizer, dtype::f64, 5, rank.rank, what.frozen);
     share const mine = share_of(what.examples, rank);
     for (int step = 0; step < what.steps; ++step) {
       pass const in = pass_of(rank, mine, step);

@@ -8,7 +8,7 @@
 
 TEST_CASE("the best of a metric is its smallest or its largest, and only a better one is named") {
   using names = std::vector<std::string>;
-  redco::best_metrics best({"loss"}, {"accuracy"});
+  redco::workdir::best_metrics best({"loss"}, {"accuracy"});
   auto const evaluated = [&](double loss, double accuracy, std::int64_t step) {
     return best.update({{"loss", loss}, {"accuracy", accuracy}}, step);
   };

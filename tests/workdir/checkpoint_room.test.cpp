@@ -27,7 +27,7 @@ redco::exit_code code_of(std::function<void()> const& call, std::string* text = 
 TEST_CASE("ckpts that is no folder, and a disk without room for a checkpoint, are told before the work") {
   temporary_folder const folder;
   auto const ckpts = folder.path / "ckpts";
-  auto const check = [&] { redco::checkpoint_room::check_folder(folder.path); };
+  auto const check = [&] { redco::workdir::checkpoint_room::check_folder(folder.path); };
   std::string text;
   CHECK(code_of(check) == redco::exit_code::done);
   std::filesystem::create_symlink("nowhere", ckpts);
@@ -41,10 +41,10 @@ TEST_CASE("ckpts that is no folder, and a disk without room for a checkpoint, ar
   CHECK(text.find(ckpts.string() + " is a file") == 0);
 
   auto const room = [&](std::uintmax_t available) {
-    return code_of([&] { redco::checkpoint_room::check_space(folder.path, 156, available); }, &text);
+    return code_of([&] { redco::workdir::checkpoint_room::check_space(folder.path, 156, available); }, &text);
   };
   CHECK(room(156) == redco::exit_code::done);
   CHECK(room(155) == redco::exit_code::io);
   CHECK(text.find("156 bytes") != std::string::npos);
-  CHECK(redco::checkpoint_room::available(folder.path) > 0);
+  CHECK(redco::workdir::checkpoint_room::available(folder.path) > 0);
 }

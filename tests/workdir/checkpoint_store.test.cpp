@@ -14,14 +14,15 @@ namespace {
 
 using ckpt_test::recording_ops;
 
-redco::manifest facts_of(std::int64_t step, std::string const& run = "run-a") {
-  redco::manifest facts;
+redco::workdir::manifest facts_of(std::int64_t step, std::string const& run = "run-a") {
+  redco::workdir::manifest facts;
   facts.run = run;
   facts.step = step;
   return facts;
 }
 
-void save_empty(redco::checkpoint_store<recording_ops>& store, std::int64_t step, std::string const& run = "run-a") {
+void save_empty(redco::workdir::checkpoint_store<recording_ops>& store, std::int64_t step,
+                std::string const& run = "run-a") {
   store.begin(step);
   store.commit(facts_of(step, run));
 }
@@ -31,7 +32,7 @@ void save_empty(redco::checkpoint_store<recording_ops>& store, std::int64_t step
 TEST_CASE("a checkpoint gets its name after its manifest and its directory are on the disk, the pointers after that") {
   temporary_folder const folder;
   recording_ops ops(folder.path);
-  redco::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
+  redco::workdir::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
   save_empty(store, 7);
   store.point(7, {"min_loss"});
   std::string const tmp = "ckpts/.tmp-step_7-run-a";
@@ -69,8 +70,8 @@ TEST_CASE("a checkpoint gets its name after its manifest and its directory are o
 TEST_CASE("retention removes the oldest of its own run and nothing that a pointer names") {
   temporary_folder const folder;
   recording_ops ops(folder.path);
-  redco::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
-  redco::checkpoint_store<recording_ops> other(ops, folder / "ckpts", "run-b");
+  redco::workdir::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
+  redco::workdir::checkpoint_store<recording_ops> other(ops, folder / "ckpts", "run-b");
   save_empty(other, 1, "run-b");
   for (std::int64_t const step : {2, 3, 4, 5, 6, 10}) save_empty(store, step);
   std::filesystem::create_directories(folder / "ckpts/step_0");  // has no manifest: not understood
@@ -78,14 +79,14 @@ TEST_CASE("retention removes the oldest of its own run and nothing that a pointe
   store.point(10, {"epoch_1"});
   ops.log.clear();
   store.retain(2);
-  CHECK(redco::checkpoint_names::steps_in(folder / "ckpts") == std::vector<std::int64_t>{10, 6, 3, 1, 0});
+  CHECK(redco::workdir::checkpoint_names::steps_in(folder / "ckpts") == std::vector<std::int64_t>{10, 6, 3, 1, 0});
   auto const moved = std::find(ops.log.begin(), ops.log.end(), "rename ckpts/step_2 ckpts/.trash-step_2-run-a");
   REQUIRE(moved != ops.log.end());
   CHECK(*(moved + 1) == "syncdir ckpts");
   CHECK(std::find(moved, ops.log.end(), "remove ckpts/.trash-step_2-run-a/manifest.json") != ops.log.end());
   CHECK(std::find(ops.log.begin(), moved, "rename ckpts/step_4 ckpts/.trash-step_4-run-a") == moved);
   store.retain(0);
-  CHECK(redco::checkpoint_names::steps_in(folder / "ckpts").size() == 5);
+  CHECK(redco::workdir::checkpoint_names::steps_in(folder / "ckpts").size() == 5);
 }
 
 TEST_CASE("saving a step again replaces the older checkpoint whole") {
@@ -93,20 +94,20 @@ TEST_CASE("saving a step again replaces the older checkpoint whole") {
   for (bool const swaps : {true, false}) {
     recording_ops ops(folder.path);
     ops.can_exchange = swaps;
-    redco::checkpoint_store<recording_ops> first(ops, folder / "ckpts", "run-a");
+    redco::workdir::checkpoint_store<recording_ops> first(ops, folder / "ckpts", "run-a");
     save_empty(first, 4);
-    redco::checkpoint_store<recording_ops> second(ops, folder / "ckpts", "run-b");
+    redco::workdir::checkpoint_store<recording_ops> second(ops, folder / "ckpts", "run-b");
     save_empty(second, 4, "run-b");
-    CHECK(redco::read_manifest(folder / "ckpts/step_4").run == "run-b");
+    CHECK(redco::workdir::read_manifest(folder / "ckpts/step_4").run == "run-b");
     CHECK(std::distance(std::filesystem::directory_iterator(folder / "ckpts"), {}) == 1);
   }
 }
 
 TEST_CASE("sweeping removes what dead runs left and repairs what they did not set") {
   temporary_folder const folder;
-  redco::workdir_lock const lock(folder.path);
+  redco::workdir::workdir_lock const lock(folder.path);
   recording_ops ops(folder.path);
-  redco::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
+  redco::workdir::checkpoint_store<recording_ops> store(ops, folder / "ckpts", "run-a");
   save_empty(store, 4);
   store.point(4, {"min_loss"});
   save_empty(store, 6);
@@ -114,10 +115,10 @@ TEST_CASE("sweeping removes what dead runs left and repairs what they did not se
   std::filesystem::create_directories(folder / "ckpts/.trash-step_1-run-b/x");
   std::filesystem::create_directories(folder / "ckpts/.corrupt-step_3");
   store.sweep(lock);
-  redco::manifest newest = facts_of(6);
+  redco::workdir::manifest newest = facts_of(6);
   newest.best = {{"min_loss", {0.5, 6}}, {"max_f1", {0.1, 5}}};
   newest.names = {"epoch_1"};
-  CHECK((store.repair(newest) == std::map<std::string, redco::manifest::best_value>{{"min_loss", {0.5, 6}}}));
+  CHECK((store.repair(newest) == std::map<std::string, redco::workdir::manifest::best_value>{{"min_loss", {0.5, 6}}}));
   CHECK(std::filesystem::read_symlink(folder / "ckpts/epoch_1") == "step_6");
   CHECK(!std::filesystem::exists(folder / "ckpts/.tmp-step_9-run-a"));
   CHECK(!std::filesystem::exists(folder / "ckpts/.trash-step_1-run-b"));
@@ -131,7 +132,8 @@ TEST_CASE("a run or a pointer whose name is a path is refused") {
   temporary_folder const folder;
   recording_ops ops(folder.path);
   for (std::string const name : {"", "../x", "/x", "a/b", ".x", "step_3", "last_ckpt.txt"}) {
-    CHECK(ckpt_test::error_of([&] { redco::checkpoint_store<recording_ops>(ops, folder / "ckpts", name); }).code ==
-          redco::exit_code::internal);
+    CHECK(ckpt_test::error_of([&] {
+            redco::workdir::checkpoint_store<recording_ops>(ops, folder / "ckpts", name);
+          }).code == redco::exit_code::internal);
   }
 }

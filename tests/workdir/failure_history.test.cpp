@@ -7,7 +7,7 @@
 
 TEST_CASE("only failures of the same step in a row count") {
   temporary_folder folder;
-  redco::failure_history const history(folder.path);
+  redco::workdir::failure_history const history(folder.path);
   CHECK(history.repeated().empty());
   history.add(3, "first\nwith a second line");
   history.add(7, "other");

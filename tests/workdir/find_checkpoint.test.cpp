@@ -19,16 +19,16 @@ namespace {
 using ckpt_test::save_bytes;
 
 struct search {
-  std::optional<redco::found_checkpoint> found;
+  std::optional<redco::workdir::found_checkpoint> found;
   std::string warnings;
   ckpt_test::thrown failure;
 };
 
 search look(std::filesystem::path const& workdir, std::string const& resume = "auto", bool verify = true) {
   search result;
-  redco::find_options options{.verify = verify};
+  redco::workdir::find_options options{.verify = verify};
   options.warn = [&](std::string const& text) { result.warnings += text + "\n"; };
-  result.failure = ckpt_test::error_of([&] { result.found = redco::find_checkpoint(workdir, resume, options); });
+  result.failure = ckpt_test::error_of([&] { result.found = redco::workdir::find_checkpoint(workdir, resume, options); });
   return result;
 }
 
@@ -105,9 +105,9 @@ TEST_CASE("a checkpoint of a newer format is refused, neither put aside nor pass
   temporary_folder const folder;
   for (std::int64_t const step : {3, 5}) save_bytes(folder.path, step);
   auto const path = folder / "ckpts/step_5/manifest.json";
-  redco::manifest newer = redco::read_manifest(path.parent_path());
-  newer.format = redco::manifest::newest_format + 1;
-  ckpt_test::put(path, redco::write_manifest(newer));
+  redco::workdir::manifest newer = redco::workdir::read_manifest(path.parent_path());
+  newer.format = redco::workdir::manifest::newest_format + 1;
+  ckpt_test::put(path, redco::workdir::write_manifest(newer));
   for (std::string const& resume : {std::string("auto"), (folder / "ckpts/step_5").string()}) {
     auto const result = look(folder.path, resume);
     CHECK(result.failure.code == redco::exit_code::data);
@@ -141,13 +141,13 @@ TEST_CASE("any flipped bit of any file is found") {
     for (std::uint64_t bit = 0; bit < size; bit += 37) {
       flip_bit(directory / name, bit);
       ++bits;
-      found += ckpt_test::error_of([&] { redco::check_checkpoint(directory); }).code == redco::exit_code::data;
+      found += ckpt_test::error_of([&] { redco::workdir::check_checkpoint(directory); }).code == redco::exit_code::data;
       flip_bit(directory / name, bit);
     }
   }
   CHECK(bits > 300);
   CHECK(found == static_cast<int>(bits));
-  CHECK(ckpt_test::error_of([&] { redco::check_checkpoint(directory); }).code == redco::exit_code::done);
+  CHECK(ckpt_test::error_of([&] { redco::workdir::check_checkpoint(directory); }).code == redco::exit_code::done);
 }
 
 TEST_CASE("a run that has saved never starts from scratch") {

@@ -12,8 +12,8 @@
 
 namespace {
 
-redco::manifest rich_manifest() {
-  redco::manifest facts;
+redco::workdir::manifest rich_manifest() {
+  redco::workdir::manifest facts;
   facts.run = "5f0c-aa";
   facts.step = 1200;
   facts.epoch = 2;
@@ -25,20 +25,21 @@ redco::manifest rich_manifest() {
   facts.names = {"epoch_2", "min_loss"};
   facts.config = {{"global_batch", "8"}, {"optimizer.lr.peak", "0.001"}};
   facts.tensors["h.0.mlp.up.weight"] = {
-      redco::file_dtype::bf16,
+      redco::safetensors::file_dtype::bf16,
       {5, 7},
       {{"parameters-0of2.safetensors", {0, 0}, {5, 4}}, {"parameters-1of2.safetensors", {0, 4}, {5, 3}}}};
-  facts.tensors["scalar/\xc3\xa4"] = {redco::file_dtype::i64, {}, {{"parameters-0of2.safetensors", {}, {}}}};
-  facts.tensors["none"] = {redco::file_dtype::f32, {0, 3}, {}};
+  facts.tensors["scalar/\xc3\xa4"] = {
+      redco::safetensors::file_dtype::i64, {}, {{"parameters-0of2.safetensors", {}, {}}}};
+  facts.tensors["none"] = {redco::safetensors::file_dtype::f32, {0, 3}, {}};
   facts.files["parameters-0of2.safetensors"] = {524416, 0xfedcba9876543210};
   facts.files["parameters-1of2.safetensors"] = {1, 0};
   return facts;
 }
 
 /// The text as format 1 has it, without a hash: what parsing itself finds.
-std::string unsealed(redco::manifest facts) {
+std::string unsealed(redco::workdir::manifest facts) {
   facts.format = 1;
-  std::string const text = redco::write_manifest(facts);
+  std::string const text = redco::workdir::write_manifest(facts);
   return text.substr(0, text.rfind(",\n \"manifest_xxh64\"")) + "\n}\n";
 }
 
@@ -52,17 +53,19 @@ std::string replaced(std::string text, std::string const& from, std::string cons
 
 TEST_CASE("a manifest read back is the manifest that was written, and its text is always the same") {
   auto const facts = rich_manifest();
-  std::string const text = redco::write_manifest(facts);
-  CHECK(redco::read_manifest(text, "m") == facts);
-  CHECK(redco::write_manifest(redco::read_manifest(text, "m")) == text);
+  std::string const text = redco::workdir::write_manifest(facts);
+  CHECK(redco::workdir::read_manifest(text, "m") == facts);
+  CHECK(redco::workdir::write_manifest(redco::workdir::read_manifest(text, "m")) == text);
   CHECK(text.find("\"format\"") < text.find("\"redco\""));
   CHECK(ckpt_test::has(text, "\"xxh64\": \"fedcba9876543210\""));
   std::string const config = "global_batch=8\noptimizer.lr.peak=0.001\n";
-  CHECK(ckpt_test::has(text, "\"config_xxh64\": \"" + redco::xxh64::text_of(redco::xxh64::of(config)) + "\""));
+  CHECK(ckpt_test::has(
+      text, "\"config_xxh64\": \"" + redco::safetensors::xxh64::text_of(redco::safetensors::xxh64::of(config)) + "\""));
   std::string const end = ",\n \"manifest_xxh64\": \"";
   std::size_t const seal = text.rfind(end);
   REQUIRE(seal != std::string::npos);
-  CHECK(text.substr(seal) == end + redco::xxh64::text_of(redco::xxh64::of(text.substr(0, seal))) + "\"\n}\n");
+  CHECK(text.substr(seal) ==
+        end + redco::safetensors::xxh64::text_of(redco::safetensors::xxh64::of(text.substr(0, seal))) + "\"\n}\n");
 }
 
 TEST_CASE("the manifest of the documentation is read, and keys that are added to the format are ignored") {
@@ -73,13 +76,13 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
     "tensors":{"h.0.mlp.up.weight":{"dtype":"F32","shape":[256,512],"new":{},
     "parts":[{"file":"parameters-0of2.safetensors","offset":[0,0],"shape":[256,512]}]}},
     "files":{"parameters-0of2.safetensors":{"bytes":524416,"xxh64":"00000000000000ff"}}})";
-  auto const facts = redco::read_manifest(text, "m");
+  auto const facts = redco::workdir::read_manifest(text, "m");
   CHECK(facts.mesh == redco::mesh{.dp = 2, .tp = 2});
-  CHECK(facts.best.at("min_loss") == redco::manifest::best_value{2.13, 1000});
+  CHECK(facts.best.at("min_loss") == redco::workdir::manifest::best_value{2.13, 1000});
   CHECK(facts.tensors.at("h.0.mlp.up.weight").parts.at(0).shape == std::vector<std::int64_t>{256, 512});
   // The hash came with format 2, which is not believed without it.
   auto const bare = ckpt_test::error_of([&] {
-    redco::read_manifest(
+    redco::workdir::read_manifest(
         replaced(replaced(text, "\"later\":[1]", "\"names\":[],\"config\":{}"), "\"format\":1", "\"format\":2"), "m");
   });
   CHECK(bare.code == redco::exit_code::data);
@@ -88,18 +91,18 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
 
 TEST_CASE("a mesh is written under the keys of the first format, and further axes only where they have ranks") {
   auto facts = rich_manifest();
-  CHECK(ckpt_test::has(redco::write_manifest(facts), "\"mesh\": {\n  \"dp\": 3,\n  \"mp\": 2\n }"));
+  CHECK(ckpt_test::has(redco::workdir::write_manifest(facts), "\"mesh\": {\n  \"dp\": 3,\n  \"mp\": 2\n }"));
   facts.mesh = {.pp = 2, .dp = 3, .ep = 5, .tp = 7};
-  CHECK(redco::read_manifest(redco::write_manifest(facts), "m").mesh == facts.mesh);
+  CHECK(redco::workdir::read_manifest(redco::workdir::write_manifest(facts), "m").mesh == facts.mesh);
 }
 
 TEST_CASE("a manifest with any one bit of it flipped is refused") {
-  std::string const text = redco::write_manifest(rich_manifest());
+  std::string const text = redco::workdir::write_manifest(rich_manifest());
   std::size_t accepted = 0, elsewhere = 0;
   for (std::size_t bit = 0; bit < 8 * text.size(); ++bit) {
     std::string flipped = text;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
-    auto const failure = ckpt_test::error_of([&] { redco::read_manifest(flipped, "m"); });
+    auto const failure = ckpt_test::error_of([&] { redco::workdir::read_manifest(flipped, "m"); });
     accepted += failure.code == redco::exit_code::done;
     elsewhere += failure.code != redco::exit_code::done && failure.code != redco::exit_code::data;
   }
@@ -110,18 +113,19 @@ TEST_CASE("a manifest with any one bit of it flipped is refused") {
 
 TEST_CASE("numbers that no run reaches are refused, also where the hash is right") {
   auto const refused = [](auto change, std::string const& why) {
-    redco::manifest facts = rich_manifest();
+    redco::workdir::manifest facts = rich_manifest();
     change(facts);
-    auto const failure = ckpt_test::error_of([&] { redco::read_manifest(redco::write_manifest(facts), "m"); });
+    auto const failure =
+        ckpt_test::error_of([&] { redco::workdir::read_manifest(redco::workdir::write_manifest(facts), "m"); });
     INFO(failure.text);
     CHECK(failure.code == redco::exit_code::data);
     CHECK(ckpt_test::has(failure.text, why));
   };
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  refused([](redco::manifest& facts) { facts.step = most; }, "\"step\"");
-  refused([](redco::manifest& facts) { facts.epoch = std::int64_t{1} << 31; }, "\"epoch\"");
-  refused([](redco::manifest& facts) { facts.epoch_position = 5001; }, "epoch_position");
-  refused([](redco::manifest& facts) { facts.best["min_loss"].step = most; }, "best.min_loss");
+  refused([](redco::workdir::manifest& facts) { facts.step = most; }, "\"step\"");
+  refused([](redco::workdir::manifest& facts) { facts.epoch = std::int64_t{1} << 31; }, "\"epoch\"");
+  refused([](redco::workdir::manifest& facts) { facts.epoch_position = 5001; }, "epoch_position");
+  refused([](redco::workdir::manifest& facts) { facts.best["min_loss"].step = most; }, "best.min_loss");
 }
 
 TEST_CASE("a manifest that is not valid is refused, naming the place") {
@@ -148,7 +152,7 @@ TEST_CASE("a manifest that is not valid is refused, naming the place") {
   add("\"parameters-1of2.safetensors\": {", "\"a/b\": {", "plain file name");
   for (auto const& [from, to, why] : all) {
     auto const failure = ckpt_test::error_of(
-        [&, &change = from, &by = to] { redco::read_manifest(replaced(text, change, by), "the file"); });
+        [&, &change = from, &by = to] { redco::workdir::read_manifest(replaced(text, change, by), "the file"); });
     INFO(from << " -> " << to << ": " << failure.text);
     CHECK(failure.code == redco::exit_code::data);
     CHECK(ckpt_test::has(failure.text, why));
@@ -158,21 +162,22 @@ TEST_CASE("a manifest that is not valid is refused, naming the place") {
 
 TEST_CASE("parts that overlap, leave a hole or reach outside are refused") {
   auto const refused = [](auto change, std::string const& why) {
-    redco::manifest facts = rich_manifest();
+    redco::workdir::manifest facts = rich_manifest();
     change(facts.tensors.at("h.0.mlp.up.weight").parts.at(1));
-    auto const failure = ckpt_test::error_of([&] { redco::read_manifest(redco::write_manifest(facts), "m"); });
+    auto const failure =
+        ckpt_test::error_of([&] { redco::workdir::read_manifest(redco::workdir::write_manifest(facts), "m"); });
     INFO(failure.text);
     CHECK(failure.code == redco::exit_code::data);
     CHECK(ckpt_test::has(failure.text, why));
   };
-  refused([](redco::tensor_part& part) { part.offset[1] = 3; }, "overlap");
-  refused([](redco::tensor_part& part) { part.shape[1] = 2; }, "5 elements without a part");
-  refused([](redco::tensor_part& part) { part.shape[1] = 4; }, "outside");
-  refused([](redco::tensor_part& part) { part.shape.pop_back(); }, "outside");
+  refused([](redco::safetensors::tensor_part& part) { part.offset[1] = 3; }, "overlap");
+  refused([](redco::safetensors::tensor_part& part) { part.shape[1] = 2; }, "5 elements without a part");
+  refused([](redco::safetensors::tensor_part& part) { part.shape[1] = 4; }, "outside");
+  refused([](redco::safetensors::tensor_part& part) { part.shape.pop_back(); }, "outside");
 }
 
 TEST_CASE("a best value that is not finite cannot be saved") {
-  redco::manifest facts = rich_manifest();
+  redco::workdir::manifest facts = rich_manifest();
   facts.best["min_loss"].value = std::numeric_limits<double>::quiet_NaN();
-  CHECK(ckpt_test::error_of([&] { redco::write_manifest(facts); }).code == redco::exit_code::internal);
+  CHECK(ckpt_test::error_of([&] { redco::workdir::write_manifest(facts); }).code == redco::exit_code::internal);
 }

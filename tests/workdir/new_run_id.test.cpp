@@ -7,8 +7,8 @@
 #include <string>
 
 TEST_CASE("every run has an id of its own, which can name a folder") {
-  std::string const id = redco::new_run_id();
+  std::string const id = redco::workdir::new_run_id();
   CHECK(id.size() == 35);
-  CHECK(redco::detail::plain_name(id));
-  CHECK(id != redco::new_run_id());
+  CHECK(redco::safetensors::plain_name(id));
+  CHECK(id != redco::workdir::new_run_id());
 }

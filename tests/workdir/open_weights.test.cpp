@@ -168,8 +168,8 @@ void add_dtypes(corpus& all) {
   all.refuse("unsupported", safetensors_bytes(one("\"F4\"", "[4]", "[0,2]"), "xx"));
   all.refuse("unknown dtype", safetensors_bytes(one("\"" + std::string(5'000'000, 'F') + "\"", "[3]", "[0,12]"), e12));
   std::string every = "{";
-  for (std::size_t i = 0; i < redco::detail::file_dtypes.size(); ++i) {
-    auto const type = std::string(redco::name_of(static_cast<redco::file_dtype>(i)));
+  for (std::size_t i = 0; i < redco::safetensors::detail::file_dtypes.size(); ++i) {
+    auto const type = std::string(name_of(static_cast<redco::safetensors::file_dtype>(i)));
     every += (i ? "," : "") + ("\"" + type) + "\":{\"dtype\":\"" + type + "\",\"shape\":[0],\"data_offsets\":[0,0]}";
   }
   all.accept(safetensors_bytes(every + "}"));
@@ -314,7 +314,7 @@ TEST_CASE("every hostile weights file gets the right verdict in time: exit code 
   for (weights_case const& weights : all.cases()) {
     std::int64_t const memory = peak_memory::reset();
     auto const began = std::chrono::steady_clock::now();
-    auto const failure = ckpt_test::error_of([&] { redco::open_weights(weights.path); });
+    auto const failure = ckpt_test::error_of([&] { redco::workdir::open_weights(weights.path); });
     std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - began;
     INFO(weights.path << ", wanted \"" << weights.why << "\", got: " << failure.text);
     CHECK(failure.code == (weights.legal ? redco::exit_code::done : redco::exit_code::data));
@@ -333,8 +333,9 @@ TEST_CASE("a file of a checkpoint may not be a symbolic link, other weights may"
   temporary_folder const folder;
   ckpt_test::put(folder / "real", safetensors_bytes("{}"));
   std::filesystem::create_symlink("real", folder / "link");
-  CHECK(redco::safetensors_reader(folder / "link").entries().empty());
-  auto const refused = ckpt_test::error_of([&] { redco::safetensors_reader(folder / "link", redco::links::refused); });
+  CHECK(redco::safetensors::safetensors_reader(folder / "link").entries().empty());
+  auto const refused = ckpt_test::error_of(
+      [&] { redco::safetensors::safetensors_reader(folder / "link", redco::diag::links::refused); });
   CHECK(refused.code == redco::exit_code::data);
   CHECK(ckpt_test::has(refused.text, "symbolic link"));
 }
@@ -345,7 +346,7 @@ TEST_CASE("odd but legal entries are read as they are meant") {
                  safetensors_bytes("{" + entry("late", 3, 8) + "," + entry("none", 3, 3) + "," + entry("early", 0, 3) +
                                        ",\"scalar\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[8,12]}}",
                                    "12345678abcd"));
-  auto const entries = redco::safetensors_reader(folder / "f").entries();
+  auto const entries = redco::safetensors::safetensors_reader(folder / "f").entries();
   REQUIRE(entries.size() == 4);
   CHECK(entries[0].name == "early");
   CHECK(entries[1].name == "none");
@@ -356,12 +357,12 @@ TEST_CASE("odd but legal entries are read as they are meant") {
 TEST_CASE("a file that is replaced while it is open stays the one that was opened") {
   temporary_folder const folder;
   ckpt_test::put(folder / "f", safetensors_bytes("{" + entry("a", 0, 4) + "}", "old!"));
-  redco::safetensors_reader const file(folder / "f");
+  redco::safetensors::safetensors_reader const file(folder / "f");
   ckpt_test::put(folder / "new", safetensors_bytes("{" + entry("a", 0, 2) + "}", "ne"));
   std::filesystem::rename(folder / "new", folder / "f");
   std::string target(4, '\0');
   std::vector<std::int64_t> const shape{4};
   std::vector<std::int64_t> const at{0};
-  file.read("a", redco::whole(shape), std::as_writable_bytes(std::span(target)), shape, at);
+  file.read("a", redco::safetensors::whole(shape), std::as_writable_bytes(std::span(target)), shape, at);
   CHECK(target == "old!");
 }

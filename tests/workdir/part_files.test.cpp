@@ -3,7 +3,7 @@
 #include <redco/workdir/part_files.hpp>
 
 TEST_CASE("a tensor's name chooses its file, and files count the ranks that write their kind") {
-  using redco::detail::file_name, redco::detail::kind_of;
+  using redco::workdir::file_name, redco::workdir::kind_of;
   CHECK(kind_of("optimizer.m.wte.weight") == "optimizer");
   CHECK(kind_of("master.wte.weight") == "masters");
   CHECK(kind_of("masterpiece.weight") == "parameters");

@@ -11,7 +11,7 @@ TEST_CASE("of the ranks that hold a part alike all agree on one that reads it, a
   for (int const replicas : {1, 2}) {
     std::vector<int> readers(12);  // by part and shard
     for (int shard = 0; shard < 3; ++shard) {
-      auto const holders = redco::detail::holders_of(hashes, shard, 3, replicas);
+      auto const holders = redco::workdir::holders_of(hashes, shard, 3, replicas);
       REQUIRE(holders.size() == 4);
       CHECK(holders[0].shards == std::vector<int>{0, 1, 2});
       CHECK(holders[1].shards == std::vector<int>{shard});
@@ -30,7 +30,7 @@ TEST_CASE("of the ranks that hold a part alike all agree on one that reads it, a
 }
 
 TEST_CASE("parts are told apart by name and box") {
-  using redco::detail::hash_of_part;
+  using redco::workdir::hash_of_part;
   CHECK(hash_of_part("a", {{0, 3}, {2, 1}}) == hash_of_part("a", {{0, 3}, {2, 1}}));
   CHECK(hash_of_part("a", {{0, 3}, {2, 1}}) != hash_of_part("a", {{3, 0}, {2, 1}}));
   CHECK(hash_of_part("a", {{0, 3}, {2, 1}}) != hash_of_part("b", {{0, 3}, {2, 1}}));

@@ -86,7 +86,7 @@ class recording_ops {
     return !fails;
   }
 
-  redco::posix_file_ops disk_;
+  redco::safetensors::posix_file_ops disk_;
   std::filesystem::path root_;
   std::mutex mutex_;
   std::map<int, std::string> files_;

@@ -13,12 +13,12 @@
 TEST_CASE("results are indented JSON in the order in which they were given, null where not finite") {
   temporary_folder folder;
   auto const file = folder.path / "eval_results_epoch0.json";
-  redco::json_value results;
+  redco::json::json_value results;
   results["loss"] = 2.125;
   results["bleu"] = std::numeric_limits<double>::quiet_NaN();
   results["by_length"] = {1, 2.5, -std::numeric_limits<double>::infinity()};
   results["all"]["accuracy"] = 0.5;
-  redco::write_results(file, results);
+  redco::workdir::write_results(file, results);
   CHECK(content_of(file) == R"({
   "loss": 2.125,
   "bleu": null,
@@ -38,8 +38,8 @@ TEST_CASE("results replace earlier ones, and what a killed run left is no obstac
   temporary_folder folder;
   auto const file = folder.path / "min_metrics.json";
   std::ofstream(file.string() + ".tmp") << "{\"lo";
-  redco::write_results(file, redco::json_value{{"loss", 3}});
-  redco::write_results(file, redco::json_value{{"loss", 2}});
+  redco::workdir::write_results(file, redco::json::json_value{{"loss", 3}});
+  redco::workdir::write_results(file, redco::json::json_value{{"loss", 2}});
   CHECK(content_of(file) == "{\n  \"loss\": 2\n}\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }
@@ -47,9 +47,9 @@ TEST_CASE("results replace earlier ones, and what a killed run left is no obstac
 TEST_CASE("results that cannot be written are an error and leave the earlier ones") {
   temporary_folder folder;
   auto const file = folder.path / "outputs_epoch0.json";
-  redco::write_results(file, redco::json_value::array({"kept"}));
+  redco::workdir::write_results(file, redco::json::json_value::array({"kept"}));
   try {
-    redco::write_results(folder.path / "missing" / "outputs_epoch0.json", 1);
+    redco::workdir::write_results(folder.path / "missing" / "outputs_epoch0.json", 1);
     FAIL("written into a folder that is not there");
   } catch (redco::error const& problem) {
     CHECK(problem.code() == redco::exit_code::io);
@@ -57,12 +57,12 @@ TEST_CASE("results that cannot be written are an error and leave the earlier one
   }
   std::filesystem::create_directory(folder.path / "folder");
   try {
-    redco::write_results(folder.path / "folder", 1);
+    redco::workdir::write_results(folder.path / "folder", 1);
     FAIL("a folder was replaced by a file");
   } catch (redco::error const& problem) {
     CHECK(problem.code() == redco::exit_code::io);
   }
-  CHECK_THROWS_AS(redco::write_results(file, "\xff"), redco::error);
+  CHECK_THROWS_AS(redco::workdir::write_results(file, "\xff"), redco::error);
   CHECK(content_of(file) == "[\n  \"kept\"\n]\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 2);
 }

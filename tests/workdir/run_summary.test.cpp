@@ -6,7 +6,7 @@
 #include <string>
 
 TEST_CASE("the summary of a preempted run says how to go on") {
-  redco::run_summary run;
+  redco::workdir::run_summary run;
   run.code = redco::exit_code::preempted;
   run.reason = "SIGTERM, SLURM job 4711";
   run.step = 1200;
@@ -23,7 +23,7 @@ TEST_CASE("the summary of a preempted run says how to go on") {
   run.warnings = 2;
   run.lines = {"held-out loss 2.04 nats per byte (bound 2.1)"};
   run.resume = "./train --config workdir/config.json --resume auto";
-  CHECK(redco::summary_text(run) ==
+  CHECK(redco::workdir::summary_text(run) ==
         "== redco run summary ==================================================\n"
         "status   PREEMPTED (SIGTERM, SLURM job 4711)           exit 75, requeue me\n"
         "steps    1200/5000  epoch 2/3   time 00:41:10   18.4k images/s\n"
@@ -37,12 +37,12 @@ TEST_CASE("the summary of a preempted run says how to go on") {
 }
 
 TEST_CASE("a run that failed before its first step has a summary too, with the whole error") {
-  redco::run_summary run;
+  redco::workdir::run_summary run;
   run.code = redco::exit_code::internal;
   run.reason = "rank 1 step 7: loss threw: index 300 is out of range; the vocabulary has 256 entries";
   run.warnings = 1;
   run.lost_lines = 1;
-  CHECK(redco::summary_text(run) ==
+  CHECK(redco::workdir::summary_text(run) ==
         "== redco run summary ==================================================\n"
         "status   FAILED                                        exit 70\n"
         "reason   rank 1 step 7: loss threw: index 300 is out of range; the vocabulary has 256 entries\n"
@@ -57,7 +57,7 @@ TEST_CASE("every exit code has a name of its own") {
   for (exit_code code :
        {exit_code::done, exit_code::missed, exit_code::usage, exit_code::data, exit_code::peer_lost,
         exit_code::internal, exit_code::io, exit_code::preempted, exit_code::rendezvous, exit_code::not_finite}) {
-    names.insert(redco::status_name(code));
+    names.insert(redco::workdir::status_name(code));
   }
   CHECK(names.size() == 10);
   CHECK(names.count("UNKNOWN") == 0);

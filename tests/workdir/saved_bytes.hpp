@@ -17,23 +17,23 @@ namespace ckpt_test {
 
 inline void save_bytes(std::filesystem::path const& workdir, std::int64_t step, std::string const& run = "run-a",
                        std::vector<std::string> const& pointers = {}) {
-  redco::posix_file_ops ops;
-  redco::checkpoint_store<> store(ops, workdir / redco::checkpoint_names::folder, run);
-  redco::manifest facts;
+  redco::safetensors::posix_file_ops ops;
+  redco::workdir::checkpoint_store<> store(ops, workdir / redco::workdir::checkpoint_names::folder, run);
+  redco::workdir::manifest facts;
   facts.run = run;
   facts.step = step;
   facts.names = pointers;
   store.begin(step);
   for (std::string const name : {"wte.weight", "master.wte.weight", "optimizer.m.wte.weight"}) {
     std::vector<std::int64_t> const shape{16, 25};
-    std::string const kind = redco::detail::kind_of(name);
-    std::string const file = redco::detail::file_name(kind, {kind + "\n"}, 0);
-    auto const plan = redco::plan_safetensors({{name, redco::file_dtype::u8, shape}});
-    redco::output_file<> out(ops, store.unfinished(step) / file);
+    std::string const kind = redco::workdir::kind_of(name);
+    std::string const file = redco::workdir::file_name(kind, {kind + "\n"}, 0);
+    auto const plan = redco::safetensors::plan_safetensors({{name, redco::safetensors::file_dtype::u8, shape}});
+    redco::safetensors::output_file<> out(ops, store.unfinished(step) / file);
     out.write(plan.header);
     out.write(std::string(400, static_cast<char>('a' + step)));
     out.finish();
-    facts.tensors[name] = {redco::file_dtype::u8, shape, {{file, {0, 0}, shape}}};
+    facts.tensors[name] = {redco::safetensors::file_dtype::u8, shape, {{file, {0, 0}, shape}}};
     facts.files[file] = {out.size(), out.digest()};
   }
   store.commit(facts);

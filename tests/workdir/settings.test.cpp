@@ -44,8 +44,8 @@ TEST_CASE("settings are named as the program names them, with the fewest digits"
   model.config.dropout = 0.1;
   plain_options o;
   o.frozen = {"wte.*"};
-  settings const all =
-      redco::settings_of(model, redco::adamw{.lr = redco::cosine{.peak = 3e-4, .warmup = 7}}, o, redco::dtype::bf16);
+  settings const all = redco::workdir::settings_of(model, redco::adamw{.lr = redco::cosine{.peak = 3e-4, .warmup = 7}},
+                                                   o, redco::dtype::bf16);
   CHECK(all.at("model.dropout") == "0.1");
   CHECK(all.at("model.width") == "768");
   CHECK(all.at("optimizer") == "adamw");
@@ -58,22 +58,24 @@ TEST_CASE("settings are named as the program names them, with the fewest digits"
 }
 
 TEST_CASE("configurations of any kind are taken: what has no text is left out") {
-  settings const rich = redco::settings_of(rich_model{}, redco::adamw{}, plain_options{}, redco::dtype::f32);
+  settings const rich = redco::workdir::settings_of(rich_model{}, redco::adamw{}, plain_options{}, redco::dtype::f32);
   CHECK(rich.at("model.widths[1]") == "5");
   CHECK(rich.at("model.scale") == "none");
   CHECK(rich.at("model.text") == "a");
   CHECK(rich.at("model.inner.on") == "true");
   CHECK_FALSE(rich.contains("model.hook"));
-  settings const derived = redco::settings_of(base_model{}, redco::adamw{}, plain_options{}, redco::dtype::f32);
+  settings const derived =
+      redco::workdir::settings_of(base_model{}, redco::adamw{}, plain_options{}, redco::dtype::f32);
   CHECK_FALSE(derived.contains("model.width"));
   CHECK(derived.contains("global_batch"));
   redco::scheduled<redco::adamw> const free({.lr = 0.5}, [](std::int64_t, std::int64_t) { return 0.25; });
-  CHECK(redco::settings_of(rich_model{}, free, plain_options{}, redco::dtype::f32).at("optimizer.lr") == "function");
+  CHECK(redco::workdir::settings_of(rich_model{}, free, plain_options{}, redco::dtype::f32).at("optimizer.lr") ==
+        "function");
 }
 
 TEST_CASE("settings that differ are told with both values") {
   settings const before{{"a", "1"}, {"b", "2"}, {"only before", "3"}, {"same", "4"}, {"#a", "why"}};
   settings const now{{"a", "5"}, {"b", "6"}, {"only now", "7"}, {"same", "4"}, {"#a", "why not"}};
-  CHECK(redco::changed_settings(before, now) == "a is 5, was 1; b is 6, was 2");
-  CHECK(redco::changed_settings(before, before).empty());
+  CHECK(redco::workdir::changed_settings(before, now) == "a is 5, was 1; b is 6, was 2");
+  CHECK(redco::workdir::changed_settings(before, before).empty());
 }

@@ -11,13 +11,13 @@
 namespace {
 
 struct ended_fit {
-  redco::run_summary summary;
+  redco::workdir::run_summary summary;
   std::string failures;
 };
 
 /// A fit that ended so after 3 of 6 steps, the first of them resumed from step 2.
 ended_fit ended(redco::exit_code code, std::filesystem::path const& workdir, bool saved = true) {
-  redco::fit_record fit;
+  redco::workdir::fit_record fit;
   fit.started(2, 0);
   fit.after_step({.step = 3, .epoch = 1, .loss = 0.5}, 20);
   fit.steps = 6;
@@ -25,9 +25,9 @@ ended_fit ended(redco::exit_code code, std::filesystem::path const& workdir, boo
   fit.best = {{"min_loss", {0.25, 2}}};
   fit.files = {workdir / "min_metrics.json", workdir / "absent.json"};
   if (saved) fit.checkpoint = workdir / "ckpts/step_3";
-  redco::failure_history const history(workdir);
+  redco::workdir::failure_history const history(workdir);
   ended_fit end{{.code = code, .reason = "why", .lost_lines = 1}, ""};
-  redco::summarise(end.summary, fit, workdir, history);
+  redco::workdir::summarise(end.summary, fit, workdir, history);
   if (std::filesystem::exists(history.file())) end.failures = content_of(history.file());
   return end;
 }
@@ -38,7 +38,7 @@ TEST_CASE("the summary has what the fit tells of itself, and the files that are 
   temporary_folder const folder;
   std::ofstream(folder / "log.txt") << "x";
   std::ofstream(folder / "min_metrics.json") << "{}";
-  redco::run_summary const s = ended(redco::exit_code::done, folder.path).summary;
+  redco::workdir::run_summary const s = ended(redco::exit_code::done, folder.path).summary;
   CHECK(s.step == 3);
   CHECK(s.steps == 6);
   CHECK(s.epoch == 2);

@@ -6,14 +6,15 @@
 #include <cstdint>
 #include <span>
 
-namespace redco {
+namespace redco::ckpt {
 
 /// Bytes that a checkpoint of these parts takes: unsharded tensors, as each rank describes them.
 inline std::uintmax_t checkpoint_bytes(std::span<state_part const> parts) {
   std::uintmax_t bytes = 0;
   for (state_part const& part : parts)
-    bytes += static_cast<std::uintmax_t>(count_of(part.shape)) * static_cast<std::uintmax_t>(part.local.element_size());
+    bytes += static_cast<std::uintmax_t>(safetensors::count_of(part.shape)) *
+             static_cast<std::uintmax_t>(part.local.element_size());
   return bytes;
 }
 
-}  // namespace redco
+}  // namespace redco::ckpt

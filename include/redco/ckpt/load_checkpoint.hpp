@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::ckpt {
 
 /// What of a checkpoint need not be read.
 struct load_options {
@@ -21,8 +21,9 @@ struct load_options {
 };
 
 /// `find_checkpoint` by rank 0, told to all ranks of `world`. Every rank gets the same answer or throws the same error.
-std::optional<found_checkpoint> find_checkpoint(group& world, std::filesystem::path const& workdir,
-                                                std::string_view resume, find_options const& options = {});
+std::optional<workdir::found_checkpoint> find_checkpoint(group& world, std::filesystem::path const& workdir,
+                                                         std::string_view resume,
+                                                         workdir::find_options const& options = {});
 
 /// Fills every rank's parts from a checkpoint, whatever mesh saved it: bit for bit, padding zero. All ranks of `world`
 /// call it.
@@ -30,10 +31,10 @@ std::optional<found_checkpoint> find_checkpoint(group& world, std::filesystem::p
 /// Names, shapes and dtypes are compared before anything is read: error 65 with the first 20 differences and their
 /// number when the checkpoint does not belong to this state. A rank that cannot read ends all with its error, 65 or 74;
 /// parts may then be half filled.
-void load_checkpoint(found_checkpoint const& checkpoint, std::span<state_part const> parts, group& world,
+void load_checkpoint(workdir::found_checkpoint const& checkpoint, std::span<state_part const> parts, group& world,
                      load_options const& options = {});
 
-}  // namespace redco
+}  // namespace redco::ckpt
 
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/load_checkpoint.inl.hpp>

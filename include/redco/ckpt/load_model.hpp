@@ -16,8 +16,8 @@ namespace redco {
 /// `load_parameters`: each byte is read once, floating types are converted, what does not belong is error 65 with the first
 /// 20 differences. Tensors that match a pattern in `unread` may be in the files without being wanted. A checkpoint of ours is
 /// read by the model's own names.
-void load_model(weights_source const& weights, std::span<stored_name const> names,
-                std::span<std::string_view const> unread, std::span<state_part const> parts, rank_context& rank);
+void load_model(safetensors::weights_source const& weights, std::span<stored_name const> names,
+                std::span<std::string_view const> unread, std::span<ckpt::state_part const> parts, rank_context& rank);
 
 }  // namespace redco
 

@@ -14,22 +14,24 @@
 
 namespace redco {
 
-REDCO_INLINE void load_model(weights_source const& weights, std::span<stored_name const> names,
-                             std::span<std::string_view const> unread, std::span<state_part const> parts,
+REDCO_INLINE void load_model(safetensors::weights_source const& weights, std::span<stored_name const> names,
+                             std::span<std::string_view const> unread, std::span<ckpt::state_part const> parts,
                              rank_context& rank) {
-  if (weights.own_names) return load_parameters(weights, parts, rank);
-  std::vector<state_part> wanted;
-  detail::together(rank.world, [&] {
-    wanted = detail::in_files(names, parts);
-    tensor_table table;
-    for (state_part const& part : wanted)
-      table.try_emplace(part.name, stored_tensor{file_dtype_of(part.local.scalar_type()), part.shape, {}});
-    detail::refuse_differences(
+  if (weights.own_names) return ckpt::load_parameters(weights, parts, rank);
+  std::vector<ckpt::state_part> wanted;
+  ckpt::detail::together(rank.world, [&] {
+    wanted = ckpt::detail::in_files(names, parts);
+    safetensors::tensor_table table;
+    for (ckpt::state_part const& part : wanted)
+      table.try_emplace(part.name,
+                        safetensors::stored_tensor{ckpt::file_dtype_of(part.local.scalar_type()), part.shape, {}});
+    safetensors::refuse_differences(
         weights.files->directory().string(),
-        detail::differences(weights.tensors, table, {.unread = {unread.begin(), unread.end()}, .any_float = true}));
+        safetensors::differences(weights.tensors, table,
+                                 {.unread = {unread.begin(), unread.end()}, .any_float = true}));
     return std::string();
   });
-  detail::read_once(weights, wanted, parts, rank);
+  ckpt::detail::read_once(weights, wanted, parts, rank);
 }
 
 }  // namespace redco

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::ckpt {
 
 /// Fills every rank's parts with weights from outside (a warm start), each by its name in the file. Floating types are
 /// converted to the part's own. All ranks call it with the same tensors in the same order.
@@ -19,10 +19,10 @@ namespace redco {
 /// tensors, shared key-value heads) one reads it and hands it on. Strict: a missing, surplus or differently shaped tensor is
 /// error 65 with the first 20 differences; `unread` names the beginnings of those that may be surplus. When a rank cannot
 /// read, all throw its error, 65 or 74; parts may then be half filled.
-void load_parameters(weights_source const& weights, std::span<state_part const> parts, rank_context& rank,
+void load_parameters(safetensors::weights_source const& weights, std::span<state_part const> parts, rank_context& rank,
                      std::vector<std::string> const& unread = {});
 
-}  // namespace redco
+}  // namespace redco::ckpt
 
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/load_parameters.inl.hpp>

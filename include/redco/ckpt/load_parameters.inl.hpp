@@ -8,18 +8,18 @@
 #include <redco/safetensors/differences.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::ckpt {
 
-REDCO_INLINE void load_parameters(weights_source const& weights, std::span<state_part const> parts, rank_context& rank,
-                                  std::vector<std::string> const& unread) {
+REDCO_INLINE void load_parameters(safetensors::weights_source const& weights, std::span<state_part const> parts,
+                                  rank_context& rank, std::vector<std::string> const& unread) {
   detail::together(rank.world, [&] {
-    detail::refuse_differences(
+    safetensors::refuse_differences(
         weights.files->directory().string(),
-        detail::differences(weights.tensors, detail::described(parts),
-                            {.unread = detail::names_beginning_with(unread), .any_float = true}));
+        safetensors::differences(weights.tensors, detail::described(parts),
+                                 {.unread = safetensors::names_beginning_with(unread), .any_float = true}));
     return std::string();
   });
   detail::read_once(weights, parts, parts, rank);
 }
 
-}  // namespace redco
+}  // namespace redco::ckpt

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <span>
 
-namespace redco {
+namespace redco::ckpt {
 
 namespace detail {
 
@@ -29,20 +29,23 @@ inline std::span<std::byte> bytes_of(at::Tensor const& dense) {
 /// padding becomes zero. Any mesh's parts are read from any other's, bit for bit; where the dtype differs the
 /// value is converted. Requires: `table` has every wanted name with the wanted shape, and its parts are whole. Errors:
 /// 65 when a file is missing or is not what the table says, 74 when it cannot be read; the parts are then half filled.
-inline void read_parts(open_files const& files, tensor_table const& table, std::span<state_part const> parts) {
+inline void read_parts(safetensors::open_files const& files, safetensors::tensor_table const& table,
+                       std::span<state_part const> parts) {
   at::NoGradGuard const no_grad;
   for (state_part const& part : parts) {
-    stored_tensor const& stored = table.at(part.name);
+    safetensors::stored_tensor const& stored = table.at(part.name);
     at::Tensor const local = part.local.detach();
     at::ScalarType const type = scalar_type_of(stored.type);
     bool const direct = local.is_contiguous() && in_host_memory(local) && local.scalar_type() == type;
     at::Tensor const target = direct ? local : at::empty(local.sizes(), at::TensorOptions(type));
     if (target.sizes() != at::IntArrayRef(part.place.shape)) target.zero_();
-    detail::for_each_piece(stored, part.place, [&](tensor_part const& source, box const& from, box const& to) {
-      safetensors_reader const& file = files[source.file];
-      detail::check_entry(file, part.name, stored.type, source.shape);
-      file.read(part.name, from, detail::bytes_of(target), target.sizes(), to.offset);
-    });
+    safetensors::for_each_piece(
+        stored, part.place,
+        [&](safetensors::tensor_part const& source, safetensors::box const& from, safetensors::box const& to) {
+          safetensors::safetensors_reader const& file = files[source.file];
+          safetensors::check_entry(file, part.name, stored.type, source.shape);
+          file.read(part.name, from, detail::bytes_of(target), target.sizes(), to.offset);
+        });
     if (!direct) {
       part.local.copy_(target);
     } else if (!part.local.is_inference()) {
@@ -51,4 +54,4 @@ inline void read_parts(open_files const& files, tensor_table const& table, std::
   }
 }
 
-}  // namespace redco
+}  // namespace redco::ckpt

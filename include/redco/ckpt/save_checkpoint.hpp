@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <span>
 
-namespace redco {
+namespace redco::ckpt {
 
 /// Saves the state of a run: the commit protocol of a complete checkpoint or none.
 ///
@@ -19,9 +19,10 @@ namespace redco {
 /// rank throws that rank's error: 74 naming path and bytes when the disk is full or fails, 70 when the owners' boxes do
 /// not make each tensor whole. The deadline of `world` must allow for the slowest rank's writing. Returns the
 /// checkpoint's path.
-std::filesystem::path save_checkpoint(save_options const& options, std::span<state_part const> parts, group& world);
+std::filesystem::path save_checkpoint(workdir::save_options const& options, std::span<state_part const> parts,
+                                      group& world);
 
-}  // namespace redco
+}  // namespace redco::ckpt
 
 #ifndef REDCO_COMPILED
 #include <redco/ckpt/save_checkpoint.inl.hpp>

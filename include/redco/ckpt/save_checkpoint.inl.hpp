@@ -6,12 +6,12 @@
 #include <redco/safetensors/file_ops.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::ckpt {
 
-REDCO_INLINE std::filesystem::path save_checkpoint(save_options const& options, std::span<state_part const> parts,
-                                                   group& world) {
-  posix_file_ops ops;
+REDCO_INLINE std::filesystem::path save_checkpoint(workdir::save_options const& options,
+                                                   std::span<state_part const> parts, group& world) {
+  safetensors::posix_file_ops ops;
   return save_checkpoint_with(ops, options, parts, world);
 }
 
-}  // namespace redco
+}  // namespace redco::ckpt

@@ -16,19 +16,19 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::ckpt {
 
 /// `save_checkpoint` with the system calls of `ops`: those of this machine, or ones that fail when a test says so.
-template <file_ops Ops>
-std::filesystem::path save_checkpoint_with(Ops& ops, save_options const& options, std::span<state_part const> parts,
-                                           group& world) {
+template <safetensors::file_ops Ops>
+std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const& options,
+                                           std::span<state_part const> parts, group& world) {
   std::int64_t const step = options.facts.step;
-  checkpoint_store<Ops> store(ops, options.workdir / checkpoint_names::folder, options.facts.run);
+  workdir::checkpoint_store<Ops> store(ops, options.workdir / workdir::checkpoint_names::folder, options.facts.run);
   bool const first = world.rank() == 0;
   auto const kinds = detail::written_parts(parts);
 
   auto const step_by_step = [&](auto work) {
-    detail::outcomes result = detail::attempt_together(world, work);
+    diag::outcomes result = detail::attempt_together(world, work);
     if (result.failure) {
       try {
         if (first) store.discard(step);
@@ -48,18 +48,18 @@ std::filesystem::path save_checkpoint_with(Ops& ops, save_options const& options
   });
 
   std::vector<std::string> const shares = step_by_step([&] {
-    manifest share;
+    workdir::manifest share;
     share.run = options.facts.run;
     share.tensors = detail::described(parts);
     for (auto const& [kind, some] : kinds) {
-      detail::write_parts(ops, store.unfinished(step), detail::file_name(kind, writers, world.rank()), some, share);
+      detail::write_parts(ops, store.unfinished(step), workdir::file_name(kind, writers, world.rank()), some, share);
     }
-    return write_manifest(share);
+    return workdir::write_manifest(share);
   });
 
   step_by_step([&] {
     if (!first) return std::string();
-    manifest facts = detail::merged(options.facts, shares);
+    workdir::manifest facts = workdir::merged(options.facts, shares);
     facts.names = options.pointers;
     store.commit(facts);
     return std::string();
@@ -73,7 +73,7 @@ std::filesystem::path save_checkpoint_with(Ops& ops, save_options const& options
     if (first) store.retain(options.keep_last);
     return std::string();
   });
-  return store.directory() / checkpoint_names::of_step(step);
+  return store.directory() / workdir::checkpoint_names::of_step(step);
 }
 
-}  // namespace redco
+}  // namespace redco::ckpt

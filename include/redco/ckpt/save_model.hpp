@@ -27,7 +27,7 @@ namespace redco {
 /// naming path and bytes when the disk is full or fails, 70 when the owners' boxes do not make each tensor whole or the table
 /// of names has no row for one.
 void save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
-                std::span<state_part const> parts, group& world, save_model_options const& options = {});
+                std::span<ckpt::state_part const> parts, group& world, save_model_options const& options = {});
 
 }  // namespace redco
 

@@ -9,9 +9,9 @@
 namespace redco {
 
 REDCO_INLINE void save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
-                             std::span<state_part const> parts, group& world, save_model_options const& options) {
-  posix_file_ops ops;
-  save_model_with(ops, directory, names, parts, world, options);
+                             std::span<ckpt::state_part const> parts, group& world, save_model_options const& options) {
+  safetensors::posix_file_ops ops;
+  ckpt::save_model_with(ops, directory, names, parts, world, options);
 }
 
 }  // namespace redco

@@ -29,15 +29,15 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::ckpt {
 
 namespace detail {
 
 /// Writes one file of unsharded tensors. All ranks call it; rank 0 alone writes, and all throw its error.
-template <file_ops Ops>
-void write_whole(Ops& ops, std::filesystem::path const& path, safetensors_plan const& plan,
+template <safetensors::file_ops Ops>
+void write_whole(Ops& ops, std::filesystem::path const& path, safetensors::safetensors_plan const& plan,
                  gathered_tensors const& tensors, group& world) {
-  std::optional<output_file<Ops>> file;
+  std::optional<safetensors::output_file<Ops>> file;
   auto const on_first = [&](auto work) {
     together(world, [&] {
       if (world.rank() == 0) work();
@@ -45,8 +45,8 @@ void write_whole(Ops& ops, std::filesystem::path const& path, safetensors_plan c
     });
   };
   on_first([&] { file.emplace(ops, path).write(plan.header); });
-  for (safetensors_entry const& entry : plan.entries) {
-    for_each_slab(entry, [&](box const& slab) {
+  for (safetensors::safetensors_entry const& entry : plan.entries) {
+    safetensors::for_each_slab(entry, [&](safetensors::box const& slab) {
       at::Tensor const values = tensors.on_first(entry.name, slab);
       on_first([&] { file->write(bytes_of(values)); });  // who sends waits here: at most one slab is under way
     });
@@ -57,7 +57,7 @@ void write_whole(Ops& ops, std::filesystem::path const& path, safetensors_plan c
 }  // namespace detail
 
 /// `save_model` with the system calls of `ops`: those of this machine, or ones that fail when a test says so.
-template <file_ops Ops>
+template <safetensors::file_ops Ops>
 void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span<stored_name const> names,
                      std::span<state_part const> parts, group& world, save_model_options const& options) {
   at::NoGradGuard const no_grad;
@@ -74,13 +74,13 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
   });
   auto const type_of = [&](state_part const& part) {
     at::ScalarType const type = part.local.scalar_type();
-    std::optional<file_dtype> const other = type_to_save(options, part.name);
+    std::optional<safetensors::file_dtype> const other = type_to_save(options, part.name);
     return other && at::isFloatingType(type) ? scalar_type_of(*other) : type;
   };
   detail::gathered_tensors const tensors(own, type_of, world);
-  auto const files = detail::weights_files(tensors.table(), order, options.file_bytes);
+  auto const files = weights_files(tensors.table(), order, options.file_bytes);
 
-  detail::weights_folder<Ops> folder(ops, directory);
+  weights_folder<Ops> folder(ops, directory);
   bool const first = world.rank() == 0;
   try {
     detail::together(world, [&] {
@@ -90,7 +90,7 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
       }
       return std::string();
     });
-    for (detail::weights_file const& file : files)
+    for (weights_file const& file : files)
       detail::write_whole(ops, folder.unfinished(file.name), file.plan, tensors, world);
     detail::together(world, [&] {
       if (first) folder.commit(files);
@@ -106,4 +106,4 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
   }
 }
 
-}  // namespace redco
+}  // namespace redco::ckpt

@@ -9,7 +9,7 @@
 #include <array>
 #include <string>
 
-namespace redco {
+namespace redco::ckpt {
 
 namespace detail {
 
@@ -22,18 +22,18 @@ inline constexpr std::array<at::ScalarType, 16> scalar_types{
 }  // namespace detail
 
 /// libtorch's name of a file's element type.
-constexpr at::ScalarType scalar_type_of(file_dtype type) {
+constexpr at::ScalarType scalar_type_of(safetensors::file_dtype type) {
   return detail::scalar_types[static_cast<std::size_t>(type)];
 }
 
 /// How files spell libtorch's element type. Error 70 for a type that no safetensors file can hold (quantised,
 /// complex128).
-inline file_dtype file_dtype_of(at::ScalarType type) {
+inline safetensors::file_dtype file_dtype_of(at::ScalarType type) {
   for (std::size_t i = 0; i < detail::scalar_types.size(); ++i) {
-    if (detail::scalar_types[i] == type) return static_cast<file_dtype>(i);
+    if (detail::scalar_types[i] == type) return static_cast<safetensors::file_dtype>(i);
   }
   throw error(exit_code::internal, std::string("a tensor of ") + c10::toString(type) +
                                        " cannot be saved: safetensors has no such type. Convert it first.");
 }
 
-}  // namespace redco
+}  // namespace redco::ckpt

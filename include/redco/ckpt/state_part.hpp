@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::ckpt {
 
 /// What one rank holds of one tensor of a run's state: a parameter "h.0.mlp.up.weight", its fp32 master
 /// "master.<parameter>", or an optimizer slot "optimizer.<slot>.<parameter>".
@@ -19,7 +19,7 @@ struct state_part {
   std::string name;
   std::vector<std::int64_t> shape;  ///< of the unsharded tensor, logical: without padding
   at::Tensor local;                 ///< this rank's part; its leading corner holds the box, what lies beyond is padding
-  box place;                        ///< what this rank holds of it; empty on a rank that holds padding only
+  safetensors::box place;           ///< what this rank holds of it; empty on a rank that holds padding only
   bool owner = true;  ///< whether this rank writes it: the owners' boxes together are the tensor, each element once
 };
 
@@ -27,9 +27,10 @@ namespace detail {
 
 /// Refuses a part whose box does not fit its tensors: error 70.
 inline void check_part(state_part const& part) {
-  if (!tensor_name(part.name) || !part.local.defined() || !has_room(part.local.sizes(), part.place, part.shape))
+  if (!safetensors::tensor_name(part.name) || !part.local.defined() ||
+      !safetensors::has_room(part.local.sizes(), part.place, part.shape))
     throw error(exit_code::internal,
-                "the part of tensor " + shown(part.name) +
+                "the part of tensor " + safetensors::shown(part.name) +
                     " that a rank wants to save or load does not fit the tensor. Check its box and shape.");
 }
 
@@ -43,4 +44,4 @@ inline at::Tensor held_values(state_part const& part) {
 
 }  // namespace detail
 
-}  // namespace redco
+}  // namespace redco::ckpt

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::comm {
 
 /// Names what the collectives of this thread are for while it lives ("grads", "loss"), so that a message about a lost
 /// peer can say it. Labels nest. The text must outlive the object; string literals do.
@@ -21,4 +21,4 @@ class collective_label {
   std::string_view before_;
 };
 
-}  // namespace redco
+}  // namespace redco::comm

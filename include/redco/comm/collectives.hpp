@@ -9,9 +9,7 @@
 
 #include <cstdint>
 
-namespace redco {
-
-namespace detail {
+namespace redco::comm::detail {
 
 // The conversions on local tensors, with the dimension as a number.
 at::Tensor gather_parts(at::Tensor const& x, group& ranks, std::int64_t dim);
@@ -19,7 +17,9 @@ at::Tensor scatter_part(at::Tensor const& x, group& ranks, std::int64_t dim);
 at::Tensor gather_entered(at::Tensor const& x, group& ranks, std::int64_t dim);
 at::Tensor reduce_to_part(tensor<partial> const& x, group& ranks, std::int64_t dim);
 
-}  // namespace detail
+}  // namespace redco::comm::detail
+
+namespace redco {
 
 // The conversions between layouts. Each is a call that all ranks of the group make; its gradient is the conversion in
 // the opposite sense, so derivatives of any order are right. Without a gradient to follow no autograd node is made; a
@@ -38,20 +38,20 @@ tensor<replicated> reduce(tensor<partial> const& x, group& ranks);
 /// Joins the ranks' parts; the gradient is this rank's part of the unsharded gradient.
 template <int Dim>
 tensor<replicated> gather(tensor<split<Dim>> const& x, group& ranks) {
-  return detail::gather_parts(x.local(), ranks, Dim);
+  return comm::detail::gather_parts(x.local(), ranks, Dim);
 }
 
 /// Keeps this rank's part along `Dim`, whose extent must divide; the gradients of the parts are joined.
 template <int Dim>
 tensor<split<Dim>> scatter(tensor<replicated> const& x, group& ranks) {
-  return tensor<split<Dim>>(detail::scatter_part(x.local(), ranks, Dim));
+  return tensor<split<Dim>>(comm::detail::scatter_part(x.local(), ranks, Dim));
 }
 
 /// Joins the ranks' parts on their way into column-parallel layers (sequence parallelism); the gradient, a pending
 /// sum, is reduced and each rank keeps its part.
 template <int Dim>
 tensor<entered> all_gather_entered(tensor<split<Dim>> const& x, group& ranks) {
-  return tensor<entered>(detail::gather_entered(x.local(), ranks, Dim));
+  return tensor<entered>(comm::detail::gather_entered(x.local(), ranks, Dim));
 }
 
 /// Sums a pending value and keeps this rank's part along `Dim`, whose extent must divide; addends are added once. The
@@ -59,7 +59,7 @@ tensor<entered> all_gather_entered(tensor<split<Dim>> const& x, group& ranks) {
 /// of its.
 template <int Dim>
 tensor<split<Dim>> reduce_scatter(tensor<partial> const& x, group& ranks) {
-  return tensor<split<Dim>>(detail::reduce_to_part(x, ranks, Dim));
+  return tensor<split<Dim>>(comm::detail::reduce_to_part(x, ranks, Dim));
 }
 
 /// Cuts a replicated value [B, T, features] into runs of tokens; T need not divide. The gradients of the runs are joined.

@@ -6,9 +6,7 @@
 #include <redco/comm/detail/step_function.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
-
-namespace detail {
+namespace redco::comm::detail {
 
 REDCO_INLINE at::Tensor gather_parts(at::Tensor const& x, group& ranks, std::int64_t dim) {
   return take_step<gather_step>(x, ranks, dim);
@@ -32,19 +30,21 @@ REDCO_INLINE at::Tensor reduce_to_part(tensor<partial> const& x, group& ranks, s
   return sum;
 }
 
-}  // namespace detail
+}  // namespace redco::comm::detail
+
+namespace redco {
 
 REDCO_INLINE tensor<entered> enter(tensor<replicated> const& x, group& ranks) {
-  return tensor<entered>(detail::take_step<detail::identity_step>(x.local(), ranks, 0));
+  return tensor<entered>(comm::detail::take_step<comm::detail::identity_step>(x.local(), ranks, 0));
 }
 
 REDCO_INLINE at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int64_t first) {
   if (sharers == 1) return x;
-  return detail::take_shared<false>(x, {&ranks, sharers, first});
+  return comm::detail::take_shared<false>(x, {&ranks, sharers, first});
 }
 
 REDCO_INLINE tensor<replicated> reduce(tensor<partial> const& x, group& ranks) {
-  at::Tensor sum = detail::take_step<detail::all_reduce_step>(x.local(), ranks, 0);
+  at::Tensor sum = comm::detail::take_step<comm::detail::all_reduce_step>(x.local(), ranks, 0);
   bool const fresh = ranks.size() > 1;  // a group of one gave the argument back
   for (at::Tensor const& addend : x.addends()) {
     if (fresh && at::infer_size(sum.sizes(), addend.sizes()) == sum.sizes() &&
@@ -57,7 +57,9 @@ REDCO_INLINE tensor<replicated> reduce(tensor<partial> const& x, group& ranks) {
   return sum;
 }
 
-namespace detail {
+}  // namespace redco
+
+namespace redco::comm::detail {
 
 /// x with its tokens padded to runs of one length.
 inline at::Tensor padded_tokens(at::Tensor const& x, group const& ranks) {
@@ -69,24 +71,26 @@ inline at::Tensor without_padding(at::Tensor const& joined, std::int64_t tokens)
   return tokens == joined.size(-2) ? joined : joined.narrow(-2, 0, tokens).contiguous();
 }
 
-}  // namespace detail
+}  // namespace redco::comm::detail
+
+namespace redco {
 
 REDCO_INLINE tensor<token_split> scatter_tokens(tensor<replicated> const& x, group& ranks) {
-  return tensor<token_split>(detail::scatter_part(detail::padded_tokens(x.local(), ranks), ranks, -2),
+  return tensor<token_split>(comm::detail::scatter_part(comm::detail::padded_tokens(x.local(), ranks), ranks, -2),
                              x.local().size(-2));
 }
 
 REDCO_INLINE tensor<entered> enter(tensor<token_split> const& x, group& ranks) {
-  return tensor<entered>(detail::without_padding(detail::gather_entered(x.local(), ranks, -2), x.tokens()));
+  return tensor<entered>(comm::detail::without_padding(comm::detail::gather_entered(x.local(), ranks, -2), x.tokens()));
 }
 
 REDCO_INLINE tensor<replicated> gather(tensor<token_split> const& x, group& ranks) {
-  return detail::without_padding(detail::gather_parts(x.local(), ranks, -2), x.tokens());
+  return comm::detail::without_padding(comm::detail::gather_parts(x.local(), ranks, -2), x.tokens());
 }
 
 REDCO_INLINE tensor<token_split> reduce_tokens(tensor<partial> const& x, group& ranks) {
-  tensor<partial> const padded(detail::padded_tokens(x.local(), ranks), x.addends());
-  return tensor<token_split>(detail::reduce_to_part(padded, ranks, -2), x.local().size(-2));
+  tensor<partial> const padded(comm::detail::padded_tokens(x.local(), ranks), x.addends());
+  return tensor<token_split>(comm::detail::reduce_to_part(padded, ranks, -2), x.local().size(-2));
 }
 
 }  // namespace redco

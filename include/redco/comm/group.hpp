@@ -49,10 +49,10 @@ class group {
   std::chrono::milliseconds deadline() const noexcept { return deadline_; }
 
   /// Replaces `x`, in place, by the elementwise reduction over the ranks.
-  void all_reduce(at::Tensor const& x, reduce_op op = reduce_op::sum);
+  void all_reduce(at::Tensor const& x, comm::reduce_op op = comm::reduce_op::sum);
 
   /// The same as a new, contiguous tensor; `x` stays as it is. Counted as all_reduce.
-  at::Tensor all_reduced(at::Tensor const& x, reduce_op op = reduce_op::sum);
+  at::Tensor all_reduced(at::Tensor const& x, comm::reduce_op op = comm::reduce_op::sum);
 
   /// The ranks' tensors, concatenated along `dim` in rank order.
   at::Tensor all_gather(at::Tensor const& x, std::int64_t dim);
@@ -89,7 +89,7 @@ class group {
   /// What transports implement, for size() > 1 only. Tensors are contiguous, detached and of legal extents; outputs are
   /// allocated and overlap no input, but for `do_all_reduce`, whose output may be its input; `do_all_to_all` exchanges
   /// along a leading dimension of extent size().
-  virtual void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) = 0;
+  virtual void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) = 0;
   virtual void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
   virtual void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
   virtual void do_all_to_all(at::Tensor const& x, at::Tensor const& out) = 0;

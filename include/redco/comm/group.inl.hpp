@@ -50,13 +50,13 @@ void group::in_place(at::Tensor const& x, Call const& call) {
   }
 }
 
-REDCO_INLINE void group::all_reduce(at::Tensor const& x, reduce_op op) {
+REDCO_INLINE void group::all_reduce(at::Tensor const& x, comm::reduce_op op) {
   if (size_ == 1) return;
   count(collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
   in_place(x, [&](at::Tensor const& dense) { do_all_reduce(dense, dense, op); });
 }
 
-REDCO_INLINE at::Tensor group::all_reduced(at::Tensor const& x, reduce_op op) {
+REDCO_INLINE at::Tensor group::all_reduced(at::Tensor const& x, comm::reduce_op op) {
   if (size_ == 1) return x;
   count(collective::all_reduce, static_cast<std::int64_t>(x.nbytes()));
   at::NoGradGuard const no_grad;

@@ -24,7 +24,7 @@ class in_process_group final : public group {
  public:
   /// One handle per rank of a new group of the threads `members`, numbered as in `line`.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members,
-                                                  std::shared_ptr<lifeline> const& line);
+                                                  std::shared_ptr<comm::lifeline> const& line);
 
   /// The same for a run that has no other group: threads 0 to `size` - 1.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, int size);
@@ -36,7 +36,7 @@ class in_process_group final : public group {
 
   in_process_group(std::shared_ptr<shared> place, std::size_t me);
 
-  void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override;
+  void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) override;
   void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
   void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
   void do_all_to_all(at::Tensor const& x, at::Tensor const& out) override;

@@ -15,35 +15,35 @@
 #include <numeric>
 #include <utility>
 
-namespace redco {
-
-namespace detail {
+namespace redco::comm::detail {
 
 /// The product of the extents before `dim`.
 inline std::size_t rows_before(at::Tensor const& x, std::int64_t dim) {
   return static_cast<std::size_t>(c10::multiply_integers(x.sizes().slice(0, static_cast<std::size_t>(dim))));
 }
 
-}  // namespace detail
+}  // namespace redco::comm::detail
+
+namespace redco {
 
 /// Where the ranks of a group meet.
 struct in_process_group::shared {
-  shared(std::string const& name, std::vector<int> const& members, std::shared_ptr<lifeline> const& line)
+  shared(std::string const& name, std::vector<int> const& members, std::shared_ptr<comm::lifeline> const& line)
       : meeting(name, members, line) {}
 
-  detail::reduce_function reduction_of(at::Tensor const& x) const {
-    if (auto const reduce = detail::reduction_of(x.scalar_type())) return reduce;
+  comm::detail::reduce_function reduction_of(at::Tensor const& x) const {
+    if (auto const reduce = comm::detail::reduction_of(x.scalar_type())) return reduce;
     throw error(exit_code::internal, "group " + meeting.name() + " cannot reduce " + describe(x) +
                                          "; convert it to a floating type, Long, Int or Byte");
   }
 
-  detail::meeting meeting;
-  detail::mailbox mailbox;
+  comm::detail::meeting meeting;
+  comm::detail::mailbox mailbox;
 };
 
 REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::string const& name,
                                                                         std::vector<int> const& members,
-                                                                        std::shared_ptr<lifeline> const& line) {
+                                                                        std::shared_ptr<comm::lifeline> const& line) {
   auto const place = std::make_shared<shared>(name, members, line);
   std::vector<std::unique_ptr<group>> handles;
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
@@ -55,7 +55,7 @@ REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::str
 REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::string const& name, int size) {
   std::vector<int> members(static_cast<std::size_t>(size));
   std::iota(members.begin(), members.end(), 0);
-  return make(name, members, std::make_shared<lifeline>(size));
+  return make(name, members, std::make_shared<comm::lifeline>(size));
 }
 
 REDCO_INLINE void in_process_group::abort(exit_code code, std::string const& message) {
@@ -69,15 +69,15 @@ REDCO_INLINE in_process_group::in_process_group(std::shared_ptr<shared> place, s
       pointers_(place_->meeting.size()),
       targets_(place_->meeting.size()) {}
 
-REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) {
+REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) {
   check_device(x);
-  detail::reduce_function const reduce = place_->reduction_of(x);
-  auto const mine = detail::operand::of(collective::all_reduce, x, 0, op);
-  detail::meeting& meeting = place_->meeting;
+  comm::detail::reduce_function const reduce = place_->reduction_of(x);
+  auto const mine = comm::detail::operand::of(collective::all_reduce, x, 0, op);
+  comm::detail::meeting& meeting = place_->meeting;
   std::size_t const ranks = pointers_.size();
   auto const count = static_cast<std::size_t>(x.numel());
   void* own = out.data_ptr();
-  if (x.nbytes() <= detail::meeting::copy_bytes) {
+  if (x.nbytes() <= comm::detail::meeting::copy_bytes) {
     if (count != 0) std::memcpy(meeting.copy_of_next(me_), x.data_ptr(), x.nbytes());
     meeting.open(me_, mine, deadline());
     for (std::size_t rank = 0; rank < ranks; ++rank) pointers_[rank] = meeting.copy_of(rank, me_);
@@ -97,9 +97,9 @@ REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   check_device(x);
-  place_->meeting.open(me_, detail::operand::of(collective::all_gather, x, dim), deadline(), x.data_ptr());
+  place_->meeting.open(me_, comm::detail::operand::of(collective::all_gather, x, dim), deadline(), x.data_ptr());
   gather_pointers();
-  std::size_t const outer = detail::rows_before(x, dim);
+  std::size_t const outer = comm::detail::rows_before(x, dim);
   std::size_t const bytes = outer == 0 ? 0 : x.nbytes() / outer;
   auto* to = static_cast<std::byte*>(out.data_ptr());
   for (std::size_t row = 0; row < outer && bytes != 0; ++row) {
@@ -113,22 +113,22 @@ REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   check_device(x);
-  detail::reduce_function const reduce = place_->reduction_of(x);
-  place_->meeting.open(me_, detail::operand::of(collective::reduce_scatter, x, dim), deadline(), x.data_ptr());
+  comm::detail::reduce_function const reduce = place_->reduction_of(x);
+  place_->meeting.open(me_, comm::detail::operand::of(collective::reduce_scatter, x, dim), deadline(), x.data_ptr());
   gather_pointers();
-  std::size_t const outer = detail::rows_before(x, dim);
+  std::size_t const outer = comm::detail::rows_before(x, dim);
   std::size_t const part = outer == 0 ? 0 : static_cast<std::size_t>(out.numel()) / outer;
   std::size_t const ranks = pointers_.size();
   void* to = out.data_ptr();
   for (std::size_t row = 0; row < outer; ++row) {
-    reduce({pointers_.data(), ranks, (row * ranks + me_) * part, &to, 1, row * part, part}, reduce_op::sum);
+    reduce({pointers_.data(), ranks, (row * ranks + me_) * part, &to, 1, row * part, part}, comm::reduce_op::sum);
   }
   place_->meeting.close(me_);
 }
 
 REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out) {
   check_device(x);
-  place_->meeting.open(me_, detail::operand::of(collective::all_to_all, x, 0), deadline(), x.data_ptr());
+  place_->meeting.open(me_, comm::detail::operand::of(collective::all_to_all, x, 0), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const bytes = x.nbytes() / pointers_.size();
   auto* to = static_cast<std::byte*>(out.data_ptr());
@@ -140,7 +140,7 @@ REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_broadcast(at::Tensor const& x, int root) {
   check_device(x);
-  place_->meeting.open(me_, detail::operand::of(collective::broadcast, x, root), deadline(), x.data_ptr());
+  place_->meeting.open(me_, comm::detail::operand::of(collective::broadcast, x, root), deadline(), x.data_ptr());
   auto const from = static_cast<std::size_t>(root);
   if (me_ != from && x.numel() != 0) std::memcpy(x.data_ptr(), place_->meeting.data_of(from, me_), x.nbytes());
   place_->meeting.close(me_);
@@ -156,8 +156,8 @@ REDCO_INLINE void in_process_group::do_send(at::Tensor const& x, int peer, int t
 REDCO_INLINE void in_process_group::do_recv(at::Tensor const& x, int peer, int tag) {
   check_device(x);
   auto const from = static_cast<std::size_t>(peer);
-  detail::meeting& meeting = place_->meeting;
-  lifeline& line = meeting.line();
+  comm::detail::meeting& meeting = place_->meeting;
+  comm::lifeline& line = meeting.line();
   int const sender = meeting.member(from);
   auto const posted = [&] { return place_->mailbox.has(from, me_, tag); };
   meeting.room().wait([&] { return line.failed() || line.ended(sender) || posted(); }, deadline());

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::comm {
 
 namespace detail {
 
@@ -57,7 +57,7 @@ class lifeline {
   std::vector<std::shared_ptr<detail::waiting_room>> rooms_;
 };
 
-}  // namespace redco
+}  // namespace redco::comm
 
 #ifndef REDCO_COMPILED
 #include <redco/comm/lifeline.inl.hpp>

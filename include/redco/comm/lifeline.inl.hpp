@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace redco {
+namespace redco::comm {
 
 REDCO_INLINE bool lifeline::fail(int rank, exit_code code, std::string const& message) {
   return fail(error(code, rank, message));
@@ -49,4 +49,4 @@ REDCO_INLINE void lifeline::wake() {
   for (auto const& room : rooms_) room->wake();
 }
 
-}  // namespace redco
+}  // namespace redco::comm

@@ -15,7 +15,7 @@ namespace redco {
 
 /// What one rank of a run knows: its place in the mesh, its groups, and its memory.
 struct rank_context {
-  rank_context(int number, redco::mesh const& shape, rank_groups& all, std::shared_ptr<memory_counter> counter,
+  rank_context(int number, redco::mesh const& shape, comm::rank_groups& all, std::shared_ptr<memory_counter> counter,
                std::chrono::milliseconds later)
       : rank(number),
         mesh(shape),
@@ -47,7 +47,7 @@ struct rank_context {
   void first_step_done() { groups_->set_deadline(rank, later_deadline); }
 
  private:
-  rank_groups* groups_;
+  comm::rank_groups* groups_;
 };
 
 }  // namespace redco

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::comm {
 
 /// The groups of a run on threads. Each set of axes gets its groups when a rank first asks for one: ranks that lie on one line,
 /// plane ... along these axes are a group.
@@ -37,7 +37,7 @@ class rank_groups {
   std::map<std::string, std::vector<std::unique_ptr<group>>> groups_;  ///< handles by name and rank
 };
 
-}  // namespace redco
+}  // namespace redco::comm
 
 #ifndef REDCO_COMPILED
 #include <redco/comm/rank_groups.inl.hpp>

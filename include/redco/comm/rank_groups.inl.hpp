@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace redco {
+namespace redco::comm {
 
 REDCO_INLINE rank_groups::rank_groups(mesh const& shape, std::shared_ptr<lifeline> line,
                                       std::chrono::milliseconds deadline)
@@ -49,4 +49,4 @@ REDCO_INLINE std::vector<std::unique_ptr<group>> rank_groups::made(std::string c
   return handles;
 }
 
-}  // namespace redco
+}  // namespace redco::comm

@@ -18,12 +18,16 @@ struct rank_options {
   int threads = 0;                                    ///< per rank; 0: what libtorch would use, shared by the ranks
 };
 
-namespace detail {
+}  // namespace redco
+
+namespace redco::comm::detail {
 
 /// run_ranks for callables of one type.
 void run_on_ranks(mesh const& shape, rank_options const& options, function_ref<void(rank_context&)> f);
 
-}  // namespace detail
+}  // namespace redco::comm::detail
+
+namespace redco {
 
 /// Calls `f(rank_context&)` on one new thread per rank of `shape` and returns when all have returned.
 ///
@@ -34,7 +38,7 @@ void run_on_ranks(mesh const& shape, rank_options const& options, function_ref<v
 /// exits with its code.
 template <class F>
 void run_ranks(mesh const& shape, rank_options const& options, F&& f) {
-  detail::run_on_ranks(shape, options, [&f](rank_context& rank) { f(rank); });
+  comm::detail::run_on_ranks(shape, options, [&f](rank_context& rank) { f(rank); });
 }
 
 }  // namespace redco

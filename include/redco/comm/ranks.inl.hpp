@@ -27,9 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
-
-namespace detail {
+namespace redco::comm::detail {
 
 /// Calls `body`; whatever it throws becomes the failure of `rank`, unless another came first.
 inline void run_rank(lifeline& line, int rank, std::function<void()> const& body) noexcept {
@@ -118,6 +116,4 @@ REDCO_INLINE void run_on_ranks(mesh const& shape, rank_options const& options, f
   if (line->failed()) throw line->cause();
 }
 
-}  // namespace detail
-
-}  // namespace redco
+}  // namespace redco::comm::detail

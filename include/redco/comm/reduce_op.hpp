@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::comm {
 
 /// How a reduction joins the ranks' elements. Max and min give NaN where any rank has NaN.
 enum class reduce_op : std::uint8_t { sum, max, min };
@@ -14,4 +14,4 @@ constexpr std::string_view name_of(reduce_op op) {
   return names[static_cast<std::size_t>(op)];
 }
 
-}  // namespace redco
+}  // namespace redco::comm

@@ -3,7 +3,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 
-namespace redco {
+namespace redco::comm {
 
 /// One round of micro-batches, one on each replica: what layers that look at the whole batch sum over. Where some replica has
 /// no micro-batch left (`gaps`), each sum is announced first, so that it can take part with zeros.
@@ -22,7 +22,7 @@ struct replica_round {
   void sit_out() const;
 };
 
-}  // namespace redco
+}  // namespace redco::comm
 
 #ifndef REDCO_COMPILED
 #include <redco/comm/replica_round.inl.hpp>

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::comm {
 
 namespace detail {
 
@@ -60,4 +60,4 @@ REDCO_INLINE void replica_round::sit_out() const {
     ranks->all_reduce(at::zeros({next / detail::type_codes}, static_cast<at::ScalarType>(next % detail::type_codes)));
 }
 
-}  // namespace redco
+}  // namespace redco::comm

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::compat {
 
 /// A parameter as the Python original sees it.
 struct compat_parameter {
@@ -12,4 +12,4 @@ struct compat_parameter {
   extents shape;          ///< as stored there: a dense kernel is in x out
 };
 
-}  // namespace redco
+}  // namespace redco::compat

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::compat {
 
 /// Why the Python original cuts a parameter where it does, or nowhere.
 enum class compat_reason : std::uint8_t {
@@ -42,4 +42,4 @@ constexpr std::string_view sentence_of(compat_reason why) {
   return sentences[static_cast<std::size_t>(why)];
 }
 
-}  // namespace redco
+}  // namespace redco::compat

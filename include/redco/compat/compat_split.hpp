@@ -2,7 +2,7 @@
 
 #include <redco/compat/compat_reason.hpp>
 
-namespace redco {
+namespace redco::compat {
 
 /// What the Python original decides for one parameter.
 struct compat_split {
@@ -12,4 +12,4 @@ struct compat_split {
   friend constexpr bool operator==(compat_split const&, compat_split const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::compat

@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco {
+namespace redco::cost {
 
 /// What the forward of one layer saves for backward on one rank, over all blocks that repeat it.
 struct layer_activations {
-  path layer;
+  fact::path layer;
   std::int64_t bytes = 0;
   bool counted = true;  ///< false: the layer does not say what it saves
 };
@@ -26,7 +26,7 @@ inline std::vector<layer_activations> activations_of(simulation const& s) {
     std::int64_t const bytes = s.tensors()[i].saved_bytes();
     bool const counted = e.what != fact::event_kind::uncounted;
     if (bytes == 0 && counted) continue;
-    path const& layer = s.program().layers[static_cast<std::size_t>(e.layer)];
+    fact::path const& layer = s.program().layers[static_cast<std::size_t>(e.layer)];
     std::size_t at = 0;
     while (at < all.size() && !(all[at].layer == layer)) ++at;
     if (at == all.size()) all.push_back({layer});
@@ -36,4 +36,4 @@ inline std::vector<layer_activations> activations_of(simulation const& s) {
   return all;
 }
 
-}  // namespace redco
+}  // namespace redco::cost

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace redco {
+namespace redco::cost {
 
 /// What one rank goes through in one step besides the products themselves, counted over its forward passes, over those of
 /// blocks that are recomputed, and twice for backward: tensors that layers make, their bytes, and the bytes of weights that
@@ -35,13 +35,13 @@ constexpr activity activity_of(simulation const& of) {
     a.tensors += times;
     a.bytes += times * t.bytes;
   }
-  for (parameter_fact const& fact : of.program().parameters) {
+  for (fact::parameter_fact const& fact : of.program().parameters) {
     std::int64_t times = 3 * fact.copies();
     if (fact.blocks.depth > 0)
       times += fact.copies() / fact.blocks[0].count() * detail::count_again(fact.blocks[0], s.recompute);
-    a.weight_bytes += s.micro_batches * times * entry{fact, s.mesh}.local().count() * size_of(s.compute);
+    a.weight_bytes += s.micro_batches * times * shard::entry{fact, s.mesh}.local().count() * size_of(s.compute);
   }
   return a;
 }
 
-}  // namespace redco
+}  // namespace redco::cost

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco {
+namespace redco::cost {
 
 /// More than the cost adds up anywhere: elements of all facts, 16 bytes each (the widest type, and as much padding), as
 /// often as a state, a batch ahead or a message repeats them. `saturated` where that does not fit into 63 bits.
@@ -23,7 +23,7 @@ constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup c
   auto const add = [&](extents const& shape, std::int64_t copies) {
     elements = saturating_add(elements, saturating_multiply(shape.count(), copies));
   };
-  for (parameter_fact const& f : facts.parameters) add(f.shape, f.copies());
+  for (fact::parameter_fact const& f : facts.parameters) add(f.shape, f.copies());
   std::vector<std::int64_t> blocks = {1};  // of all open repeats together
   for (fact::event const& e : facts.events) {
     if (e.what == fact::event_kind::repeat) blocks.push_back(saturating_multiply(blocks.back(), e.blocks.count()));
@@ -32,7 +32,7 @@ constexpr std::int64_t cost_bound(fact::program const& facts, int slots, setup c
                       e.what != fact::event_kind::make && e.what != fact::event_kind::moment;
     if (held && e.tensor.shape.rank > 0) add(e.tensor.shape, blocks.back());
   }
-  for (message_fact const& f : facts.messages) add(f.shape, f.copies);
+  for (fact::message_fact const& f : facts.messages) add(f.shape, f.copies);
   std::int64_t const ahead = saturating_add(s.prefetch, 1), messages = saturating_multiply(s.micro_batches, 4);
   std::int64_t const times = saturating_add(largest({ahead, slots + 3}), messages);
   return saturating_multiply(saturating_multiply(elements, 16), times);
@@ -46,4 +46,4 @@ constexpr void check_magnitude(fact::program const& facts, int slots, setup cons
                 "the model and its batches have more bytes than 63 bits can count; give smaller sizes");
 }
 
-}  // namespace redco
+}  // namespace redco::cost

@@ -16,15 +16,17 @@ namespace redco {
 
 /// What one rank of a run pays: bytes that it holds, messages and activity of one step; and the operations of its replica.
 struct rank_cost {
-  redco::memory memory;
-  redco::messages messages;
-  redco::operations operations;
-  redco::activity activity;
+  redco::cost::memory memory;
+  redco::cost::messages messages;
+  redco::cost::operations operations;
+  redco::cost::activity activity;
 
   friend constexpr bool operator==(rank_cost const&, rank_cost const&) = default;
 };
 
-namespace detail {
+}  // namespace redco
+
+namespace redco::cost::detail {
 
 template <class Optimizer>
 constexpr rank_cost cost_from(fact::program const& facts, Optimizer const& optimizer, setup const& s) {
@@ -34,20 +36,22 @@ constexpr rank_cost cost_from(fact::program const& facts, Optimizer const& optim
   return {memory_of(run, slots), messages_of(run), operations_of(run.work(), s), activity_of(run)};
 }
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco {
 
 /// The cost of a model whose sizes are known at run time; requires a legal mesh (plan_of checks it).
 /// Errors: exit code 64 for what 64-bit integers cannot count.
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
-  return detail::cost_from(facts_of(m, s.load), optimizer, s);
+  return cost::detail::cost_from(facts_of(m, s.load), optimizer, s);
 }
 
 /// The cost of a constexpr model; requires legal<Model, mesh>.
 ///   static_assert(cost_of<model>(adamw{}, {.mesh = {.dp = 1, .tp = 2}, .load = {16, 256}}).memory.peak() < GiB(4));
 template <auto const& Model, class Optimizer>
 constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
-  return detail::cost_from(facts_of<Model>(s.load), optimizer, s);
+  return cost::detail::cost_from(facts_of<Model>(s.load), optimizer, s);
 }
 
 }  // namespace redco

@@ -2,7 +2,7 @@
 
 #include <span>
 
-namespace redco {
+namespace redco::cost {
 
 /// How the weight of a dense layer is cut: not at all, by its outputs (column-parallel) or by its inputs (row-parallel).
 enum class weight_cut : unsigned char { whole, outputs, inputs };
@@ -21,4 +21,4 @@ struct dense_pair {
   cut_weight second;
 };
 
-}  // namespace redco
+}  // namespace redco::cost

@@ -8,9 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace redco {
-
-namespace detail {
+namespace redco::cost::detail {
 
 /// What fits<> asks: is the peak of one rank within the budget? The other members say where the bytes go.
 struct budget_check {
@@ -39,7 +37,9 @@ constexpr budget_check check_budget() {
           m.peak() <= Budget};
 }
 
-}  // namespace detail
+}  // namespace redco::cost::detail
+
+namespace redco {
 
 /// That a run of a constexpr model is legal on the mesh and stays within `Budget` bytes of tensors on every rank:
 ///
@@ -50,7 +50,7 @@ constexpr budget_check check_budget() {
 template <auto const& Model, auto Optimizer, mesh Mesh, workload Load, std::int64_t Budget, dtype Compute = dtype::f32,
           recomputed_blocks Recompute = recomputed_blocks()>
 struct fits : legal<Model, Mesh> {
-  static_assert(verdict<detail::check_budget<Model, Optimizer, Mesh, Load, Budget, Compute, Recompute>()>{},
+  static_assert(diag::verdict<cost::detail::check_budget<Model, Optimizer, Mesh, Load, Budget, Compute, Recompute>()>{},
                 "redco[C001]: the job does not fit in the memory of a rank; use a wider mesh, a smaller micro-batch or "
                 "recomputation");
 };

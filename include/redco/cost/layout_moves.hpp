@@ -1,6 +1,6 @@
 #pragma once
 
-namespace redco {
+namespace redco::cost {
 
 /// Collectives of one forward or backward pass. `numbers` (elements per token) times (n - 1) / n is what one of n ranks sends.
 struct layout_moves {
@@ -28,4 +28,4 @@ struct pass_moves {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::cost

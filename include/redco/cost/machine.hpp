@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace redco {
+namespace redco::cost {
 
 /// What a machine does while so many ranks run on it at once, each on its share of the cores. Everything is counted over
 /// the whole machine: ranks that share its cores share these numbers.
@@ -47,7 +47,7 @@ struct machine {
   friend bool operator==(machine const&, machine const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::cost
 
 #ifndef REDCO_COMPILED
 #include <redco/cost/machine.inl.hpp>

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace redco {
+namespace redco::cost {
 
 REDCO_INLINE compute_speed const& machine::speed_of(dtype compute_in, int ranks) const {
   compute_speed const* best = nullptr;
@@ -37,4 +37,4 @@ REDCO_INLINE group_speed const& machine::group_of(int group, int ranks) const {
   return *best;
 }
 
-}  // namespace redco
+}  // namespace redco::cost

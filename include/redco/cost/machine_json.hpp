@@ -4,12 +4,12 @@
 
 #include <redco/json/value_fwd.hpp>
 
-namespace redco {
+namespace redco::cost {
 
 /// The content of a machine file: schema "redco.machine", version 1.
-json_value machine_json(machine const& m);
+json::json_value machine_json(machine const& m);
 
-}  // namespace redco
+}  // namespace redco::cost
 
 #ifndef REDCO_COMPILED
 #include <redco/cost/machine_json.inl.hpp>

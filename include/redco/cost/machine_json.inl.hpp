@@ -7,10 +7,10 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::cost {
 
-REDCO_INLINE json_value machine_json(machine const& m) {
-  json_value compute = json_value::array(), groups = json_value::array();
+REDCO_INLINE json::json_value machine_json(machine const& m) {
+  json::json_value compute = json::json_value::array(), groups = json::json_value::array();
   for (compute_speed const& one : m.compute)
     compute.push_back({{"dtype", std::string(name_of(one.compute))},
                        {"ranks", one.ranks},
@@ -30,4 +30,4 @@ REDCO_INLINE json_value machine_json(machine const& m) {
           {"update_bytes_per_second", m.update_bytes_per_second}};
 }
 
-}  // namespace redco
+}  // namespace redco::cost

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::cost {
 
 /// Bytes of tensors that one rank holds. The first group lives from start to end; the others belong to phases of a step.
 struct memory {
@@ -34,4 +34,4 @@ struct memory {
   friend constexpr bool operator==(memory const&, memory const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::cost

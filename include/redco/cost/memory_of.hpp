@@ -9,15 +9,15 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::cost {
 
 namespace detail {
 
 template <class Parameters>
 constexpr void add_parameters(memory& m, Parameters const& parameters, int slots, setup const& s) {
   std::int64_t const element = size_of(s.compute), master = size_of(accumulate_type(s.compute));
-  for (parameter_fact const& fact : parameters) {
-    std::int64_t const count = entry{fact, s.mesh}.local().count() * fact.copies();
+  for (fact::parameter_fact const& fact : parameters) {
+    std::int64_t const count = shard::entry{fact, s.mesh}.local().count() * fact.copies();
     m.parameters += count * element;
     if (element != master) m.masters += count * master;
     if (!fact.trained) continue;
@@ -46,4 +46,4 @@ constexpr memory memory_of(simulation const& of, int slots) {
   return m;
 }
 
-}  // namespace redco
+}  // namespace redco::cost

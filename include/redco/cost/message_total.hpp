@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::cost {
 
 /// The messages of one purpose that one rank takes part in during a step. A group of one rank sends none.
 struct message_total : traffic::entry {
@@ -25,4 +25,4 @@ struct message_total : traffic::entry {
   friend constexpr bool operator==(message_total const&, message_total const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::cost

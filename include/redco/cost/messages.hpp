@@ -14,7 +14,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace redco {
+namespace redco::cost {
 
 /// The messages of one step: `messages[purpose]`, and behind them those over axes that no purpose stands for.
 struct messages {
@@ -71,20 +71,20 @@ inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 namespace detail {
 
 /// The total that a message of a pass of the model counts in.
-constexpr message_total& total_of(messages& m, message_fact const& fact, mesh const& on) {
+constexpr message_total& total_of(messages& m, fact::message_fact const& fact, mesh const& on) {
   if (fact.over == example_axes) return m.all[messages::statistics];
   if (!(fact.over == axes(axis::tp)))
     return m.total(
         {{}, fact.backward ? "backward exchanges" : "forward exchanges", fact.over, fact.what, on.size(fact.over)});
   if (fact.parts > 0) return m.all[messages::shared_gradients];
-  if (fact.kind == width_kind::accumulate && !fact.backward) return m.all[messages::loss];
+  if (fact.kind == fact::width_kind::accumulate && !fact.backward) return m.all[messages::loss];
   auto const first = fact.backward ? messages::backward : messages::forward;
   std::size_t const place = fact.what == collective::all_gather ? 1 : fact.what == collective::reduce_scatter ? 2 : 0;
   return m.all[first + place];
 }
 
 /// The elements of a message: tokens that are joined or scattered are padded to runs of one length.
-constexpr std::int64_t numbers_of(message_fact const& fact, int ranks) {
+constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   extents shape = fact.shape;
   if (fact.what != collective::all_reduce && shape.rank > 1) shape[-2] = (shape[-2] + ranks - 1) / ranks * ranks;
   return shape.count();
@@ -115,16 +115,16 @@ constexpr messages messages_of(simulation const& of) {
 
   for (std::size_t i = 0; i < of.sent().size(); ++i) {
     if (of.sent()[i] == 0) continue;
-    message_fact const& fact = of.program().messages[i];
+    fact::message_fact const& fact = of.program().messages[i];
     detail::total_of(m, fact, s.mesh)
         .add(s.micro_batches * of.sent()[i],
              detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
   }
   // Gradients are summed over the ranks that hold the same parameters for other examples, all that have one group at once.
   std::array<std::int64_t, 1 << std::size(all_axes)> flat{};
-  for (parameter_fact const& fact : of.program().parameters) {
+  for (fact::parameter_fact const& fact : of.program().parameters) {
     if (!fact.trained) continue;
-    entry const e{fact, s.mesh};
+    shard::entry const e{fact, s.mesh};
     axes over;
     for (axis const a : all_axes)
       if (example_axes.has(a) && !e.is_split(a)) over = over | a;
@@ -139,4 +139,4 @@ constexpr messages messages_of(simulation const& of) {
   return m;
 }
 
-}  // namespace redco
+}  // namespace redco::cost

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace redco {
+namespace redco::cost {
 
 /// A moment of a step, and the bytes that one rank holds then beside what it holds throughout the step.
 struct moment {
@@ -28,4 +28,4 @@ constexpr char const* name_of(moment::phase when) {
   return names[static_cast<std::size_t>(when)];
 }
 
-}  // namespace redco
+}  // namespace redco::cost

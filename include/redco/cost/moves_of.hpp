@@ -5,7 +5,7 @@
 
 #include <span>
 
-namespace redco {
+namespace redco::cost {
 
 namespace detail {
 
@@ -77,4 +77,4 @@ constexpr pass_moves head_moves(int dim, double vocabulary, double width) {
   return m;
 }
 
-}  // namespace redco
+}  // namespace redco::cost

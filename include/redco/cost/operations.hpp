@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::cost {
 
 /// Floating-point operations of matrix products in one step of one replica, over all its shards and micro-batches.
 struct operations {
@@ -24,10 +24,10 @@ struct operations {
   friend constexpr bool operator==(operations const&, operations const&) = default;
 };
 
-constexpr operations operations_of(work const& forward, setup const& s) {
+constexpr operations operations_of(fact::work const& forward, setup const& s) {
   auto const times = [](std::int64_t a, std::int64_t b) { return saturating_multiply(a, b); };
   return {times(forward.all, s.micro_batches), times(times(forward.all, 2), s.micro_batches),
           times(forward.again, s.micro_batches)};
 }
 
-}  // namespace redco
+}  // namespace redco::cost

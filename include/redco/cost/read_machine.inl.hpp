@@ -12,14 +12,14 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::cost {
 
 namespace detail {
 
 /// One object of a machine file, whose keys are all asked for.
 class machine_object {
  public:
-  machine_object(json_value const& object, std::string where) : object_(object), where_(std::move(where)) {
+  machine_object(json::json_value const& object, std::string where) : object_(object), where_(std::move(where)) {
     if (!object.is_object()) refuse("is no JSON object");
   }
 
@@ -27,27 +27,27 @@ class machine_object {
     throw error(exit_code::data, where_ + " " + why + "; write the file anew with redco-plan --calibrate");
   }
 
-  json_value const& at(std::string const& key) {
+  json::json_value const& at(std::string const& key) {
     known_.push_back(key);
     auto const found = object_.find(key);
     if (found == object_.end()) refuse("has no \"" + key + "\"");
     return *found;
   }
-  json_value const& list(std::string const& key) {
-    json_value const& value = at(key);
+  json::json_value const& list(std::string const& key) {
+    json::json_value const& value = at(key);
     if (!value.is_array()) refuse("has a \"" + key + "\" that is no list");
     return value;
   }
   /// A finite number above zero, or from zero.
   double number(std::string const& key, bool zero = false) {
-    json_value const& value = at(key);
+    json::json_value const& value = at(key);
     double const x = value.is_number() ? value.get<double>() : -1;
     if (!std::isfinite(x) || x < 0 || (x == 0 && !zero))
       refuse("has a \"" + key + "\" that is no " + (zero ? "number from 0" : "positive number"));
     return x;
   }
   int count(std::string const& key, int least) {
-    json_value const& value = at(key);
+    json::json_value const& value = at(key);
     std::int64_t const n = value.is_number_integer() ? value.get<std::int64_t>() : 0;
     if (n < least || n > 1'000'000) refuse("has a \"" + key + "\" that is no integer from " + std::to_string(least));
     return static_cast<int>(n);
@@ -58,13 +58,13 @@ class machine_object {
   }
 
  private:
-  json_value const& object_;
+  json::json_value const& object_;
   std::string where_;
   std::vector<std::string> known_;
 };
 
 inline dtype dtype_in(machine_object& object) {
-  json_value const& value = object.at("dtype");
+  json::json_value const& value = object.at("dtype");
   for (dtype const one : {dtype::f32, dtype::bf16, dtype::f64, dtype::f16})
     if (value == std::string(name_of(one))) return one;
   object.refuse("has a \"dtype\" that is none of f32, bf16, f64 and f16");
@@ -94,7 +94,7 @@ inline group_speed group_speed_in(machine_object object) {
 
 }  // namespace detail
 
-REDCO_INLINE machine read_machine(json_value const& content, std::string const& source) {
+REDCO_INLINE machine read_machine(json::json_value const& content, std::string const& source) {
   detail::machine_object file(content, source + ":");
   if (file.at("schema") != "redco.machine") file.refuse("is no machine file: its schema is not \"redco.machine\"");
   if (file.at("version") != 1) file.refuse("has a version other than 1");
@@ -102,7 +102,7 @@ REDCO_INLINE machine read_machine(json_value const& content, std::string const& 
   auto const place = [&](char const* list, std::size_t i) {
     return source + ": " + list + "[" + std::to_string(i) + "]";
   };
-  for (json_value const& one : file.list("compute")) {
+  for (json::json_value const& one : file.list("compute")) {
     compute_speed const s = detail::compute_speed_in({one, place("compute", m.compute.size())});
     for (compute_speed const& other : m.compute)
       if (other.compute == s.compute && other.ranks == s.ranks)
@@ -110,7 +110,7 @@ REDCO_INLINE machine read_machine(json_value const& content, std::string const& 
                     " ranks twice");
     m.compute.push_back(s);
   }
-  for (json_value const& one : file.list("all_reduce")) {
+  for (json::json_value const& one : file.list("all_reduce")) {
     group_speed const s = detail::group_speed_in({one, place("all_reduce", m.groups.size())});
     for (group_speed const& other : m.groups)
       if (other.group == s.group && other.ranks == s.ranks)
@@ -124,4 +124,4 @@ REDCO_INLINE machine read_machine(json_value const& content, std::string const& 
   return m;
 }
 
-}  // namespace redco
+}  // namespace redco::cost

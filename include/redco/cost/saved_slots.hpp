@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::cost {
 
 /// A storage that forward saves for backward on one rank, as the layers declare it.
 struct saved_slot {
@@ -30,7 +30,7 @@ struct saved_slot {
 /// are none. Their bytes sum up to what `simulation` says that forward saves.
 std::vector<saved_slot> saved_slots(fact::program const& facts, setup const& run);
 
-}  // namespace redco
+}  // namespace redco::cost
 
 #ifndef REDCO_COMPILED
 #include <redco/cost/saved_slots.inl.hpp>

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
+namespace redco::cost {
 
 namespace detail {
 
@@ -109,7 +109,7 @@ class slot_list {
   }
 
   struct open_block {
-    path number;  ///< as names of layers have it
+    fact::path number;  ///< as names of layers have it
     std::int64_t index = 0;
   };
 
@@ -127,4 +127,4 @@ REDCO_INLINE std::vector<saved_slot> saved_slots(fact::program const& facts, set
   return detail::slot_list(facts, run).slots;
 }
 
-}  // namespace redco
+}  // namespace redco::cost

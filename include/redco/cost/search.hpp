@@ -15,7 +15,7 @@
 #include <limits>
 #include <vector>
 
-namespace redco {
+namespace redco::cost {
 
 /// What may vary, and what may not: every plan computes the same global batch.
 struct search_space {
@@ -76,7 +76,7 @@ search_result search(M const& m, Optimizer const& optimizer, search_space const&
   return result;
 }
 
-}  // namespace redco
+}  // namespace redco::cost
 
 #ifndef REDCO_COMPILED
 #include <redco/cost/search.inl.hpp>

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::cost::detail {
 
 REDCO_INLINE std::vector<std::int64_t> divisors_of(std::int64_t n) {
   std::vector<std::int64_t> small, large;
@@ -53,4 +53,4 @@ REDCO_INLINE void sort_by_time(std::vector<found_plan>& plans) {
   });
 }
 
-}  // namespace redco::detail
+}  // namespace redco::cost::detail

@@ -4,7 +4,7 @@
 
 #include <redco/model/sequence_parallel.hpp>
 
-namespace redco {
+namespace redco::cost {
 
 namespace detail {
 
@@ -21,7 +21,7 @@ template <model M, class Optimizer>
                           search(sequence_parallel<M>{m.config}, optimizer, space, on));
   }
 
-}  // namespace redco
+}  // namespace redco::cost
 
 #ifndef REDCO_COMPILED
 #include <redco/cost/search_both_forms.inl.hpp>

@@ -4,7 +4,7 @@
 
 #include <redco/config.hpp>
 
-namespace redco::detail {
+namespace redco::cost::detail {
 
 REDCO_INLINE search_result joined(search_result whole, search_result const& split) {
   for (found_plan const& p : split.plans)
@@ -14,4 +14,4 @@ REDCO_INLINE search_result joined(search_result whole, search_result const& spli
   return whole;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::cost::detail

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco {
+namespace redco::cost {
 
 /// A model's program run on one rank, forward and backward: what its tensors, products and moments come to. The program and
 /// the setup outlive it.
@@ -45,7 +45,7 @@ class simulation {
   /// How often each of the program's messages is sent for one micro-batch.
   constexpr std::vector<std::int64_t> const& sent() const { return forward_.sent; }
   /// Of forward.
-  constexpr redco::work const& work() const { return forward_.work; }
+  constexpr redco::fact::work const& work() const { return forward_.work; }
   /// Bytes that forward saves for backward; of blocks that run again their inputs.
   constexpr std::int64_t activations() const { return activations_; }
   /// Bytes that the loss makes in forward and saves for backward, and that it holds while it is computed.
@@ -76,4 +76,4 @@ class simulation {
   moment most_;  ///< of backward
 };
 
-}  // namespace redco
+}  // namespace redco::cost

@@ -4,7 +4,7 @@
 #include <redco/cost/machine.hpp>
 #include <redco/cost/setup.hpp>
 
-namespace redco {
+namespace redco::cost {
 
 /// Predicted seconds of one step, by what they are spent on.
 struct step_time {
@@ -23,7 +23,7 @@ struct step_time {
 /// Errors: exit code 65 where the machine's speed in this dtype, or of all-reduces, was not measured.
 step_time step_time_of(rank_cost const& what, setup const& run, machine const& on);
 
-}  // namespace redco
+}  // namespace redco::cost
 
 #ifndef REDCO_COMPILED
 #include <redco/cost/step_time.inl.hpp>

@@ -4,7 +4,7 @@
 
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::cost {
 
 REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, machine const& on) {
   int const ranks = run.mesh.ranks();
@@ -27,4 +27,4 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
   return t;
 }
 
-}  // namespace redco
+}  // namespace redco::cost

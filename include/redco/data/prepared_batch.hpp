@@ -52,7 +52,7 @@ prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examp
     info.first_example = place.first_example;
     info.seed = settings.seed;
     info.step = static_cast<std::uint64_t>(settings.first_step + place.step);
-    if (ahead) run_place::here().step = settings.first_step + place.step;
+    if (ahead) diag::run_place::here().step = settings.first_step + place.step;
     auto const chosen = data[place.examples];
     return prepared_batch<Batch>{std::move(place), pipeline.collate(chosen.span(), info)};
   };

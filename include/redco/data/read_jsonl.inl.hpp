@@ -46,7 +46,7 @@ REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::p
     std::string const where = path.string() + ":" + std::to_string(number);
     if (!detail::next_line(in, line, where)) break;
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
-    json_value const object = parse_json(line, where);
+    json::json_value const object = json::parse_json(line, where);
     if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
     std::vector<std::string> texts;
     for (std::string const& key : keys) {

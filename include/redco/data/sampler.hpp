@@ -42,7 +42,7 @@ class sampler {
   static constexpr std::uint32_t site = 0x64617461u;  // "data": far from the sites of a model, which count from 0
 
   constexpr detail::permutation permutation(std::int64_t epoch) const {
-    return {size_, make_stream(seed_, site, static_cast<std::uint64_t>(epoch), 0)};
+    return {size_, random::make_stream(seed_, site, static_cast<std::uint64_t>(epoch), 0)};
   }
 
   std::int64_t size_;

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace redco {
+namespace redco::diag {
 
 /// False, but only once the types are known: `static_assert(never<T>, "redco[P001]: ...")` in a branch that must not be
 /// reached.
@@ -76,4 +76,4 @@ struct verdict {
   constexpr operator bool() const { return Check.passed(); }
 };
 
-}  // namespace redco
+}  // namespace redco::diag

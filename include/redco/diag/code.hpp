@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-namespace redco {
+namespace redco::diag {
 
 /// One compile-time error of redco. The compiler prints "redco[CODE]: sentence; cure"; cause is for the page of all
 /// codes.
@@ -126,4 +126,4 @@ constexpr diagnosis diagnosis_of(std::string_view code) {
   return {};
 }
 
-}  // namespace redco
+}  // namespace redco::diag

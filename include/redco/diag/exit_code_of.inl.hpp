@@ -10,7 +10,7 @@
 #include <iostream>
 #include <string_view>
 
-namespace redco {
+namespace redco::diag {
 
 REDCO_INLINE int exit_code_of(std::function<int()> const& program, exception_words words) {
   auto const told = [](exit_code code, std::string_view sentence) {
@@ -31,4 +31,4 @@ REDCO_INLINE int exit_code_of(std::function<int()> const& program, exception_wor
   }
 }
 
-}  // namespace redco
+}  // namespace redco::diag

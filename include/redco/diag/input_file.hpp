@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace redco {
+namespace redco::diag {
 
 /// Whether a path from outside may be a symbolic link: weights from a cache often are, the files of a checkpoint never.
 enum class links : bool { refused, followed };
@@ -92,4 +92,4 @@ class input_file {
   mutable std::atomic<std::uint64_t> bytes_read_ = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::diag

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-namespace redco {
+namespace redco::diag {
 
 /// While it lives, a process that ends in the middle of a run says so: one line on standard error, in the log and in the
 /// failure_history, with rank, step and function where they are known. It tells
@@ -38,7 +38,7 @@ class last_words {
   };
 };
 
-}  // namespace redco
+}  // namespace redco::diag
 
 #ifndef REDCO_COMPILED
 #include <redco/diag/last_words.inl.hpp>

@@ -22,7 +22,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace redco {
+namespace redco::diag {
 
 namespace detail {
 
@@ -193,4 +193,4 @@ REDCO_INLINE last_words::rank_thread::~rank_thread() {
   run_place::here() = {};
 }
 
-}  // namespace redco
+}  // namespace redco::diag

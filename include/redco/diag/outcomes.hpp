@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::diag {
 
 /// What came of a piece of work that all ranks did.
 struct outcomes {
@@ -52,4 +52,4 @@ inline outcomes outcomes_of(std::vector<std::string> told) {
   return result;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::diag

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace redco {
+namespace redco::diag {
 
 /// How a file is opened whose name may stand for anything: only where it is a regular one. A FIFO waits for its other end
 /// for ever, and a device has no end.
@@ -34,4 +34,4 @@ struct regular_file {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::diag

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco {
+namespace redco::diag {
 
 /// Where in a run a thread is: what can be told when the process ends in the middle of it.
 struct run_place {
@@ -57,4 +57,4 @@ class in_user_function {
   run_place before_;
 };
 
-}  // namespace redco
+}  // namespace redco::diag

@@ -10,7 +10,7 @@
 
 #include <time.h>
 
-namespace redco {
+namespace redco::diag {
 
 /// "SIGTERM" for SIGTERM; "" for a signal that stop_signals does not watch.
 constexpr std::string_view signal_name(int signal) {
@@ -148,4 +148,4 @@ inline void let_writes_fail() {
   }
 }
 
-}  // namespace redco
+}  // namespace redco::diag

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco::detail {
+namespace redco::fact::detail {
 
 /// The facts of reducing a pending sum to layout `Home`, a new activation: all-reduced, or where tokens are split, each rank
 /// getting the sum of its own. There each rank adds biases to its own tokens only, so that their gradients are summed.
@@ -60,4 +60,4 @@ constexpr void shared_parameter_facts(fact::recorder& w, extents const& shape) {
   if constexpr (is_token_split<X>) w.message(collective::all_reduce, true, shape);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::fact::detail

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::fact {
 
 /// A tensor as layers state it, such as the activation that flows from one to the next.
 struct flow {
@@ -15,4 +15,4 @@ struct flow {
   int made = 0;  ///< which of the recorded widths it has, so that a mistake can name its maker; 0: the input's
 };
 
-}  // namespace redco
+}  // namespace redco::fact

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::fact {
 
 /// A collective in one forward or backward pass of a micro-batch.
 struct message_fact {
@@ -23,4 +23,4 @@ struct message_fact {
   std::int64_t parts = 0;  ///< only on more shards than so many parts of a parameter, which sharer groups then hold
 };
 
-}  // namespace redco
+}  // namespace redco::fact

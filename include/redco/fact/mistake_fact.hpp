@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace redco {
+namespace redco::fact {
 
 /// Which rule the sizes of a model break.
 enum class mistake : std::uint8_t {
@@ -29,4 +29,4 @@ struct mistake_fact {
   friend constexpr bool operator==(mistake_fact const&, mistake_fact const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::fact

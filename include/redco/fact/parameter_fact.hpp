@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::fact {
 
 /// How a parameter starts. All draws are keyed by the global element index, so every mesh starts bit-equal. `own`: as the
 /// tensor of the user's module that owns it; it is NaN until the network is built.
@@ -106,4 +106,4 @@ struct parameter_fact {
   constexpr std::int64_t copies() const { return blocks.count(); }
 };
 
-}  // namespace redco
+}  // namespace redco::fact

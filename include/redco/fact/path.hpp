@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace redco {
+namespace redco::fact {
 
 /// A dotted name such as "h.*.attn.q.weight" built at compile time; `*`, or a slice
 /// as Python writes it ("0::2"), stands for the index of a repeated block.
@@ -26,4 +26,4 @@ struct path {
   friend constexpr bool operator==(path const& a, path const& b) { return a.view() == b.view(); }
 };
 
-}  // namespace redco
+}  // namespace redco::fact

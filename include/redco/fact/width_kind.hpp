@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::fact {
 
 /// The element type of an activation or message, relative to the run's compute dtype.
 enum class width_kind : std::uint8_t {
@@ -11,4 +11,4 @@ enum class width_kind : std::uint8_t {
   index,       ///< i64
 };
 
-}  // namespace redco
+}  // namespace redco::fact

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::fact {
 
 /// Floating-point operations of matrix products in one forward pass, two for each multiplication, over all shards.
 /// Attention counts all pairs of a query and a key, masked or not; in a sliding window as many keys for each query as it holds.
@@ -20,4 +20,4 @@ struct work {
   friend constexpr bool operator==(work const&, work const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::fact

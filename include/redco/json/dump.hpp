@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::json {
 
 /// The JSON text of `value`, UTF-8, with the fewest digits that give back the same doubles: on one line, or with
 /// `indent` spaces per level.
@@ -15,7 +15,7 @@ namespace redco {
 /// or the number's name, where you mean them.
 std::string dump_json(json_value const& value, int indent = -1);
 
-}  // namespace redco
+}  // namespace redco::json
 
 #ifndef REDCO_COMPILED
 #include <redco/json/dump.inl.hpp>

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-namespace redco {
+namespace redco::json {
 
 namespace detail {
 
@@ -33,4 +33,4 @@ REDCO_INLINE std::string dump_json(json_value const& value, int indent) {
   }
 }
 
-}  // namespace redco
+}  // namespace redco::json

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace redco {
+namespace redco::json {
 
 /// How much of a JSON text is believed before it is refused.
 struct json_limits {
@@ -11,4 +11,4 @@ struct json_limits {
   std::size_t values = 4'000'000;  ///< of all kinds, keys not counted: bounds the memory of a text full of tiny entries
 };
 
-}  // namespace redco
+}  // namespace redco::json

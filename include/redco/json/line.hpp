@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::json {
 
 /// The text of one JSON object on one line, member by member: for rows of a log, and for objects of so many members that
 /// the linear look-up of a `json_value` would cost. A name's bytes that are no UTF-8 become U+FFFD; that no name is there
@@ -25,7 +25,7 @@ class json_line {
   std::string text_ = "{";
 };
 
-}  // namespace redco
+}  // namespace redco::json
 
 #ifndef REDCO_COMPILED
 #include <redco/json/line.inl.hpp>

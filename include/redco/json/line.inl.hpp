@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace redco {
+namespace redco::json {
 
 REDCO_INLINE void json_line::add(std::string_view name, double value) {
   if (!std::isfinite(value)) return add_text(name, "null");
@@ -23,4 +23,4 @@ REDCO_INLINE void json_line::add_text(std::string_view name, std::string_view js
   text_ += json;
 }
 
-}  // namespace redco
+}  // namespace redco::json

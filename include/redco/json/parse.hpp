@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::json {
 
 /// Parses one JSON text, all of it, in time linear in its size. Besides what JSON forbids, it refuses what readers
 /// disagree about: a key twice in one object, NUL anywhere, and more than the limits allow. A number with a point, an
@@ -19,7 +19,7 @@ namespace redco {
 /// Errors: exit_code::data, "source:line:column: why".
 json_value parse_json(std::string_view text, std::string const& source, json_limits limits = {});
 
-}  // namespace redco
+}  // namespace redco::json
 
 #ifndef REDCO_COMPILED
 #include <redco/json/parse.inl.hpp>

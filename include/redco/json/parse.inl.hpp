@@ -5,7 +5,7 @@
 #include <redco/json/detail/strict_builder.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::json {
 
 REDCO_INLINE json_value parse_json(std::string_view text, std::string const& source, json_limits limits) {
   if (text.size() > limits.bytes) {
@@ -23,4 +23,4 @@ REDCO_INLINE json_value parse_json(std::string_view text, std::string const& sou
   return builder.take();
 }
 
-}  // namespace redco
+}  // namespace redco::json

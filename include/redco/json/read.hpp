@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-namespace redco {
+namespace redco::json {
 
 /// Parses the JSON file at `path`; no more than the limit is read into memory. See `parse_json`.
 ///
@@ -15,7 +15,7 @@ namespace redco {
 /// it.
 json_value read_json(std::filesystem::path const& path, json_limits limits = {});
 
-}  // namespace redco
+}  // namespace redco::json
 
 #ifndef REDCO_COMPILED
 #include <redco/json/read.inl.hpp>

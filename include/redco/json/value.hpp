@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-namespace redco {
+namespace redco::json {
 
 /// A JSON value whose objects keep the order in which their keys were added. Looking a key up is linear in the size of the
 /// object: walk large objects, do not search them.
 using json_value = nlohmann::ordered_json;
 
-}  // namespace redco
+}  // namespace redco::json

@@ -21,8 +21,9 @@ struct attention_options {
            ///< [H, D], by distance: key j of query i gets column distance0 + j - (query0 + i)
   std::int64_t distance0 = 0;
   double dropout = 0;  ///< probability that an attention probability becomes zero; needs `key`
-  stream key = {};     ///< random numbers of this call; element (row0 + b, head0 + h, query0 + i, j) is drawn at these
-                       ///< coordinates, so any split of examples and heads over ranks gives the same mask
+  random::stream key =
+      {};  ///< random numbers of this call; element (row0 + b, head0 + h, query0 + i, j) is drawn at these
+           ///< coordinates, so any split of examples and heads over ranks gives the same mask
   std::int64_t row0 = 0;    ///< global index of example 0
   std::int64_t head0 = 0;   ///< global index of head 0
   std::int64_t query0 = 0;  ///< position of query 0 among the keys (decoding with a cache: S - T)

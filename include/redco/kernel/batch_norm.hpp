@@ -12,12 +12,12 @@ struct batch_statistics {
 };
 
 /// The statistics of x and of what the other replicas call this with; two messages of C + 1 and C elements.
-batch_statistics batch_statistics_of(at::Tensor const& x, replica_round const& round);
+batch_statistics batch_statistics_of(at::Tensor const& x, comm::replica_round const& round);
 
 /// (x - mean) / sqrt(variance + epsilon) weight + bias by channel, for the statistics of x over the round. Autograd saves x,
 /// weight and the statistics; backward sums 2 C elements over the replicas. Differentiable at any order.
 at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
-                      batch_statistics const& statistics, replica_round const& round, double epsilon);
+                      batch_statistics const& statistics, comm::replica_round const& round, double epsilon);
 
 /// The same with statistics that do not depend on x: evaluation.
 at::Tensor batch_norm_with(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,

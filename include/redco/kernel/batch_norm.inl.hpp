@@ -12,7 +12,7 @@
 
 namespace redco::kernel {
 
-REDCO_INLINE batch_statistics batch_statistics_of(at::Tensor const& x, replica_round const& round) {
+REDCO_INLINE batch_statistics batch_statistics_of(at::Tensor const& x, comm::replica_round const& round) {
   at::NoGradGuard const no_grad;
   auto const [variance, mean] = at::var_mean(composed::widened(x), composed::all_but_channels(x), at::Scalar(0));
   std::int64_t const channels = mean.numel();
@@ -24,7 +24,8 @@ REDCO_INLINE batch_statistics batch_statistics_of(at::Tensor const& x, replica_r
 }
 
 REDCO_INLINE at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
-                                   batch_statistics const& statistics, replica_round const& round, double epsilon) {
+                                   batch_statistics const& statistics, comm::replica_round const& round,
+                                   double epsilon) {
   return cpu::computes(x) ? cpu::batch_norm(x, weight, bias, statistics, round, epsilon)
                           : composed::batch_norm(x, weight, bias, statistics.count, round, epsilon);
 }

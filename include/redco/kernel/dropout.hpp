@@ -15,7 +15,7 @@ namespace redco::kernel {
 /// Requires 0 <= p < 1, two dimensions or more, and f32, bf16 or f64 (else an error, exit 70).
 /// Differentiable at any order. Autograd saves nothing: backward draws the mask again. Costs under a nanosecond a value
 /// in f32.
-at::Tensor dropout(at::Tensor const& x, double p, stream numbers, std::int64_t row0, std::int64_t feature0,
+at::Tensor dropout(at::Tensor const& x, double p, random::stream numbers, std::int64_t row0, std::int64_t feature0,
                    std::int64_t position0 = 0);
 
 }  // namespace redco::kernel

@@ -12,8 +12,8 @@
 
 namespace redco::kernel {
 
-REDCO_INLINE at::Tensor dropout(at::Tensor const& x, double p, stream numbers, std::int64_t row0, std::int64_t feature0,
-                                std::int64_t position0) {
+REDCO_INLINE at::Tensor dropout(at::Tensor const& x, double p, random::stream numbers, std::int64_t row0,
+                                std::int64_t feature0, std::int64_t position0) {
   if (!(0 <= p && p < 1))
     throw error(exit_code::internal, "dropout: the probability is " + std::to_string(p) + ": give one in [0, 1)");
   if (x.dim() < 2)

@@ -14,7 +14,7 @@ struct activation : featurewise_layer {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     bool const output = keeps_output(of<Kind>(config));
     if (!output) w.keep("input");
     w.produce(input.shape, input.split_dim, input.units);

@@ -8,15 +8,15 @@ namespace redco {
 
 namespace detail {
 
-template <class Question, path Here, class... Parts>
+template <class Question, fact::path Here, class... Parts>
 constexpr bool any_of(parts<Parts...>);
 
-template <layer L, class Question, path Here>
+template <layer L, class Question, fact::path Here>
 constexpr bool any_within() {
   return Question::template holds<L, Here> || any_of<Question, Here>(parts_of<L>());
 }
 
-template <class Question, path Here, class... Parts>
+template <class Question, fact::path Here, class... Parts>
 constexpr bool any_of(parts<Parts...>) {
   return (any_within<typename Parts::layer, Question, Parts::under(Here)>() || ...);
 }
@@ -26,6 +26,6 @@ constexpr bool any_of(parts<Parts...>) {
 /// Whether `Question::holds<L, Here>` is true of any layer L in the tree `Net`, itself included; `Here` is the layer's path as
 /// `transform` gives it.
 template <layer Net, class Question>
-inline constexpr bool any_layer = detail::any_within<Net, Question, path{}>();
+inline constexpr bool any_layer = detail::any_within<Net, Question, fact::path{}>();
 
 }  // namespace redco

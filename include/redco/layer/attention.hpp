@@ -110,35 +110,36 @@ struct attention {
       if (!w.expect_rank(w.encoded, 3)) return;
       w.expect(w.encoded, "features", -1, width);
     }
-    detail::enter_facts<X>(w);
-    flow const input = w.activation;
+    fact::detail::enter_facts<X>(w);
+    fact::flow const input = w.activation;
     w.keep("input");
     if constexpr (Kind == attention_kind::cross) {
       w.enter(w.encoded);
       w.read(w.encoded);
     }
     double const outer = w.deviation;
-    auto const project = [&](std::string_view name, std::int64_t units, reason why, remainder rest, double shrink = 1) {
-      parameter_fact weight;
+    auto const project = [&](std::string_view name, std::int64_t units, fact::reason why, remainder rest,
+                             double shrink = 1) {
+      fact::parameter_fact weight;
       weight.shape = {units * dim, width};
       weight.split(axis::tp, 0, units, rest);
       weight.why = why;
-      weight.start = {initial::kind::normal, shrink / square_root(3.0 * static_cast<double>(width))};
+      weight.start = {fact::initial::kind::normal, shrink / square_root(3.0 * static_cast<double>(width))};
       w.deviation = outer * shrink;
       w.inside(name, [&] { w.parameter("weight", weight); });
       w.deviation = outer;
     };
     auto const bias = [&](std::string_view name, std::int64_t units, remainder rest = remainder::refused) {
-      parameter_fact fact;
+      fact::parameter_fact fact;
       fact.shape = {units * dim};
       fact.split(axis::tp, 0, units, rest);
       fact.decay = false;
-      fact.why = reason::column_bias;
+      fact.why = fact::reason::column_bias;
       w.inside(name, [&] { w.parameter("bias", fact); });
     };
-    reason const kv_why = kv == heads ? reason::heads : reason::key_value_heads;
+    fact::reason const kv_why = kv == heads ? fact::reason::heads : fact::reason::key_value_heads;
     remainder const shared = kv == heads ? remainder::refused : remainder::shared;
-    project("q", heads, reason::heads, remainder::refused,
+    project("q", heads, fact::reason::heads, remainder::refused,
             is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0);
     project("k", kv, kv_why, shared);
     project("v", kv, kv_why, shared);
@@ -151,14 +152,14 @@ struct attention {
 
     std::int64_t const rows = input.shape[0], length = input.shape[1];
     std::int64_t const keys = Kind == attention_kind::cross ? w.encoded.shape[1] : length;
-    flow key_values{{rows, keys, 2 * kv * dim}, 2, kv};
+    fact::flow key_values{{rows, keys, 2 * kv * dim}, 2, kv};
     if (kv != heads) {  // q lies beside k and v but in cross-attention
       constexpr bool packed = Kind != attention_kind::cross;
       if (biases.qkv) w.share(kv, {2 * kv * dim}, {heads * dim}, packed ? heads : 0, input);
       w.share(kv, {2 * kv * dim, width}, {heads * dim, width}, packed ? heads : 0, input);
     }
     w.produce({rows, length, heads * dim}, 2, heads);
-    flow const queries = w.activation;
+    fact::flow const queries = w.activation;
     w.multiply(rows * length, width, heads * dim);
     w.multiply(rows * keys, width, 2 * kv * dim);
     w.backward(input);
@@ -168,11 +169,12 @@ struct attention {
     if (sizes.query_key_norm) norm_facts(w, dim, kv);
 
     w.keep("q");
-    if constexpr (Kind == attention_kind::cross) w.keep("key_value", key_values.shape, 2, width_kind::compute, kv);
-    else w.keep_beside("key_value", key_values.shape, 2, width_kind::compute, kv);
-    w.keep("log_sum_exp", {rows, heads, length}, 1, width_kind::accumulate, heads);
+    if constexpr (Kind == attention_kind::cross)
+      w.keep("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
+    else w.keep_beside("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
+    w.keep("log_sum_exp", {rows, heads, length}, 1, fact::width_kind::accumulate, heads);
     w.produce(queries.shape, 2, heads, fact::making::attention);
-    flow const attended = w.activation;
+    fact::flow const attended = w.activation;
     w.keep("output");
     bool const sized = heads == of<Heads>(config) && sizes.head_dim > 0;
     std::int64_t const window = sized ? scores(config).window : 0, seen = window > 0 && window < keys ? window : keys;
@@ -182,15 +184,15 @@ struct attention {
     w.workspace("key_value_gradient", key_values);
     if constexpr (is_distance_biased) w.workspace("distance_gradient", {{heads, length + keys - 1}, 0, heads});
 
-    parameter_fact o;
+    fact::parameter_fact o;
     o.shape = {width, heads * dim};
     o.split(axis::tp, 1, heads);
-    o.why = reason::row;
-    o.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(heads * dim))};
-    parameter_fact o_bias;
+    o.why = fact::reason::row;
+    o.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(heads * dim))};
+    fact::parameter_fact o_bias;
     o_bias.shape = {width};
     o_bias.decay = false;
-    o_bias.why = reason::row_bias;
+    o_bias.why = fact::reason::row_bias;
     if (sizes.output_deviation > 0) w.deviation = sizes.output_deviation;
     w.inside("o", [&] {
       w.parameter("weight", o);
@@ -206,25 +208,25 @@ struct attention {
  private:
   /// The facts of norms in each head. The activation is the queries; all ranks use the weights for their own heads.
   static constexpr void norm_facts(fact::recorder& w, std::int64_t dim, std::int64_t kv) {
-    flow const queries = w.activation;
+    fact::flow const queries = w.activation;
     std::int64_t const rows = queries.shape[0], length = queries.shape[1];
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {dim};
     weight.decay = false;
-    weight.start = {initial::kind::ones, 0};
-    weight.why = reason::norm;
+    weight.start = {fact::initial::kind::ones, 0};
+    weight.why = fact::reason::norm;
     for (std::string_view const name : {"q_norm", "k_norm"}) w.inside(name, [&] { w.parameter("weight", weight); });
     w.message(collective::all_reduce, true, {2 * dim});
 
     auto const norm = [&](std::string_view name, std::int64_t heads) {
       w.inside(name, [&] {
-        flow input{{rows, length, heads * dim}, 2, heads};
-        w.keep("input", input.shape, 2, width_kind::compute, heads);
-        w.keep("inverse_deviation", {rows, length, heads}, 2, width_kind::accumulate, heads);
+        fact::flow input{{rows, length, heads * dim}, 2, heads};
+        w.keep("input", input.shape, 2, fact::width_kind::compute, heads);
+        w.keep("inverse_deviation", {rows, length, heads}, 2, fact::width_kind::accumulate, heads);
         w.produce(input.shape, 2, heads);
         w.backward(input);
         std::int64_t const blocks = (rows * length * heads + norm_block_rows - 1) / norm_block_rows;
-        w.workspace("parameter_gradient_sums", {{2, blocks, dim}, 1, blocks}, width_kind::accumulate);
+        w.workspace("parameter_gradient_sums", {{2, blocks, dim}, 1, blocks}, fact::width_kind::accumulate);
       });
     };
     norm("k_norm", kv);

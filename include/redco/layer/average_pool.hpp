@@ -20,7 +20,7 @@ struct average_pool {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const kernel = w.size("pixels of its window", of<Kernel>(config));
     if (!w.expect_rank(4)) return;
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     extents const x = input.shape;
     w.keep("input");
     w.produce({x[0], x[1], x[2] / kernel, x[3] / kernel});

@@ -28,24 +28,24 @@ struct batch_norm {
     std::int64_t const channels = w.size("channels", of<Channels>(config));
     if (w.activation.shape.rank == 2) w.expect_features(channels);
     else w.expect("channels", 1, channels);
-    auto const state = [&](std::string_view leaf, initial::kind start, bool trained) {
-      parameter_fact fact;
+    auto const state = [&](std::string_view leaf, fact::initial::kind start, bool trained) {
+      fact::parameter_fact fact;
       fact.shape = {channels};
       fact.decay = false;
       fact.trained = trained;
       fact.start = {start, 0};
-      fact.why = trained ? reason::norm : reason::statistics;
+      fact.why = trained ? fact::reason::norm : fact::reason::statistics;
       w.parameter(leaf, fact);
     };
-    state("weight", initial::kind::ones, true);
-    state("bias", initial::kind::zeros, true);
-    state("running_mean", initial::kind::zeros, false);
-    state("running_variance", initial::kind::ones, false);
+    state("weight", fact::initial::kind::ones, true);
+    state("bias", fact::initial::kind::zeros, true);
+    state("running_mean", fact::initial::kind::zeros, false);
+    state("running_variance", fact::initial::kind::ones, false);
 
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     w.keep("input");
-    w.keep("mean", {channels}, -1, width_kind::accumulate);
-    w.keep("variance", {channels}, -1, width_kind::accumulate);
+    w.keep("mean", {channels}, -1, fact::width_kind::accumulate);
+    w.keep("variance", {channels}, -1, fact::width_kind::accumulate);
     w.produce(input.shape);
     w.backward(input);
     w.sum_over_replicas(false, channels + 1);  // sums and the count

@@ -23,12 +23,12 @@ struct class_token {
     std::int64_t const width = w.size("features", of<Width>(config));
     if (!w.expect_rank(3)) return;
     w.expect_features(width);
-    parameter_fact token;
+    fact::parameter_fact token;
     token.shape = {width};
-    token.start = {initial::kind::normal, 1.0};
-    token.why = reason::class_token;
+    token.start = {fact::initial::kind::normal, 1.0};
+    token.why = fact::reason::class_token;
     w.parameter("weight", token);
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     w.produce({input.shape[0], input.shape[1] + 1, input.shape[2]});
     w.backward(input);
   }

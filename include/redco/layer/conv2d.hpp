@@ -26,21 +26,21 @@ struct conv2d {
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, in);
 
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {outs, in, kernel, kernel};
-    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in * kernel * kernel))};
-    weight.why = reason::convolution;
+    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in * kernel * kernel))};
+    weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
     if (of<Bias>(config)) {
-      parameter_fact bias;
+      fact::parameter_fact bias;
       bias.shape = {outs};
       bias.decay = false;
-      bias.why = reason::convolution;
+      bias.why = fact::reason::convolution;
       w.parameter("bias", bias);
     }
     w.keep("input");
     extents const x = w.activation.shape;
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     w.produce({x[0], outs, (x[2] + 2 * padding - kernel) / stride + 1, (x[3] + 2 * padding - kernel) / stride + 1});
     w.multiply(w.activation.shape.count() / outs, in * kernel * kernel, outs);
     w.backward(input);

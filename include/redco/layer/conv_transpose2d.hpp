@@ -29,20 +29,20 @@ struct conv_transpose2d {
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, in);
 
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {in, outs, kernel, kernel};
-    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(outs * kernel * kernel))};
-    weight.why = reason::convolution;
+    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(outs * kernel * kernel))};
+    weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
     if (of<Bias>(config)) {
-      parameter_fact bias;
+      fact::parameter_fact bias;
       bias.shape = {outs};
       bias.decay = false;
-      bias.why = reason::convolution;
+      bias.why = fact::reason::convolution;
       w.parameter("bias", bias);
     }
     w.keep("input");
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     extents const x = input.shape;
     w.produce({x[0], outs, (x[2] - 1) * stride + grown, (x[3] - 1) * stride + grown});
     w.multiply(x[0] * x[2] * x[3], in, outs * kernel * kernel);

@@ -12,8 +12,10 @@ enum class cut : unsigned char { automatic, column, row, replicated, unpaired, o
 constexpr bool is_replicated(cut c) { return c == cut::replicated || c == cut::unpaired || c == cut::overridden; }
 
 /// Why the parameters of a replicated layer are.
-constexpr reason reason_of(cut c) {
-  return c == cut::overridden ? reason::overridden : c == cut::replicated ? reason::declared : reason::unpaired;
+constexpr fact::reason reason_of(cut c) {
+  return c == cut::overridden   ? fact::reason::overridden
+         : c == cut::replicated ? fact::reason::declared
+                                : fact::reason::unpaired;
 }
 
 }  // namespace redco

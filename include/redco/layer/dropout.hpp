@@ -12,7 +12,7 @@ struct dropout : featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     if (of<Probability>(config) <= 0) return;
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
   }

@@ -35,15 +35,15 @@ struct embedding {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const rows = w.size("rows", of<Vocabulary>(config)), width = w.size("features", of<Width>(config));
     if (!w.expect_rank(2)) return;
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {rows, width};
     weight.split(axis::tp, 0, rows, remainder::padded);
-    weight.start = {initial::kind::normal, 1.0};
-    weight.why = reason::vocabulary;
+    weight.start = {fact::initial::kind::normal, 1.0};
+    weight.why = fact::reason::vocabulary;
     if constexpr (Tied.view().empty()) w.parameter("weight", weight);
 
     extents const ids = w.activation.shape;
-    w.keep_batch_or_local("local_ids", ids, width_kind::index);
+    w.keep_batch_or_local("local_ids", ids, fact::width_kind::index);
     w.produce({ids[0], ids[1], width});
     w.backward({});
     w.weight_gradient(weight.shape, 0, rows);

@@ -26,7 +26,7 @@ struct encoder_decoder {
     w.activation = w.source;
     w.inside("encoder", [&] {
       Encoder::template facts<X>(config, w);
-      detail::unshard_facts<out_t<Encoder, X>>(w);
+      fact::detail::unshard_facts<out_t<Encoder, X>>(w);
     });
     w.keep("states");  // once, however many blocks of the decoder read them
     w.encoded = w.activation;

@@ -30,7 +30,7 @@ struct enter_layer {
 
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
-    detail::enter_facts<X>(w);
+    fact::detail::enter_facts<X>(w);
   }
 };
 

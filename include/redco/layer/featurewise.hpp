@@ -17,7 +17,7 @@ struct featurewise_layer {
 
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     w.keep("input");
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);

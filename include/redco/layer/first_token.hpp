@@ -18,8 +18,8 @@ struct first_token {
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
     if (!w.expect_rank(3)) return;
-    detail::unshard_facts<X>(w);
-    flow const input = w.activation;
+    fact::detail::unshard_facts<X>(w);
+    fact::flow const input = w.activation;
     w.produce({input.shape[0], input.shape[2]});
     w.backward(input);
   }

@@ -29,30 +29,30 @@ struct gated {
     constexpr bool column = !is_replicated(Cut);
     std::int64_t const in = w.size("features to read", of<In>(config)), outs = w.size("features", of<Out>(config));
 
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {outs, in};
-    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
+    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
     weight.split(axis::tp, column ? 0 : -1, outs);
-    weight.why = column ? reason::column : reason_of(Cut);
-    parameter_fact bias = weight;
+    weight.why = column ? fact::reason::column : reason_of(Cut);
+    fact::parameter_fact bias = weight;
     bias.shape = {outs};
     bias.start = {};
     bias.decay = false;
-    bias.why = column ? reason::column_bias : reason_of(Cut);
+    bias.why = column ? fact::reason::column_bias : reason_of(Cut);
 
     w.expect_features(in);
-    if constexpr (column) detail::enter_facts<X>(w);
+    if constexpr (column) fact::detail::enter_facts<X>(w);
     w.keep("input");
     w.parameter("gate.weight", weight);
     w.parameter("up.weight", weight);
-    if constexpr (!column) detail::shared_parameter_facts<X>(w, {2 * outs, in});
+    if constexpr (!column) fact::detail::shared_parameter_facts<X>(w, {2 * outs, in});
     if (of<Bias>(config)) {
       w.parameter("gate.bias", bias);
       w.parameter("up.bias", bias);
-      if constexpr (!column) detail::shared_parameter_facts<X>(w, {2 * outs});
+      if constexpr (!column) fact::detail::shared_parameter_facts<X>(w, {2 * outs});
     }
 
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     extents shape = input.shape;
     shape[-1] = outs;
     extents both = shape;
@@ -63,10 +63,10 @@ struct gated {
     w.multiply(shape.count() / outs, in, 2 * outs);
     w.backward(input);
     w.weight_gradient({2 * outs, in}, column ? 0 : -1, column ? outs : 0);
-    flow const halves = w.activation;
+    fact::flow const halves = w.activation;
     w.keep("gate_and_up");
     if (of<Activation::kind>(config) != activation_kind::silu)
-      w.keep("activated", shape, dim, width_kind::compute, units);
+      w.keep("activated", shape, dim, fact::width_kind::compute, units);
     w.produce(shape, dim, units);
     w.backward(halves);
   }

@@ -21,20 +21,20 @@ struct group_norm {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     w.expect("channels", 1, w.size("channels", of<Channels>(config)));
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {of<Channels>(config)};
     weight.decay = false;
-    weight.start = {initial::kind::ones, 0};
-    weight.why = reason::norm;
+    weight.start = {fact::initial::kind::ones, 0};
+    weight.why = fact::reason::norm;
     w.parameter("weight", weight);
     weight.start = {};
     w.parameter("bias", weight);
 
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     extents const statistics = {input.shape[0], of<Groups>(config)};
     w.keep("input");
-    w.keep("mean", statistics, -1, width_kind::compute);
-    w.keep("inverse_deviation", statistics, -1, width_kind::compute);
+    w.keep("mean", statistics, -1, fact::width_kind::compute);
+    w.keep("inverse_deviation", statistics, -1, fact::width_kind::compute);
     w.produce(input.shape);
     w.backward(input);
   }

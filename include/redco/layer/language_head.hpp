@@ -53,21 +53,21 @@ struct language_head {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const rows = w.size("rows", of<Vocabulary>(config)), width = w.size("features", of<Width>(config));
     w.expect_features(width);
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {rows, width};
     weight.split(axis::tp, 0, rows, remainder::padded);
-    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
-    weight.why = reason::vocabulary;
+    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(width))};
+    weight.why = fact::reason::vocabulary;
     if (!is_tied(config)) w.parameter("weight", weight);
     if constexpr (Bias != head_bias::none) {
-      parameter_fact bias = weight;
+      fact::parameter_fact bias = weight;
       bias.shape = {rows};
       bias.start = {};
       bias.trained = Bias == head_bias::trained;
       bias.decay = false;
       w.parameter("bias", bias);
     }
-    detail::enter_facts<X>(w);
+    fact::detail::enter_facts<X>(w);
     w.keep("hidden");
     w.multiply(w.activation.shape.count() / width, width, rows);
     w.hand_to_loss();
@@ -80,19 +80,19 @@ struct language_head {
     extents const hidden = w.activation.shape;
     std::int64_t const n = hidden.count() / width, most = loss_chunk_rows(rows), chunk = n < most ? n : most;
     using fact::event_kind;
-    w.keep_batch("labels", {n}, width_kind::index);
+    w.keep_batch("labels", {n}, fact::width_kind::index);
     w.loss(event_kind::loss, "hidden_gradient", hidden, -1, 0);
     w.loss(event_kind::loss, "weight_gradient", {rows, width}, 0, rows);
     if constexpr (Bias == head_bias::trained) w.loss(event_kind::loss, "bias_gradient", {rows}, 0, rows);
     w.loss(event_kind::loss_workspace, "logits", {chunk, rows}, 1, rows);
-    w.loss(event_kind::loss_workspace, "statistics", {3 * chunk}, -1, 0, width_kind::accumulate);
-    w.loss(event_kind::loss_sum, "weight_gradient_sum", {rows, width}, 0, rows, width_kind::accumulate);
+    w.loss(event_kind::loss_workspace, "statistics", {3 * chunk}, -1, 0, fact::width_kind::accumulate);
+    w.loss(event_kind::loss_sum, "weight_gradient_sum", {rows, width}, 0, rows, fact::width_kind::accumulate);
     if constexpr (Bias == head_bias::trained)
-      w.loss(event_kind::loss_sum, "bias_gradient_sum", {rows}, 0, rows, width_kind::accumulate);
+      w.loss(event_kind::loss_sum, "bias_gradient_sum", {rows}, 0, rows, fact::width_kind::accumulate);
     for (auto const& [length, times] :
          {std::pair{chunk, n / chunk}, std::pair{n % chunk, std::int64_t{n % chunk > 0}}}) {
-      w.message(collective::all_reduce, false, {length}, width_kind::accumulate, times);
-      w.message(collective::all_reduce, false, {2 * length}, width_kind::accumulate, times);
+      w.message(collective::all_reduce, false, {length}, fact::width_kind::accumulate, times);
+      w.message(collective::all_reduce, false, {2 * length}, fact::width_kind::accumulate, times);
     }
   }
 };

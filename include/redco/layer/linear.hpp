@@ -53,31 +53,31 @@ struct linear {
     constexpr bool column = !row && !is_replicated(Cut);
     std::int64_t const in = w.size("features to read", of<In>(config)), outs = w.size("features", of<Out>(config));
 
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {outs, in};
-    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
+    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(in))};
     int const dim = row ? 1 : column ? 0 : -1;
     std::int64_t const units = row ? w.activation.units : column ? outs : 0;
     weight.split(axis::tp, dim, units);
-    weight.why = row ? reason::row : column ? reason::column : reason_of(Cut);
-    parameter_fact bias;
+    weight.why = row ? fact::reason::row : column ? fact::reason::column : reason_of(Cut);
+    fact::parameter_fact bias;
     bias.shape = {outs};
     bias.decay = false;
     bias.split(axis::tp, column ? 0 : -1, outs);
-    bias.why = row ? reason::row_bias : column ? reason::column_bias : reason_of(Cut);
+    bias.why = row ? fact::reason::row_bias : column ? fact::reason::column_bias : reason_of(Cut);
 
     w.expect_features(in);
-    if constexpr (column) detail::enter_facts<X>(w);
+    if constexpr (column) fact::detail::enter_facts<X>(w);
     w.keep("input");
     w.parameter("weight", weight);
-    if constexpr (is_replicated(Cut)) detail::shared_parameter_facts<X>(w, weight.shape);
+    if constexpr (is_replicated(Cut)) fact::detail::shared_parameter_facts<X>(w, weight.shape);
     if (of<Bias>(config)) {
       w.parameter("bias", bias);
-      if constexpr (is_replicated(Cut)) detail::shared_parameter_facts<X>(w, bias.shape);
+      if constexpr (is_replicated(Cut)) fact::detail::shared_parameter_facts<X>(w, bias.shape);
       if constexpr (row) w.addend();
     }
 
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     extents shape = input.shape;
     shape[-1] = outs;
     constexpr bool tokens = is_replicated(Cut) && is_token_split<X>;

@@ -21,9 +21,9 @@ struct max_pool {
     if (!w.expect_rank(4)) return;
     extents const x = w.activation.shape;
     extents const pooled = {x[0], x[1], x[2] / kernel, x[3] / kernel};
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     w.keep("input");
-    w.keep("indices", pooled, -1, width_kind::index);
+    w.keep("indices", pooled, -1, fact::width_kind::index);
     w.produce(pooled);
     w.backward(input);
   }

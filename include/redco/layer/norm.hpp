@@ -26,33 +26,33 @@ struct norm_layer {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const width = w.size("features", of<Width>(config));
     w.expect_features(width);
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {width};
     weight.decay = false;
-    weight.start = {initial::kind::ones, 0};
-    weight.why = reason::norm;
+    weight.start = {fact::initial::kind::ones, 0};
+    weight.why = fact::reason::norm;
     w.parameter("weight", weight);
-    detail::shared_parameter_facts<X>(w, weight.shape);
+    fact::detail::shared_parameter_facts<X>(w, weight.shape);
     weight.start = {};
     if constexpr (Bias) {
       w.parameter("bias", weight);
-      detail::shared_parameter_facts<X>(w, weight.shape);
+      fact::detail::shared_parameter_facts<X>(w, weight.shape);
     }
 
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     w.keep("input");
     extents rows = input.shape;
     rows[-1] = 1;
-    if constexpr (Statistics == 2) w.keep("mean", rows, input.split_dim, width_kind::accumulate, input.units);
-    w.keep("inverse_deviation", rows, input.split_dim, width_kind::accumulate, input.units);
+    if constexpr (Statistics == 2) w.keep("mean", rows, input.split_dim, fact::width_kind::accumulate, input.units);
+    w.keep("inverse_deviation", rows, input.split_dim, fact::width_kind::accumulate, input.units);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
     std::int64_t const blocks = (input.shape.count() / input.shape[-1] + norm_block_rows - 1) / norm_block_rows;
-    flow sums = input;  // keeps the cut of its rows
+    fact::flow sums = input;  // keeps the cut of its rows
     sums.shape = {2, blocks, input.shape[-1]};
     sums.split_dim = input.split_dim < 0 ? -1 : 1;
     sums.units = input.split_dim < 0 ? 0 : blocks;
-    w.workspace("parameter_gradient_sums", sums, width_kind::accumulate);
+    w.workspace("parameter_gradient_sums", sums, fact::width_kind::accumulate);
   }
 };
 

@@ -23,11 +23,11 @@ template <class Callable>
 struct opaque_facts<Callable> {
   static constexpr void state(fact::recorder& w) {
     for (parameter_shape const& p : Callable::parameters) {
-      parameter_fact fact;
+      fact::parameter_fact fact;
       fact.shape = p.shape;
       fact.decay = p.shape.rank > 1;
-      fact.why = reason::opaque;
-      fact.start = {initial::kind::normal, 0.02};
+      fact.why = fact::reason::opaque;
+      fact.start = {fact::initial::kind::normal, 0.02};
       w.parameter(p.name, fact);
     }
   }

@@ -15,7 +15,7 @@ template <fixed_string Name, layer Layer>
 struct part {
   using layer = Layer;
 
-  static constexpr path under(path here) {
+  static constexpr fact::path under(fact::path here) {
     here.push(Name.view());
     return here;
   }

@@ -29,21 +29,21 @@ struct patch_embedding {
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, channels);
     std::int64_t const numbers = channels * patch * patch;
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {width, channels, patch, patch};
-    weight.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(numbers))};
-    weight.why = reason::convolution;
+    weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(numbers))};
+    weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
-    parameter_fact bias;
+    fact::parameter_fact bias;
     bias.shape = {width};
     bias.decay = false;
-    bias.why = reason::convolution;
+    bias.why = fact::reason::convolution;
     w.parameter("bias", bias);
 
     extents const pixels = w.activation.shape;
     std::int64_t const patches = (pixels[2] / patch) * (pixels[3] / patch);
-    w.keep_batch("pixels", pixels, width_kind::compute);
-    w.keep("patches", {pixels[0], patches, numbers}, -1, width_kind::compute);
+    w.keep_batch("pixels", pixels, fact::width_kind::compute);
+    w.keep("patches", {pixels[0], patches, numbers}, -1, fact::width_kind::compute);
     w.produce({pixels[0], patches, width});
     w.multiply(pixels[0] * patches, numbers, width);
     w.backward({});

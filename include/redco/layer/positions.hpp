@@ -25,14 +25,14 @@ struct positions {
     std::int64_t const width = w.size("features", of<Width>(config)),
                        context = w.size("positions", of<Context>(config));
     if (w.activation.shape.rank != 3 && !w.expect_rank(2)) return;  // of ids or of rows of features
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {context + of<Offset>(config), width};
-    weight.start = {initial::kind::normal, 1.0};
-    weight.why = reason::position;
+    weight.start = {fact::initial::kind::normal, 1.0};
+    weight.why = fact::reason::position;
     w.parameter("weight", weight);
     extents const ids = w.activation.shape;
     constexpr bool by_example = !std::is_same_v<Counted, every_token>;
-    if constexpr (by_example) w.keep("rows", {ids[0], ids[1]}, -1, width_kind::index);
+    if constexpr (by_example) w.keep("rows", {ids[0], ids[1]}, -1, fact::width_kind::index);
     w.produce({ids[0], ids[1], width});
     if constexpr (by_example) {
       w.backward({});

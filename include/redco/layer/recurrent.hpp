@@ -29,11 +29,11 @@ struct recurrent_layer {
     if (!w.expect_rank(3)) return;
     w.expect_features(in);
     auto const parameter = [&](std::string_view leaf, extents const& shape) {
-      parameter_fact fact;
+      fact::parameter_fact fact;
       fact.shape = shape;
       fact.decay = shape.rank > 1;
-      if (fact.decay) fact.start = {initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(hidden))};
-      fact.why = reason::recurrent;
+      if (fact.decay) fact.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(hidden))};
+      fact.why = fact::reason::recurrent;
       w.parameter(leaf, fact);
     };
     parameter("weight_ih", {rows, in});
@@ -41,7 +41,7 @@ struct recurrent_layer {
     parameter("bias_ih", {rows});
     parameter("bias_hh", {rows});
 
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     std::int64_t const steps = input.shape[0] * input.shape[1];
     w.keep("input");
     w.produce({input.shape[0], input.shape[1], rows});
@@ -49,11 +49,11 @@ struct recurrent_layer {
     w.backward(input);
     w.weight_gradient({rows, in}, -1, 0);
 
-    flow const projected = w.activation;
+    fact::flow const projected = w.activation;
     w.keep("projected");
     w.produce({input.shape[0], input.shape[1], hidden});
     w.keep("output");
-    if constexpr (Cells) w.keep("cells", w.activation.shape, -1, width_kind::compute);
+    if constexpr (Cells) w.keep("cells", w.activation.shape, -1, fact::width_kind::compute);
     w.multiply(steps, hidden, rows);
     w.backward(projected);
     w.workspace("gates", projected);

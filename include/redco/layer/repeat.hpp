@@ -44,7 +44,7 @@ struct repeat {
     std::int64_t const times = w.size("blocks", of<Times>(config));
     if (times != of<Times>(config)) return;  // what a block derives from their number may be no size
     fact::block_slice slice{times, 0, sizeof...(Blocks)};
-    flow last;
+    fact::flow last;
     (slice_facts<X, unpaired_t<Blocks>>(config, w, slice, last), ...);
     w.activation = last;
   }
@@ -52,12 +52,13 @@ struct repeat {
  private:
   /// The facts of the blocks of one kind, if the row has any; and the output of its last block, if it is among them.
   template <class X, class Block, class Config>
-  static constexpr void slice_facts(Config const& config, fact::recorder& w, fact::block_slice& slice, flow& last) {
+  static constexpr void slice_facts(Config const& config, fact::recorder& w, fact::block_slice& slice,
+                                    fact::flow& last) {
     if (slice.first < slice.times)
       w.repeated(slice, [&] {
-        flow const input = w.activation;
+        fact::flow const input = w.activation;
         Block::template facts<X>(config, w);
-        detail::finish_facts<out_t<Block, X>, X>(w);
+        fact::detail::finish_facts<out_t<Block, X>, X>(w);
         w.expect_like(input);
       });
     if (slice.has(slice.times - 1)) last = w.activation;

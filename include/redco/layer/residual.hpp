@@ -37,10 +37,10 @@ struct residual {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     w.carrying(w.activation, [&] {
       body::template facts<X>(config, w);
-      detail::finish_facts<out_t<body, X>, finished_t<X>>(w);
+      fact::detail::finish_facts<out_t<body, X>, finished_t<X>>(w);
     });
     w.expect_like(input);
     w.read(input);

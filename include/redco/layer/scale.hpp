@@ -12,7 +12,7 @@ struct scale : featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     if (static_cast<double>(of<Factor>(config)) == 1) return;
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
   }

@@ -66,7 +66,7 @@ struct before_first {
 template <class Layer, class X, class Home, class Config>
 constexpr void link_facts(Config const& config, fact::recorder& w, bool last) {
   Layer::template facts<X>(config, w);
-  if (!last) finish_facts<out_t<Layer, X>, Home>(w);
+  if (!last) fact::detail::finish_facts<out_t<Layer, X>, Home>(w);
 }
 
 }  // namespace detail

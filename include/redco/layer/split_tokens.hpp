@@ -19,7 +19,7 @@ struct split_tokens {
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
     if (!w.expect_rank(3)) return;
-    flow const whole = w.activation;
+    fact::flow const whole = w.activation;
     if (whole.id != 0) w.message(collective::all_gather, true, whole.shape);
     w.produce(whole.shape, whole.shape.rank - 2, whole.shape[-2]);
     w.backward(whole);

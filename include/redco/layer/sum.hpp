@@ -74,10 +74,10 @@ struct sum {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    flow const input = w.activation;
-    if constexpr (resolved<X>::together) detail::enter_facts<X>(w);
+    fact::flow const input = w.activation;
+    if constexpr (resolved<X>::together) fact::detail::enter_facts<X>(w);
     each_facts(config, w, input, links<X>{});
-    flow const last = w.activation;
+    fact::flow const last = w.activation;
     w.produce(last.shape, is_token_split<out<X>> ? last.split_dim : -1, is_token_split<out<X>> ? last.units : 0,
               fact::making::add);
   }
@@ -85,20 +85,20 @@ struct sum {
  private:
   /// A branch reads the input, or what has entered once for several.
   template <class Config, class... Links>
-  static constexpr void each_facts(Config const& config, fact::recorder& w, flow const& input,
+  static constexpr void each_facts(Config const& config, fact::recorder& w, fact::flow const& input,
                                    detail::branch_list<Links...>) {
-    flow const entered_input = w.activation;
-    std::array<flow, sizeof...(Links)> given;
+    fact::flow const entered_input = w.activation;
+    std::array<fact::flow, sizeof...(Links)> given;
     std::size_t at = 0;
     (branch_facts<Links>(config, w, std::is_same_v<typename Links::input, entered> ? entered_input : input, given,
                          at++),
      ...);
-    for (flow const& one : given)
+    for (fact::flow const& one : given)
       if (one.id != w.activation.id) w.read(one);
   }
   template <class Link, class Config, std::size_t N>
-  static constexpr void branch_facts(Config const& config, fact::recorder& w, flow const& input,
-                                     std::array<flow, N>& given, std::size_t at) {
+  static constexpr void branch_facts(Config const& config, fact::recorder& w, fact::flow const& input,
+                                     std::array<fact::flow, N>& given, std::size_t at) {
     w.activation = input;
     Link::layer::template facts<typename Link::input>(config, w);
     if (at > 0) w.expect_like(given[at - 1]);

@@ -21,13 +21,13 @@ struct token_types {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const width = w.size("features", of<Width>(config)), types = w.size("token types", of<Types>(config));
     if (!w.expect_rank(2)) return;
-    parameter_fact weight;
+    fact::parameter_fact weight;
     weight.shape = {types, width};
-    weight.start = {initial::kind::normal, 1.0};
-    weight.why = reason::token_type;
+    weight.start = {fact::initial::kind::normal, 1.0};
+    weight.why = fact::reason::token_type;
     w.parameter("weight", weight);
     extents const ids = w.activation.shape;
-    w.keep_batch("types", {ids[0], ids[1]}, width_kind::index);
+    w.keep_batch("types", {ids[0], ids[1]}, fact::width_kind::index);
     w.produce({ids[0], ids[1], width});
     w.backward({});
     w.weight_gradient(weight.shape, -1, 0);

@@ -10,7 +10,7 @@ namespace redco {
 
 namespace detail {
 
-template <layer L, class Rewrite, path Here>
+template <layer L, class Rewrite, fact::path Here>
 struct transformed {
   using chosen = typename Rewrite::template at<L, Here>::type;
 
@@ -28,7 +28,7 @@ struct transformed {
 
 template <layer Net, class Rewrite>
 struct transformed_tree {
-  using type = typename transformed<Net, Rewrite, path{}>::type;
+  using type = typename transformed<Net, Rewrite, fact::path{}>::type;
   static_assert(sizeof(declared_tree<Net>) > 0);
 };
 

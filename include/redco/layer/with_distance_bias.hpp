@@ -29,18 +29,18 @@ struct with_distance_bias : detail::forwarding<Body> {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const heads = w.size("heads", of<Heads>(config)), buckets = w.size("buckets", of<Buckets>(config));
     if (!w.expect_rank(3)) return;
-    parameter_fact table;
+    fact::parameter_fact table;
     table.shape = {buckets, heads};
     table.split(axis::tp, 1, heads);
-    table.start = {initial::kind::normal, 1.0 / square_root(static_cast<double>(buckets))};
-    table.why = reason::heads;
+    table.start = {fact::initial::kind::normal, 1.0 / square_root(static_cast<double>(buckets))};
+    table.why = fact::reason::heads;
     w.inside("relative_attention_bias", [&] { w.parameter("weight", table); });
 
-    flow const input = w.activation;
+    fact::flow const input = w.activation;
     std::int64_t const distances = 2 * input.shape[1] - 1;
-    w.keep("buckets", {distances}, -1, width_kind::index);
+    w.keep("buckets", {distances}, -1, fact::width_kind::index);
     w.produce({heads, distances}, 0, heads);
-    flow const bias = w.activation;
+    fact::flow const bias = w.activation;
     w.keep("bias");
     w.backward({});
     w.weight_gradient(table.shape, 1, heads);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace redco::detail {
+namespace redco::log {
 
 /// A file that whole records are appended to, for logs: a failure never throws and never leaves half a record behind.
 /// It is counted, told once in a sentence, and the next record tries again. Not thread-safe: its owner locks.
@@ -62,7 +62,7 @@ class append_file {
 
  private:
   bool open() {
-    fd_ = regular_file::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    fd_ = diag::regular_file::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
     if (fd_ < 0) reason_ = errno;
     return fd_ >= 0;
   }
@@ -74,7 +74,7 @@ class append_file {
 
   bool lose() {
     if (++lost_ == 1 && warn_) {
-      warn_("cannot write " + path_.string() + ": " + regular_file::why_not(reason_) +
+      warn_("cannot write " + path_.string() + ": " + diag::regular_file::why_not(reason_) +
             ". The run goes on, tries again with every line and counts what is lost: free space or fix permissions.");
     }
     return false;
@@ -87,4 +87,4 @@ class append_file {
   std::int64_t lost_ = 0;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::log

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
+namespace redco::log {
 
 /// What a console writes to and what that can show.
 struct console_options {
@@ -62,7 +62,7 @@ class console {
   std::atomic<bool> lost_ = false;
 };
 
-}  // namespace redco
+}  // namespace redco::log
 
 #ifndef REDCO_COMPILED
 #include <redco/log/console.inl.hpp>

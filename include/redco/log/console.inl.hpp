@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace redco {
+namespace redco::log {
 
 REDCO_INLINE console_options standard_console(bool quiet) {
   auto variable = [](char const* name) {
@@ -44,7 +44,7 @@ REDCO_INLINE void console::status(std::string_view text) {
   if (!options_.terminal) return;
   std::scoped_lock lock(mutex_);
   if (text.empty() && status_.empty()) return;
-  status_ = detail::fit(text, static_cast<std::size_t>(width()));
+  status_ = fit(text, static_cast<std::size_t>(width()));
   write("\r" + status_ + "\x1b[K");
 }
 
@@ -61,4 +61,4 @@ REDCO_INLINE void console::write(std::string_view text) {
   if (!*options_.out) lost_ = true;
 }
 
-}  // namespace redco
+}  // namespace redco::log

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::log {
 
 namespace detail {
 
@@ -29,4 +29,4 @@ constexpr std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0)
   return ~sum;
 }
 
-}  // namespace redco
+}  // namespace redco::log

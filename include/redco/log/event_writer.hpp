@@ -19,7 +19,7 @@
 
 #include <unistd.h>
 
-namespace redco {
+namespace redco::log {
 
 /// What an event_writer may be told.
 struct event_writer_options {
@@ -113,8 +113,8 @@ class event_writer {
 
   mutable std::mutex mutex_;
   std::function<std::chrono::system_clock::time_point()> now_;
-  detail::append_file file_;
+  append_file file_;
   std::optional<std::int64_t> purge_;
 };
 
-}  // namespace redco
+}  // namespace redco::log

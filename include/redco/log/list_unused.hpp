@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::log {
 
 /// Tells, in one line of a log, which keys of a folder's file are there and change nothing here.
 inline void list_unused(run_log& log, std::string_view file, std::vector<std::string> const& keys) {
@@ -16,4 +16,4 @@ inline void list_unused(run_log& log, std::string_view file, std::vector<std::st
   log.line(text + (keys.size() == 1 ? " changes" : " change") + " nothing here");
 }
 
-}  // namespace redco
+}  // namespace redco::log

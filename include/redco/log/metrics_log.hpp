@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::log {
 
 /// What is written about one step. Numbers that are not finite become null.
 struct metrics_row {
@@ -46,7 +46,7 @@ class metrics_log {
   }
 
   void write(metrics_row const& row) {
-    json_line line;
+    json::json_line line;
     line.add("step", row.step);
     line.add("loss", row.loss);
     line.add("lr", row.learning_rate);
@@ -58,7 +58,7 @@ class metrics_log {
 
   /// The row of an evaluation after `step` updates.
   void write_evaluation(std::int64_t step, int epoch, std::map<std::string, double> const& metrics) {
-    json_line line;
+    json::json_line line;
     line.add("step", step);
     line.add("epoch", epoch);
     for (auto const& [name, value] : metrics) line.add("eval/" + name, value);
@@ -72,7 +72,7 @@ class metrics_log {
   }
 
  private:
-  void append(json_line const& line) {
+  void append(json::json_line const& line) {
     std::scoped_lock lock(mutex_);
     file_.append(line.text() + "\n");
   }
@@ -96,7 +96,7 @@ class metrics_log {
   }
 
   mutable std::mutex mutex_;
-  detail::append_file file_;
+  append_file file_;
 };
 
-}  // namespace redco
+}  // namespace redco::log

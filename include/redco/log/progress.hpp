@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-namespace redco {
+namespace redco::log {
 
 /// A stretch of steps that gets a bar of its own: an epoch, an evaluation.
 struct progress_phase {
@@ -129,7 +129,7 @@ class progress {
     std::string text;
     for (int less = 0; less < 4; ++less) {
       text = words(now, end, less);
-      std::size_t const used = detail::columns(label() + text);
+      std::size_t const used = columns(label() + text);
       if (phase_.total <= 0 && used <= width) break;
       if (phase_.total > 0 && used + bar_frame + bar_least <= width) {
         return label() + bar(std::min(width - used - bar_frame, bar_most)) + " " + text;
@@ -158,26 +158,25 @@ class progress {
   std::string words(std::chrono::steady_clock::time_point now, bool end, int less) const {
     std::string text = std::to_string(last_.done);
     if (phase_.total > 0) text += "/" + std::to_string(phase_.total);
-    if (last_.loss) text += " loss " + detail::short_text(*last_.loss, 3);
-    if (last_.learning_rate) text += " lr " + detail::scientific_text(*last_.learning_rate);
-    if (last_.grad_norm) text += " gn " + detail::short_text(*last_.grad_norm, 2);
+    if (last_.loss) text += " loss " + short_text(*last_.loss, 3);
+    if (last_.learning_rate) text += " lr " + scientific_text(*last_.learning_rate);
+    if (last_.grad_norm) text += " gn " + short_text(*last_.grad_norm, 2);
     if (!last_.note.empty()) text += " " + last_.note;
     sample const from = end ? sample{begun_, phase_.first, 0} : samples_.front();
     double const time = seconds(from.time, now);
     auto const steps = static_cast<double>(last_.done - from.done);
     auto const items = static_cast<double>(last_.items - from.items);
     if (!(time > 0) || !(steps > 0)) return text;
-    if (less < 3 && items > 0) text += " | " + detail::count_text(items / time) + " " + phase_.unit + "/s";
+    if (less < 3 && items > 0) text += " | " + count_text(items / time) + " " + phase_.unit + "/s";
     if (less < 2) {
-      text += " | " + (steps >= time ? detail::short_text(steps / time, 3) + " it/s"
-                                     : detail::short_text(time / steps, 3) + " s/it");
+      text += " | " + (steps >= time ? short_text(steps / time, 3) + " it/s" : short_text(time / steps, 3) + " s/it");
     }
-    if (end) return text + " | took " + detail::clock_text(time);
+    if (end) return text + " | took " + clock_text(time);
     if (phase_.total <= 0) return text;
     auto const left = static_cast<double>(phase_.total - last_.done);
-    text += " | ETA " + detail::clock_text(left * time / steps);
+    text += " | ETA " + clock_text(left * time / steps);
     if (less < 1 && phase_.run_left > 0) {
-      text += " (run " + detail::clock_text((left + static_cast<double>(phase_.run_left)) * time / steps) + ")";
+      text += " (run " + clock_text((left + static_cast<double>(phase_.run_left)) * time / steps) + ")";
     }
     return text;
   }
@@ -195,4 +194,4 @@ class progress {
   bool shown_end_ = false;
 };
 
-}  // namespace redco
+}  // namespace redco::log

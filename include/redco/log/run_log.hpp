@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
+namespace redco::log {
 
 /// The log of a run: lines on the console and, with their time (UTC), at the end of a file, which every line has
 /// reached before the call returns. A line that the file cannot take is counted, the first one told on the console;
@@ -61,14 +61,14 @@ class run_log {
   mutable std::mutex mutex_;
   console* console_;
   clock_function now_;
-  std::optional<detail::append_file> file_;
+  std::optional<append_file> file_;
   std::string early_;  ///< lines from before there was a file
   std::int64_t warnings_ = 0;
   std::int64_t lost_ = 0;
   std::atomic<bool> console_told_ = false;
 };
 
-}  // namespace redco
+}  // namespace redco::log
 
 #ifndef REDCO_COMPILED
 #include <redco/log/run_log.inl.hpp>

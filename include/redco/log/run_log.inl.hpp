@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <ctime>
 
-namespace redco {
+namespace redco::log {
 
 REDCO_INLINE run_log::run_log(console& where, std::optional<std::filesystem::path> const& file, clock_function now)
     : console_(&where), now_(std::move(now)) {
@@ -43,7 +43,7 @@ REDCO_INLINE void run_log::warning(std::string_view text) {
 
 REDCO_INLINE void run_log::banner(std::string_view title, std::optional<std::int64_t> step, std::string_view text) {
   std::string block = "### " + std::string(title) + (step ? " (step " + std::to_string(*step) + ")" : "");
-  std::string const rule(std::clamp<std::size_t>(detail::columns(block), 20, 78), '-');
+  std::string const rule(std::clamp<std::size_t>(columns(block), 20, 78), '-');
   block = rule + "\n" + block + "\n" + rule;
   if (!text.empty()) block += "\n" + std::string(text);
   line(block);
@@ -80,4 +80,4 @@ REDCO_INLINE std::string run_log::stamp() const {
   return std::string(text) + "." + fraction.substr(1) + "Z ";
 }
 
-}  // namespace redco
+}  // namespace redco::log

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::log {
 
 /// `value` with `decimals` digits behind the point, whatever the locale.
 inline std::string fixed_text(double value, int decimals) {
@@ -72,4 +72,4 @@ inline std::string_view fit(std::string_view text, std::size_t width) {
   return text.substr(0, bytes);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::log

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::log {
 
 /// One record of a TFRecord file: u64 length, masked CRC-32C of the length, `payload`, masked CRC-32C of the payload,
 /// all little-endian. A reader that meets a cut record stops at the last whole one.
@@ -27,4 +27,4 @@ inline std::string tfrecord(std::string_view payload) {
   return record;
 }
 
-}  // namespace redco
+}  // namespace redco::log

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::log {
 
 /// What a run counts per second, by what its batches hold: "tokens" for `input_ids` or `decoder_ids`, "images" for
 /// `images`, `image` or `pixel_values`, else "examples".
@@ -18,4 +18,4 @@ constexpr std::string_view unit_of() {
   else return "examples";
 }
 
-}  // namespace redco
+}  // namespace redco::log

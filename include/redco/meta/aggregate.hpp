@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-namespace redco {
+namespace redco::meta {
 
 /// Satisfied by the plain structs whose members redco can visit without being told their names.
 template <class T>
@@ -25,4 +25,4 @@ constexpr void for_each_field(Aggregate& a, F&& f) {
   hana::unpack(detail::tie_members(a), [&f](auto&... members) { (f(members), ...); });
 }
 
-}  // namespace redco
+}  // namespace redco::meta

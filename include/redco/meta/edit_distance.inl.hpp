@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace redco {
+namespace redco::meta {
 
 REDCO_INLINE std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
@@ -28,4 +28,4 @@ REDCO_INLINE std::size_t edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-}  // namespace redco
+}  // namespace redco::meta

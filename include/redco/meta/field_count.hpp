@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace redco {
+namespace redco::meta {
 
 namespace detail {
 
@@ -79,4 +79,4 @@ template <class T>
 inline constexpr std::size_t field_count =
     detail::members<std::remove_cv_t<T>, detail::initializers<std::remove_cv_t<T>>()>();
 
-}  // namespace redco
+}  // namespace redco::meta

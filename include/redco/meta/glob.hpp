@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace redco {
+namespace redco::meta {
 
 /// Whether `name` matches `pattern` as a whole: `*` stands for any run of characters (an empty one too), `?` for
 /// exactly one, everything else for itself. Time is at most pattern times name.
@@ -30,4 +30,4 @@ constexpr bool glob(std::string_view pattern, std::string_view name) {
   return p == pattern.size();
 }
 
-}  // namespace redco
+}  // namespace redco::meta

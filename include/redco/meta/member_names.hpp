@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
+namespace redco::meta {
 
 namespace detail {
 
@@ -64,4 +64,4 @@ inline constexpr auto member_names = []<std::size_t... I>(std::index_sequence<I.
 }
 (std::make_index_sequence<field_count<T>>{});
 
-}  // namespace redco
+}  // namespace redco::meta

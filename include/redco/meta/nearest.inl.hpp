@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace redco {
+namespace redco::meta {
 
 REDCO_INLINE std::string nearest(std::string_view typed, std::span<std::string const> names) {
   std::string const* best = nullptr;
@@ -24,4 +24,4 @@ REDCO_INLINE std::string nearest(std::string_view typed, std::span<std::string c
   return best == nullptr ? std::string{} : *best;
 }
 
-}  // namespace redco
+}  // namespace redco::meta

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <type_traits>
 
-namespace redco {
+namespace redco::meta {
 
 /// The signature of a function that names its types: a function, a pointer to one, or an object with exactly one call
 /// operator that is no template. `known` is false for every other callable (a generic lambda, an overloaded functor);
@@ -51,4 +51,4 @@ template <class F>
   requires std::is_class_v<F> && requires { detail::call_operator<decltype(&F::operator())>::known; }
 struct signature<F> : detail::call_operator<decltype(&F::operator())> {};
 
-}  // namespace redco
+}  // namespace redco::meta

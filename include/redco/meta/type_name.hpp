@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace redco {
+namespace redco::meta {
 
 namespace detail {
 
@@ -22,4 +22,4 @@ consteval std::string_view type_name() {
   return text.substr(before, text.size() - before - behind);
 }
 
-}  // namespace redco
+}  // namespace redco::meta

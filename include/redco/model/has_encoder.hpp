@@ -16,7 +16,7 @@ template <class Encoder, class Decoder>
 inline constexpr bool is_encoder_decoder<encoder_decoder<Encoder, Decoder>> = true;
 
 struct reads_with_an_encoder {
-  template <class L, path>
+  template <class L, fact::path>
   static constexpr bool holds = is_encoder_decoder<L>;
 };
 

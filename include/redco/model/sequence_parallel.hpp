@@ -32,9 +32,9 @@ inline constexpr bool wraps_repeat<L, parts<Only>> = is_repeat<L> || wraps_repea
 
 /// Splits the tokens before each row of repeated blocks.
 struct splits_tokens {
-  template <class L, path>
+  template <class L, fact::path>
   static constexpr bool holds = wraps_repeat<L>;
-  template <class L, path>
+  template <class L, fact::path>
   using at = std::type_identity<std::conditional_t<wraps_repeat<L>, with_split_tokens<L>, L>>;
 };
 

@@ -23,7 +23,7 @@ namespace detail {
 /// A sentence for each slot that a layer declares and does not save, unless that `may_be`, and for each tensor that a layer
 /// saves and neither it nor a composition around it declares. A tensor is that of one slot of its dtype and bytes, and of its name
 /// where `keep` gave it one: one that the same layers declare, else one of them, else a composition around them.
-std::vector<std::string> saved_differences(std::span<saved_slot const> declared,
+std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
                                            std::span<saved_watch::entry const> saved, bool may_be_unsaved);
 
 [[noreturn]] void refuse_saved(std::vector<std::string> const& differences, at::Tensor const& input,
@@ -44,10 +44,10 @@ void check_saved(M const& m, parameter_store const& store, pass const& in, at::T
   setup const run{
       .mesh = {.dp = 1, .tp = in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
   fact::program const facts = facts_of(m, load);
-  for (parameter_fact const& p : facts.parameters)
-    if (p.why == reason::opaque) detail::refuse_opaque();
+  for (fact::parameter_fact const& p : facts.parameters)
+    if (p.why == fact::reason::opaque) detail::refuse_opaque();
   bool const some_frozen = store.trainable() < store.size();
-  auto const differences = detail::saved_differences(saved_slots(facts, run), saved, some_frozen);
+  auto const differences = detail::saved_differences(cost::saved_slots(facts, run), saved, some_frozen);
   if (!differences.empty()) detail::refuse_saved(differences, input, source);
 }
 

@@ -30,7 +30,7 @@ inline std::string type_text(at::ScalarType type) {
 
 inline std::string layer_text(std::string_view path) { return path.empty() ? "the network" : std::string(path); }
 
-inline std::string not_saved(saved_slot const& slot, saved_slot::owner const& owner) {
+inline std::string not_saved(cost::saved_slot const& slot, cost::saved_slot::owner const& owner) {
   return layer_text(owner.layer) + ": `" + owner.name + "` (" + std::string(name_of(slot.type)) + " " +
          shape_text(sizes_of(slot.shape)) + ") is declared and not saved";
 }
@@ -49,33 +49,34 @@ inline bool is_within(std::string_view layer, std::string_view composition) {
 }
 
 /// Whether a tensor can be a slot's: dtype, bytes, and its name, if it has one.
-inline bool fits_slot(saved_slot const& slot, saved_watch::entry const& saved) {
+inline bool fits_slot(cost::saved_slot const& slot, saved_watch::entry const& saved) {
   return saved.tensor.scalar_type() == scalar_type_of(slot.type) && saved.bytes() == slot.bytes() &&
-         (saved.slot.empty() || std::ranges::any_of(slot.owners, [&](saved_slot::owner const& owner) {
+         (saved.slot.empty() || std::ranges::any_of(slot.owners, [&](cost::saved_slot::owner const& owner) {
             return owner.name == saved.slot && is_within(saved.layers.front(), owner.layer);
           }));
 }
 
-inline bool same_layers(saved_slot const& slot, saved_watch::entry const& saved) {
-  return std::ranges::is_permutation(slot.owners, saved.layers, {}, &saved_slot::owner::layer);
+inline bool same_layers(cost::saved_slot const& slot, saved_watch::entry const& saved) {
+  return std::ranges::is_permutation(slot.owners, saved.layers, {}, &cost::saved_slot::owner::layer);
 }
-inline bool one_layer(saved_slot const& slot, saved_watch::entry const& saved) {
-  return std::ranges::find_first_of(slot.owners, saved.layers, {}, &saved_slot::owner::layer) != slot.owners.end();
+inline bool one_layer(cost::saved_slot const& slot, saved_watch::entry const& saved) {
+  return std::ranges::find_first_of(slot.owners, saved.layers, {}, &cost::saved_slot::owner::layer) !=
+         slot.owners.end();
 }
-inline bool composition(saved_slot const& slot, saved_watch::entry const& saved) {
+inline bool composition(cost::saved_slot const& slot, saved_watch::entry const& saved) {
   return is_within(saved.layers.front(), slot.owners.front().layer);
 }
 
 /// The layers that declare a slot and do not save its tensor, unless they may, and those that save it and do not declare it.
-inline void compare_layers(saved_slot const& slot, saved_watch::entry const& saved, bool may_be_unsaved,
+inline void compare_layers(cost::saved_slot const& slot, saved_watch::entry const& saved, bool may_be_unsaved,
                            std::vector<std::string>& differences) {
-  for (saved_slot::owner const& owner : slot.owners)
+  for (cost::saved_slot::owner const& owner : slot.owners)
     if (!may_be_unsaved &&
         std::ranges::none_of(saved.layers, [&](std::string const& layer) { return is_within(layer, owner.layer); }))
       differences.push_back(not_saved(slot, owner));
   for (std::string const& layer : saved.layers)
     if (std::ranges::none_of(slot.owners,
-                             [&](saved_slot::owner const& owner) { return is_within(layer, owner.layer); }))
+                             [&](cost::saved_slot::owner const& owner) { return is_within(layer, owner.layer); }))
       differences.push_back(not_declared(saved, layer));
 }
 
@@ -88,7 +89,7 @@ std::vector<T const*> with_bytes(std::span<T const> all) {
   return some;
 }
 
-REDCO_INLINE std::vector<std::string> saved_differences(std::span<saved_slot const> declared,
+REDCO_INLINE std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
                                                         std::span<saved_watch::entry const> saved,
                                                         bool may_be_unsaved) {
   auto slots = with_bytes(declared);
@@ -97,7 +98,7 @@ REDCO_INLINE std::vector<std::string> saved_differences(std::span<saved_slot con
   for (auto const are_related : {&same_layers, &one_layer, &composition})
     for (bool const of_one_shape : {true, false})
       std::erase_if(tensors, [&](saved_watch::entry const* const t) {
-        auto const found = std::ranges::find_if(slots, [&](saved_slot const* const s) {
+        auto const found = std::ranges::find_if(slots, [&](cost::saved_slot const* const s) {
           return fits_slot(*s, *t) && (!of_one_shape || t->tensor.sizes() == sizes_of(s->shape)) && are_related(*s, *t);
         });
         if (found == slots.end()) return false;
@@ -106,7 +107,7 @@ REDCO_INLINE std::vector<std::string> saved_differences(std::span<saved_slot con
         return true;
       });
   if (!may_be_unsaved)
-    for (saved_slot const* const one : slots) differences.push_back(not_saved(*one, one->owners.front()));
+    for (cost::saved_slot const* const one : slots) differences.push_back(not_saved(*one, one->owners.front()));
   for (saved_watch::entry const* const one : tensors) differences.push_back(not_declared(*one, one->layers.front()));
   return differences;
 }

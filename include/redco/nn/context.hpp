@@ -51,7 +51,7 @@ class context {
   redco::group& over(axes set) const { return pass_.rank->group(set); }
 
   /// The stream of a random site in this call of the network.
-  stream at(std::uint32_t site) const { return pass_.at(site, call_); }
+  random::stream at(std::uint32_t site) const { return pass_.at(site, call_); }
 
   /// This context with `Key` set to `value`, without `Key`, in another pass.
   template <class Key, class Value>

@@ -36,7 +36,7 @@ REDCO_INLINE at::Tensor leaves::tied(std::string const& name) const {
 REDCO_INLINE void leaves::start(std::string const& name, at::Tensor const& value) const {
   stored_parameter const& p = stored(name);
   at::NoGradGuard const no_grad;
-  if (p.plan.fact.start.draw != initial::kind::own || !p.master.isnan().all().item<bool>()) return;
+  if (p.plan.fact.start.draw != fact::initial::kind::own || !p.master.isnan().all().item<bool>()) return;
   p.master.copy_(value);
   p.value.copy_(p.master);
 }

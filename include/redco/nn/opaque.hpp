@@ -74,11 +74,11 @@ struct opaque_facts<M> {
   static void state(fact::recorder& w) {
     auto const built = detail::made_with<M>(0);
     detail::for_each_owned(*built, [&](std::string const& name, at::Tensor const& t) {
-      parameter_fact fact;
+      fact::parameter_fact fact;
       for (std::int64_t const extent : t.sizes()) fact.shape.push(extent);
       fact.decay = fact.shape.rank > 1;
-      fact.why = reason::opaque;
-      fact.start = {initial::kind::own, 0};
+      fact.why = fact::reason::opaque;
+      fact.start = {fact::initial::kind::own, 0};
       w.parameter(name, fact);
     });
   }

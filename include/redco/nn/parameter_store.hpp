@@ -17,7 +17,7 @@ namespace redco {
 /// One rank's part of one parameter: views into the flat buffers.
 struct stored_parameter {
   std::string name;
-  entry plan;
+  shard::entry plan;
   std::int64_t offset = 0;  ///< in elements, the same in every flat buffer
   bool trainable = true;
   at::Tensor value;     ///< [local extents], compute dtype: what forward reads
@@ -32,7 +32,7 @@ class parameter_store {
   /// Lays out and initialises the part of `rank`. Draws are keyed by (seed, name, global element index): every mesh
   /// starts bit-equal; padding is zero. `frozen` lists name patterns. Errors: exit code 64 for a pattern that matches
   /// nothing.
-  parameter_store(std::vector<placed_parameter> const& placed, int rank, dtype compute, std::uint64_t seed,
+  parameter_store(std::vector<shard::placed_parameter> const& placed, int rank, dtype compute, std::uint64_t seed,
                   std::vector<std::string> const& frozen = {}, at::Device device = host_device());
 
   std::span<stored_parameter const> parameters() const { return parameters_; }

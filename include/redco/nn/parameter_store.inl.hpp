@@ -15,15 +15,15 @@
 
 namespace redco {
 
-REDCO_INLINE parameter_store::parameter_store(std::vector<placed_parameter> const& placed, int rank, dtype compute,
-                                              std::uint64_t seed, std::vector<std::string> const& frozen,
+REDCO_INLINE parameter_store::parameter_store(std::vector<shard::placed_parameter> const& placed, int rank,
+                                              dtype compute, std::uint64_t seed, std::vector<std::string> const& frozen,
                                               at::Device device)
     : compute_(compute), seed_(seed), device_(device) {
   std::vector<bool> used(frozen.size(), false);
-  for (placed_parameter const& p : placed) {
+  for (shard::placed_parameter const& p : placed) {
     stored_parameter s{p.name, p.plan, 0, p.plan.fact.trained, {}, {}, {}};
     for (std::size_t i = 0; i < frozen.size(); ++i)
-      if (glob(frozen[i], p.name)) s.trainable = false, used[i] = true;
+      if (meta::glob(frozen[i], p.name)) s.trainable = false, used[i] = true;
     parameters_.push_back(std::move(s));
   }
   for (std::size_t i = 0; i < frozen.size(); ++i)
@@ -81,7 +81,7 @@ REDCO_INLINE void parameter_store::allocate() {
 }
 
 REDCO_INLINE std::uint64_t parameter_store::seed_of(std::string_view name) const {
-  stream const key = make_stream(seed_, site_of(name), 0, 0);
+  random::stream const key = random::make_stream(seed_, site_of(name), 0, 0);
   return (static_cast<std::uint64_t>(key.k1) << 32) | key.k0;
 }
 
@@ -93,21 +93,21 @@ REDCO_INLINE std::uint32_t parameter_store::site_of(std::string_view name) {
 
 REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std::uint64_t seed) {
   at::NoGradGuard const no_grad;
-  parameter_fact const& fact = p.plan.fact;
-  if (fact.start.draw == initial::kind::zeros) return;
+  fact::parameter_fact const& fact = p.plan.fact;
+  if (fact.start.draw == fact::initial::kind::zeros) return;
   extents const held = p.plan.logical(rank);
   at::Tensor part = p.master;
   for (int d = 0; d < held.rank; ++d) part = part.narrow(d, 0, held[d]);
-  if (fact.start.draw == initial::kind::ones) {
+  if (fact.start.draw == fact::initial::kind::ones) {
     part.fill_(1);
     return;
   }
-  if (fact.start.draw == initial::kind::own) {
+  if (fact.start.draw == fact::initial::kind::own) {
     part.fill_(std::numeric_limits<double>::quiet_NaN());
     return;
   }
   // Rows of the innermost dimension are runs of consecutive global indices.
-  stream const key = make_stream(seed, site_of(p.name), 0, 0);
+  random::stream const key = random::make_stream(seed, site_of(p.name), 0, 0);
   std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
   at::Tensor const drawn = at::empty({rows, inner}, part.options().device(host_device()));
   AT_DISPATCH_FLOATING_TYPES(drawn.scalar_type(), "initialise", [&] {

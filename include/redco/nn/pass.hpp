@@ -18,7 +18,7 @@ class key_value_cache;
 struct pass {
   group* tp = nullptr;
   rank_context const* rank = nullptr;  ///< has the groups over other axes
-  replica_round round = {};
+  comm::replica_round round = {};
   bool training = false;
   recomputed_blocks recompute = {};  ///< of each repeat: which save only their input and run again in backward
   bool check_saved = false;          ///< compare what autograd saves in the first call with what the layers declare
@@ -30,7 +30,9 @@ struct pass {
   mutable std::uint32_t calls = 0;   ///< how often the network ran in this micro-batch
 
   /// The stream of a site in the network's current call.
-  stream at(std::uint32_t site, std::uint32_t call) const { return make_stream(seed, site, step, call); }
+  random::stream at(std::uint32_t site, std::uint32_t call) const {
+    return random::make_stream(seed, site, step, call);
+  }
 
   /// The global number of the first of `rows` rows: first example x rows per example.
   std::int64_t first_row(std::int64_t rows) const {

@@ -33,8 +33,7 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o) {
            " ranks: give 0 for the cores divided by the ranks, or at most " + std::to_string(most_threads) +
            " over all ranks");
   if (!(o.deadline >= 0.001 && o.deadline <= 1e8))
-    refuse("--deadline " + detail::short_text(o.deadline, 4) +
-           ": give the seconds that a rank waits, from 0.001 to 1e8");
+    refuse("--deadline " + log::short_text(o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
   return m;
 }
 

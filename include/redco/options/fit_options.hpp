@@ -31,7 +31,7 @@ namespace detail {
 
 /// A function of a user that sees a value of type `Seen`; anything where that value was refused, so that one error stays one.
 template <class Function, class Seen>
-using hook = std::conditional_t<std::is_same_v<Seen, ill_formed>, ill_formed, Function>;
+using hook = std::conditional_t<std::is_same_v<Seen, diag::ill_formed>, diag::ill_formed, Function>;
 
 }  // namespace detail
 

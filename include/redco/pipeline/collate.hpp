@@ -18,7 +18,7 @@ namespace redco {
 template <class F>
 constexpr auto collate(F f) {
   if constexpr (!detail::check_const<F>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else {
     using stage = detail::collate_stage<F>;
     return pipeline<stage>(hana::basic_tuple<stage>{stage{std::move(f)}});

@@ -16,9 +16,9 @@ struct collate_info {
 
   /// The random numbers of examples[i] in this step: equal on every mesh, and for every way to cut the step into
   /// batches.
-  constexpr stream random(std::int64_t i) const {
+  constexpr random::stream random(std::int64_t i) const {
     constexpr std::uint32_t site = 0xC011A7E;  // apart from the layers, which are numbered from 0
-    return make_stream(seed, site, step, static_cast<std::uint32_t>(first_example + i));
+    return random::make_stream(seed, site, step, static_cast<std::uint32_t>(first_example + i));
   }
 };
 

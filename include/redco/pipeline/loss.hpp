@@ -17,9 +17,9 @@ namespace redco {
 template <class F>
 constexpr auto loss(F f) {
   if constexpr (!detail::check_const<F>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else if constexpr (!detail::check_loss_value<detail::named_or<F, detail::any_loss>>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else {
     using stage = detail::loss_stage<F>;
     return pipeline<stage>(hana::basic_tuple<stage>{stage{std::move(f)}});

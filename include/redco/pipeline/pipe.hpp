@@ -55,10 +55,10 @@ template <class Collate, class Stage>
 template <class... A, class... B>
 constexpr auto operator|(pipeline<A...> a, pipeline<B...> b) {
   if constexpr (!detail::check_once<A..., B...>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else if constexpr (!(detail::check_against<A, A..., B...>() && ...) ||
                        !(detail::check_against<B, A..., B...>() && ...)) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else {
     return hana::unpack(std::move(a).stages(), [&b](A&&... first) {
       return hana::unpack(std::move(b).stages(), [&first...](B&&... second) {

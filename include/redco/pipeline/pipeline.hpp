@@ -48,7 +48,7 @@ class pipeline {
       } else if constexpr (detail::check_collate<collate_function, example>()) {
         return f(view(examples));
       } else {
-        return ill_formed{};
+        return diag::ill_formed{};
       }
     }
   }
@@ -58,7 +58,7 @@ class pipeline {
   constexpr auto loss(Net const& net, Batch const& one) const {
     if constexpr (!has_loss) {
       return detail::lacks_function<pipeline>();
-    } else if constexpr (std::is_same_v<Batch, ill_formed>) {
+    } else if constexpr (std::is_same_v<Batch, diag::ill_formed>) {
       return one;
     } else {
       return detail::checked_loss(function<detail::loss_stage>(), net, one);
@@ -70,7 +70,7 @@ class pipeline {
   constexpr auto predict(Net const& net, Batch const& one) const {
     if constexpr (!has_predict) {
       return detail::lacks_function<pipeline>();
-    } else if constexpr (std::is_same_v<Batch, ill_formed>) {
+    } else if constexpr (std::is_same_v<Batch, diag::ill_formed>) {
       return one;
     } else {
       return detail::checked_predict(function<detail::predict_stage>(), net, one);

@@ -17,9 +17,9 @@ namespace redco {
 template <class F>
 constexpr auto predict(F f) {
   if constexpr (!detail::check_const<F>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else if constexpr (!detail::check_predict_value<detail::named_or<F, detail::any_prediction>>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else {
     using stage = detail::predict_stage<F>;
     return pipeline<stage>(hana::basic_tuple<stage>{stage{std::move(f)}});

@@ -33,7 +33,7 @@ struct generation_config {
 
 /// What a generation_config.json says; `whole` is false for a config.json, which has other keys too. Errors: exit code 65 for
 /// what is no such file, and, with its name, for a key that is unknown or asks for what is not computed here.
-generation_config generation_config_of(json_value const& config, std::string const& source, bool whole = true);
+generation_config generation_config_of(json::json_value const& config, std::string const& source, bool whole = true);
 
 }  // namespace redco
 

@@ -59,7 +59,7 @@ inline void read_draws(config_reader& c, generate_options& options) {
 }
 
 inline beam_stop read_beam_stop(config_reader& c) {
-  json_value const* const value = c.find("early_stopping");
+  json::json_value const* const value = c.find("early_stopping");
   if (value == nullptr || *value == false) return beam_stop::when_unlikely;
   if (*value == true) return beam_stop::when_full;
   if (*value == "never") return beam_stop::when_impossible;
@@ -81,7 +81,8 @@ Options behind(generation_config const& c, Options options, std::int64_t prompt,
 
 }  // namespace detail
 
-REDCO_INLINE generation_config generation_config_of(json_value const& config, std::string const& source, bool whole) {
+REDCO_INLINE generation_config generation_config_of(json::json_value const& config, std::string const& source,
+                                                    bool whole) {
   config_reader c(config, source);
   generation_config found;
   found.ids = token_ids_of(config, source);

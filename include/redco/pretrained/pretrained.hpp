@@ -63,7 +63,7 @@ class pretrained {
   }
 
   /// The safetensors files, for `trainer::start_from`, `inference` and `load_model`.
-  weights_source const& weights() const;
+  safetensors::weights_source const& weights() const;
 
   /// Errors besides 65 for what is missing: those of `read_tokenizer`.
   any_tokenizer const& tokenizer() const;
@@ -80,7 +80,7 @@ class pretrained {
  private:
   template <redco::model M>
   static std::string name_of_model() {
-    return std::string(type_name<M>().substr(std::string_view("redco::").size()));
+    return std::string(meta::type_name<M>().substr(std::string_view("redco::").size()));
   }
 
   template <class Use, class First, class... Others>
@@ -105,7 +105,7 @@ class pretrained {
 
   std::filesystem::path folder_, config_file_;
   configured config_;
-  detail::first_use<weights_source> weights_;
+  detail::first_use<safetensors::weights_source> weights_;
   detail::first_use<any_tokenizer> tokenizer_;
   detail::first_use<token_ids> ids_;
   detail::first_use<generation_config> generation_;

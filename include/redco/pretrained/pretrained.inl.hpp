@@ -22,8 +22,8 @@ REDCO_INLINE pretrained::pretrained(std::filesystem::path const& path) {
   config_ = read_config(config_file_);
 }
 
-REDCO_INLINE weights_source const& pretrained::weights() const {
-  return weights_.get([&] { return open_safetensors(folder_); });
+REDCO_INLINE safetensors::weights_source const& pretrained::weights() const {
+  return weights_.get([&] { return safetensors::open_safetensors(folder_); });
 }
 
 REDCO_INLINE any_tokenizer const& pretrained::tokenizer() const {
@@ -33,14 +33,14 @@ REDCO_INLINE any_tokenizer const& pretrained::tokenizer() const {
 REDCO_INLINE token_ids const& pretrained::ids() const {
   return ids_.get([&] {
     std::filesystem::path const file = generation_file();
-    return token_ids_of(read_json(file), file.string());
+    return token_ids_of(json::read_json(file), file.string());
   });
 }
 
 REDCO_INLINE generation_config const& pretrained::generation() const {
   return generation_.get([&] {
     std::filesystem::path const file = generation_file();
-    return generation_config_of(read_json(file), file.string(), file != config_file_);
+    return generation_config_of(json::read_json(file), file.string(), file != config_file_);
   });
 }
 

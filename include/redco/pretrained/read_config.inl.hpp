@@ -14,7 +14,7 @@
 namespace redco {
 
 REDCO_INLINE configured read_config(std::filesystem::path const& file) {
-  json_value const config = read_json(file);
+  json::json_value const config = json::read_json(file);
   config_reader c(config, file.string());
   any_model model = detail::read_family(c, config_families{});
   return {std::move(model), config["model_type"].get<std::string>(), c.unused()};

@@ -19,7 +19,7 @@ namespace redco {
 struct stored_part {
   std::string name;                 ///< that of all parts of a fused tensor
   std::vector<std::int64_t> shape;  ///< of the file's tensor
-  box place;                        ///< of the part in it
+  safetensors::box place;           ///< of the part in it
   bool transposed = false;          ///< its values lie there with rows and columns exchanged
   int ones = 0;                     ///< and have so many extents of 1 in front
 };
@@ -27,16 +27,16 @@ struct stored_part {
 /// Where files keep the box `place` of our parameter `ours` of this shape. Error 70 for one that does not fit its row of the
 /// table, or has none.
 inline stored_part stored_part_of(std::span<stored_name const> names, std::string const& ours,
-                                  std::vector<std::int64_t> const& shape, box const& place) {
+                                  std::vector<std::int64_t> const& shape, safetensors::box const& place) {
   stored_place const in_file = place_in_file(names, ours);
   if (in_file.row == nullptr)
-    throw error(exit_code::internal,
-                "the model's table of file names has no row for its parameter " + detail::shown(ours) + "; add one");
+    throw error(exit_code::internal, "the model's table of file names has no row for its parameter " +
+                                         safetensors::shown(ours) + "; add one");
   stored_name const& row = *in_file.row;
   std::size_t const least = row.transposed ? 2 : row.parts > 1 ? 1 : 0;
   if (shape.size() < least || (row.transposed && shape.size() != 2))
     throw error(exit_code::internal, "the model's table of file names cuts or transposes its parameter " +
-                                         detail::shown(ours) + ", which has not the extents for it; mend the row");
+                                         safetensors::shown(ours) + ", which has not the extents for it; mend the row");
   stored_part stored{in_file.theirs, shape, place, row.transposed, row.ones};
   if (row.parts > 1) {
     stored.shape[0] *= row.parts;

@@ -21,7 +21,7 @@ struct token_ids {
 
 /// What a generation_config.json says, or a config.json with such keys. Errors: exit code 65 for what is no id, naming
 /// `source` and the key.
-token_ids token_ids_of(json_value const& config, std::string const& source);
+token_ids token_ids_of(json::json_value const& config, std::string const& source);
 
 }  // namespace redco
 

@@ -13,9 +13,9 @@ namespace redco {
 namespace detail {
 
 /// The ids under a key: one, a list, or none.
-inline std::vector<std::int64_t> ids_under(json_value const& config, char const* key, std::string const& source) {
+inline std::vector<std::int64_t> ids_under(json::json_value const& config, char const* key, std::string const& source) {
   std::vector<std::int64_t> ids;
-  auto const add = [&](json_value const& value) {
+  auto const add = [&](json::json_value const& value) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT32_MAX)
       throw error(exit_code::data, source + ": \"" + key + "\" is no id of a token; correct it");
     ids.push_back(value.get<std::int64_t>());
@@ -23,7 +23,7 @@ inline std::vector<std::int64_t> ids_under(json_value const& config, char const*
   auto const at = config.find(key);
   if (at == config.end() || at->is_null()) return ids;
   if (at->is_array()) {
-    for (json_value const& one : *at) add(one);
+    for (json::json_value const& one : *at) add(one);
   } else {
     add(*at);
   }
@@ -32,7 +32,7 @@ inline std::vector<std::int64_t> ids_under(json_value const& config, char const*
 
 }  // namespace detail
 
-REDCO_INLINE token_ids token_ids_of(json_value const& config, std::string const& source) {
+REDCO_INLINE token_ids token_ids_of(json::json_value const& config, std::string const& source) {
   if (!config.is_object()) throw error(exit_code::data, source + " is no JSON object; fetch it again");
   auto const one = [&](char const* key) -> std::optional<std::int64_t> {
     auto const ids = detail::ids_under(config, key, source);

@@ -11,16 +11,16 @@
 namespace redco {
 
 /// The type in which the floating-point values of a file's tensor are written; nothing: in their own.
-inline std::optional<file_dtype> type_to_save(save_model_options const& options, std::string const& name) {
-  if (options.type) return file_dtype_of(*options.type);
+inline std::optional<safetensors::file_dtype> type_to_save(save_model_options const& options, std::string const& name) {
+  if (options.type) return safetensors::file_dtype_of(*options.type);
   auto const known = options.types.find(name);
-  if (known == options.types.end() || !floating(known->second)) return std::nullopt;
+  if (known == options.types.end() || !safetensors::floating(known->second)) return std::nullopt;
   return known->second;
 }
 
 /// Errors: exit code 64 where weights are to be written as whole numbers.
 inline void check_type_to_save(save_model_options const& options) {
-  if (options.type && !floating(file_dtype_of(*options.type)))
+  if (options.type && !safetensors::floating(safetensors::file_dtype_of(*options.type)))
     throw error(exit_code::usage, "weights cannot be saved as " + std::string(name_of(*options.type)) +
                                       ": they are no whole numbers. Choose f64, f32, bf16 or f16.");
 }

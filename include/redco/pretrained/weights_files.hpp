@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco {
 
 /// One of the files that a model's weights go into.
 struct weights_file {
   std::string name;
-  safetensors_plan plan;
+  safetensors::safetensors_plan plan;
 };
 
 inline constexpr std::string_view weights_name = "model.safetensors";
@@ -36,13 +36,14 @@ inline std::string shard_name(std::size_t number, std::size_t files) {
 
 /// Divides the tensors, in this order, over as many files as it takes for each to hold at most `file_bytes` of them, or one
 /// tensor. The files say that they are PyTorch's, without which the Python libraries refuse them.
-inline std::vector<weights_file> weights_files(tensor_table const& tensors, std::vector<std::string> const& order,
-                                               std::uint64_t file_bytes) {
-  std::vector<std::vector<safetensors_entry>> groups(1);
+inline std::vector<weights_file> weights_files(safetensors::tensor_table const& tensors,
+                                               std::vector<std::string> const& order, std::uint64_t file_bytes) {
+  std::vector<std::vector<safetensors::safetensors_entry>> groups(1);
   std::uint64_t bytes = 0;
   for (std::string const& name : order) {
-    stored_tensor const& tensor = tensors.at(name);
-    auto const own = static_cast<std::uint64_t>(count_of(tensor.shape) * size_of(tensor.type));
+    safetensors::stored_tensor const& tensor = tensors.at(name);
+    auto const own =
+        static_cast<std::uint64_t>(safetensors::count_of(tensor.shape) * safetensors::size_of(tensor.type));
     if (!groups.back().empty() && bytes + own > file_bytes) {
       groups.emplace_back();
       bytes = 0;
@@ -53,7 +54,7 @@ inline std::vector<weights_file> weights_files(tensor_table const& tensors, std:
   std::vector<weights_file> files;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     files.push_back({groups.size() == 1 ? std::string(weights_name) : shard_name(i + 1, groups.size()),
-                     plan_safetensors(std::move(groups[i]), {{"format", "pt"}})});
+                     safetensors::plan_safetensors(std::move(groups[i]), {{"format", "pt"}})});
   }
   return files;
 }
@@ -63,12 +64,12 @@ inline std::string weights_index(std::vector<weights_file> const& files) {
   std::map<std::string, std::string> file_of;
   std::uint64_t bytes = 0;
   for (weights_file const& file : files) {
-    for (safetensors_entry const& entry : file.plan.entries) {
+    for (safetensors::safetensors_entry const& entry : file.plan.entries) {
       file_of[entry.name] = file.name;
       bytes += entry.end - entry.begin;
     }
   }
-  return dump_json({{"metadata", {{"total_size", bytes}}}, {"weight_map", file_of}}, 2) + "\n";
+  return json::dump_json({{"metadata", {{"total_size", bytes}}}, {"weight_map", file_of}}, 2) + "\n";
 }
 
-}  // namespace redco::detail
+}  // namespace redco

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco {
 
 /// Whether a file is one of weights as we name them: the file, the index, or a shard.
 inline bool is_weights_name(std::string_view name) {
@@ -30,7 +30,7 @@ inline bool is_weights_name(std::string_view name) {
 }
 
 /// What rank 0, and nobody else, does to the directory that a model's weights are saved into. Errors: 74 naming the path.
-template <file_ops Ops>
+template <safetensors::file_ops Ops>
 class weights_folder {
  public:
   weights_folder(Ops& ops, std::filesystem::path directory) : disk_(ops), directory_(std::move(directory)) {}
@@ -52,10 +52,10 @@ class weights_folder {
   /// Writes copies of the files that shall stand beside the weights, but for those that the directory has already.
   void copy(std::map<std::string, std::filesystem::path> const& files) {
     for (auto const& [name, source] : files) {
-      std::string const content = input_file(source).text(most_bytes);
-      if (std::filesystem::exists(directory_ / name) && input_file(directory_ / name).text(most_bytes) == content)
+      std::string const content = diag::input_file(source).text(most_bytes);
+      if (std::filesystem::exists(directory_ / name) && diag::input_file(directory_ / name).text(most_bytes) == content)
         continue;
-      output_file<Ops> file(disk_.ops(), unfinished(name));
+      safetensors::output_file<Ops> file(disk_.ops(), unfinished(name));
       file.write(content);
       file.finish();
       changed_.insert(name);
@@ -71,7 +71,7 @@ class weights_folder {
     for (weights_file const& file : files) names.insert(file.name);
     std::filesystem::path const index = directory_ / weights_index_name;
     if (files.size() > 1) {
-      output_file<Ops> text(disk_.ops(), unfinished(weights_index_name));
+      safetensors::output_file<Ops> text(disk_.ops(), unfinished(weights_index_name));
       text.write(weights_index(files));
       text.finish();
       // An old index must not name new files.
@@ -120,10 +120,10 @@ class weights_folder {
     for (auto const& path : found) disk_.remove_all(path);
   }
 
-  disk<Ops> disk_;
+  safetensors::disk<Ops> disk_;
   std::filesystem::path directory_;
   std::set<std::string, std::less<>> changed_;  ///< files beside the weights that are new or other than before
   std::set<std::string> foreign_;               ///< those of a model that was here before
 };
 
-}  // namespace redco::detail
+}  // namespace redco

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::random {
 
 /// The uniform integer in [0, n) of index `index` of a stream, for drawing examples and permutations. Unbiased: a
 /// 64-bit number beyond the last whole multiple of n is drawn again, from the next counter of the same index. Requires
@@ -20,4 +20,4 @@ constexpr std::uint64_t below(stream s, std::uint64_t index, std::uint64_t n) no
   }
 }
 
-}  // namespace redco
+}  // namespace redco::random

@@ -12,7 +12,7 @@
 #include <numbers>
 #include <utility>
 
-namespace redco {
+namespace redco::random {
 
 namespace detail {
 
@@ -57,4 +57,4 @@ void fill_normal(Value* out, std::uint64_t first, std::int64_t n, stream s, doub
   }
 }
 
-}  // namespace redco
+}  // namespace redco::random

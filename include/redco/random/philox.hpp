@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace redco {
+namespace redco::random {
 
 /// Philox4x32-10: four random words from a 128-bit counter, a pure function of (counter, stream).
 /// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
@@ -14,4 +14,4 @@ constexpr std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> count
   return detail::philox_block(counter, s.k0, s.k1);
 }
 
-}  // namespace redco
+}  // namespace redco::random

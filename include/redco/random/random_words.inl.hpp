@@ -5,7 +5,7 @@
 #include <redco/random/detail/words_with.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::random {
 
 REDCO_INLINE void random_words(std::uint32_t* out, std::int64_t first, std::int64_t n, std::uint32_t c1,
                                std::uint32_t c2, std::uint32_t c3, stream s) {
@@ -13,4 +13,4 @@ REDCO_INLINE void random_words(std::uint32_t* out, std::int64_t first, std::int6
   detail::words_with(write, out, first, n, {c1, c2, c3}, s);
 }
 
-}  // namespace redco
+}  // namespace redco::random

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::random {
 
 /// One independent sequence of random numbers: the 64-bit key of a Philox generator. It holds no position: every number
 /// drawn from it is named by coordinates, so equal streams and coordinates give equal numbers on every rank.
@@ -25,4 +25,4 @@ constexpr stream make_stream(std::uint64_t seed, std::uint32_t site, std::uint64
   return {block[0], block[1]};
 }
 
-}  // namespace redco
+}  // namespace redco::random

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace redco {
+namespace redco::random {
 
 /// The number of index `index` of a standard normal distribution cut off at +-`bound`: a number outside is drawn again,
 /// from the next counter of the same index, so it depends on (stream, index) only. Requires bound >= 0.1.
@@ -21,4 +21,4 @@ inline double truncated_normal_at(stream s, std::uint64_t index, double bound = 
   }
 }
 
-}  // namespace redco
+}  // namespace redco::random

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace redco {
+namespace redco::random {
 
 namespace detail {
 
@@ -25,4 +25,4 @@ constexpr double uniform_at(stream s, std::uint64_t index) noexcept {
   return index % 2 == 0 ? detail::unit_double(block[0], block[1]) : detail::unit_double(block[2], block[3]);
 }
 
-}  // namespace redco
+}  // namespace redco::random

@@ -12,12 +12,12 @@
 #include <numeric>
 #include <vector>
 
-namespace redco {
+namespace redco::report {
 
 namespace detail {
 
 /// "activations 373 MiB, optimizer state 41.8 MiB and gradients 20.9 MiB": what the peak is mostly made of.
-inline std::string largest_parts(memory const& m) {
+inline std::string largest_parts(cost::memory const& m) {
   step_moment const peak = peak_moment(m);
   auto const lines = memory_lines(m);
   std::vector<std::size_t> order(lines.size());
@@ -47,4 +47,4 @@ REDCO_INLINE std::string budget_text(shard_report const& r, std::optional<fittin
          "smaller model, a shorter sequence or more memory";
 }
 
-}  // namespace redco
+}  // namespace redco::report

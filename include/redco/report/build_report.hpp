@@ -20,7 +20,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace redco {
+namespace redco::report {
 
 /// What the CMake function redco_add_shard_report asks for. Batches are of one step over all replicas.
 struct build_report_request {
@@ -54,7 +54,8 @@ exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_req
   auto const parameters = facts_of(m).parameters;
   for (mesh const& on : r.meshes) {
     if (std::size_t const bad = first_illegal(parameters, on); bad < parameters.size()) {
-      fail(exit_code::usage, illegal_mesh_message(parameters, bad, on, "choose one for the shards in MESHES"));
+      fail(exit_code::usage,
+           shard::detail::illegal_mesh_message(parameters, bad, on, "choose one for the shards in MESHES"));
       continue;
     }
     try {
@@ -89,7 +90,7 @@ int build_report(Optimizer const& optimizer, build_report_request const& request
   return static_cast<int>(detail::build_reports(Model{}, optimizer, request));
 }
 
-}  // namespace redco
+}  // namespace redco::report
 
 #ifndef REDCO_COMPILED
 #include <redco/report/build_report.inl.hpp>

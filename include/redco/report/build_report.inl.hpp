@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iostream>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 REDCO_INLINE void write_reports(build_report_request const& r, shard_report const& report) {
   std::filesystem::path const folder = r.folder;
@@ -30,4 +30,4 @@ REDCO_INLINE exit_code refused(build_report_request const& r, exit_code before, 
   return std::max(before, code);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

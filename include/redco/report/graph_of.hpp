@@ -8,7 +8,7 @@
 
 #include <redco/fact/program.hpp>
 
-namespace redco {
+namespace redco::report {
 
 /// The graph of a program: a node for every activation that its layers make, with the parameters stated for it. Places of
 /// parameters are those of the plan.
@@ -20,7 +20,7 @@ model_graph graph_of(M const& m, workload const& load) {
   return graph_of(facts_of(m, load));
 }
 
-}  // namespace redco
+}  // namespace redco::report
 
 #ifndef REDCO_COMPILED
 #include <redco/report/graph_of.inl.hpp>

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::report {
 
 namespace detail {
 
@@ -130,4 +130,4 @@ class graph_maker {
 
 REDCO_INLINE model_graph graph_of(fact::program const& p) { return detail::graph_maker(p).take(); }
 
-}  // namespace redco
+}  // namespace redco::report

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::report {
 
 /// One kind of bytes, under the name that every report prints.
 struct memory_line {
@@ -15,7 +15,7 @@ struct memory_line {
 };
 
 /// The kinds of bytes of one rank, in the order in which reports print them.
-constexpr std::array<memory_line, 10> memory_lines(memory const& m) {
+constexpr std::array<memory_line, 10> memory_lines(cost::memory const& m) {
   return {{{"parameters", m.parameters},
            {"masters", m.masters},
            {"gradients", m.gradients},
@@ -29,8 +29,8 @@ constexpr std::array<memory_line, 10> memory_lines(memory const& m) {
 }
 
 /// The most bytes of one rank in each phase of a step, and while a checkpoint is saved.
-constexpr std::array<memory_line, 4> phase_lines(memory const& m) {
+constexpr std::array<memory_line, 4> phase_lines(cost::memory const& m) {
   return {{{"loss", m.at_loss()}, {"backward", m.at_backward()}, {"update", m.at_update()}, {"saving", m.at_saving()}}};
 }
 
-}  // namespace redco
+}  // namespace redco::report

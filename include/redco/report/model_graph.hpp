@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::report {
 
 /// One step of a forward pass: what it reads, which parameters it has, what it gives.
 struct graph_node {
@@ -25,7 +25,7 @@ struct graph_node {
   };
 
   kind what = kind::function;
-  path layer;
+  fact::path layer;
   std::vector<std::size_t> inputs;      ///< earlier nodes; empty: the model's input
   std::vector<std::size_t> parameters;  ///< places in the plan
   extents output;                       ///< logical, under the workload; of rank 0 where nothing flows on
@@ -53,4 +53,4 @@ constexpr bool is_collective(graph_node::kind what) {
 /// A model's forward pass in the order in which it runs; every node reads earlier ones only.
 using model_graph = std::vector<graph_node>;
 
-}  // namespace redco
+}  // namespace redco::report

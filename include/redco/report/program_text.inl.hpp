@@ -17,20 +17,22 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
+namespace redco::report {
 
 namespace detail {
 
 inline std::string activation_text(int id) { return "#" + std::to_string(id); }
 
 /// "[2, 8, 24] | 3 of dim 2" and its element type where that is not the run's.
-inline std::string tensor_text(flow const& f, width_kind width) {
+inline std::string tensor_text(fact::flow const& f, fact::width_kind width) {
   std::string text = extents_text(f.shape);
   if (f.split_dim >= 0) text += " | " + std::to_string(f.units) + " of dim " + std::to_string(f.split_dim);
-  return text + (width == width_kind::index ? " i64" : width == width_kind::accumulate ? " accumulated" : "");
+  return text + (width == fact::width_kind::index        ? " i64"
+                 : width == fact::width_kind::accumulate ? " accumulated"
+                                                         : "");
 }
 
-inline std::string message_text(message_fact const& m) {
+inline std::string message_text(fact::message_fact const& m) {
   return std::string(m.backward ? "backward " : "forward ") + std::string(name_of(m.what)) + " " +
          extents_text(m.shape) + " over " + axes_text(m.over, " x ") +
          (m.copies > 1 ? ", " + std::to_string(m.copies) + " in all" : "");
@@ -94,4 +96,4 @@ REDCO_INLINE std::string program_text(fact::program const& p) {
   return text + parameters;
 }
 
-}  // namespace redco
+}  // namespace redco::report

@@ -16,7 +16,7 @@ REDCO_INLINE std::string report_as(report_format format, shard_report const& r, 
   switch (format) {
     case report_format::txt: return report_text(r);
     case report_format::md: return report_markdown(r);
-    case report_format::json: return dump_json(report_json(r), 1) + "\n";
+    case report_format::json: return json::dump_json(report_json(r), 1) + "\n";
     case report_format::html: return report_html(r, title);
   }
   return {};

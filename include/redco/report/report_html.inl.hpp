@@ -17,24 +17,24 @@ namespace redco {
 
 REDCO_INLINE std::string report_html(shard_report const& r, std::string const& title) {
   setup const& s = r.run;
-  std::string const name = detail::escaped(title), mesh = options::to_text(s.mesh);
+  std::string const name = report::detail::escaped(title), mesh = options::to_text(s.mesh);
   int const replicas = s.mesh.size(example_axes);
   std::string text =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      name + ", mesh " + mesh + "</title>\n" + std::string(detail::html_style) + "</head>\n<body>\n<h1>" + name +
-      "</h1>\n<ul class=\"run\">\n";
-  auto const item = [&](std::string const& what) { text += "<li>" + detail::escaped(what) + "</li>\n"; };
+      name + ", mesh " + mesh + "</title>\n" + std::string(report::detail::html_style) + "</head>\n<body>\n<h1>" +
+      name + "</h1>\n<ul class=\"run\">\n";
+  auto const item = [&](std::string const& what) { text += "<li>" + report::detail::escaped(what) + "</li>\n"; };
   item("mesh " + mesh + ": " + std::to_string(replicas) + (replicas == 1 ? " replica of " : " replicas of ") +
        std::to_string(s.mesh.tp) + (s.mesh.tp == 1 ? " shard" : " shards"));
   item(std::string(name_of(s.compute)));
   item(r.optimizer);
   item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
-       detail::examples_text(s.load));
-  if (s.recompute.any()) item(detail::recomputed_text(s.recompute));
-  text += "</ul>\n" + detail::html_bytes(r) + detail::html_phases(r) + detail::html_graph(r) +
-          detail::html_parameters(r) + detail::html_messages(r) + std::string(detail::html_script) +
-          "</body>\n</html>\n";
+       report::detail::examples_text(s.load));
+  if (s.recompute.any()) item(report::detail::recomputed_text(s.recompute));
+  text += "</ul>\n" + report::detail::html_bytes(r) + report::detail::html_phases(r) + report::detail::html_graph(r) +
+          report::detail::html_parameters(r) + report::detail::html_messages(r) +
+          std::string(report::detail::html_script) + "</body>\n</html>\n";
   return text;
 }
 

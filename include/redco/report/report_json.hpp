@@ -11,7 +11,7 @@ struct shard_report;
 /// rank, operations of a replica; a node's inputs are places in "graph", its parameters places in "plan", from zero. "run" has
 /// a "source" only where an encoder's input has a length of its own; "bytes" is null for a layer that is not counted. A change
 /// that breaks readers raises the version.
-json_value report_json(shard_report const& r);
+json::json_value report_json(shard_report const& r);
 
 }  // namespace redco
 

@@ -13,24 +13,22 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::report::detail {
 
-namespace detail {
-
-inline json_value json_of(extents const& shape) {
-  json_value list = json_value::array();
+inline json::json_value json_of(extents const& shape) {
+  json::json_value list = json::json_value::array();
   for (int d = 0; d < shape.rank; ++d) list.push_back(shape[d]);
   return list;
 }
 
 /// True for all blocks, false for none, else as the option has it.
-inline json_value json_of(recomputed_blocks const& blocks) {
+inline json::json_value json_of(recomputed_blocks const& blocks) {
   if (blocks == recomputed_blocks(blocks.any())) return blocks.any();
   return options::to_text(blocks);
 }
 
-inline json_value json_of(graph_node const& node) {
-  json_value j;
+inline json::json_value json_of(graph_node const& node) {
+  json::json_value j;
   j["kind"] = std::string(name_of(node.what));
   j["layer"] = std::string(node.layer.view());
   j["inputs"] = node.inputs;
@@ -44,16 +42,18 @@ inline json_value json_of(graph_node const& node) {
 }
 
 template <class Lines>
-json_value json_of_lines(Lines const& lines) {
-  json_value result = json_value::object();
+json::json_value json_of_lines(Lines const& lines) {
+  json::json_value result = json::json_value::object();
   for (memory_line const& line : lines) result[std::string(line.kind)] = line.bytes;
   return result;
 }
 
-}  // namespace detail
+}  // namespace redco::report::detail
 
-REDCO_INLINE json_value report_json(shard_report const& r) {
-  json_value j;
+namespace redco {
+
+REDCO_INLINE json::json_value report_json(shard_report const& r) {
+  json::json_value j;
   j["schema"] = "redco.shard_report";
   j["version"] = 1;
   j["run"] = {{"dp", r.run.mesh.dp},
@@ -63,41 +63,41 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
               {"batch", r.run.load.batch},
               {"sequence", r.run.load.sequence},
               {"micro_batches", r.run.micro_batches},
-              {"recompute", detail::json_of(r.run.recompute)},
+              {"recompute", report::detail::json_of(r.run.recompute)},
               {"prefetch", r.run.prefetch}};
   if (r.run.mesh.ep > 1) j["run"]["ep"] = r.run.mesh.ep;
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;
-  j["plan"] = json_value::array();
-  for (entry const& e : r.plan.entries) {
-    json_value p;
+  j["plan"] = json::json_value::array();
+  for (shard::entry const& e : r.plan.entries) {
+    json::json_value p;
     p["name"] = std::string(e.fact.name.view());
     p["copies"] = e.fact.copies();
-    p["logical"] = detail::json_of(e.fact.shape);
-    p["local"] = detail::json_of(e.local());
+    p["logical"] = report::detail::json_of(e.fact.shape);
+    p["local"] = report::detail::json_of(e.local());
     p["split_dim"] = e.fact.on(axis::tp).dim;
     p["sharers"] = e.sharers(axis::tp);
     for (place const& one : e.fact.places)
       if (one.dim >= 0 && one.axis != axis::tp)
         p["split_over"][std::string(name_of(one.axis))] = {{"dim", one.dim}, {"sharers", e.sharers(one.axis)}};
-    p["reason"] = std::string(sentence_of(e.fact.why));
+    p["reason"] = std::string(fact::sentence_of(e.fact.why));
     j["plan"].push_back(std::move(p));
   }
-  j["bytes"] = detail::json_of_lines(memory_lines(r.cost.memory));
-  j["activations"] = json_value::array();
-  for (layer_activations const& one : r.activations)
+  j["bytes"] = report::detail::json_of_lines(report::memory_lines(r.cost.memory));
+  j["activations"] = json::json_value::array();
+  for (cost::layer_activations const& one : r.activations)
     j["activations"].push_back({{"layer", std::string(one.layer.view())},
-                                {"bytes", one.counted ? json_value(one.bytes) : json_value(nullptr)}});
-  j["phases"] = detail::json_of_lines(phase_lines(r.cost.memory));
-  j["moments"] = json_value::array();
-  for (step_moment const& m : step_moments(r.cost.memory))
+                                {"bytes", one.counted ? json::json_value(one.bytes) : json::json_value(nullptr)}});
+  j["phases"] = report::detail::json_of_lines(report::phase_lines(r.cost.memory));
+  j["moments"] = json::json_value::array();
+  for (report::step_moment const& m : report::step_moments(r.cost.memory))
     j["moments"].push_back({{"phase", std::string(m.phase)}, {"what", std::string(m.what)}, {"bytes", m.total()}});
   j["peak_bytes"] = r.cost.memory.peak();
-  j["budget_bytes"] = r.budget > 0 ? json_value(r.budget) : json_value(nullptr);
-  operations const& o = r.cost.operations;
+  j["budget_bytes"] = r.budget > 0 ? json::json_value(r.budget) : json::json_value(nullptr);
+  cost::operations const& o = r.cost.operations;
   j["operations"] = {
       {"forward", o.forward}, {"backward", o.backward}, {"again", o.again}, {"per_token", o.per_token(r.run)}};
-  j["messages"] = json_value::array();
-  for (message_total const& line : r.cost.messages)
+  j["messages"] = json::json_value::array();
+  for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
       j["messages"].push_back({{"purpose", std::string(line.purpose)},
                                {"group", group_name(r.run.mesh, line.over)},
@@ -106,8 +106,8 @@ REDCO_INLINE json_value report_json(shard_report const& r) {
                                {"calls", line.calls},
                                {"payload_bytes", line.payload_bytes},
                                {"wire_bytes", line.wire_bytes}});
-  j["graph"] = json_value::array();
-  for (graph_node const& node : r.graph) j["graph"].push_back(detail::json_of(node));
+  j["graph"] = json::json_value::array();
+  for (report::graph_node const& node : r.graph) j["graph"].push_back(report::detail::json_of(node));
   return j;
 }
 

@@ -12,34 +12,35 @@
 namespace redco {
 
 REDCO_INLINE std::string report_markdown(shard_report const& r) {
-  std::string text = "# Shard report\n\n" + detail::run_text(r) + "\n\n## Plan\n\n" +
+  std::string text = "# Shard report\n\n" + report::detail::run_text(r) + "\n\n## Plan\n\n" +
                      "| parameter | logical | on rank | split | because |\n|---|---|---|---|---|\n";
-  for (entry const& e : r.plan.entries)
-    text += "| `" + std::string(e.fact.name.view()) + "`" + detail::copies_text(e) + " | " +
-            detail::extents_text(e.fact.shape) + " | " + detail::extents_text(e.local()) + " | " +
-            detail::split_text(e) + " | " + std::string(sentence_of(e.fact.why)) + " |\n";
+  for (shard::entry const& e : r.plan.entries)
+    text += "| `" + std::string(e.fact.name.view()) + "`" + report::detail::copies_text(e) + " | " +
+            report::detail::extents_text(e.fact.shape) + " | " + report::detail::extents_text(e.local()) + " | " +
+            report::detail::split_text(e) + " | " + std::string(fact::sentence_of(e.fact.why)) + " |\n";
   text += "\n## Bytes of one rank\n\n| kind | bytes | |\n|---|---:|---:|\n";
   auto const bytes = [&](std::string const& kind, std::int64_t n) {
-    text += "| " + kind + " | " + std::to_string(n) + " | " + detail::bytes_text(n) + " |\n";
+    text += "| " + kind + " | " + std::to_string(n) + " | " + report::detail::bytes_text(n) + " |\n";
   };
-  for (memory_line const& line : memory_lines(r.cost.memory))
+  for (report::memory_line const& line : report::memory_lines(r.cost.memory))
     if (line.bytes > 0) bytes(std::string(line.kind), line.bytes);
-  for (memory_line const& line : phase_lines(r.cost.memory)) bytes("most at " + std::string(line.kind), line.bytes);
+  for (report::memory_line const& line : report::phase_lines(r.cost.memory))
+    bytes("most at " + std::string(line.kind), line.bytes);
   bytes("**peak**", r.cost.memory.peak());
   if (!r.activations.empty()) text += "\n## Activations by layer\n\n| layer | bytes | |\n|---|---:|---:|\n";
-  for (layer_activations const& one : r.activations) {
-    std::string const name = "`" + detail::layer_text(one) + "`";
+  for (cost::layer_activations const& one : r.activations) {
+    std::string const name = "`" + report::detail::layer_text(one) + "`";
     if (one.counted) bytes(name, one.bytes);
     else text += "| " + name + " | | not counted |\n";
   }
-  operations const& o = r.cost.operations;
-  text += "\nMatrix products of one step: " + detail::operations_text(static_cast<double>(o.total())) +
-          " operations, " + detail::operations_text(o.per_token(r.run)) + " for one token" + detail::uncounted_text(r) +
-          ".\n";
+  cost::operations const& o = r.cost.operations;
+  text += "\nMatrix products of one step: " + report::detail::operations_text(static_cast<double>(o.total())) +
+          " operations, " + report::detail::operations_text(o.per_token(r.run)) + " for one token" +
+          report::detail::uncounted_text(r) + ".\n";
   text +=
       "\n## Messages of one step\n\n| purpose | group | collective | calls | payload bytes | bytes sent |\n"
       "|---|---|---|---:|---:|---:|\n";
-  for (message_total const& line : r.cost.messages)
+  for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
       text += "| " + std::string(line.purpose) + " | " + group_name(r.run.mesh, line.over) + " | " +
               std::string(name_of(line.what)) + " | " + std::to_string(line.calls) + " | " +

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace redco {
+namespace redco::report {
 
 namespace detail {
 
@@ -30,7 +30,7 @@ inline std::string seconds_text(double seconds) {
 }
 
 /// The options of a program that trains so, and its model where that is another type.
-inline std::string flags_text(found_plan const& best, search_space const& space) {
+inline std::string flags_text(cost::found_plan const& best, cost::search_space const& space) {
   setup const& run = best.run;
   return "--mesh " + options::to_text(run.mesh) + " --dtype " + std::string(name_of(run.compute)) +
          (run.recompute.any() ? " --recompute " + options::to_text(run.recompute) : "") + " --global-batch " +
@@ -45,7 +45,7 @@ inline std::string row_text(std::string const& mesh, std::string const& micro_ba
          padded(tokens, 6) + padded_left(peak, 11) + padded_left(time, 11) + "\n";
 }
 
-inline std::string row_text(found_plan const& p) {
+inline std::string row_text(cost::found_plan const& p) {
   return row_text(options::to_text(p.run.mesh), std::to_string(p.run.load.batch), std::string(name_of(p.run.compute)),
                   options::to_text(p.run.recompute), p.sequence_parallel ? "split" : "whole", bytes_text(p.peak),
                   seconds_text(p.time.total()));
@@ -53,7 +53,8 @@ inline std::string row_text(found_plan const& p) {
 
 }  // namespace detail
 
-REDCO_INLINE std::string search_text(search_result const& found, search_space const& space, std::size_t most) {
+REDCO_INLINE std::string search_text(cost::search_result const& found, cost::search_space const& space,
+                                     std::size_t most) {
   std::string const head = detail::row_text("mesh", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
   std::string const what = std::to_string(space.ranks) + (space.ranks == 1 ? " rank, " : " ranks, ") +
                            detail::examples_text(space.load) + " a step";
@@ -68,4 +69,4 @@ REDCO_INLINE std::string search_text(search_result const& found, search_space co
   return text + "run: " + detail::flags_text(found.plans.front(), space) + "\n";
 }
 
-}  // namespace redco
+}  // namespace redco::report

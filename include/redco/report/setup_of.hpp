@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::report {
 
 /// The run of one rank when `load` is the global batch: the ranks over dp and ep take equal shares, `micro_batch` examples
 /// at once (0: all). Requires positive sizes.
@@ -27,4 +27,4 @@ constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micr
   return run;
 }
 
-}  // namespace redco
+}  // namespace redco::report

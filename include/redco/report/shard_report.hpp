@@ -24,8 +24,8 @@ struct shard_report {
   std::string optimizer;
   dynamic_plan plan;
   redco::rank_cost cost;
-  std::vector<layer_activations> activations;
-  model_graph graph;
+  std::vector<cost::layer_activations> activations;
+  report::model_graph graph;
   std::int64_t budget = 0;  ///< bytes that a rank may hold; 0: nobody asked
 
   /// Whether every layer states what it saves and computes.
@@ -43,9 +43,9 @@ shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run,
   return {run,
           std::string(optimizer.name),
           std::move(p),
-          detail::cost_from(facts, optimizer, run),
-          activations_of(simulation(facts, run)),
-          graph_of(facts),
+          cost::detail::cost_from(facts, optimizer, run),
+          cost::activations_of(cost::simulation(facts, run)),
+          report::graph_of(facts),
           budget};
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::report {
 
 /// A run that fits, and what makes it differ from the one that was asked for.
 struct fitting_change {
@@ -41,7 +41,7 @@ std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optim
   return {};
 }
 
-}  // namespace redco
+}  // namespace redco::report
 
 #ifndef REDCO_COMPILED
 #include <redco/report/smallest_change.inl.hpp>

@@ -8,7 +8,7 @@
 
 #include <array>
 
-namespace redco {
+namespace redco::report {
 
 namespace detail {
 
@@ -61,4 +61,4 @@ REDCO_INLINE std::string difference_text(setup const& from, setup const& to) {
 }
 
 }  // namespace detail
-}  // namespace redco
+}  // namespace redco::report

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco {
+namespace redco::report {
 
 /// A computed moment of a step and the bytes of each kind that a rank holds then, in the order of memory_lines.
 struct step_moment {
@@ -26,7 +26,7 @@ struct step_moment {
 };
 
 /// The moments of a step that the cost knows, in the order of time.
-constexpr std::array<step_moment, 7> step_moments(memory const& m) {
+constexpr std::array<step_moment, 7> step_moments(cost::memory const& m) {
   auto const moment = [&](std::string_view phase, std::string_view what, bool most, std::int64_t activations, bool loss,
                           bool workspace, bool backward) {
     return step_moment{phase,
@@ -46,11 +46,11 @@ constexpr std::array<step_moment, 7> step_moments(memory const& m) {
 }
 
 /// The moment at which a rank holds most.
-constexpr step_moment peak_moment(memory const& m) {
+constexpr step_moment peak_moment(cost::memory const& m) {
   step_moment most;
   for (step_moment const& one : step_moments(m))
     if (one.total() > most.total()) most = one;
   return most;
 }
 
-}  // namespace redco
+}  // namespace redco::report

@@ -5,13 +5,13 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::report {
 
 /// Memory over a step as a table: the bytes that one rank holds after each layer of forward, at the loss, at each moment of
 /// backward and at the update; `throughout` is what it holds all the time. The largest total is marked.
-std::string timeline_text(simulation const& of, memory const& throughout);
+std::string timeline_text(cost::simulation const& of, cost::memory const& throughout);
 
-}  // namespace redco
+}  // namespace redco::report
 
 #ifndef REDCO_COMPILED
 #include <redco/report/timeline_text.inl.hpp>

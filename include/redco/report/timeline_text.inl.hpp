@@ -15,12 +15,12 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::report {
 
 namespace detail {
 
 /// The layer's name with the number of the moment's outermost block: "h.11.ln_1".
-inline std::string layer_text(fact::program const& p, moment const& m) {
+inline std::string layer_text(fact::program const& p, cost::moment const& m) {
   if (m.layer < 0) return "";
   std::string name(p.layers[static_cast<std::size_t>(m.layer)].view());
   if (name.empty()) return "(model)";
@@ -43,11 +43,11 @@ inline std::string timeline_row(std::array<std::string, 7> const& cells, std::si
 
 }  // namespace detail
 
-REDCO_INLINE std::string timeline_text(simulation const& of, memory const& throughout) {
-  std::vector<moment> const moments = of.moments();
+REDCO_INLINE std::string timeline_text(cost::simulation const& of, cost::memory const& throughout) {
+  std::vector<cost::moment> const moments = of.moments();
   std::int64_t most = 0;
   std::size_t width = sizeof "layer";
-  for (moment const& m : moments) {
+  for (cost::moment const& m : moments) {
     most = std::max(most, m.bytes());
     width = std::max(width, detail::layer_text(of.program(), m).size());
   }
@@ -55,16 +55,17 @@ REDCO_INLINE std::string timeline_text(simulation const& of, memory const& throu
       "bytes of one rank, of which " + std::to_string(throughout.persistent()) + " throughout the step\n" +
       detail::timeline_row({"phase", "layer", "activations", "recomputed", "gradients", "loss", "total"}, width) + "\n";
   bool marked = false;
-  for (moment const& m : moments) {
+  for (cost::moment const& m : moments) {
     bool const peak = !marked && m.bytes() == most;
     marked = marked || peak;
-    text += detail::timeline_row({name_of(m.when), detail::layer_text(of.program(), m), std::to_string(m.activations),
-                                  std::to_string(m.recomputed), std::to_string(m.gradients), std::to_string(m.loss),
-                                  std::to_string(throughout.persistent() + m.bytes())},
-                                 width) +
-            (peak ? "  peak\n" : "\n");
+    text +=
+        detail::timeline_row({cost::name_of(m.when), detail::layer_text(of.program(), m), std::to_string(m.activations),
+                              std::to_string(m.recomputed), std::to_string(m.gradients), std::to_string(m.loss),
+                              std::to_string(throughout.persistent() + m.bytes())},
+                             width) +
+        (peak ? "  peak\n" : "\n");
   }
   return text;
 }
 
-}  // namespace redco
+}  // namespace redco::report

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco {
+namespace redco::report {
 
 /// The peak of one rank for every legal number of model shards up to 64, and whether it fits `budget` bytes (0: not
 /// asked).
@@ -28,4 +28,4 @@ std::string widths_text(M const& m, Optimizer const& optimizer, setup run, std::
   return text;
 }
 
-}  // namespace redco
+}  // namespace redco::report

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <string>
 
-namespace redco {
+namespace redco::run {
 
 /// All ranks call it before an epoch, as steps of different length would wait for each other in vain. Errors: exit code
 /// 65, on every rank, where they have different numbers of examples.
 inline void check_same_examples(group& world, std::int64_t examples, std::int64_t epoch) {
-  collective_label const label("numbers of examples");
+  comm::collective_label const label("numbers of examples");
   at::Tensor const all = world.all_gather(at::full({1}, examples, at::kLong), 0);
   for (std::int64_t rank = 1; rank < all.numel(); ++rank) {
     std::int64_t const first = all[0].item<std::int64_t>(), other = all[rank].item<std::int64_t>();
@@ -24,4 +24,4 @@ inline void check_same_examples(group& world, std::int64_t examples, std::int64_
   }
 }
 
-}  // namespace redco
+}  // namespace redco::run

@@ -41,8 +41,8 @@ class deployer {
   at::Device device() const { return device_of(options_.device); }
   chosen_dtype const& dtype_choice() const { return dtype_; }
   std::filesystem::path const& workdir() const { return options_.workdir; }
-  redco::console& console() { return console_; }
-  run_log& log() { return log_; }
+  redco::log::console& console() { return console_; }
+  log::run_log& log() { return log_; }
 
   /// Takes the workdir for a run: its lock, and log.txt in it, which gets what was logged before too. A trainer does it;
   /// who only predicts leaves the workdir alone. Once it is taken nothing happens. Errors: exit code 64 for a workdir
@@ -50,7 +50,7 @@ class deployer {
   void claim_workdir();
 
   /// Requires a claimed workdir.
-  workdir_lock const& lock() const { return lock_.value(); }
+  workdir::workdir_lock const& lock() const { return lock_.value(); }
 
   /// The signal that asked for an orderly end, 0 if none did.
   int stop_requested() const { return signals_.requested(); }
@@ -61,7 +61,7 @@ class deployer {
   }
 
   /// Failures of earlier runs here.
-  failure_history const& failures() const { return failures_; }
+  workdir::failure_history const& failures() const { return failures_; }
 
   /// Calls f(rank_context&) on one thread per rank; a rank's failure ends all with its cause, which names the step.
   template <class F>
@@ -70,13 +70,13 @@ class deployer {
     ranks.threads = options_.threads;
     ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(options_.deadline * 1000));
     run_ranks(mesh_, ranks, [&f](rank_context& rank) {
-      last_words::rank_thread const thread(rank.rank);
+      diag::last_words::rank_thread const thread(rank.rank);
       try {
         f(rank);
       } catch (error const&) {
         throw;
       } catch (std::exception const& e) {
-        throw error(exit_code::internal, run_place::here().text() + words_of(e));
+        throw error(exit_code::internal, diag::run_place::here().text() + words_of(e));
       }
     });
   }
@@ -85,12 +85,12 @@ class deployer {
   deployer_options options_;
   redco::mesh mesh_;
   chosen_dtype dtype_;
-  redco::console console_;
-  std::optional<workdir_lock> lock_;
-  run_log log_;
-  failure_history failures_;
-  last_words last_words_;
-  stop_signals signals_;
+  redco::log::console console_;
+  std::optional<workdir::workdir_lock> lock_;
+  log::run_log log_;
+  workdir::failure_history failures_;
+  diag::last_words last_words_;
+  diag::stop_signals signals_;
 };
 
 }  // namespace redco

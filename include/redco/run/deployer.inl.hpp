@@ -7,9 +7,7 @@
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
-
-namespace detail {
+namespace redco::run::detail {
 
 /// The mesh of options that this build can compute. Errors: exit code 64.
 inline mesh runnable_mesh(deployer_options const& o) {
@@ -21,26 +19,28 @@ inline mesh runnable_mesh(deployer_options const& o) {
   return m;
 }
 
-}  // namespace detail
+}  // namespace redco::run::detail
+
+namespace redco {
 
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(std::move(options)),
-      mesh_(detail::runnable_mesh(options_)),
+      mesh_(run::detail::runnable_mesh(options_)),
       dtype_(choose_dtype(options_.dtype)),
-      console_(standard_console(options_.quiet)),
+      console_(log::standard_console(options_.quiet)),
       log_(console_),
       failures_(options_.workdir),
       last_words_(words_of) {
-  let_writes_fail();
+  diag::let_writes_fail();
 }
 
 REDCO_INLINE void deployer::claim_workdir() {
   if (lock_) return;
-  checkpoint_room::check_folder(options_.workdir);
+  workdir::checkpoint_room::check_folder(options_.workdir);
   lock_.emplace(options_.workdir);
   log_.open(options_.workdir / "log.txt");
   last_words_.keep(options_.workdir / "log.txt", failures_.file());
-  log_.line(dtype_text(dtype_));
+  log_.line(run::dtype_text(dtype_));
 }
 
 }  // namespace redco

@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::run {
 
 /// "dtype bf16: ...", who multiplies it, and which kernels compute.
 inline std::string dtype_text(chosen_dtype const& chosen) {
@@ -18,4 +18,4 @@ inline std::string dtype_text(chosen_dtype const& chosen) {
   return text;
 }
 
-}  // namespace redco
+}  // namespace redco::run

@@ -26,7 +26,7 @@
 #include <variant>
 #include <vector>
 
-namespace redco {
+namespace redco::run {
 
 /// How much is evaluated at once, and at which place of the run (for keyed draws).
 struct evaluation_place {
@@ -142,4 +142,4 @@ void predict_into(std::vector<std::optional<Output>>& results, rank_context& ran
   rank.world.barrier();
 }
 
-}  // namespace redco
+}  // namespace redco::run

@@ -43,7 +43,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::run {
 
 /// The type that a pipeline's loss returns.
 template <class Pipeline, class Net, class Batch>
@@ -88,8 +88,8 @@ class fit_loop {
       return restore_best();
     }
     if (first() && (options_.save_last || options_.save_every_steps + options_.save_every_epochs > 0))
-      checkpoint_room::check_space(where_.workdir(), checkpoint_bytes(state_.parts()),
-                                   checkpoint_room::available(where_.workdir()));
+      workdir::checkpoint_room::check_space(where_.workdir(), ckpt::checkpoint_bytes(state_.parts()),
+                                            workdir::checkpoint_room::available(where_.workdir()));
     if (options_.sanity_check && options_.eval.size() > 0) sanity_check();
     while (!ended()) run_epoch();
     if (options_.save_last || preempted_) save({}, true);
@@ -116,9 +116,9 @@ class fit_loop {
   }
 
   void start() {
-    if (first()) sweep_checkpoints(where_.lock(), report_.run);
-    auto const found = find_checkpoint(rank_.world, where_.workdir(), where_.options().resume,
-                                       {.warn = [this](std::string const& text) { where_.log().warning(text); }});
+    if (first()) workdir::sweep_checkpoints(where_.lock(), report_.run);
+    auto const found = ckpt::find_checkpoint(rank_.world, where_.workdir(), where_.options().resume,
+                                             {.warn = [this](std::string const& text) { where_.log().warning(text); }});
     if (found) {
       resume(*found);
     } else {
@@ -132,16 +132,16 @@ class fit_loop {
     if (auto const text = smaller_rounds(*state_.net, options_.global_batch, options_.micro_batch, replicas());
         !text.empty())
       where_.log().line(text);
-    report_.unit = options_.unit.empty() ? unit_of<batch>() : options_.unit;
+    report_.unit = options_.unit.empty() ? log::unit_of<batch>() : options_.unit;
     recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_, report_.unit);
-    recorder_->save("config.json", run_config(options_.config, where_.dtype_choice()));
+    recorder_->save("config.json", workdir::run_config(options_.config, where_.dtype_choice()));
     record_best();
   }
 
-  void resume(found_checkpoint const& found) {
+  void resume(workdir::found_checkpoint const& found) {
     auto const parts = state_.parts();
-    load_checkpoint(found, parts, rank_.world);
-    manifest const& facts = found.facts;
+    ckpt::load_checkpoint(found, parts, rank_.world);
+    workdir::manifest const& facts = found.facts;
     data_position const at{facts.epoch, facts.epoch_position};
     std::int64_t const given = epoch_examples(run_epoch_of(at)).size();
     if (facts.data.examples != given)
@@ -152,13 +152,13 @@ class fit_loop {
     position_ = at;
     examples_ = given;
     seed_ = facts.rng.seed;
-    if (first()) report_.best = repair_checkpoints(where_.lock(), found);
+    if (first()) report_.best = workdir::repair_checkpoints(where_.lock(), found);
     rank_.world.barrier();
     saved_best_ = report_.best;
-    best_ = best_metrics(options_.save_argmin, options_.save_argmax, saved_best_);
+    best_ = workdir::best_metrics(options_.save_argmin, options_.save_argmax, saved_best_);
     saved_step_ = step_;
     if (!first()) return;
-    if (std::string const changed = changed_settings(facts.config, report_.settings); !changed.empty())
+    if (std::string const changed = workdir::changed_settings(facts.config, report_.settings); !changed.empty())
       where_.log().warning("the run goes on with other settings than its checkpoint: " + changed);
     if (saved_best_ != facts.best)
       where_.log().line("not all of its best checkpoints are in this workdir: theirs are looked for anew");
@@ -234,11 +234,11 @@ class fit_loop {
 
   template <class Source>
   void run_step(Source& source, batch_step const& at, int epoch, std::int64_t run_steps, std::int64_t done_in_epoch) {
-    run_place::begin_step(step_);
+    diag::run_place::begin_step(step_);
     if (step_ == report_.measured_step) step_measure::begin(rank_);
     step_type step(state_, optimizer_, rank_);
     if (step_type::several && at.rounds > 1) step.refuse_micro_batches();
-    for_each_round(at, rank_.group(example_axes), *state_.net, [&](replica_round const& round) {
+    for_each_round(at, rank_.group(example_axes), *state_.net, [&](comm::replica_round const& round) {
       auto prepared = user_call("collate", step_, [&] { return source.next(); });
       step.meet(round);
       compute(step, *prepared, round);
@@ -257,7 +257,7 @@ class fit_loop {
     if (options_.on_step) user_call("on_step", step_ - 1, [&] { options_.on_step(event); });
   }
 
-  void compute(step_type& step, prepared_batch<batch> const& prepared, replica_round const& round) {
+  void compute(step_type& step, prepared_batch<batch> const& prepared, comm::replica_round const& round) {
     pass in;
     in.tp = &rank_.tp;
     in.rank = &rank_;
@@ -324,7 +324,7 @@ class fit_loop {
   void save(std::vector<std::string> const& names, bool last = false) {
     if (saved_step_ == step_ && names.empty()) return;
     state_.check_finite(step_);
-    save_options to;
+    workdir::save_options to;
     to.workdir = where_.workdir();
     to.pointers = names;
     to.keep_last = options_.keep_last;
@@ -339,7 +339,7 @@ class fit_loop {
     to.facts.config = report_.settings;
     try {
       auto const parts = state_.parts();
-      auto const path = save_checkpoint(to, parts, rank_.world);
+      auto const path = ckpt::save_checkpoint(to, parts, rank_.world);
       saved_step_ = step_;
       failed_saves_ = 0;
       saved_best_ = best_.best();
@@ -361,7 +361,7 @@ class fit_loop {
 
   void record_best() {
     for (std::string const side : {"min", "max"}) {
-      json_value const values = best_.values(side);
+      json::json_value const values = best_.values(side);
       if (!values.empty()) recorder_->save(side + "_metrics.json", values);
     }
   }
@@ -370,8 +370,10 @@ class fit_loop {
   void restore_best() {
     auto const best = saved_best_.find(best_.first());
     if (!options_.restore_best || best == saved_best_.end()) return;
-    auto const path = where_.workdir() / checkpoint_names::folder / checkpoint_names::of_step(best->second.step);
-    load_checkpoint(find_checkpoint(rank_.world, where_.workdir(), path.string()).value(), state_.parts(), rank_.world);
+    auto const path =
+        where_.workdir() / workdir::checkpoint_names::folder / workdir::checkpoint_names::of_step(best->second.step);
+    ckpt::load_checkpoint(ckpt::find_checkpoint(rank_.world, where_.workdir(), path.string()).value(), state_.parts(),
+                          rank_.world);
     if (first()) where_.log().line("ended with " + best->first + " of step " + std::to_string(best->second.step));
     measured(options_.eval);
   }
@@ -385,14 +387,14 @@ class fit_loop {
   Options const& options_;
   std::function<void()> const& load_start_;  ///< replaces weights where the run starts from others
   fit_report<output>& report_;
-  best_metrics best_;
-  best_metrics::table saved_best_;
-  std::optional<run_recorder> recorder_;  ///< rank 0
-  std::optional<std::uint64_t> seed_;     ///< of the run that is resumed
+  workdir::best_metrics best_;
+  workdir::best_metrics::table saved_best_;
+  std::optional<workdir::run_recorder> recorder_;  ///< rank 0
+  std::optional<std::uint64_t> seed_;              ///< of the run that is resumed
   std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1, examples_ = 0;
   data_position position_;
   bool preempted_ = false, out_of_patience_ = false;
   int failed_saves_ = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::run

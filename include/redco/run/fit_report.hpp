@@ -9,11 +9,11 @@
 #include <optional>
 #include <vector>
 
-namespace redco {
+namespace redco::run {
 
 /// A fit's record, what its ranks measured, and their predictions, whose slots are shared by all of them.
 template <class Output>
-class fit_report : public fit_record {
+class fit_report : public workdir::fit_record {
  public:
   explicit fit_report(int ranks) : measures(static_cast<std::size_t>(ranks)) {}
 
@@ -47,4 +47,4 @@ class fit_report : public fit_record {
   std::vector<std::optional<Output>> slots_;
 };
 
-}  // namespace redco
+}  // namespace redco::run

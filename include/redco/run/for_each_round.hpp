@@ -9,13 +9,15 @@
 #include <cstdint>
 #include <string>
 
-namespace redco {
+namespace redco::run {
 
 /// Calls compute(round) for each micro-batch of this replica in a step. Where layers sum over the replicas, the group `dp`,
 /// it takes part in the rounds in which it has none, and takes over the statistics that the others have followed meanwhile.
 template <model M, class F>
 void for_each_round(batch_step const& at, group& dp, network<M> const& net, F&& compute) {
-  auto const round = [&](std::int64_t i) { return replica_round{&dp, net.meets_replicas() && i >= at.full_rounds}; };
+  auto const round = [&](std::int64_t i) {
+    return comm::replica_round{&dp, net.meets_replicas() && i >= at.full_rounds};
+  };
   for (std::int64_t i = 0; i < at.micro_batches; ++i) {
     compute(round(i));
     round(i).finish();
@@ -39,4 +41,4 @@ std::string smaller_rounds(network<M> const& net, std::int64_t global_batch, std
          ": other meshes and micro-batches train otherwise";
 }
 
-}  // namespace redco
+}  // namespace redco::run

@@ -31,17 +31,17 @@ class inference {
  public:
   using pipeline_type = Pipeline;
   template <class Example>
-  using output = typename prediction<Pipeline, bound_network<M>, Example>::type;
+  using output = typename run::prediction<Pipeline, bound_network<M>, Example>::type;
 
   inference(deployer& where, M m, Pipeline pipeline, std::filesystem::path const& files)
-      : inference(where, std::move(m), std::move(pipeline), open_weights(files)) {}
+      : inference(where, std::move(m), std::move(pipeline), workdir::open_weights(files)) {}
 
-  inference(deployer& where, M m, Pipeline pipeline, weights_source const& weights)
+  inference(deployer& where, M m, Pipeline pipeline, safetensors::weights_source const& weights)
       : where_(where), pipeline_(std::move(pipeline)), states_(static_cast<std::size_t>(where.mesh().ranks())) {
     dynamic_plan const plan = plan_of(m, where.mesh());
     where.run([&](rank_context& rank) {
-      auto state = std::make_unique<rank_state<M, sgd>>(m, plan, sgd{}, where.compute(), where.options().seed,
-                                                        rank.rank, std::vector<std::string>{"*"}, where.device());
+      auto state = std::make_unique<run::rank_state<M, sgd>>(m, plan, sgd{}, where.compute(), where.options().seed,
+                                                             rank.rank, std::vector<std::string>{"*"}, where.device());
       load_model(weights, stored_names<M>::names, stored_names<M>::unread, state->master_parts(), rank);
       state->store.publish();
       states_[static_cast<std::size_t>(rank.rank)] = std::move(state);
@@ -49,14 +49,14 @@ class inference {
   }
 
   /// What each rank holds.
-  std::vector<std::unique_ptr<rank_state<M, sgd>>> const& states() const { return states_; }
+  std::vector<std::unique_ptr<run::rank_state<M, sgd>>> const& states() const { return states_; }
   deployer& where() const { return where_; }
   Pipeline const& pipeline() const { return pipeline_; }
 
  private:
   deployer& where_;
   Pipeline pipeline_;
-  std::vector<std::unique_ptr<rank_state<M, sgd>>> states_;
+  std::vector<std::unique_ptr<run::rank_state<M, sgd>>> states_;
 };
 
 }  // namespace redco

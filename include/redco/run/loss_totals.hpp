@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::run {
 
 /// The loss and its terms, added up over micro-batches and then over ranks; each term is divided by its own count.
 class loss_totals {
  public:
-  static constexpr std::size_t most_terms = most_loss_terms;
+  static constexpr std::size_t most_terms = cost::most_loss_terms;
 
   /// Errors: exit code 64 for a loss without terms or with more than are told apart.
   static void check(terms const& loss);
@@ -46,11 +46,11 @@ class loss_totals {
     return count > 0 ? sums_[3 * term + column] / count : 0;
   }
 
-  std::array<double, loss_total_numbers> sums_{};  ///< per term: sum times factor, sum, count; then the flag
+  std::array<double, cost::loss_total_numbers> sums_{};  ///< per term: sum times factor, sum, count; then the flag
   std::vector<std::string> names_;
 };
 
-}  // namespace redco
+}  // namespace redco::run
 
 #ifndef REDCO_COMPILED
 #include <redco/run/loss_totals.inl.hpp>

@@ -8,14 +8,14 @@
 #include <string_view>
 #include <type_traits>
 
-namespace redco {
-
-namespace detail {
+namespace redco::run::detail {
 
 /// `exit_code_of` with the words of libtorch's exceptions.
 int run_program(std::function<int()> const& program);
 
-}  // namespace detail
+}  // namespace redco::run::detail
+
+namespace redco {
 
 /// The whole of a program's main: reads its options, calls `body(options)` and returns the exit code. `body` returns an int or
 /// nothing, and may take the `options::resolved<Options>` as a second argument, which also tells where each value came from.
@@ -31,7 +31,7 @@ int run_program(std::function<int()> const& program);
 /// its own exit code, any other exception with 70. --help prints `about` and all options.
 template <reflected Options, class Body>
 int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
-  return detail::run_program([&]() -> int {
+  return run::detail::run_program([&]() -> int {
     options::resolved<Options> const given = options::resolve<Options>(argc, argv, about);
     auto const call = [&]() -> decltype(auto) {
       if constexpr (std::is_invocable_v<Body&, Options const&, options::resolved<Options> const&>) {

@@ -6,8 +6,8 @@
 #include <redco/diag/exit_code_of.hpp>
 #include <redco/config.hpp>
 
-namespace redco::detail {
+namespace redco::run::detail {
 
-REDCO_INLINE int run_program(std::function<int()> const& program) { return exit_code_of(program, words_of); }
+REDCO_INLINE int run_program(std::function<int()> const& program) { return diag::exit_code_of(program, words_of); }
 
-}  // namespace redco::detail
+}  // namespace redco::run::detail

@@ -30,8 +30,8 @@ class predictor {
     using output = typename Trainer::template output<example>;
     if constexpr (!Trainer::pipeline_type::has_predict) {
       return detail::lacks_function<typename Trainer::pipeline_type>();
-    } else if constexpr (std::is_same_v<output, ill_formed>) {
-      return ill_formed();
+    } else if constexpr (std::is_same_v<output, diag::ill_formed>) {
+      return diag::ill_formed();
     } else {
       return predicted<example, output>(std::forward<Range>(range), global_batch, length);
     }
@@ -48,8 +48,8 @@ class predictor {
     where.run([&](rank_context& rank) {
       auto const& state = trainer_.states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
-      predict_into(slots, rank, state->net, trainer_.pipeline(), data, {global_batch, 0, where.options().seed, 0},
-                   length);
+      run::predict_into(slots, rank, state->net, trainer_.pipeline(), data, {global_batch, 0, where.options().seed, 0},
+                        length);
     });
     results.reserve(slots.size());
     for (auto& slot : slots) results.push_back(std::move(slot).value());

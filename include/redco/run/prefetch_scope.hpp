@@ -7,15 +7,15 @@
 #include <functional>
 #include <optional>
 
-namespace redco {
+namespace redco::run {
 
 /// What a thread that collates for a rank runs first: it takes over the rank's place and memory counter.
 inline std::function<void()> prefetch_scope(rank_context const& rank) {
   return [memory = rank.memory, number = rank.rank] {
-    run_place::here() = {number, -1, "collate"};
+    diag::run_place::here() = {number, -1, "collate"};
     thread_local std::optional<memory_counter::scope> counting;
     counting.emplace(memory);
   };
 }
 
-}  // namespace redco
+}  // namespace redco::run

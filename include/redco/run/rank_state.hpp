@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::run {
 
 /// What one rank holds of a training run: its part of the parameters, the modules over them, the optimizer's state.
 template <model M, class Optimizer>
@@ -31,7 +31,7 @@ class rank_state {
   rank_state(M const& m, dynamic_plan const& p, Optimizer const& optimizer, dtype compute, std::uint64_t seed, int rank,
              std::vector<std::string> const& frozen, at::Device device = host_device())
       : rank_(rank),
-        store(placed_parameters(p), rank, compute, seed, frozen, device),
+        store(shard::placed_parameters(p), rank, compute, seed, frozen, device),
         net(std::make_shared<network<M> const>(m, store, rank, p.mesh)),
         slots_(state_slots(optimizer)) {
     add_segment(optimizer, 0, store.decayed(), true);
@@ -41,8 +41,8 @@ class rank_state {
   }
 
   /// The state that a checkpoint holds: parameters, masters where they differ, optimizer slots.
-  std::vector<state_part> parts() const {
-    std::vector<state_part> all;
+  std::vector<ckpt::state_part> parts() const {
+    std::vector<ckpt::state_part> all;
     for (stored_parameter const& s : store.parameters()) {
       all.push_back(part(s.name, s, s.value));
       if (store.has_masters()) all.push_back(part("master." + s.name, s, s.master));
@@ -62,8 +62,8 @@ class rank_state {
 
   /// Errors: exit code 79 with the name of a parameter that is not finite, after `step` updates. One pass over memory.
   void check_finite(std::int64_t step) const {
-    norm_range const all{0, store.masters().numel(), 1};
-    if (std::isfinite(squared_norm(store.masters(), {&all, 1}))) return;
+    update::norm_range const all{0, store.masters().numel(), 1};
+    if (std::isfinite(update::squared_norm(store.masters(), {&all, 1}))) return;
     for (stored_parameter const& s : store.parameters())
       if (!at::isfinite(s.master).all().item<bool>())
         throw error(exit_code::not_finite, "step " + std::to_string(step) + ": the parameter " + s.name +
@@ -72,8 +72,8 @@ class rank_state {
   }
 
   /// The parameters alone, in the precision in which they are updated.
-  std::vector<state_part> master_parts() const {
-    std::vector<state_part> all;
+  std::vector<ckpt::state_part> master_parts() const {
+    std::vector<ckpt::state_part> all;
     for (stored_parameter const& s : store.parameters()) all.push_back(part(s.name, s, s.master));
     return all;
   }
@@ -84,15 +84,15 @@ class rank_state {
  public:
   parameter_store store;
   std::shared_ptr<network<M> const> net;
-  std::vector<segment> segments;        ///< with weight decay, without
-  std::vector<norm_range> norm_ranges;  ///< over the flat gradient
+  std::vector<update::segment> segments;        ///< with weight decay, without
+  std::vector<update::norm_range> norm_ranges;  ///< over the flat gradient
 
  private:
   void add_segment(Optimizer const& optimizer, std::int64_t begin, std::int64_t end, bool decay) {
     at::Tensor const values = store.values().narrow(0, begin, end - begin);
-    segments.push_back(make_segment(optimizer, store.masters().narrow(0, begin, end - begin),
-                                    store.gradients().narrow(0, begin, end - begin), decay,
-                                    store.has_masters() ? values : at::Tensor()));
+    segments.push_back(update::make_segment(optimizer, store.masters().narrow(0, begin, end - begin),
+                                            store.gradients().narrow(0, begin, end - begin), decay,
+                                            store.has_masters() ? values : at::Tensor()));
   }
 
   /// A part that n ranks of the group that sums the norm hold alike counts 1/n in it.
@@ -106,12 +106,12 @@ class rank_state {
     }
   }
 
-  state_part part(std::string name, stored_parameter const& s, at::Tensor local) const {
+  ckpt::state_part part(std::string name, stored_parameter const& s, at::Tensor local) const {
     extents const &shape = s.plan.fact.shape, held = s.plan.logical(rank_), begin = s.plan.offset(rank_);
     auto const numbers = [](extents const& e) {
       return std::vector<std::int64_t>(e.size.begin(), e.size.begin() + e.rank);
     };
-    state_part p;
+    ckpt::state_part p;
     p.name = std::move(name);
     p.shape = numbers(shape);
     p.local = std::move(local);
@@ -123,4 +123,4 @@ class rank_state {
   slot_list slots_;
 };
 
-}  // namespace redco
+}  // namespace redco::run

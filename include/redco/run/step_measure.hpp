@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::run {
 
 /// What one rank really held and sent in one step, from the counters of its memory and its groups.
 struct step_measure {
@@ -25,4 +25,4 @@ struct step_measure {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::run

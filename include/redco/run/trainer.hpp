@@ -51,7 +51,7 @@ namespace redco {
 ///
 /// Errors on construction: exit code 64 with the legal widths when the mesh cannot hold the model, and for a workdir that
 /// cannot be used or that a live run holds.
-template <model M, class Pipeline, optimizer Optimizer>
+template <model M, class Pipeline, update::optimizer Optimizer>
 class trainer {
  public:
   using pipeline_type = Pipeline;
@@ -59,9 +59,9 @@ class trainer {
   template <class Example>
   using batch = batch_of<Pipeline, Example>;
   template <class Example>
-  using output = typename prediction<Pipeline, net, Example>::type;
+  using output = typename run::prediction<Pipeline, net, Example>::type;
   template <class Example>
-  using step_type = training_step<M, Optimizer, std::is_same_v<loss_of<Pipeline, net, batch<Example>>, terms>>;
+  using step_type = training_step<M, Optimizer, std::is_same_v<run::loss_of<Pipeline, net, batch<Example>>, terms>>;
   template <class Example>
   using options_for = fit_options<
       Example, output<Example>,
@@ -70,8 +70,8 @@ class trainer {
   /// False where a function of the pipeline was refused: the compiler has said why, and nothing here adds to it.
   template <class Example>
   static constexpr bool sound =
-      !std::is_same_v<batch<Example>, ill_formed> && !std::is_same_v<output<Example>, ill_formed> &&
-      !std::is_same_v<loss_of<Pipeline, net, batch<Example>>, ill_formed>;
+      !std::is_same_v<batch<Example>, diag::ill_formed> && !std::is_same_v<output<Example>, diag::ill_formed> &&
+      !std::is_same_v<run::loss_of<Pipeline, net, batch<Example>>, diag::ill_formed>;
 
   trainer(deployer& where, M m, Pipeline pipeline, Optimizer optimizer)
       : where_(where),
@@ -88,7 +88,7 @@ class trainer {
   /// The plan with its reasons, the bytes of one rank and the messages of a step, before anything runs. `global` is the
   /// global batch and the length of its examples; `micro_batch` as in fit.
   std::string report(workload const& global, std::int64_t micro_batch = 0) const {
-    setup const run = setup_of(plan_.mesh, global, micro_batch, where_.compute(), where_.options().recompute);
+    setup const run = report::setup_of(plan_.mesh, global, micro_batch, where_.compute(), where_.options().recompute);
     return report_text(report_of(model_, optimizer_, run));
   }
 
@@ -108,12 +108,12 @@ class trainer {
   /// such as a checkpoint of a run. Names in files of Hugging Face are known where redco/pretrained/pretrained.hpp, or
   /// redco/pretrained/stored_names/FAMILY.hpp, is included. Errors: exit code 65 when there are no weights, or (of fit) with
   /// the first 20 differences when they are not the model's.
-  void start_from(weights_source weights) {
-    start_ = [weights = std::move(weights)](rank_state<M, Optimizer>& state, rank_context& rank) {
+  void start_from(safetensors::weights_source weights) {
+    start_ = [weights = std::move(weights)](run::rank_state<M, Optimizer>& state, rank_context& rank) {
       load_model(weights, stored_names<M>::names, stored_names<M>::unread, state.master_parts(), rank);
     };
   }
-  void start_from(std::filesystem::path const& files) { start_from(open_weights(files)); }
+  void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
 
   /// Saves a family's weights as Hugging Face transformers do, those of one's own model under its own names; with
   /// `pretrained::save_options` the whole folder. `start_from` and `inference` read them. Errors: exit code 70 before the first
@@ -128,21 +128,21 @@ class trainer {
   }
 
   /// How the last fit ended; lines of one's own may be added before it is printed.
-  run_summary& summary() { return summary_; }
+  workdir::run_summary& summary() { return summary_; }
 
   /// The metrics of the last evaluation, and what each rank held and sent in the third step.
   metric_map const& evaluation() const { return evaluation_; }
-  std::vector<step_measure> const& measures() const { return measures_; }
+  std::vector<run::step_measure> const& measures() const { return measures_; }
 
   /// Prints the end summary. Called last, whatever happened.
   void print_summary() {
     summary_.warnings = where_.log().warnings();
     where_.stop_answered();
-    where_.log().line(summary_text(summary_));
+    where_.log().line(workdir::summary_text(summary_));
   }
 
   /// The trained state of a rank, for predictors; empty before the first fit.
-  std::vector<std::unique_ptr<rank_state<M, Optimizer>>> const& states() const { return states_; }
+  std::vector<std::unique_ptr<run::rank_state<M, Optimizer>>> const& states() const { return states_; }
   deployer& where() const { return where_; }
   Pipeline const& pipeline() const { return pipeline_; }
 
@@ -151,35 +151,35 @@ class trainer {
   int fit_examples(Range&& train, Options const& options) {
     using example = example_of<std::remove_cvref_t<Range>>;
     auto const began = std::chrono::steady_clock::now();
-    fit_report<output<example>> report(where_.mesh().ranks());
-    run_summary& s = summary_;
+    run::fit_report<output<example>> report(where_.mesh().ranks());
+    workdir::run_summary& s = summary_;
     s = {};
     s.epochs = options.epochs;
     try {
       log_start(options.config);
       examples<example> const data(std::forward<Range>(train));
       check(data.size(), options);
-      report.settings = settings_of(model_, optimizer_, options, where_.compute());
+      report.settings = workdir::settings_of(model_, optimizer_, options, where_.compute());
       report.settings.merge(dtype_facts(where_.dtype_choice()));
-      shared_weights const warm_start(options.warm_start);
+      workdir::shared_weights const warm_start(options.warm_start);
       where_.run([&](rank_context& rank) {
         auto& state = states_[static_cast<std::size_t>(rank.rank)];
         bool const fresh = state == nullptr;
         if (!state)
-          state = std::make_unique<rank_state<M, Optimizer>>(model_, plan_, optimizer_, where_.compute(),
-                                                             where_.options().seed, rank.rank, options.frozen,
-                                                             where_.device());
+          state = std::make_unique<run::rank_state<M, Optimizer>>(model_, plan_, optimizer_, where_.compute(),
+                                                                  where_.options().seed, rank.rank, options.frozen,
+                                                                  where_.device());
         std::function<void()> const load_start = [&] {
           if (fresh && start_) return start_(*state, rank);
-          if (!options.warm_start.empty()) load_parameters(warm_start.open(), state->master_parts(), rank);
+          if (!options.warm_start.empty()) ckpt::load_parameters(warm_start.open(), state->master_parts(), rank);
         };
-        fit_loop<example, M, Pipeline, Optimizer, Options>(where_, rank, *state, pipeline_, optimizer_, data, options,
-                                                           load_start, report)
+        run::fit_loop<example, M, Pipeline, Optimizer, Options>(where_, rank, *state, pipeline_, optimizer_, data,
+                                                                options, load_start, report)
             .run();
       });
       if (report.preempted) {
         s.code = exit_code::preempted;
-        s.reason = signal_name(where_.stop_requested());
+        s.reason = diag::signal_name(where_.stop_requested());
       }
     } catch (error const& e) {
       fail(e.code(), e.what());
@@ -188,7 +188,7 @@ class trainer {
     }
     s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     s.lost_lines = where_.log().lost();
-    summarise(s, report, where_.workdir(), where_.failures());
+    workdir::summarise(s, report, where_.workdir(), where_.failures());
     evaluation_ = report.evaluation;
     measures_ = report.measures;
     return static_cast<int>(s.code);
@@ -207,10 +207,10 @@ class trainer {
 
   /// What log.txt holds of a run besides its lines: options, plan, and what failed here before.
   void log_start(std::string const& config) {
-    run_log& log = where_.log();
+    log::run_log& log = where_.log();
     log.quiet_line("options " + options::to_json(where_.options()) + (config.empty() ? "" : "\nconfig " + config));
     log.quiet_line("plan: mesh " + options::to_text(plan_.mesh) + ", " + std::string(name_of(where_.compute())) + "\n" +
-                   plan_text(plan_));
+                   report::plan_text(plan_));
     if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);
   }
 
@@ -225,12 +225,12 @@ class trainer {
   Pipeline pipeline_;
   Optimizer optimizer_;
   dynamic_plan plan_;
-  std::vector<std::unique_ptr<rank_state<M, Optimizer>>> states_;
-  std::function<void(rank_state<M, Optimizer>&, rank_context&)> start_;
+  std::vector<std::unique_ptr<run::rank_state<M, Optimizer>>> states_;
+  std::function<void(run::rank_state<M, Optimizer>&, rank_context&)> start_;
   std::vector<std::string> frozen_;
-  run_summary summary_;
+  workdir::run_summary summary_;
   metric_map evaluation_;
-  std::vector<step_measure> measures_;
+  std::vector<run::step_measure> measures_;
 };
 
 }  // namespace redco

@@ -43,7 +43,7 @@ struct step_result {
 template <model M, class Optimizer, bool Several>
 class training_step {
  public:
-  training_step(rank_state<M, Optimizer>& state, Optimizer const& optimizer, rank_context& rank)
+  training_step(run::rank_state<M, Optimizer>& state, Optimizer const& optimizer, rank_context& rank)
       : state_(state), optimizer_(optimizer), rank_(rank) {
     state_.store.gradients().zero_();
   }
@@ -71,7 +71,7 @@ class training_step {
   void add(mean const& loss) requires(!Several) { add(terms{{{"loss", loss, 1}}}); }
 
   /// The round of micro-batches that is added next.
-  void meet(replica_round const& round) { round_ = round; }
+  void meet(comm::replica_round const& round) { round_ = round; }
 
   /// What a rank without examples in this step calls instead, unless it sits a round out.
   void add_nothing() {
@@ -88,30 +88,31 @@ class training_step {
     if (Several) result.terms = totals_.by_name();
     if (!std::isfinite(result.loss)) fail_not_finite("loss", result.loss, step);
     {
-      collective_label const label("gradients");
+      comm::collective_label const label("gradients");
       rank_.group(example_axes).all_reduce(state_.store.gradients());
     }
     double const divisor = Several || result.weight == 0 ? 1 : result.weight;
-    double const square = squared_norm(state_.store.gradients(), state_.norm_ranges);
-    result.grad_norm = gradient_norm(square, rank_.group(model_axes), divisor);
+    double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
+    result.grad_norm = update::gradient_norm(square, rank_.group(model_axes), divisor);
     if (!std::isfinite(result.grad_norm)) fail_not_finite("gradient norm", result.grad_norm, step);
     result.lr = learning_rate_at(optimizer_, step, run_steps);
     if (!(result.lr >= 0 && std::isfinite(result.lr)))
       throw error(exit_code::usage, "step " + std::to_string(step + 1) + ": the schedule gives the learning rate " +
                                         std::to_string(result.lr) + ": give a finite number from 0 on");
-    double const scale = clip_factor(result.grad_norm, clip_norm(optimizer_)) / divisor;
-    for (segment& s : state_.segments)
-      if (s.param.numel() > 0) update(optimizer_, s, result.lr, step + 1, scale);
+    double const scale = update::clip_factor(result.grad_norm, clip_norm(optimizer_)) / divisor;
+    for (update::segment& s : state_.segments)
+      if (s.param.numel() > 0) update::update(optimizer_, s, result.lr, step + 1, scale);
     return result;
   }
 
  private:
   /// The counts of all terms over the replicas.
   std::vector<double> global_counts(terms const& loss) {
-    std::vector<double> counts(loss_totals::most_terms, 0);
+    std::vector<double> counts(run::loss_totals::most_terms, 0);
     for (std::size_t i = 0; i < loss.all.size(); ++i) counts[i] = loss.all[i].loss.count;
-    collective_label const label("loss counts");
-    at::Tensor const sums = replica_round{&rank_.group(example_axes), round_.gaps}.sum(at::tensor(counts, at::kDouble));
+    comm::collective_label const label("loss counts");
+    at::Tensor const sums =
+        comm::replica_round{&rank_.group(example_axes), round_.gaps}.sum(at::tensor(counts, at::kDouble));
     return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
   }
 
@@ -155,11 +156,11 @@ class training_step {
                                            "(clip_norm) or look at this step's examples");
   }
 
-  rank_state<M, Optimizer>& state_;
+  run::rank_state<M, Optimizer>& state_;
   Optimizer const& optimizer_;
   rank_context& rank_;
-  loss_totals totals_;
-  replica_round round_;
+  run::loss_totals totals_;
+  comm::replica_round round_;
 };
 
 }  // namespace redco

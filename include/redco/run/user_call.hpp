@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace redco {
+namespace redco::run {
 
 /// Calls a user's function; what it throws leaves as an error that names the function and the step: exit code 70, or
 /// the code of a redco error thrown inside it.
@@ -18,7 +18,7 @@ decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
   auto const failure = [&](exit_code code, std::string const& message) {
     return error(code, "step " + std::to_string(step + 1) + ", in " + function + ": " + message);
   };
-  in_user_function const here(function, step);
+  diag::in_user_function const here(function, step);
   try {
     return std::forward<F>(f)();
   } catch (error const& e) {
@@ -30,4 +30,4 @@ decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
   }
 }
 
-}  // namespace redco
+}  // namespace redco::run

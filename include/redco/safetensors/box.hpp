@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// A box inside a tensor: where it starts and how far it reaches, one number per dimension. A scalar's box has none.
 struct box {
@@ -64,8 +64,6 @@ inline box relative_to(box inner, box const& outer) {
   return inner;
 }
 
-namespace detail {
-
 /// "[3, 5]"
 inline std::string text_of(std::vector<std::int64_t> const& shape) {
   std::string text = "[";
@@ -73,6 +71,4 @@ inline std::string text_of(std::vector<std::int64_t> const& shape) {
   return text + "]";
 }
 
-}  // namespace detail
-
-}  // namespace redco
+}  // namespace redco::safetensors

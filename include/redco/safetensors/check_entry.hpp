@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::safetensors {
 
 /// Refuses a file whose tensor is not what the table says of it: error 65.
 inline void check_entry(safetensors_reader const& file, std::string const& name, file_dtype type,
@@ -23,4 +23,4 @@ inline void check_entry(safetensors_reader const& file, std::string const& name,
                                    ": it is not the file that was saved. Resume from another checkpoint.");
 }
 
-}  // namespace redco::detail
+}  // namespace redco::safetensors

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/safetensors/box.hpp>
 #include <redco/safetensors/file_dtype.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/safetensors/tensor_table.hpp>
@@ -13,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::safetensors {
 
 /// How strictly two tables are compared.
 struct comparison {
@@ -48,8 +49,9 @@ inline std::vector<std::string> differences(tensor_table const& stored, tensor_t
     }
   }
   for (auto const& [name, have] : stored) {
-    bool const unread = std::any_of(how.unread.begin(), how.unread.end(),
-                                    [&tensor = name](std::string const& pattern) { return glob(pattern, tensor); });
+    bool const unread = std::any_of(how.unread.begin(), how.unread.end(), [&tensor = name](std::string const& pattern) {
+      return meta::glob(pattern, tensor);
+    });
     if (!unread && !wanted.contains(name)) all.push_back(shown(name) + " is in the file, the model has no such tensor");
   }
   std::sort(all.begin(), all.end());
@@ -68,4 +70,4 @@ inline void refuse_differences(std::string const& source, std::vector<std::strin
   throw error(exit_code::data, text + "\nUse the configuration it was saved with, or another checkpoint.");
 }
 
-}  // namespace redco::detail
+}  // namespace redco::safetensors

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::safetensors {
 
 /// Throws error 74 for the call on `path` that has just failed.
 [[noreturn]] inline void throw_io(std::string_view doing, std::filesystem::path const& path, int cause,
@@ -58,4 +58,4 @@ class disk {
   Ops& ops_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::safetensors

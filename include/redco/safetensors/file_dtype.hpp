@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// An element type as safetensors files name it. Wider than `dtype`, because a file from outside may hold more than a
 /// plan.
@@ -88,4 +88,4 @@ constexpr file_dtype file_dtype_of(dtype type) {
 /// Whether it holds floating-point numbers; complex ones it does not.
 constexpr bool floating(file_dtype type) { return type <= file_dtype::f8_e4m3; }
 
-}  // namespace redco
+}  // namespace redco::safetensors

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// The calls that change a disk, as the system has them: 0 (or what the call counts) on success, -1 and errno on
 /// failure. Saving takes a type with these members, so that a test can record them, make them fail, or keep what was
@@ -51,4 +51,4 @@ concept file_ops = requires(T ops, char const* path, int file, void const* bytes
   { ops.sync_directory(path) } -> std::same_as<int>;
 };
 
-}  // namespace redco
+}  // namespace redco::safetensors

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace redco::detail {
+namespace redco::safetensors {
 
 /// Calls `visit(part, from, to)` for each part of a stored tensor that shares elements with the box `wanted`: where they lie
 /// in the part, and where in the box.
@@ -18,4 +18,4 @@ void for_each_piece(stored_tensor const& tensor, box const& wanted, Visit visit)
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::safetensors

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::safetensors {
 
 /// Calls `visit(box)` for slabs of rows of a tensor, in the order of its bytes, of at most 16 MiB or one row.
 template <class Visit>
@@ -25,4 +25,4 @@ void for_each_slab(safetensors_entry const& entry, Visit visit) {
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::safetensors

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::safetensors {
 
 /// A name from a file, fit for a message: in quotes, cut after 80 bytes, without control characters.
 inline std::string shown(std::string_view name) {
@@ -30,4 +30,4 @@ inline bool tensor_name(std::string_view name) {
          std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-}  // namespace redco::detail
+}  // namespace redco::safetensors

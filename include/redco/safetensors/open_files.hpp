@@ -10,13 +10,13 @@
 #include <string>
 #include <utility>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// The safetensors files of a directory. Each is opened, and its header read, once: when the first asks for it. The
 /// threads of a process share them.
 class open_files {
  public:
-  explicit open_files(std::filesystem::path directory, links policy = links::followed)
+  explicit open_files(std::filesystem::path directory, diag::links policy = diag::links::followed)
       : directory_(std::move(directory)), policy_(policy) {}
 
   std::filesystem::path const& directory() const { return directory_; }
@@ -37,9 +37,9 @@ class open_files {
 
  private:
   std::filesystem::path directory_;
-  links policy_;
+  diag::links policy_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, safetensors_reader> files_;
 };
 
-}  // namespace redco
+}  // namespace redco::safetensors

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// A new file that is written from front to back, hashed on the way, and on the disk when `finish` returns.
 /// Errors: 74 naming the path, the bytes written and the bytes that were to follow. An unfinished file is closed, not
@@ -23,7 +23,7 @@ class output_file {
  public:
   output_file(Ops& ops, std::filesystem::path path)
       : ops_(ops), path_(std::move(path)), descriptor_(ops_.create(path_.c_str())) {
-    if (descriptor_ < 0) detail::throw_io("create", path_, errno);
+    if (descriptor_ < 0) throw_io("create", path_, errno);
   }
   output_file(output_file const&) = delete;
   output_file& operator=(output_file const&) = delete;
@@ -40,9 +40,8 @@ class output_file {
       // A write that takes nothing and reports nothing would be repeated for ever.
       if (put <= 0) {
         int const cause = put < 0 ? errno : ENOSPC;
-        detail::throw_io(
-            "write", path_, cause,
-            " after " + std::to_string(size_) + " bytes, with " + std::to_string(bytes.size()) + " more to write");
+        throw_io("write", path_, cause,
+                 " after " + std::to_string(size_) + " bytes, with " + std::to_string(bytes.size()) + " more to write");
       }
       size_ += static_cast<std::uint64_t>(put);
       bytes = bytes.subspan(static_cast<std::size_t>(put));
@@ -52,8 +51,8 @@ class output_file {
 
   /// Makes the content durable and closes the file. Its name is durable once the directory is synced too.
   void finish() {
-    if (ops_.sync(descriptor_) != 0) detail::throw_io("fsync", path_, errno);
-    if (ops_.close(std::exchange(descriptor_, -1)) != 0) detail::throw_io("close", path_, errno);
+    if (ops_.sync(descriptor_) != 0) throw_io("fsync", path_, errno);
+    if (ops_.close(std::exchange(descriptor_, -1)) != 0) throw_io("close", path_, errno);
   }
 
   std::uint64_t size() const { return size_; }
@@ -67,4 +66,4 @@ class output_file {
   xxh64 hash_;
 };
 
-}  // namespace redco
+}  // namespace redco::safetensors

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// One tensor of a safetensors file: its type, its shape and its bytes' range, counted from the first byte after the
 /// header.
@@ -20,4 +20,4 @@ struct safetensors_entry {
   friend bool operator==(safetensors_entry const&, safetensors_entry const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::safetensors

@@ -18,7 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// What a safetensors file of these tensors looks like, before any of their bytes is at hand: the header's text, then
 /// the tensors' bytes in the order of `entries`. The same tensors always give the same text: wide types first, so that
@@ -38,22 +38,22 @@ inline safetensors_plan plan_safetensors(std::vector<safetensors_entry> entries,
   std::sort(entries.begin(), entries.end(), [](safetensors_entry const& a, safetensors_entry const& b) {
     return size_of(a.type) != size_of(b.type) ? size_of(a.type) > size_of(b.type) : a.name < b.name;
   });
-  json_line header;
-  if (!metadata.empty()) header.add_text("__metadata__", dump_json(json_value(metadata)));
+  json::json_line header;
+  if (!metadata.empty()) header.add_text("__metadata__", json::dump_json(json::json_value(metadata)));
   std::uint64_t running = 0;
   std::unordered_set<std::string_view> names;
   for (safetensors_entry& entry : entries) {
-    if (!detail::tensor_name(entry.name) || entry.name == "__metadata__" || !names.insert(entry.name).second) {
-      throw error(exit_code::internal, "cannot save tensor " + detail::shown(entry.name) +
+    if (!tensor_name(entry.name) || entry.name == "__metadata__" || !names.insert(entry.name).second) {
+      throw error(exit_code::internal, "cannot save tensor " + shown(entry.name) +
                                            ": the name is there twice, or none that a file can hold. Rename it.");
     }
     entry.begin = running;
     running += static_cast<std::uint64_t>(count_of(entry.shape) * size_of(entry.type));
     entry.end = running;
-    json_value const facts = {{"dtype", std::string(name_of(entry.type))},
-                              {"shape", entry.shape},
-                              {"data_offsets", {entry.begin, entry.end}}};
-    header.add_text(entry.name, dump_json(facts));
+    json::json_value const facts = {{"dtype", std::string(name_of(entry.type))},
+                                    {"shape", entry.shape},
+                                    {"data_offsets", {entry.begin, entry.end}}};
+    header.add_text(entry.name, json::dump_json(facts));
   }
   std::string text = header.text();
   text.append((8 - text.size() % 8) % 8, ' ');
@@ -62,4 +62,4 @@ inline safetensors_plan plan_safetensors(std::vector<safetensors_entry> entries,
   return {prefix + text, std::move(entries)};
 }
 
-}  // namespace redco
+}  // namespace redco::safetensors

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// A safetensors file, open for reading any box of any of its tensors.
 /// The file may come from anywhere: opening it costs memory and time in proportion to its header, checks everything the
@@ -29,7 +29,8 @@ namespace redco {
 /// once. Errors: 65 naming file, tensor and cause; 74 when the system cannot read.
 class safetensors_reader {
  public:
-  explicit safetensors_reader(std::filesystem::path const& path, links policy = links::followed) : file_(path, policy) {
+  explicit safetensors_reader(std::filesystem::path const& path, diag::links policy = diag::links::followed)
+      : file_(path, policy) {
     std::string const source = path.string();
     if (file_.size() < 8) detail::safetensors_header::fail(source, "it is shorter than its 8-byte length");
     std::array<std::byte, 8> prefix{};
@@ -73,13 +74,13 @@ class safetensors_reader {
             std::span<std::int64_t const> target_shape, std::span<std::int64_t const> target_offset) const {
     safetensors_entry const* const entry = find(name);
     if (entry == nullptr)
-      throw error(exit_code::data, path().string() + " has no tensor " + detail::shown(name) +
-                                       ". Check the name, or take another file.");
+      throw error(exit_code::data,
+                  path().string() + " has no tensor " + shown(name) + ". Check the name, or take another file.");
     auto const item = static_cast<std::uint64_t>(size_of(entry->type));
     box const place{{target_offset.begin(), target_offset.end()}, source.shape};
     if (!inside(source, entry->shape) || !inside(place, target_shape) ||
         target.size() != static_cast<std::uint64_t>(count_of(target_shape)) * item) {
-      throw error(exit_code::internal, "reading tensor " + detail::shown(name) + " of " + path().string() +
+      throw error(exit_code::internal, "reading tensor " + shown(name) + " of " + path().string() +
                                            ": the box does not lie inside both arrays");
     }
     window ahead;
@@ -135,10 +136,10 @@ class safetensors_reader {
     std::memcpy(target.data(), ahead.bytes.data() + (position - ahead.position), target.size());
   }
 
-  input_file file_;
+  diag::input_file file_;
   std::uint64_t data_ = 0;
   std::vector<safetensors_entry> entries_;
   std::vector<std::size_t> by_name_;
 };
 
-}  // namespace redco
+}  // namespace redco::safetensors

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// Where a part of a tensor lies: the file, and the box that it fills of the unsharded tensor.
 struct tensor_part {
@@ -30,4 +30,4 @@ struct stored_tensor {
 /// By name.
 using tensor_table = std::map<std::string, stored_tensor>;
 
-}  // namespace redco
+}  // namespace redco::safetensors

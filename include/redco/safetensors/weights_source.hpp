@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// The tensors of weights on the disk and their files, which copies share: the ranks of a process take one source, opened
 /// before they start, so that headers are read once.
@@ -22,7 +22,7 @@ struct weights_source {
 /// `model.safetensors` or `model.safetensors.index.json`. Error 65 when there are none or they are not valid.
 weights_source open_safetensors(std::filesystem::path const& path);
 
-}  // namespace redco
+}  // namespace redco::safetensors
 
 #ifndef REDCO_COMPILED
 #include <redco/safetensors/weights_source.inl.hpp>

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::safetensors {
 
 namespace detail {
 
@@ -39,8 +39,8 @@ inline weights_source read_index(std::filesystem::path const& path) {
     throw error(exit_code::data,
                 path.string() + " is not a valid index of weights: " + why + ". Fetch the weights again.");
   };
-  json_limits constexpr limits{};
-  json_value const index = parse_json(input_file(path).text(limits.bytes), path.string(), limits);
+  json::json_limits constexpr limits{};
+  json::json_value const index = json::parse_json(diag::input_file(path).text(limits.bytes), path.string(), limits);
   if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object())
     fail("it has no weight_map");
   std::map<std::string, std::string> file_of;
@@ -59,7 +59,7 @@ inline weights_source read_index(std::filesystem::path const& path) {
     bytes += static_cast<std::uint64_t>(count_of(tensor.shape) * size_of(tensor.type));
   }
   if (index.contains("metadata") && index["metadata"].is_object() && index["metadata"].contains("total_size")) {
-    json_value const& total = index["metadata"]["total_size"];
+    json::json_value const& total = index["metadata"]["total_size"];
     if (!total.is_number_unsigned() || total.get<std::uint64_t>() != bytes)
       fail("its total_size is not the " + std::to_string(bytes) + " bytes of the tensors");
   }
@@ -84,4 +84,4 @@ REDCO_INLINE weights_source open_safetensors(std::filesystem::path const& path) 
   return source;
 }
 
-}  // namespace redco
+}  // namespace redco::safetensors

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::safetensors {
 
 /// XXH64 (seed 0) of bytes that come piece by piece: what `xxhsum -H1` prints. Finds damage, keeps no secret.
 class xxh64 {
@@ -38,7 +38,7 @@ class xxh64 {
   static std::uint64_t of(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
 
   /// Of a file's content, read in pieces of 1 MiB.
-  static std::uint64_t of(input_file const& file) {
+  static std::uint64_t of(diag::input_file const& file) {
     constexpr std::uint64_t piece = 1 << 20;
     xxh64 hash;
     std::vector<std::byte> buffer(static_cast<std::size_t>(std::min(piece, file.size())));
@@ -61,4 +61,4 @@ class xxh64 {
   XXH64_state_t* state_;
 };
 
-}  // namespace redco
+}  // namespace redco::safetensors

@@ -8,12 +8,12 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::shard {
 
 /// One line of a plan: what a parameter is cut into by the ranks of a mesh, and why. All that follows from a parameter's
 /// places is computed here and nowhere else: extents, offsets, owners, and how many ranks hold the same part.
 struct entry {
-  parameter_fact fact;
+  fact::parameter_fact fact;
   redco::mesh mesh = {};
 
   /// Whether the ranks of this axis hold different parts.
@@ -88,13 +88,13 @@ struct entry {
 };
 
 /// The first place of a parameter along which the mesh cannot hold it; one without a dim if there is none.
-constexpr place illegal_place(parameter_fact const& fact, mesh const& on) {
+constexpr place illegal_place(fact::parameter_fact const& fact, mesh const& on) {
   for (place const& p : fact.places)
     if (!p.can_cut(on[p.axis])) return p;
   return {};
 }
 
 /// Whether the mesh can hold a parameter along every place of it.
-constexpr bool can_split(parameter_fact const& fact, mesh const& on) { return illegal_place(fact, on).dim < 0; }
+constexpr bool can_split(fact::parameter_fact const& fact, mesh const& on) { return illegal_place(fact, on).dim < 0; }
 
-}  // namespace redco
+}  // namespace redco::shard

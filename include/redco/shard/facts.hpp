@@ -17,30 +17,32 @@ namespace redco {
 /// What a constant can hold of a program.
 template <std::size_t Parameters, std::size_t Messages>
 struct constant_facts {
-  std::array<parameter_fact, Parameters> parameters{};
-  std::array<message_fact, Messages> messages{};
-  mistake_fact mistake{};
+  std::array<fact::parameter_fact, Parameters> parameters{};
+  std::array<fact::message_fact, Messages> messages{};
+  fact::mistake_fact mistake{};
 };
 
-namespace detail {
+}  // namespace redco
+
+namespace redco::shard::detail {
 
 /// The program of a model, its first mistake among it.
 template <model M>
 constexpr fact::program record(M const& m, workload const& load) {
   fact::recorder w(input_of(m, load), input_of(m, of_source(load)), states_input<M>);
   net_of<M>::template facts<replicated>(m.config, w);
-  unshard_facts<out_t<net_of<M>, replicated>>(w);  // the user is given unsharded results
+  fact::detail::unshard_facts<out_t<net_of<M>, replicated>>(w);  // the user is given unsharded results
   return w.take();
 }
 
 /// The mistake found under one workload if it is one under every workload, else none: that is told where the workload is known.
 template <model M>
-constexpr mistake_fact constant_mistake(M const& m, mistake_fact const& found) {
-  return found && record(m, {.batch = 2, .sequence = 3}).mistake == found ? found : mistake_fact{};
+constexpr fact::mistake_fact constant_mistake(M const& m, fact::mistake_fact const& found) {
+  return found && record(m, {.batch = 2, .sequence = 3}).mistake == found ? found : fact::mistake_fact{};
 }
 
 /// Errors: exit code 64, for a mistake.
-void refuse(mistake_fact const& m);
+void refuse(fact::mistake_fact const& m);
 
 /// Room for the facts of most models, so that these are recorded once: how many there are is known afterwards.
 struct fact_room {
@@ -80,33 +82,35 @@ constexpr auto recorded_facts() {
   return facts;
 }
 
-}  // namespace detail
+}  // namespace redco::shard::detail
+
+namespace redco {
 
 /// The parameters and messages of a constexpr model, recorded once; requires legal<> for what they mean.
 template <auto const& Model, workload Load = workload{}>
-inline constexpr auto constant_facts_of = detail::recorded_facts<Model, Load>();
+inline constexpr auto constant_facts_of = shard::detail::recorded_facts<Model, Load>();
 
 /// The program of a model whose sizes are known at run time, under a workload.
 /// Errors: exit code 64 where its layers do not fit each other or its input, or a size is below one.
 template <model M>
 fact::program facts_of(M const& m, workload const& load) {
-  fact::program p = detail::record(m, load);
-  detail::refuse(p.mistake);
+  fact::program p = shard::detail::record(m, load);
+  shard::detail::refuse(p.mistake);
   return p;
 }
 
 /// The same under no workload in particular, for what does not depend on it.
 template <model M>
 fact::program facts_of(M const& m) {
-  fact::program p = detail::record(m, {});
-  detail::refuse(detail::constant_mistake(m, p.mistake));
+  fact::program p = shard::detail::record(m, {});
+  shard::detail::refuse(shard::detail::constant_mistake(m, p.mistake));
   return p;
 }
 
 /// The program of a constexpr model, for use in a constant expression; requires legal<> for what it means.
 template <auto const& Model>
 constexpr fact::program facts_of(workload const& load = {}) {
-  return detail::record(Model, load);
+  return shard::detail::record(Model, load);
 }
 
 }  // namespace redco

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <string>
 
-namespace redco::detail {
+namespace redco::shard::detail {
 
 /// "layer 'h.*.attn'", or `whole` for what has no name.
-inline std::string layer_text(path const& layer, char const* whole) {
+inline std::string layer_text(fact::path const& layer, char const* whole) {
   return layer.size > 0 ? "layer '" + std::string(layer.view()) + "'" : std::string(whole);
 }
 
@@ -21,7 +21,7 @@ inline std::string dimensions_text(std::int64_t rank) {
   return std::to_string(rank) + " dimensions" + (rank < 5 ? names[rank] : "");
 }
 
-REDCO_INLINE void refuse(mistake_fact const& m) {
+REDCO_INLINE void refuse(fact::mistake_fact const& m) {
   if (!m) return;
   bool const of_input = m.makers[1] == 0, added = m.makers[0] >= 0;
   std::string const reader = layer_text(m.reader, m.makers[0] == 0 ? "the model's input" : "the model"),
@@ -30,13 +30,13 @@ REDCO_INLINE void refuse(mistake_fact const& m) {
   std::string const input_cure =
       "state the input: redco::model_of<net, redco::input<extents of one example>>, or a member input(workload)";
   std::string text;
-  if (m.what == mistake::size) {
+  if (m.what == fact::mistake::size) {
     text = reader + " has " + found + " " + of + "; give it at least 1";
   } else if (added) {
-    std::string const what = m.what == mistake::rank ? "dimensions" : of;
+    std::string const what = m.what == fact::mistake::rank ? "dimensions" : of;
     text = giver + " gives " + found + " " + what + ", to be added to or put in place of the " + wanted + " of " +
            reader + "; make the two equal";
-  } else if (m.what == mistake::rank) {
+  } else if (m.what == fact::mistake::rank) {
     text = reader + " reads " + dimensions_text(m.wanted) + ", " + giver + " has " + found + "; " +
            (of_input ? input_cure : "give it what it reads");
   } else {
@@ -46,4 +46,4 @@ REDCO_INLINE void refuse(mistake_fact const& m) {
   throw error(exit_code::usage, text);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::shard::detail

@@ -12,15 +12,13 @@
 #include <string_view>
 #include <type_traits>
 
-namespace redco {
-
-namespace detail {
+namespace redco::shard::detail {
 
 /// Whether a pattern matches a path or that of a layer around it.
 constexpr bool matches_around(std::string_view pattern, std::string_view here) {
   for (std::size_t end = 0; end < here.size(); ++end)
-    if ((end == 0 || here[end] == '.') && glob(pattern, here.substr(0, end))) return true;
-  return glob(pattern, here);
+    if ((end == 0 || here[end] == '.') && meta::glob(pattern, here.substr(0, end))) return true;
+  return meta::glob(pattern, here);
 }
 
 template <class L>
@@ -31,12 +29,12 @@ inline constexpr bool is_overridable = requires {
 /// Overrides the cut of each layer under a matching path that names its overridden twin.
 template <fixed_string Pattern>
 struct overrides {
-  template <class L, path Here>
+  template <class L, fact::path Here>
   static constexpr bool holds = is_overridable<L>&& matches_around(Pattern.view(), Here.view());
 
-  template <class L, path Here>
+  template <class L, fact::path Here>
   struct at : std::type_identity<L> {};
-  template <class L, path Here>
+  template <class L, fact::path Here>
     requires holds<L, Here>
   struct at<L, Here> : std::type_identity<typename L::overridden> {
   };
@@ -49,12 +47,14 @@ struct kept_replicated {
                 "redco[S009]: an override matches nothing; name a linear or gated layer that the model has");
 };
 
-}  // namespace detail
+}  // namespace redco::shard::detail
+
+namespace redco {
 
 /// A user's override: `Net` with every linear and gated layer whose path, or that of a layer around it, matches `Pattern` (`*`
 /// any run, `?` one character) replicated on every rank: `using net = redco::keep_replicated<gpt2::net, "h.*.mlp">;`. The plan
 /// states the reason. Errors: redco[S009] when nothing matches.
 template <layer Net, fixed_string Pattern>
-using keep_replicated = typename detail::kept_replicated<Net, Pattern>::type;
+using keep_replicated = typename shard::detail::kept_replicated<Net, Pattern>::type;
 
 }  // namespace redco

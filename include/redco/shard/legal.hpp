@@ -33,23 +33,25 @@ struct blamed_layers {};
 template <std::int64_t Size, char... Layer>
 struct layer_has {};
 
-namespace detail {
+}  // namespace redco
+
+namespace redco::shard::detail {
 
 /// What legal<> asks of the sizes of a model: is this rule kept?
-template <mistake Broken>
+template <fact::mistake Broken>
 struct size_check {
-  mistake found = mistake::none;
+  fact::mistake found = fact::mistake::none;
 
   constexpr bool passed() const { return found != Broken; }
 };
 
 template <auto const& Model>
 struct size_verdict {
-  static constexpr mistake_fact found = constant_facts_of<Model>.mistake;
+  static constexpr fact::mistake_fact found = constant_facts_of<Model>.mistake;
 
   template <std::size_t... G, std::size_t... R>
   static constexpr auto blame(std::index_sequence<G...>, std::index_sequence<R...>) {
-    if constexpr (found.what == mistake::size) {
+    if constexpr (found.what == fact::mistake::size) {
       return layer_has<found.found, found.reader.text[R]...>{};
     } else {
       return blamed_layers<layer_gives<found.found, found.giver.text[G]...>,
@@ -107,7 +109,9 @@ struct mesh_verdict {
   using blamed = decltype(blamed_by());
 };
 
-}  // namespace detail
+}  // namespace redco::shard::detail
+
+namespace redco {
 
 /// That the mesh can hold a constexpr model: `static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});`.
 /// True, or one compile error that names the mesh, the first parameter at fault, its units and the
@@ -116,37 +120,40 @@ struct mesh_verdict {
 /// heads, redco[S002] key-value heads, redco[S003] any other split.
 template <auto const& Model, mesh Mesh>
 struct legal {
-  using sizes = detail::size_verdict<Model>;
-  using asked = detail::mesh_verdict<Model, Mesh>;
-  static_assert(verdict<detail::size_check<mistake::width>{sizes::found.what}, typename sizes::blamed>{},
-                "redco[L004]: a layer reads another width than it is given; make what one layer gives and the next one "
-                "reads equal");
+  using sizes = shard::detail::size_verdict<Model>;
+  using asked = shard::detail::mesh_verdict<Model, Mesh>;
   static_assert(
-      verdict<detail::size_check<mistake::rank>{sizes::found.what}, typename sizes::blamed>{},
+      diag::verdict<shard::detail::size_check<fact::mistake::width>{sizes::found.what}, typename sizes::blamed>{},
+      "redco[L004]: a layer reads another width than it is given; make what one layer gives and the next one "
+      "reads equal");
+  static_assert(
+      diag::verdict<shard::detail::size_check<fact::mistake::rank>{sizes::found.what}, typename sizes::blamed>{},
       "redco[L005]: a layer reads another number of dimensions than it is given; state the model's input with "
       "model_of<net, input<...>> or a member input(workload)");
-  static_assert(verdict<detail::size_check<mistake::size>{sizes::found.what}, typename sizes::blamed>{},
-                "redco[L006]: a size of a layer is below one; give it at least one");
+  static_assert(
+      diag::verdict<shard::detail::size_check<fact::mistake::size>{sizes::found.what}, typename sizes::blamed>{},
+      "redco[L006]: a size of a layer is below one; give it at least one");
   static_assert(
       plannable(Mesh),
       "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and no plan "
       "cuts a model into pipeline stages yet");
   static_assert(
-      verdict<detail::width_check<legality::heads>{Mesh, asked::units, asked::found}, typename asked::blamed>{},
+      diag::verdict<shard::detail::width_check<shard::legality::heads>{Mesh, asked::units, asked::found},
+                    typename asked::blamed>{},
       "redco[S001]: the number of heads is not divisible by the mesh width; choose a width that divides the heads");
   static_assert(
-      verdict<detail::width_check<legality::key_value_heads>{Mesh, asked::units, asked::found},
-              typename asked::blamed>{},
+      diag::verdict<shard::detail::width_check<shard::legality::key_value_heads>{Mesh, asked::units, asked::found},
+                    typename asked::blamed>{},
       "redco[S002]: the key-value heads neither divide the mesh width nor are divided by it; choose a width that "
       "divides the key-value heads or is a multiple of them");
   static_assert(
-      verdict<detail::width_check<legality::declared_split>{Mesh, asked::units, asked::found},
-              typename asked::blamed>{},
+      diag::verdict<shard::detail::width_check<shard::legality::declared_split>{Mesh, asked::units, asked::found},
+                    typename asked::blamed>{},
       "redco[S003]: a declared split does not divide; choose a width that divides the units, or do not declare "
       "the split");
-  static_assert(
-      verdict<detail::width_check<legality::vocabulary>{Mesh, asked::units, asked::found}, typename asked::blamed>{},
-      "redco[S003]: a declared split does not divide; choose a width of at most the rows of the vocabulary");
+  static_assert(diag::verdict<shard::detail::width_check<shard::legality::vocabulary>{Mesh, asked::units, asked::found},
+                              typename asked::blamed>{},
+                "redco[S003]: a declared split does not divide; choose a width of at most the rows of the vocabulary");
 
   constexpr operator bool() const { return true; }
 };

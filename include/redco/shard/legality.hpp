@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::shard {
 
 /// Which rule a width breaks for a parameter.
 enum class legality : std::uint8_t {
@@ -18,14 +18,14 @@ enum class legality : std::uint8_t {
 };
 
 /// Whether the mesh can hold a parameter, and if not, which rule says so.
-constexpr legality legality_of(parameter_fact const& fact, mesh const& on) {
+constexpr legality legality_of(fact::parameter_fact const& fact, mesh const& on) {
   if (can_split(fact, on)) return legality::ok;
   switch (fact.why) {
-    case reason::heads: return legality::heads;
-    case reason::key_value_heads: return legality::key_value_heads;
-    case reason::vocabulary: return legality::vocabulary;
+    case fact::reason::heads: return legality::heads;
+    case fact::reason::key_value_heads: return legality::key_value_heads;
+    case fact::reason::vocabulary: return legality::vocabulary;
     default: return legality::declared_split;
   }
 }
 
-}  // namespace redco
+}  // namespace redco::shard

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::shard {
 
 /// One parameter of the running model: the plan's entry under the full name of one block ("h.3.attn.q.weight").
 struct placed_parameter {
@@ -30,7 +30,7 @@ std::vector<placed_parameter> placed_parameters(plan<Entries> const& p) {
   return result;
 }
 
-}  // namespace redco
+}  // namespace redco::shard
 
 #ifndef REDCO_COMPILED
 #include <redco/shard/placed.inl.hpp>

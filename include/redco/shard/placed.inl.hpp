@@ -4,7 +4,7 @@
 
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::shard {
 
 namespace detail {
 
@@ -43,4 +43,4 @@ REDCO_INLINE void expand(std::vector<placed_parameter> const& from, std::size_t 
 }
 
 }  // namespace detail
-}  // namespace redco
+}  // namespace redco::shard

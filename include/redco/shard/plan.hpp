@@ -22,7 +22,7 @@ struct plan {
   Entries entries{};
 };
 
-using dynamic_plan = plan<std::vector<entry>>;  ///< of a model whose sizes are read at run time
+using dynamic_plan = plan<std::vector<shard::entry>>;  ///< of a model whose sizes are read at run time
 
 /// Whether a model can be planned on the mesh: there are ranks, and one pipeline stage, since no plan cuts a model into stages.
 constexpr bool plannable(mesh const& on) { return on.pp == 1 && on.dp > 0 && on.ep > 0 && on.tp > 0; }
@@ -31,7 +31,7 @@ constexpr bool plannable(mesh const& on) { return on.pp == 1 && on.dp > 0 && on.
 template <class Facts>
 constexpr std::size_t first_illegal(Facts const& facts, mesh const& on) {
   std::size_t at = 0;
-  while (at < facts.size() && can_split(facts[at], on)) ++at;
+  while (at < facts.size() && shard::can_split(facts[at], on)) ++at;
   return at;
 }
 
@@ -52,9 +52,11 @@ std::vector<int> legal_widths(Facts const& facts, int limit = 64, axis along = a
   return widths;
 }
 
-namespace detail {
+}  // namespace redco
 
-std::string illegal_mesh_message(parameter_fact const& fact, mesh const& on, std::vector<int> const& widths,
+namespace redco::shard::detail {
+
+std::string illegal_mesh_message(fact::parameter_fact const& fact, mesh const& on, std::vector<int> const& widths,
                                  std::string const& cure);
 
 /// Why a mesh cannot hold parameter `bad`, and what it could be.
@@ -68,18 +70,20 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
 /// Errors: exit code 64 unless plannable(on).
 void refuse_unplannable(mesh const& on);
 
-}  // namespace detail
+}  // namespace redco::shard::detail
+
+namespace redco {
 
 /// The plan of a model whose sizes are known at run time.
 /// Errors: exit code 64 with the legal widths when the mesh cannot hold the model, and for pipeline stages.
 template <model M>
 dynamic_plan plan_of(M const& m, mesh const& on) {
-  detail::refuse_unplannable(on);
+  shard::detail::refuse_unplannable(on);
   auto const facts = facts_of(m).parameters;
   if (std::size_t const bad = first_illegal(facts, on); bad < facts.size())
-    throw error(exit_code::usage, detail::illegal_mesh_message(facts, bad, on));
+    throw error(exit_code::usage, shard::detail::illegal_mesh_message(facts, bad, on));
   dynamic_plan result{on, {}};
-  for (parameter_fact const& fact : facts) result.entries.push_back({fact, on});
+  for (fact::parameter_fact const& fact : facts) result.entries.push_back({fact, on});
   return result;
 }
 
@@ -87,7 +91,7 @@ dynamic_plan plan_of(M const& m, mesh const& on) {
 template <auto const& Model>
 constexpr auto plan_of(mesh const& on) {
   constexpr auto const& facts = constant_facts_of<Model>.parameters;
-  plan<std::array<entry, facts.size()>> result{on, {}};
+  plan<std::array<shard::entry, facts.size()>> result{on, {}};
   for (std::size_t i = 0; i < facts.size(); ++i) result.entries[i] = {facts[i], on};
   return result;
 }

@@ -5,11 +5,9 @@
 #include <redco/options/mesh_text.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::shard::detail {
 
-namespace detail {
-
-REDCO_INLINE std::string illegal_mesh_message(parameter_fact const& fact, mesh const& on,
+REDCO_INLINE std::string illegal_mesh_message(fact::parameter_fact const& fact, mesh const& on,
                                               std::vector<int> const& widths, std::string const& cure) {
   place const broken = illegal_place(fact, on);
   std::string list;
@@ -28,5 +26,4 @@ REDCO_INLINE void refuse_unplannable(mesh const& on) {
                     "least 1");
 }
 
-}  // namespace detail
-}  // namespace redco
+}  // namespace redco::shard::detail

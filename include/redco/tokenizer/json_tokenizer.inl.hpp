@@ -12,13 +12,13 @@
 namespace redco {
 
 REDCO_INLINE json_tokenizer::json_tokenizer(std::filesystem::path const& file, special_names const& names) {
-  json_value const root = read_json(file);
+  json::json_value const root = json::read_json(file);
   file_ = std::make_shared<detail::tokenizer_file>(detail::json_node(root, file.string() + ": "), names);
 }
 
 REDCO_INLINE json_tokenizer json_tokenizer::parse(std::string_view text, std::string const& source,
                                                   special_names const& names) {
-  json_value const root = parse_json(text, source);
+  json::json_value const root = json::parse_json(text, source);
   return json_tokenizer(std::make_shared<detail::tokenizer_file>(detail::json_node(root, source + ": "), names));
 }
 

@@ -37,7 +37,7 @@ inline sentencepiece_options sentencepiece_options_of(json_node const& config, b
 
 /// Whether a tokenizer.json asks for SentencePiece's own algorithm.
 inline bool is_unigram(std::filesystem::path const& file) {
-  json_value const root = read_json(file);
+  json::json_value const root = json::read_json(file);
   auto const model = json_node(root, file.string() + ": ").find("model");
   auto const type = model ? model->find("type") : std::nullopt;
   return type && type->text() == "Unigram";
@@ -51,7 +51,7 @@ REDCO_INLINE any_tokenizer read_tokenizer(std::filesystem::path const& folder) {
     return std::filesystem::exists(file, ignored);
   };
   std::filesystem::path const config_file = folder / "tokenizer_config.json";
-  json_value const config = there(config_file) ? read_json(config_file) : json_value::object();
+  json::json_value const config = there(config_file) ? json::read_json(config_file) : json::json_value::object();
   detail::json_node const node(config, config_file.string() + ": ");
 
   std::filesystem::path const json_file = folder / "tokenizer.json";

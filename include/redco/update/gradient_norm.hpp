@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace redco {
+namespace redco::update {
 
 /// The norm of the gradient over all shards, the same on every rank: the square root of the sum of `local_square` (squared_norm()
 /// over this rank's segments) over the ranks of `shards`, divided by `count`, the step's global weight. One message of
@@ -21,4 +21,4 @@ inline double gradient_norm(double local_square, group& shards, double count = 1
   return std::sqrt(total) / count;
 }
 
-}  // namespace redco
+}  // namespace redco::update

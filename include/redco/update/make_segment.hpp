@@ -8,7 +8,7 @@
 
 #include <utility>
 
-namespace redco {
+namespace redco::update {
 
 /// A segment over `param` and `grad` with the state that `description` keeps, all zero. Without `compute` the model
 /// computes with the masters.
@@ -20,4 +20,4 @@ segment make_segment(Description const& description, at::Tensor param, at::Tenso
   return result;
 }
 
-}  // namespace redco
+}  // namespace redco::update

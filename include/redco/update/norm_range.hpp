@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::update {
 
 /// A part [begin, end) of a flat gradient and the weight with which its square enters the global norm: 1 for what this
 /// rank alone holds, 1 / n for what n ranks of the group hold alike, 0 for padding.
@@ -12,4 +12,4 @@ struct norm_range {
   double weight = 1;
 };
 
-}  // namespace redco
+}  // namespace redco::update

@@ -8,11 +8,11 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::update {
 
 /// What can be trained with: a description with an update rule.
 template <class D>
 concept optimizer = optimizer_description<D> &&
     (updating_optimizer<D> || requires(D const& d, segment& s) { detail::update_by(d, s, 0.0, std::int64_t{1}, 1.0); });
 
-}  // namespace redco
+}  // namespace redco::update

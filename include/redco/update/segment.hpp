@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace redco {
+namespace redco::update {
 
 /// Parameters that are updated in the same way, side by side in flat one-dimensional buffers of equal length. A model
 /// has two: with weight decay, and without (norms and biases); frozen parameters are in none.
@@ -22,4 +22,4 @@ struct segment {
   bool decay = true;
 };
 
-}  // namespace redco
+}  // namespace redco::update

@@ -6,13 +6,13 @@
 
 #include <span>
 
-namespace redco {
+namespace redco::update {
 
 /// The weighted sum of squares of a flat gradient of any floating dtype over `ranges`, in f64, in an order that
 /// depends on the ranges only. Requires the ranges to lie in the buffer.
 double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
 
-}  // namespace redco
+}  // namespace redco::update
 
 #ifndef REDCO_COMPILED
 #include <redco/update/squared_norm.inl.hpp>

@@ -7,7 +7,7 @@
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::update {
 
 REDCO_INLINE double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges) {
   at::NoGradGuard const no_grad;
@@ -21,4 +21,4 @@ REDCO_INLINE double squared_norm(at::Tensor const& flat, std::span<norm_range co
   return total;
 }
 
-}  // namespace redco
+}  // namespace redco::update

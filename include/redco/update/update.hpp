@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::update {
 
 /// Update `step` = 1, 2, ... of one segment, in one pass over memory: the gradient times `grad_scale` (1 / count of the
 /// step, times the clip factor), state, masters, compute copy. Where the buffer is cut into segments, threads or shards
@@ -31,4 +31,4 @@ void update(Description const& description, segment& s, double lr, std::int64_t 
   }
 }
 
-}  // namespace redco
+}  // namespace redco::update

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace redco {
+namespace redco::update {
 
 /// An optimizer type of a user's own: it finds the gradient divided and clipped, changes param and slots in place and
 /// leaves the compute copy to redco.
@@ -15,4 +15,4 @@ concept updating_optimizer = optimizer_description<D> && requires(D const& d, se
   d.update(s, 0.0, std::int64_t{1});
 };
 
-}  // namespace redco
+}  // namespace redco::update

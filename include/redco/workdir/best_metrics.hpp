@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 /// The best value of each watched metric so far, under the name of its checkpoint: min_<metric>, max_<metric>.
 class best_metrics {
@@ -40,7 +40,7 @@ class best_metrics {
   }
 
   /// The best values of one side, "min" or "max", by metric.
-  json_value values(std::string const& side) const;
+  json::json_value values(std::string const& side) const;
 
   /// Evaluations since the first watched metric was best.
   int stale() const { return stale_; }
@@ -51,7 +51,7 @@ class best_metrics {
   int stale_ = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/best_metrics.inl.hpp>

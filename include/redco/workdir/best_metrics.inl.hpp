@@ -8,12 +8,12 @@
 
 #include <cmath>
 
-namespace redco {
+namespace redco::workdir {
 
 REDCO_INLINE void best_metrics::check(metric_map const& metrics) const {
   for (auto const* watched : {&argmin_, &argmax_})
     for (std::string const& name : *watched) {
-      if (!detail::plain_name("min_" + name))
+      if (!safetensors::plain_name("min_" + name))
         throw error(exit_code::usage, "metric '" + name + "' cannot name a checkpoint: use letters, digits, - _ and .");
       if (metrics.contains(name)) continue;
       std::string known;
@@ -40,11 +40,11 @@ REDCO_INLINE std::vector<std::string> best_metrics::update(metric_map const& met
   return improved;
 }
 
-REDCO_INLINE json_value best_metrics::values(std::string const& side) const {
-  json_value all = json_value::object();
+REDCO_INLINE json::json_value best_metrics::values(std::string const& side) const {
+  json::json_value all = json::json_value::object();
   for (auto const& [name, best] : best_)
     if (name.starts_with(side + "_")) all[name.substr(side.size() + 1)] = best.value;
   return all;
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

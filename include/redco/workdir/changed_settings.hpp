@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-namespace redco {
+namespace redco::workdir {
 
 /// What differs between a checkpoint's settings and a run's: "global_batch is 3, was 4; optimizer.lr is 0.1, was 0.02".
 /// Empty where nothing does. Names that only one of them has belong to another optimizer or version: they are not told,
@@ -19,4 +19,4 @@ inline std::string changed_settings(std::map<std::string, std::string> const& be
   return text;
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -13,7 +13,7 @@
 #include <map>
 #include <string>
 
-namespace redco {
+namespace redco::workdir {
 
 /// Reads a checkpoint's manifest and checks that its files are the ones it describes: their sizes, their headers and,
 /// with `verify`, the hash of every byte. Error 65 naming the file and what is wrong; 74 when the system cannot read.
@@ -23,21 +23,21 @@ inline manifest check_checkpoint(std::filesystem::path const& directory, bool ve
     throw error(exit_code::data,
                 (directory / name).string() + " is damaged: " + why + ". Resume from another checkpoint.");
   };
-  std::map<std::string, safetensors_reader> files;
+  std::map<std::string, safetensors::safetensors_reader> files;
   for (auto const& [name, file] : facts.files) {
-    input_file const content(directory / name, links::refused);
+    diag::input_file const content(directory / name, diag::links::refused);
     if (content.size() != file.bytes)
       damaged(name,
               "it has " + std::to_string(content.size()) + " bytes, the manifest says " + std::to_string(file.bytes));
-    if (verify && xxh64::of(content) != file.xxh64)
-      damaged(name, "its XXH64 is not the manifest's " + xxh64::text_of(file.xxh64));
-    files.try_emplace(name, directory / name, links::refused);
+    if (verify && safetensors::xxh64::of(content) != file.xxh64)
+      damaged(name, "its XXH64 is not the manifest's " + safetensors::xxh64::text_of(file.xxh64));
+    files.try_emplace(name, directory / name, diag::links::refused);
   }
   for (auto const& [name, tensor] : facts.tensors) {
-    for (tensor_part const& part : tensor.parts)
-      detail::check_entry(files.at(part.file), name, tensor.type, part.shape);
+    for (safetensors::tensor_part const& part : tensor.parts)
+      safetensors::check_entry(files.at(part.file), name, tensor.type, part.shape);
   }
   return facts;
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 /// How the entries of a run's `ckpts/` are called.
 struct checkpoint_names {
@@ -45,4 +45,4 @@ struct checkpoint_names {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 
-namespace redco {
+namespace redco::workdir {
 
 /// What is asked of a workdir before a run works for hours.
 struct checkpoint_room {
@@ -19,7 +19,7 @@ struct checkpoint_room {
   static std::uintmax_t available(std::filesystem::path const& workdir);
 };
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/checkpoint_room.inl.hpp>

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-namespace redco {
+namespace redco::workdir {
 
 REDCO_INLINE void checkpoint_room::check_folder(std::filesystem::path const& workdir) {
   std::filesystem::path const folder = workdir / checkpoint_names::folder;
@@ -36,4 +36,4 @@ REDCO_INLINE std::uintmax_t checkpoint_room::available(std::filesystem::path con
   return unknown ? std::numeric_limits<std::uintmax_t>::max() : space.available;
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

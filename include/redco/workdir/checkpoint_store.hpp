@@ -21,11 +21,11 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 /// What rank 0, and nobody else, does to a run's `ckpts/` directory. Each call leaves the disk so that a crash inside
 /// it, or a power cut, loses nothing that was complete before. Errors: 74 naming the path; 70 for a name that is none.
-template <file_ops Ops = posix_file_ops>
+template <safetensors::file_ops Ops = safetensors::posix_file_ops>
 class checkpoint_store {
  public:
   /// `run` is the run's id, a plain name.
@@ -56,7 +56,7 @@ class checkpoint_store {
   std::filesystem::path commit(manifest const& facts) {
     std::filesystem::path const from = unfinished(facts.step);
     std::filesystem::path const to = directory_ / checkpoint_names::of_step(facts.step);
-    output_file<Ops> file(disk_.ops(), from / "manifest.json");
+    safetensors::output_file<Ops> file(disk_.ops(), from / "manifest.json");
     file.write(write_manifest(facts));
     file.finish();
     disk_.sync_directory(from);
@@ -88,7 +88,7 @@ class checkpoint_store {
     std::string const target = checkpoint_names::of_step(step);
     std::filesystem::path const text = temporary(std::string(checkpoint_names::pointer_file));
     disk_.remove_all(text);
-    output_file<Ops> file(disk_.ops(), text);
+    safetensors::output_file<Ops> file(disk_.ops(), text);
     file.write(target + "\n");
     file.finish();
     replace(text, checkpoint_names::pointer_file);
@@ -154,10 +154,10 @@ class checkpoint_store {
   static constexpr std::string_view unfinished_mark = ".tmp-", trash_mark = ".trash-";
 
   static void check_name(std::string const& name) {
-    if (!detail::plain_name(name) || checkpoint_names::step_of(name) || name == checkpoint_names::pointer_file) {
-      throw error(
-          exit_code::internal,
-          detail::shown(name) + " cannot name a run or a checkpoint: it must be a plain file name. Choose another.");
+    if (!safetensors::plain_name(name) || checkpoint_names::step_of(name) || name == checkpoint_names::pointer_file) {
+      throw error(exit_code::internal,
+                  safetensors::shown(name) +
+                      " cannot name a run or a checkpoint: it must be a plain file name. Choose another.");
     }
   }
 
@@ -205,15 +205,15 @@ class checkpoint_store {
     }
     std::filesystem::path const path = directory_ / checkpoint_names::pointer_file;
     if (std::filesystem::exists(path)) {
-      std::string const text = input_file(path).text(256);
+      std::string const text = diag::input_file(path).text(256);
       names.insert(text.substr(0, text.find('\n')));
     }
     return names;
   }
 
-  detail::disk<Ops> disk_;
+  safetensors::disk<Ops> disk_;
   std::filesystem::path directory_;
   std::string run_;
 };
 
-}  // namespace redco
+}  // namespace redco::workdir

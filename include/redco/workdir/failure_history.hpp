@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace redco {
+namespace redco::workdir {
 
 /// The failures of the runs in a workdir since one was done, in the text file `failures.log`: a line `<step> <reason>`
 /// each. last_words appends to it too.
@@ -27,7 +27,7 @@ class failure_history {
   std::filesystem::path file_;
 };
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/failure_history.inl.hpp>

@@ -10,10 +10,10 @@
 #include <fstream>
 #include <system_error>
 
-namespace redco {
+namespace redco::workdir {
 
 REDCO_INLINE void failure_history::add(std::int64_t step, std::string const& reason) const {
-  detail::append_file(file_).append(std::to_string(step) + " " + reason.substr(0, reason.find('\n')) + "\n");
+  log::append_file(file_).append(std::to_string(step) + " " + reason.substr(0, reason.find('\n')) + "\n");
 }
 
 REDCO_INLINE void failure_history::clear() const {
@@ -40,4 +40,4 @@ REDCO_INLINE std::string failure_history::repeated() const {
          ", the last with:" + reason + ". Correct what that names: the same step will come again";
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

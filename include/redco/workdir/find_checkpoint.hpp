@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 /// A complete checkpoint: where it is and what it says of itself.
 struct found_checkpoint {
@@ -39,7 +39,7 @@ struct find_options {
 std::optional<found_checkpoint> find_checkpoint(std::filesystem::path const& workdir, std::string_view resume,
                                                 find_options const& options = {});
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/find_checkpoint.inl.hpp>

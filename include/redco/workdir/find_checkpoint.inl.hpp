@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <system_error>
 
-namespace redco {
+namespace redco::workdir {
 
 namespace detail {
 
@@ -27,7 +27,7 @@ inline pointer_state read_pointer(std::filesystem::path const& directory) {
   std::filesystem::path const path = directory / checkpoint_names::pointer_file;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path))) return {};
   try {
-    std::string const text = input_file(path).text(256);
+    std::string const text = diag::input_file(path).text(256);
     auto const step = checkpoint_names::step_of(text.substr(0, text.find_first_of("\r\n")));
     if (step && std::filesystem::is_directory(directory / checkpoint_names::of_step(*step))) return {true, step};
   } catch (error const& failure) {
@@ -44,7 +44,7 @@ inline std::filesystem::path put_aside(std::filesystem::path const& checkpoint) 
     aside = checkpoint.parent_path() / (name + "-" + std::to_string(i));
   std::error_code failed;
   std::filesystem::rename(checkpoint, aside, failed);
-  if (failed) throw_io("rename to", aside, failed.value());
+  if (failed) safetensors::throw_io("rename to", aside, failed.value());
   return aside;
 }
 
@@ -129,4 +129,4 @@ REDCO_INLINE std::optional<found_checkpoint> find_checkpoint(std::filesystem::pa
   return found_checkpoint{directory, check_checkpoint(directory, options.verify)};
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

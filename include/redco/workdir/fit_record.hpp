@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 /// What a fit tells of itself, for its checkpoints and for the end summary. Rank 0 writes it while the ranks run.
 struct fit_record {
@@ -40,4 +40,4 @@ struct fit_record {
   }
 };
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 /// What `manifest.json` says about a checkpoint (format 2). Keys may be added to the format, none renamed. Format 1, of
 /// redco before its first release, has neither names nor configuration nor a hash of itself.
@@ -50,10 +50,10 @@ struct manifest {
   std::map<std::string, best_value> best;
   std::vector<std::string> names;             ///< that it was saved under besides `last`: epoch_3, min_loss
   std::map<std::string, std::string> config;  ///< what the run was told, by name: "optimizer.lr" is "0.001"
-  tensor_table tensors;
+  safetensors::tensor_table tensors;
   std::map<std::string, file_facts> files;
 
   friend bool operator==(manifest const&, manifest const&) = default;
 };
 
-}  // namespace redco
+}  // namespace redco::workdir

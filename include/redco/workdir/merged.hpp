@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::workdir {
 
 /// Adds the tensors and files of a rank to those of the ranks before. Error 70 when ranks disagree about a tensor.
 inline void merge(manifest& facts, manifest const& share) {
@@ -20,8 +20,8 @@ inline void merge(manifest& facts, manifest const& share) {
     auto const [place, added] = facts.tensors.try_emplace(name, tensor);
     if (added) continue;
     if (place->second.type != tensor.type || place->second.shape != tensor.shape) {
-      throw error(exit_code::internal, "ranks disagree about the dtype or the shape of tensor " + shown(name) +
-                                           ". Build the state alike on all of them.");
+      throw error(exit_code::internal, "ranks disagree about the dtype or the shape of tensor " +
+                                           safetensors::shown(name) + ". Build the state alike on all of them.");
     }
     place->second.parts.insert(place->second.parts.end(), tensor.parts.begin(), tensor.parts.end());
   }
@@ -31,7 +31,7 @@ inline void merge(manifest& facts, manifest const& share) {
 /// about a tensor.
 inline manifest put_together(std::vector<std::string> const& shares) {
   manifest all;
-  for (std::string const& share : shares) merge(all, parse_manifest(share, "a rank's share"));
+  for (std::string const& share : shares) merge(all, detail::parse_manifest(share, "a rank's share"));
   return all;
 }
 
@@ -41,12 +41,12 @@ inline manifest merged(manifest facts, std::vector<std::string> const& shares) {
   facts.tensors = std::move(all.tensors);
   facts.files = std::move(all.files);
   for (auto const& [name, tensor] : facts.tensors) {
-    if (std::string const problem = why_not_whole(tensor); !problem.empty()) {
-      throw error(exit_code::internal, "tensor " + shown(name) + " cannot be saved: it " + problem +
+    if (std::string const problem = detail::why_not_whole(tensor); !problem.empty()) {
+      throw error(exit_code::internal, "tensor " + safetensors::shown(name) + " cannot be saved: it " + problem +
                                            ". Let each element have one owner among the ranks.");
     }
   }
   return facts;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::workdir

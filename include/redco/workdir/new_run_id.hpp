@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-namespace redco {
+namespace redco::workdir {
 
 /// An id that no other run has, "0a1b2c3d-...": 128 random bits.
 inline std::string new_run_id() {
@@ -18,4 +18,4 @@ inline std::string new_run_id() {
   return id;
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -6,13 +6,13 @@
 
 #include <filesystem>
 
-namespace redco {
+namespace redco::workdir {
 
 /// Opens weights from outside: those that `open_safetensors` takes, or a checkpoint of ours (its parameters; it is read once
 /// more, to verify its hashes). Error 65 when there are none or they are not valid.
-weights_source open_weights(std::filesystem::path const& path);
+safetensors::weights_source open_weights(std::filesystem::path const& path);
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/open_weights.inl.hpp>

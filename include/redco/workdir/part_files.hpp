@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::workdir {
 
 /// Which file a tensor goes into.
 inline std::string kind_of(std::string_view name) {
@@ -26,4 +26,4 @@ inline std::string file_name(std::string const& kind, std::vector<std::string> c
   return kind + "-" + std::to_string(before) + "of" + std::to_string(all) + ".safetensors";
 }
 
-}  // namespace redco::detail
+}  // namespace redco::workdir

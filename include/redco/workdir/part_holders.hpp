@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::workdir {
 
 /// Who holds a part alike, and which of them reads it.
 struct part_holders {
@@ -19,8 +19,9 @@ struct part_holders {
 };
 
 /// Tells the parts of a state apart.
-inline std::int64_t hash_of_part(std::string const& name, box const& place) {
-  return static_cast<std::int64_t>(xxh64::of(name + text_of(place.offset) + text_of(place.shape)));
+inline std::int64_t hash_of_part(std::string const& name, safetensors::box const& place) {
+  return static_cast<std::int64_t>(
+      safetensors::xxh64::of(name + safetensors::text_of(place.offset) + safetensors::text_of(place.shape)));
 }
 
 /// The holders of each part of the rank `shard` of `shards`, whose replica is one of `replicas`. `hashes` are those of
@@ -39,4 +40,4 @@ inline std::vector<part_holders> holders_of(std::span<std::int64_t const> hashes
   return holders;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::workdir

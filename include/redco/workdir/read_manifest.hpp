@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco {
+namespace redco::workdir {
 
 /// Reads the text of a `manifest.json`; `source` names it in messages. Unknown keys are ignored; a text whose hash of
 /// itself is not its own, a key that is missing or of the wrong type, a file name that is a path, parts that overlap or
@@ -29,11 +29,11 @@ inline manifest read_manifest(std::string_view text, std::string const& source) 
   if (facts.format > 1 && seal == detail::seal_state::absent) invalid("it does not end with its XXH64");
   if (facts.epoch_position > facts.data.examples) invalid("\"epoch_position\" is beyond the examples of an epoch");
   auto const refuse = [&](std::string const& name, std::string const& why) {
-    invalid("tensor " + detail::shown(name) + " " + why);
+    invalid("tensor " + safetensors::shown(name) + " " + why);
   };
   for (auto const& [name, tensor] : facts.tensors) {
     if (std::string const problem = detail::why_not_whole(tensor); !problem.empty()) refuse(name, problem);
-    for (tensor_part const& part : tensor.parts) {
+    for (safetensors::tensor_part const& part : tensor.parts) {
       if (!facts.files.contains(part.file)) refuse(name, "needs " + part.file + ", which \"files\" does not list");
     }
   }
@@ -43,7 +43,8 @@ inline manifest read_manifest(std::string_view text, std::string const& source) 
 /// The manifest of the checkpoint in this directory. A directory step_<n> has to hold step n.
 inline manifest read_manifest(std::filesystem::path const& directory) {
   std::filesystem::path const path = directory / "manifest.json";
-  manifest facts = read_manifest(input_file(path, links::refused).text(detail::manifest_limits.bytes), path.string());
+  manifest facts =
+      read_manifest(diag::input_file(path, diag::links::refused).text(detail::manifest_limits.bytes), path.string());
   auto const named = checkpoint_names::step_of(directory.filename().string());
   if (named && *named != facts.step)
     throw error(exit_code::data, path.string() + " says step " + std::to_string(facts.step) +
@@ -51,4 +52,4 @@ inline manifest read_manifest(std::filesystem::path const& directory) {
   return facts;
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace redco {
+namespace redco::workdir {
 
 /// Sets the pointers that a killed run left behind in the locked working directory, where the newest checkpoint is the
 /// one that a run continues from: see `checkpoint_store::repair`. Returns the best values whose checkpoints are there;
@@ -15,7 +15,7 @@ namespace redco {
 std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock const& lock,
                                                                found_checkpoint const& newest);
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/repair_checkpoints.inl.hpp>

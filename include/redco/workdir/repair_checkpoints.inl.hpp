@@ -9,15 +9,15 @@
 #include <filesystem>
 #include <system_error>
 
-namespace redco {
+namespace redco::workdir {
 
 REDCO_INLINE std::map<std::string, manifest::best_value> repair_checkpoints(workdir_lock const& lock,
                                                                             found_checkpoint const& newest) {
   std::filesystem::path const folder = lock.workdir() / checkpoint_names::folder;
   std::error_code none;
   if (!std::filesystem::equivalent(newest.directory.parent_path(), folder, none)) return {};
-  posix_file_ops ops;
+  safetensors::posix_file_ops ops;
   return checkpoint_store(ops, folder, newest.facts.run).repair(newest.facts);
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

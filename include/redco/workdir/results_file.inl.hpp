@@ -14,11 +14,11 @@
 #include <string>
 #include <utility>
 
-namespace redco {
+namespace redco::workdir {
 
 namespace detail {
 
-inline json_value null_where_not_finite(json_value value) {
+inline json::json_value null_where_not_finite(json::json_value value) {
   if (value.is_number_float() && !std::isfinite(value.get<double>())) return nullptr;
   if (value.is_structured()) {
     for (auto& part : value) part = null_where_not_finite(std::move(part));
@@ -28,13 +28,13 @@ inline json_value null_where_not_finite(json_value value) {
 
 }  // namespace detail
 
-REDCO_INLINE void write_results(std::filesystem::path const& file, json_value const& results) {
-  std::string const text = dump_json(detail::null_where_not_finite(results), 2) + "\n";
+REDCO_INLINE void write_results(std::filesystem::path const& file, json::json_value const& results) {
+  std::string const text = json::dump_json(detail::null_where_not_finite(results), 2) + "\n";
   std::filesystem::path const unfinished = file.string() + ".tmp";
-  posix_file_ops ops;
+  safetensors::posix_file_ops ops;
   ops.remove_file(unfinished.c_str());  // what a killed run may have left
   try {
-    output_file<posix_file_ops> out(ops, unfinished);
+    safetensors::output_file<safetensors::posix_file_ops> out(ops, unfinished);
     out.write(text);
     out.finish();
   } catch (error const&) {
@@ -50,4 +50,4 @@ REDCO_INLINE void write_results(std::filesystem::path const& file, json_value co
   ops.sync_directory(folder.c_str());  // some file systems cannot; the file is whole either way
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

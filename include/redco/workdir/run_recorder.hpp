@@ -17,14 +17,15 @@
 #include <utility>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 /// What rank 0 writes while training: the bar, metrics.jsonl, TensorBoard events, results files. Failing logs never
 /// stop a run; they are counted.
 class run_recorder {
  public:
   /// `unit` is what is counted per second: tokens by the loss' weights, all else by examples.
-  run_recorder(console& where, run_log& log, std::filesystem::path workdir, std::int64_t steps_done, std::string unit);
+  run_recorder(log::console& where, log::run_log& log, std::filesystem::path workdir, std::int64_t steps_done,
+               std::string unit);
 
   void begin_epoch(int epoch, int epochs, std::int64_t steps, std::int64_t done, std::int64_t run_left);
 
@@ -38,11 +39,11 @@ class run_recorder {
   void evaluation(metric_map const& metrics, std::int64_t step, int epoch);
 
   /// Writes a results file; a failure is a warning.
-  void save(std::string const& name, json_value const& results);
+  void save(std::string const& name, json::json_value const& results);
 
   /// Writes outputs_epoch<i>.json: `outputs` is [{"example": ..., "output": ...}, ...]. The first texts among them become
   /// samples in TensorBoard.
-  void outputs(json_value const& outputs, std::int64_t step, int epoch);
+  void outputs(json::json_value const& outputs, std::int64_t step, int epoch);
 
   ~run_recorder();
 
@@ -58,17 +59,17 @@ class run_recorder {
   using clock = std::chrono::steady_clock;
 
   std::filesystem::path workdir_;
-  run_log& log_;
-  progress bar_;
-  metrics_log metrics_;
-  event_writer events_;
+  log::run_log& log_;
+  log::progress bar_;
+  log::metrics_log metrics_;
+  log::event_writer events_;
   std::string unit_;
   std::set<std::filesystem::path> saved_;
   clock::time_point last_ = clock::now();
   double items_ = 0, total_items_ = 0, total_seconds_ = 0;
 };
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/run_recorder.inl.hpp>

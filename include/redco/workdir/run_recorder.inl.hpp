@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace redco {
+namespace redco::workdir {
 
-REDCO_INLINE run_recorder::run_recorder(console& where, run_log& log, std::filesystem::path workdir,
+REDCO_INLINE run_recorder::run_recorder(log::console& where, log::run_log& log, std::filesystem::path workdir,
                                         std::int64_t steps_done, std::string unit)
     : workdir_(std::move(workdir)),
       log_(log),
@@ -39,7 +39,7 @@ REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_ep
   total_items_ += items;
   total_seconds_ += seconds;
   bar_.update({done_in_epoch, e.loss, e.lr, e.grad_norm, static_cast<std::int64_t>(items_), {}});
-  metrics_row row{e.step, e.loss, e.lr, e.grad_norm, rate, unit_, {}};
+  log::metrics_row row{e.step, e.loss, e.lr, e.grad_norm, rate, unit_, {}};
   std::vector<std::pair<std::string, double>> values = {{"train/loss", e.loss},
                                                         {"train/lr", e.lr},
                                                         {"train/grad_norm", e.grad_norm},
@@ -49,13 +49,13 @@ REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_ep
     values.emplace_back("train/term/" + name, value);
   }
   metrics_.write(row);
-  std::vector<event_writer::named_value> const named(values.begin(), values.end());
+  std::vector<log::event_writer::named_value> const named(values.begin(), values.end());
   events_.scalars(e.step, named);
 }
 
 REDCO_INLINE void run_recorder::evaluation(metric_map const& metrics, std::int64_t step, int epoch) {
   std::string text = "evaluation after step " + std::to_string(step) + ":";
-  json_value results = json_value::object();
+  json::json_value results = json::json_value::object();
   for (auto const& [name, value] : metrics) {
     text += " " + name + " " + std::to_string(value);
     results[name] = value;
@@ -67,7 +67,7 @@ REDCO_INLINE void run_recorder::evaluation(metric_map const& metrics, std::int64
   save("eval_results_epoch" + std::to_string(epoch) + ".json", results);
 }
 
-REDCO_INLINE void run_recorder::save(std::string const& name, json_value const& results) {
+REDCO_INLINE void run_recorder::save(std::string const& name, json::json_value const& results) {
   try {
     write_results(workdir_ / name, results);
     saved_.insert(workdir_ / name);
@@ -76,11 +76,11 @@ REDCO_INLINE void run_recorder::save(std::string const& name, json_value const& 
   }
 }
 
-REDCO_INLINE void run_recorder::outputs(json_value const& outputs, std::int64_t step, int epoch) {
+REDCO_INLINE void run_recorder::outputs(json::json_value const& outputs, std::int64_t step, int epoch) {
   save("outputs_epoch" + std::to_string(epoch) + ".json", outputs);
   constexpr std::size_t samples = 4;
   for (std::size_t i = 0; i < std::min(samples, outputs.size()); ++i) {
-    json_value const& one = outputs[i];
+    json::json_value const& one = outputs[i];
     if (!one["output"].is_string()) continue;
     std::string text = "output: " + one["output"].get<std::string>();
     if (one["example"].is_string()) text = "example: " + one["example"].get<std::string>() + "\n\n" + text;
@@ -96,4 +96,4 @@ REDCO_INLINE std::vector<std::filesystem::path> run_recorder::files() const {
 
 REDCO_INLINE run_recorder::~run_recorder() = default;
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 /// The best value of a metric and the step that reached it.
 struct best_metric {
@@ -59,7 +59,7 @@ constexpr std::string_view status_name(exit_code code) {
 /// files, what went wrong, and the command to resume. No line feed at its end.
 std::string summary_text(run_summary const& run);
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/run_summary.inl.hpp>

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace redco {
+namespace redco::workdir {
 
 REDCO_INLINE std::string summary_text(run_summary const& run) {
   std::string text = "== redco run summary " + std::string(50, '=');
@@ -21,22 +21,22 @@ REDCO_INLINE std::string summary_text(run_summary const& run) {
 
   std::string status(status_name(run.code));
   std::string const first_line = run.reason.substr(0, run.reason.find('\n'));
-  bool const brief = detail::columns(first_line) <= 40 && first_line.size() == run.reason.size();
+  bool const brief = log::columns(first_line) <= 40 && first_line.size() == run.reason.size();
   if (brief && !run.reason.empty()) status += " (" + run.reason + ")";
-  std::size_t const used = detail::columns(status);
+  std::size_t const used = log::columns(status);
   status += std::string(used < 44 ? 46 - used : 2, ' ') + "exit " + std::to_string(static_cast<int>(run.code));
   line("status", status + (run.code == exit_code::preempted ? ", requeue me" : ""));
   if (!brief) line("reason", run.reason);
 
   std::string steps = of(run.step, run.steps);
   if (run.epoch > 0) steps += "  epoch " + of(run.epoch, run.epochs);
-  steps += "   time " + detail::clock_text(run.seconds, true);
-  if (run.per_second > 0) steps += "   " + detail::count_text(run.per_second) + " " + run.unit + "/s";
+  steps += "   time " + log::clock_text(run.seconds, true);
+  if (run.per_second > 0) steps += "   " + log::count_text(run.per_second) + " " + run.unit + "/s";
   line("steps", steps);
 
-  std::string losses = run.train_loss ? "train " + detail::short_text(*run.train_loss, 4) : "";
+  std::string losses = run.train_loss ? "train " + log::short_text(*run.train_loss, 4) : "";
   for (auto const& best : run.best) {
-    losses += (losses.empty() ? "" : "   ") + best.name + " best " + detail::short_text(best.value, 4) + " (step " +
+    losses += (losses.empty() ? "" : "   ") + best.name + " best " + log::short_text(best.value, 4) + " (step " +
               std::to_string(best.step) + ")";
   }
   if (!losses.empty()) line("loss", losses);
@@ -51,4 +51,4 @@ REDCO_INLINE std::string summary_text(run_summary const& run) {
   return text;
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 /// What is saved besides the tensors, and what happens to older checkpoints.
 struct save_options {
@@ -16,4 +16,4 @@ struct save_options {
   int keep_last = 0;                    ///< how many of this run's checkpoints stay, besides those with a name; 0: all
 };
 
-}  // namespace redco
+}  // namespace redco::workdir

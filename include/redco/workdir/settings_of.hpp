@@ -17,7 +17,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace redco {
+namespace redco::workdir {
 
 namespace detail {
 
@@ -54,10 +54,10 @@ struct any_base {
 };
 
 template <class T>
-concept with_named_members = aggregate<T> && !requires {
+concept with_named_members = meta::aggregate<T> && !requires {
   T{any_base<T>{}};
 }
-&&field_count<T> <= 32;
+&&meta::field_count<T> <= 32;
 
 /// Adds a value under its name, members under "name.member"; what has neither a text nor members is left out.
 template <class T>
@@ -82,8 +82,9 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
     for (auto const& one : value) add_settings(all, name + "[" + std::to_string(i++) + "]", one);
   } else if constexpr (with_named_members<T>) {
     std::size_t i = 0;
-    for_each_field(
-        value, [&](auto const& member) { add_settings(all, name + "." + std::string(member_names<T>[i++]), member); });
+    meta::for_each_field(value, [&](auto const& member) {
+      add_settings(all, name + "." + std::string(meta::member_names<T>[i++]), member);
+    });
   }
 }
 
@@ -112,4 +113,4 @@ std::map<std::string, std::string> settings_of(M const& m, Optimizer const& opti
   return all;
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

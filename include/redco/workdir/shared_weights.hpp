@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-namespace redco {
+namespace redco::workdir {
 
 /// Weights that the ranks of a process may come to need: opened by the first that asks, once for all.
 class shared_weights {
@@ -15,7 +15,7 @@ class shared_weights {
   explicit shared_weights(std::filesystem::path path) : path_(std::move(path)) {}
 
   /// Errors: those of `open_weights`.
-  weights_source const& open() const {
+  safetensors::weights_source const& open() const {
     std::lock_guard const lock(mutex_);
     if (!source_) source_ = open_weights(path_);
     return *source_;
@@ -24,7 +24,7 @@ class shared_weights {
  private:
   std::filesystem::path path_;
   mutable std::mutex mutex_;
-  mutable std::optional<weights_source> source_;
+  mutable std::optional<safetensors::weights_source> source_;
 };
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 REDCO_INLINE void summarise(run_summary& summary, fit_record const& fit, std::filesystem::path const& workdir,
                             failure_history const& failures) {
@@ -35,4 +35,4 @@ REDCO_INLINE void summarise(run_summary& summary, fit_record const& fit, std::fi
     failures.add(fit.step + 1, summary.reason);
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

@@ -4,13 +4,13 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::workdir {
 
 /// Removes what dead runs left unfinished in the locked working directory, before `run` saves there: see
 /// `checkpoint_store::sweep`. Errors: 74 naming the path.
 void sweep_checkpoints(workdir_lock const& lock, std::string const& run);
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/sweep_checkpoints.inl.hpp>

@@ -6,11 +6,11 @@
 #include <redco/safetensors/file_ops.hpp>
 #include <redco/config.hpp>
 
-namespace redco {
+namespace redco::workdir {
 
 REDCO_INLINE void sweep_checkpoints(workdir_lock const& lock, std::string const& run) {
-  posix_file_ops ops;
+  safetensors::posix_file_ops ops;
   checkpoint_store(ops, lock.workdir() / checkpoint_names::folder, run).sweep(lock);
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

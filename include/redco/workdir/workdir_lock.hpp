@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-namespace redco {
+namespace redco::workdir {
 
 /// The right to write into a working directory, held by one live process at a time: flock on `<workdir>/.lock`, which
 /// says who holds it. The system takes it back when the process ends, however it ends. Makes the directory when it is
@@ -31,7 +31,7 @@ class workdir_lock {
   int descriptor_ = -1;
 };
 
-}  // namespace redco
+}  // namespace redco::workdir
 
 #ifndef REDCO_COMPILED
 #include <redco/workdir/workdir_lock.inl.hpp>

@@ -15,15 +15,15 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-namespace redco {
+namespace redco::workdir {
 
 REDCO_INLINE workdir_lock::workdir_lock(std::filesystem::path workdir) : workdir_(std::move(workdir)) {
   std::error_code failed;
   std::filesystem::create_directories(workdir_, failed);
   if (failed) refuse(failed.message());
   std::filesystem::path const path = workdir_ / ".lock";
-  descriptor_ = regular_file::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
-  if (descriptor_ < 0) refuse(path.string() + ": " + regular_file::why_not(errno));
+  descriptor_ = diag::regular_file::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
+  if (descriptor_ < 0) refuse(path.string() + ": " + diag::regular_file::why_not(errno));
   int result = 0;
   do result = ::flock(descriptor_, LOCK_EX | LOCK_NB);
   while (result != 0 && errno == EINTR);
@@ -64,4 +64,4 @@ REDCO_INLINE std::string workdir_lock::read_holder() const {
   return holder.empty() ? "another process" : holder;
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

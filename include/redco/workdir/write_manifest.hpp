@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-namespace redco {
+namespace redco::workdir {
 
 namespace detail {
 
@@ -58,12 +58,12 @@ struct file_view {
 
   template <class Archive>
   void save(Archive& archive) const {
-    archive(cereal::make_nvp("bytes", file.bytes), cereal::make_nvp("xxh64", xxh64::text_of(file.xxh64)));
+    archive(cereal::make_nvp("bytes", file.bytes), cereal::make_nvp("xxh64", safetensors::xxh64::text_of(file.xxh64)));
   }
 };
 
 struct part_view {
-  tensor_part const& part;
+  safetensors::tensor_part const& part;
 
   template <class Archive>
   void save(Archive& archive) const {
@@ -73,14 +73,14 @@ struct part_view {
 };
 
 struct tensor_view {
-  stored_tensor const& tensor;
+  safetensors::stored_tensor const& tensor;
 
   template <class Archive>
   void save(Archive& archive) const {
     std::vector<part_view> parts;
-    for (tensor_part const& part : tensor.parts) parts.push_back({part});
-    archive(cereal::make_nvp("dtype", std::string(name_of(tensor.type))), cereal::make_nvp("shape", tensor.shape),
-            cereal::make_nvp("parts", parts));
+    for (safetensors::tensor_part const& part : tensor.parts) parts.push_back({part});
+    archive(cereal::make_nvp("dtype", std::string(safetensors::name_of(tensor.type))),
+            cereal::make_nvp("shape", tensor.shape), cereal::make_nvp("parts", parts));
   }
 };
 
@@ -118,7 +118,7 @@ struct data_view {
 inline std::uint64_t config_hash(std::map<std::string, std::string> const& config) {
   std::string lines;
   for (auto const& [name, value] : config) lines += name + "=" + value + "\n";
-  return xxh64::of(lines);
+  return safetensors::xxh64::of(lines);
 }
 
 }  // namespace detail
@@ -127,9 +127,9 @@ inline std::uint64_t config_hash(std::map<std::string, std::string> const& confi
 /// bytes. Error 70 when it holds what the file cannot: a best value that is not finite, a name that is none.
 inline std::string write_manifest(manifest const& facts) {
   for (auto const& [metric, best] : facts.best) {
-    if (!detail::tensor_name(metric) || !std::isfinite(best.value)) {
+    if (!safetensors::tensor_name(metric) || !std::isfinite(best.value)) {
       throw error(exit_code::internal,
-                  "the best value of metric " + detail::shown(metric) +
+                  "the best value of metric " + safetensors::shown(metric) +
                       " cannot be saved: its name or value is none. Skip values that are not finite.");
     }
   }
@@ -138,22 +138,23 @@ inline std::string write_manifest(manifest const& facts) {
     // rapidjson cuts digits behind this many places after the point: its own default loses the small numbers.
     cereal::JSONOutputArchive archive(
         text, cereal::JSONOutputArchive::Options(324, cereal::JSONOutputArchive::Options::IndentChar::space, 1));
-    archive(cereal::make_nvp("format", facts.format), cereal::make_nvp("redco", facts.redco),
-            cereal::make_nvp("run", facts.run), cereal::make_nvp("step", facts.step),
-            cereal::make_nvp("epoch", facts.epoch), cereal::make_nvp("epoch_position", facts.epoch_position),
-            cereal::make_nvp("mesh", detail::mesh_view{facts.mesh}),
-            cereal::make_nvp("rng", detail::random_view{facts.rng}),
-            cereal::make_nvp("data", detail::data_view{facts.data}),
-            cereal::make_nvp("best", detail::keyed_view<decltype(facts.best), detail::best_view>{facts.best}),
-            cereal::make_nvp("names", facts.names),
-            cereal::make_nvp("config", detail::keyed_view<decltype(facts.config), detail::text_view>{facts.config}),
-            cereal::make_nvp("config_xxh64", xxh64::text_of(detail::config_hash(facts.config))),
-            cereal::make_nvp("tensors", detail::keyed_view<tensor_table, detail::tensor_view>{facts.tensors}),
-            cereal::make_nvp("files", detail::keyed_view<decltype(facts.files), detail::file_view>{facts.files}));
+    archive(
+        cereal::make_nvp("format", facts.format), cereal::make_nvp("redco", facts.redco),
+        cereal::make_nvp("run", facts.run), cereal::make_nvp("step", facts.step),
+        cereal::make_nvp("epoch", facts.epoch), cereal::make_nvp("epoch_position", facts.epoch_position),
+        cereal::make_nvp("mesh", detail::mesh_view{facts.mesh}),
+        cereal::make_nvp("rng", detail::random_view{facts.rng}),
+        cereal::make_nvp("data", detail::data_view{facts.data}),
+        cereal::make_nvp("best", detail::keyed_view<decltype(facts.best), detail::best_view>{facts.best}),
+        cereal::make_nvp("names", facts.names),
+        cereal::make_nvp("config", detail::keyed_view<decltype(facts.config), detail::text_view>{facts.config}),
+        cereal::make_nvp("config_xxh64", safetensors::xxh64::text_of(detail::config_hash(facts.config))),
+        cereal::make_nvp("tensors", detail::keyed_view<safetensors::tensor_table, detail::tensor_view>{facts.tensors}),
+        cereal::make_nvp("files", detail::keyed_view<decltype(facts.files), detail::file_view>{facts.files}));
   }
   std::string all = text.str();
   all.resize(all.rfind("\n}"));
   return all + detail::manifest_seal(all);
 }
 
-}  // namespace redco
+}  // namespace redco::workdir

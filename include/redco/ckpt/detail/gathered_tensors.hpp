@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::ckpt::detail {
 
 /// Tensors whose parts the ranks hold, and how any box of one comes together on rank 0.
 class gathered_tensors {
@@ -32,49 +32,52 @@ class gathered_tensors {
   template <class TypeOf>
   gathered_tensors(std::span<state_part const> own, TypeOf const& type_of, group& world) : world_(world) {
     std::vector<std::string> const shares = together(world_, [&] {
-      manifest share;
+      workdir::manifest share;
       share.run = "save";
       for (state_part const& part : own) {
         check_part(part);
-        stored_tensor const empty{file_dtype_of(type_of(part)), part.shape, {}};
-        stored_tensor& tensor = share.tensors.try_emplace(part.name, empty).first->second;
-        if (!part.owner || count_of(part.place.shape) == 0) continue;
+        safetensors::stored_tensor const empty{file_dtype_of(type_of(part)), part.shape, {}};
+        safetensors::stored_tensor& tensor = share.tensors.try_emplace(part.name, empty).first->second;
+        if (!part.owner || safetensors::count_of(part.place.shape) == 0) continue;
         tensor.parts.push_back({std::to_string(world_.rank()), part.place.offset, part.place.shape});
         owned_[{part.name, part.place.offset}] = part.local.detach();
       }
-      return write_manifest(share);
+      return workdir::write_manifest(share);
     });
-    table_ = merged({}, shares).tensors;
+    table_ = workdir::merged({}, shares).tensors;
   }
 
   /// Every tensor; a part's `file` is the rank that owns it.
-  tensor_table const& table() const { return table_; }
+  safetensors::tensor_table const& table() const { return table_; }
 
   /// The box of the tensor, dense, on rank 0; nothing elsewhere. All ranks call it with the same box.
-  at::Tensor on_first(std::string const& name, box const& wanted) const {
+  at::Tensor on_first(std::string const& name, safetensors::box const& wanted) const {
     at::Tensor values;
-    for_each_piece(table_.at(name), wanted, [&](tensor_part const& part, box const& from, box const& to) {
-      at::Tensor const piece = piece_on_first(name, part, from);
-      if (world_.rank() != 0) return;
-      if (to.shape == wanted.shape) {
-        values = piece.contiguous();
-      } else {
-        if (!values.defined()) values = at::empty(wanted.shape, piece.options());
-        corner(values, to).copy_(piece);
-      }
-    });
+    safetensors::for_each_piece(
+        table_.at(name), wanted,
+        [&](safetensors::tensor_part const& part, safetensors::box const& from, safetensors::box const& to) {
+          at::Tensor const piece = piece_on_first(name, part, from);
+          if (world_.rank() != 0) return;
+          if (to.shape == wanted.shape) {
+            values = piece.contiguous();
+          } else {
+            if (!values.defined()) values = at::empty(wanted.shape, piece.options());
+            corner(values, to).copy_(piece);
+          }
+        });
     return values;
   }
 
  private:
-  static at::Tensor corner(at::Tensor values, box const& place) {
+  static at::Tensor corner(at::Tensor values, safetensors::box const& place) {
     for (std::size_t d = 0; d < place.shape.size(); ++d)
       values = values.narrow(static_cast<std::int64_t>(d), place.offset[d], place.shape[d]);
     return values;
   }
 
   /// A box of one part, on rank 0.
-  at::Tensor piece_on_first(std::string const& name, tensor_part const& part, box const& place) const {
+  at::Tensor piece_on_first(std::string const& name, safetensors::tensor_part const& part,
+                            safetensors::box const& place) const {
     int const holder = std::stoi(part.file);
     at::ScalarType const type = scalar_type_of(table_.at(name).type);
     at::Tensor values;
@@ -90,7 +93,7 @@ class gathered_tensors {
 
   group& world_;
   std::map<std::pair<std::string, std::vector<std::int64_t>>, at::Tensor> owned_;  ///< by name and the box's beginning
-  tensor_table table_;
+  safetensors::tensor_table table_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::ckpt::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::ckpt::detail {
 
 /// All parts of a model as their files have them: name, shape and box there, and a view of the values, without padding, that
 /// lies so. Error 70 for a part that does not fit its row of the table, or has none.
@@ -28,4 +28,4 @@ inline std::vector<state_part> in_files(std::span<stored_name const> names, std:
   return stored;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::ckpt::detail

@@ -16,21 +16,21 @@
 #include <string>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::ckpt::detail {
 
 /// The holders of each of this rank's parts.
-inline std::vector<part_holders> holders_of(std::span<state_part const> parts, rank_context& rank) {
+inline std::vector<workdir::part_holders> holders_of(std::span<state_part const> parts, rank_context& rank) {
   auto const count = static_cast<std::int64_t>(parts.size());
   at::Tensor const boxes = at::empty({count}, at::kLong);
   auto* const own = boxes.mutable_data_ptr<std::int64_t>();
-  for (std::size_t i = 0; i < parts.size(); ++i) own[i] = hash_of_part(parts[i].name, parts[i].place);
+  for (std::size_t i = 0; i < parts.size(); ++i) own[i] = workdir::hash_of_part(parts[i].name, parts[i].place);
   at::Tensor const all = rank.tp.all_gather(boxes, 0);
-  return holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())}, rank.tp.rank(),
-                    rank.tp.size(), rank.dp.size());
+  return workdir::holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())},
+                             rank.tp.rank(), rank.tp.size(), rank.dp.size());
 }
 
 /// Gives what one rank has read to all others that hold it.
-inline void hand_on(at::Tensor const& values, part_holders const& of, rank_context& rank) {
+inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, rank_context& rank) {
   if (rank.dp.rank() == of.replica) {
     if (static_cast<int>(of.shards.size()) == rank.tp.size()) {
       rank.tp.broadcast(values, of.shard);
@@ -48,10 +48,10 @@ inline void hand_on(at::Tensor const& values, part_holders const& of, rank_conte
 /// Fills every rank's `parts`, each byte of the files read by one rank; padding becomes zero. `stored` are the same parts as
 /// the files have them. All ranks call it with the same tensors in the same order; those that hold a part alike hold it in
 /// the same dtype. When a rank cannot read, all throw its error.
-inline void read_once(weights_source const& weights, std::span<state_part const> stored,
+inline void read_once(safetensors::weights_source const& weights, std::span<state_part const> stored,
                       std::span<state_part const> parts, rank_context& rank) {
   at::NoGradGuard const no_grad;
-  std::vector<part_holders> const holders = holders_of(parts, rank);
+  std::vector<workdir::part_holders> const holders = holders_of(parts, rank);
   together(rank.world, [&] {
     std::vector<state_part> to_read;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -62,8 +62,8 @@ inline void read_once(weights_source const& weights, std::span<state_part const>
     return std::string();
   });
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (count_of(parts[i].place.shape) > 0) hand_on(parts[i].local, holders[i], rank);
+    if (safetensors::count_of(parts[i].place.shape) > 0) hand_on(parts[i].local, holders[i], rank);
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::ckpt::detail

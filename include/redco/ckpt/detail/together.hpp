@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::ckpt::detail {
 
 /// Every rank's text, in rank order, on all ranks.
 inline std::vector<std::string> gather_texts(group& world, std::string const& text) {
@@ -33,16 +33,16 @@ inline std::vector<std::string> gather_texts(group& world, std::string const& te
 /// Runs `work()`, which returns a text and calls no collective, on every rank, and tells all ranks how it went on each,
 /// so that no one is left waiting and no one goes on alone. Throws only when the group itself fails.
 template <class Work>
-outcomes attempt_together(group& world, Work work) {
-  return outcomes_of(gather_texts(world, told_outcome(work)));
+diag::outcomes attempt_together(group& world, Work work) {
+  return diag::outcomes_of(gather_texts(world, diag::told_outcome(work)));
 }
 
 /// The same, and throws the failure on every rank.
 template <class Work>
 std::vector<std::string> together(group& world, Work work) {
-  outcomes result = attempt_together(world, work);
+  diag::outcomes result = attempt_together(world, work);
   if (result.failure) throw *result.failure;
   return std::move(result.texts);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::ckpt::detail

@@ -23,46 +23,49 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::ckpt::detail {
 
 /// The parts that this rank writes, by file. A part without elements is written by nobody.
 inline std::map<std::string, std::vector<state_part const*>> written_parts(std::span<state_part const> parts) {
   std::map<std::string, std::vector<state_part const*>> kinds;
   for (state_part const& part : parts) {
     check_part(part);
-    if (part.owner && count_of(part.place.shape) > 0) kinds[kind_of(part.name)].push_back(&part);
+    if (part.owner && safetensors::count_of(part.place.shape) > 0) kinds[workdir::kind_of(part.name)].push_back(&part);
   }
   return kinds;
 }
 
 /// The table of this rank's tensors, without any part.
-inline tensor_table described(std::span<state_part const> parts) {
-  tensor_table table;
+inline safetensors::tensor_table described(std::span<state_part const> parts) {
+  safetensors::tensor_table table;
   for (state_part const& part : parts) {
     check_part(part);
-    if (!table.try_emplace(part.name, stored_tensor{file_dtype_of(part.local.scalar_type()), part.shape, {}}).second) {
+    if (!table
+             .try_emplace(part.name,
+                          safetensors::stored_tensor{file_dtype_of(part.local.scalar_type()), part.shape, {}})
+             .second) {
       throw error(exit_code::internal,
-                  "tensor " + shown(part.name) + " is twice in the state of a rank. Rename one of them.");
+                  "tensor " + safetensors::shown(part.name) + " is twice in the state of a rank. Rename one of them.");
     }
   }
   return table;
 }
 
 /// Writes one file of parts and adds it, and them, to the rank's share of the manifest.
-template <file_ops Ops>
+template <safetensors::file_ops Ops>
 void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
-                 std::vector<state_part const*> const& parts, manifest& share) {
-  std::vector<safetensors_entry> entries;
+                 std::vector<state_part const*> const& parts, workdir::manifest& share) {
+  std::vector<safetensors::safetensors_entry> entries;
   std::map<std::string_view, state_part const*> by_name;
   for (state_part const* const part : parts) {
     entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->place.shape});
     by_name[part->name] = part;
     share.tensors.at(part->name).parts.push_back({name, part->place.offset, part->place.shape});
   }
-  safetensors_plan const plan = plan_safetensors(std::move(entries));
-  output_file<Ops> file(ops, directory / name);
+  safetensors::safetensors_plan const plan = safetensors::plan_safetensors(std::move(entries));
+  safetensors::output_file<Ops> file(ops, directory / name);
   file.write(plan.header);
-  for (safetensors_entry const& entry : plan.entries) {
+  for (safetensors::safetensors_entry const& entry : plan.entries) {
     at::Tensor const values = held_values(*by_name.at(entry.name)).to(host_device()).contiguous();
     file.write(std::span(static_cast<std::byte const*>(values.data_ptr()), values.nbytes()));
   }
@@ -70,4 +73,4 @@ void write_parts(Ops& ops, std::filesystem::path const& directory, std::string c
   share.files[name] = {file.size(), file.digest()};
 }
 
-}  // namespace redco::detail
+}  // namespace redco::ckpt::detail

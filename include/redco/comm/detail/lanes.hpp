@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace redco::detail {
+namespace redco::comm::detail {
 
 /// Loads and stores one 64-byte vector of the f32 in which elements of type T are added up. Vectors are passed by
 /// reference only: by value their calling convention would depend on the instruction set of the caller.
@@ -43,4 +43,4 @@ struct lanes<c10::BFloat16> {
   }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::comm::detail

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-namespace redco::detail {
+namespace redco::comm::detail {
 
 /// Tensors on their way between two ranks of a group, oldest first.
 class mailbox {
@@ -50,4 +50,4 @@ class mailbox {
   std::deque<letter> letters_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::comm::detail

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::comm::detail {
 
 /// Where the threads of one group meet.
 ///
@@ -186,4 +186,4 @@ class meeting {
   bool withdrawn_ = false;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::comm::detail

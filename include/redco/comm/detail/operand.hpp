@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco::detail {
+namespace redco::comm::detail {
 
 /// What a rank brings to a collective, in the form that must be equal on all ranks.
 struct operand {
@@ -58,4 +58,4 @@ struct operand {
   }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::comm::detail

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace redco::detail {
+namespace redco::comm::detail {
 
 /// Elements [from, from + count) of `sources` are reduced in the order of the array into elements [to, to + count) of
 /// every one of `targets`. A target may be a source if from == to.
@@ -143,4 +143,4 @@ inline reduce_function reduction_of(at::ScalarType type) {
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::comm::detail

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::comm::detail {
 
 /// The rows from `first` on of a tensor, which each sharer group, a run of `sharers` neighbours, holds alike.
 struct shared_rows {
@@ -66,4 +66,4 @@ at::Tensor take_shared(at::Tensor const& x, shared_rows const& which) {
                                            which.sharers, which.first);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::comm::detail

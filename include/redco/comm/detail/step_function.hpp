@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::comm::detail {
 
 /// A step is a linear map over the ranks; its gradient is its dual, which is a step again. So backward applies the
 /// dual as a differentiable call, and derivatives of any order come out right.
@@ -82,4 +82,4 @@ struct reduce_scatter_step {
   static at::Tensor run(at::Tensor const& x, group& ranks, std::int64_t dim) { return ranks.reduce_scatter(x, dim); }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::comm::detail

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-namespace redco::detail {
+namespace redco::comm::detail {
 
 inline void pause_core() noexcept {
 #if defined(__x86_64__)
@@ -69,4 +69,4 @@ class waiting_room {
   std::condition_variable bell_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::comm::detail

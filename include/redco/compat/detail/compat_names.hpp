@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::compat::detail {
 
 constexpr std::string_view last_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -44,4 +44,4 @@ constexpr bool names_attention(std::string_view path) {
   return has("attention") || has("attn");
 }
 
-}  // namespace redco::detail
+}  // namespace redco::compat::detail

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::compat::detail {
 
 /// What the original knows of all parameters with the same key, and what it decides for them.
 struct compat_rule {
@@ -92,4 +92,4 @@ constexpr void decide_compat_rules(std::span<compat_rule> rules) {
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::compat::detail

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::cost::detail {
 
 /// Goes through a program from last to first, as backward does, and lists the moments. Of the blocks of an outermost
 /// `repeat` that run again it visits the last one, and of the others: the activations of all before it are there.
@@ -135,4 +135,4 @@ class backward_pass {
   std::int64_t outside_ = 0;                        ///< gradients that wait beside a recomputed block
 };
 
-}  // namespace redco::detail
+}  // namespace redco::cost::detail

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::cost::detail {
 
 /// How many blocks of a slice run again in backward.
 constexpr std::int64_t count_again(fact::block_slice const& blocks, recomputed_blocks const& again) {
@@ -107,4 +107,4 @@ struct block_row {
   }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::cost::detail

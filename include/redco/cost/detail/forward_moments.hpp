@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::cost::detail {
 
 /// The moments of forward: after each layer that saves something. Of a row of blocks those of the last block of each kind.
 class forward_moments {
@@ -68,4 +68,4 @@ class forward_moments {
   moment now_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::cost::detail

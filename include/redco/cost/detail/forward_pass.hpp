@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::cost::detail {
 
 /// A tensor that one event of a program states, on one rank.
 struct placed_tensor {
@@ -58,7 +58,7 @@ class forward_pass {
   std::vector<placed_tensor> tensors;  ///< one for each event
   std::vector<block_row> rows;         ///< the outermost repeats
   std::vector<std::int64_t> sent;      ///< how often each of the program's messages is sent for one micro-batch
-  redco::work work;
+  redco::fact::work work;
 
  private:
   using kind = placed_tensor::kind;
@@ -132,7 +132,7 @@ class forward_pass {
   }
 
   constexpr void send(std::size_t message) {
-    message_fact const& fact = program_.messages[message];
+    fact::message_fact const& fact = program_.messages[message];
     sent[message] = fact.copies + (fact.backward ? 0 : again(fact.copies));
   }
 
@@ -216,4 +216,4 @@ class forward_pass {
   activations_set kept_;   ///< saved
 };
 
-}  // namespace redco::detail
+}  // namespace redco::cost::detail

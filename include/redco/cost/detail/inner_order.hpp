@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::cost::detail {
 
 /// The places of a program's events in the order in which, within an outermost block, the last block of each slice runs: the
 /// program's own, but that of a row whose last round is cut short the first slices come last.
@@ -38,4 +38,4 @@ constexpr std::vector<std::size_t> inner_order(std::vector<fact::event> const& e
   return order;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::cost::detail

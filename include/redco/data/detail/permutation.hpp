@@ -14,7 +14,7 @@ namespace redco::detail {
 class permutation {
  public:
   /// Requires 1 <= size < 2^62.
-  constexpr permutation(std::int64_t size, stream key)
+  constexpr permutation(std::int64_t size, random::stream key)
       : size_(static_cast<std::uint64_t>(size)),
         key_(key),
         low_((bits(size_ - 1) + 1) / 2),
@@ -35,9 +35,9 @@ class permutation {
   static constexpr std::uint64_t mask(int width) { return (std::uint64_t{1} << width) - 1; }
 
   constexpr std::uint64_t round_function(std::uint64_t half, int round) const {
-    auto const words = philox({static_cast<std::uint32_t>(half), static_cast<std::uint32_t>(half >> 32),
-                               static_cast<std::uint32_t>(round), 0u},
-                              key_);
+    auto const words = random::philox({static_cast<std::uint32_t>(half), static_cast<std::uint32_t>(half >> 32),
+                                       static_cast<std::uint32_t>(round), 0u},
+                                      key_);
     return (std::uint64_t{words[1]} << 32) | words[0];
   }
 
@@ -52,7 +52,7 @@ class permutation {
   }
 
   std::uint64_t size_;
-  stream key_;
+  random::stream key_;
   int low_;
   int high_;
 };

@@ -21,7 +21,7 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
   std::int64_t const rows = whole.size(0), vocabulary = whole.size(1);
   at::Tensor const scores = whole.to(at::kDouble, false, true).contiguous();
   at::Tensor const chosen = at::empty({rows}, at::kLong);
-  stream const key = make_stream(in.seed, site, in.step, static_cast<std::uint32_t>(step));
+  random::stream const key = random::make_stream(in.seed, site, in.step, static_cast<std::uint32_t>(step));
   auto* const all = scores.mutable_data_ptr<double>();
   parallel(rows, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
@@ -31,7 +31,7 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
                   options, step);
       chosen.mutable_data_ptr<std::int64_t>()[row] =
           options.temperature > 0
-              ? draw(one, options, uniform_at(key, static_cast<std::uint64_t>(in.first_row(rows) + row)))
+              ? draw(one, options, random::uniform_at(key, static_cast<std::uint64_t>(in.first_row(rows) + row)))
               : std::max_element(one.begin(), one.end()) - one.begin();
     }
   });

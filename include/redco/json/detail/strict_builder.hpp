@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::json::detail {
 
 /// The parser's input: gives characters and tells everybody who holds `read` how many there were.
 struct counting_reader {
@@ -128,4 +128,4 @@ class strict_builder final : public nlohmann::json_sax<json_value> {
   std::vector<level> open_;  // an open value is the last of its parent, so that its address holds until it is closed
 };
 
-}  // namespace redco::detail
+}  // namespace redco::json::detail

@@ -19,8 +19,9 @@ inline at::Tensor attention_factors(attention_options const& o, std::int64_t bat
   auto const dropped = static_cast<std::uint32_t>(std::min(std::ldexp(o.dropout, 32), 4294967295.0));
   auto const words_of = [&](std::int64_t row, std::uint32_t* words) {
     std::int64_t const query = row % queries, head = row / queries % o.heads, example = row / queries / o.heads;
-    random_words(words, 0, keys, static_cast<std::uint32_t>(o.query0 + query),
-                 static_cast<std::uint32_t>(o.head0 + head), static_cast<std::uint32_t>(o.row0 + example), o.key);
+    random::random_words(words, 0, keys, static_cast<std::uint32_t>(o.query0 + query),
+                         static_cast<std::uint32_t>(o.head0 + head), static_cast<std::uint32_t>(o.row0 + example),
+                         o.key);
   };
   return keyed_factors(batch * o.heads * queries, keys, dropped, 1 / (1 - o.dropout), words_of)
       .view({batch, o.heads, queries, keys});

@@ -25,7 +25,7 @@ inline at::Tensor beside(at::Tensor const& channels, at::Tensor const& x) {
 
 /// The statistics as functions of x; `count` elements of each channel over the round.
 inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double count,
-                             replica_round const& round, double epsilon) {
+                             comm::replica_round const& round, double epsilon) {
   auto const dims = all_but_channels(x);
   at::Tensor const wide = widened(x);
   at::Tensor const centered = wide - beside(round.sum(wide.sum(dims)) / count, x);

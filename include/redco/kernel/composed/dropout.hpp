@@ -15,7 +15,7 @@ namespace redco::kernel::composed {
 /// Which elements a call zeroes, and by what it scales the others.
 struct dropout_key {
   double probability;
-  stream numbers;
+  random::stream numbers;
   std::int64_t row0, feature0, position0;
 
   /// Words below this drop.
@@ -30,8 +30,8 @@ inline at::Tensor dropout(at::Tensor const& x, dropout_key const& key) {
   if (x.numel() == 0) return x.clone();
   std::int64_t const features = x.size(-1), positions = x.numel() / (x.size(0) * features);
   auto const words_of = [&](std::int64_t i, std::uint32_t* words) {
-    random_words(words, key.feature0, features, static_cast<std::uint32_t>(key.position0 + i % positions),
-                 static_cast<std::uint32_t>(key.row0 + i / positions), 0, key.numbers);
+    random::random_words(words, key.feature0, features, static_cast<std::uint32_t>(key.position0 + i % positions),
+                         static_cast<std::uint32_t>(key.row0 + i / positions), 0, key.numbers);
   };
   at::Tensor const wide = widened(x);
   at::Tensor const factors =

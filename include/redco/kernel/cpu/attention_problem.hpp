@@ -111,8 +111,8 @@ template <int W, class T>
                                                             std::int64_t h, std::int64_t i) {
   auto const& o = a.options;
   if (o.dropout == 0) return nullptr;
-  random_words(words, 0, n, static_cast<std::uint32_t>(o.query0 + i), static_cast<std::uint32_t>(o.head0 + h),
-               static_cast<std::uint32_t>(o.row0 + b), o.key);
+  random::random_words(words, 0, n, static_cast<std::uint32_t>(o.query0 + i), static_cast<std::uint32_t>(o.head0 + h),
+                       static_cast<std::uint32_t>(o.row0 + b), o.key);
   auto const dropped = static_cast<std::uint32_t>(std::min(std::ldexp(o.dropout, 32), 4294967295.0));
   threshold_lanes<W>(words, n, dropped, static_cast<sum_of<T>>(1 / (1 - o.dropout)), factors);
   return factors;

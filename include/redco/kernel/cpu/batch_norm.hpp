@@ -13,7 +13,7 @@ namespace redco::kernel::cpu {
 
 struct batch_norm_function : redco::recorded_function<batch_norm_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::Tensor const& weight,
-                            at::Tensor const& bias, batch_statistics const& of, replica_round const& round,
+                            at::Tensor const& bias, batch_statistics const& of, comm::replica_round const& round,
                             double epsilon) {
     ctx->save_for_backward({x, weight, bias, keep("mean", of.mean), keep("variance", of.variance)});
     ctx->saved_data["count"] = of.count;
@@ -28,8 +28,8 @@ struct batch_norm_function : redco::recorded_function<batch_norm_function> {
     auto const saved = ctx->get_saved_variables();
     at::Tensor const &x = saved[0], &weight = saved[1], &bias = saved[2], &mean = saved[3], &variance = saved[4];
     double const count = ctx->saved_data["count"].toDouble(), epsilon = ctx->saved_data["epsilon"].toDouble();
-    replica_round const round{reinterpret_cast<group*>(ctx->saved_data["ranks"].toInt()),
-                              ctx->saved_data["gaps"].toBool()};
+    comm::replica_round const round{reinterpret_cast<group*>(ctx->saved_data["ranks"].toInt()),
+                                    ctx->saved_data["gaps"].toBool()};
     if (at::GradMode::is_enabled()) {
       auto const f = [&](auto const& in) { return composed::batch_norm(in[0], in[1], in[2], count, round, epsilon); };
       auto all = composed::gradients_of(f, {x, weight, bias}, g[0]);
@@ -51,7 +51,7 @@ struct batch_norm_function : redco::recorded_function<batch_norm_function> {
 };
 
 inline at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
-                             batch_statistics const& statistics, replica_round const& round, double epsilon) {
+                             batch_statistics const& statistics, comm::replica_round const& round, double epsilon) {
   return batch_norm_function::apply(x, weight, bias, statistics, round, epsilon);
 }
 

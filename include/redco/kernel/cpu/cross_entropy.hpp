@@ -102,9 +102,9 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
                            .top = top.template mutable_data_ptr<sum>(),
                            .stats = stats.template mutable_data_ptr<sum>()};
     over_rows<top_of_rows>(c);
-    s.ranks->all_reduce(top, reduce_op::max);
+    s.ranks->all_reduce(top, comm::reduce_op::max);
     over_rows<sums_of_rows>(c);
-    s.ranks->all_reduce(stats, reduce_op::sum);
+    s.ranks->all_reduce(stats, comm::reduce_op::sum);
     for (std::int64_t r = 0; r < rows; ++r) {
       if (c.labels[r] != s.ignored) loss += static_cast<double>(std::log(c.stats[r]) - c.stats[rows + r]);
     }

@@ -59,8 +59,8 @@ void dropout_into(at::Tensor const& y, at::Tensor const& x, dropout_key const& k
     for (std::int64_t i = begin; i < end; ++i)
       for (std::int64_t f = 0; f < features; f += group) {
         std::int64_t const n = std::min(group, features - f), at = i * features + f;
-        random_words(words, key.feature0 + f, n, static_cast<std::uint32_t>(key.position0 + i % positions),
-                     static_cast<std::uint32_t>(key.row0 + i / positions), 0, key.numbers);
+        random::random_words(words, key.feature0 + f, n, static_cast<std::uint32_t>(key.position0 + i % positions),
+                             static_cast<std::uint32_t>(key.row0 + i / positions), 0, key.numbers);
         with_lanes<T>(dropout_run<T>{from + at, to + at, words, key.threshold(), key.scale(), n});
       }
   });
@@ -94,7 +94,7 @@ struct dropout_function : redco::recorded_function<dropout_function> {
                                                  torch::autograd::variable_list const& g) {
     auto const number = [&](char const* name) { return ctx->saved_data[name].toInt(); };
     auto const bits = static_cast<std::uint64_t>(number("key"));
-    stream const numbers{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+    random::stream const numbers{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
     dropout_key const key{ctx->saved_data["probability"].toDouble(), numbers, number("row0"), number("feature0"),
                           number("position0")};
     return {cpu::dropout(g[0], key), at::Tensor()};

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::log::detail {
 
 /// A protobuf message, encoded field by field (the wire types that event files use: varint, 64 bit, bytes, 32 bit).
 class protobuf {
@@ -53,4 +53,4 @@ class protobuf {
   std::string text_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::log::detail

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace redco::detail {
+namespace redco::meta::detail {
 
 template <class... T>
 constexpr hana::basic_tuple<T&...> tied(T&... members) {
@@ -137,4 +137,4 @@ constexpr auto tie_members(Aggregate& a) {
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::meta::detail

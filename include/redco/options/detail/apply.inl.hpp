@@ -64,7 +64,7 @@ inline void refuse_other_than_utf8(entry const& e, std::vector<std::string> cons
 }
 
 inline void apply_file(std::vector<entry>& entries, std::string const& path) {
-  json_value const config = read_json(path);
+  json::json_value const config = json::read_json(path);
   if (!config.is_object()) {
     throw error(exit_code::usage, path + ": a configuration is a JSON object of options, such as {\"epochs\": 3}");
   }
@@ -77,7 +77,7 @@ inline void apply_file(std::vector<entry>& entries, std::string const& path) {
       if (e.name == key) known = &e;
     }
     if (known == nullptr) {
-      std::string const near = nearest(key, names);
+      std::string const near = meta::nearest(key, names);
       throw error(exit_code::usage, path + ": unknown option \"" + key + "\"; " +
                                         (near.empty() ? "see --help for all" : "did you mean \"" + near + "\"?"));
     }

@@ -27,7 +27,7 @@ struct command_line {
     std::string const flag = extra.substr(0, extra.find('='));
     std::vector<std::string> known = {"--config", "--help"};
     for (entry const& e : entries) known.push_back(e.flag);
-    std::string const near = nearest(flag, known);
+    std::string const near = meta::nearest(flag, known);
     throw error(exit_code::usage,
                 "unknown option " + flag + "; " + (near.empty() ? "see --help for all" : "did you mean " + near + "?"));
   }

@@ -56,7 +56,7 @@ std::string kind_of() {
     return names;
   } else {
     static_assert(
-        never<T>,
+        diag::never<T>,
         "redco: an option is a bool, integer, floating number, string, path, list of strings, mesh, recomputed_blocks, "
         "enumeration with choices<>, or an optional of one of these");
   }

@@ -20,7 +20,7 @@ struct foreign {
 using option_value =
     std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, list, foreign>;
 
-option_value value_of(json_value const& value);
+option_value value_of(json::json_value const& value);
 
 /// A value as a person reads it: strings without quotes, lists with blanks, what is left open as "auto".
 std::string shown(option_value const& value);

@@ -11,14 +11,14 @@
 
 namespace redco::options::detail {
 
-REDCO_INLINE option_value value_of(json_value const& value) {
+REDCO_INLINE option_value value_of(json::json_value const& value) {
   if (value.is_null()) return std::monostate();
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (value.is_number()) return value.get<double>();
   if (value.is_string()) return value.get<std::string>();
-  auto const is_string = [](json_value const& part) { return part.is_string(); };
+  auto const is_string = [](json::json_value const& part) { return part.is_string(); };
   if (value.is_array() && std::all_of(value.begin(), value.end(), is_string)) return value.get<list>();
   return foreign{value.dump()};
 }
@@ -31,7 +31,7 @@ REDCO_INLINE std::string json_text(option_value const& value) {
         } else if constexpr (std::is_same_v<T, foreign>) {
           return held.json;
         } else {
-          return dump_json(json_value(held));
+          return json::dump_json(json::json_value(held));
         }
       },
       value);

@@ -26,7 +26,7 @@ REDCO_INLINE provenance source_of(std::vector<row> const& rows, std::string_view
 }
 
 REDCO_INLINE std::string json_text(std::vector<row> const& rows) {
-  json_line line;
+  json::json_line line;
   for (row const& r : rows) line.add_text(r.name, json_text(r.value));
   return line.text();
 }

@@ -45,13 +45,13 @@ consteval bool viable() {
 /// the net is known, and passes: it fails with any batch.
 template <class F, class Batch>
 concept accepts_batch = viable<F, anything const&, Batch const&>() ||
-    (!signature<F>::known && !viable<F, anything const&, anything const&>());
+    (!meta::signature<F>::known && !viable<F, anything const&, anything const&>());
 
 /// False only where the signature tells that a const `F` cannot be called.
 template <class F>
 consteval bool callable_on_const() {
-  if constexpr (signature<F>::known) {
-    return signature<F>::on_const;
+  if constexpr (meta::signature<F>::known) {
+    return meta::signature<F>::on_const;
   } else {
     return true;
   }
@@ -62,8 +62,8 @@ struct named_result {
   using type = Unknown;
 };
 template <class F, class Unknown>
-requires signature<F>::known struct named_result<F, Unknown> {
-  using type = std::remove_cvref_t<typename signature<F>::result>;
+requires meta::signature<F>::known struct named_result<F, Unknown> {
+  using type = std::remove_cvref_t<typename meta::signature<F>::result>;
 };
 
 /// The result of a function that names its types, else `Unknown`.

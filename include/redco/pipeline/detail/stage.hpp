@@ -66,8 +66,8 @@ consteval std::size_t stage_index() {
 // Each check below prints its error, the only one, and says whether it passed.
 
 template <class... T>
-constexpr ill_formed lacks_function() {
-  static_assert(never<T...>,
+constexpr diag::ill_formed lacks_function() {
+  static_assert(diag::never<T...>,
                 "redco[P006]: a pipeline lacks a function that is needed here; "
                 "add it with | redco::collate(f), | redco::loss(f) or | redco::predict(f)");
   return {};
@@ -125,9 +125,9 @@ consteval bool check_predict_value() {
 template <class Loss, class Net, class Batch>
 constexpr auto checked_loss(Loss const& f, Net const& net, Batch const& batch) {
   if constexpr (!check_loss_batch<Loss, Batch>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else if constexpr (!check_loss_value<decltype(f(net, batch))>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else {
     return f(net, batch);
   }
@@ -136,9 +136,9 @@ constexpr auto checked_loss(Loss const& f, Net const& net, Batch const& batch) {
 template <class Predict, class Net, class Batch>
 constexpr auto checked_predict(Predict const& f, Net const& net, Batch const& batch) {
   if constexpr (!check_predict_batch<Predict, Batch>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else if constexpr (!check_predict_value<decltype(f(net, batch))>()) {
-    return ill_formed{};
+    return diag::ill_formed{};
   } else {
     return f(net, batch);
   }

@@ -14,16 +14,16 @@ namespace redco {
 /// The keys that every family has: bookkeeping, generation and ids are skipped, what would change the model is refused.
 /// `architecture` is the only class of the family that is planned.
 inline void read_common_keys(config_reader& c, std::string_view architecture, bool encoder_decoder = false) {
-  if (json_value const* const list = c.find("architectures"); list != nullptr) {
+  if (json::json_value const* const list = c.find("architectures"); list != nullptr) {
     bool has = false;
     if (list->is_array())
-      for (json_value const& one : *list) has = has || one == architecture;
+      for (json::json_value const& one : *list) has = has || one == architecture;
     if (!has) c.refuse(c.is("architectures", *list) + "; only " + std::string(architecture) + " is supported");
   }
   c.only("is_encoder_decoder", encoder_decoder);
   c.only("is_decoder", false);
   c.only("add_cross_attention", false);
-  c.only("pruned_heads", json_value::object());
+  c.only("pruned_heads", json::json_value::object());
   c.only("chunk_size_feed_forward", 0);
   c.only("torchscript", false);
   c.skip({"_name_or_path",
@@ -101,7 +101,7 @@ inline activation_kind read_activation(config_reader& c, std::string_view key, a
                                   {"gelu_fast", gelu_tanh}, {"quick_gelu", quick_gelu},
                                   {"relu", relu},           {"silu", silu},
                                   {"swish", silu},          {"tanh", tanh}};
-  json_value const* const value = c.find(key);
+  json::json_value const* const value = c.find(key);
   if (value == nullptr) return standard;
   for (named_kind const& one : known)
     if (*value == one.name) return one.kind;

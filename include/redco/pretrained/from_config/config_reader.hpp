@@ -28,7 +28,7 @@ class config_reader {
   static constexpr std::int64_t most = std::int64_t{1} << 28;
 
   /// `object` and `source` must outlive the reader.
-  config_reader(json_value const& object, std::string source) : object_(object), source_(std::move(source)) {
+  config_reader(json::json_value const& object, std::string source) : object_(object), source_(std::move(source)) {
     if (!object.is_object()) refuse("a model's configuration is a JSON object; give the config.json of a model");
   }
 
@@ -39,7 +39,7 @@ class config_reader {
   bool names(std::string_view key) const { return object_.contains(std::string(key)); }
 
   /// The value of a key, or nullptr where it is absent or null.
-  json_value const* find(std::string_view key) {
+  json::json_value const* find(std::string_view key) {
     known_.emplace_back(key);
     auto const at = object_.find(std::string(key));
     return at == object_.end() || at->is_null() ? nullptr : &*at;
@@ -54,7 +54,7 @@ class config_reader {
     std::optional<std::int64_t> found;
     std::string_view from;
     for (std::string_view const name : names) {
-      json_value const* const value = find(name);
+      json::json_value const* const value = find(name);
       if (value == nullptr) continue;
       bool const fits = value->is_number_unsigned() ? value->get<std::uint64_t>() <= static_cast<std::uint64_t>(most)
                                                     : value->is_number_integer() && value->get<std::int64_t>() <= most;
@@ -72,26 +72,26 @@ class config_reader {
 
   /// A number from `least` to `largest`.
   double real(std::string_view name, double standard, double least, double largest) {
-    json_value const* const value = find(name);
+    json::json_value const* const value = find(name);
     if (value == nullptr) return standard;
     double const number = value->is_number() ? value->get<double>() : std::nan("");
     if (!(number >= least && number <= largest))
-      refuse(is(name, *value) + "; write a number from " + dump_json(least) + " to " + dump_json(largest));
+      refuse(is(name, *value) + "; write a number from " + json::dump_json(least) + " to " + json::dump_json(largest));
     return number;
   }
 
   bool flag(std::string_view name, bool standard) {
-    json_value const* const value = find(name);
+    json::json_value const* const value = find(name);
     if (value == nullptr) return standard;
     if (!value->is_boolean()) refuse(is(name, *value) + "; write true or false");
     return value->get<bool>();
   }
 
   /// A key that may be there only with this value, because nothing else is computed.
-  void only(std::string_view name, json_value const& wanted) {
-    json_value const* const value = find(name);
+  void only(std::string_view name, json::json_value const& wanted) {
+    json::json_value const* const value = find(name);
     bool const equal = value == nullptr || *value == wanted;
-    if (!equal) refuse(is(name, *value) + ", which is not supported; only " + dump_json(wanted) + " is");
+    if (!equal) refuse(is(name, *value) + ", which is not supported; only " + json::dump_json(wanted) + " is");
   }
 
   /// Keys that change neither sizes nor what is computed.
@@ -110,25 +110,25 @@ class config_reader {
       bool known = false;
       for (std::string const& name : known_) known = known || name == key;
       if (known) continue;
-      std::string const near = nearest(key, known_);
+      std::string const near = meta::nearest(key, known_);
       refuse(quoted(key) + " is unknown and could change what is computed; " +
              (near.empty() ? "remove it if it does not" : "did you mean " + quoted(near) + "?"));
     }
   }
 
-  std::string is(std::string_view name, json_value const& value) const {
-    std::string text = value.dump(-1, ' ', true, json_value::error_handler_t::replace);
+  std::string is(std::string_view name, json::json_value const& value) const {
+    std::string text = value.dump(-1, ' ', true, json::json_value::error_handler_t::replace);
     if (text.size() > 60) text = text.substr(0, 57) + "...";
     return quoted(name) + " is " + text;
   }
 
  private:
   static std::string quoted(std::string_view name) {
-    json_value const text = std::string(name.substr(0, 60));
-    return text.dump(-1, ' ', true, json_value::error_handler_t::replace);
+    json::json_value const text = std::string(name.substr(0, 60));
+    return text.dump(-1, ' ', true, json::json_value::error_handler_t::replace);
   }
 
-  json_value const& object_;
+  json::json_value const& object_;
   std::string source_;
   std::vector<std::string> known_;
   std::vector<std::string> unused_;

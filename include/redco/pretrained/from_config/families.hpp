@@ -52,12 +52,12 @@ any_model as_any_model(std::variant<M...> const& one) {
 template <class... Family>
 any_model read_family(config_reader& c, family_list<Family...>) {
   std::vector<std::string> const names{std::string(Family::name)...};
-  json_value const* const type = c.find("model_type");
+  json::json_value const* const type = c.find("model_type");
   if (type == nullptr || !type->is_string()) c.refuse("\"model_type\" is missing; it names the family of a model");
   std::string const wanted = type->get<std::string>();
   any_model found;
   if (((wanted == Family::name && (found = as_any_model(Family::read(c)), true)) || ...)) return found;
-  std::string list, near = nearest(wanted, names);
+  std::string list, near = meta::nearest(wanted, names);
   for (std::string const& name : names) list += (list.empty() ? "" : ", ") + name;
   c.refuse(c.is("model_type", *type) + ", which is not supported; " +
            (near.empty() ? "supported are " + list : "did you mean \"" + near + "\"?"));
@@ -68,7 +68,7 @@ any_model read_family(config_reader& c, family_list<Family...>) {
 /// Calls `use` with the model that a config.json describes, and returns what it returns. `source` is for errors.
 /// Errors: exit_code::data for what is missing, unknown, contradictory, absurd or not supported.
 template <class Use>
-auto model_from_config(json_value const& config, std::string const& source, Use&& use) {
+auto model_from_config(json::json_value const& config, std::string const& source, Use&& use) {
   config_reader c(config, source);
   return std::visit(use, detail::read_family(c, config_families{}));
 }

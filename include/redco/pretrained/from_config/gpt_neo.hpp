@@ -47,8 +47,8 @@ struct gpt_neo_from_config {
   /// them out in `attention_layers` too.
   static void read_windows(config_reader& c, gpt_neo_config& g) {
     std::int64_t const window = c.extent({"window_size"}, 256);
-    json_value const* const types = c.find("attention_types");
-    json_value const* const layers = c.find("attention_layers");
+    json::json_value const* const types = c.find("attention_types");
+    json::json_value const* const layers = c.find("attention_layers");
     if (types == nullptr) c.refuse("\"attention_types\" is missing; add it, no type is guessed");
     auto const must = [&](bool holds) {
       if (!holds)
@@ -59,13 +59,13 @@ struct gpt_neo_from_config {
     std::array<std::string, 2> kinds;  // of even and of odd layers
     std::int64_t count = 0;
     must(types->is_array());
-    for (json_value const& pair : *types) {
+    for (json::json_value const& pair : *types) {
       must(pair.is_array() && pair.size() == 2 && pair[0].is_array() && pair[1].is_number_unsigned());
       auto const size = static_cast<std::int64_t>(pair[0].size());
       auto const times = pair[1].get<std::uint64_t>();
       must(times <= static_cast<std::uint64_t>(g.layers));
       for (std::int64_t i = 0; i < std::min<std::int64_t>(static_cast<std::int64_t>(times), 2) * size; ++i) {
-        json_value const& kind = pair[0][static_cast<std::size_t>(i % size)];
+        json::json_value const& kind = pair[0][static_cast<std::size_t>(i % size)];
         must(kind == "global" || kind == "local");
         std::string& known = kinds[static_cast<std::size_t>((count + i) % 2)];
         must(known.empty() || kind == known);

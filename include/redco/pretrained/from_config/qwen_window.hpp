@@ -12,9 +12,9 @@ inline std::int64_t read_qwen_window(config_reader& c, std::int64_t layers) {
   bool const used = c.flag("use_sliding_window", false);
   std::int64_t const window = c.extent({"sliding_window"}, 4096), whole = c.integer({"max_window_layers"}, 28, 0);
   std::int64_t sliding = used ? std::max<std::int64_t>(layers - whole, 0) : 0;
-  if (json_value const* const types = c.find("layer_types"); types != nullptr) {
+  if (json::json_value const* const types = c.find("layer_types"); types != nullptr) {
     sliding = 0;
-    for (json_value const& one : *types) {
+    for (json::json_value const& one : *types) {
       if (one != "full_attention" && one != "sliding_attention")
         c.refuse(c.is("layer_types", one) +
                  ", which is not supported; \"full_attention\" and \"sliding_attention\" are");

@@ -8,7 +8,7 @@ namespace redco {
 
 /// How many classes a classifier tells apart: the labels that are named, or their number; 2 where neither is said.
 inline std::int64_t read_classes(config_reader& c) {
-  json_value const* const labels = c.find("id2label");
+  json::json_value const* const labels = c.find("id2label");
   std::int64_t named = 2;
   if (labels != nullptr) {
     if (!labels->is_object() || labels->empty()) c.refuse("\"id2label\" names no label; write {\"0\": \"name\", ...}");

@@ -19,8 +19,8 @@ inline void read_rotary_keys(config_reader& c, double& theta, rotary_scaling& sc
   double const largest = 1e12;
   theta = c.real("rope_theta", theta, 1, largest);
   bool const beside = c.find("rope_theta") != nullptr;
-  json_value const* const parameters = c.find("rope_parameters");
-  json_value const* const older = c.find("rope_scaling");
+  json::json_value const* const parameters = c.find("rope_parameters");
+  json::json_value const* const older = c.find("rope_scaling");
   if (parameters != nullptr && older != nullptr)
     c.refuse("\"rope_parameters\" and \"rope_scaling\" say the same of a model; remove the wrong one");
   if (parameters == nullptr && older == nullptr) return;
@@ -29,8 +29,8 @@ inline void read_rotary_keys(config_reader& c, double& theta, rotary_scaling& sc
   double const named = inner.real("rope_theta", theta, 1, largest);
   if (beside && named != theta) c.refuse("two different \"rope_theta\" are given; remove the wrong one");
   theta = named;
-  json_value const* kind = inner.find("rope_type");
-  if (json_value const* const old_name = inner.find("type"); kind == nullptr) kind = old_name;
+  json::json_value const* kind = inner.find("rope_type");
+  if (json::json_value const* const old_name = inner.find("type"); kind == nullptr) kind = old_name;
   if (kind != nullptr && *kind != "default") {
     if (known == rotary_stretch::none || *kind != "llama3")
       inner.refuse(inner.is("rope_type", *kind) + ", which is not supported; only \"default\"" +

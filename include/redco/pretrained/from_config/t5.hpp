@@ -48,11 +48,11 @@ struct t5_from_config {
   /// say both parts once more.
   static feed_forward read_feed_forward(config_reader& c) {
     feed_forward f;
-    json_value const* const value = c.find("feed_forward_proj");
+    json::json_value const* const value = c.find("feed_forward_proj");
     std::string text = value != nullptr && value->is_string() ? value->get<std::string>() : "relu";
     f.gated = text.starts_with("gated-");
     if (f.gated) text.erase(0, 6);
-    json_value const named = {{"feed_forward_proj", f.gated && text == "gelu" ? "gelu_new" : text}};
+    json::json_value const named = {{"feed_forward_proj", f.gated && text == "gelu" ? "gelu_new" : text}};
     config_reader inner(named, c.source());
     f.activation = read_activation(inner, "feed_forward_proj", f.activation);
     c.only("is_gated_act", f.gated);

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::random::detail {
 
 inline constexpr std::uint32_t philox_multiplier_0 = 0xD2511F53u;
 inline constexpr std::uint32_t philox_multiplier_1 = 0xCD9E8D57u;
@@ -25,4 +25,4 @@ constexpr std::array<std::uint32_t, 4> philox_block(std::array<std::uint32_t, 4>
   return x;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::random::detail

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::random::detail {
 
 /// The coordinates that a run of words has in common: words 1, 2 and 3 of the counter.
 struct word_coordinates {
@@ -25,4 +25,4 @@ inline void words_scalar(std::uint32_t* out, std::int64_t first, std::int64_t n,
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::random::detail

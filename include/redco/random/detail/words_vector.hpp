@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace redco::detail {
+namespace redco::random::detail {
 
 // Written in the compilers' vector types, because <immintrin.h> alone costs more than the compile budget of this room.
 
@@ -109,6 +109,6 @@ inline std::int64_t blocks_sse2(std::uint32_t* out, std::uint32_t block, std::in
   return write_blocks<16>(out, block, blocks, c, s);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::random::detail
 
 #endif

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::random::detail {
 
 using block_writer = std::int64_t (*)(std::uint32_t*, std::uint32_t, std::int64_t, word_coordinates, stream);
 
@@ -48,4 +48,4 @@ inline void words_with(block_writer write, std::uint32_t* out, std::int64_t firs
   words_scalar(out, first, n, c, s);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::random::detail

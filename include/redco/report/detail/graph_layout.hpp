@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 struct graph_box {
   static constexpr double line_height = 15;
@@ -103,4 +103,4 @@ class graph_layout {
   double y_ = 4;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

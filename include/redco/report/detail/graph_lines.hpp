@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 /// A line of text in the box of a node, behind the picture of a parameter where it names one.
 struct graph_line {
   std::string text;
   std::string style;
-  entry const* parameter = nullptr;
+  shard::entry const* parameter = nullptr;
   bool centred = false;
 };
 
@@ -34,7 +34,7 @@ inline std::string_view layer_of(std::string_view parameter) {
 }
 
 inline extents local_output(shard_report const& r, graph_node const& n) {
-  return local_extents({n.output, n.split_dim, n.units}, r.run.mesh.tp);
+  return cost::local_extents({n.output, n.split_dim, n.units}, r.run.mesh.tp);
 }
 
 /// Whether ranks hold different parts of the node's parameters or of its output.
@@ -71,14 +71,16 @@ inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const&
     return lines;
   }
   if (n.enters && tp > 1) lines.push_back({"backward: all-reduce of the input's gradient", "sum"});
-  std::vector<entry const*> layers;  // the first parameter of each
+  std::vector<shard::entry const*> layers;  // the first parameter of each
   for (std::size_t const p : n.parameters) {
-    entry const* const e = &r.plan.entries[p];
-    auto const same = [&](entry const* o) { return layer_of(o->fact.name.view()) == layer_of(e->fact.name.view()); };
+    shard::entry const* const e = &r.plan.entries[p];
+    auto const same = [&](shard::entry const* o) {
+      return layer_of(o->fact.name.view()) == layer_of(e->fact.name.view());
+    };
     if (std::none_of(layers.begin(), layers.end(), same)) layers.push_back(e);
   }
   if (layers.size() != 1) lines.push_back({node_title(r, n), "strong"});
-  for (entry const* const e : layers) {
+  for (shard::entry const* const e : layers) {
     std::string const name = relative_name(layer_of(e->fact.name.view())), style = layers.size() == 1 ? "strong" : "";
     std::string shape = extents_text(e->fact.shape);
     if (e->is_split()) shape += " \u2192 " + extents_text(e->local());
@@ -94,4 +96,4 @@ inline std::vector<graph_line> lines_of(shard_report const& r, graph_node const&
   return lines;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

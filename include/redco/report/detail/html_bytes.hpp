@@ -11,11 +11,11 @@
 #include <cstddef>
 #include <string>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 /// Bytes of one rank: a bar of what the peak is made of, and every kind with its number.
 inline std::string html_bytes(shard_report const& r) {
-  memory const& m = r.cost.memory;
+  cost::memory const& m = r.cost.memory;
   step_moment const peak = peak_moment(m);
   auto const total = static_cast<double>(std::max<std::int64_t>(peak.total(), 1));
   double const width = 720, scale = width / std::max(total, static_cast<double>(r.budget));
@@ -56,11 +56,11 @@ inline std::string html_bytes(shard_report const& r) {
   text +=
       "<h3>Activations by layer</h3>\n<table class=\"narrow\"><thead><tr><th>layer</th><th class=\"n wide\">bytes</th>"
       "<th class=\"n\"></th></tr></thead><tbody>\n";
-  for (layer_activations const& one : r.activations)
+  for (cost::layer_activations const& one : r.activations)
     text += "<tr><td>" + escaped(layer_text(one)) + "</td><td class=\"n wide\">" +
             (one.counted ? std::to_string(one.bytes) : "") + "</td><td class=\"n\">" +
             (one.counted ? bytes_text(one.bytes) : "not counted") + "</td></tr>\n";
   return text + "</tbody></table>\n";
 }
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

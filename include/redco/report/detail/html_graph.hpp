@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 /// A parameter as a square: how shards cut it, with one rank's part filled.
-inline std::string cut_icon(double x, double y, entry const& e) {
+inline std::string cut_icon(double x, double y, shard::entry const& e) {
   double const size = 12;
   if (!e.is_split(axis::tp)) return svg_rect(x, y, size, size, "all");
   int const parts = std::min(e.mesh.tp / e.sharers(axis::tp), 8);
@@ -92,4 +92,4 @@ inline std::string html_graph(shard_report const& r) {
          "</div>\n";
 }
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

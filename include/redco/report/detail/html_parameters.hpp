@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 /// Every parameter with its cut and the reason for it; `data-key` is what a column is sorted by.
 inline std::string html_parameters(shard_report const& r) {
@@ -19,7 +19,7 @@ inline std::string html_parameters(shard_report const& r) {
       "rank</th><th>split</th>"
       "<th class=\"n\">bytes</th><th>because</th></tr></thead><tbody>\n";
   std::size_t place = 0;
-  for (entry const& e : r.plan.entries) {
+  for (shard::entry const& e : r.plan.entries) {
     std::int64_t const bytes = e.local().count() * e.fact.copies() * size_of(r.run.compute);
     text += "<tr><td data-key=\"" + std::to_string(place++) + "\"><code>" + escaped(e.fact.name.view()) + "</code>" +
             escaped(copies_text(e)) + "</td><td data-is=\"logical\" data-key=\"" +
@@ -27,7 +27,7 @@ inline std::string html_parameters(shard_report const& r) {
             "</td><td data-is=\"on a rank\" data-key=\"" + std::to_string(e.local().count()) + "\">" +
             extents_text(e.local()) + "</td><td data-is=\"split\">" + escaped(split_text(e)) +
             "</td><td class=\"n\" data-is=\"bytes\" data-key=\"" + std::to_string(bytes) + "\">" + bytes_text(bytes) +
-            "</td><td class=\"why\">" + escaped(sentence_of(e.fact.why)) + "</td></tr>\n";
+            "</td><td class=\"why\">" + escaped(fact::sentence_of(e.fact.why)) + "</td></tr>\n";
   }
   return text + "</tbody></table>\n";
 }
@@ -39,7 +39,7 @@ inline std::string html_messages(shard_report const& r) {
       "<h2>Messages of one step</h2>\n<table class=\"narrow\"><thead><tr><th>purpose</th><th>group</th><th "
       "class=\"n\">calls</th>"
       "<th class=\"n\">payload of one</th><th class=\"n\">sent</th></tr></thead><tbody>\n";
-  for (message_total const& line : r.cost.messages)
+  for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
       text += "<tr><td>" + escaped(line.purpose) + "</td><td>" + escaped(group_name(r.run.mesh, line.over)) +
               "</td><td class=\"n\">" + std::to_string(line.calls) + "</td><td class=\"n\">" +
@@ -50,4 +50,4 @@ inline std::string html_messages(shard_report const& r) {
          "used.</p>\n";
 }
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

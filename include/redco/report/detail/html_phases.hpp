@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 /// Where the moments of a step stand in the drawing: forward and backward take time, the loss and the update stand still.
 struct phase_point {
@@ -86,4 +86,4 @@ inline std::string html_phases(shard_report const& r) {
          "</div>\n";
 }
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 /// Light by default and on paper, dark where the reader's screen is; k0 to k10 are the kinds of bytes.
 inline constexpr std::string_view html_style = R"(<style>
@@ -77,4 +77,4 @@ for (const table of document.querySelectorAll("table.plan")) {
 </script>
 )";
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

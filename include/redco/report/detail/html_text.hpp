@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 /// Text between tags or in a quoted attribute: nothing in it is markup. Bytes that no page may hold become spaces.
 inline std::string escaped(std::string_view text) {
@@ -51,4 +51,4 @@ inline std::string svg(double width, double height, std::string_view says, std::
          escaped(says) + "\">\n" + inside + "</svg>\n";
 }
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string>
 
-namespace redco::detail {
+namespace redco::report::detail {
 
 /// "768", "12.3 KiB", "4.56 GiB": three digits that matter.
 inline std::string bytes_text(std::int64_t bytes) {
@@ -46,4 +46,4 @@ inline std::string padded_left(std::string const& text, std::size_t width) {
   return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::report::detail

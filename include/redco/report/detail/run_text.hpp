@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace redco {
+namespace redco::report {
 
 namespace detail {
 
@@ -31,12 +31,12 @@ inline std::string run_text(shard_report const& r) {
          examples_text(s.load) + (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "");
 }
 
-inline std::string copies_text(entry const& e) {
+inline std::string copies_text(shard::entry const& e) {
   return e.fact.copies() > 1 ? " x" + std::to_string(e.fact.copies()) : "";
 }
 
 /// "dim 0", "dim 0, shared by 2", or "whole" where it is replicated; with the axis where it is not tp: "dim 0 over ep, dim 1".
-inline std::string split_text(entry const& e) {
+inline std::string split_text(shard::entry const& e) {
   std::string text;
   for (place const& p : e.fact.places) {
     if (p.dim < 0) continue;
@@ -53,10 +53,10 @@ inline std::string uncounted_text(shard_report const& r) {
 }
 
 /// The layer's name, or where it has none, what it is.
-inline std::string layer_text(layer_activations const& one) {
+inline std::string layer_text(cost::layer_activations const& one) {
   return one.layer.size == 0 ? "outside of named layers" : std::string(one.layer.view());
 }
 
 }  // namespace detail
 
-}  // namespace redco
+}  // namespace redco::report

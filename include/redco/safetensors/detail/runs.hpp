@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::safetensors::detail {
 
 /// Where a box begins in a dense row-major array, and how to step through it.
 struct dense_place {
@@ -56,4 +56,4 @@ void for_each_run(dense_place source, dense_place target, std::span<std::int64_t
   }
 }
 
-}  // namespace redco::detail
+}  // namespace redco::safetensors::detail

@@ -17,7 +17,7 @@
 #include <tuple>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::safetensors::detail {
 
 /// Reads the header of a safetensors file, checking everything the format promises. Every number is multiplied with a
 /// check, and nothing is allocated by the header's own account.
@@ -58,7 +58,8 @@ class safetensors_header {
   static std::vector<safetensors_entry> read(std::string_view text, std::uint64_t data_bytes,
                                              std::string const& source) {
     if (text.starts_with("\xef\xbb\xbf")) fail(source, "its header begins with a byte order mark");
-    json_value const header = parse_json(text, source, {.bytes = most_bytes, .depth = 8, .values = most_values});
+    json::json_value const header =
+        json::parse_json(text, source, {.bytes = most_bytes, .depth = 8, .values = most_values});
     if (!header.is_object()) fail(source, "its header is not a JSON object");
     std::vector<safetensors_entry> entries;
     for (auto const& [name, value] : header.items()) {
@@ -78,14 +79,15 @@ class safetensors_header {
   }
 
  private:
-  static void check_metadata(json_value const& value, std::string const& source) {
+  static void check_metadata(json::json_value const& value, std::string const& source) {
     if (!value.is_object()) fail(source, "\"__metadata__\" is not an object");
     for (auto const& [key, text] : value.items()) {
       if (!text.is_string()) fail(source, "\"__metadata__\" has a value that is not a string at " + shown(key));
     }
   }
 
-  static safetensors_entry read_entry(std::string const& name, json_value const& value, std::string const& source) {
+  static safetensors_entry read_entry(std::string const& name, json::json_value const& value,
+                                      std::string const& source) {
     if (!tensor_name(name))
       fail(source, "a tensor's name is empty, too long or has control characters: " + shown(name));
     std::string const tensor = "tensor " + shown(name);
@@ -96,12 +98,12 @@ class safetensors_header {
     if (value.size() != 3) fail(source, tensor + " has fields other than dtype, shape and data_offsets");
     safetensors_entry entry{.name = name, .type = read_dtype(value["dtype"], tensor, source), .shape = {}};
 
-    json_value const& shape = value["shape"];
+    json::json_value const& shape = value["shape"];
     if (!shape.is_array()) fail(source, tensor + " has a shape that is not an array");
     if (shape.size() > most_dimensions) fail(source, tensor + " has " + std::to_string(shape.size()) + " dimensions");
     std::int64_t strides = 1;  // what libtorch multiplies when it lays the tensor out: a size of 0 counts as 1
     std::int64_t elements = 1;
-    for (json_value const& size : shape) {
+    for (json::json_value const& size : shape) {
       if (!size.is_number_unsigned()) fail(source, tensor + " has a size that is not an unsigned integer");
       auto const wide = size.get<std::uint64_t>();
       if (wide > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
@@ -117,7 +119,7 @@ class safetensors_header {
       fail(source, tensor + " has a size in bytes that overflows");
     bytes = elements * size_of(entry.type);
 
-    json_value const& offsets = value["data_offsets"];
+    json::json_value const& offsets = value["data_offsets"];
     if (!offsets.is_array() || offsets.size() != 2 || !offsets[0].is_number_unsigned() ||
         !offsets[1].is_number_unsigned()) {
       fail(source, tensor + " has data_offsets that are not two unsigned integers");
@@ -132,7 +134,7 @@ class safetensors_header {
     return entry;
   }
 
-  static file_dtype read_dtype(json_value const& value, std::string const& tensor, std::string const& source) {
+  static file_dtype read_dtype(json::json_value const& value, std::string const& tensor, std::string const& source) {
     if (!value.is_string()) fail(source, tensor + " has a dtype that is not a string");
     auto const& name = value.get_ref<std::string const&>();
     if (std::optional<file_dtype> const type = file_dtype_of(name)) return *type;
@@ -161,4 +163,4 @@ class safetensors_header {
   }
 };
 
-}  // namespace redco::detail
+}  // namespace redco::safetensors::detail

@@ -21,9 +21,9 @@ namespace redco::detail {
 /// What has another type than asked for is error 65.
 class json_node {
  public:
-  json_node(json_value const& value, std::string place) : value_(&value), place_(std::move(place)) {}
+  json_node(json::json_value const& value, std::string place) : value_(&value), place_(std::move(place)) {}
 
-  json_value const& value() const { return *value_; }
+  json::json_value const& value() const { return *value_; }
   std::string const& place() const { return place_; }
 
   [[noreturn]] void refuse(std::string const& why) const {
@@ -67,7 +67,7 @@ class json_node {
   }
   std::uint32_t number() const { return number(*value_, *this); }
   /// The same for a value without a place of its own: one of many thousands.
-  static std::uint32_t number(json_value const& value, json_node const& blamed) {
+  static std::uint32_t number(json::json_value const& value, json_node const& blamed) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > most)
       blamed.refuse("should hold whole numbers from 0 to " + std::to_string(most) +
                     "; write the file again with the program that made it");
@@ -91,7 +91,7 @@ class json_node {
     return place_ + (place_.ends_with(": ") ? "" : ".") + std::string(key);
   }
 
-  json_value const* value_;
+  json::json_value const* value_;
   std::string place_;
 };
 

@@ -52,7 +52,7 @@ inline merge_table read_merges(json_node const& node, vocabulary const& words) {
     node.refuse("should be a JSON array; write the file again with the program that made it");
   merge_table merges(node.value().size());
   std::uint32_t rank = 0;
-  for (json_value const& merge : node.value()) {
+  for (json::json_value const& merge : node.value()) {
     auto const blame = [&](std::string const& why) {
       json_node(merge, node.place() + '[' + std::to_string(rank) + ']')
           .refuse(why + "; write the file again with the program that made it");

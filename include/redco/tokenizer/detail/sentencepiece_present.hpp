@@ -22,7 +22,7 @@ class sentencepiece_model {
   static constexpr std::uint64_t most_bytes = 256 << 20;  ///< some 50 times those of the models with most pieces
 
   explicit sentencepiece_model(std::filesystem::path const& file) {
-    std::string const bytes = input_file(file).text(most_bytes);
+    std::string const bytes = diag::input_file(file).text(most_bytes);
     // An empty file is a model without pieces, in which the library then looks pieces up.
     if (auto const status = processor_.LoadFromSerializedProto(bytes); bytes.empty() || !status.ok()) {
       throw error(exit_code::data, file.string() + " is no SentencePiece model (" + status.ToString() +

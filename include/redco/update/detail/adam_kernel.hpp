@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::update::detail {
 
 /// What one update of Adam uses at every element: exact in f64, rounded once to what it computes in.
 template <class T>
@@ -106,4 +106,4 @@ void adam_kernel(adam_arrays<T, Grad> const& a, std::int64_t begin, std::int64_t
   adam_each(a, begin, end, c);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::update::detail

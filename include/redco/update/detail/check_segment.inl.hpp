@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <string>
 
-namespace redco::detail {
+namespace redco::update::detail {
 
 [[noreturn]] inline void refuse_segment(std::string const& why) {
   throw error(exit_code::internal, "an optimizer segment " + why + "; see redco/update/segment.hpp");
@@ -36,4 +36,4 @@ REDCO_INLINE void check_segment(segment const& s, int slots) {
   if (s.compute.defined()) flat(s.compute, "compute copy");
 }
 
-}  // namespace redco::detail
+}  // namespace redco::update::detail

@@ -6,7 +6,7 @@
 
 #include <redco/tensor/torch.hpp>
 
-namespace redco::detail {
+namespace redco::update::detail {
 
 // The updates and the norm from ATen's operators, on any device: the reference of the kernels in this folder.
 
@@ -42,4 +42,4 @@ inline double composed_sum_of_squares(at::Tensor const& flat) {
   return flat.to(at::kDouble).square().sum().item<double>();
 }
 
-}  // namespace redco::detail
+}  // namespace redco::update::detail

@@ -4,7 +4,7 @@
 
 #include <redco/tensor/torch.hpp>
 
-namespace redco::detail {
+namespace redco::update::detail {
 
 /// Calls run(masters, gradient, bf16 copy or null) with typed pointers, and brings the compute copy up to date. f32
 /// masters take f32 and bf16 gradients as they are; any other gradient is converted to the masters' dtype first.
@@ -26,4 +26,4 @@ void run_kernel(segment const& s, Run const& run) {
   if (s.compute.defined() && !fused_copy) s.compute.copy_(s.param);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::update::detail

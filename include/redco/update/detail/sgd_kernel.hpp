@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::update::detail {
 
 /// What one update of SGD uses at every element: exact in f64, rounded once to what it computes in.
 template <class T>
@@ -94,4 +94,4 @@ void sgd_kernel(sgd_arrays<T, Grad> const& a, std::int64_t begin, std::int64_t e
   sgd_each(a, begin, end, c);
 }
 
-}  // namespace redco::detail
+}  // namespace redco::update::detail

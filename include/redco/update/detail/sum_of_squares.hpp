@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::update::detail {
 
 /// Eight running sums of squares in f64, element i into sum i % 8, on every processor: so the order of the sum is
 /// fixed.
@@ -77,4 +77,4 @@ inline double sum_of_squares_of(at::Tensor const& flat) {
   return blocked_sum_of_squares<float>(flat.to(at::kFloat));
 }
 
-}  // namespace redco::detail
+}  // namespace redco::update::detail

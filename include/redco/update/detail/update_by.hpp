@@ -8,14 +8,14 @@
 
 #include <cstdint>
 
-namespace redco::detail {
+namespace redco::update::detail {
 
 /// The update rule of each of redco's own descriptions.
 void update_by(adamw const& d, segment& s, double lr, std::int64_t step, double grad_scale);
 void update_by(adam const& d, segment& s, double lr, std::int64_t step, double grad_scale);
 void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double grad_scale);
 
-}  // namespace redco::detail
+}  // namespace redco::update::detail
 
 #ifndef REDCO_COMPILED
 #include <redco/update/detail/update_by.inl.hpp>

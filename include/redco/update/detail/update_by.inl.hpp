@@ -14,7 +14,7 @@
 #include <cmath>
 #include <cstddef>
 
-namespace redco::detail {
+namespace redco::update::detail {
 
 /// What an update of Adam multiplies parameters by, and what it adds of them to the gradient.
 struct adam_decay {
@@ -66,4 +66,4 @@ REDCO_INLINE void update_by(sgd const& d, segment& s, double lr, std::int64_t st
   });
 }
 
-}  // namespace redco::detail
+}  // namespace redco::update::detail

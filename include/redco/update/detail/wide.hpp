@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-namespace redco::detail {
+namespace redco::update::detail {
 
 // Kernels of this folder are written twice: one element at a time for any processor, and eight f32 at a time for AVX2
 // with FMA (AVX512 gains nothing: memory is the bound). Each result must not depend on which one wrote it, for then it
@@ -44,4 +44,4 @@ inline bool have_wide() {
 inline bool have_wide() { return false; }
 #endif
 
-}  // namespace redco::detail
+}  // namespace redco::update::detail

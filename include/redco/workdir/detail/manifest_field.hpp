@@ -13,17 +13,18 @@
 #include <utility>
 #include <vector>
 
-namespace redco::detail {
+namespace redco::workdir::detail {
 
 /// A value of the manifest together with the path to it, for messages: "tensors.h.0.weight.shape".
 class manifest_field {
  public:
-  manifest_field(json_value const& value, std::string path, std::string const& source)
+  manifest_field(json::json_value const& value, std::string path, std::string const& source)
       : value_(value), path_(std::move(path)), source_(source) {}
 
   [[noreturn]] void fail(std::string const& why) const {
-    throw error(exit_code::data, source_ + " is not a valid manifest: " + (path_.empty() ? "it" : shown(path_)) + " " +
-                                     why + ". Resume from another checkpoint.");
+    throw error(exit_code::data, source_ +
+                                     " is not a valid manifest: " + (path_.empty() ? "it" : safetensors::shown(path_)) +
+                                     " " + why + ". Resume from another checkpoint.");
   }
 
   manifest_field operator[](char const* key) const {
@@ -37,7 +38,7 @@ class manifest_field {
   template <class Visit>
   void each(Visit visit) const {
     for (auto const& [key, value] : object().items()) {
-      if (!tensor_name(key)) fail("has a name that is empty, too long or has control characters");
+      if (!safetensors::tensor_name(key)) fail("has a name that is empty, too long or has control characters");
       visit(key, manifest_field(value, path_ + "." + key, source_));
     }
   }
@@ -80,7 +81,7 @@ class manifest_field {
 
   std::string file_name() const {
     std::string name = text();
-    if (!plain_name(name)) fail("is not a plain file name");
+    if (!safetensors::plain_name(name)) fail("is not a plain file name");
     return name;
   }
 
@@ -91,14 +92,14 @@ class manifest_field {
   }
 
  private:
-  json_value const& object() const {
+  json::json_value const& object() const {
     if (!value_.is_object()) fail("is not an object");
     return value_;
   }
 
-  json_value const& value_;
+  json::json_value const& value_;
   std::string path_;
   std::string const& source_;
 };
 
-}  // namespace redco::detail
+}  // namespace redco::workdir::detail

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::workdir::detail {
 
 /// The end of a manifest: its last member, the XXH64 of every byte before, and the closing brace.
 inline std::string manifest_seal(std::string_view before) {
-  return ",\n \"manifest_xxh64\": \"" + xxh64::text_of(xxh64::of(before)) + "\"\n}\n";
+  return ",\n \"manifest_xxh64\": \"" + safetensors::xxh64::text_of(safetensors::xxh64::of(before)) + "\"\n}\n";
 }
 
 enum class seal_state { absent, broken, whole };
@@ -25,4 +25,4 @@ inline seal_state seal_of(std::string_view text) {
   return seal == manifest_seal(text.substr(0, text.size() - form.size())) ? seal_state::whole : seal_state::broken;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::workdir::detail

@@ -18,27 +18,28 @@
 #include <string>
 #include <string_view>
 
-namespace redco::detail {
+namespace redco::workdir::detail {
 
 /// The most bytes that a manifest may have, and the most values: some 200,000 parts.
-inline constexpr json_limits manifest_limits{.bytes = 256u << 20, .depth = 16, .values = 4'000'000};
+inline constexpr json::json_limits manifest_limits{.bytes = 256u << 20, .depth = 16, .values = 4'000'000};
 
-inline stored_tensor read_stored_tensor(manifest_field const& field) {
-  stored_tensor tensor;
+inline safetensors::stored_tensor read_stored_tensor(manifest_field const& field) {
+  safetensors::stored_tensor tensor;
   std::string const type = field["dtype"].text();
-  std::optional<file_dtype> const known = file_dtype_of(type);
-  if (!known) field["dtype"].fail("is " + shown(type) + ", no dtype that this redco knows");
+  std::optional<safetensors::file_dtype> const known = safetensors::file_dtype_of(type);
+  if (!known) field["dtype"].fail("is " + safetensors::shown(type) + ", no dtype that this redco knows");
   tensor.type = *known;
   tensor.shape = field["shape"].sizes();
-  std::int64_t bytes = size_of(tensor.type);
+  std::int64_t bytes = safetensors::size_of(tensor.type);
   for (std::int64_t const size : tensor.shape) {
     if (__builtin_mul_overflow(bytes, std::max<std::int64_t>(size, 1), &bytes)) field["shape"].fail("overflows");
   }
   for (manifest_field const& part : field["parts"].list()) {
     tensor.parts.push_back({part["file"].file_name(), part["offset"].sizes(), part["shape"].sizes()});
   }
-  for (tensor_part const& part : tensor.parts) {
-    if (!inside({part.offset, part.shape}, tensor.shape)) field["parts"].fail("reaches outside the tensor");
+  for (safetensors::tensor_part const& part : tensor.parts) {
+    if (!safetensors::inside({part.offset, part.shape}, tensor.shape))
+      field["parts"].fail("reaches outside the tensor");
   }
   return tensor;
 }
@@ -56,7 +57,7 @@ inline mesh read_mesh(manifest_field const& field) {
 
 /// The manifest's keys, types and names, without asking whether its tensors are whole: a rank's share is not.
 inline manifest parse_manifest(std::string_view text, std::string const& source) {
-  json_value const value = parse_json(text, source, manifest_limits);
+  json::json_value const value = json::parse_json(text, source, manifest_limits);
   manifest_field const top(value, "", source);
   manifest facts;
   facts.format = top["format"].count();
@@ -88,10 +89,10 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
   top["tensors"].each(
       [&](std::string const& name, manifest_field const& field) { facts.tensors[name] = read_stored_tensor(field); });
   top["files"].each([&](std::string const& name, manifest_field const& field) {
-    if (!plain_name(name)) field.fail("is not a plain file name");
+    if (!safetensors::plain_name(name)) field.fail("is not a plain file name");
     facts.files[name] = {field["bytes"].whole_number(), field["xxh64"].digest()};
   });
   return facts;
 }
 
-}  // namespace redco::detail
+}  // namespace redco::workdir::detail

@@ -6,28 +6,28 @@
 #include <cstdint>
 #include <string>
 
-namespace redco::detail {
+namespace redco::workdir::detail {
 
 /// More parts than any mesh makes: comparing each with each stays cheap.
 inline constexpr std::size_t most_parts = 4096;
 
 /// Why the parts do not make the tensor whole, each element once; empty when they do.
 /// Requires: the tensor's bytes can be counted in 63 bits.
-inline std::string why_not_whole(stored_tensor const& tensor) {
+inline std::string why_not_whole(safetensors::stored_tensor const& tensor) {
   if (tensor.parts.size() > most_parts) return "has more than " + std::to_string(most_parts) + " parts";
   std::int64_t covered = 0;
   for (std::size_t i = 0; i < tensor.parts.size(); ++i) {
-    box const part{tensor.parts[i].offset, tensor.parts[i].shape};
-    if (!inside(part, tensor.shape)) return "reaches outside the tensor with part " + std::to_string(i);
+    safetensors::box const part{tensor.parts[i].offset, tensor.parts[i].shape};
+    if (!safetensors::inside(part, tensor.shape)) return "reaches outside the tensor with part " + std::to_string(i);
     for (std::size_t j = 0; j < i; ++j) {
-      if (intersect(part, {tensor.parts[j].offset, tensor.parts[j].shape}))
+      if (safetensors::intersect(part, {tensor.parts[j].offset, tensor.parts[j].shape}))
         return "has parts " + std::to_string(j) + " and " + std::to_string(i) + " that overlap";
     }
-    covered += count_of(part.shape);
+    covered += safetensors::count_of(part.shape);
   }
-  if (covered != count_of(tensor.shape))
-    return "leaves " + std::to_string(count_of(tensor.shape) - covered) + " elements without a part";
+  if (covered != safetensors::count_of(tensor.shape))
+    return "leaves " + std::to_string(safetensors::count_of(tensor.shape) - covered) + " elements without a part";
   return "";
 }
 
-}  // namespace redco::detail
+}  // namespace redco::workdir::detail
