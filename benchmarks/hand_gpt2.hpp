@@ -54,7 +54,8 @@ class hand_gpt2 {
     rank_.dp.all_reduce(totals);
     rank_.dp.all_reduce(gradients_);
     double const count = totals[1].item<double>();
-    for (redco::update::segment& s : segments_) redco::update::update(optimizer, s, optimizer.lr.peak, number, 1 / count);
+    for (redco::update::segment& s : segments_)
+      redco::update::update(optimizer, s, optimizer.lr.peak, number, 1 / count);
     return totals[0].item<double>() / count;
   }
 

@@ -85,7 +85,8 @@ bool all_agree(parameter_fact const& f, int least) {
 
 // What a mesh breaks, along either place.
 constexpr parameter_fact expert = fact_of({6, 5, 4}, {axis::ep, 0, 6}, {axis::tp, 2, 2});
-static_assert(redco::shard::can_split(expert, {.ep = 3, .tp = 2}) && !redco::shard::can_split(expert, {.ep = 4}) && !redco::shard::can_split(expert, {.tp = 3}));
+static_assert(redco::shard::can_split(expert, {.ep = 3, .tp = 2}) && !redco::shard::can_split(expert, {.ep = 4}) &&
+              !redco::shard::can_split(expert, {.tp = 3}));
 static_assert(expert.on(axis::ep).units == 6 && expert.on(axis::tp).dim == 2 && expert.on(axis::dp).dim == -1);
 
 // An expert is held alike by replicas only; what is replicated, by every rank. So much it counts in the gradient's norm, which is

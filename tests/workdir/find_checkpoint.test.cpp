@@ -28,7 +28,8 @@ search look(std::filesystem::path const& workdir, std::string const& resume = "a
   search result;
   redco::workdir::find_options options{.verify = verify};
   options.warn = [&](std::string const& text) { result.warnings += text + "\n"; };
-  result.failure = ckpt_test::error_of([&] { result.found = redco::workdir::find_checkpoint(workdir, resume, options); });
+  result.failure =
+      ckpt_test::error_of([&] { result.found = redco::workdir::find_checkpoint(workdir, resume, options); });
   return result;
 }
 
