@@ -240,6 +240,31 @@ TEST_CASE("a block's input is saved once, be it the output of a block, of the la
     }
 }
 
+/// Its blocks end with a function that saves what it gives.
+struct ends_with_relu {
+  using block =
+      redco::sequential<n<"up", redco::linear<16, 48>>, redco::relu, n<"down", redco::linear<48, 16>>, redco::relu>;
+  using net = redco::sequential<n<"in", redco::linear<20, 16>>, redco::relu, n<"h", redco::repeat<3, block>>,
+                                n<"out", redco::linear<16, 4>>>;
+  redco::no_config config;
+
+  redco::extents input(redco::workload const& load) const { return {load.batch, 20}; }
+};
+
+TEST_CASE("what a block that runs again gives is there until the block is left, though its last layer saves it") {
+  for (int const tp : {1, 2}) {
+    INFO("tp " << tp);
+    auto const all = observe(
+        ends_with_relu{}, {.mesh = {.tp = tp}, .load = {4096, 1}, .recompute = true, .prefetch = 0},
+        [] {
+          return std::vector<at::Tensor>{at::linspace(-1, 1, 4096 * 20).view({4096, 20})};
+        },
+        [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); });
+    check_saved_and_sent(all);
+    check_peak(all);
+  }
+}
+
 TEST_CASE("with split tokens GPT-2 saves and sends exactly what it declares, less than without") {
   redco::gpt2 const plain{{.vocab = 101, .context = 96, .width = 96, .heads = 6, .layers = 3, .dropout = 0.1}};
   redco::sequence_parallel<redco::gpt2> const model{plain.config};

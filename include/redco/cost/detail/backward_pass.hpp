@@ -63,7 +63,9 @@ class backward_pass {
     placed_tensor const& t = tensors_[i];
     if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) return;
     switch (e.what) {
-      case event_kind::keep: free(t); break;
+      case event_kind::keep:
+        if (!again_ || e.tensor.id != output_again_) free(t);
+        break;
       case event_kind::weight_gradient:
         if (again_) waiting_weights_ += t.bytes;
         held_ += t.bytes;
@@ -108,6 +110,7 @@ class backward_pass {
   /// The block is run again: what it saves and its output are there until it is left, and the gradient of that output.
   constexpr void enter_block(block_row::kind const& block) {
     block_gradient_ = tensors_[block.end].bytes;
+    output_again_ = events_[block.end].tensor.id;
     now_.recomputed = block.bytes + tensors_[block.end].all();
     outside_ = carried_ + arriving_;
     // Its end, on several shards: what is summed over them is there beside the sum.
@@ -126,6 +129,7 @@ class backward_pass {
   std::vector<std::size_t> order_;                  ///< of events
   bool again_ = false;                              ///< the visited block of an outermost repeat runs again
   bool own_input_ = false;                          ///< and its input is saved for it alone
+  int output_again_ = -1;                           ///< the output of that block: there until it is left, saved or not
   std::int64_t held_ = 0;                           ///< gradients of this moment
   std::int64_t carried_ = 0;                        ///< gradients that wait beside a branch
   std::int64_t arriving_ = 0;                       ///< will wait beside the next moment's
