@@ -82,6 +82,7 @@
 #include <redco/pipeline/enable_loss.hpp>
 #include <redco/pipeline/enable_per_example.hpp>
 #include <redco/pipeline/loss.hpp>
+#include <redco/pipeline/loss_of.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/pipeline.hpp>
 #include <redco/pipeline/predict.hpp>
@@ -243,6 +244,7 @@
 #include <redco/options/resolve.hpp>
 #include <redco/options/resolved.hpp>
 #include <redco/options/row.hpp>
+#include <redco/options/run_length.hpp>
 #include <redco/options/to_json.hpp>
 
 #include <redco/shard/entry.hpp>
@@ -275,6 +277,7 @@
 #include <redco/pretrained/weights_files.hpp>
 #include <redco/pretrained/weights_folder.hpp>
 
+#include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/best_metrics.hpp>
 #include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/check_checkpoint.hpp>
@@ -287,6 +290,7 @@
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/merged.hpp>
 #include <redco/workdir/new_run_id.hpp>
+#include <redco/workdir/number_text.hpp>
 #include <redco/workdir/open_weights.hpp>
 #include <redco/workdir/part_files.hpp>
 #include <redco/workdir/part_holders.hpp>

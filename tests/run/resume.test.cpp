@@ -250,6 +250,20 @@ TEST_CASE("a resumed run tells which of its settings are not its checkpoint's, a
   }
 }
 
+TEST_CASE("a resumed run tells that its schedule's function gives other rates") {
+  mlp_options const o = resume_options(0);
+  auto const rates = [](std::int64_t, std::int64_t) { return 0.02; };
+  auto const falling = [](std::int64_t step, std::int64_t) { return step < 8 ? 0.02 : 0.01; };
+  temporary_folder folder;
+  REQUIRE(fit_mlp(resume_at(folder.path), resume_options(5), 13, {}, {}, {.lr = rates}).code == 0);
+  outcome const same = fit_mlp(resume_at(folder.path), resume_options(5), 13, {}, {}, {.lr = rates});
+  CHECK(same.log.find("other settings") == std::string::npos);
+  outcome const rest = fit_mlp(resume_at(folder.path), o, 13, {}, {}, {.lr = falling});
+  CHECK(rest.losses.size() == 7);
+  CHECK(rest.log.find("other settings than its checkpoint: max_steps is 0, was 5; optimizer.lr at the end is 0.01, was "
+                      "0.02\n") != std::string::npos);
+}
+
 TEST_CASE("a resumed run may change its batch: every example of the epoch is still seen once; the seed stays") {
   temporary_folder folder;
   std::mutex guard;

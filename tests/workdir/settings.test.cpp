@@ -1,9 +1,15 @@
 #include "catch.hpp"
 
+#include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/settings_of.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/options/fit_options.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/linear.hpp>
+#include <redco/layer/real.hpp>
+#include <redco/layer/relu.hpp>
+#include <redco/layer/sequential.hpp>
 #include <redco/optimizer/adamw.hpp>
 
 #include <cstdint>
@@ -36,6 +42,10 @@ struct rich_model : redco::gpt2 {
 
 using plain_options = redco::fit_options<int, int, std::function<void()>>;
 using settings = std::map<std::string, std::string>;
+
+template <redco::real Probability>
+using with_dropout = redco::model_of<
+    redco::sequential<redco::linear<17, 96>, redco::relu, redco::dropout<Probability>, redco::linear<96, 3>>>;
 
 }  // namespace
 
@@ -78,4 +88,56 @@ TEST_CASE("settings that differ are told with both values") {
   settings const now{{"a", "5"}, {"b", "6"}, {"only now", "7"}, {"same", "4"}, {"#a", "why not"}};
   CHECK(redco::workdir::changed_settings(before, now) == "a is 5, was 1; b is 6, was 2");
   CHECK(redco::workdir::changed_settings(before, before).empty());
+}
+
+TEST_CASE("a network whose type has another literal is told by the part that differs") {
+  settings const before = redco::workdir::settings_of(with_dropout<redco::real{0.25}>{}, redco::adamw{},
+                                                      plain_options{}, redco::dtype::f32);
+  settings const now =
+      redco::workdir::settings_of(with_dropout<redco::real{0.5}>{}, redco::adamw{}, plain_options{}, redco::dtype::f32);
+  CHECK(redco::workdir::changed_settings(before, before).empty());
+  std::string const told = redco::workdir::changed_settings(before, now);
+  INFO(told);
+  CHECK(told.starts_with("network by "));
+  CHECK(told.find("dropout<") != std::string::npos);
+  CHECK(told.find("dropout<") != told.rfind("dropout<"));
+  CHECK(told.find("linear") == std::string::npos);
+}
+
+TEST_CASE("of long settings only the words that differ are told") {
+  std::string const long_text(70, 'x');
+  auto const told = [](std::string const& was, std::string const& is) {
+    return redco::workdir::changed_settings({{"a", was}}, {{"a", is}});
+  };
+  CHECK(told(long_text + ", one two, " + long_text, long_text + ", one three, " + long_text) ==
+        "a is ...three..., was ...two...");
+  CHECK(told(long_text + ", one", long_text + ", other") == "a is ...other, was ...one");
+  CHECK(told("one, " + long_text, "other, " + long_text) == "a is other..., was one...");
+  CHECK(told(long_text, long_text + " more") == "a is " + long_text + " more, was " + long_text);
+}
+
+TEST_CASE("a schedule's function is told by its rates, other schedules by their settings") {
+  settings all;
+  redco::workdir::add_rates(all, redco::adamw{.lr = redco::cosine{.peak = 3e-4}}, 20);
+  CHECK(all.empty());
+  auto const rates = [](std::int64_t step, std::int64_t run_steps) {
+    return static_cast<double>(run_steps - step) / 8;
+  };
+  redco::adamw const falling{.lr = rates};
+  redco::workdir::add_rates(all, falling, 13);
+  CHECK(all == settings{{"optimizer.lr at step 0", "1.625"},
+                        {"optimizer.lr at step 1", "1.5"},
+                        {"optimizer.lr at step 10", "0.375"},
+                        {"optimizer.lr halfway", "0.875"},
+                        {"optimizer.lr at the end", "0.125"}});
+  settings of_one;
+  double const captured = 0.75;
+  redco::scheduled<redco::adamw> const constant({}, [captured](std::int64_t, std::int64_t) { return captured; });
+  redco::workdir::add_rates(of_one, constant, 1);
+  CHECK(of_one == settings{{"optimizer.lr at step 0", "0.75"},
+                           {"optimizer.lr halfway", "0.75"},
+                           {"optimizer.lr at the end", "0.75"}});
+  settings none;
+  redco::workdir::add_rates(none, constant, 0);
+  CHECK(none.empty());
 }

@@ -3,6 +3,7 @@
 #include <redco/nn/in_layer.hpp>
 
 #include <redco/tensor/describe.hpp>
+#include <redco/tensor/words_of.hpp>
 #include <redco/config.hpp>
 
 #include <exception>
@@ -29,10 +30,8 @@ namespace detail {
     throw e.inside(component);
   } catch (error const&) {
     throw;
-  } catch (c10::Error const& e) {
-    throw layer_error(std::string(component), describe(x), e.what_without_backtrace());
   } catch (std::exception const& e) {
-    throw layer_error(std::string(component), describe(x), e.what());
+    throw layer_error(std::string(component), describe(x), words_of(e));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/best_metrics.hpp>
 #include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
@@ -24,11 +25,13 @@
 #include <redco/workdir/run_recorder.hpp>
 #include <redco/workdir/sweep_checkpoints.hpp>
 #include <redco/options/fit_options.hpp>
+#include <redco/options/run_length.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/prepared_batch.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/log/unit_of.hpp>
 #include <redco/pipeline/batch_of.hpp>
+#include <redco/pipeline/loss_of.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/run_place.hpp>
 
@@ -40,15 +43,9 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace redco::run {
-
-/// The type that a pipeline's loss returns.
-template <class Pipeline, class Net, class Batch>
-using loss_of = std::remove_cvref_t<decltype(std::declval<Pipeline const&>().loss(std::declval<Net const&>(),
-                                                                                  std::declval<Batch const&>()))>;
 
 /// The training loop of one rank: what `trainer::fit` runs on every rank thread. All ranks take the same decisions from
 /// the same numbers; rank 0 alone writes.
@@ -105,6 +102,12 @@ class fit_loop {
   }
   bool ended() const { return preempted_ || out_of_patience_ || finished(); }
 
+  /// The number of an epoch's examples, and what follows from it.
+  void take(std::int64_t examples) {
+    length_ = run_length_of(options_, examples);
+    if (first()) workdir::add_rates(report_.settings, optimizer_, length_.steps);
+  }
+
   /// The epoch in which the last step before `at` lies.
   static int run_epoch_of(data_position const& at) {
     return static_cast<int>(at.position == 0 && at.epoch > 0 ? at.epoch - 1 : at.epoch);
@@ -150,7 +153,7 @@ class fit_loop {
                                        ": give the same data, or start anew with --resume none");
     step_ = facts.step;
     position_ = at;
-    examples_ = given;
+    take(given);
     seed_ = facts.rng.seed;
     if (first()) report_.best = workdir::repair_checkpoints(where_.lock(), found);
     rank_.world.barrier();
@@ -202,38 +205,34 @@ class fit_loop {
   void run_epoch() {
     examples<Example> const data = epoch_examples(position_.epoch);
     check_same_examples(rank_.world, data.size(), position_.epoch);
-    examples_ = data.size();
+    take(data.size());
     sampler const order(data.size(), seed());
     batches const all(order, {options_.global_batch, options_.micro_batch, replicas(), rank_.coordinate(example_axes)},
                       position_);
-    std::int64_t const steps_per_epoch = (data.size() + options_.global_batch - 1) / options_.global_batch;
-    std::int64_t run_steps = steps_per_epoch * static_cast<std::int64_t>(options_.epochs);
-    if (options_.max_steps > 0) run_steps = std::min(run_steps, options_.max_steps);
-    std::int64_t const done_before = steps_per_epoch - all.steps();
+    std::int64_t const done_before = length_.steps_per_epoch - all.steps();
     auto source = prepared_batches<Example, batch>(pipeline_, data, all, order, position_.epoch, {seed(), step_},
                                                    options_.length, options_.prefetch, prefetch_scope(rank_));
     if (first()) {
-      report_.steps = run_steps;
-      std::int64_t const here = std::min(steps_per_epoch, done_before + run_steps - step_);
+      report_.steps = length_.steps;
+      std::int64_t const here = std::min(length_.steps_per_epoch, done_before + length_.steps - step_);
       recorder_->begin_epoch(static_cast<int>(position_.epoch), options_.epochs, here, done_before,
-                             run_steps - step_ - (here - done_before));
+                             length_.steps - step_ - (here - done_before));
     }
     int const epoch = static_cast<int>(position_.epoch);
     for (std::int64_t k = 0; k < all.steps() && !ended(); ++k) {
       batch_step const at = all.step(k);
-      run_step(source, at, epoch, run_steps, done_before + k + 1);
+      run_step(source, at, epoch, done_before + k + 1);
       position_ = at.next;
       if (position_.epoch > epoch || ended()) break;
       if (options_.eval_every_steps > 0 && step_ % options_.eval_every_steps == 0) save_if_better(evaluate(epoch));
       if (options_.save_every_steps > 0 && step_ % options_.save_every_steps == 0) save({});
     }
     if (first()) recorder_->end_epoch();
-    bool const interrupted = preempted_ || out_of_patience_;
-    if (!interrupted || position_.epoch > epoch) end_epoch(epoch, position_.epoch > epoch);
+    if (!(preempted_ || out_of_patience_) || position_.epoch > epoch) end_epoch(epoch, position_.epoch > epoch);
   }
 
   template <class Source>
-  void run_step(Source& source, batch_step const& at, int epoch, std::int64_t run_steps, std::int64_t done_in_epoch) {
+  void run_step(Source& source, batch_step const& at, int epoch, std::int64_t done_in_epoch) {
     diag::run_place::begin_step(step_);
     if (step_ == report_.measured_step) step_measure::begin(rank_);
     step_type step(state_, optimizer_, rank_);
@@ -244,7 +243,7 @@ class fit_loop {
       compute(step, *prepared, round);
     });
     if (at.micro_batches == 0 && !state_.net->meets_replicas()) step.add_nothing();
-    step_result const result = step.finish(step_, run_steps, where_.stop_requested() != 0);
+    step_result const result = step.finish(step_, length_.steps, where_.stop_requested() != 0);
     if (step_ == report_.measured_step)
       report_.measures[static_cast<std::size_t>(rank_.rank)] = step_measure::end(rank_);
     ++step_;
@@ -334,7 +333,7 @@ class fit_loop {
     to.facts.epoch_position = position_.position;
     to.facts.mesh = rank_.mesh;
     to.facts.rng = {seed(), static_cast<std::uint64_t>(step_)};
-    to.facts.data = {seed(), examples_};
+    to.facts.data = {seed(), length_.examples};
     to.facts.best = best_.best();
     to.facts.config = report_.settings;
     try {
@@ -391,7 +390,8 @@ class fit_loop {
   workdir::best_metrics::table saved_best_;
   std::optional<workdir::run_recorder> recorder_;  ///< rank 0
   std::optional<std::uint64_t> seed_;              ///< of the run that is resumed
-  std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1, examples_ = 0;
+  std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1;
+  run_length length_;
   data_position position_;
   bool preempted_ = false, out_of_patience_ = false;
   int failed_saves_ = 0;

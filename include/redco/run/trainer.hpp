@@ -28,6 +28,7 @@
 #include <redco/options/to_json.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/pipeline/batch_of.hpp>
+#include <redco/pipeline/loss_of.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -61,7 +62,7 @@ class trainer {
   template <class Example>
   using output = typename run::prediction<Pipeline, net, Example>::type;
   template <class Example>
-  using step_type = training_step<M, Optimizer, std::is_same_v<run::loss_of<Pipeline, net, batch<Example>>, terms>>;
+  using step_type = training_step<M, Optimizer, std::is_same_v<loss_of<Pipeline, net, batch<Example>>, terms>>;
   template <class Example>
   using options_for = fit_options<
       Example, output<Example>,
@@ -71,7 +72,7 @@ class trainer {
   template <class Example>
   static constexpr bool sound =
       !std::is_same_v<batch<Example>, diag::ill_formed> && !std::is_same_v<output<Example>, diag::ill_formed> &&
-      !std::is_same_v<run::loss_of<Pipeline, net, batch<Example>>, diag::ill_formed>;
+      !std::is_same_v<loss_of<Pipeline, net, batch<Example>>, diag::ill_formed>;
 
   trainer(deployer& where, M m, Pipeline pipeline, Optimizer optimizer)
       : where_(where),

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/workdir/number_text.hpp>
+
 #include <redco/model/model.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/scheduled.hpp>
@@ -7,9 +9,8 @@
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/field_count.hpp>
 #include <redco/meta/member_names.hpp>
+#include <redco/meta/type_name.hpp>
 
-#include <array>
-#include <charconv>
 #include <concepts>
 #include <cstddef>
 #include <map>
@@ -20,13 +21,6 @@
 namespace redco::workdir {
 
 namespace detail {
-
-/// The fewest digits that give the number back.
-template <class Number>
-std::string number_text(Number value) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
-}
 
 /// "0.001", "cosine peak 0.001 warmup 100"; of a function only that it is one.
 inline std::string schedule_text(learning_rate const& rate) {
@@ -88,6 +82,15 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
   }
 }
 
+/// "g++ 12.2.0", "clang++ 14.0.6": the release, since each writes types in its own way.
+inline std::string compiler() {
+#ifdef __clang__
+  return "clang++ " __clang_version__;
+#else
+  return "g++ " __VERSION__;
+#endif
+}
+
 template <class Optimizer>
 void add_settings(std::map<std::string, std::string>& all, std::string const& name, scheduled<Optimizer> const& value) {
   add_settings(all, name, static_cast<Optimizer const&>(value));
@@ -96,11 +99,13 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
 
 }  // namespace detail
 
-/// What a run was told, by name, for its checkpoints: "optimizer.lr" is "0.001", "model.dropout" is "0.1".
+/// What a run was told, by name, for its checkpoints: "optimizer.lr" is "0.001", "model.dropout" is
+/// "0.1". The literals of a network's type stand in its name, which compilers write in ways of their own: "network by g++ ...".
 template <model M, class Optimizer, class Options>
 std::map<std::string, std::string> settings_of(M const& m, Optimizer const& optimizer, Options const& options,
                                                dtype compute) {
   std::map<std::string, std::string> all;
+  all["network by " + detail::compiler()] = meta::type_name<net_of<M>>();
   detail::add_settings(all, "model", m.config);
   detail::add_settings(all, "optimizer", optimizer);
   if constexpr (requires { std::string(Optimizer::name); }) all["optimizer"] = Optimizer::name;

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <redco/workdir/number_text.hpp>
+
+#include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace redco::workdir {
+
+/// Adds what the function of a schedule gives to a run's settings, as a function has no text: its rate at steps 0, 1, 10, 100
+/// ..., halfway and at the end of `run_steps`. Other schedules are told whole by `settings_of`.
+template <class Optimizer>
+void add_rates(std::map<std::string, std::string>& settings, Optimizer const& optimizer, std::int64_t run_steps) {
+  if constexpr (!requires { optimizer.learning_rate_at(0, 1); })
+    if (learning_rate(optimizer.lr).kind != schedule_kind::function) return;
+  auto const add = [&](std::string const& when, std::int64_t step) {
+    settings["optimizer.lr " + when] = number_text(learning_rate_at(optimizer, step, run_steps));
+  };
+  if (run_steps < 1) return;
+  add("at step 0", 0);
+  for (std::int64_t step = 1; step < run_steps; step *= 10) add("at step " + std::to_string(step), step);
+  add("halfway", run_steps / 2);
+  add("at the end", run_steps - 1);
+}
+
+}  // namespace redco::workdir

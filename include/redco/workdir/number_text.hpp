@@ -1,0 +1,16 @@
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <string>
+
+namespace redco::workdir {
+
+/// The fewest digits that give the number back: "0.1", "3e-04".
+template <class Number>
+std::string number_text(Number value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+}  // namespace redco::workdir
