@@ -62,6 +62,21 @@ TEST_CASE("the option stands alone, with a value, or with no- before it") {
   CHECK(chosen({"--no-recompute", "--recompute", "every:2"}) == recomputed_blocks::every_kth(2));
 }
 
+TEST_CASE("no- before the option is its answer, and takes no other") {
+  for (std::vector<char const*> const& words :
+       {std::vector<char const*>{"--no-recompute", "every:2"}, {"--epochs", "5", "--no-recompute=every:2"}}) {
+    try {
+      given(words);
+      FAIL("accepted");
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+      CHECK(std::string(e.what()) ==
+            "--no-recompute takes no value, but has 'every:2'; give it to --recompute, or leave it out");
+    }
+  }
+  CHECK(chosen({"--no-recompute", "--epochs", "5"}) == recomputed_blocks());
+}
+
 TEST_CASE("a file and its answer have true, false or the words") {
   CHECK(given({}).json().find("\"recompute\":false") != std::string::npos);
   CHECK(given({"--recompute"}).json().find("\"recompute\":true") != std::string::npos);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace redco::options::detail {
@@ -35,6 +36,19 @@ struct command_line {
               "unexpected argument '" + extras.front() + "'; every value follows the name of its option, see --help");
 }
 
+/// Refuses "--no-recompute every:2": CLI11 would take the value.
+inline void refuse_value_of_twin(entry const& e, int argc, char const* const* argv) {
+  std::string const twin = "--no-" + e.flag.substr(2);
+  for (int i = 1; i < argc; ++i) {
+    std::string_view const word = argv[i];
+    bool const joined = word.starts_with(twin + "="), apart = word == twin && i + 1 < argc && argv[i + 1][0] != '-';
+    if (joined || apart)
+      throw error(exit_code::usage, twin + " takes no value, but has '" +
+                                        std::string(joined ? word.substr(twin.size() + 1) : argv[i + 1]) +
+                                        "'; give it to " + e.flag + ", or leave it out");
+  }
+}
+
 /// Reads `argv` with CLI11. Of an option given twice the last one counts; a list takes all.
 inline command_line read_command_line(std::vector<entry> const& entries, int argc, char const* const* argv) {
   CLI::App app;
@@ -55,6 +69,7 @@ inline command_line read_command_line(std::vector<entry> const& entries, int arg
     } else if (e.is_flag) {
       added.push_back(app.add_flag(e.flag + "{true},--no-" + e.flag.substr(2) + "{false}", single[i]));
       if (!e.kind.empty()) added.back()->expected(0, 1);
+      if (!e.kind.empty()) refuse_value_of_twin(e, argc, argv);
     } else {
       added.push_back(app.add_option(e.flag, single[i]));
     }
