@@ -31,6 +31,25 @@ foreach(floor RANGE 1 14)
 endforeach()
 set(REDCO_ROOMS ${REDCO_PLAN_ROOMS} ${REDCO_TORCH_ROOMS})
 
+# The rooms below the torch line that these rooms may use, themselves included; all of them for none or for `walls` and the like.
+function(redco_rooms_below result)
+  set(highest 0)
+  foreach(room IN LISTS ARGN)
+    if(NOT room IN_LIST REDCO_ROOMS)
+      set(highest 99)
+    elseif(REDCO_FLOOR_OF_${room} GREATER highest)
+      set(highest ${REDCO_FLOOR_OF_${room}})
+    endif()
+  endforeach()
+  set(rooms)
+  foreach(room IN LISTS REDCO_TORCH_ROOMS)
+    if(highest EQUAL 0 OR REDCO_FLOOR_OF_${room} LESS highest OR room IN_LIST ARGN)
+      list(APPEND rooms ${room})
+    endif()
+  endforeach()
+  set(${result} ${rooms} PARENT_SCOPE)
+endfunction()
+
 # Pattern of an #include -> the one room that may write it.
 set(REDCO_DOORS
   "^boost/hana" meta

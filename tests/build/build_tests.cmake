@@ -17,8 +17,8 @@ redco_add_test(build.tests_listed COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOUR
 redco_add_test(build.setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DTORCH_ROOT=${redco_torch_found}
   -DWORK=${PROJECT_BINARY_DIR}/setup -P ${CMAKE_CURRENT_LIST_DIR}/setup.cmake)
 
-# Each public header in a translation unit of its own, twice: those with definitions in .inl.hpp as header-only users read
-# them, the others with declarations only. Only their syntax is checked, by clang++ where it is at hand: it reads a header
+# Each public header in a translation unit of its own, twice, and behind it its definitions in .inl.hpp, over declarations of
+# what they use. Only their syntax is checked, by clang++ where it is at hand: it reads a header
 # several times faster than g++. Headers with tensors share a precompiled header of libtorch (for them CheckFloors.cmake also
 # asks that they reach the door to libtorch by their own includes).
 get_target_property(redco_torch_includes redco::torch INTERFACE_INCLUDE_DIRECTORIES)
@@ -39,12 +39,12 @@ function(redco_alone target)
   foreach(header IN LISTS arg_HEADERS)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})
     set(unit ${PROJECT_BINARY_DIR}/alone/${name}.cpp)
-    file(STRINGS ${header} definitions REGEX "^#ifndef REDCO_COMPILED")
-    set(declared "#define REDCO_COMPILED\n")
-    if(definitions)
-      set(declared "")
+    string(REGEX REPLACE "[.]hpp$" ".inl.hpp" definitions ${name})
+    set(text "#define REDCO_COMPILED\n#include <${name}>\n#include <${name}>\n")
+    if(EXISTS ${PROJECT_SOURCE_DIR}/include/${definitions})
+      string(APPEND text "#include <${definitions}>\n")
     endif()
-    file(CONFIGURE OUTPUT ${unit} CONTENT "${declared}#include <${name}>\n#include <${name}>\n")
+    file(CONFIGURE OUTPUT ${unit} CONTENT "${text}")
     add_custom_command(OUTPUT ${unit}.checked
       COMMAND ${redco_alone_compiler} ${redco_alone_flags} ${arg_FLAGS} -fsyntax-only -MMD -MF ${unit}.d -MT ${unit}.checked ${unit}
       COMMAND ${CMAKE_COMMAND} -E touch ${unit}.checked
@@ -92,7 +92,7 @@ if(redco_static_torch)
   target_precompile_headers(static_torch REUSE_FROM redco_torch_pch)
 endif()
 
-# Every header in two translation units of one program: a function that is not inline is defined twice.
+# Every header as header-only users read it: a program of two such units does not link if a function is not inline.
 function(redco_umbrella file)
   set(headers ${ARGN})
   list(FILTER headers EXCLUDE REGEX "/kernel/(composed|cpu)/")  # sets of kernels, read by the operations that choose one
@@ -106,12 +106,12 @@ endfunction()
 redco_umbrella(${PROJECT_BINARY_DIR}/umbrella/everything.hpp
   ${redco_plan_headers} ${redco_torch_headers} ${redco_top_headers})
 redco_umbrella(${PROJECT_BINARY_DIR}/umbrella/plan_only.hpp ${redco_plan_headers})
-add_executable(odr odr/one.cpp odr/two.cpp)
-set_target_properties(odr PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+add_library(odr OBJECT odr/everything.cpp)
 target_include_directories(odr PRIVATE ${PROJECT_BINARY_DIR}/umbrella)
 target_link_libraries(odr PRIVATE redco_flags redco::redco)
 target_precompile_headers(odr REUSE_FROM redco_torch_pch)
-redco_add_test(build.two_translation_units COMMAND odr)
+redco_add_test(build.one_definition COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJECT=$<TARGET_OBJECTS:odr>
+  -P ${CMAKE_CURRENT_LIST_DIR}/one_definition.cmake)
 
 # Tokenizers where CMake found neither of their optional libraries, which redco::plan would bring.
 add_executable(without_text_libraries ${PROJECT_SOURCE_DIR}/tests/consume/without_text_libraries.cpp)

@@ -3,6 +3,7 @@
 #include <redco/json/read.hpp>
 
 #include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 #include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 

@@ -2,6 +2,7 @@
 
 #include <redco/log/run_log.hpp>
 
+#include <redco/log/text.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>

@@ -1,0 +1,9 @@
+# The object of all headers defines one function that is not inline: that of its own file, which shows that such are seen.
+
+execute_process(COMMAND ${NM} --defined-only --extern-only --demangle ${OBJECT} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "[0-9a-f]+ [TDBR] [^\n]+" strong "${symbols}")
+list(TRANSFORM strong REPLACE "^[0-9a-f]+ [TDBR] " "")
+if(NOT strong STREQUAL "not_inline()")
+  list(JOIN strong "\n  " strong)
+  message(FATAL_ERROR "not inline, so defined twice in a program of two files:\n  ${strong}")
+endif()

@@ -1,3 +1,0 @@
-#include <everything.hpp>
-
-int other_unit() { return 0; }
