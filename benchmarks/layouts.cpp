@@ -100,7 +100,7 @@ class decided_splits {
 struct family_moves {
   double forward_per_layer = 0;  ///< elements per token and layer, of the first stack
   redco::cost::pass_moves step;  ///< elements per token
-  bool whole = false;            ///< some matrix of attention or MLP is not split
+  bool replicated = false;       ///< some matrix of attention or MLP is not split
 };
 
 class counter {
@@ -113,7 +113,7 @@ class counter {
     family_moves all;
     double width = 0;
     for (layer_stack const& stack : family_.stacks) {
-      redco::cost::pass_moves const layer = moves_of_layer(stack, all.whole, width);
+      redco::cost::pass_moves const layer = moves_of_layer(stack, all.replicated, width);
       if (all.forward_per_layer == 0) all.forward_per_layer = layer.forward.numbers;
       for (int i = 0; i < stack.layers; ++i) all.step += layer;
     }
@@ -138,13 +138,13 @@ class counter {
     std::string const path = std::string(name) + "/kernel";
     int const split = chosen_.find(path)->second, outputs = family_.kernels_out_in ? 0 : 1;
     auto const& shape = shapes_.find(path)->second;
-    auto const cut = split < 0          ? redco::cost::weight_cut::whole
+    auto const cut = split < 0          ? redco::cost::weight_cut::replicated
                      : split == outputs ? redco::cost::weight_cut::outputs
                                         : redco::cost::weight_cut::inputs;
     return {{cut, static_cast<double>(shape[outputs])}, static_cast<double>(shape[1 - outputs])};
   }
 
-  redco::cost::pass_moves moves_of_layer(layer_stack const& stack, bool& whole, double& width) const {
+  redco::cost::pass_moves moves_of_layer(layer_stack const& stack, bool& replicated, double& width) const {
     redco::cost::pass_moves all;
     for (std::size_t i = 0; i < stack.pairs.size();) {
       std::vector<std::vector<redco::cost::cut_weight>> first;
@@ -154,8 +154,8 @@ class counter {
         first.emplace_back();
         for (std::string_view const name : stack.pairs[i].first) first.back().push_back(of(name).weight);
         second.push_back(of(stack.pairs[i].second));
-        whole = whole || second.back().weight.cut == redco::cost::weight_cut::whole;
-        for (auto const& w : first.back()) whole = whole || w.cut == redco::cost::weight_cut::whole;
+        replicated = replicated || second.back().weight.cut == redco::cost::weight_cut::replicated;
+        for (auto const& w : first.back()) replicated = replicated || w.cut == redco::cost::weight_cut::replicated;
       } while (++i < stack.pairs.size() && stack.pairs[i].from == reads::parallel);
       width = second.back().weight.width;
       std::vector<redco::cost::dense_pair> pairs;
@@ -232,7 +232,7 @@ int main() {
       auto const theirs_splits = compat_splits(family, n), ours_splits = decided_splits(family).all();
       family_moves const theirs = counter(family, theirs_splits).count(), ours = counter(family, ours_splits).count();
       bool const legal = is_legal(family, n);
-      std::string note = theirs.whole ? "replicated by compat" : "";
+      std::string note = theirs.replicated ? "replicated by compat" : "";
       if (double const shared = legal ? shared_gradients(family, n) : 0; shared > 0) {
         char text[96];
         std::snprintf(text, sizeof text, "gradients of sharer groups: %.1f MiB more", shared);
@@ -240,7 +240,7 @@ int main() {
       }
       std::printf("| %s | %d | %s | %s | ", std::string(family.name).c_str(), n, cells(theirs, width, n).c_str(),
                   legal ? cells(ours, width, n).c_str() : "illegal | | ");
-      if (legal && !theirs.whole) {
+      if (legal && !theirs.replicated) {
         std::printf("%.3f | %s |\n", total(theirs) / total(ours), note.c_str());
         good = good && (must_win ? total(theirs) > total(ours) : total(theirs) >= total(ours));
       } else {

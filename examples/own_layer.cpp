@@ -38,8 +38,8 @@ struct sine : redco::featurewise_layer {
     frequency.decay = false;
     frequency.start = {redco::fact::initial::kind::ones, 0};
     w.parameter("frequency", frequency);
-    w.keep("input");  // for the product's backward; the product itself is saved for that of the sine
-    w.keep("product", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
+    w.save("input");  // for the product's backward; the product itself is saved for that of the sine
+    w.save("product", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
   }

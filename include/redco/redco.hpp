@@ -9,7 +9,6 @@
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/function_ref.hpp>
-#include <redco/tensor/keep.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/loss.hpp>
@@ -17,6 +16,7 @@
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/save_as.hpp>
 #include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>

@@ -1,43 +1,28 @@
 // A cycle of blocks costs what the same blocks cost one after another.
 #include "catch.hpp"
 
+#include "blocks.hpp"
+
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/attention.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/layer_norm.hpp>
-#include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
-#include <redco/layer/sequential.hpp>
 #include <redco/layer/sliding_window.hpp>
 #include <redco/layer/split_tokens.hpp>
 #include <redco/optimizer/adamw.hpp>
 
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace cycle_test {
 
 using namespace redco;
+using namespace cost_test;
 
-// Blocks that differ in whether layers save their input, and their output.
-using pre_norm =
-    residual<sequential<named<"n", layer_norm<12>>, named<"a", linear<12, 48>>, gelu, named<"b", linear<48, 12>>>>;
-using post_norm = sequential<named<"a", linear<12, 24>>, relu, named<"b", linear<24, 12>>, named<"n", layer_norm<12>>>;
-using saves_output = sequential<named<"a", linear<12, 12>>, relu>;
-using narrow = residual<named<"n", layer_norm<12>>>;
 using local =
     residual<sequential<named<"n", layer_norm<12>>, named<"attn", causal_attention<12, 6, sliding_window<3>>>>>;
-
-/// Block I of the cycle.
-template <std::size_t I, class... Blocks>
-using turn = std::tuple_element_t<I % sizeof...(Blocks), std::tuple<Blocks...>>;
 
 /// `Times` blocks of the cycle as a repeat, written out, and written out as rows of one.
 template <std::size_t Times, class... Blocks>

@@ -1,44 +1,30 @@
 // Of a row of blocks some of which run again each costs what it costs as a row of one, all of which run again, or outside of rows.
 #include "catch.hpp"
 
+#include "blocks.hpp"
+
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
-#include <redco/layer/gelu.hpp>
-#include <redco/layer/layer_norm.hpp>
-#include <redco/layer/linear.hpp>
-#include <redco/layer/named.hpp>
-#include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
-#include <redco/layer/residual.hpp>
-#include <redco/layer/sequential.hpp>
 #include <redco/optimizer/adamw.hpp>
 
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
 namespace recomputed_blocks_test {
 
 using namespace redco;
-
-// Blocks that differ in whether layers save their input, and their output.
-using pre_norm =
-    residual<sequential<named<"n", layer_norm<12>>, named<"a", linear<12, 48>>, gelu, named<"b", linear<48, 12>>>>;
-using post_norm = sequential<named<"a", linear<12, 24>>, relu, named<"b", linear<24, 12>>, named<"n", layer_norm<12>>>;
-using saves_output = sequential<named<"a", linear<12, 12>>, relu>;
-using narrow = residual<named<"n", layer_norm<12>>>;
+using namespace cost_test;
 
 template <std::size_t Times, recomputed_blocks Again, class... Blocks>
 struct rows {
   using row = named<"h", repeat<static_cast<int>(Times), Blocks...>>;
 
   template <std::size_t I>
-  using turn = std::tuple_element_t<I % sizeof...(Blocks), std::tuple<Blocks...>>;
-  template <std::size_t I>
-  using one = std::conditional_t<Again.has(I), repeat<1, turn<I>>, turn<I>>;
+  using one = std::conditional_t<Again.has(I), repeat<1, turn<I, Blocks...>>, turn<I, Blocks...>>;
 
   template <std::size_t... I>
   static auto written(std::index_sequence<I...>) -> named<"h", sequential<named<detail::digits<I>(), one<I>>...>>;

@@ -46,7 +46,7 @@ struct feature_scale : featurewise_layer {
     factor.split(axis::tp, is_split<X> ? 0 : -1, w.activation.units);
     factor.start = {fact::initial::kind::ones, 0};
     w.parameter("factor", factor);
-    w.keep("input");
+    w.save("input");
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
   }
 };

@@ -1,5 +1,6 @@
-// The only file that includes all of torch: what a user's own program may do, and before Catch2 (torch_catch.hpp).
-#include <torch/torch.h>
+// The only file that includes torch::nn: what a user's own program may do, and before Catch2 (torch_catch.hpp).
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
 
 #include "torch_catch.hpp"
 

@@ -1,4 +1,4 @@
-// A replicated layer needs whole features.
+// A replicated layer needs all features.
 #include <redco/layer/linear.hpp>
 
 #include <type_traits>

@@ -1,5 +1,5 @@
 // torch
-// A part of the features and whole features have different elements on each rank.
+// A part of the features and all of them have different elements on each rank.
 #include <redco/tensor/arithmetic.hpp>
 
 int main() {

@@ -20,8 +20,8 @@ struct damping {
     factor.split(redco::axis::tp, redco::is_split<X> ? 0 : -1, redco::of<Width>(config));
     factor.start = {redco::fact::initial::kind::normal, 0.5};
     w.parameter("factor", factor);
-    w.keep("x");
-    if (Honest) w.keep("decay", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
+    w.save("x");
+    if (Honest) w.save("decay", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
   }

@@ -33,9 +33,9 @@ static_assert(block(outputs, inputs, inputs, inputs).forward.numbers == 8 * h);
 // q, k, v by inputs: their sums are scattered over the heads.
 static_assert(block(inputs, inputs, outputs, inputs).forward.numbers == (3 + 2 + 2) * h);
 
-static_assert(block(whole, whole, whole, whole).forward.calls == 0);
-static_assert(block(whole, whole, whole, whole).backward.numbers == 0);
-static_assert(block(whole, inputs, whole, outputs).forward.numbers == 2 * h + h);
+static_assert(block(replicated, replicated, replicated, replicated).forward.calls == 0);
+static_assert(block(replicated, replicated, replicated, replicated).backward.numbers == 0);
+static_assert(block(replicated, inputs, replicated, outputs).forward.numbers == 2 * h + h);
 
 // Parallel branches: one reduction of the result, one of the gradient.
 constexpr double parallel_forward() {

@@ -5,11 +5,11 @@
 namespace redco::cost {
 
 /// How the weight of a dense layer is cut: not at all, by its outputs (column-parallel) or by its inputs (row-parallel).
-enum class weight_cut : unsigned char { whole, outputs, inputs };
+enum class weight_cut : unsigned char { replicated, outputs, inputs };
 
 /// A dense layer as the comparison of layouts sees it. `width`: outputs per token.
 struct cut_weight {
-  weight_cut cut = weight_cut::whole;
+  weight_cut cut = weight_cut::replicated;
   double width = 0;
 };
 

@@ -10,25 +10,27 @@ namespace redco::cost {
 namespace detail {
 
 /// What an activation is on the ranks: unsharded, cut along its features, or a pending sum.
-enum class spread : unsigned char { whole, cut, pending };
+enum class spread : unsigned char { replicated, cut, pending };
 
 constexpr spread output_of(weight_cut w) {
-  return w == weight_cut::outputs ? spread::cut : w == weight_cut::inputs ? spread::pending : spread::whole;
+  return w == weight_cut::outputs ? spread::cut : w == weight_cut::inputs ? spread::pending : spread::replicated;
 }
-constexpr spread input_of(weight_cut w) { return w == weight_cut::inputs ? spread::cut : spread::whole; }
+constexpr spread input_of(weight_cut w) { return w == weight_cut::inputs ? spread::cut : spread::replicated; }
 
 /// The cheapest single collective from one layout to another, in widths: all-reduce 2, reduce-scatter and all-gather 1.
 constexpr double change(spread from, spread to) {
-  if (from == to || from == spread::whole) return 0;
-  if (from == spread::pending) return to == spread::whole ? 2 : 1;
+  if (from == to || from == spread::replicated) return 0;
+  if (from == spread::pending) return to == spread::replicated ? 2 : 1;
   return 1;
 }
 
 /// What a dense layer's gradients are: of its inputs from how it is cut, of its outputs what it must be given.
 constexpr spread input_gradient_of(weight_cut w) {
-  return w == weight_cut::outputs ? spread::pending : w == weight_cut::inputs ? spread::cut : spread::whole;
+  return w == weight_cut::outputs ? spread::pending : w == weight_cut::inputs ? spread::cut : spread::replicated;
 }
-constexpr spread output_gradient_of(weight_cut w) { return w == weight_cut::outputs ? spread::cut : spread::whole; }
+constexpr spread output_gradient_of(weight_cut w) {
+  return w == weight_cut::outputs ? spread::cut : spread::replicated;
+}
 
 }  // namespace detail
 
@@ -40,7 +42,7 @@ constexpr pass_moves moves_of(std::span<dense_pair const> parallel, double width
   bool pending = false, cut = false, gradient_pending = false, gradient_cut = false;
   for (dense_pair const& pair : parallel) {
     spread const wanted = detail::input_of(pair.second.cut);
-    spread middle = spread::whole;
+    spread middle = spread::replicated;
     for (cut_weight const& w : pair.first)
       if (w.cut == weight_cut::outputs || (w.cut == weight_cut::inputs && wanted == spread::cut)) middle = spread::cut;
     m.forward.add(detail::change(middle, wanted), pair.between);

@@ -34,7 +34,7 @@ class slot_list {
       fact::event const& e = program_.events[i];
       if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) continue;
       if (e.what == event_kind::make) storages_[e.tensor.id] = ++last_storage_;
-      if (e.what == event_kind::keep) keep(e);
+      if (e.what == event_kind::save) save(e);
       if (e.what == event_kind::repeat) i = go_through_row(i);
     }
   }
@@ -55,7 +55,7 @@ class slot_list {
       blocks_.push_back({in.blocks.number(), i});
       storages_[in.tensor.id] = storage;
       if (runs_again) {
-        keep(in);
+        save(in);
         storages_[output] = ++last_storage_;
       } else {
         go_through(begins[slice] + 1, ends[slice]);
@@ -77,7 +77,7 @@ class slot_list {
     return end;
   }
 
-  void keep(fact::event const& e) {
+  void save(fact::event const& e) {
     saved_slot::owner owner{layer_of(e), std::string(e.slot)};
     extents const shape = local_extents(e.tensor, setup_.mesh.tp);
     if (e.beside) {

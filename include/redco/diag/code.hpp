@@ -72,7 +72,7 @@ inline constexpr diagnosis diagnoses[] = {
      "other "
      "ranks hold.",
      "convert one of them with enter, reduce or gather first",
-     {"this layer needs whole features but its input is split", "a residual branch gives another layout than its input",
+     {"this layer needs all features but its input is split", "a residual branch gives another layout than its input",
       "parallel branches give layouts that cannot be added",
       "only a replicated value can enter a column-parallel layer",
       "only a column-parallel layer takes an entered value", "token ids are replicated"}},

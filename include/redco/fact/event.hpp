@@ -16,7 +16,7 @@ enum class event_kind : std::uint8_t {
   read,       ///< the next activation is made of `tensor` too
   enter,      ///< `tensor` enters column-parallel layers
   make,       ///< forward makes `tensor` of activation `from` and of what was read since the last one
-  keep,       ///< forward saves `tensor` for backward; an activation is one storage, however many layers save it
+  save,       ///< forward saves `tensor` for backward; an activation is one storage, however many layers save it
   batch,      ///< forward saves `tensor`, which is the batch's own
   moment,     ///< a moment of this layer's backward, or of a sum over ranks behind it: what follows is held at once
   hold,       ///< `tensor` in that moment
@@ -35,7 +35,7 @@ enum class event_kind : std::uint8_t {
 
 /// The word for it in a printed program.
 constexpr std::string_view name_of(event_kind what) {
-  constexpr std::string_view names[] = {"parameter", "read",     "enter",  "make", "keep",     "batch", "moment",
+  constexpr std::string_view names[] = {"parameter", "read",     "enter",  "make", "save",     "batch", "moment",
                                         "hold",      "gradient", "branch", "end",  "repeat",   "end",   "message",
                                         "multiply",  "loss",     "chunk",  "sum",  "uncounted"};
   return names[static_cast<std::size_t>(what)];
@@ -62,7 +62,7 @@ struct event {
   std::int64_t count = 0;
   block_slice blocks = {};     ///< of `repeat` and `repeat_end`
   std::int64_t more_than = 0;  ///< happens only on more model shards than so many
-  bool beside = false;         ///< `keep`: in one storage with the tensor kept last, along the last dimension
+  bool beside = false;         ///< `save`: in one storage with the tensor saved last, along the last dimension
 };
 
 }  // namespace redco::fact

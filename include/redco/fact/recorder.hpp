@@ -104,17 +104,17 @@ class recorder {
   }
 
   /// States that forward saves the current activation for backward; one saved by two layers is one storage.
-  constexpr void keep(std::string_view slot) { state({.what = event_kind::keep, .slot = slot, .tensor = activation}); }
+  constexpr void save(std::string_view slot) { state({.what = event_kind::save, .slot = slot, .tensor = activation}); }
 
   /// States that forward saves another tensor beside the activation.
-  constexpr void keep(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0) {
-    state({.what = event_kind::keep, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
+  constexpr void save(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0) {
+    state({.what = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
   }
 
-  /// The same of one that lies beside the tensor kept last, in one storage along the last dimension.
-  constexpr void keep_beside(std::string_view slot, extents shape, int split_dim, width_kind kind,
+  /// The same of one that lies beside the tensor saved last, in one storage along the last dimension.
+  constexpr void save_beside(std::string_view slot, extents shape, int split_dim, width_kind kind,
                              std::int64_t units = 0) {
-    state({.what = event_kind::keep,
+    state({.what = event_kind::save,
            .width = kind,
            .slot = slot,
            .tensor = {shape, split_dim, units, -1},
@@ -122,14 +122,14 @@ class recorder {
   }
 
   /// States that forward saves a tensor of the batch itself.
-  constexpr void keep_batch(std::string_view slot, extents shape, width_kind kind) {
+  constexpr void save_batch(std::string_view slot, extents shape, width_kind kind) {
     state({.what = event_kind::batch, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}});
   }
 
   /// The same, or on several shards the part of each in its place.
-  constexpr void keep_batch_or_local(std::string_view slot, extents shape, width_kind kind) {
-    keep_batch(slot, shape, kind);
-    state({.what = event_kind::keep, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}, .more_than = 1});
+  constexpr void save_batch_or_local(std::string_view slot, extents shape, width_kind kind) {
+    save_batch(slot, shape, kind);
+    state({.what = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}, .more_than = 1});
   }
 
   /// States a tensor that the loss makes: to its backward (`event_kind::loss`), while it is computed (`loss_workspace`), or as

@@ -16,9 +16,9 @@ struct activation : featurewise_layer {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     fact::flow const input = w.activation;
     bool const output = keeps_output(of<Kind>(config));
-    if (!output) w.keep("input");
+    if (!output) w.save("input");
     w.produce(input.shape, input.split_dim, input.units);
-    if (output) w.keep("output");
+    if (output) w.save("output");
     w.backward(input);
   }
 };

@@ -112,7 +112,7 @@ struct attention {
     }
     fact::detail::enter_facts<X>(w);
     fact::flow const input = w.activation;
-    w.keep("input");
+    w.save("input");
     if constexpr (Kind == attention_kind::cross) {
       w.enter(w.encoded);
       w.read(w.encoded);
@@ -168,14 +168,14 @@ struct attention {
     w.weight_gradient({2 * kv * dim, width}, 0, kv);
     if (sizes.query_key_norm) norm_facts(w, dim, kv);
 
-    w.keep("q");
+    w.save("q");
     if constexpr (Kind == attention_kind::cross)
-      w.keep("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
-    else w.keep_beside("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
-    w.keep("log_sum_exp", {rows, heads, length}, 1, fact::width_kind::accumulate, heads);
+      w.save("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
+    else w.save_beside("key_value", key_values.shape, 2, fact::width_kind::compute, kv);
+    w.save("log_sum_exp", {rows, heads, length}, 1, fact::width_kind::accumulate, heads);
     w.produce(queries.shape, 2, heads, fact::making::attention);
     fact::flow const attended = w.activation;
-    w.keep("output");
+    w.save("output");
     bool const sized = heads == of<Heads>(config) && sizes.head_dim > 0;
     std::int64_t const window = sized ? scores(config).window : 0, seen = window > 0 && window < keys ? window : keys;
     w.multiply(rows * heads * length, dim, seen);  // scores
@@ -221,8 +221,8 @@ struct attention {
     auto const norm = [&](std::string_view name, std::int64_t heads) {
       w.inside(name, [&] {
         fact::flow input{{rows, length, heads * dim}, 2, heads};
-        w.keep("input", input.shape, 2, fact::width_kind::compute, heads);
-        w.keep("inverse_deviation", {rows, length, heads}, 2, fact::width_kind::accumulate, heads);
+        w.save("input", input.shape, 2, fact::width_kind::compute, heads);
+        w.save("inverse_deviation", {rows, length, heads}, 2, fact::width_kind::accumulate, heads);
         w.produce(input.shape, 2, heads);
         w.backward(input);
         std::int64_t const blocks = (rows * length * heads + norm_block_rows - 1) / norm_block_rows;

@@ -22,7 +22,7 @@ struct average_pool {
     if (!w.expect_rank(4)) return;
     fact::flow const input = w.activation;
     extents const x = input.shape;
-    w.keep("input");
+    w.save("input");
     w.produce({x[0], x[1], x[2] / kernel, x[3] / kernel});
     w.backward(input);
   }

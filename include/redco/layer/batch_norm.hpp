@@ -43,9 +43,9 @@ struct batch_norm {
     state("running_variance", fact::initial::kind::ones, false);
 
     fact::flow const input = w.activation;
-    w.keep("input");
-    w.keep("mean", {channels}, -1, fact::width_kind::accumulate);
-    w.keep("variance", {channels}, -1, fact::width_kind::accumulate);
+    w.save("input");
+    w.save("mean", {channels}, -1, fact::width_kind::accumulate);
+    w.save("variance", {channels}, -1, fact::width_kind::accumulate);
     w.produce(input.shape);
     w.backward(input);
     w.sum_over_replicas(false, channels + 1);  // sums and the count

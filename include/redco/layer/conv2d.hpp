@@ -38,7 +38,7 @@ struct conv2d {
       bias.why = fact::reason::convolution;
       w.parameter("bias", bias);
     }
-    w.keep("input");
+    w.save("input");
     extents const x = w.activation.shape;
     fact::flow const input = w.activation;
     w.produce({x[0], outs, (x[2] + 2 * padding - kernel) / stride + 1, (x[3] + 2 * padding - kernel) / stride + 1});

@@ -41,7 +41,7 @@ struct conv_transpose2d {
       bias.why = fact::reason::convolution;
       w.parameter("bias", bias);
     }
-    w.keep("input");
+    w.save("input");
     fact::flow const input = w.activation;
     extents const x = input.shape;
     w.produce({x[0], outs, (x[2] - 1) * stride + grown, (x[3] - 1) * stride + grown});

@@ -43,7 +43,7 @@ struct embedding {
     if constexpr (Tied.view().empty()) w.parameter("weight", weight);
 
     extents const ids = w.activation.shape;
-    w.keep_batch_or_local("local_ids", ids, fact::width_kind::index);
+    w.save_batch_or_local("local_ids", ids, fact::width_kind::index);
     w.produce({ids[0], ids[1], width});
     w.backward({});
     w.weight_gradient(weight.shape, 0, rows);

@@ -28,7 +28,7 @@ struct encoder_decoder {
       Encoder::template facts<X>(config, w);
       fact::detail::unshard_facts<out_t<Encoder, X>>(w);
     });
-    w.keep("states");  // once, however many blocks of the decoder read them
+    w.save("states");  // once, however many blocks of the decoder read them
     w.encoded = w.activation;
     w.activation = input;
     w.inside("decoder", [&] { Decoder::template facts<X>(config, w); });

@@ -18,7 +18,7 @@ struct featurewise_layer {
   template <class X, class Config>
   static constexpr void facts(Config const&, fact::recorder& w) {
     fact::flow const input = w.activation;
-    w.keep("input");
+    w.save("input");
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
   }

@@ -42,7 +42,7 @@ struct gated {
 
     w.expect_features(in);
     if constexpr (column) fact::detail::enter_facts<X>(w);
-    w.keep("input");
+    w.save("input");
     w.parameter("gate.weight", weight);
     w.parameter("up.weight", weight);
     if constexpr (!column) fact::detail::shared_parameter_facts<X>(w, {2 * outs, in});
@@ -64,9 +64,9 @@ struct gated {
     w.backward(input);
     w.weight_gradient({2 * outs, in}, column ? 0 : -1, column ? outs : 0);
     fact::flow const halves = w.activation;
-    w.keep("gate_and_up");
+    w.save("gate_and_up");
     if (of<Activation::kind>(config) != activation_kind::silu)
-      w.keep("activated", shape, dim, fact::width_kind::compute, units);
+      w.save("activated", shape, dim, fact::width_kind::compute, units);
     w.produce(shape, dim, units);
     w.backward(halves);
   }

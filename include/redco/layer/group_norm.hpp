@@ -32,9 +32,9 @@ struct group_norm {
 
     fact::flow const input = w.activation;
     extents const statistics = {input.shape[0], of<Groups>(config)};
-    w.keep("input");
-    w.keep("mean", statistics, -1, fact::width_kind::compute);
-    w.keep("inverse_deviation", statistics, -1, fact::width_kind::compute);
+    w.save("input");
+    w.save("mean", statistics, -1, fact::width_kind::compute);
+    w.save("inverse_deviation", statistics, -1, fact::width_kind::compute);
     w.produce(input.shape);
     w.backward(input);
   }

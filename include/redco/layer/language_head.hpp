@@ -68,7 +68,7 @@ struct language_head {
       w.parameter("bias", bias);
     }
     fact::detail::enter_facts<X>(w);
-    w.keep("hidden");
+    w.save("hidden");
     w.multiply(w.activation.shape.count() / width, width, rows);
     w.hand_to_loss();
     state_loss(w, rows, width);
@@ -80,7 +80,7 @@ struct language_head {
     extents const hidden = w.activation.shape;
     std::int64_t const n = hidden.count() / width, most = loss_chunk_rows(rows), chunk = n < most ? n : most;
     using fact::event_kind;
-    w.keep_batch("labels", {n}, fact::width_kind::index);
+    w.save_batch("labels", {n}, fact::width_kind::index);
     w.loss(event_kind::loss, "hidden_gradient", hidden, -1, 0);
     w.loss(event_kind::loss, "weight_gradient", {rows, width}, 0, rows);
     if constexpr (Bias == head_bias::trained) w.loss(event_kind::loss, "bias_gradient", {rows}, 0, rows);

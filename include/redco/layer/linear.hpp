@@ -68,7 +68,7 @@ struct linear {
 
     w.expect_features(in);
     if constexpr (column) fact::detail::enter_facts<X>(w);
-    w.keep("input");
+    w.save("input");
     w.parameter("weight", weight);
     if constexpr (is_replicated(Cut)) fact::detail::shared_parameter_facts<X>(w, weight.shape);
     if (of<Bias>(config)) {

@@ -22,8 +22,8 @@ struct max_pool {
     extents const x = w.activation.shape;
     extents const pooled = {x[0], x[1], x[2] / kernel, x[3] / kernel};
     fact::flow const input = w.activation;
-    w.keep("input");
-    w.keep("indices", pooled, -1, fact::width_kind::index);
+    w.save("input");
+    w.save("indices", pooled, -1, fact::width_kind::index);
     w.produce(pooled);
     w.backward(input);
   }

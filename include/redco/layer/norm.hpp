@@ -40,11 +40,11 @@ struct norm_layer {
     }
 
     fact::flow const input = w.activation;
-    w.keep("input");
+    w.save("input");
     extents rows = input.shape;
     rows[-1] = 1;
-    if constexpr (Statistics == 2) w.keep("mean", rows, input.split_dim, fact::width_kind::accumulate, input.units);
-    w.keep("inverse_deviation", rows, input.split_dim, fact::width_kind::accumulate, input.units);
+    if constexpr (Statistics == 2) w.save("mean", rows, input.split_dim, fact::width_kind::accumulate, input.units);
+    w.save("inverse_deviation", rows, input.split_dim, fact::width_kind::accumulate, input.units);
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
     std::int64_t const blocks = (input.shape.count() / input.shape[-1] + norm_block_rows - 1) / norm_block_rows;

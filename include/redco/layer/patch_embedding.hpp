@@ -42,8 +42,8 @@ struct patch_embedding {
 
     extents const pixels = w.activation.shape;
     std::int64_t const patches = (pixels[2] / patch) * (pixels[3] / patch);
-    w.keep_batch("pixels", pixels, fact::width_kind::compute);
-    w.keep("patches", {pixels[0], patches, numbers}, -1, fact::width_kind::compute);
+    w.save_batch("pixels", pixels, fact::width_kind::compute);
+    w.save("patches", {pixels[0], patches, numbers}, -1, fact::width_kind::compute);
     w.produce({pixels[0], patches, width});
     w.multiply(pixels[0] * patches, numbers, width);
     w.backward({});

@@ -32,7 +32,7 @@ struct positions {
     w.parameter("weight", weight);
     extents const ids = w.activation.shape;
     constexpr bool by_example = !std::is_same_v<Counted, every_token>;
-    if constexpr (by_example) w.keep("rows", {ids[0], ids[1]}, -1, fact::width_kind::index);
+    if constexpr (by_example) w.save("rows", {ids[0], ids[1]}, -1, fact::width_kind::index);
     w.produce({ids[0], ids[1], width});
     if constexpr (by_example) {
       w.backward({});

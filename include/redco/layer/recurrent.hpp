@@ -43,17 +43,17 @@ struct recurrent_layer {
 
     fact::flow const input = w.activation;
     std::int64_t const steps = input.shape[0] * input.shape[1];
-    w.keep("input");
+    w.save("input");
     w.produce({input.shape[0], input.shape[1], rows});
     w.multiply(steps, in, rows);
     w.backward(input);
     w.weight_gradient({rows, in}, -1, 0);
 
     fact::flow const projected = w.activation;
-    w.keep("projected");
+    w.save("projected");
     w.produce({input.shape[0], input.shape[1], hidden});
-    w.keep("output");
-    if constexpr (Cells) w.keep("cells", w.activation.shape, -1, fact::width_kind::compute);
+    w.save("output");
+    if constexpr (Cells) w.save("cells", w.activation.shape, -1, fact::width_kind::compute);
     w.multiply(steps, hidden, rows);
     w.backward(projected);
     w.workspace("gates", projected);

@@ -20,7 +20,7 @@ struct takes {
                 "redco[S005]: a partial value is used as replicated; reduce it before this layer");
   static constexpr bool any_tokens = Need == needs::features || Need == needs::features_alike;
   static_assert(Need == needs::value || !is_split<X> || (is_token_split<X> && any_tokens),
-                "redco[S008]: this layer needs whole features but its input is split; close the split before it");
+                "redco[S008]: this layer needs all features but its input is split; close the split before it");
   static_assert(
       (Need != needs::alike && Need != needs::features_alike) || !std::is_same_v<X, entered>,
       "redco[S008]: only a column-parallel layer takes an entered value; leave enter out before a replicated layer");

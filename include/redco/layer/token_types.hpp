@@ -27,7 +27,7 @@ struct token_types {
     weight.why = fact::reason::token_type;
     w.parameter("weight", weight);
     extents const ids = w.activation.shape;
-    w.keep_batch("types", {ids[0], ids[1]}, fact::width_kind::index);
+    w.save_batch("types", {ids[0], ids[1]}, fact::width_kind::index);
     w.produce({ids[0], ids[1], width});
     w.backward({});
     w.weight_gradient(weight.shape, -1, 0);

@@ -38,10 +38,10 @@ struct with_distance_bias : detail::forwarding<Body> {
 
     fact::flow const input = w.activation;
     std::int64_t const distances = 2 * input.shape[1] - 1;
-    w.keep("buckets", {distances}, -1, fact::width_kind::index);
+    w.save("buckets", {distances}, -1, fact::width_kind::index);
     w.produce({heads, distances}, 0, heads);
     fact::flow const bias = w.activation;
-    w.keep("bias");
+    w.save("bias");
     w.backward({});
     w.weight_gradient(table.shape, 1, heads);
     w.activation = input;

@@ -22,7 +22,7 @@ namespace detail {
 
 /// A sentence for each slot that a layer declares and does not save, unless that `may_be`, and for each tensor that a layer
 /// saves and neither it nor a composition around it declares. A tensor is that of one slot of its dtype and bytes, and of its name
-/// where `keep` gave it one: one that the same layers declare, else one of them, else a composition around them.
+/// where `save_as` gave it one: one that the same layers declare, else one of them, else a composition around them.
 std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
                                            std::span<saved_watch::entry const> saved, bool may_be_unsaved);
 

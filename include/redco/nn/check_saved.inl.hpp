@@ -2,6 +2,7 @@
 
 #include <redco/nn/check_saved.hpp>
 
+#include <redco/tensor/describe.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -11,12 +12,6 @@
 #include <string_view>
 
 namespace redco::detail {
-
-inline std::string shape_text(at::IntArrayRef sizes) {
-  std::string shape;
-  for (std::int64_t const extent : sizes) shape += (shape.empty() ? "[" : ", ") + std::to_string(extent);
-  return shape.empty() ? "[]" : shape + "]";
-}
 
 inline at::IntArrayRef sizes_of(extents const& shape) {
   return {shape.size.data(), static_cast<std::size_t>(shape.rank)};
@@ -32,11 +27,11 @@ inline std::string layer_text(std::string_view path) { return path.empty() ? "th
 
 inline std::string not_saved(cost::saved_slot const& slot, cost::saved_slot::owner const& owner) {
   return layer_text(owner.layer) + ": `" + owner.name + "` (" + std::string(name_of(slot.type)) + " " +
-         shape_text(sizes_of(slot.shape)) + ") is declared and not saved";
+         describe(sizes_of(slot.shape)) + ") is declared and not saved";
 }
 
 inline std::string not_declared(saved_watch::entry const& saved, std::string_view layer) {
-  std::string const tensor = type_text(saved.tensor.scalar_type()) + " " + shape_text(saved.tensor.sizes());
+  std::string const tensor = type_text(saved.tensor.scalar_type()) + " " + describe(saved.tensor.sizes());
   return layer_text(layer) + ": " +
          (saved.slot.empty() ? "a tensor " + tensor : "`" + std::string(saved.slot) + "` (" + tensor + ")") +
          " is saved and not declared";
@@ -119,9 +114,9 @@ REDCO_INLINE void refuse_saved(std::vector<std::string> const& differences, at::
   for (std::size_t i = 0; i < std::min(differences.size(), most); ++i) what += (i > 0 ? "; " : "") + differences[i];
   if (differences.size() > most) what += "; and " + std::to_string(differences.size() - most) + " more";
   throw error(exit_code::internal,
-              "autograd saves other tensors for backward of an input " + shape_text(input.sizes()) +
-                  (source.defined() ? " and a source " + shape_text(source.sizes()) : "") + " than layers declare: " +
-                  what + ". The facts() of a layer of yours must keep() what its module saves, no more and no less");
+              "autograd saves other tensors for backward of an input " + describe(input.sizes()) +
+                  (source.defined() ? " and a source " + describe(source.sizes()) : "") + " than layers declare: " +
+                  what + ". The facts() of a layer of yours must save() what its module saves, no more and no less");
 }
 
 REDCO_INLINE void refuse_opaque() {

@@ -61,7 +61,7 @@ inline std::string event_text(fact::program const& p, fact::event const& e) {
     case event_kind::repeat_end: return activation_text(e.tensor.id);
     case event_kind::moment:
     case event_kind::uncounted: return "";
-    case event_kind::keep:
+    case event_kind::save:
       if (e.tensor.id >= 0) return std::string(e.slot) + " " + activation_text(e.tensor.id);
       break;
     default: break;

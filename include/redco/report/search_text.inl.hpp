@@ -47,7 +47,7 @@ inline std::string row_text(std::string const& mesh, std::string const& micro_ba
 
 inline std::string row_text(cost::found_plan const& p) {
   return row_text(options::to_text(p.run.mesh), std::to_string(p.run.load.batch), std::string(name_of(p.run.compute)),
-                  options::to_text(p.run.recompute), p.sequence_parallel ? "split" : "whole", bytes_text(p.peak),
+                  options::to_text(p.run.recompute), p.sequence_parallel ? "split" : "all", bytes_text(p.peak),
                   seconds_text(p.time.total()));
 }
 

@@ -63,7 +63,7 @@ class backward_pass {
     placed_tensor const& t = tensors_[i];
     if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) return;
     switch (e.what) {
-      case event_kind::keep:
+      case event_kind::save:
         if (!again_ || e.tensor.id != output_again_) free(t);
         break;
       case event_kind::weight_gradient:

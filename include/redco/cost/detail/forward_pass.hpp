@@ -112,7 +112,7 @@ class forward_pass {
     fact::event const& e = program_.events[i];
     if (e.more_than > 0 && setup_.mesh.tp <= e.more_than) return;
     switch (e.what) {
-      case event_kind::keep: keep(i); break;
+      case event_kind::save: save(i); break;
       case event_kind::batch: place(i, kind::batch, copies()); break;
       case event_kind::loss: place(i, kind::loss, copies()); break;
       case event_kind::loss_workspace:
@@ -136,7 +136,7 @@ class forward_pass {
     sent[message] = fact.copies + (fact.backward ? 0 : again(fact.copies));
   }
 
-  constexpr void keep(std::size_t i) {
+  constexpr void save(std::size_t i) {
     int const id = program_.events[i].tensor.id;
     bool const known = id >= 0 && saved_.has(id), kept = id >= 0 && kept_.has(id);
     if (known && kept) return;

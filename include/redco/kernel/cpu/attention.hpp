@@ -7,8 +7,8 @@
 #include <redco/kernel/cpu/attention_problem.hpp>
 #include <redco/kernel/cpu/attention_run.hpp>
 
-#include <redco/tensor/keep.hpp>
 #include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/save_as.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
@@ -136,7 +136,7 @@ struct packed_attention : redco::recorded_function<packed_attention> {
     auto t = unpack_qkv(qkv, o);
     t.bias = bias, t.mask = o.key_mask;
     auto const [out, lse] = attention_forward(t, o);
-    ctx->save_for_backward({qkv, keep("output", out), keep("log_sum_exp", lse), bias, o.key_mask});
+    ctx->save_for_backward({qkv, save_as("output", out), save_as("log_sum_exp", lse), bias, o.key_mask});
     ctx->saved_data["attention"] = c10::IValue::make_capsule(c10::make_intrusive<attention_state>(o, wants_bias));
     return out;
   }
@@ -167,7 +167,7 @@ struct separate_attention : redco::recorded_function<separate_attention> {
                             bool wants_bias) {
     auto const bias = bias_in.value_or(at::Tensor());
     auto const [out, lse] = attention_forward({q, k, v, bias, o.key_mask}, o);
-    ctx->save_for_backward({q, k, v, keep("output", out), keep("log_sum_exp", lse), bias, o.key_mask});
+    ctx->save_for_backward({q, k, v, save_as("output", out), save_as("log_sum_exp", lse), bias, o.key_mask});
     ctx->saved_data["attention"] = c10::IValue::make_capsule(c10::make_intrusive<attention_state>(o, wants_bias));
     return out;
   }

@@ -4,8 +4,8 @@
 #include <redco/kernel/composed/batch_norm.hpp>
 #include <redco/kernel/composed/gradients_of.hpp>
 #include <redco/comm/group.hpp>
-#include <redco/tensor/keep.hpp>
 #include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/save_as.hpp>
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ struct batch_norm_function : redco::recorded_function<batch_norm_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, at::Tensor const& weight,
                             at::Tensor const& bias, batch_statistics const& of, comm::replica_round const& round,
                             double epsilon) {
-    ctx->save_for_backward({x, weight, bias, keep("mean", of.mean), keep("variance", of.variance)});
+    ctx->save_for_backward({x, weight, bias, save_as("mean", of.mean), save_as("variance", of.variance)});
     ctx->saved_data["count"] = of.count;
     ctx->saved_data["ranks"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(round.ranks));
     ctx->saved_data["gaps"] = round.gaps;

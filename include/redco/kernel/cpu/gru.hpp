@@ -3,8 +3,8 @@
 #include <redco/kernel/composed/gradients_of.hpp>
 #include <redco/kernel/composed/gru.hpp>
 #include <redco/kernel/cpu/earlier_outputs.hpp>
-#include <redco/tensor/keep.hpp>
 #include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/save_as.hpp>
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ struct gru_function : redco::recorded_function<gru_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& projected,
                             at::Tensor const& weight, at::Tensor const& bias) {
     at::Tensor const outputs = composed::gru(projected, weight, bias);
-    ctx->save_for_backward({projected, weight, bias, keep("output", outputs)});
+    ctx->save_for_backward({projected, weight, bias, save_as("output", outputs)});
     return outputs;
   }
 

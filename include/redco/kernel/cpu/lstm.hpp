@@ -3,8 +3,8 @@
 #include <redco/kernel/composed/gradients_of.hpp>
 #include <redco/kernel/composed/lstm.hpp>
 #include <redco/kernel/cpu/earlier_outputs.hpp>
-#include <redco/tensor/keep.hpp>
 #include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/save_as.hpp>
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ struct lstm_function : redco::recorded_function<lstm_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& projected,
                             at::Tensor const& weight) {
     auto const [outputs, cells] = composed::lstm(projected, weight);
-    ctx->save_for_backward({projected, weight, keep("output", outputs), keep("cells", cells)});
+    ctx->save_for_backward({projected, weight, save_as("output", outputs), save_as("cells", cells)});
     return outputs;
   }
 

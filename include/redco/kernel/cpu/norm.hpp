@@ -2,9 +2,9 @@
 
 #include <redco/kernel/composed/norm.hpp>
 #include <redco/kernel/cpu/norm_rows.hpp>
-#include <redco/tensor/keep.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/save_as.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/norm.hpp>
 
@@ -126,7 +126,7 @@ struct norm_function : redco::recorded_function<norm_function<Centered>> {
     auto const result = !vectors                        ? composed::norm<Centered>(x, weight, bias, epsilon)
                         : x.scalar_type() == at::kFloat ? norm_kernel<Centered, float>(x, weight, bias, epsilon)
                                                         : norm_kernel<Centered, at::BFloat16>(x, weight, bias, epsilon);
-    ctx->save_for_backward({x, weight, keep("mean", result.mean), keep("inverse_deviation", result.rstd)});
+    ctx->save_for_backward({x, weight, save_as("mean", result.mean), save_as("inverse_deviation", result.rstd)});
     ctx->saved_data["epsilon"] = epsilon;
     ctx->saved_data["bias"] = bias.defined();
     ctx->saved_data["bias_type"] = static_cast<std::int64_t>(bias.defined() ? bias.scalar_type() : at::kFloat);

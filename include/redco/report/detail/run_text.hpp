@@ -35,7 +35,7 @@ inline std::string copies_text(shard::entry const& e) {
   return e.fact.copies() > 1 ? " x" + std::to_string(e.fact.copies()) : "";
 }
 
-/// "dim 0", "dim 0, shared by 2", or "whole" where it is replicated; with the axis where it is not tp: "dim 0 over ep, dim 1".
+/// "dim 0", "dim 0, shared by 2", or "none"; with the axis where it is not tp: "dim 0 over ep, dim 1".
 inline std::string split_text(shard::entry const& e) {
   std::string text;
   for (place const& p : e.fact.places) {
@@ -44,7 +44,7 @@ inline std::string split_text(shard::entry const& e) {
     if (p.axis != axis::tp) text += " over " + std::string(name_of(p.axis));
     if (int const n = e.sharers(p.axis); n > 1) text += ", shared by " + std::to_string(n);
   }
-  return text.empty() ? "whole" : text;
+  return text.empty() ? "none" : text;
 }
 
 /// Behind a number that leaves layers out which do not state what they save and compute; else empty.

@@ -1,0 +1,144 @@
+#pragma once
+
+// What a network saves for backward, sends and takes, beside what its facts say.
+
+#include "torch_catch.hpp"
+
+#include <redco/nn/check_saved.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/memory_counter.hpp>
+#include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/scalar_type.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/shard/placed.hpp>
+#include <redco/layer/named.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace saved_test {
+
+template <redco::fixed_string Name, class L>
+using n = redco::named<Name, L>;
+
+/// A dtype and who multiplies in it: every machine tests them all.
+struct product_case {
+  redco::dtype compute;
+  redco::bf16_path path;
+
+  std::string name() const { return std::string(name_of(compute)) + " " + std::string(name_of(path)); }
+};
+inline constexpr product_case product_cases[] = {{redco::dtype::f32, redco::bf16_path::blas},
+                                                 {redco::dtype::bf16, redco::bf16_path::onednn},
+                                                 {redco::dtype::bf16, redco::bf16_path::packed},
+                                                 {redco::dtype::bf16, redco::bf16_path::blas}};
+
+struct observation {
+  std::int64_t saved = 0;     ///< bytes that autograd saved, parameters and the batch left out
+  std::int64_t declared = 0;  ///< what the facts say
+  std::string refused;        ///< by --check-saved: which slots are not what was saved
+  std::int64_t peak = 0;      ///< measured
+  std::int64_t library = 0;   ///< what oneDNN took beside it for the time of a call
+  redco::rank_cost planned;
+  redco::traffic traffic;
+};
+
+inline std::int64_t declared_bytes(redco::fact::program const& facts, redco::setup const& s) {
+  redco::cost::simulation const run(facts, s);
+  return run.activations() + redco::cost::memory_of(run, 0).loss;
+}
+
+/// One micro-batch on every rank: what autograd saves in forward, the peak of a second forward and backward, and messages.
+template <class Model, class Batch, class Loss>
+std::vector<observation> observe(Model const& model, redco::setup const& s, Batch const& batch, Loss const& loss) {
+  std::vector<observation> all(static_cast<std::size_t>(s.mesh.ranks()));
+  auto const p = redco::plan_of(model, s.mesh);
+  redco::run_ranks(s.mesh, {.threads = 1}, [&](redco::rank_context& rank) {
+    observation& o = all[static_cast<std::size_t>(rank.rank)];
+    redco::parameter_store const store(redco::shard::placed_parameters(p), rank.rank, s.compute, 7);
+    auto const net = std::make_shared<redco::network<Model> const>(model, store, rank.rank, s.mesh);
+    auto const mine = batch();
+    redco::pass in;
+    in.tp = &rank.tp;
+    in.training = true;
+    in.recompute = s.recompute;
+    in.examples = s.load.batch;
+    auto const forward = [&] { return loss(redco::bound_network<Model>(net, in), mine); };
+    {
+      redco::saved_watch watch;
+      at::Tensor const sum = forward();
+      watch.leave_out(store.values());
+      for (at::Tensor const& x : mine) watch.leave_out(x);
+      o.saved = watch.bytes();
+    }
+    in.check_saved = true;
+    in.calls = 0;
+    try {
+      forward();
+    } catch (redco::error const& e) {
+      o.refused = e.what();
+    }
+    in.check_saved = false;
+    rank.tp.reset_counters();
+    rank.memory->reset_peak();
+    redco::library_memory()->reset_peak();
+    forward().backward();
+    o.peak = rank.memory->peak();
+    o.library = redco::library_memory()->peak();
+    o.traffic = rank.tp.counters();
+    o.declared = declared_bytes(redco::facts_of(model, s.load), s);
+    o.planned = redco::cost_of(model, redco::sgd{}, s);
+  });
+  return all;
+}
+
+/// The same of a network of floating input: -1 to 2 in the compute dtype, and the sum of what it gives as its loss.
+template <class Model>
+std::vector<observation> observe_floats(Model const& model, redco::setup s, std::vector<std::int64_t> const& sizes) {
+  s.prefetch = 0;
+  return observe(
+      model, s,
+      [&] {
+        at::Tensor const x = at::linspace(-1, 2, c10::multiply_integers(sizes)).view(sizes);
+        return std::vector<at::Tensor>{x.to(redco::scalar_type_of(s.compute))};
+      },
+      [](auto const& net, std::vector<at::Tensor> const& b) { return net(b[0]).sum(); });
+}
+
+inline void check_saved_and_sent(std::vector<observation> const& all) {
+  for (observation const& o : all) {
+    CHECK(o.saved == o.declared);
+    CHECK(o.refused == "");
+    using redco::collective;
+    using redco::cost::messages;
+    redco::traffic planned;
+    for (redco::cost::message_total const& one : o.planned.messages) {
+      if (!(one.over == redco::axes(redco::axis::tp))) continue;
+      planned[one.what] += one;
+    }
+    for (auto const kind : {collective::all_reduce, collective::all_gather, collective::reduce_scatter}) {
+      INFO(static_cast<int>(kind));
+      CHECK(o.traffic[kind].calls == planned[kind].calls);
+      CHECK(o.traffic[kind].payload_bytes == planned[kind].payload_bytes);
+      CHECK(o.traffic[kind].wire_bytes == planned[kind].wire_bytes);
+    }
+    CHECK(o.traffic.total().calls == planned.total().calls);
+  }
+}
+
+inline void check_peak(std::vector<observation> const& all) {
+  for (observation const& o : all) {
+    auto const planned = static_cast<double>(o.planned.memory.peak()), measured = static_cast<double>(o.peak);
+    UNSCOPED_INFO("planned " << planned << " measured " << measured << " ratio " << planned / measured);
+    CHECK(std::abs(planned / measured - 1) < 0.05);
+    CHECK(o.library < (std::int64_t{4} << 20));
+  }
+}
+
+}  // namespace saved_test
