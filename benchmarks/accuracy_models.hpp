@@ -108,7 +108,7 @@ struct bart_subject {
     return {some_ids(rows, load.source), {some_ids(rows, load.sequence), some_ids(rows, load.sequence)}};
   }
   static auto loss(auto const& net, batch const& b) {
-    return redco::cross_entropy(net.template with<redco::encoder_input>(b.source)(b.target.input_ids), b.target.labels);
+    return redco::cross_entropy(net(b.target.input_ids, redco::encoder_input{b.source}), b.target.labels);
   }
 };
 

@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
         [](auto const& net, at::Tensor const& ids) { return net(ids); }, out);
   } else if (name == "bart_large") {
     auto const call = [](auto const& net, at::Tensor const& ids) {
-      return net.template with<redco::encoder_input>(ids.flip(1))(ids);
+      return net(ids, redco::encoder_input{ids.flip(1)});
     };
     code = train(name, redco::bart{}, 1024, call, out);
   } else {

@@ -89,7 +89,7 @@ void continue_prompts(Model const& model, redco::pretrained const& folder, my_op
                               return redco::padded_in_front(rows, how.ids.padding);
                             }) |
                             redco::predict([&](auto const& net, redco::padded_ids const& prompts) {
-                              auto const masked = net.template with<redco::key_mask>(prompts.mask);
+                              auto const masked = net.with(redco::key_mask{prompts.mask});
                               std::int64_t const length = prompts.ids.size(1);
                               at::Tensor const all =
                                   searches ? redco::beam_search(masked, prompts.ids, how.search_behind(length, 64)).ids

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
               return redco::cross_entropy(net(b.next.input_ids), b.next.labels);
             }) |
             redco::predict([](auto const& net, text_batch const& b) {
-              auto const masked = net.template with<redco::key_mask>(b.prompts.mask);
+              auto const masked = net.with(redco::key_mask{b.prompts.mask});
               return redco::texts_of(
                   redco::generate(masked, b.prompts.ids, {.max_new_tokens = 128, .temperature = 0.7}), b.prompts);
             });

@@ -52,11 +52,11 @@ struct redco::module<sine<Width>, X> {
   explicit module(builder<Config>& b) : frequency(b.parameter("frequency")) {}
 
   template <class Context>
-  tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return x.like(at::sin(frequency * x.local()));
+  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    return x.like(at::sin(ctx[frequency] * x.local()));
   }
 
-  at::Tensor frequency;
+  redco::parameter frequency;
 };
 
 struct point {

@@ -81,7 +81,7 @@ int summarize(Model const& model, redco::pretrained const& folder,
     return ids;
   };
   auto const net_of = [](auto const& net, redco::seq2seq_batch const& b) {
-    return net.template with<redco::encoder_input>(b.source).template with<redco::encoder_mask>(b.source_mask);
+    return net.with(redco::encoder_input{b.source}, redco::encoder_mask{b.source_mask});
   };
   if (o.beams) how.search.beams = *o.beams;
   if (o.length_penalty) how.search.length_penalty = *o.length_penalty;

@@ -151,6 +151,7 @@
 #include <redco/layer/cut.hpp>
 #include <redco/layer/distance_biased.hpp>
 #include <redco/layer/dropout.hpp>
+#include <redco/layer/elementwise.hpp>
 #include <redco/layer/embedding.hpp>
 #include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/enter.hpp>
@@ -189,6 +190,7 @@
 #include <redco/layer/rms_norm.hpp>
 #include <redco/layer/rotary.hpp>
 #include <redco/layer/rotary_angles.hpp>
+#include <redco/layer/rowwise.hpp>
 #include <redco/layer/scale.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/silu.hpp>

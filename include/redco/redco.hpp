@@ -79,8 +79,8 @@
 #include <redco/nn/builder.hpp>
 #include <redco/nn/check_saved.hpp>
 #include <redco/nn/context.hpp>
-#include <redco/nn/context_item.hpp>
-#include <redco/nn/context_keys.hpp>
+#include <redco/nn/context_entries.hpp>
+#include <redco/nn/context_entry.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
@@ -88,7 +88,9 @@
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/nn/parameter.hpp>
 #include <redco/nn/parameter_store.hpp>
+#include <redco/nn/parameter_values.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/nn/recomputed.hpp>
 #include <redco/nn/recurrent.hpp>

@@ -136,7 +136,7 @@ TEST_CASE("prompts padded in front and hidden go on as they do alone") {
     at::Tensor const alone = at::tensor({5, 2}, at::kLong).view({1, 2});
     at::Tensor const both = at::tensor({0, 5, 2, 6, 0, 3}, at::kLong).view({2, 3});
     at::Tensor const shown = at::tensor({0, 1, 1, 1, 1, 1}, at::kLong).view({2, 3}).to(at::kBool);
-    auto const masked = net.template with<redco::key_mask>(shown);
+    auto const masked = net.with(redco::key_mask{shown});
     at::Tensor const wanted = redco::generate(net, alone, {.max_new_tokens = 5});
     sharded::must(redco::generate(masked, both, {.max_new_tokens = 5})[0].slice(0, 1).equal(wanted[0]), "greedy");
     redco::beam_options const options{.max_new_tokens = 5, .beams = 3, .results = 3};

@@ -95,7 +95,7 @@ TEST_CASE("a step of greedy decoding and of sampling allocates what the one befo
     on_rank(reader, shape, [](auto const& net, redco::memory_counter& memory) {
       check_steps(net, ids_of(3, 5), memory, {});
       at::Tensor const shown = at::arange(5, at::kLong).unsqueeze(0).ge(at::tensor({0, 2, 1}, at::kLong).unsqueeze(1));
-      check_steps(net.template with<redco::key_mask>(shown), ids_of(3, 5), memory, {});
+      check_steps(net.with(redco::key_mask{shown}), ids_of(3, 5), memory, {});
       check_steps(net, ids_of(3, 5), memory, {.temperature = 1.5, .top_p = 0.9});
     });
 }
@@ -104,7 +104,7 @@ TEST_CASE("so does a step of beam search, which moves no keys") {
   on_rank(reader, {.dp = 1}, [](auto const& net, redco::memory_counter& memory) {
     check_beam_steps(net, ids_of(3, 5), memory);
     at::Tensor const shown = at::arange(5, at::kLong).unsqueeze(0).ge(at::tensor({0, 2, 1}, at::kLong).unsqueeze(1));
-    check_beam_steps(net.template with<redco::key_mask>(shown), ids_of(3, 5), memory);
+    check_beam_steps(net.with(redco::key_mask{shown}), ids_of(3, 5), memory);
   });
 }
 
@@ -112,8 +112,7 @@ TEST_CASE("so do encoder-decoders, whose source is projected once") {
   at::Tensor const source = ids_of(2, 40), shown = at::arange(40, at::kLong).expand({2, 40}).lt(37);
   at::Tensor const start = at::ones({2, 1}, at::kLong);
   auto const check = [&](auto const& net, redco::memory_counter& memory) {
-    auto const translator =
-        net.template with<redco::encoder_input>(source).template with<redco::encoder_mask>(shown.contiguous());
+    auto const translator = net.with(redco::encoder_input{source}, redco::encoder_mask{shown.contiguous()});
     check_steps(translator, start, memory, {});
     check_beam_steps(translator, start, memory);
   };

@@ -111,7 +111,7 @@ TEST_CASE("a draw does not depend on how far prompts are padded") {
     redco::generate_options const o{.max_new_tokens = 6, .temperature = 2, .top_p = 0.9};
     at::Tensor const padded = at::cat({at::zeros({4, 2}, at::kLong), prompts}, 1);
     at::Tensor const shown = at::cat({at::zeros({4, 2}, at::kBool), at::ones({4, 3}, at::kBool)}, 1);
-    at::Tensor const ids = redco::generate(net.template with<redco::key_mask>(shown), padded, o);
+    at::Tensor const ids = redco::generate(net.with(redco::key_mask{shown}), padded, o);
     sharded::must(ids.slice(1, 2).equal(redco::generate(net, prompts, o)), "the same behind the padding");
   });
 }
@@ -120,16 +120,12 @@ TEST_CASE("the penalty divides positive and multiplies negative logits of every 
   on_mesh({.tp = 2}, [&](narrator_net const& net, redco::rank_context&, at::Tensor const& prompts) {
     at::Tensor const shown = at::ones({4, 3}, at::kBool);
     shown.select(0, 2).select(0, 0).fill_(false);
-    auto const masked = net.template with<redco::key_mask>(shown);
+    auto const masked = net.with(redco::key_mask{shown});
     at::Tensor ids = prompts;
     for (int step = 0; step < 9; ++step) {
       at::Tensor const seen = at::cat({shown, at::ones({4, step}, at::kBool)}, 1);
       at::Tensor const places = (seen.to(at::kLong).cumsum(1) - 1).clamp_min(0);
-      at::Tensor scores = net.template with<redco::key_mask>(seen)
-                              .template with<redco::token_positions>(places)(ids)
-                              .last()
-                              .tensor()
-                              .squeeze(1);
+      at::Tensor scores = net(ids, redco::key_mask{seen}, redco::token_positions{places}).last().tensor().squeeze(1);
       at::Tensor const had = scores.gather(1, ids);
       scores = scores.scatter(1, ids, at::where(had < 0, had * 1.6, had / 1.6));
       ids = at::cat({ids, scores.argmax(1).unsqueeze(1)}, 1);

@@ -94,9 +94,7 @@ TEST_CASE("a key mask hides keys on every rank") {
   check_module<full_attention<12, 6>>(
       sequence_x(),
       [&](tensor_map const& p, at::Tensor const& x) { return plain_attention(p, "", x, x, {.mask = mask}); }, {1, 2},
-      [&](auto const& net, at::Tensor const& x) {
-        return net.template with<key_mask>(mask.logical_not()).template with<key_mask>(mask)(x);
-      });
+      [&](auto const& net, at::Tensor const& x) { return net.with(key_mask{mask.logical_not()})(x, key_mask{mask}); });
 }
 
 TEST_CASE("key-value heads are grouped, and shared by neighbours where there are fewer than ranks") {
@@ -148,7 +146,7 @@ TEST_CASE("attention, a feed-forward pair and whole layers stand side by side ov
 
 TEST_CASE("a decoder reads its encoder through the context") {
   auto const use = [](auto const& net, at::Tensor const& x) {
-    return net.template with<encoder_input>(source_ids()).template with<encoder_mask>(source_mask())(x);
+    return net(x, encoder_input{source_ids()}, encoder_mask{source_mask()});
   };
   check_module<translator>(target_ids(), plain_translator, {1, 2}, use);
   check_module<translator>(target_ids(), plain_translator, {1, 2}, use, {.recompute = true});

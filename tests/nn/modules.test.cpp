@@ -82,11 +82,11 @@ struct redco::module<modules_test::feature_scale<Width>, X> {
   explicit module(builder<Config>& b) : factor(b.parameter("factor")) {}
 
   template <class Context>
-  tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return x.like(x.local() * factor);
+  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    return x.like(x.local() * ctx[factor]);
   }
 
-  at::Tensor factor;
+  redco::parameter factor;
 };
 
 template <modules_test::mix How, class X>
@@ -158,7 +158,7 @@ TEST_CASE("an uneven vocabulary is looked up, beside positions") {
       [&](tensor_map const& p, at::Tensor const& ids) {
         return apply_linear(p, "a", at::embedding(p.at("wte.weight"), ids) + at::embedding(p.at("wpe.weight"), places));
       },
-      {1, 2}, [&](auto const& net, at::Tensor const& ids) { return net.template with<token_positions>(places)(ids); });
+      {1, 2}, [&](auto const& net, at::Tensor const& ids) { return net(ids, token_positions{places}); });
 
   auto const empty = sharded::on_width(sharded::maker_of<tokens>(), 2, some_ids().narrow(0, 0, 0));
   CHECK(empty.y.sizes() == at::IntArrayRef{0, 5, 6});
@@ -305,7 +305,27 @@ TEST_CASE("an opaque owner that is frozen trains nothing") {
     sharded::must(!bound(some_x()).requires_grad(), "nothing to train");
     std::vector<at::Tensor> target;
     for (at::Tensor const& t : bound.parameters()) target.push_back(t + 1);
-    sharded::must(!bound.substituted(target)(some_x()).equal(bound(some_x())), "a target copy is another network");
+    at::Tensor const before = bound(some_x());
+    sharded::must(!bound.substituted(target)(some_x()).equal(before), "a target copy is another network");
+    sharded::must(bound(some_x()).equal(before), "the network itself is as it was");
+    sharded::must(bound.substituted(bound.parameters())(some_x()).equal(before), "the same tensors give the same");
+    sharded::must(&bound.substituted(target).base() == &bound.base(), "no module is made again");
+    auto const refusal = [](auto const& call) -> std::string {
+      try {
+        call();
+      } catch (error const& e) {
+        return e.code() == exit_code::internal ? e.what() : "another code";
+      }
+      return "";
+    };
+    sharded::must(refusal([&] {
+                    bound.substituted({target[0]});
+                  }).starts_with("the network takes " + std::to_string(target.size())),
+                  "too few tensors are refused");
+    target[0].requires_grad_();
+    sharded::must(
+        refusal([&] { bound.substituted(target)(some_x()); }).find("cannot be differentiated") != std::string::npos,
+        "an owner is not differentiated in other tensors");
   });
 }
 

@@ -210,7 +210,7 @@ TEST_CASE("an encoder-decoder keeps what its encoder gave once, whatever the len
               return std::vector<at::Tensor>{source, target, target.flip(0)};
             },
             [](auto const& net, std::vector<at::Tensor> const& b) {
-              return redco::cross_entropy(net.template with<redco::encoder_input>(b[0])(b[1]), b[2]).sum;
+              return redco::cross_entropy(net(b[1], redco::encoder_input{b[0]}), b[2]).sum;
             });
         check_saved_and_sent(all);
         check_peak(all);

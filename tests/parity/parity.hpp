@@ -57,16 +57,15 @@ template <task Task, class Net, class Use>
 auto with_result(Net const& net, tensors const& in, share const& mine, Use&& use) {
   auto const of = [&](char const* name) { return mine.of(in.at(name)); };
   if constexpr (Task == task::decoder) {
-    return use(net.template with<key_mask>(of("attention_mask").to(at::kBool))(of("input_ids")),
-               next_labels(of("labels")));
+    return use(net(of("input_ids"), key_mask{of("attention_mask").to(at::kBool)}), next_labels(of("labels")));
   } else if constexpr (Task == task::encoder_decoder) {
-    return use(net.template with<encoder_input>(of("input_ids"))
-                   .template with<encoder_mask>(of("attention_mask").to(at::kBool))(of("decoder_input_ids")),
-               of("labels"));
+    return use(
+        net(of("decoder_input_ids"), encoder_input{of("input_ids")}, encoder_mask{of("attention_mask").to(at::kBool)}),
+        of("labels"));
   } else if constexpr (Task == task::tokens_to_class) {
-    auto const masked = net.template with<key_mask>(of("attention_mask").to(at::kBool));
+    auto const masked = net.with(key_mask{of("attention_mask").to(at::kBool)});
     if (in.contains("token_type_ids"))
-      return use(masked.template with<token_type_ids>(of("token_type_ids"))(of("input_ids")), of("labels"));
+      return use(masked(of("input_ids"), token_type_ids{of("token_type_ids")}), of("labels"));
     return use(masked(of("input_ids")), of("labels"));
   } else {
     return use(net(of("pixel_values").to(net.parameters().front().scalar_type())), of("labels"));
@@ -135,9 +134,9 @@ class check {
     bound_network<M> const net(state.net, in);
     at::Tensor const prompts = data_.expected.at("prompt_ids"), shown = data_.expected.at("prompt_mask").to(at::kBool);
     if constexpr (Task == task::decoder) {
-      check_continuations(net.template with<key_mask>(shown), prompts);
+      check_continuations(net.with(key_mask{shown}), prompts);
     } else {
-      check_continuations(net.template with<encoder_input>(prompts).template with<encoder_mask>(shown),
+      check_continuations(net.with(encoder_input{prompts}, encoder_mask{shown}),
                           at::full({prompts.size(0), 1}, data_.generation_id("decoder_start_token_id"), at::kLong));
     }
   }

@@ -13,5 +13,5 @@ struct decoder {
 };
 
 at::Tensor decode(redco::bound_network<decoder> const& net, at::Tensor const& x) {
-  return net.with<redco::encoder_input>(x)(x);
+  return net(x, redco::encoder_input{x});
 }

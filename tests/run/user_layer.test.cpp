@@ -33,11 +33,11 @@ struct redco::module<damping<Width, Honest>, X> {
   explicit module(builder<Config>& b) : factor(b.parameter("factor")) {}
 
   template <class Context>
-  tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return x.like(x.local() * at::exp(factor * x.local()));
+  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    return x.like(x.local() * at::exp(ctx[factor] * x.local()));
   }
 
-  at::Tensor factor;
+  redco::parameter factor;
 };
 
 namespace {

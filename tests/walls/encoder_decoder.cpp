@@ -53,8 +53,7 @@ sentences sentences_of(walls::share const& mine, std::int64_t filler = 0) {
 
 template <class Net>
 mean translation_loss(Net const& net, sentences const& s) {
-  return cross_entropy(net.template with<encoder_input>(s.source).template with<encoder_mask>(s.mask)(s.target),
-                       s.labels);
+  return cross_entropy(net(s.target, encoder_input{s.source}, encoder_mask{s.mask}), s.labels);
 }
 
 }  // namespace
@@ -103,9 +102,7 @@ TEST_CASE("an encoder-decoder decodes with a cache as it does without, and its e
       walls::share const all{0, 5};
       pass const in = walls::pass_of(rank, all, 0, false);
       sentences const s = sentences_of(all);
-      auto const net = bound_network<translator>(state.net, in)
-                           .template with<encoder_input>(s.source)
-                           .template with<encoder_mask>(s.mask);
+      auto const net = bound_network<translator>(state.net, in).with(encoder_input{s.source}, encoder_mask{s.mask});
       at::NoGradGuard const quiet;
       at::Tensor whole = s.target.slice(1, 0, 2);
       std::int64_t const before = rank.tp.counters().total().calls;

@@ -58,7 +58,7 @@ TEST_CASE("a bias by distance counts from the cache, on both sides") {
                   .buckets = 6,
                   .farthest = 8}};
   check_decoding(model, [](auto const& net) {
-    return net.template with<encoder_input>((at::arange(21, at::kLong) * 7 + 1).remainder(23).view({3, 7}));
+    return net.with(encoder_input{(at::arange(21, at::kLong) * 7 + 1).remainder(23).view({3, 7})});
   });
 }
 

@@ -24,12 +24,12 @@ struct redco::module<expert_test::expert_bank<Experts, Width, Hidden>, redco::en
   tensor<partial> operator()(tensor<entered> const& x, Context const& ctx) const {
     group& experts = ctx.over(axis::ep);
     at::Tensor const in = enter(tensor<replicated>(x.local()), experts).local();
-    at::Tensor const hidden = at::tanh(at::einsum("btw,ehw->ebth", {in, up}));
-    tensor<partial> const mine(at::einsum("ebth,ewh->btw", {hidden, down}));
+    at::Tensor const hidden = at::tanh(at::einsum("btw,ehw->ebth", {in, ctx[up]}));
+    tensor<partial> const mine(at::einsum("ebth,ewh->btw", {hidden, ctx[down]}));
     return tensor<partial>(reduce(mine, experts).local());
   }
 
-  at::Tensor up, down;
+  parameter up, down;
 };
 
 namespace {

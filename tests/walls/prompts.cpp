@@ -43,7 +43,7 @@ TEST_CASE("a prediction keeps its prompt to the last byte, and is the one it has
                     return redco::cross_entropy(net(b.next.input_ids), b.next.labels);
                   }) |
                   redco::predict([](auto const& net, text_batch const& b) {
-                    auto const masked = net.template with<redco::key_mask>(b.prompts.mask);
+                    auto const masked = net.with(redco::key_mask{b.prompts.mask});
                     return redco::texts_of(redco::generate(masked, b.prompts.ids, {.max_new_tokens = 9}), b.prompts);
                   });
   redco::deployer_options options;

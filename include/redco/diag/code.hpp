@@ -85,8 +85,8 @@ inline constexpr diagnosis diagnoses[] = {
      "use a wider mesh, a smaller micro-batch or recomputation"},
     // L: layers
     {"L002", "a layer needs a context entry that nobody set",
-     "Masks, positions, encoder states and caches reach a layer through the context, by key.",
-     "pass it with .with<Key>(value)"},
+     "Masks, positions and encoder states reach a layer through the context, each under its type.",
+     "pass it behind the network's input: net(x, entry{value})"},
     {"L003", "sequence_parallel finds no repeated block in the model",
      "Tokens are split where blocks begin to repeat, and stay split until the model's head.",
      "write redco::split_tokens into the model's net where its tokens are to be split"},

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/context_keys.hpp>
+#include <redco/nn/context_entries.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/network.hpp>
@@ -71,15 +71,15 @@ class decoding {
   logits masked(std::int64_t begin, std::int64_t length, Use const& use) const {
     auto const with_source = [&](auto const& net) {
       if constexpr (given<encoder_mask>) {
-        return use(net.template with<encoder_mask>(shown_source_));
+        return use(net.with(encoder_mask{shown_source_}));
       } else {
         return use(net);
       }
     };
     auto const decoder = net_.in(pass_);
     if constexpr (given<key_mask>) {
-      return with_source(decoder.template with<key_mask>(shown_.narrow(1, 0, begin + length))
-                             .template with<token_positions>(places_.narrow(1, begin, length)));
+      return with_source(decoder.with(key_mask{shown_.narrow(1, 0, begin + length)},
+                                      token_positions{places_.narrow(1, begin, length)}));
     } else {
       return with_source(decoder);
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/context_keys.hpp>
+#include <redco/nn/context_entries.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
@@ -54,9 +54,9 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   template <class Context>
   tensor<partial> operator()(tensor<X> const& x, Context const& ctx) const {
     at::Tensor const heads_out = attend(detail::entering(x, ctx.tp()).local(), ctx);
-    if (ctx.tp().size() == 1) return tensor<partial>(kernel::linear(heads_out, o_weight, o_bias));
-    at::Tensor const product = kernel::linear(heads_out, o_weight);
-    return o_bias.defined() ? tensor<partial>(product, {o_bias}) : tensor<partial>(product);
+    if (ctx.tp().size() == 1) return tensor<partial>(kernel::linear(heads_out, ctx[o_weight], ctx[o_bias]));
+    at::Tensor const product = kernel::linear(heads_out, ctx[o_weight]);
+    return o_bias ? tensor<partial>(product, {ctx[o_bias]}) : tensor<partial>(product);
   }
 
   std::int64_t heads, kv_heads, head_dim;
@@ -66,16 +66,16 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   double dropout, norm_epsilon;
   std::uint32_t site;
   std::size_t cache_slot;
-  at::Tensor q_weight, q_bias;  ///< cross-attention only
-  at::Tensor weight, bias;      ///< q, k, v rows; k, v rows in cross-attention
-  at::Tensor norm_weight;       ///< of queries, then keys; undefined where they are not normed
-  at::Tensor o_weight, o_bias;
+  parameter q_weight, q_bias;  ///< cross-attention only
+  parameter weight, bias;      ///< q, k, v rows; k, v rows in cross-attention
+  parameter norm_weight;       ///< of queries, then keys; undefined where they are not normed
+  parameter o_weight, o_bias;
 
  private:
   /// What k and v lie in, a weight or a bias, whose gradient is that of all ranks that use them.
   template <class Context>
-  at::Tensor shared(at::Tensor const& leaf, Context const& ctx) const {
-    return leaf.defined() ? enter_shared(leaf, ctx.tp(), sharers, cross ? 0 : heads * head_dim) : leaf;
+  at::Tensor shared(parameter leaf, Context const& ctx) const {
+    return leaf ? enter_shared(ctx[leaf], ctx.tp(), sharers, cross ? 0 : heads * head_dim) : at::Tensor();
   }
 
   std::vector<at::Tensor> parts_of(at::Tensor const& qkv) const {
@@ -85,8 +85,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   /// The packed queries, keys and values, the former two with each head normed where the layer norms them.
   template <class Context>
   at::Tensor normed(at::Tensor const& qkv, Context const& ctx) const {
-    if (!norm_weight.defined()) return qkv;
-    auto const weights = enter(tensor<replicated>(norm_weight), ctx.tp()).local().chunk(2);
+    if (!norm_weight) return qkv;
+    auto const weights = enter(tensor<replicated>(ctx[norm_weight]), ctx.tp()).local().chunk(2);
     auto const parts = parts_of(qkv);
     auto const norm = [&](std::size_t part) {
       at::Tensor const by_head = parts[part].contiguous().unflatten(-1, {-1, head_dim});
@@ -147,7 +147,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
           return kernel::linear(enter(ctx.template get<encoder_states>(), ctx.tp()).local(), shared(weight, ctx),
                                 shared(bias, ctx));
         };
-        at::Tensor const q = kernel::linear(x, q_weight, q_bias);
+        at::Tensor const q = kernel::linear(x, ctx[q_weight], ctx[q_bias]);
         if (cache != nullptr && cache->length() > 0)
           return kernel::gathered_attention(q, cache->shared(cache_slot, project), o);
         auto const kv = (cache == nullptr ? project() : cache->once(cache_slot, project)).chunk(2, -1);

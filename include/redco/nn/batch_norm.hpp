@@ -35,7 +35,8 @@ struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
   template <class Context>
   tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     if (!ctx.pass().training)
-      return kernel::batch_norm_with(x.local(), weight, bias, running_mean.master, running_variance.master, epsilon);
+      return kernel::batch_norm_with(x.local(), ctx[weight], ctx[bias], running_mean.master, running_variance.master,
+                                     epsilon);
     auto const& round = ctx.pass().round;
     auto const now = kernel::batch_statistics_of(x.local(), round);
     if (now.count < 2)
@@ -48,10 +49,10 @@ struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
       detail::follow(running_mean, now.mean, momentum);
       detail::follow(running_variance, now.variance * (now.count / (now.count - 1)), momentum);
     }
-    return kernel::batch_norm(x.local(), weight, bias, now, round, epsilon);
+    return kernel::batch_norm(x.local(), ctx[weight], ctx[bias], now, round, epsilon);
   }
 
-  at::Tensor weight, bias;
+  parameter weight, bias;
   stored_parameter running_mean, running_variance;
   double epsilon, momentum;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/leaves.hpp>
+#include <redco/nn/parameter.hpp>
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
@@ -46,13 +47,13 @@ class builder {
   int coordinate(axes over) const { return mesh_.coordinate(rank_, over); }
 
   /// The parameter `leaf` of this layer, or neighbours read as one matrix.
-  at::Tensor parameter(std::string_view leaf) { return parameters({leaf}); }
-  at::Tensor parameters(std::initializer_list<std::string_view> names) {
+  redco::parameter parameter(std::string_view leaf) { return parameters({leaf}); }
+  redco::parameter parameters(std::initializer_list<std::string_view> names) {
     std::vector<std::string> full;
     for (std::string_view const name : names) full.push_back(full_name(name));
     return leaves_.take(full);
   }
-  at::Tensor tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
+  redco::parameter tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
 
   /// Gives the parameter `leaf` its first value, unless it has one already (its fact starts it as `own`).
   void start(std::string_view leaf, at::Tensor const& value) { leaves_.start(full_name(leaf), value); }
@@ -66,9 +67,6 @@ class builder {
 
   /// Keys what this layer draws while it is made.
   std::uint64_t seed() const { return leaves_.seed_of(here_); }
-
-  /// Whether the parameters are tensors that the caller puts in place of the leaves.
-  bool substituted() const { return leaves_.substituted(); }
 
   /// All leaves taken so far.
   std::vector<at::Tensor> const& taken() const { return leaves_.taken(); }

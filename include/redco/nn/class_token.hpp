@@ -14,12 +14,12 @@ struct module<class_token<Width>, X> {
   explicit module(builder<Config>& b) : weight(b.parameter("weight")) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
-    at::Tensor const tokens = x.local();
-    return at::cat({weight.expand({tokens.size(0), 1, weight.size(0)}), tokens}, 1);
+  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    at::Tensor const tokens = x.local(), first = ctx[weight];
+    return at::cat({first.expand({tokens.size(0), 1, first.size(0)}), tokens}, 1);
   }
 
-  at::Tensor weight;
+  parameter weight;
 };
 
 template <class X>

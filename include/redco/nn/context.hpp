@@ -1,6 +1,8 @@
 #pragma once
 
-#include <redco/nn/context_item.hpp>
+#include <redco/nn/context_entry.hpp>
+#include <redco/nn/parameter.hpp>
+#include <redco/nn/parameter_values.hpp>
 #include <redco/nn/pass.hpp>
 
 #include <redco/tensor/tensor.hpp>
@@ -36,14 +38,23 @@ at::Tensor const* tensor_in(tensor<L> const& value) { return &value.local(); }
 /// What layers see beside their input: the pass, and a typed map that combinators carry through unread (encoder states,
 /// masks, a bias made by the first block). A key that a layer needs and nobody set is a compile error. A copy stays
 /// good as long as somebody holds it: blocks that run again in backward do.
-template <class... Items>
+template <context_entry... Entries>
 class context {
  public:
-  using items = std::tuple<Items...>;
+  using entries = std::tuple<Entries...>;
 
   /// `owner` keeps the modules alive that are run with this context.
-  context(redco::pass const& in, std::uint32_t call, std::shared_ptr<void const> owner, items entries)
-      : pass_(in), call_(call), owner_(std::move(owner)), items_(std::move(entries)) {}
+  context(redco::pass const& in, std::uint32_t call, std::shared_ptr<void const> owner, parameter_values parameters,
+          entries all)
+      : pass_(in),
+        call_(call),
+        owner_(std::move(owner)),
+        parameters_(std::move(parameters)),
+        entries_(std::move(all)) {}
+
+  /// The tensor of a parameter in this call.
+  at::Tensor const& operator[](parameter p) const { return parameters_[p]; }
+  parameter_values const& parameters() const { return parameters_; }
 
   redco::pass const& pass() const { return pass_; }
   group& tp() const { return *pass_.tp; }
@@ -53,64 +64,67 @@ class context {
   /// The stream of a random site in this call of the network.
   random::stream at(std::uint32_t site) const { return pass_.at(site, call_); }
 
-  /// This context with `Key` set to `value`, without `Key`, in another pass.
-  template <class Key, class Value>
-  auto with(Value value) const {
-    return made(detail::items_with<Key>(items_, std::move(value)));
+  /// This context with `entry`, without that of a type, in another pass.
+  template <context_entry Entry>
+  auto with(Entry entry) const {
+    return made(detail::entries_with(entries_, std::move(entry)));
   }
-  template <class Key>
+  template <context_entry Entry>
   auto without() const {
-    return made(detail::items_without<Key>(items_));
+    return made(detail::entries_without<Entry>(entries_));
   }
-  context in(redco::pass const& other) const { return {other, call_, owner_, items_}; }
+  context in(redco::pass const& other) const { return {other, call_, owner_, parameters_, entries_}; }
 
-  template <class Key>
-  static constexpr bool has = detail::place_of<Key, Items...>() < sizeof...(Items);
+  template <class Entry>  // clang 14 crashes where it is constrained
+  static constexpr bool has = detail::place_of<Entry, Entries...>() < sizeof...(Entries);
 
-  /// The entry under `Key`. What a layer cannot do without it asks for with require() first.
-  template <class Key>
+  /// The value of an entry. What a layer cannot do without it asks for with require() first.
+  template <class Entry>
   auto const& get() const {
-    return std::get<detail::place_of<Key, Items...>()>(items_).value;
+    return std::get<Entry>(entries_).value;
   }
-  template <class Key>
+  template <class Entry>
   static constexpr bool require() {
-    static_assert(has<Key>,
-                  "redco[L002]: a layer needs a context entry that nobody set; pass it with .with<Key>(value)");
-    return has<Key>;
+    static_assert(has<Entry>,
+                  "redco[L002]: a layer needs a context entry that nobody set; pass it behind the network's input: "
+                  "net(x, entry{value})");
+    return has<Entry>;
   }
 
   /// The tensors among the entries, and this context with others in their place: what a block that is run again depends
   /// on beside its input.
   std::vector<at::Tensor> tensors() const {
     std::vector<at::Tensor> all;
-    auto const add = [&]<class Key, class Value>(context_item<Key, Value> const& item) {
-      if (at::Tensor const* const t = detail::tensor_in(item.value)) all.push_back(*t);
+    auto const add = [&](auto const& entry) {
+      if (at::Tensor const* const t = detail::tensor_in(entry.value)) all.push_back(*t);
     };
-    std::apply([&](Items const&... item) { (add(item), ...); }, items_);
+    std::apply([&](Entries const&... entry) { (add(entry), ...); }, entries_);
     return all;
   }
   context over(std::span<at::Tensor const> tensors) const {
     context other = *this;
     std::size_t next = 0;
-    auto const put = [&]<class Key, class Value>(context_item<Key, Value>& item) {
-      if constexpr (std::is_constructible_v<Value, at::Tensor const&>) {
-        if (detail::tensor_in(item.value) != nullptr) item.value = Value(tensors[next++]);
+    auto const put = [&](auto& entry) {
+      using value = decltype(entry.value);
+      if constexpr (std::is_constructible_v<value, at::Tensor const&>) {
+        if (detail::tensor_in(entry.value) != nullptr) entry.value = value(tensors[next++]);
       }
     };
-    std::apply([&](Items&... item) { (put(item), ...); }, other.items_);
+    std::apply([&](Entries&... entry) { (put(entry), ...); }, other.entries_);
     return other;
   }
 
  private:
   template <class... Others>
-  context<Others...> made(std::tuple<Others...> entries) const {
-    return {pass_, call_, owner_, std::move(entries)};
+  context<Others...> made(std::tuple<Others...> all) const {
+    return {pass_, call_, owner_, parameters_, std::move(all)};
   }
 
   redco::pass pass_;
   std::uint32_t call_;
   std::shared_ptr<void const> owner_;
-  items items_;
+  parameter_values parameters_;
+  entries entries_;
 };
 
 }  // namespace redco

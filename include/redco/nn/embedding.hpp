@@ -23,11 +23,12 @@ struct module<embedding<Vocabulary, Width, Tied, Padding>, X> {
   }
 
   template <class Context>
-  tensor<partial> operator()(tensor<X> const& ids, Context const&) const {
-    return tensor<partial>(kernel::lookup(weight, ids.local(), tp_index * weight.size(0), vocabulary, padding));
+  tensor<partial> operator()(tensor<X> const& ids, Context const& ctx) const {
+    at::Tensor const& table = ctx[weight];
+    return tensor<partial>(kernel::lookup(table, ids.local(), tp_index * table.size(0), vocabulary, padding));
   }
 
-  at::Tensor weight;  ///< [rows of this shard, Width]
+  parameter weight;  ///< [rows of this shard, Width]
   std::int64_t vocabulary, padding;
   int tp_index;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/context_keys.hpp>
+#include <redco/nn/context_entries.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
@@ -24,8 +24,7 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
     key_value_cache* const cache = ctx.pass().cache;
     auto const encoded = [&] { return encode(ctx).local(); };
     tensor<replicated> const states(cache == nullptr ? encoded() : cache->once(cache_slot, encoded));
-    return detail::in_layer("decoder", x.local(),
-                            [&] { return decoder(x, ctx.template with<encoder_states>(states)); });
+    return detail::in_layer("decoder", x.local(), [&] { return decoder(x, ctx.with(encoder_states{states})); });
   }
 
   module<Encoder, X> encoder;
@@ -42,7 +41,7 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
       tensor<X> const source(ctx.template get<encoder_input>());
       auto const alone = ctx.in(in).template without<key_mask>().template without<token_positions>();
       if constexpr (Context::template has<encoder_mask>) {
-        auto const masked = alone.template with<key_mask>(ctx.template get<encoder_mask>());
+        auto const masked = alone.with(key_mask{ctx.template get<encoder_mask>()});
         return encode_in(source, masked);
       } else {
         return encode_in(source, alone);

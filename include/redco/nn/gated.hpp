@@ -21,15 +21,15 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_replicated(Cut)) {
-      return x.like(activated(kernel::linear(x.local(), detail::shared_parameter<X>(weight, ctx.tp()),
-                                             detail::shared_parameter<X>(bias, ctx.tp()))));
+      return x.like(activated(kernel::linear(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
+                                             detail::shared_parameter<X>(ctx[bias], ctx.tp()))));
     } else {
-      return result(activated(kernel::linear(detail::entering(x, ctx.tp()).local(), weight, bias)));
+      return result(activated(kernel::linear(detail::entering(x, ctx.tp()).local(), ctx[weight], ctx[bias])));
     }
   }
 
-  at::Tensor weight;  ///< [2 Out, In]: gate rows, then up rows
-  at::Tensor bias;
+  parameter weight;  ///< [2 Out, In]: gate rows, then up rows
+  parameter bias;
   activation_kind kind;
 
  private:

@@ -20,11 +20,11 @@ struct module<conv2d<In, Out, Kernel, Stride, Padding, Bias>, X> {
   }
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
-    return at::conv2d(x.local(), weight, bias, {stride, stride}, {padding, padding});
+  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    return at::conv2d(x.local(), ctx[weight], ctx[bias], {stride, stride}, {padding, padding});
   }
 
-  at::Tensor weight, bias;
+  parameter weight, bias;
   std::int64_t stride, padding;
 };
 
@@ -66,11 +66,11 @@ struct module<conv_transpose2d<In, Out, Kernel, Stride, Padding, More, Bias>, X>
   }
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
-    return at::conv_transpose2d(x.local(), weight, bias, {stride, stride}, {padding, padding}, {more, more});
+  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    return at::conv_transpose2d(x.local(), ctx[weight], ctx[bias], {stride, stride}, {padding, padding}, {more, more});
   }
 
-  at::Tensor weight, bias;
+  parameter weight, bias;
   std::int64_t stride, padding, more;
 };
 
@@ -84,11 +84,11 @@ struct module<group_norm<Groups, Channels, Epsilon>, X> {
         epsilon(static_cast<double>(b.template extent<Epsilon>())) {}
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
-    return at::group_norm(x.local(), groups, weight, bias, epsilon, false);
+  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    return at::group_norm(x.local(), groups, ctx[weight], ctx[bias], epsilon, false);
   }
 
-  at::Tensor weight, bias;
+  parameter weight, bias;
   std::int64_t groups;
   double epsilon;
 };

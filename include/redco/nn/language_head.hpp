@@ -22,10 +22,11 @@ struct module<language_head<Vocabulary, Width, Tied, Bias, When>, X> {
   logits operator()(tensor<X> const& x, Context const& ctx) const {
     tensor<entered> const hidden = detail::entering(x, ctx.tp());
     saved_watch::expect(hidden.local());  // the loss saves it
-    return {hidden, weight, bias, vocabulary, tp_index * weight.size(0), &ctx.tp()};
+    at::Tensor const& table = ctx[weight];
+    return {hidden, table, ctx[bias], vocabulary, tp_index * table.size(0), &ctx.tp()};
   }
 
-  at::Tensor weight, bias;
+  parameter weight, bias;
   std::int64_t vocabulary;
   int tp_index;
 };

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <redco/nn/parameter.hpp>
 #include <redco/nn/parameter_store.hpp>
 
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,22 +13,18 @@
 
 namespace redco {
 
-/// Where modules take their parameters from: the leaves of autograd that read a rank's flat buffers, or tensors that
-/// the caller puts in their place (functional use: meta-learning, target copies).
-///
-/// A leaf covers one parameter, or neighbours that a module reads as one matrix (q, k, v). Its `.grad` is the matching
-/// view of the flat gradient.
+/// Where modules take their parameters from: the leaves of autograd that read a rank's flat buffers. A leaf covers one
+/// parameter, or neighbours that a module reads as one matrix (q, k, v). Its `.grad` is the matching view of the flat
+/// gradient.
 class leaves {
  public:
   explicit leaves(parameter_store const& store) : store_(store) {}
-  leaves(parameter_store const& store, std::span<at::Tensor const> substitutes)
-      : store_(store), substitutes_(substitutes) {}
 
   /// The leaf that covers `names`, in the order given, [sum of rows, ...].
-  at::Tensor take(std::vector<std::string> const& names);
+  parameter take(std::vector<std::string> const& names);
 
   /// The leaf taken before under `name`, for tied parameters.
-  at::Tensor tied(std::string const& name) const;
+  parameter tied(std::string const& name) const;
 
   /// Gives a parameter that starts as its owner's tensor this value, if nothing has given it one.
   void start(std::string const& name, at::Tensor const& value) const;
@@ -41,16 +37,12 @@ class leaves {
 
   std::vector<at::Tensor> const& taken() const { return taken_; }
 
-  /// Whether the caller gave the tensors.
-  bool substituted() const { return substitutes_.data() != nullptr; }
-
  private:
   at::Tensor leaf_of(std::vector<std::string> const& names) const;
 
   parameter_store const& store_;
-  std::span<at::Tensor const> substitutes_;
   std::vector<at::Tensor> taken_;
-  std::unordered_map<std::string, std::size_t> by_name_;
+  std::unordered_map<std::string, parameter> by_name_;
 };
 
 }  // namespace redco

@@ -9,28 +9,19 @@
 
 namespace redco {
 
-REDCO_INLINE at::Tensor leaves::take(std::vector<std::string> const& names) {
-  at::Tensor leaf;
-  if (substituted()) {
-    if (taken_.size() >= substitutes_.size())
-      throw error(exit_code::internal, "the network takes more parameters than the " +
-                                           std::to_string(substitutes_.size()) +
-                                           " given; pass one for each of parameters()");
-    leaf = substitutes_[taken_.size()];
-  } else {
-    leaf = leaf_of(names);
-  }
-  for (std::string const& name : names) by_name_[name] = taken_.size();
-  taken_.push_back(leaf);
-  return leaf;
+REDCO_INLINE parameter leaves::take(std::vector<std::string> const& names) {
+  parameter const here{static_cast<std::int32_t>(taken_.size())};
+  taken_.push_back(leaf_of(names));
+  for (std::string const& name : names) by_name_[name] = here;
+  return here;
 }
 
-REDCO_INLINE at::Tensor leaves::tied(std::string const& name) const {
+REDCO_INLINE parameter leaves::tied(std::string const& name) const {
   auto const at = by_name_.find(name);
   if (at == by_name_.end())
     throw error(exit_code::internal,
                 "no layer before the tied one owns the parameter '" + name + "'; name its full path");
-  return taken_[at->second];
+  return at->second;
 }
 
 REDCO_INLINE void leaves::start(std::string const& name, at::Tensor const& value) const {

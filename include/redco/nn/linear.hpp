@@ -19,18 +19,18 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_feature_split<X>) {
-      if (ctx.tp().size() == 1) return result(kernel::linear(x.local(), weight, bias));
-      at::Tensor const product = kernel::linear(x.local(), weight);
-      return bias.defined() ? result(product, {bias}) : result(product);
+      if (ctx.tp().size() == 1) return result(kernel::linear(x.local(), ctx[weight], ctx[bias]));
+      at::Tensor const product = kernel::linear(x.local(), ctx[weight]);
+      return bias ? result(product, {ctx[bias]}) : result(product);
     } else if constexpr (is_replicated(Cut)) {
-      return x.like(kernel::linear(x.local(), detail::shared_parameter<X>(weight, ctx.tp()),
-                                   detail::shared_parameter<X>(bias, ctx.tp())));
+      return x.like(kernel::linear(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
+                                   detail::shared_parameter<X>(ctx[bias], ctx.tp())));
     } else {
-      return result(kernel::linear(detail::entering(x, ctx.tp()).local(), weight, bias));
+      return result(kernel::linear(detail::entering(x, ctx.tp()).local(), ctx[weight], ctx[bias]));
     }
   }
 
-  at::Tensor weight, bias;
+  parameter weight, bias;
 };
 
 }  // namespace redco

@@ -3,10 +3,12 @@
 #include <redco/nn/builder.hpp>
 #include <redco/nn/check_saved.hpp>
 #include <redco/nn/context.hpp>
-#include <redco/nn/context_keys.hpp>
+#include <redco/nn/context_entries.hpp>
+#include <redco/nn/context_entry.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/parameter_values.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/scalar_type.hpp>
@@ -15,10 +17,12 @@
 #include <redco/model/model.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
+#include <redco/shape/mesh.hpp>
+#include <redco/diag/error.hpp>
 
 #include <cstddef>
 #include <memory>
-#include <span>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -34,16 +38,11 @@ class network {
   using net_module = module<net_of<M>, replicated>;
 
   network(M const& m, parameter_store const& store, int rank, mesh const& on)
-      : network(m, store, rank, on, leaves(store)) {}
-
-  /// The same modules over other tensors: one for each of parameters(), in that order. Differentiable in them to any
-  /// order.
-  network with(std::span<at::Tensor const> substitutes) const {
-    return network(model_, *store_, rank_, mesh_, leaves(*store_, substitutes));
-  }
+      : network(m, store, leaves(store), rank, on) {}
 
   /// The leaves that the modules read, in the order in which they were taken.
-  std::vector<at::Tensor> const& parameters() const { return parameters_; }
+  std::vector<at::Tensor> const& parameters() const { return values_.all(); }
+  parameter_values const& values() const { return values_; }
   std::size_t cache_slots() const { return cache_slots_; }
   /// Whether some layer talks to the other replicas while it trains.
   bool meets_replicas() const { return !statistics_.empty(); }
@@ -54,26 +53,22 @@ class network {
   net_module const& modules() const { return modules_; }
 
  private:
-  network(M const& m, parameter_store const& store, int rank, mesh const& on, leaves from)
-      : network(m, store, rank, on, from, builder(m.config, from, rank, on)) {}
+  network(M const& m, parameter_store const& store, leaves from, int rank, mesh const& on)
+      : network(m, store, from, builder(m.config, from, rank, on)) {}
 
   template <class Builder>
-  network(M const& m, parameter_store const& store, int rank, mesh const& on, leaves& from, Builder b)
+  network(M const& m, parameter_store const& store, leaves& from, Builder b)
       : model_(m),
         store_(&store),
-        rank_(rank),
-        mesh_(on),
         modules_(b),
-        parameters_(from.taken()),
+        values_(from.taken(), true),
         cache_slots_(b.cache_slots()),
         statistics_(b.all_statistics()) {}
 
   M model_;
   parameter_store const* store_;
-  int rank_;
-  mesh mesh_;
   net_module modules_;
-  std::vector<at::Tensor> parameters_;
+  parameter_values values_;
   std::size_t cache_slots_;
   std::vector<stored_parameter> statistics_;
 };
@@ -84,6 +79,12 @@ namespace detail {
 inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
   if (!x.defined()) return x;
   return x.to(store.device(), x.is_floating_point() ? scalar_type_of(store.compute()) : x.scalar_type());
+}
+
+inline void check_substitutes(std::size_t given, std::size_t taken) {
+  if (given == taken) return;
+  throw error(exit_code::internal, "the network takes " + std::to_string(taken) + " parameters and is given " +
+                                       std::to_string(given) + "; pass one for each of parameters()");
 }
 
 /// A handle is what a user gets for it.
@@ -102,18 +103,19 @@ inline constexpr bool agrees<as_logits, Result> = std::is_same_v<Result, logits>
 /// What the user's loss and predict are given: a network in one pass, with the context entries set so far. Inputs of any
 /// floating type are brought to the compute dtype; results have it.
 ///
-///   net(input_ids)                                  the model's result: at::Tensor, or `logits` of a language model
-///   net.template with<encoder_input>(source)(ids)   the same with a context entry
-///   net.substituted(parameters)(x)                  the same over other parameters
-template <model M, class... Items>
+///   net(ids)                                       the model's result: at::Tensor, or `logits` of a language model
+///   net(ids, encoder_input{source}, key_mask{m})   the same with context entries
+///   net.with(encoder_input{source})                a network that has them
+///   net.substituted(parameters)(x)                 the same over other parameters
+template <model M, context_entry... Entries>
 class bound_network {
  public:
-  bound_network(std::shared_ptr<network<M> const> net, redco::pass const& in, Items... items)
-      : net_(std::move(net)), pass_(&in), items_(std::move(items)...) {}
+  bound_network(std::shared_ptr<network<M> const> net, redco::pass const& in, Entries... entries)
+      : bound_network(net, net->values(), in, std::move(entries)...) {}
 
   auto operator()(at::Tensor const& given) const {
     at::Tensor const x = detail::as_input(given, net_->store());
-    context<Items...> const ctx(*pass_, pass_->calls++, net_, items_);
+    context<Entries...> const ctx(*pass_, pass_->calls++, net_, values_, entries_);
     auto const run = [&] { return net_->modules()(redco::tensor<replicated>(x), ctx); };
     auto const y = pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
     static_assert(detail::agrees<out_t<net_of<M>, replicated>, std::remove_const_t<decltype(y)>>,
@@ -121,26 +123,37 @@ class bound_network {
     return detail::unshard(y, *pass_->tp);
   }
 
-  template <class Key, class Value>
-  auto with(Value value) const {
-    if constexpr (std::is_same_v<Key, encoder_input>) value = detail::as_input(value, net_->store());
-    return std::apply(
-        [&](auto const&... items) {
-          return bound_network<M, std::remove_cvref_t<decltype(items)>...>(net_, *pass_, items...);
-        },
-        detail::items_with<Key>(items_, std::move(value)));
+  template <context_entry First, context_entry... More>
+  auto operator()(at::Tensor const& given, First first, More... more) const {
+    return with(std::move(first), std::move(more)...)(given);
   }
 
-  /// What is set under a context key.
-  template <class Key>
-  static constexpr bool has = detail::place_of<Key, Items...>() < sizeof...(Items);
-  template <class Key>
-    requires has<Key>
-  auto const& get() const { return std::get<detail::place_of<Key, Items...>()>(items_).value; }
+  /// This network with `first` and `more`, each in the place of one of its type.
+  template <context_entry First, context_entry... More>
+  auto with(First first, More... more) const {
+    if constexpr (std::is_same_v<First, encoder_input>) first.value = detail::as_input(first.value, net_->store());
+    auto const one = std::apply(
+        [&](auto const&... entries) {
+          return bound_network<M, std::remove_cvref_t<decltype(entries)>...>(net_, values_, *pass_, entries...);
+        },
+        detail::entries_with(entries_, std::move(first)));
+    if constexpr (sizeof...(More) == 0) return one;
+    else return one.with(std::move(more)...);
+  }
 
-  bound_network substituted(std::span<at::Tensor const> parameters) const {
+  /// The value of an entry that is set.
+  template <class Entry>  // clang 14 crashes where it is constrained
+  static constexpr bool has = detail::place_of<Entry, Entries...>() < sizeof...(Entries);
+  template <class Entry>
+    requires has<Entry>
+  auto const& get() const { return std::get<Entry>(entries_).value; }
+
+  /// This network over other tensors: one for each of parameters(), in that order. Differentiable in them to any order. Errors:
+  /// exit code 70 for another number of them.
+  bound_network substituted(std::vector<at::Tensor> parameters) const {
+    detail::check_substitutes(parameters.size(), net_->parameters().size());
     bound_network other = *this;
-    other.net_ = std::make_shared<network<M> const>(net_->with(parameters));
+    other.values_ = parameter_values(std::move(parameters));
     return other;
   }
 
@@ -151,26 +164,33 @@ class bound_network {
     return result;
   }
 
-  std::vector<at::Tensor> const& parameters() const { return net_->parameters(); }
+  std::vector<at::Tensor> const& parameters() const { return values_.all(); }
   network<M> const& base() const { return *net_; }
   redco::pass const& pass() const { return *pass_; }
 
  private:
+  template <model, context_entry...>
+  friend class bound_network;
+
+  bound_network(std::shared_ptr<network<M> const> net, parameter_values values, redco::pass const& in,
+                Entries... entries)
+      : net_(std::move(net)), values_(std::move(values)), pass_(&in), entries_(std::move(entries)...) {}
+
   /// `run()`, all that autograd saves of it compared with what the layers declare; parameters and what it is given do not
   /// count.
   template <class Run>
   auto watched(Run const& run, at::Tensor const& x) const {
     saved_watch watch;
     auto const y = run();
-    for (at::Tensor const& p : net_->parameters()) watch.leave_out(p);
+    for (at::Tensor const& p : parameters()) watch.leave_out(p);
     watch.leave_out(x);
     std::apply(
-        [&](auto const&... item) {
+        [&](auto const&... entry) {
           for (at::Tensor const* const given :
-               {static_cast<at::Tensor const*>(nullptr), detail::tensor_in(item.value)...})
+               {static_cast<at::Tensor const*>(nullptr), detail::tensor_in(entry.value)...})
             if (given != nullptr) watch.leave_out(*given);
         },
-        items_);
+        entries_);
     at::Tensor source;
     if constexpr (has<encoder_input>) source = get<encoder_input>();
     check_saved(net_->model(), net_->store(), *pass_, x, source, watch.entries());
@@ -178,8 +198,9 @@ class bound_network {
   }
 
   std::shared_ptr<network<M> const> net_;
+  parameter_values values_;
   redco::pass const* pass_;
-  std::tuple<Items...> items_;
+  std::tuple<Entries...> entries_;
 };
 
 }  // namespace redco

@@ -7,6 +7,7 @@
 #include <redco/nn/embedding.hpp>
 #include <redco/nn/encoder_decoder.hpp>
 #include <redco/nn/featurewise.hpp>
+#include <redco/nn/functions.hpp>
 #include <redco/nn/gated.hpp>
 #include <redco/nn/image.hpp>
 #include <redco/nn/language_head.hpp>

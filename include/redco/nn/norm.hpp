@@ -18,11 +18,11 @@ struct module<layer_norm<Width, Epsilon>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(kernel::layer_norm(x.local(), detail::shared_parameter<X>(weight, ctx.tp()),
-                                     detail::shared_parameter<X>(bias, ctx.tp()), epsilon));
+    return x.like(kernel::layer_norm(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
+                                     detail::shared_parameter<X>(ctx[bias], ctx.tp()), epsilon));
   }
 
-  at::Tensor weight, bias;
+  parameter weight, bias;
   double epsilon;
 };
 
@@ -34,10 +34,10 @@ struct module<rms_norm<Width, Epsilon>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(kernel::rms_norm(x.local(), detail::shared_parameter<X>(weight, ctx.tp()), epsilon));
+    return x.like(kernel::rms_norm(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()), epsilon));
   }
 
-  at::Tensor weight;
+  parameter weight;
   double epsilon;
 };
 

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <redco/nn/module.hpp>
+#include <redco/nn/parameter.hpp>
+#include <redco/nn/parameter_values.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/layer/opaque.hpp>
 #include <redco/diag/error.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -86,43 +89,58 @@ struct opaque_facts<M> {
 
 /// A callable that lists its parameters is called as f(x, std::span<at::Tensor const>). An owner is called as f(x); its
 /// tensors become views of the flat buffers and keep the values that its constructor gave them (draws from torch's generator
-/// are keyed by the run's seed and the layer's name), and it takes substitutes without gradient only (target copies). Errors:
-/// exit code 70 for substitutes that require gradients.
+/// are keyed by the run's seed and the layer's name). In other tensors than its own (target copies) another owner is made for
+/// each call, which is not differentiated in them. Errors: exit code 70 for such tensors that require gradients.
 template <class M, class X>
 struct module<opaque<M>, X> {
   template <class Config>
   explicit module(builder<Config>& b) {
     if constexpr (requires { M::parameters; }) {
       callable = std::make_shared<M>();
-      for (parameter_shape const& p : M::parameters) leaves.push_back(b.parameter(p.name));
+      for (parameter_shape const& p : M::parameters) parameters.push_back(b.parameter(p.name));
     } else {
       callable = detail::made_with<M>(b.seed());
       detail::for_each_owned(*callable, [&](std::string const& name, at::Tensor& t) {
         b.start(name, t);
-        at::Tensor const leaf = b.parameter(name);
-        bool const trained = leaf.requires_grad();
-        if (trained && b.substituted())
-          throw error(exit_code::internal,
-                      "'" + name + "' belongs to an opaque module, which cannot be differentiated in " +
-                          "other tensors than its own; list its parameters and take them as a span");
+        parameters.push_back(b.parameter(name));
+        at::Tensor const& leaf = b.taken().back();
         t.set_data(leaf.detach());
-        t.requires_grad_(trained);
-        if (trained) t.mutable_grad() = leaf.grad();
+        t.requires_grad_(leaf.requires_grad());
+        if (leaf.requires_grad()) t.mutable_grad() = leaf.grad();
       });
     }
   }
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
+  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (requires { M::parameters; }) {
-      return std::as_const(*callable)(x.local(), std::span<at::Tensor const>(leaves));
+      std::vector<at::Tensor> values;
+      for (parameter const p : parameters) values.push_back(ctx[p]);
+      return std::as_const(*callable)(x.local(), std::span<at::Tensor const>(values));
     } else {
-      return detail::called(*callable, x.local());
+      return detail::called(ctx.parameters().own() ? *callable : *owner_of(ctx.parameters()), x.local());
     }
   }
 
   std::shared_ptr<M> callable;
-  std::vector<at::Tensor> leaves;
+  std::vector<parameter> parameters;
+
+ private:
+  std::shared_ptr<M> owner_of(parameter_values const& values) const {
+    auto const made = detail::made_with<M>(0);
+    std::size_t next = 0;
+    detail::for_each_owned(*made, [&](std::string const& name, at::Tensor& t) {
+      at::Tensor const& value = values[parameters[next++]];
+      if (value.requires_grad())
+        throw error(exit_code::internal,
+                    "'" + name +
+                        "' belongs to an opaque module, which cannot be differentiated in other tensors than "
+                        "its own; list its parameters and take them as a span");
+      t.set_data(value.detach());
+      t.requires_grad_(false);
+    });
+    return made;
+  }
 };
 
 }  // namespace redco

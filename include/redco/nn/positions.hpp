@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/context_keys.hpp>
+#include <redco/nn/context_entries.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/lookup.hpp>
@@ -45,24 +45,25 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
 
   template <class C>
   tensor<replicated> operator()(tensor<X> const& ids, C const& ctx) const {
-    if constexpr (C::template has<token_positions>) return rows(ctx.template get<token_positions>());
+    if constexpr (C::template has<token_positions>) return rows(ctx[weight], ctx.template get<token_positions>());
     if (at::Tensor const counted = detail::counted_positions(Counted{}, ids.local(), ctx); counted.defined())
-      return rows(counted);
+      return rows(ctx[weight], counted);
+    at::Tensor const& table = ctx[weight];
     key_value_cache const* const cache = ctx.pass().cache;
     std::int64_t const first = cache != nullptr ? cache->length() : 0, length = ids.local().size(1);
-    if (offset + first + length > weight.size(0))
+    if (offset + first + length > table.size(0))
       throw error(exit_code::data, "a sequence of " + std::to_string(first + length) +
-                                       " tokens is longer than the model's " + std::to_string(weight.size(0) - offset) +
+                                       " tokens is longer than the model's " + std::to_string(table.size(0) - offset) +
                                        " positions; cut it");
-    return weight.narrow(0, offset + first, length);
+    return table.narrow(0, offset + first, length);
   }
 
-  at::Tensor weight;
+  parameter weight;
   std::int64_t offset;
 
  private:
-  tensor<replicated> rows(at::Tensor const& positions) const {
-    return kernel::lookup(weight, positions + offset, 0, weight.size(0));
+  tensor<replicated> rows(at::Tensor const& table, at::Tensor const& positions) const {
+    return kernel::lookup(table, positions + offset, 0, table.size(0));
   }
 };
 
@@ -81,10 +82,11 @@ struct module<positions<Context, Width, Offset, tokens_other_than<Padding>>, X> 
     } else {
       rows = detail::positions_of(ids.local() != padding) + offset;
     }
-    return kernel::lookup(weight, rows, 0, weight.size(0), offset - 1);
+    at::Tensor const& table = ctx[weight];
+    return kernel::lookup(table, rows, 0, table.size(0), offset - 1);
   }
 
-  at::Tensor weight;
+  parameter weight;
   std::int64_t offset, padding;
 };
 

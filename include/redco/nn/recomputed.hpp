@@ -11,7 +11,7 @@ namespace redco {
 /// run(inputs), saving only these: the block is run again in backward (Chen et al. 2016). `parameters` are the
 /// leaves that it reads. What `run` refers to must live as long as the graph.
 at::Tensor recomputed(std::function<at::Tensor(std::span<at::Tensor const>)> run, std::vector<at::Tensor> inputs,
-                      std::vector<at::Tensor> const& parameters);
+                      std::span<at::Tensor const> parameters);
 
 }  // namespace redco
 

@@ -54,7 +54,7 @@ struct recompute_function : recorded_function<recompute_function> {
 }  // namespace detail
 
 REDCO_INLINE at::Tensor recomputed(std::function<at::Tensor(std::span<at::Tensor const>)> run,
-                                   std::vector<at::Tensor> inputs, std::vector<at::Tensor> const& parameters) {
+                                   std::vector<at::Tensor> inputs, std::span<at::Tensor const> parameters) {
   std::size_t const activations = inputs.size();
   inputs.insert(inputs.end(), parameters.begin(), parameters.end());
   return detail::recompute_function::apply(

@@ -12,7 +12,7 @@ namespace redco {
 namespace detail {
 
 struct recurrent_parameters {
-  at::Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+  parameter weight_ih, weight_hh, bias_ih, bias_hh;
 
   template <class Config>
   explicit recurrent_parameters(builder<Config>& b)
@@ -29,8 +29,8 @@ struct module<lstm<In, Hidden>, X> : detail::recurrent_parameters {
   using recurrent_parameters::recurrent_parameters;
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
-    return kernel::lstm(kernel::linear(x.local(), weight_ih, bias_ih + bias_hh), weight_hh);
+  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    return kernel::lstm(kernel::linear(x.local(), ctx[weight_ih], ctx[bias_ih] + ctx[bias_hh]), ctx[weight_hh]);
   }
 };
 
@@ -39,8 +39,8 @@ struct module<gru<In, Hidden>, X> : detail::recurrent_parameters {
   using recurrent_parameters::recurrent_parameters;
 
   template <class Context>
-  tensor<replicated> operator()(tensor<X> const& x, Context const&) const {
-    return kernel::gru(kernel::linear(x.local(), weight_ih, bias_ih), weight_hh, bias_hh);
+  tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
+    return kernel::gru(kernel::linear(x.local(), ctx[weight_ih], ctx[bias_ih]), ctx[weight_hh], ctx[bias_hh]);
   }
 };
 

@@ -22,6 +22,7 @@ struct module<repeat<Times, Blocks...>, X> {
   template <class Config>
   explicit module(builder<Config>& b) {
     auto const times = static_cast<std::size_t>(b.template extent<Times>());
+    begin = b.taken().size();
     blocks.reserve(times);
     while (blocks.size() < times) round(b, times, std::index_sequence_for<Blocks...>());
   }
@@ -47,7 +48,7 @@ struct module<repeat<Times, Blocks...>, X> {
       std::vector<at::Tensor> inputs{y.local()};
       inputs.insert(inputs.end(), beside_all.begin(), beside_all.end());
       y = y.like(detail::in_layer(std::to_string(i), y.local(),
-                                  [&] { return recomputed(run, std::move(inputs), block_leaves[i]); }));
+                                  [&] { return recomputed(run, std::move(inputs), parameters_of(i, outer)); }));
     }
     return y;
   }
@@ -55,7 +56,8 @@ struct module<repeat<Times, Blocks...>, X> {
   using any_block = std::variant<module<unpaired_t<Blocks>, X>...>;
 
   std::vector<any_block> blocks;
-  std::vector<std::vector<at::Tensor>> block_leaves;
+  std::vector<std::size_t> ends;  ///< of each block's parameters
+  std::size_t begin;              ///< of the first one's
 
  private:
   /// Makes one block of each kind, as long as there are fewer than `times`.
@@ -64,12 +66,16 @@ struct module<repeat<Times, Blocks...>, X> {
     auto const one = [&](auto kind) {
       if (blocks.size() == times) return;
       b.inside(std::to_string(blocks.size()), [&] {
-        std::size_t const before = b.taken().size();
         blocks.emplace_back(kind, b);
-        block_leaves.emplace_back(b.taken().begin() + static_cast<std::ptrdiff_t>(before), b.taken().end());
+        ends.push_back(b.taken().size());
       });
     };
     (one(std::in_place_index<Kind>), ...);
+  }
+
+  template <class Context>
+  std::span<at::Tensor const> parameters_of(std::size_t block, Context const& ctx) const {
+    return ctx.parameters().range(block == 0 ? begin : ends[block - 1], ends[block]);
   }
 
   template <class Context>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/context_keys.hpp>
+#include <redco/nn/context_entries.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/lookup.hpp>
 #include <redco/layer/token_types.hpp>
@@ -15,13 +15,13 @@ struct module<token_types<Types, Width>, X> {
   template <class Context>
   tensor<replicated> operator()(tensor<X> const&, Context const& ctx) const {
     if constexpr (Context::template has<token_type_ids>) {
-      return kernel::lookup(weight, ctx.template get<token_type_ids>(), 0, weight.size(0));
+      return kernel::lookup(ctx[weight], ctx.template get<token_type_ids>(), 0, ctx[weight].size(0));
     } else {
-      return weight.narrow(0, 0, 1);
+      return ctx[weight].narrow(0, 0, 1);
     }
   }
 
-  at::Tensor weight;
+  parameter weight;
 };
 
 }  // namespace redco

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/context_keys.hpp>
+#include <redco/nn/context_entries.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/lookup.hpp>
@@ -31,22 +31,23 @@ struct module<with_distance_bias<Kind, Heads, Buckets, Farthest, Body>, X> {
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
     key_value_cache* const cache = ctx.pass().cache;
-    at::Tensor const bias = cache == nullptr ? bias_of(tokens_of(x, ctx))
-                                             : cache->once(cache_slot, [&] { return bias_of(cache->capacity()); });
-    return body(x, ctx.template with<distance_bias>(bias));
+    at::Tensor const bias = cache == nullptr
+                                ? bias_of(ctx[table], tokens_of(x, ctx))
+                                : cache->once(cache_slot, [&] { return bias_of(ctx[table], cache->capacity()); });
+    return body(x, ctx.with(distance_bias{bias}));
   }
 
-  at::Tensor table;  ///< [buckets, heads of this rank]
+  parameter table;  ///< [buckets, heads of this rank]
   std::int64_t buckets, farthest;
   std::size_t cache_slot;
   module<Body, X> body;
 
  private:
   /// [heads of this rank, 2 length - 1].
-  at::Tensor bias_of(std::int64_t length) const {
+  at::Tensor bias_of(at::Tensor const& rows, std::int64_t length) const {
     at::Tensor const places =
-        detail::distance_buckets(length, buckets, farthest, Kind == attention_kind::full).to(table.device());
-    return kernel::lookup(table, places.unsqueeze(0), 0, buckets).squeeze(0).t().contiguous();
+        detail::distance_buckets(length, buckets, farthest, Kind == attention_kind::full).to(rows.device());
+    return kernel::lookup(rows, places.unsqueeze(0), 0, buckets).squeeze(0).t().contiguous();
   }
 
   template <class Context>

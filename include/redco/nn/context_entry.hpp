@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace redco {
+
+/// What layers see beside their input, each under its type: `struct key_mask { at::Tensor value; };`. A user's own are taken too.
+template <class E>
+concept context_entry = std::is_aggregate_v<E> && requires(E const& entry) {
+  entry.value;
+};
+
+namespace detail {
+
+/// Where `Entry` stands among `Entries`; their number when it does not.
+template <class Entry, class... Entries>
+constexpr std::size_t place_of() {
+  std::size_t at = 0;
+  static_cast<void>(((std::is_same_v<Entries, Entry> ? false : (++at, true)) && ...));
+  return at;
+}
+
+/// The entries but that of type `Entry`.
+template <class Entry, class... Entries>
+auto entries_without(std::tuple<Entries...> const& entries) {
+  [[maybe_unused]] auto const unless_same = []<class Other>(Other const& other) {
+    if constexpr (std::is_same_v<Other, Entry>) return std::tuple<>();
+    else return std::tuple<Other>(other);
+  };
+  return std::apply([&](Entries const&... one) { return std::tuple_cat(unless_same(one)...); }, entries);
+}
+
+/// The entries with `entry`, in the place of one of its type.
+template <class Entry, class... Entries>
+auto entries_with(std::tuple<Entries...> const& entries, Entry entry) {
+  return std::tuple_cat(entries_without<Entry>(entries), std::tuple<Entry>(std::move(entry)));
+}
+
+}  // namespace detail
+
+}  // namespace redco

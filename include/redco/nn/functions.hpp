@@ -1,0 +1,52 @@
+#pragma once
+
+#include <redco/nn/module.hpp>
+#include <redco/nn/recomputed.hpp>
+#include <redco/tensor/describe.hpp>
+#include <redco/layer/elementwise.hpp>
+#include <redco/layer/rowwise.hpp>
+
+#include <span>
+#include <stdexcept>
+
+namespace redco {
+
+namespace detail {
+
+/// `function(x)`, of which x alone is saved for backward.
+template <class Function>
+at::Tensor called_again(Function const& function, at::Tensor const& x) {
+  auto const run = [function](std::span<at::Tensor const> inputs) -> at::Tensor {
+    at::Tensor const y = function(inputs[0]);
+    if (y.sizes() != inputs[0].sizes() || y.scalar_type() != inputs[0].scalar_type())
+      throw std::invalid_argument("its function gives " + describe(y) + ", no tensor like its input");
+    return y;
+  };
+  return recomputed(run, {x}, {});
+}
+
+}  // namespace detail
+
+template <auto Function, int Operations, class X>
+struct module<elementwise<Function, Operations>, X> {
+  template <class Config>
+  explicit module(builder<Config>&) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    return x.like(detail::called_again(Function, x.local()));
+  }
+};
+
+template <auto Function, int Operations, class X>
+struct module<rowwise<Function, Operations>, X> {
+  template <class Config>
+  explicit module(builder<Config>&) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    return x.like(detail::called_again(Function, x.local()));
+  }
+};
+
+}  // namespace redco

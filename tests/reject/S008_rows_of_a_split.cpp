@@ -1,0 +1,14 @@
+// A function of rows needs all features of a row.
+#include <redco/layer/elementwise.hpp>
+#include <redco/layer/rowwise.hpp>
+
+#include <type_traits>
+
+#if REDCO_ACCEPT
+using scaled = redco::elementwise<[](auto const& x) { return x * 2; }>;
+#else  // expect: redco[S008]
+using scaled = redco::rowwise<[](auto const& x) { return x * 2; }>;
+#endif
+static_assert(sizeof(redco::out_t<scaled, redco::split<-1>>) > 0);
+
+int main() {}
