@@ -36,6 +36,21 @@ struct picture_batch {
 template <class Pipeline>
 using options_for = run_test::options_of<run_test::mlp, std::remove_cvref_t<Pipeline>>;
 
+TEST_CASE("the first fit prints the plan where the program has not asked for it") {
+  for (bool const asked : {false, true}) {
+    temporary_folder folder;
+    run_test::silence const printed;
+    redco::deployer deployer(in(folder.path, {.tp = 2}));
+    redco::trainer trainer(deployer, run_test::mlp{}, run_test::mlp_pipeline(), redco::adamw{});
+    if (asked) CHECK(count(trainer.report({.batch = 4}), "plan: mesh 1x2, f64") == 1);
+    CHECK(trainer.fit(run_test::numbers(5)) == 0);
+    CHECK(trainer.fit(run_test::numbers(5)) == 0);
+    CHECK(count(printed.text.str(), "plan: mesh 1x2, f64") == (asked ? 0 : 1));
+    CHECK((count(printed.text.str(), "column-parallel") > 0) != asked);
+    CHECK(count(content_of(folder.path / "log.txt"), "plan: mesh 1x2, f64") == 2);
+  }
+}
+
 TEST_CASE("metrics.jsonl has a row for each evaluation and log.txt options and plan") {
   temporary_folder folder;
   mlp_options o;
@@ -61,7 +76,7 @@ TEST_CASE("metrics.jsonl has a row for each evaluation and log.txt options and p
   CHECK(count(log, "Z plan: mesh 1x2, f64") == 1);
   CHECK(count(log, "  up.weight  ") == 1);
   CHECK(count(log, "  column-parallel") + count(log, "  row-parallel") >= 2);  // with its reasons
-  CHECK(count(run.log, "plan: mesh") == 0);                                    // for the file alone
+  CHECK(count(run.log, "plan: mesh 1x2, f64") == 1);
 }
 
 TEST_CASE("the unit of the rate follows the example, and can be given") {

@@ -87,8 +87,9 @@ class trainer {
   dynamic_plan const& plan() const { return plan_; }
 
   /// The plan with its reasons, the bytes of one rank and the messages of a step, before anything runs. `global` is the
-  /// global batch and the length of its examples; `micro_batch` as in fit.
-  std::string report(workload const& global, std::int64_t micro_batch = 0) const {
+  /// global batch and the length of its examples; `micro_batch` as in fit. The first fit prints the plan where nobody asked.
+  std::string report(workload const& global, std::int64_t micro_batch = 0) {
+    plan_told_ = true;
     setup const run = report::setup_of(plan_.mesh, global, micro_batch, where_.compute(), where_.options().recompute);
     return report_text(report_of(model_, optimizer_, run));
   }
@@ -206,12 +207,14 @@ class trainer {
     frozen_ = options.frozen;
   }
 
-  /// What log.txt holds of a run besides its lines: options, plan, and what failed here before.
+  /// Tells the plan, once; log.txt has it and the options of every run, and what failed here before.
   void log_start(std::string const& config) {
     log::run_log& log = where_.log();
     log.quiet_line("options " + options::to_json(where_.options()) + (config.empty() ? "" : "\nconfig " + config));
-    log.quiet_line("plan: mesh " + options::to_text(plan_.mesh) + ", " + std::string(name_of(where_.compute())) + "\n" +
-                   report::plan_text(plan_));
+    std::string const plan = "plan: mesh " + options::to_text(plan_.mesh) + ", " +
+                             std::string(name_of(where_.compute())) + "\n" + report::plan_text(plan_);
+    if (std::exchange(plan_told_, true)) log.quiet_line(plan);
+    else log.line(plan);
     if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);
   }
 
@@ -226,6 +229,7 @@ class trainer {
   Pipeline pipeline_;
   Optimizer optimizer_;
   dynamic_plan plan_;
+  bool plan_told_ = false;
   std::vector<std::unique_ptr<run::rank_state<M, Optimizer>>> states_;
   std::function<void(run::rank_state<M, Optimizer>&, rank_context&)> start_;
   std::vector<std::string> frozen_;
