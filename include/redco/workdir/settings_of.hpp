@@ -99,8 +99,8 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
 
 }  // namespace detail
 
-/// What a run was told, by name, for its checkpoints: "optimizer.lr" is "0.001", "model.dropout" is
-/// "0.1". The literals of a network's type stand in its name, which compilers write in ways of their own: "network by g++ ...".
+/// What a run was told, by name, for its checkpoints: "optimizer.lr" is "0.001", "model.dropout" is "0.1". The literals of a
+/// network's type stand in its name, which each compiler writes in its own way: "network by g++ 12.2.0".
 template <model M, class Optimizer, class Options>
 std::map<std::string, std::string> settings_of(M const& m, Optimizer const& optimizer, Options const& options,
                                                dtype compute) {
