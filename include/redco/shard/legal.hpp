@@ -122,6 +122,9 @@ template <auto const& Model, mesh Mesh>
 struct legal {
   using sizes = shard::detail::size_verdict<Model>;
   using asked = shard::detail::mesh_verdict<Model, Mesh>;
+  using blamed = typename asked::blamed;
+  template <shard::legality What>
+  using check = shard::detail::width_check<What>;
   static_assert(
       diag::verdict<shard::detail::size_check<fact::mistake::width>{sizes::found.what}, typename sizes::blamed>{},
       "redco[L004]: a layer reads another width than it is given; make what one layer gives and the next one "
@@ -138,21 +141,17 @@ struct legal {
       "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and no plan "
       "cuts a model into pipeline stages yet");
   static_assert(
-      diag::verdict<shard::detail::width_check<shard::legality::heads>{Mesh, asked::units, asked::found},
-                    typename asked::blamed>{},
+      diag::verdict<check<shard::legality::heads>{Mesh, asked::units, asked::found}, blamed>{},
       "redco[S001]: the number of heads is not divisible by the mesh width; choose a width that divides the heads");
   static_assert(
-      diag::verdict<shard::detail::width_check<shard::legality::key_value_heads>{Mesh, asked::units, asked::found},
-                    typename asked::blamed>{},
+      diag::verdict<check<shard::legality::key_value_heads>{Mesh, asked::units, asked::found}, blamed>{},
       "redco[S002]: the key-value heads neither divide the mesh width nor are divided by it; choose a width that "
       "divides the key-value heads or is a multiple of them");
   static_assert(
-      diag::verdict<shard::detail::width_check<shard::legality::declared_split>{Mesh, asked::units, asked::found},
-                    typename asked::blamed>{},
+      diag::verdict<check<shard::legality::declared_split>{Mesh, asked::units, asked::found}, blamed>{},
       "redco[S003]: a declared split does not divide; choose a width that divides the units, or do not declare "
       "the split");
-  static_assert(diag::verdict<shard::detail::width_check<shard::legality::vocabulary>{Mesh, asked::units, asked::found},
-                              typename asked::blamed>{},
+  static_assert(diag::verdict<check<shard::legality::vocabulary>{Mesh, asked::units, asked::found}, blamed>{},
                 "redco[S003]: a declared split does not divide; choose a width of at most the rows of the vocabulary");
 
   constexpr operator bool() const { return true; }
