@@ -3,12 +3,10 @@
 
 #include "observation.hpp"
 
-#include <redco/model/gpt2.hpp>
 #include <redco/model/input.hpp>
 #include <redco/model/model.hpp>
-#include <redco/model/sequence_parallel.hpp>
 #include <redco/layer/elementwise.hpp>
-#include <redco/layer/gelu.hpp>
+#include <redco/layer/enter.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/repeat.hpp>
@@ -18,7 +16,10 @@
 #include <redco/layer/split_tokens.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace functions_test {
 

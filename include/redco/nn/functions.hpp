@@ -25,28 +25,28 @@ at::Tensor called_again(Function const& function, at::Tensor const& x) {
   return recomputed(run, {x}, {});
 }
 
-}  // namespace detail
-
-template <auto Function, int Operations, class X>
-struct module<elementwise<Function, Operations>, X> {
+/// What both kinds of layer compute on a rank's part.
+template <auto Function, class X>
+struct function_module {
   template <class Config>
-  explicit module(builder<Config>&) {}
+  explicit function_module(builder<Config>&) {}
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return x.like(detail::called_again(Function, x.local()));
+    return x.like(called_again(Function, x.local()));
   }
 };
 
-template <auto Function, int Operations, class X>
-struct module<rowwise<Function, Operations>, X> {
-  template <class Config>
-  explicit module(builder<Config>&) {}
+}  // namespace detail
 
-  template <class Context>
-  tensor<X> operator()(tensor<X> const& x, Context const&) const {
-    return x.like(detail::called_again(Function, x.local()));
-  }
+template <auto Function, int Operations, class X>
+struct module<elementwise<Function, Operations>, X> : detail::function_module<Function, X> {
+  using detail::function_module<Function, X>::function_module;
+};
+
+template <auto Function, int Operations, class X>
+struct module<rowwise<Function, Operations>, X> : detail::function_module<Function, X> {
+  using detail::function_module<Function, X>::function_module;
 };
 
 }  // namespace redco
