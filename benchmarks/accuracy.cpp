@@ -91,12 +91,11 @@ result run(Subject const& subject, accuracy_case const& c) {
   std::vector<int> examples(static_cast<std::size_t>(6 * subject.load.batch));  // step 3 still prepares batches ahead
   std::iota(examples.begin(), examples.end(), 0);
   std::int64_t const micro_batch = subject.load.batch / c.mesh.dp / c.micro_batches;
-  if (trainer.fit(examples, {.max_steps = 3,
-                             .global_batch = subject.load.batch,
-                             .micro_batch = micro_batch,
-                             .save_last = false,
-                             .save_argmin = {}}) != 0)
-    throw std::runtime_error("a case failed");
+  redco::fit_result const fitted = trainer.fit(examples, {.max_steps = 3,
+                                                          .global_batch = subject.load.batch,
+                                                          .micro_batch = micro_batch,
+                                                          .save_last = false,
+                                                          .save_argmin = {}});
 
   redco::setup setup{c.mesh, subject.load, c.dtype, c.recompute, c.micro_batches};
   setup.load.batch = micro_batch;
@@ -106,7 +105,7 @@ result run(Subject const& subject, accuracy_case const& c) {
   r.activations = static_cast<double>(std::max(planned.memory.activations, planned.memory.backward.activations +
                                                                                planned.memory.backward.recomputed)) /
                   static_cast<double>(r.planned);
-  for (redco::run::step_measure const& rank : trainer.measures()) {
+  for (redco::run::step_measure const& rank : fitted.measures) {
     r.measured = std::max(r.measured, rank.peak_bytes);
     r.same_messages = r.same_messages && same(rank, planned.messages);
   }

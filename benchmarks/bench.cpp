@@ -113,32 +113,31 @@ auto language_model(step_watch& watch) {
          });
 }
 
-/// Trains and returns the exit code; the loss on `data` afterwards goes into `evaluated` where that is wanted.
+/// Trains; the loss on `data` afterwards goes into `evaluated` where that is wanted.
 template <class Model>
-int train(Model const& model, std::vector<ids> const& data, std::int64_t batch, double lr, bench_options const& o,
-          step_watch& watch, redco::json::json_value& line, double* evaluated = nullptr) {
+void train(Model const& model, std::vector<ids> const& data, std::int64_t batch, double lr, bench_options const& o,
+           step_watch& watch, redco::json::json_value& line, double* evaluated = nullptr) {
   temporary_folder const folder;
   redco::deployer deployer(place(o, folder.path));
   redco::adamw const optimizer{.lr = lr};
   redco::trainer trainer(deployer, model, language_model(watch), optimizer);
   watch.begin();
-  int const code = trainer.fit(data, {.epochs = o.steps,
-                                      .max_steps = o.steps,
-                                      .global_batch = batch,
-                                      .eval = evaluated ? redco::examples<ids>(data) : redco::examples<ids>(),
-                                      .sanity_check = false,
-                                      .save_last = false,
-                                      .save_argmin = {},
-                                      .on_step = [&](redco::fit_event const& e) { watch.done(e.loss); }});
-  if (code != 0) return code;
-  if (evaluated) *evaluated = trainer.evaluation().at("loss");
+  redco::fit_result const result =
+      trainer.fit(data, {.epochs = o.steps,
+                         .max_steps = o.steps,
+                         .global_batch = batch,
+                         .eval = evaluated ? redco::examples<ids>(data) : redco::examples<ids>(),
+                         .sanity_check = false,
+                         .save_last = false,
+                         .save_argmin = {},
+                         .on_step = [&](redco::fit_event const& e) { watch.done(e.loss); }});
+  if (evaluated) *evaluated = result.evaluation.at("loss");
   redco::setup setup;
   setup.mesh = o.mesh;
   setup.load = {batch / o.mesh.dp, std::ssize(data.front()) - 1};
   setup.compute = o.dtype;
-  for (redco::run::step_measure const& rank : trainer.measures()) line["peak_bytes"].push_back(rank.peak_bytes);
+  for (redco::run::step_measure const& rank : result.measures) line["peak_bytes"].push_back(rank.peak_bytes);
   line["report_bytes"] = redco::cost_of(model, optimizer, setup).memory.peak();
-  return 0;
 }
 
 void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, bench_options const& o,
@@ -180,7 +179,7 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
     if (workload == "W3") throw redco::error(redco::exit_code::usage, "--loop hand knows GPT-2 only: W1 or W2");
     if constexpr (std::is_same_v<Model, redco::gpt2>) by_hand(model.config, data, o, watch);
   } else if (o.loop == "trainer") {
-    if (int const code = train(model, data, batch, 3e-4, o, watch, bytes); code != 0) return code;
+    train(model, data, batch, 3e-4, o, watch, bytes);
   } else {
     throw redco::error(redco::exit_code::usage, "--loop " + o.loop + ": it is trainer or hand");
   }
@@ -213,7 +212,7 @@ int bf16_loss(bench_options o, std::ostream& out) {
     o.dtype = i == 0 ? redco::dtype::f32 : redco::dtype::bf16;
     step_watch watch(false, out);
     redco::json::json_value bytes;
-    if (int const code = train(redco::gpt2{config}, data, 16, 3e-3, o, watch, bytes, loss + i); code != 0) return code;
+    train(redco::gpt2{config}, data, 16, 3e-3, o, watch, bytes, loss + i);
   }
   redco::json::json_value const line = {{"workload", "bf16_loss"}, {"mesh", redco::options::to_text(o.mesh)},
                                         {"steps", o.steps},        {"f32", loss[0]},

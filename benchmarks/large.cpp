@@ -57,20 +57,19 @@ int train(std::string const& name, Model const& model, std::int64_t length, Call
   std::vector<int> const examples{1, 2, 3, 4, 5, 6};
   redco::json::json_value losses = redco::json::json_value::array();
   auto const begin = std::chrono::steady_clock::now();
-  int const code = trainer.fit(examples, {.max_steps = 3,
-                                          .global_batch = 1,
-                                          .save_last = false,
-                                          .save_argmin = {},
-                                          .on_step = [&](redco::fit_event const& e) { losses.push_back(e.loss); }});
-  if (code != 0) return code;
+  redco::fit_result const result =
+      trainer.fit(examples, {.max_steps = 3,
+                             .global_batch = 1,
+                             .save_last = false,
+                             .save_argmin = {},
+                             .on_step = [&](redco::fit_event const& e) { losses.push_back(e.loss); }});
   redco::json::json_value line;
   line["benchmark"] = name;
   line["mesh"] = "1x2";
   line["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   line["planned_peak_bytes"] = redco::cost_of(model, optimizer, {.mesh = {.tp = 2}, .load = {1, length}}).memory.peak();
   line["measured_peak_bytes"] = redco::json::json_value::array();
-  for (redco::run::step_measure const& rank : trainer.measures())
-    line["measured_peak_bytes"].push_back(rank.peak_bytes);
+  for (redco::run::step_measure const& rank : result.measures) line["measured_peak_bytes"].push_back(rank.peak_bytes);
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   line["peak_rss_bytes"] = std::int64_t{used.ru_maxrss} * 1024;

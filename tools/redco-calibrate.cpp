@@ -2,7 +2,7 @@
 //   redco-calibrate --machine redco_machine.json
 // Products and all-reduces are timed alone; everything else is what steps of small models take beyond them. All of it
 // is measured in rounds, and medians count. Exit codes: 0 done; 64 options; 70 a measurement failed; 74 output.
-#include <redco/run/rank_state.hpp>
+#include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
 
 #include <redco/nn/cross_entropy.hpp>
@@ -98,15 +98,14 @@ struct sample {
 
 std::function<void()> step_of(sample const& s, redco::rank_context& rank) {
   redco::gpt2 const model{s.config};
-  redco::adamw const optimizer{.lr = 1e-4};
-  auto const state = std::make_shared<redco::run::rank_state<redco::gpt2, redco::adamw>>(
-      model, redco::plan_of(model, s.run.mesh), optimizer, s.run.compute, 42, rank.rank, std::vector<std::string>{});
+  auto const state = std::make_shared<redco::trained_network<redco::gpt2>>(
+      model, redco::plan_of(model, s.run.mesh), redco::adamw{.lr = 1e-4}, s.run.compute, 42, rank.rank);
   auto const length = s.run.load.sequence;
   auto const ids =
       (at::arange(s.run.load.batch * (length + 1)) * 7919).remainder(s.config.vocab).view({-1, length + 1});
   redco::token_batch const batch{ids.narrow(1, 0, length).contiguous(), ids.narrow(1, 1, length).contiguous()};
   return [=, &rank, step = std::int64_t{0}]() mutable {
-    redco::training_step<redco::gpt2, redco::adamw, false> one(*state, optimizer, rank);
+    redco::training_step one(*state, rank);
     for (std::int64_t i = 0; i < s.run.micro_batches; ++i) {
       redco::pass in;
       in.tp = &rank.tp;
@@ -147,11 +146,10 @@ sample const update_sample{{.vocab = 8192, .context = 8, .width = 256, .heads = 
 
 std::function<void()> update_of(redco::rank_context& rank) {
   redco::gpt2 const model{update_sample.config};
-  auto const state = std::make_shared<redco::run::rank_state<redco::gpt2, redco::adamw>>(
-      model, redco::plan_of(model, rank.mesh), redco::adamw{}, dtype::f32, 42, rank.rank, std::vector<std::string>{});
+  auto const state = std::make_shared<redco::trained_network<redco::gpt2>>(model, redco::plan_of(model, rank.mesh),
+                                                                           redco::adamw{}, dtype::f32, 42, rank.rank);
   return [state, &rank, step = std::int64_t{0}]() mutable {
-    redco::adamw const optimizer;
-    redco::training_step<redco::gpt2, redco::adamw, false>(*state, optimizer, rank).finish(step++, 1'000, false);
+    redco::training_step(*state, rank).finish(step++, 1'000, false);
   };
 }
 

@@ -69,6 +69,7 @@
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
+#include <redco/optimizer/schedule_of.hpp>
 #include <redco/optimizer/scheduled.hpp>
 #include <redco/optimizer/schedules.hpp>
 #include <redco/optimizer/sgd.hpp>
@@ -211,10 +212,12 @@
 #include <redco/data/examples.hpp>
 #include <redco/data/gathered.hpp>
 #include <redco/data/hold_out.hpp>
+#include <redco/data/hold_out_every.hpp>
 #include <redco/data/prefetch.hpp>
 #include <redco/data/prepared_batch.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
+#include <redco/data/read_texts.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/data/shard_of.hpp>
 #include <redco/data/text_windows.hpp>
@@ -230,13 +233,14 @@
 #include <redco/model/t5_net.hpp>
 
 #include <redco/options/bytes_text.hpp>
-#include <redco/options/check_fit_options.hpp>
+#include <redco/options/check_fit.hpp>
 #include <redco/options/choices.hpp>
 #include <redco/options/chosen_dtype.hpp>
 #include <redco/options/command_line.hpp>
 #include <redco/options/deployer_options.hpp>
 #include <redco/options/fastest_dtype.hpp>
 #include <redco/options/fit_options.hpp>
+#include <redco/options/fit_settings.hpp>
 #include <redco/options/help_requested.hpp>
 #include <redco/options/mesh_of.hpp>
 #include <redco/options/mesh_text.hpp>
@@ -248,6 +252,7 @@
 #include <redco/options/row.hpp>
 #include <redco/options/run_length.hpp>
 #include <redco/options/to_json.hpp>
+#include <redco/options/training_flags.hpp>
 
 #include <redco/shard/entry.hpp>
 #include <redco/shard/facts.hpp>
@@ -260,6 +265,7 @@
 #include <redco/pretrained/any_stored_names.hpp>
 #include <redco/pretrained/beam_options.hpp>
 #include <redco/pretrained/beam_stop.hpp>
+#include <redco/pretrained/decoding_flags.hpp>
 #include <redco/pretrained/folder_files.hpp>
 #include <redco/pretrained/from_config/bert_keys.hpp>
 #include <redco/pretrained/from_config/common_keys.hpp>
@@ -286,6 +292,7 @@
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/workdir/checkpoint_store.hpp>
+#include <redco/workdir/conclude.hpp>
 #include <redco/workdir/failure_history.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/fit_record.hpp>

@@ -18,10 +18,12 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 
+#include <redco/pretrained/decoding_flags.hpp>
 #include <redco/pretrained/pretrained.hpp>
 
+#include <redco/data/hold_out_every.hpp>
 #include <redco/data/read_jsonl.hpp>
-#include <redco/data/read_text_files.hpp>
+#include <redco/data/read_texts.hpp>
 
 #include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>

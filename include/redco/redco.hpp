@@ -53,6 +53,7 @@
 #include <redco/kernel/top_entries.hpp>
 #include <redco/kernel/vocabulary_shard.hpp>
 
+#include <redco/update/any_optimizer.hpp>
 #include <redco/update/clip_factor.hpp>
 #include <redco/update/gradient_norm.hpp>
 #include <redco/update/make_segment.hpp>
@@ -106,20 +107,31 @@
 #include <redco/text/token_batch.hpp>
 #include <redco/text/token_windows.hpp>
 
+#include <redco/run/batch_order.hpp>
 #include <redco/run/check_same_examples.hpp>
+#include <redco/run/computed_batches.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/dtype_text.hpp>
 #include <redco/run/evaluation.hpp>
+#include <redco/run/fit_job.hpp>
 #include <redco/run/fit_loop.hpp>
 #include <redco/run/fit_report.hpp>
+#include <redco/run/fit_result.hpp>
+#include <redco/run/fit_runner.hpp>
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
+#include <redco/run/network_state.hpp>
+#include <redco/run/pipeline_batches.hpp>
+#include <redco/run/pipeline_job.hpp>
+#include <redco/run/prediction.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/prefetch_scope.hpp>
-#include <redco/run/rank_state.hpp>
+#include <redco/run/run_output.hpp>
+#include <redco/run/step_measure.hpp>
+#include <redco/run/trained_network.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>

@@ -1,6 +1,6 @@
 // Writes a small decoder and a small encoder-decoder as Hugging Face folders, with a tokenizer whose tokens
 // are bytes: make_models FOLDER.
-#include <redco/run/rank_state.hpp>
+#include <redco/run/trained_network.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/comm/ranks.hpp>
@@ -47,8 +47,8 @@ void write(Model const& model, std::filesystem::path const& folder, std::string 
       << byte_vocabulary() << "}}}";
   redco::mesh const one{.dp = 1};
   redco::run_ranks(one, {}, [&](redco::rank_context& rank) {
-    redco::run::rank_state<Model, redco::sgd> const state(model, redco::plan_of(model, one), redco::sgd{},
-                                                          redco::dtype::f32, 3, rank.rank, {});
+    redco::trained_network<Model> const state(model, redco::plan_of(model, one), redco::sgd{}, redco::dtype::f32, 3,
+                                              rank.rank, {});
     redco::save_model(folder, redco::stored_names<Model>::names, state.master_parts(), rank.world);
   });
 }

@@ -3,7 +3,7 @@
 // One folder of reference numbers against one family on one mesh: what is loaded and saved again, what it generates, logits, loss and every
 // gradient and the loss after a step of AdamW, in f32 and f64.
 
-#include <redco/run/rank_state.hpp>
+#include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/generate.hpp>
@@ -90,7 +90,7 @@ class check {
     save_model_options const as_it_was = source.save_options();
     temporary_folder const saved;
     run_ranks(on, {}, [&](rank_context& rank) {
-      run::rank_state<M, adamw> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {});
+      trained_network<M> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {});
       using names = stored_names<M>;
       load_model(weights, names::names, names::unread, state.master_parts(), rank);
       save_model(saved.path, names::names, state.master_parts(), rank.world, as_it_was);
@@ -117,7 +117,7 @@ class check {
       pass now = in;
       now.training = true;
       now.check_saved = kernel_set_in_use() == kernel_set::fastest;  // which is what layers state
-      training_step<M, adamw, false> update(state, optimizer, rank);
+      training_step update(state, rank);
       update.add(with_result<Task>(bound_network<M>(state.net, now), data_.inputs, mine,
                                    [](auto const& y, at::Tensor const& labels) { return cross_entropy(y, labels); }));
       step_result const done = update.finish(step, 2, false);

@@ -2,6 +2,7 @@
 
 #include "diag/child.hpp"
 
+#include <redco/run/main_of.hpp>
 #include <redco/diag/last_words.hpp>
 #include <redco/diag/run_place.hpp>
 
@@ -78,11 +79,13 @@ int fit_of(std::string const& mode, std::filesystem::path const& workdir) {
     ::raise(SIGTERM);
     std::this_thread::sleep_for(std::chrono::milliseconds(600));  // what comes now would be a second request
   };
-  redco::deployer deployer(in(workdir, {.dp = 2}));
-  run_test::trainer_of<run_test::mlp, decltype(run_test::mlp_pipeline())> trainer(
-      deployer, {}, run_test::mlp_pipeline(how), redco::adamw{.lr = 0.02});
-  int const code = trainer.fit(run_test::numbers(13), o);
-  trainer.print_summary();
+  char const* const program = "child";
+  int const code = redco::main_of<redco::deployer_options>(1, &program, [&](redco::deployer_options const&) {
+    redco::deployer deployer(in(workdir, {.dp = 2}));
+    run_test::trainer_of<run_test::mlp, decltype(run_test::mlp_pipeline())> trainer(
+        deployer, {}, run_test::mlp_pipeline(how), redco::adamw{.lr = 0.02});
+    trainer.fit(run_test::numbers(13), o);
+  });
   if (mode == "twice") ::raise(SIGTERM);
   return code;
 }

@@ -153,7 +153,7 @@ TEST_CASE("every mesh drops the same features of the same examples") {
     at::Tensor const kept = at::zeros({5, 4, 12}, at::kBool);
     auto const plan = redco::plan_of(model, mesh);
     redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-      redco::run::rank_state<dropped, redco::adamw> const state(model, plan, {}, redco::dtype::f64, 3, rank.rank, {});
+      redco::trained_network<dropped> const state(model, plan, redco::adamw{}, redco::dtype::f64, 3, rank.rank, {});
       auto const own = redco::shard_of({0, 5}, mesh.dp, rank.dp_index());
       redco::pass pass;
       pass.tp = &rank.tp;

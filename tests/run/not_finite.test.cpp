@@ -89,7 +89,7 @@ TEST_CASE("a parameter whose square alone overflows is finite") {
   redco::deployer deployer(where);
   run_test::trainer_of<run_test::mlp, decltype(run_test::mlp_pipeline())> trainer(
       deployer, {}, run_test::mlp_pipeline(), redco::adamw{.lr = 0.02});
-  REQUIRE(trainer.fit(run_test::numbers(5), o) == 0);
+  trainer.fit(run_test::numbers(5), o);
   at::Tensor const all = trainer.states().front()->store.masters();
   all[0] = 1e300;
   trainer.states().front()->check_finite(1);

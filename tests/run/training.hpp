@@ -32,6 +32,17 @@ struct silence {
   ~silence() { std::cout.rdbuf(before); }
 };
 
+/// The exit code of an error that `f` throws, 0 where it throws none.
+template <class F>
+int code_of(F&& f) {
+  try {
+    f();
+    return 0;
+  } catch (redco::error const& e) {
+    return static_cast<int>(e.code());
+  }
+}
+
 using tensors = std::map<std::string, at::Tensor>;
 
 /// The unsharded tensors of a run's state, put together from the parts of all ranks.
@@ -92,7 +103,7 @@ struct outcome {
 inline bool mentions(outcome const& run, std::string const& part) { return run.reason.find(part) != std::string::npos; }
 
 template <class Model, class Pipeline>
-using trainer_of = redco::trainer<Model, Pipeline, redco::adamw>;
+using trainer_of = redco::trainer<Model, Pipeline>;
 template <class Model, class Pipeline>
 using options_of = typename trainer_of<Model, Pipeline>::template options_for<std::int64_t>;
 
@@ -122,12 +133,11 @@ outcome fit(redco::deployer_options const& where, Model const& model, Pipeline c
     run.losses.push_back(e.loss);
     if (hook) hook(e);
   };
-  run.code = trainer.fit(data, options);
-  run.reason = trainer.summary().reason;
-  run.evaluation = trainer.evaluation();
+  run.code = code_of([&] { run.evaluation = trainer.fit(data, options).evaluation; });
+  run.reason = deployer.summary()->reason;
   if (run.code == 0) run.state = whole_state(trainer.states());
   run.warnings = deployer.log().warnings();
-  trainer.print_summary();
+  redco::run::tell_end(static_cast<redco::exit_code>(run.code));
   run.log = quiet.text.str();
   return run;
 }

@@ -55,8 +55,8 @@ rollout played_on(mesh const& on, int steps) {
   run_ranks(on, {}, [&](rank_context& rank) {
     adamw const slow{.lr = 2e-2};
     sgd const fast{.lr = 1e-1, .momentum = 0.5, .clip_norm = 0.4};
-    run::rank_state<actor, adamw> policy({}, plan_of(actor{}, on), slow, dtype::f64, 5, rank.rank, {});
-    run::rank_state<critic, sgd> judge({}, plan_of(critic{}, on), fast, dtype::f64, 6, rank.rank, {});
+    trained_network<actor> policy({}, plan_of(actor{}, on), slow, dtype::f64, 5, rank.rank, {});
+    trained_network<critic> judge({}, plan_of(critic{}, on), fast, dtype::f64, 6, rank.rank, {});
     std::vector<at::Tensor> target;
     for (at::Tensor const& p : judge.net->parameters()) target.push_back(p.detach().clone());
 
@@ -73,8 +73,8 @@ rollout played_on(mesh const& on, int steps) {
       at::Tensor const taken = log_probabilities.gather(1, chosen.unsqueeze(1)).squeeze(1);
 
       auto const n = static_cast<double>(mine.size());
-      training_step<critic, sgd, false> critic_step(judge, fast, rank);
-      training_step<actor, adamw, false> actor_step(policy, slow, rank);
+      training_step critic_step(judge, rank);
+      training_step actor_step(policy, rank);
       critic_step.add(mean{surprise.square().sum(), n});
       actor_step.add(mean{-(taken * surprise.detach()).sum(), n});
       auto const critic_done = critic_step.finish(step, steps, false);

@@ -57,8 +57,7 @@ TEST_CASE("adapters of a frozen model learn the same on every mesh, and nothing 
 }
 
 TEST_CASE("frozen parameters have neither gradients nor optimizer state") {
-  run::rank_state<adapted, adamw> const state({}, plan_of(adapted{}, {.tp = 2}), {}, dtype::f64, 5, 1,
-                                              all_but_adapters);
+  trained_network<adapted> const state({}, plan_of(adapted{}, {.tp = 2}), adamw{}, dtype::f64, 5, 1, all_but_adapters);
   std::int64_t trained = 0;
   for (auto const& p : state.store.parameters()) {
     INFO(p.name);

@@ -78,8 +78,7 @@ TEST_CASE("an encoder-decoder with split tokens learns what it does with whole o
 TEST_CASE("what the mask hides changes nothing, what it shows does") {
   for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}})
     run_ranks(shape, {}, [&](rank_context& rank) {
-      run::rank_state<translator, adamw> const state({}, plan_of(translator{}, shape), {}, dtype::f64, 5, rank.rank,
-                                                     {});
+      trained_network<translator> const state({}, plan_of(translator{}, shape), adamw{}, dtype::f64, 5, rank.rank, {});
       walls::share const all{0, 5};
       pass const in = walls::pass_of(rank, all, 0, false);
       bound_network<translator> const net(state.net, in);
@@ -96,8 +95,7 @@ TEST_CASE("an encoder-decoder decodes with a cache as it does without, and its e
   for (mesh const& shape : {mesh{.dp = 1}, mesh{.tp = 2}}) {
     at::Tensor ids;
     run_ranks(shape, {}, [&](rank_context& rank) {
-      run::rank_state<translator, adamw> const state({}, plan_of(translator{}, shape), {}, dtype::f64, 5, rank.rank,
-                                                     {});
+      trained_network<translator> const state({}, plan_of(translator{}, shape), adamw{}, dtype::f64, 5, rank.rank, {});
       sharded::fill(state.store, rank.tp_index());
       walls::share const all{0, 5};
       pass const in = walls::pass_of(rank, all, 0, false);

@@ -22,7 +22,7 @@ void check_decoding(M const& model, Prepare const& prepare) {
   for (mesh const& shape : {mesh{.dp = 1}, {.tp = 2}}) {
     at::Tensor ids;
     run_ranks(shape, {}, [&](rank_context& rank) {
-      run::rank_state<M, adamw> const state(model, plan_of(model, shape), {}, dtype::f64, 5, rank.rank, {});
+      trained_network<M> const state(model, plan_of(model, shape), adamw{}, dtype::f64, 5, rank.rank, {});
       sharded::fill(state.store, rank.tp_index());
       pass const in = walls::pass_of(rank, {0, 3}, 0, false);
       auto const net = prepare(bound_network<M>(state.net, in));

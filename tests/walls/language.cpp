@@ -49,7 +49,7 @@ template <class M>
 sharded::tensor_map gradient_on(mesh const& on) {
   sharded::whole_tensors whole;
   run_ranks(on, {}, [&](rank_context& rank) {
-    run::rank_state<M, adamw> const state({}, plan_of(M{}, on), {}, dtype::f64, 5, rank.rank, {});
+    trained_network<M> const state({}, plan_of(M{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
     sharded::fill(state.store, rank.tp_index());
     if (auto const* const head = state.store.find("head.weight")) {
       at::NoGradGuard const quiet;
@@ -75,7 +75,7 @@ decoded decoded_on(mesh const& on) {
   decoded result{at::zeros({5, 12}, at::kLong), at::zeros({5, 12}, at::kLong)};
   std::mutex mutex;
   run_ranks(on, {}, [&](rank_context& rank) {
-    run::rank_state<M, adamw> const state({}, plan_of(M{}, on), {}, dtype::f64, 5, rank.rank, {});
+    trained_network<M> const state({}, plan_of(M{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
     sharded::fill(state.store, rank.tp_index());
     walls::share const mine = walls::share_of(5, rank);
     pass const in = walls::pass_of(rank, mine, 4, true);

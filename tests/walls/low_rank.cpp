@@ -110,7 +110,7 @@ template <class M, class Prepare>
 at::Tensor logits_of(M const& m, mesh const& on, Prepare const& prepare) {
   at::Tensor found;
   run_ranks(on, {}, [&](rank_context& rank) {
-    run::rank_state<M, adamw> const state(m, plan_of(m, on), {}, dtype::f64, 5, rank.rank, {});
+    trained_network<M> const state(m, plan_of(m, on), adamw{}, dtype::f64, 5, rank.rank, {});
     sharded::fill(state.store, rank.tp_index());
     at::NoGradGuard const quiet;
     prepare(state.store);

@@ -70,7 +70,7 @@ meta_gradient meta_gradient_on(mesh const& on, bool second_order, bool differenc
   meta_gradient result;
   sharded::whole_tensors whole;
   run_ranks(on, {}, [&](rank_context& rank) {
-    run::rank_state<sinusoids, adamw> const state({}, plan_of(sinusoids{}, on), {}, dtype::f64, 5, rank.rank, {});
+    trained_network<sinusoids> const state({}, plan_of(sinusoids{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
     sharded::fill(state.store, rank.tp_index());
     walls::share const mine = walls::share_of(tasks, rank);
     pass const in = walls::pass_of(rank, mine, 0);

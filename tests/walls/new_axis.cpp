@@ -4,6 +4,8 @@
 
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/update/gradient_norm.hpp>
+#include <redco/update/squared_norm.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/optimizer/adamw.hpp>
@@ -50,7 +52,7 @@ outcome passed(mesh const& on) {
   outcome all;
   std::mutex mutex;
   run_ranks(on, {.threads = 1}, [&](rank_context& rank) {
-    run::rank_state<mixture, adamw> const state({}, plan_of(mixture{}, on), {}, dtype::f64, 5, rank.rank, {});
+    trained_network<mixture> const state({}, plan_of(mixture{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
     walls::share const mine = walls::share_of(6, rank);
     pass in = walls::pass_of(rank, mine, 0);
     in.rank = &rank;
@@ -114,7 +116,7 @@ TEST_CASE("a checkpoint of a mesh with a new axis loads on any other") {
       INFO(walls::name_of(from) << " to " << walls::name_of(to));
       temporary_folder const folder;
       auto const state_on = [](mesh const& on, std::uint64_t seed, rank_context const& rank) {
-        return run::rank_state<mixture, adamw>({}, plan_of(mixture{}, on), {}, dtype::f64, seed, rank.rank, {});
+        return trained_network<mixture>({}, plan_of(mixture{}, on), adamw{}, dtype::f64, seed, rank.rank, {});
       };
       run_ranks(from, {.threads = 1}, [&](rank_context& rank) {
         auto const state = state_on(from, 5, rank);

@@ -4,7 +4,7 @@
 
 #include "nn/sharded.hpp"
 
-#include <redco/run/rank_state.hpp>
+#include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/comm/ranks.hpp>
@@ -72,11 +72,11 @@ course trained(M const& m, Optimizer const& optimizer, mesh const& on, task cons
   course result;
   sharded::whole_tensors whole;
   run_ranks(on, {}, [&](rank_context& rank) {
-    run::rank_state<M, Optimizer> state(m, plan_of(m, on), optimizer, dtype::f64, 5, rank.rank, what.frozen);
+    trained_network<M> state(m, plan_of(m, on), optimizer, dtype::f64, 5, rank.rank, what.frozen);
     share const mine = share_of(what.examples, rank);
     for (int step = 0; step < what.steps; ++step) {
       pass const in = pass_of(rank, mine, step);
-      training_step<M, Optimizer, false> update(state, optimizer, rank);
+      training_step update(state, rank);
       update.add(loss(bound_network<M>(state.net, in), mine, step));
       step_result const done = update.finish(step, what.steps, false);
       if (rank.rank == 0) result.losses.push_back(done.loss), result.norms.push_back(done.grad_norm);

@@ -54,8 +54,9 @@ TEST_CASE("settings are named as the program names them, with the fewest digits"
   model.config.dropout = 0.1;
   plain_options o;
   o.frozen = {"wte.*"};
-  settings const all = redco::workdir::settings_of(model, redco::adamw{.lr = redco::cosine{.peak = 3e-4, .warmup = 7}},
-                                                   o, redco::dtype::bf16);
+  settings all = redco::workdir::settings_of(model, redco::adamw{.lr = redco::cosine{.peak = 3e-4, .warmup = 7}},
+                                             redco::dtype::bf16);
+  redco::workdir::add_settings(all, redco::options::settings_of_fit(o, {}, 5, false));
   CHECK(all.at("model.dropout") == "0.1");
   CHECK(all.at("model.width") == "768");
   CHECK(all.at("optimizer") == "adamw");
@@ -68,19 +69,17 @@ TEST_CASE("settings are named as the program names them, with the fewest digits"
 }
 
 TEST_CASE("configurations of any kind are taken: what has no text is left out") {
-  settings const rich = redco::workdir::settings_of(rich_model{}, redco::adamw{}, plain_options{}, redco::dtype::f32);
+  settings const rich = redco::workdir::settings_of(rich_model{}, redco::adamw{}, redco::dtype::f32);
   CHECK(rich.at("model.widths[1]") == "5");
   CHECK(rich.at("model.scale") == "none");
   CHECK(rich.at("model.text") == "a");
   CHECK(rich.at("model.inner.on") == "true");
   CHECK_FALSE(rich.contains("model.hook"));
-  settings const derived =
-      redco::workdir::settings_of(base_model{}, redco::adamw{}, plain_options{}, redco::dtype::f32);
+  settings const derived = redco::workdir::settings_of(base_model{}, redco::adamw{}, redco::dtype::f32);
   CHECK_FALSE(derived.contains("model.width"));
   CHECK(derived.contains("global_batch"));
   redco::scheduled<redco::adamw> const free({.lr = 0.5}, [](std::int64_t, std::int64_t) { return 0.25; });
-  CHECK(redco::workdir::settings_of(rich_model{}, free, plain_options{}, redco::dtype::f32).at("optimizer.lr") ==
-        "function");
+  CHECK(redco::workdir::settings_of(rich_model{}, free, redco::dtype::f32).at("optimizer.lr") == "function");
 }
 
 TEST_CASE("settings that differ are told with both values") {
@@ -91,10 +90,9 @@ TEST_CASE("settings that differ are told with both values") {
 }
 
 TEST_CASE("a network whose type has another literal is told by the part that differs") {
-  settings const before = redco::workdir::settings_of(with_dropout<redco::real{0.25}>{}, redco::adamw{},
-                                                      plain_options{}, redco::dtype::f32);
-  settings const now =
-      redco::workdir::settings_of(with_dropout<redco::real{0.5}>{}, redco::adamw{}, plain_options{}, redco::dtype::f32);
+  settings const before =
+      redco::workdir::settings_of(with_dropout<redco::real{0.25}>{}, redco::adamw{}, redco::dtype::f32);
+  settings const now = redco::workdir::settings_of(with_dropout<redco::real{0.5}>{}, redco::adamw{}, redco::dtype::f32);
   CHECK(redco::workdir::changed_settings(before, before).empty());
   std::string const told = redco::workdir::changed_settings(before, now);
   INFO(told);

@@ -1,6 +1,7 @@
 #include "catch.hpp"
 #include "temporary_folder.hpp"
 
+#include <redco/workdir/conclude.hpp>
 #include <redco/workdir/summarise.hpp>
 
 #include <filesystem>
@@ -28,6 +29,7 @@ ended_fit ended(redco::exit_code code, std::filesystem::path const& workdir, boo
   redco::workdir::failure_history const history(workdir);
   ended_fit end{{.code = code, .reason = "why", .lost_lines = 1}, ""};
   redco::workdir::summarise(end.summary, fit, workdir, history);
+  redco::workdir::conclude(end.summary, code, "another reason");
   if (std::filesystem::exists(history.file())) end.failures = content_of(history.file());
   return end;
 }

@@ -8,6 +8,7 @@
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/network_base.hpp>
 #include <redco/nn/parameter_values.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/tensor/saved_watch.hpp>
@@ -33,44 +34,27 @@ namespace redco {
 /// One rank's modules of a model over its parameter store. Immutable: calls are const, and everything that changes from
 /// micro-batch to micro-batch lives in the pass.
 template <model M>
-class network {
+class network : public network_base {
  public:
   using net_module = module<net_of<M>, replicated>;
 
   network(M const& m, parameter_store const& store, int rank, mesh const& on)
       : network(m, store, leaves(store), rank, on) {}
 
-  /// The leaves that the modules read, in the order in which they were taken.
-  std::vector<at::Tensor> const& parameters() const { return values_.all(); }
-  parameter_values const& values() const { return values_; }
-  std::size_t cache_slots() const { return cache_slots_; }
-  /// Whether some layer talks to the other replicas while it trains.
-  bool meets_replicas() const { return !statistics_.empty(); }
-  /// What such layers follow: to be equal on all replicas.
-  std::vector<stored_parameter> const& statistics() const { return statistics_; }
   M const& model() const { return model_; }
-  parameter_store const& store() const { return *store_; }
   net_module const& modules() const { return modules_; }
 
  private:
   network(M const& m, parameter_store const& store, leaves from, int rank, mesh const& on)
-      : network(m, store, from, builder(m.config, from, rank, on)) {}
+      : network(m, store, builder(m.config, from, rank, on)) {}
 
   template <class Builder>
-  network(M const& m, parameter_store const& store, leaves& from, Builder b)
-      : model_(m),
-        store_(&store),
-        modules_(b),
-        values_(from.taken(), true),
-        cache_slots_(b.cache_slots()),
-        statistics_(b.all_statistics()) {}
+  network(M const& m, parameter_store const& store, Builder b) : network_base(store), model_(m), modules_(b) {
+    hold(b);
+  }
 
   M model_;
-  parameter_store const* store_;
   net_module modules_;
-  parameter_values values_;
-  std::size_t cache_slots_;
-  std::vector<stored_parameter> statistics_;
 };
 
 namespace detail {

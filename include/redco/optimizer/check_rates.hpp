@@ -2,10 +2,12 @@
 
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
+#include <redco/optimizer/schedule_of.hpp>
 
 #include <redco/diag/error.hpp>
 
 #include <cmath>
+#include <optional>
 #include <string>
 
 namespace redco {
@@ -20,10 +22,8 @@ void check_rates(Description const& description) {
                   std::string(name) + " is " + std::to_string(value) + ": give a finite number from 0 on");
   };
   check("clip_norm", clip_norm(description));
-  if constexpr (requires { learning_rate(description.lr); }) {
-    learning_rate const lr(description.lr);
-    for (double const rate : {lr.peak, lr.start, lr.floor}) check("the learning rate", rate);
-  }
+  if (std::optional<learning_rate> const lr = schedule_of(description))
+    for (double const rate : {lr->peak, lr->start, lr->floor}) check("the learning rate", rate);
 }
 
 }  // namespace redco

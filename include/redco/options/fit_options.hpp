@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -35,15 +36,17 @@ using hook = std::conditional_t<std::is_same_v<Seen, diag::ill_formed>, diag::il
 
 }  // namespace detail
 
-/// How a model is fitted to examples. Batch sizes are global: another mesh is the same job.
+/// How a model is fitted to examples. Batch sizes are global: another mesh is the same job. The first four are, where they are
+/// not given, those of the trainer's `training_flags`, whose own defaults stand here.
 template <class Example, class Output, class CustomStep>
 struct fit_options {
-  int epochs = 1;
-  std::int64_t max_steps = 0;     ///< at most so many updates; 0: all of the epochs
-  std::int64_t global_batch = 8;  ///< examples of one update over all ranks
-  std::int64_t micro_batch = 0;   ///< examples that a data-parallel shard computes at once; 0: all of its share
-  int prefetch = 2;               ///< micro-batches collated ahead by a thread of each rank
-  std::string unit = {};          ///< what is counted per second, "tokens", "images" ...; empty: by the batch's members
+  std::optional<int> epochs = {};              ///< 1
+  std::optional<std::int64_t> max_steps = {};  ///< at most so many updates; 0: all of the epochs, which is the default
+  std::optional<std::int64_t> global_batch = {};  ///< examples of one update over all ranks; 8
+  std::optional<std::int64_t> micro_batch = {};  ///< examples that a data-parallel shard computes at once; 0: its share
+
+  int prefetch = 2;       ///< micro-batches collated ahead by a thread of each rank
+  std::string unit = {};  ///< what is counted per second, "tokens", "images" ...; empty: by the batch's members
 
   std::function<examples<Example>(int epoch)> train_of_epoch = {};  ///< instead of the same examples in every epoch
   length_of<Example> length = {};  ///< lets collate pad to the longest of the global batch

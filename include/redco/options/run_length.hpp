@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/options/fit_settings.hpp>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -12,12 +14,11 @@ struct run_length {
   std::int64_t steps = 0;
 };
 
-/// That of a run over `examples` in each epoch. Requires options that `check_fit_options` takes.
-template <class Options>
-run_length run_length_of(Options const& options, std::int64_t examples) {
-  std::int64_t const per_epoch = (examples + options.global_batch - 1) / options.global_batch;
-  std::int64_t const all = per_epoch * static_cast<std::int64_t>(options.epochs);
-  return {examples, per_epoch, options.max_steps > 0 ? std::min(all, options.max_steps) : all};
+/// That of a run over `examples` in each epoch. Requires settings that `check_fit` takes.
+inline run_length run_length_of(options::fit_settings const& s, std::int64_t examples) {
+  std::int64_t const per_epoch = (examples + s.global_batch - 1) / s.global_batch;
+  std::int64_t const all = per_epoch * static_cast<std::int64_t>(s.epochs);
+  return {examples, per_epoch, s.max_steps > 0 ? std::min(all, s.max_steps) : all};
 }
 
 }  // namespace redco

@@ -15,7 +15,9 @@
 #include <redco/diag/error.hpp>
 #include <redco/meta/type_name.hpp>
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -67,6 +69,9 @@ class pretrained {
 
   /// Errors besides 65 for what is missing: those of `read_tokenizer`.
   any_tokenizer const& tokenizer() const;
+
+  /// The ids of each text, with the folder's first id of an end behind them, where it has one: to learn from.
+  std::vector<std::vector<std::int64_t>> encoded(std::span<std::string const> texts) const;
 
   /// Ids with which texts end, are padded and begin, and all of how the folder says that it should be decoded: a setting that
   /// is not computed here is refused by the second only.

@@ -30,6 +30,15 @@ REDCO_INLINE any_tokenizer const& pretrained::tokenizer() const {
   return tokenizer_.get([&] { return read_tokenizer(folder_); });
 }
 
+REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained::encoded(std::span<std::string const> texts) const {
+  std::vector<std::vector<std::int64_t>> all;
+  for (std::string const& text : texts) {
+    all.push_back(tokenizer().encode(text));
+    if (!ids().stop.empty()) all.back().push_back(ids().stop.front());
+  }
+  return all;
+}
+
 REDCO_INLINE token_ids const& pretrained::ids() const {
   return ids_.get([&] {
     std::filesystem::path const file = generation_file();

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <redco/run/run_output.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/words_of.hpp>
 #include <redco/workdir/failure_history.hpp>
+#include <redco/workdir/run_summary.hpp>
 #include <redco/workdir/workdir_lock.hpp>
 #include <redco/options/chosen_dtype.hpp>
 #include <redco/options/deployer_options.hpp>
@@ -21,6 +23,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,8 +44,16 @@ class deployer {
   at::Device device() const { return device_of(options_.device); }
   chosen_dtype const& dtype_choice() const { return dtype_; }
   std::filesystem::path const& workdir() const { return options_.workdir; }
-  redco::log::console& console() { return console_; }
-  log::run_log& log() { return log_; }
+  redco::log::console& console() { return output_->console; }
+  log::run_log& log() { return output_->log; }
+
+  /// How the last fit here ended, for the end summary; empty before one.
+  std::optional<workdir::run_summary>& summary() { return output_->summary; }
+
+  /// Adds a line of one's own to the end summary: "held-out loss 2.04 nats per byte (bound 2.1)".
+  void conclude(std::string const& line) {
+    if (summary()) summary()->lines.push_back(line);
+  }
 
   /// Takes the workdir for a run: its lock, and log.txt in it, which gets what was logged before too. A trainer does it;
   /// who only predicts leaves the workdir alone. Once it is taken nothing happens. Errors: exit code 64 for a workdir
@@ -54,11 +65,6 @@ class deployer {
 
   /// The signal that asked for an orderly end, 0 if none did.
   int stop_requested() const { return signals_.requested(); }
-
-  /// The program has told its exit code: a signal that comes now is the request that it answers.
-  void stop_answered() const {
-    if (stop_requested() != 0) signals_.answered();
-  }
 
   /// Failures of earlier runs here.
   workdir::failure_history const& failures() const { return failures_; }
@@ -85,9 +91,8 @@ class deployer {
   deployer_options options_;
   redco::mesh mesh_;
   chosen_dtype dtype_;
-  redco::log::console console_;
+  std::shared_ptr<run::run_output> output_;
   std::optional<workdir::workdir_lock> lock_;
-  log::run_log log_;
   workdir::failure_history failures_;
   diag::last_words last_words_;
   diag::stop_signals signals_;

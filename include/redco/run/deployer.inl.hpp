@@ -27,20 +27,20 @@ REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(std::move(options)),
       mesh_(run::detail::runnable_mesh(options_)),
       dtype_(choose_dtype(options_.dtype)),
-      console_(log::standard_console(options_.quiet)),
-      log_(console_),
+      output_(std::make_shared<run::run_output>(options_.quiet)),
       failures_(options_.workdir),
       last_words_(words_of) {
   diag::let_writes_fail();
+  run::keep_for_end(output_);
 }
 
 REDCO_INLINE void deployer::claim_workdir() {
   if (lock_) return;
   workdir::checkpoint_room::check_folder(options_.workdir);
   lock_.emplace(options_.workdir);
-  log_.open(options_.workdir / "log.txt");
+  log().open(options_.workdir / "log.txt");
   last_words_.keep(options_.workdir / "log.txt", failures_.file());
-  log_.line(run::dtype_text(dtype_));
+  log().line(run::dtype_text(dtype_));
 }
 
 }  // namespace redco

@@ -10,7 +10,7 @@
 
 namespace redco::run::detail {
 
-/// `exit_code_of` with the words of libtorch's exceptions.
+/// `exit_code_of` with the words of libtorch's exceptions; then the end summary.
 int run_program(std::function<int()> const& program);
 
 }  // namespace redco::run::detail
@@ -28,7 +28,7 @@ namespace redco {
 ///   }
 ///
 /// Whatever leaves `body`, or is wrong with the options, ends the program with one sentence on standard error: an `error` with
-/// its own exit code, any other exception with 70. --help prints `about` and all options.
+/// its own exit code, any other exception with 70. Behind a fit the end summary is printed. --help prints `about` and all options.
 template <reflected Options, class Body>
 int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
   return run::detail::run_program([&]() -> int {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
-#include <redco/run/trainer.hpp>
+#include <redco/run/pipeline_batches.hpp>
+#include <redco/run/trained_network.hpp>
 #include <redco/data/example_range.hpp>
 #include <redco/data/examples.hpp>
 
@@ -45,11 +47,15 @@ class predictor {
     std::vector<Output> results;
     if (data.size() == 0) return results;
     deployer& where = trainer_.where();
+    using all_batches = run::pipeline_batches<Example, typename Trainer::model_type, typename Trainer::pipeline_type>;
+    run::evaluation_place const place{global_batch, 0, where.options().seed, 0};
     where.run([&](rank_context& rank) {
       auto const& state = trainer_.states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
-      run::predict_into(slots, rank, state->net, trainer_.pipeline(), data, {global_batch, 0, where.options().seed, 0},
-                        length);
+      auto const& own = static_cast<trained_network<typename Trainer::model_type> const&>(*state);
+      all_batches source(trainer_.pipeline(), own.net, data, run::evaluation_order(rank, data.size(), place),
+                         {&length, nullptr, &slots});
+      run::predict_all(rank, source, place);
     });
     results.reserve(slots.size());
     for (auto& slot : slots) results.push_back(std::move(slot).value());

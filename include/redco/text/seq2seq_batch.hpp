@@ -14,6 +14,9 @@ struct seq2seq_example {
   std::vector<std::int64_t> target;
 };
 
+/// The first `most` ids of a text; the last stays the last, as it is the text's end. Requires most > 0.
+std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most);
+
 /// A batch for an encoder-decoder.
 struct seq2seq_batch {
   at::Tensor source;       ///< int64 [B, S]

@@ -6,7 +6,17 @@
 
 #include <redco/config.hpp>
 
+#include <cstddef>
+#include <iterator>
+
 namespace redco {
+
+REDCO_INLINE std::vector<std::int64_t> shortened(std::vector<std::int64_t> ids, std::int64_t most) {
+  if (std::ssize(ids) <= most) return ids;
+  ids[static_cast<std::size_t>(most - 1)] = ids.back();
+  ids.resize(static_cast<std::size_t>(most));
+  return ids;
+}
 
 REDCO_INLINE seq2seq_batch seq2seq_batch_of(std::span<seq2seq_example const> examples, std::int64_t start,
                                             std::int64_t padding) {

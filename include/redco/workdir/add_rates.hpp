@@ -4,6 +4,7 @@
 
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/optimizer_description.hpp>
+#include <redco/optimizer/schedule_of.hpp>
 
 #include <cstdint>
 #include <map>
@@ -15,8 +16,7 @@ namespace redco::workdir {
 /// ..., halfway and at the end of `run_steps`. Other schedules are told whole by `settings_of`.
 template <class Optimizer>
 void add_rates(std::map<std::string, std::string>& settings, Optimizer const& optimizer, std::int64_t run_steps) {
-  if constexpr (!requires { optimizer.learning_rate_at(0, 1); })
-    if (learning_rate(optimizer.lr).kind != schedule_kind::function) return;
+  if (auto const schedule = schedule_of(optimizer); schedule && schedule->kind != schedule_kind::function) return;
   auto const add = [&](std::string const& when, std::int64_t step) {
     settings["optimizer.lr " + when] = number_text(learning_rate_at(optimizer, step, run_steps));
   };

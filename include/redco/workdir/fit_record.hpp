@@ -18,7 +18,8 @@ struct fit_record {
   std::map<std::string, std::string> settings;  ///< what the run was told
   std::int64_t first_step = 0, step = 0, steps = 0;
   int epoch = 0;
-  double loss = 0, per_second = 0;
+  double per_second = 0;
+  std::vector<double> losses;                ///< of each step of this fit
   std::string unit = "tokens";               ///< what is counted per second
   std::vector<std::filesystem::path> files;  ///< results and events that were written
   std::int64_t lost_rows = 0;                ///< of metrics and events
@@ -35,7 +36,7 @@ struct fit_record {
   void after_step(fit_event const& e, double rate) {
     step = e.step;
     epoch = e.epoch;
-    loss = e.loss;
+    losses.push_back(e.loss);
     per_second = rate;
   }
 };

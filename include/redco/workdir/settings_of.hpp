@@ -3,6 +3,7 @@
 #include <redco/workdir/number_text.hpp>
 
 #include <redco/model/model.hpp>
+#include <redco/options/fit_settings.hpp>
 #include <redco/optimizer/learning_rate.hpp>
 #include <redco/optimizer/scheduled.hpp>
 #include <redco/shape/dtype.hpp>
@@ -99,23 +100,26 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
 
 }  // namespace detail
 
-/// What a run was told, by name, for its checkpoints: "optimizer.lr" is "0.001", "model.dropout" is "0.1". The literals of a
-/// network's type stand in its name, which each compiler writes in its own way: "network by g++ 12.2.0".
-template <model M, class Optimizer, class Options>
-std::map<std::string, std::string> settings_of(M const& m, Optimizer const& optimizer, Options const& options,
-                                               dtype compute) {
+/// What a run was told of its model and optimizer, by name, for its checkpoints: "optimizer.lr" is "0.001", "model.dropout" is
+/// "0.1". The literals of a network's type stand in its name, which each compiler writes in its own way: "network by g++ 12.2.0".
+template <model M, class Optimizer>
+std::map<std::string, std::string> settings_of(M const& m, Optimizer const& optimizer, dtype compute) {
   std::map<std::string, std::string> all;
   all["network by " + detail::compiler()] = meta::type_name<net_of<M>>();
   detail::add_settings(all, "model", m.config);
   detail::add_settings(all, "optimizer", optimizer);
   if constexpr (requires { std::string(Optimizer::name); }) all["optimizer"] = Optimizer::name;
-  detail::add_settings(all, "epochs", options.epochs);
-  detail::add_settings(all, "max_steps", options.max_steps);
-  detail::add_settings(all, "global_batch", options.global_batch);
-  detail::add_settings(all, "micro_batch", options.micro_batch);
-  detail::add_settings(all, "frozen", options.frozen);
   all["dtype"] = name_of(compute);
   return all;
+}
+
+/// Adds what a fit was told.
+inline void add_settings(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
+  detail::add_settings(all, "epochs", fit.epochs);
+  detail::add_settings(all, "max_steps", fit.max_steps);
+  detail::add_settings(all, "global_batch", fit.global_batch);
+  detail::add_settings(all, "micro_batch", fit.micro_batch);
+  detail::add_settings(all, "frozen", fit.frozen);
 }
 
 }  // namespace redco::workdir

@@ -9,9 +9,7 @@
 namespace redco::workdir {
 
 /// Takes what a fit tells of itself into the summary, whose code and reason say how it ended, with the files of the workdir
-/// that are there, and takes its failure in a step into those of the runs there; a run that is done clears them. The command
-/// to resume is given where the same command can go further: not behind a wrong option, and not where the same step would give
-/// the same number that is not finite.
+/// that are there, and takes its failure in a step into those of the runs there; a run that is done clears them.
 void summarise(run_summary& summary, fit_record const& fit, std::filesystem::path const& workdir,
                failure_history const& failures);
 

@@ -2,7 +2,6 @@
 
 #include <redco/workdir/summarise.hpp>
 
-#include <redco/options/command_line.hpp>
 #include <redco/config.hpp>
 
 #include <system_error>
@@ -17,7 +16,7 @@ REDCO_INLINE void summarise(run_summary& summary, fit_record const& fit, std::fi
   summary.epoch = fit.epoch + 1;
   summary.per_second = fit.per_second;
   summary.unit = fit.unit;
-  if (fit.step > fit.first_step) summary.train_loss = fit.loss;
+  if (!fit.losses.empty()) summary.train_loss = fit.losses.back();
   for (auto const& [name, value] : fit.best) summary.best.push_back({"eval " + name, value.value, value.step});
   summary.checkpoint = fit.checkpoint.string();
   std::vector<std::filesystem::path> files = {workdir / "log.txt", workdir / "metrics.jsonl"};
@@ -27,11 +26,8 @@ REDCO_INLINE void summarise(run_summary& summary, fit_record const& fit, std::fi
     if (std::filesystem::is_regular_file(file, ignored)) summary.files.push_back(file.string());
   summary.lost_lines += fit.lost_rows;
 
-  bool const ended = summary.code == exit_code::done || summary.code == exit_code::missed;
-  bool const refused = summary.code == exit_code::usage || summary.code == exit_code::not_finite;
-  if (!ended && !refused && !summary.checkpoint.empty()) summary.resume = resume_command();
-  if (ended) failures.clear();
-  if (fit.steps > 0 && !ended && summary.code != exit_code::usage && summary.code != exit_code::preempted)
+  if (summary.code == exit_code::done || summary.code == exit_code::missed) failures.clear();
+  else if (fit.steps > 0 && summary.code != exit_code::usage && summary.code != exit_code::preempted)
     failures.add(fit.step + 1, summary.reason);
 }
 

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 
-#include <redco/options/check_fit_options.hpp>
+#include <redco/options/check_fit.hpp>
 #include <redco/options/fit_options.hpp>
 
 #include <redco/diag/error.hpp>
@@ -12,12 +12,12 @@
 
 namespace {
 
-using options = redco::fit_options<int, int, std::function<void()>>;
+using fit_options = redco::fit_options<int, int, std::function<void()>>;
 
 /// What is said against the options for 5 examples on 2 replicas: "64 ...", or "" where nothing is.
-std::string said(options const& o, std::int64_t examples = 5, bool has_predict = true) {
+std::string said(fit_options const& o, std::int64_t examples = 5, bool has_predict = true) {
   try {
-    redco::check_fit_options(o, examples, 2, has_predict);
+    redco::check_fit(redco::options::settings_of_fit(o, {}, examples, has_predict), 2);
     return "";
   } catch (redco::error const& e) {
     return std::to_string(static_cast<int>(e.code())) + " " + e.what();
@@ -41,7 +41,7 @@ TEST_CASE("batches must hold the replicas, and there must be examples unless eac
   CHECK(said({.global_batch = 1}).starts_with("64 "));
   CHECK(said({.global_batch = 2}).empty());
   CHECK(said({}, 0).starts_with("65 "));
-  options of_epochs;
+  fit_options of_epochs;
   of_epochs.train_of_epoch = [](int) { return redco::examples<int>(std::vector<int>{1, 2}); };
   CHECK(said(of_epochs, 0).empty());
 }

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// Examples in two parts: to train on, and to measure.
+template <class Example>
+struct example_split {
+  std::vector<Example> train;
+  std::vector<Example> held_out;
+};
+
+/// Holds out the last of each `every` examples, in their order; 0: none.
+template <class Example>
+example_split<Example> hold_out_every(std::vector<Example> all, std::int64_t every) {
+  example_split<Example> split;
+  std::int64_t place = 0;
+  for (Example& one : all) (every > 0 && ++place % every == 0 ? split.held_out : split.train).push_back(std::move(one));
+  return split;
+}
+
+}  // namespace redco

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <redco/nn/parameter_store.hpp>
+#include <redco/nn/parameter_values.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace redco {
+
+/// What can be asked of one rank's network whatever its type. The store is another's and outlives it.
+class network_base {
+ public:
+  /// The leaves that the modules read, in the order in which they were taken.
+  std::vector<at::Tensor> const& parameters() const { return values_.all(); }
+  parameter_values const& values() const { return values_; }
+  std::size_t cache_slots() const { return cache_slots_; }
+  /// Whether some layer talks to the other replicas while it trains.
+  bool meets_replicas() const { return !statistics_.empty(); }
+  /// What such layers follow: to be equal on all replicas.
+  std::vector<stored_parameter> const& statistics() const { return statistics_; }
+  parameter_store const& store() const { return *store_; }
+
+ protected:
+  explicit network_base(parameter_store const& store) : store_(&store) {}
+  ~network_base() = default;
+
+  /// Takes over what the modules took while they were built.
+  template <class Builder>
+  void hold(Builder const& b) {
+    values_ = parameter_values(b.taken(), true);
+    cache_slots_ = b.cache_slots();
+    statistics_ = b.all_statistics();
+  }
+
+ private:
+  parameter_store const* store_;
+  parameter_values values_{{}, true};
+  std::size_t cache_slots_ = 0;
+  std::vector<stored_parameter> statistics_;
+};
+
+}  // namespace redco

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <redco/optimizer/adamw.hpp>
+#include <redco/meta/fields.hpp>
+
+#include <cstdint>
+
+namespace redco {
+
+/// How a program trains, as its command line says: what most programs take, to be nested in their options. A program's own
+/// defaults are those that it nests them with.
+///
+///   struct my_options {
+///     redco::deployer_options deployer;
+///     redco::training_flags training{.max_steps = 300, .lr = 1e-3};
+struct training_flags {
+  int epochs = 1;
+  std::int64_t max_steps = 0, global_batch = 8, micro_batch = 0, warmup = 0;
+  double lr = 1e-3, weight_decay = 0.01, clip_norm = 1;
+
+  static constexpr auto fields() {
+    using o = training_flags;
+    return redco::fields(
+        field<"epochs">(&o::epochs, "passes over the examples"),
+        field<"max_steps">(&o::max_steps, "updates at most; 0: all of the epochs"),
+        field<"global_batch">(&o::global_batch, "examples of one update, over all ranks"),
+        field<"micro_batch">(&o::micro_batch,
+                             "examples that a data-parallel shard computes at once; 0: all of its share"),
+        field<"lr">(&o::lr, "peak of the learning rate, which then falls to 0"),
+        field<"warmup">(&o::warmup, "updates until the peak"), field<"weight_decay">(&o::weight_decay, "of AdamW"),
+        field<"clip_norm">(&o::clip_norm, "largest gradient norm; 0: any"));
+  }
+
+  friend bool operator==(training_flags const&, training_flags const&) = default;
+
+  /// AdamW with these.
+  adamw optimizer() const {
+    return {.lr = linear_decay{.peak = lr, .warmup = warmup}, .weight_decay = weight_decay, .clip_norm = clip_norm};
+  }
+};
+
+}  // namespace redco

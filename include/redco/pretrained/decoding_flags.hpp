@@ -1,0 +1,39 @@
+#pragma once
+
+#include <redco/pretrained/generation_config.hpp>
+#include <redco/meta/fields.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace redco {
+
+/// How a program decodes, as its command line says, to be nested in its options: what is not given is as the model's folder says.
+struct decoding_flags {
+  std::optional<std::int64_t> max_new_tokens = {}, top_k = {}, beams = {};
+  std::optional<double> temperature = {}, top_p = {}, min_p = {}, repetition_penalty = {}, length_penalty = {};
+
+  static constexpr auto fields() {
+    using o = decoding_flags;
+    return redco::fields(field<"max_new_tokens">(&o::max_new_tokens,
+                                                 "tokens at most behind each prompt; 64 where the folder says nothing"),
+                         field<"temperature">(&o::temperature, "0: the most likely token, else draw"),
+                         field<"top_k">(&o::top_k, "draw from the k most likely; 0: from all"),
+                         field<"top_p">(&o::top_p, "draw from the fewest that have this probability together"),
+                         field<"min_p">(&o::min_p, "draw from those this many times as likely as the likeliest"),
+                         field<"repetition_penalty">(&o::repetition_penalty, "above 1: shun what is there already"),
+                         field<"beams">(&o::beams, "more than 1: search with so many beams instead of drawing"),
+                         field<"length_penalty">(&o::length_penalty, "of a beam's length: above 1 favours long ones"));
+  }
+
+  /// What the folder says, overruled by these. Errors: exit code 64 for what cannot go together.
+  generation_config over(generation_config folder) const;
+};
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/pretrained/decoding_flags.inl.hpp>
+#endif

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <redco/run/training_step.hpp>
+#include <redco/nn/pass.hpp>
+#include <redco/tensor/loss.hpp>
+#include <redco/data/batches.hpp>
+
+namespace redco::run {
+
+/// One rank's micro-batches in order: collated one by one, then computed by the functions of a pipeline. Here the machine, which
+/// is the same for all jobs, meets the types of one: of its examples, batches, network and predictions (pipeline_batches).
+class computed_batches {
+ public:
+  computed_batches() = default;
+  computed_batches(computed_batches const&) = delete;
+  computed_batches& operator=(computed_batches const&) = delete;
+  virtual ~computed_batches() = default;
+
+  /// Collates the next one; where it lies, until the next call. Null behind the last.
+  virtual micro_batch const* next() = 0;
+
+  /// What can be done with it: its loss, not yet differentiated; a step of the user's own instead, where there is one; its
+  /// predictions, into their slots.
+  virtual terms loss(pass const& in) = 0;
+  virtual bool own_step() const = 0;
+  virtual void take_step(training_step& step, pass const& in) = 0;
+  virtual void predict(pass const& in) = 0;
+};
+
+}  // namespace redco::run

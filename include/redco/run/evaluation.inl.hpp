@@ -1,0 +1,70 @@
+#pragma once
+
+#include <redco/run/evaluation.hpp>
+
+#include <redco/run/loss_totals.hpp>
+#include <redco/run/user_call.hpp>
+#include <redco/tensor/function_ref.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+
+namespace redco::run {
+
+REDCO_INLINE batch_order evaluation_order(rank_context const& rank, std::int64_t examples,
+                                          evaluation_place const& place) {
+  sampler const order(examples, 0, false);
+  int const replicas = rank.mesh.size(example_axes);
+  std::int64_t const at_once = std::max<std::int64_t>(place.global_batch, replicas);
+  batches const all(order, {at_once, place.micro_batch, replicas, rank.coordinate(example_axes)});
+  return {order, all, 0, {place.seed, 0}};
+}
+
+namespace detail {
+
+/// Calls f(pass) for each of this rank's micro-batches in order, in evaluation mode.
+inline void for_each_evaluated(rank_context& rank, computed_batches& all, evaluation_place const& place,
+                               function_ref<void(pass const&)> f) {
+  at::NoGradGuard const no_grad;
+  while (micro_batch const* const at = user_call("collate", place.step, [&] { return all.next(); })) {
+    pass in;
+    in.tp = &rank.tp;
+    in.rank = &rank;
+    in.seed = place.seed;
+    in.step = static_cast<std::uint64_t>(place.step);
+    in.first_example = at->examples.front();
+    in.examples = std::ssize(at->examples);
+    f(in);
+  }
+}
+
+}  // namespace detail
+
+REDCO_INLINE metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place) {
+  loss_totals totals;
+  detail::for_each_evaluated(rank, all, place, [&](pass const& in) {
+    totals.add(user_call("loss", place.step, [&] { return all.loss(in); }));
+  });
+  totals.reduce(rank);
+  if (!std::isfinite(totals.loss()))
+    throw error(exit_code::not_finite, "after step " + std::to_string(place.step) + ": the loss of the evaluation is " +
+                                           (std::isnan(totals.loss()) ? "NaN" : "infinite") +
+                                           "; this step is not saved. Lower the learning rate, clip gradients "
+                                           "(clip_norm) or look at the examples of the evaluation");
+  metric_map metrics;
+  for (auto const& [name, value] : totals.by_name()) metrics[name] = value;
+  metrics["loss"] = totals.loss();
+  return metrics;
+}
+
+REDCO_INLINE void predict_all(rank_context& rank, computed_batches& all, evaluation_place const& place) {
+  detail::for_each_evaluated(rank, all, place,
+                             [&](pass const& in) { user_call("predict", place.step, [&] { all.predict(in); }); });
+  rank.world.barrier();
+}
+
+}  // namespace redco::run

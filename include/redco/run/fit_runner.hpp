@@ -1,0 +1,76 @@
+#pragma once
+
+#include <redco/run/deployer.hpp>
+#include <redco/run/fit_job.hpp>
+#include <redco/run/fit_result.hpp>
+#include <redco/run/network_state.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/pretrained/save_model_options.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/stored_name.hpp>
+#include <redco/options/fit_settings.hpp>
+#include <redco/safetensors/weights_source.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco::run {
+
+/// What a trainer does, whatever its model and pipeline: it keeps every rank's network from fit to fit, runs the loops, and tells
+/// how they ended.
+class fit_runner {
+ public:
+  /// How each rank's network is made, and what it computes in a fit.
+  using make_network =
+      std::function<std::unique_ptr<network_state>(rank_context const& rank, std::vector<std::string> const& frozen)>;
+  using make_job = std::function<std::unique_ptr<fit_job>(network_state& state)>;
+
+  /// `settings` is what the model and the optimizer were told. Errors: exit code 64 for a workdir that cannot be used.
+  fit_runner(deployer& where, dynamic_plan plan, std::map<std::string, std::string> settings, make_network make);
+
+  /// Errors: those of the run; exit code 75 where a signal ended it, with work left.
+  fit_result fit(options::fit_settings const& settings, make_job const& job);
+
+  /// The first fit starts from these weights, which the model names so.
+  void start_from(safetensors::weights_source weights, std::span<stored_name const> names,
+                  std::span<std::string_view const> unread);
+
+  /// Saves the networks' weights under these names. Errors: exit code 70 before the first fit.
+  void save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
+                  save_model_options const& options) const;
+
+  deployer& where() const { return where_; }
+  dynamic_plan const& plan() const { return plan_; }
+  /// Somebody has shown the plan: a fit need not.
+  void plan_is_told() { plan_told_ = true; }
+  /// Every rank's network; empty before the first fit.
+  std::vector<std::unique_ptr<network_state>> const& states() const { return states_; }
+
+ private:
+  void check(options::fit_settings const& settings);
+  void log_start(std::string const& config);
+  void train(options::fit_settings const& settings, make_job const& make, fit_report& report);
+
+  deployer& where_;
+  dynamic_plan plan_;
+  std::map<std::string, std::string> settings_;
+  make_network make_network_;
+  bool plan_told_ = false;
+  std::vector<std::unique_ptr<network_state>> states_;
+  std::function<void(network_state&, rank_context&)> start_;
+  std::vector<std::string> frozen_;
+  std::int64_t step_ = 0;  ///< updates that the states have seen
+};
+
+}  // namespace redco::run
+
+#ifndef REDCO_COMPILED
+#include <redco/run/fit_runner.inl.hpp>
+#endif

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <redco/run/fit_runner.hpp>
+
+#include <redco/run/dtype_text.hpp>
+#include <redco/run/fit_loop.hpp>
+#include <redco/ckpt/load_model.hpp>
+#include <redco/ckpt/load_parameters.hpp>
+#include <redco/ckpt/save_model.hpp>
+#include <redco/tensor/words_of.hpp>
+#include <redco/report/plan_text.hpp>
+#include <redco/workdir/settings_of.hpp>
+#include <redco/workdir/shared_weights.hpp>
+#include <redco/workdir/summarise.hpp>
+#include <redco/options/check_fit.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/options/to_json.hpp>
+#include <redco/config.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <utility>
+
+namespace redco::run {
+
+REDCO_INLINE fit_runner::fit_runner(deployer& where, dynamic_plan plan, std::map<std::string, std::string> settings,
+                                    make_network make)
+    : where_(where),
+      plan_(std::move(plan)),
+      settings_(std::move(settings)),
+      make_network_(std::move(make)),
+      states_(static_cast<std::size_t>(where.mesh().ranks())) {
+  where.claim_workdir();
+}
+
+REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, make_job const& job) {
+  auto const began = std::chrono::steady_clock::now();
+  fit_report report(where_.mesh().ranks());
+  workdir::run_summary& s = where_.summary().emplace();
+  s.epochs = settings.epochs;
+  auto const told = [&](exit_code code, std::string const& reason) {
+    s.code = code;
+    s.reason = reason;
+    s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    workdir::summarise(s, report, where_.workdir(), where_.failures());
+    step_ = report.step;
+    if (code != exit_code::done) where_.log().quiet_line("error: " + reason);
+  };
+  try {
+    train(settings, job, report);
+  } catch (error const& e) {
+    told(e.code(), e.what());
+    throw;
+  } catch (std::exception const& e) {
+    told(exit_code::internal, words_of(e));
+    throw;
+  }
+  if (report.preempted) {
+    std::string const signal(diag::signal_name(where_.stop_requested()));
+    told(exit_code::preempted, signal);
+    throw error(exit_code::preempted, "stopped by " + signal + " after step " + std::to_string(report.step) +
+                                          "; the run is saved: the same command goes on");
+  }
+  told(exit_code::done, "");
+  return {report.step, report.losses,     report.per_second, report.evaluation,
+          report.best, report.checkpoint, report.files,      report.measures};
+}
+
+REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_job const& make, fit_report& report) {
+  log_start(settings.config);
+  check(settings);
+  report.settings = settings_;
+  workdir::add_settings(report.settings, settings);
+  report.settings.merge(dtype_facts(where_.dtype_choice()));
+  workdir::shared_weights const warm_start(settings.warm_start);
+  where_.run([&](rank_context& rank) {
+    auto& state = states_[static_cast<std::size_t>(rank.rank)];
+    bool const fresh = state == nullptr;
+    if (fresh) state = make_network_(rank, settings.frozen);
+    std::function<void()> const load_start = [&] {
+      if (fresh && start_) return start_(*state, rank);
+      if (!settings.warm_start.empty()) ckpt::load_parameters(warm_start.open(), state->master_parts(), rank);
+    };
+    auto const job = make(*state);
+    fit_loop(where_, rank, *state, *job, settings, load_start, report).run();
+  });
+}
+
+REDCO_INLINE void fit_runner::start_from(safetensors::weights_source weights, std::span<stored_name const> names,
+                                         std::span<std::string_view const> unread) {
+  start_ = [weights = std::move(weights), names, unread](network_state& state, rank_context& rank) {
+    load_model(weights, names, unread, state.master_parts(), rank);
+  };
+}
+
+REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
+                                         save_model_options const& options) const {
+  where_.run([&](rank_context& rank) {
+    auto const& state = states_[static_cast<std::size_t>(rank.rank)];
+    if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before save_model");
+    state->check_finite(step_);
+    redco::save_model(directory, names, state->master_parts(), rank.world, options);
+  });
+}
+
+/// What is wrong before any work. Errors: exit code 64, and 65 where there is no example.
+REDCO_INLINE void fit_runner::check(options::fit_settings const& settings) {
+  check_fit(settings, where_.mesh().size(example_axes));
+  bool const fresh = states_.front() == nullptr;
+  if (!fresh && settings.frozen != frozen_)
+    throw error(exit_code::usage, "another fit of this trainer froze other parameters: make a new trainer");
+  frozen_ = settings.frozen;
+}
+
+/// Tells the plan, once; log.txt has it and the options of every run, and what failed here before.
+REDCO_INLINE void fit_runner::log_start(std::string const& config) {
+  log::run_log& log = where_.log();
+  log.quiet_line("options " + options::to_json(where_.options()) + (config.empty() ? "" : "\nconfig " + config));
+  std::string const plan = "plan: mesh " + options::to_text(plan_.mesh) + ", " +
+                           std::string(name_of(where_.compute())) + "\n" + report::plan_text(plan_);
+  if (std::exchange(plan_told_, true)) log.quiet_line(plan);
+  else log.line(plan);
+  if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);
+}
+
+}  // namespace redco::run

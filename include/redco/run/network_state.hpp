@@ -1,0 +1,61 @@
+#pragma once
+
+#include <redco/nn/network_base.hpp>
+#include <redco/nn/parameter_store.hpp>
+#include <redco/ckpt/state_part.hpp>
+#include <redco/update/any_optimizer.hpp>
+#include <redco/update/norm_range.hpp>
+#include <redco/update/segment.hpp>
+#include <redco/tensor/device.hpp>
+#include <redco/shard/placed.hpp>
+#include <redco/shape/dtype.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace redco::run {
+
+/// What one rank holds of a network that is trained, whatever the network's type (trained_network): its part of the
+/// parameters, their gradients, the optimizer and its state.
+class network_state {
+ public:
+  network_state(std::vector<shard::placed_parameter> const& placed, update::any_optimizer optimizer, dtype compute,
+                std::uint64_t seed, int rank, std::vector<std::string> const& frozen = {},
+                at::Device device = host_device());
+  network_state(network_state const&) = delete;
+  network_state& operator=(network_state const&) = delete;
+  virtual ~network_state() = default;
+
+  /// Its modules, over the store.
+  virtual network_base const& network() const = 0;
+
+  /// The state that a checkpoint holds: parameters, masters where they differ, optimizer slots.
+  std::vector<ckpt::state_part> parts() const;
+
+  /// The parameters alone, in the precision in which they are updated.
+  std::vector<ckpt::state_part> master_parts() const;
+
+  /// Errors: exit code 79 with the name of a parameter that is not finite, after `step` updates. One pass over memory.
+  void check_finite(std::int64_t step) const;
+
+  parameter_store store;
+  update::any_optimizer optimizer;
+  std::vector<update::segment> segments;        ///< with weight decay, without
+  std::vector<update::norm_range> norm_ranges;  ///< over the flat gradient
+
+ private:
+  void add_segment(std::int64_t begin, std::int64_t end, bool decay);
+  void add_norm_range(stored_parameter const& s);
+  ckpt::state_part part(std::string name, stored_parameter const& s, at::Tensor local) const;
+
+  int rank_;
+};
+
+}  // namespace redco::run
+
+#ifndef REDCO_COMPILED
+#include <redco/run/network_state.inl.hpp>
+#endif

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <redco/run/network_state.hpp>
+
+#include <redco/update/make_segment.hpp>
+#include <redco/update/squared_norm.hpp>
+#include <redco/config.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace redco::run {
+
+REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> const& placed,
+                                          update::any_optimizer with, dtype compute, std::uint64_t seed, int rank,
+                                          std::vector<std::string> const& frozen, at::Device device)
+    : store(placed, rank, compute, seed, frozen, device), optimizer(std::move(with)), rank_(rank) {
+  add_segment(0, store.decayed(), true);
+  add_segment(store.decayed(), store.trainable(), optimizer.decay_all);
+  for (stored_parameter const& s : store.parameters())
+    if (s.trainable) add_norm_range(s);
+}
+
+REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
+  std::vector<ckpt::state_part> all;
+  slot_list const& slots = optimizer.slots();
+  for (stored_parameter const& s : store.parameters()) {
+    all.push_back(part(s.name, s, s.value));
+    if (store.has_masters()) all.push_back(part("master." + s.name, s, s.master));
+    if (!s.trainable) continue;
+    std::size_t const at = s.offset < store.decayed() ? 0 : 1;
+    std::int64_t const begin = at == 0 ? 0 : store.decayed();
+    for (int i = 0; i < slots.size(); ++i) {
+      at::Tensor const slot = segments[at]
+                                  .slots[static_cast<std::size_t>(i)]
+                                  .narrow(0, s.offset - begin, s.master.numel())
+                                  .view(s.master.sizes());
+      all.push_back(part("optimizer." + std::string(slots[i]) + "." + s.name, s, slot));
+    }
+  }
+  return all;
+}
+
+REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts() const {
+  std::vector<ckpt::state_part> all;
+  for (stored_parameter const& s : store.parameters()) all.push_back(part(s.name, s, s.master));
+  return all;
+}
+
+REDCO_INLINE void network_state::check_finite(std::int64_t step) const {
+  update::norm_range const all{0, store.masters().numel(), 1};
+  if (std::isfinite(update::squared_norm(store.masters(), {&all, 1}))) return;
+  for (stored_parameter const& s : store.parameters())
+    if (!at::isfinite(s.master).all().item<bool>())
+      throw error(exit_code::not_finite, "step " + std::to_string(step) + ": the parameter " + s.name +
+                                             " is not finite; it is not saved. Lower the learning rate or the weight "
+                                             "decay and resume from the checkpoint before");
+}
+
+REDCO_INLINE void network_state::add_segment(std::int64_t begin, std::int64_t end, bool decay) {
+  at::Tensor const values = store.values().narrow(0, begin, end - begin);
+  segments.push_back(update::make_segment(optimizer, store.masters().narrow(0, begin, end - begin),
+                                          store.gradients().narrow(0, begin, end - begin), decay,
+                                          store.has_masters() ? values : at::Tensor()));
+}
+
+/// A part that n ranks of the group that sums the norm hold alike counts 1/n in it.
+REDCO_INLINE void network_state::add_norm_range(stored_parameter const& s) {
+  double const weight = 1.0 / s.plan.holders(model_axes);
+  std::int64_t const end = s.offset + s.master.numel();
+  if (!norm_ranges.empty() && norm_ranges.back().weight == weight && norm_ranges.back().end == s.offset) {
+    norm_ranges.back().end = end;
+  } else {
+    norm_ranges.push_back({s.offset, end, weight});
+  }
+}
+
+REDCO_INLINE ckpt::state_part network_state::part(std::string name, stored_parameter const& s, at::Tensor local) const {
+  extents const &shape = s.plan.fact.shape, held = s.plan.logical(rank_), begin = s.plan.offset(rank_);
+  auto const numbers = [](extents const& e) {
+    return std::vector<std::int64_t>(e.size.begin(), e.size.begin() + e.rank);
+  };
+  ckpt::state_part p;
+  p.name = std::move(name);
+  p.shape = numbers(shape);
+  p.local = std::move(local);
+  p.place = {numbers(begin), numbers(held)};
+  p.owner = s.plan.owns(rank_);
+  return p;
+}
+
+}  // namespace redco::run

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <redco/run/batch_order.hpp>
+#include <redco/run/computed_batches.hpp>
+#include <redco/run/prediction.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/data/batches.hpp>
+#include <redco/data/examples.hpp>
+#include <redco/data/prepared_batch.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/pipeline/batch_of.hpp>
+#include <redco/pipeline/loss_of.hpp>
+#include <redco/diag/blame.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace redco::run {
+
+/// The micro-batches of a pipeline over examples. What it refers to outlives it.
+template <class Example, model M, class Pipeline>
+class pipeline_batches final : public computed_batches {
+ public:
+  using net = bound_network<M>;
+  using batch = batch_of<Pipeline, Example>;
+  using output = typename prediction<Pipeline, net, Example>::type;
+  using own_step_type = std::function<void(training_step&, net const&, batch const&)>;
+
+  /// What differs from one use to another; predictions go to the slots of their examples.
+  struct uses {
+    length_of<Example> const* length = nullptr;
+    own_step_type const* own_step = nullptr;
+    std::vector<std::optional<output>>* slots = nullptr;
+  };
+
+  pipeline_batches(Pipeline const& pipeline, std::shared_ptr<network<M> const> net, examples<Example> data,
+                   batch_order how, uses use)
+      : pipeline_(pipeline),
+        net_(std::move(net)),
+        data_(std::move(data)),
+        how_(std::move(how)),
+        use_(use),
+        source_(prepared_batches<Example, batch>(pipeline_, data_, how_.all, how_.order, how_.epoch, how_.collate,
+                                                 use.length != nullptr ? *use.length : length_of<Example>(),
+                                                 how_.prefetch, how_.on_thread_start)) {}
+
+  micro_batch const* next() override {
+    now_ = source_.next();
+    return now_ ? &now_->place : nullptr;
+  }
+
+  terms loss(pass const& in) override {
+    if constexpr (Pipeline::has_loss)
+      if constexpr (!std::is_same_v<loss_of<Pipeline, net, batch>, diag::ill_formed>)  // else the compiler has said why
+        return as_terms(pipeline_.loss(net(net_, in), now_->batch), in.examples);
+    return {};
+  }
+
+  bool own_step() const override { return use_.own_step != nullptr && *use_.own_step; }
+  void take_step(training_step& step, pass const& in) override { (*use_.own_step)(step, net(net_, in), now_->batch); }
+
+  void predict(pass const& in) override {
+    if constexpr (Pipeline::has_predict) {
+      auto const result = pipeline_.predict(net(net_, in), now_->batch);
+      auto const& indices = now_->place.examples;
+      if (elements_of(result) != indices.size())
+        throw error(exit_code::internal, "predict returned " + std::to_string(elements_of(result)) + " results for " +
+                                             std::to_string(indices.size()) +
+                                             " examples; return one per example, in order");
+      if (in.tp->rank() != 0) return;  // every shard of a replica predicts the same
+      for (std::size_t i = 0; i < indices.size(); ++i)
+        (*use_.slots)[static_cast<std::size_t>(indices[i])] = element_of(result, i);
+    }
+  }
+
+ private:
+  Pipeline const& pipeline_;
+  std::shared_ptr<network<M> const> net_;
+  examples<Example> data_;
+  batch_order how_;
+  uses use_;
+  prefetch<prepared_batch<batch>> source_;
+  std::optional<prepared_batch<batch>> now_;
+};
+
+}  // namespace redco::run

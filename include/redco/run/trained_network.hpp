@@ -1,0 +1,32 @@
+#pragma once
+
+#include <redco/run/network_state.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/shard/placed.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// One rank's network with all that trains it: for training loops of one's own. `frozen` lists patterns of parameters that are
+/// not trained. Errors: exit code 64 for a pattern that matches nothing.
+template <model M>
+class trained_network final : public run::network_state {
+ public:
+  trained_network(M const& m, dynamic_plan const& p, update::any_optimizer with, dtype compute, std::uint64_t seed,
+                  int rank, std::vector<std::string> const& frozen = {}, at::Device device = host_device())
+      : network_state(shard::placed_parameters(p), std::move(with), compute, seed, rank, frozen, device),
+        net(std::make_shared<redco::network<M> const>(m, store, rank, p.mesh)) {}
+
+  network_base const& network() const override { return *net; }
+
+  std::shared_ptr<redco::network<M> const> net;
+};
+
+}  // namespace redco

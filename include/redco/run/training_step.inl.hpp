@@ -1,0 +1,118 @@
+#pragma once
+
+#include <redco/run/training_step.hpp>
+
+#include <redco/update/clip_factor.hpp>
+#include <redco/update/gradient_norm.hpp>
+#include <redco/update/squared_norm.hpp>
+#include <redco/comm/collective_label.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/config.hpp>
+
+#include <cmath>
+#include <cstddef>
+
+namespace redco::run::detail {
+
+inline void backward(at::Tensor const& loss) {
+  if (!loss.requires_grad())
+    throw error(
+        exit_code::internal,
+        "the loss has no gradient: no trained parameter has a part in it, or it was detached (item(), detach(), "
+        "NoGradGuard, whole-number types); compute it from what the network returns");
+  loss.backward();
+}
+
+[[noreturn]] inline void fail_not_finite(char const* what, double value, std::int64_t step) {
+  throw error(exit_code::not_finite, "step " + std::to_string(step + 1) + ": the " + what + " is " +
+                                         (std::isnan(value) ? "NaN" : "infinite") +
+                                         "; nothing was updated or saved. Lower the learning rate, clip gradients "
+                                         "(clip_norm) or look at this step's examples");
+}
+
+}  // namespace redco::run::detail
+
+namespace redco {
+
+REDCO_INLINE training_step::training_step(run::network_state& state, rank_context& rank, bool several)
+    : state_(state), rank_(rank), several_(several) {
+  state_.store.gradients().zero_();
+}
+
+REDCO_INLINE void training_step::refuse_micro_batches() {
+  throw error(
+      exit_code::usage,
+      "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
+}
+
+REDCO_INLINE void training_step::add(terms const& loss) {
+  totals_.add(loss);
+  if (several_) add_several(loss);
+  else run::detail::backward(loss.all.front().loss.sum);
+  check_storage();
+}
+
+REDCO_INLINE void training_step::add_nothing() {
+  if (several_) global_counts({});
+}
+
+REDCO_INLINE step_result training_step::finish(std::int64_t step, std::int64_t run_steps, bool stop) {
+  update::any_optimizer const& optimizer = state_.optimizer;
+  step_result result;
+  result.stop = totals_.reduce(rank_, stop);
+  result.loss = totals_.loss();
+  result.weight = totals_.weight();
+  if (several_) result.terms = totals_.by_name();
+  if (!std::isfinite(result.loss)) run::detail::fail_not_finite("loss", result.loss, step);
+  {
+    comm::collective_label const label("gradients");
+    rank_.group(example_axes).all_reduce(state_.store.gradients());
+  }
+  double const divisor = several_ || result.weight == 0 ? 1 : result.weight;
+  double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
+  result.grad_norm = update::gradient_norm(square, rank_.group(model_axes), divisor);
+  if (!std::isfinite(result.grad_norm)) run::detail::fail_not_finite("gradient norm", result.grad_norm, step);
+  result.lr = optimizer.learning_rate_at(step, run_steps);
+  if (!(result.lr >= 0 && std::isfinite(result.lr)))
+    throw error(exit_code::usage, "step " + std::to_string(step + 1) + ": the schedule gives the learning rate " +
+                                      std::to_string(result.lr) + ": give a finite number from 0 on");
+  double const scale = update::clip_factor(result.grad_norm, optimizer.clip_norm) / divisor;
+  for (update::segment& s : state_.segments)
+    if (s.param.numel() > 0) optimizer.update(s, result.lr, step + 1, scale);
+  return result;
+}
+
+/// The counts of all terms over the replicas.
+REDCO_INLINE std::vector<double> training_step::global_counts(terms const& loss) {
+  std::vector<double> counts(run::loss_totals::most_terms, 0);
+  for (std::size_t i = 0; i < loss.all.size(); ++i) counts[i] = loss.all[i].loss.count;
+  comm::collective_label const label("loss counts");
+  at::Tensor const sums =
+      comm::replica_round{&rank_.group(example_axes), round_.gaps}.sum(at::tensor(counts, at::kDouble));
+  return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
+}
+
+/// Each term is averaged by its own global count before backward, so that their sum is the loss of one rank.
+REDCO_INLINE void training_step::add_several(terms const& loss) {
+  std::vector<double> const counts = global_counts(loss);
+  at::Tensor total;
+  for (std::size_t i = 0; i < loss.all.size(); ++i) {
+    auto const& [name, one, factor] = loss.all[i];
+    at::Tensor const share = one.sum * (counts[i] > 0 ? factor / counts[i] : 0.0);
+    total = total.defined() ? total + share : share;
+  }
+  run::detail::backward(total);
+}
+
+/// backward() with a recorded graph replaces `.grad`; then the flat gradient would silently stay zero.
+REDCO_INLINE void training_step::check_storage() const {
+  for (at::Tensor const& leaf : state_.network().parameters()) {
+    if (!leaf.requires_grad()) continue;
+    if (!leaf.grad().defined() || !leaf.grad().is_alias_of(state_.store.gradients()))
+      throw error(exit_code::internal,
+                  "a parameter's gradient no longer lies in the flat buffer: in loss functions use autograd::grad with "
+                  "create_graph, never backward");
+  }
+}
+
+}  // namespace redco

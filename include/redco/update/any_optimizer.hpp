@@ -1,0 +1,51 @@
+#pragma once
+
+#include <redco/update/optimizer.hpp>
+#include <redco/update/segment.hpp>
+#include <redco/update/update.hpp>
+
+#include <redco/optimizer/learning_rate.hpp>
+#include <redco/optimizer/optimizer_description.hpp>
+#include <redco/optimizer/schedule_of.hpp>
+#include <redco/optimizer/slot_list.hpp>
+#include <redco/optimizer/state_slots.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace redco::update {
+
+/// An optimizer of any type, as the machine that trains holds it: an optimizer_description whose type is the same for all.
+class any_optimizer {
+ public:
+  template <class Description>
+    requires(!std::is_same_v<Description, any_optimizer>)
+  &&optimizer<Description> any_optimizer(Description const& d)
+      : name(d.name),
+  clip_norm(redco::clip_norm(d)), decay_all(redco::decay_all(d)), schedule(schedule_of(d)), slots_(state_slots(d)),
+  rate_([d](std::int64_t step, std::int64_t steps) { return redco::learning_rate_at(d, step, steps); }),
+  update_([d](segment& s, double lr, std::int64_t step, double scale) { update::update(d, s, lr, step, scale); }) {}
+
+  std::string name;
+  double clip_norm;                       ///< 0: gradients of any norm
+  bool decay_all;                         ///< norms and biases too
+  std::optional<learning_rate> schedule;  ///< as schedule_of
+
+  slot_list const& slots() const { return slots_; }
+  double learning_rate_at(std::int64_t step, std::int64_t run_steps) const { return rate_(step, run_steps); }
+
+  /// As the function `update` for its type.
+  void update(segment& s, double lr, std::int64_t step, double grad_scale) const { update_(s, lr, step, grad_scale); }
+
+ private:
+  slot_list slots_;
+  std::function<double(std::int64_t, std::int64_t)> rate_;
+  std::function<void(segment&, double, std::int64_t, double)> update_;
+};
+
+inline std::optional<learning_rate> schedule_of(any_optimizer const& optimizer) { return optimizer.schedule; }
+
+}  // namespace redco::update
