@@ -20,6 +20,12 @@ function(redco_compiled_sources result include)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
+# redco_precompiled(TARGET): a target that links redco::compiled reads redco/train.hpp and redco/pretrained.hpp, and with them
+# libtorch, from one precompiled header, whatever it includes of them. It needs the flags of redco::compiled.
+function(redco_precompiled target)
+  target_precompile_headers(${target} REUSE_FROM redco_program_pch)
+endfunction()
+
 # redco_add_compiled(INCLUDE [PRECOMPILED HEADER] [ROOMS ROOM...]): of the rooms with torch those named, else all.
 function(redco_add_compiled include)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED" "ROOMS")
@@ -43,7 +49,14 @@ function(redco_add_compiled include)
   add_library(redco_compiled STATIC EXCLUDE_FROM_ALL ${sources})
   target_link_libraries(redco_compiled PUBLIC redco_plan_compiled redco::redco)
   target_precompile_headers(redco_compiled REUSE_FROM redco_torch_pch)
-  set_target_properties(redco_torch_pch PROPERTIES CXX_EXTENSIONS OFF)
+
+  # And what programs include, for them: redco_precompiled(TARGET).
+  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/program_pch.cpp" CONTENT "extern int redco_program_pch;\n")
+  add_library(redco_program_pch OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/redco_compiled/program_pch.cpp")
+  target_link_libraries(redco_program_pch PRIVATE redco::redco)
+  target_compile_definitions(redco_program_pch PRIVATE REDCO_COMPILED)
+  target_precompile_headers(redco_program_pch PRIVATE ${arg_PRECOMPILED} <redco/train.hpp> <redco/pretrained.hpp>)
+  set_target_properties(redco_torch_pch redco_program_pch PROPERTIES CXX_EXTENSIONS OFF)
 
   foreach(name compiled plan_compiled)
     set_target_properties(redco_${name} PROPERTIES CXX_EXTENSIONS OFF)
