@@ -1,7 +1,8 @@
 # For scripts that call compilers: one command line for all of them.
 
-# syntax(<compiler> <torch: ON|OFF> <status> <output> <file> [flag...]) compiles with -fsyntax-only. With torch a
-# precompiled header of libtorch is made in ${CACHE} on first use, or again when libtorch or the compiler changed.
+# syntax(<compiler> <torch: ON|OFF> <status> <output> <file> [flag...]) compiles with -fsyntax-only. With torch it is over
+# declarations (REDCO_COMPILED), and a precompiled header of redco/train.hpp is made in ${CACHE} on first use, or again when a
+# header or the compiler changed.
 function(syntax compiler with_torch status output file)
   set(flags -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -fno-diagnostics-show-caret -I${INCLUDE})
   if(compiler MATCHES "clang")
@@ -9,6 +10,7 @@ function(syntax compiler with_torch status output file)
     list(APPEND flags -fno-caret-diagnostics -ferror-limit=0 -Xclang -fpch-instantiate-templates)
   endif()
   if(with_torch)
+    list(APPEND flags -DREDCO_COMPILED)
     foreach(folder IN LISTS TORCH)
       list(APPEND flags -isystem ${folder})
     endforeach()
@@ -33,14 +35,19 @@ function(torch_header compiler flags result)
     set(use -include-pch ${made})
   endif()
   execute_process(COMMAND ${compiler} --version OUTPUT_VARIABLE version)
-  file(READ ${INCLUDE}/redco/tensor/torch.hpp door)
+  file(GLOB_RECURSE headers ${INCLUDE}/redco/*.hpp)
+  set(door "")
+  foreach(header IN LISTS headers)
+    file(SHA256 ${header} one)
+    string(APPEND door ${one})
+  endforeach()
   string(SHA256 mark "${version}${flags}${door}")
   set(old "")
   if(EXISTS ${folder}/mark AND EXISTS ${made})
     file(READ ${folder}/mark old)
   endif()
   if(NOT old STREQUAL mark)
-    file(WRITE ${folder}/door.hpp "#include <redco/tensor/torch.hpp>\n")
+    file(WRITE ${folder}/door.hpp "#include <redco/train.hpp>\n")
     execute_process(COMMAND ${compiler} ${flags} -x c++-header ${folder}/door.hpp -o ${made} COMMAND_ERROR_IS_FATAL ANY)
     file(WRITE ${folder}/mark "${mark}")
   endif()

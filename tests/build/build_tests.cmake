@@ -121,8 +121,8 @@ target_compile_features(without_text_libraries PRIVATE cxx_std_20)
 target_link_libraries(without_text_libraries PRIVATE redco_flags redco::dependencies redco::utf8proc)
 redco_add_test(build.without_text_libraries COMMAND without_text_libraries)
 
-# The other compiler sees every torch-free header, every static test and example (and, above, every other header).
-file(GLOB redco_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp)
+# The other compiler sees every torch-free header, every static test, example and benchmark (and, above, every other header).
+file(GLOB redco_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cpp ${PROJECT_SOURCE_DIR}/benchmarks/*.cpp)
 set(redco_compile "-DINCLUDE=${PROJECT_SOURCE_DIR}/include" "-DTORCH=${redco_torch_includes}" -DCACHE=${PROJECT_BINARY_DIR}/pch)
 redco_add_test(build.clang_plan COMMAND ${CMAKE_COMMAND} ${redco_compile}
   "-DFILES=${redco_static_plan}" -DUMBRELLA=${PROJECT_BINARY_DIR}/umbrella/plan_only.hpp -DWITH_TORCH=OFF

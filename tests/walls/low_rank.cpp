@@ -62,7 +62,7 @@ struct adapting {
   template <class L, fact::path Here>
   struct at : std::type_identity<L> {};
   template <auto In, auto Out, auto Bias, cut Cut, fact::path Here>
-    requires(meta::glob(Pattern.view(), Here.view()))
+    requires(redco::meta::glob(Pattern.view(), Here.view()))
   struct at<linear<In, Out, Bias, Cut>, Here>
       : std::type_identity<low_rank<linear<In, Out, Bias, Cut>, In, Out, Rank>> {};
 };
