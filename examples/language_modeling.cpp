@@ -52,6 +52,8 @@ int main(int argc, char** argv) {
 
         redco::deployer deployer(o.deployer);
         redco::trainer trainer(deployer, model, lm, o.training);
+        std::cout << "options\n";
+        given.print(std::cout);
         std::cout << trainer.report({.batch = o.training.global_batch, .sequence = 256}, o.training.micro_batch)
                   << '\n';
         auto const result = trainer.fit(redco::text_windows(text.train, 256),
@@ -63,6 +65,6 @@ int main(int argc, char** argv) {
         double const loss = result.evaluation.at("loss");
         deployer.conclude("held-out loss " + std::to_string(loss) + " nats per byte (bound 2.1)");
         my_options standard;
-    return given.given("text") || o.training != standard.training || loss < 2.1 ? 0 : 1;
+        return given.given("text") || o.training != standard.training || loss < 2.1 ? 0 : 1;
       });
 }

@@ -126,16 +126,20 @@ outcome fit(redco::deployer_options const& where, Model const& model, Pipeline c
             redco::adamw const& optimizer = {.lr = 0.02}) {
   silence const quiet;
   redco::deployer deployer(where);
-  trainer_of<Model, Pipeline> trainer(deployer, model, pipeline, optimizer);
   outcome run;
   auto const hook = options.on_step;
   options.on_step = [&](redco::fit_event const& e) {
     run.losses.push_back(e.loss);
     if (hook) hook(e);
   };
-  run.code = code_of([&] { run.evaluation = trainer.fit(data, options).evaluation; });
-  run.reason = deployer.summary()->reason;
-  if (run.code == 0) run.state = whole_state(trainer.states());
+  try {
+    trainer_of<Model, Pipeline> trainer(deployer, model, pipeline, optimizer);
+    run.evaluation = trainer.fit(data, options).evaluation;
+    run.state = whole_state(trainer.states());
+  } catch (redco::error const& e) {
+    run.code = static_cast<int>(e.code());
+    run.reason = e.what();
+  }
   run.warnings = deployer.log().warnings();
   redco::run::tell_end(static_cast<redco::exit_code>(run.code));
   run.log = quiet.text.str();

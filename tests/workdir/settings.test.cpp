@@ -77,7 +77,7 @@ TEST_CASE("configurations of any kind are taken: what has no text is left out") 
   CHECK_FALSE(rich.contains("model.hook"));
   settings const derived = redco::workdir::settings_of(base_model{}, redco::adamw{}, redco::dtype::f32);
   CHECK_FALSE(derived.contains("model.width"));
-  CHECK(derived.contains("global_batch"));
+  CHECK(derived.contains("dtype"));
   redco::scheduled<redco::adamw> const free({.lr = 0.5}, [](std::int64_t, std::int64_t) { return 0.25; });
   CHECK(redco::workdir::settings_of(rich_model{}, free, redco::dtype::f32).at("optimizer.lr") == "function");
 }

@@ -18,11 +18,11 @@ namespace redco {
 struct deployer_options {
   int ranks = 1;
   int n_model_shards = 1;
-  std::optional<redco::mesh> mesh;
+  std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
   std::string device = "cpu";
-  std::optional<redco::dtype> dtype;
+  std::optional<redco::dtype> dtype = {};
   recomputed_blocks recompute = {};
   std::string resume = "auto";
   int threads = 0;
