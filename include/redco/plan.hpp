@@ -300,6 +300,7 @@
 #include <redco/workdir/merged.hpp>
 #include <redco/workdir/new_run_id.hpp>
 #include <redco/workdir/number_text.hpp>
+#include <redco/workdir/object_bytes.hpp>
 #include <redco/workdir/open_weights.hpp>
 #include <redco/workdir/part_files.hpp>
 #include <redco/workdir/part_holders.hpp>

@@ -135,6 +135,8 @@
 #include <redco/run/trainer.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
+#include <redco/run/weighted.hpp>
+#include <redco/run/worker.hpp>
 
 #include <redco/pretrained.hpp>
 #include <redco/train.hpp>

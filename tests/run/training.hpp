@@ -45,23 +45,26 @@ int code_of(F&& f) {
 
 using tensors = std::map<std::string, at::Tensor>;
 
-/// The unsharded tensors of a run's state, put together from the parts of all ranks.
+/// Adds what one rank holds to the unsharded tensors of a run's state.
+inline void add_state(tensors& all, std::vector<redco::ckpt::state_part> const& parts) {
+  for (redco::ckpt::state_part const& part : parts) {
+    auto const [at, made] = all.try_emplace(part.name);
+    if (made) at->second = at::full(part.shape, std::nan(""), part.local.options());
+    at::Tensor to = at->second, from = part.local;
+    for (std::size_t d = 0; d < part.shape.size(); ++d) {
+      auto const dim = static_cast<std::int64_t>(d);
+      to = to.narrow(dim, part.place.offset[d], part.place.shape[d]);
+      from = from.narrow(dim, 0, part.place.shape[d]);
+    }
+    to.copy_(from);
+  }
+}
+
+/// Those of all ranks.
 template <class States>
 tensors whole_state(States const& states) {
   tensors all;
-  for (auto const& state : states) {
-    for (redco::ckpt::state_part const& part : state->parts()) {
-      auto const [at, made] = all.try_emplace(part.name);
-      if (made) at->second = at::full(part.shape, std::nan(""), part.local.options());
-      at::Tensor to = at->second, from = part.local;
-      for (std::size_t d = 0; d < part.shape.size(); ++d) {
-        auto const dim = static_cast<std::int64_t>(d);
-        to = to.narrow(dim, part.place.offset[d], part.place.shape[d]);
-        from = from.narrow(dim, 0, part.place.shape[d]);
-      }
-      to.copy_(from);
-    }
-  }
+  for (auto const& state : states) add_state(all, state->parts());
   return all;
 }
 

@@ -14,7 +14,7 @@
 namespace redco::ckpt {
 
 /// What one rank holds of one tensor of a run's state: a parameter "h.0.mlp.up.weight", its fp32 master
-/// "master.<parameter>", or an optimizer slot "optimizer.<slot>.<parameter>".
+/// "master.<parameter>", an optimizer slot "optimizer.<slot>.<parameter>", or the bytes of a program's own "object.<name>".
 struct state_part {
   std::string name;
   std::vector<std::int64_t> shape;  ///< of the unsharded tensor, logical: without padding

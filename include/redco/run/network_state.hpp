@@ -32,6 +32,9 @@ class network_state {
   /// Its modules, over the store.
   virtual network_base const& network() const = 0;
 
+  /// Sets its parameters to these: one for each of network().parameters(), in that order.
+  void set_values(std::vector<at::Tensor> const& parameters);
+
   /// The state that a checkpoint holds: parameters, masters where they differ, optimizer slots.
   std::vector<ckpt::state_part> parts() const;
 
@@ -41,6 +44,7 @@ class network_state {
   /// Errors: exit code 79 with the name of a parameter that is not finite, after `step` updates. One pass over memory.
   void check_finite(std::int64_t step) const;
 
+  std::string name;  ///< in front of its parameters' names in a checkpoint of several networks: "actor."
   parameter_store store;
   update::any_optimizer optimizer;
   std::vector<update::segment> segments;        ///< with weight decay, without
@@ -49,7 +53,7 @@ class network_state {
  private:
   void add_segment(std::int64_t begin, std::int64_t end, bool decay);
   void add_norm_range(stored_parameter const& s);
-  ckpt::state_part part(std::string name, stored_parameter const& s, at::Tensor local) const;
+  ckpt::state_part part(std::string full_name, stored_parameter const& s, at::Tensor local) const;
 
   int rank_;
 };

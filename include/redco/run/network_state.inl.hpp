@@ -22,12 +22,22 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
     if (s.trainable) add_norm_range(s);
 }
 
+REDCO_INLINE void network_state::set_values(std::vector<at::Tensor> const& parameters) {
+  at::NoGradGuard const no_grad;
+  std::vector<at::Tensor> const& own = network().parameters();
+  if (parameters.size() != own.size())
+    throw error(exit_code::internal, "the network takes " + std::to_string(own.size()) + " parameters and is given " +
+                                         std::to_string(parameters.size()) + "; pass one for each of parameters()");
+  for (std::size_t i = 0; i < own.size(); ++i) at::Tensor(own[i].detach()).copy_(parameters[i]);
+  if (store.has_masters()) store.masters().copy_(store.values());
+}
+
 REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
   std::vector<ckpt::state_part> all;
   slot_list const& slots = optimizer.slots();
   for (stored_parameter const& s : store.parameters()) {
-    all.push_back(part(s.name, s, s.value));
-    if (store.has_masters()) all.push_back(part("master." + s.name, s, s.master));
+    all.push_back(part(name + s.name, s, s.value));
+    if (store.has_masters()) all.push_back(part("master." + name + s.name, s, s.master));
     if (!s.trainable) continue;
     std::size_t const at = s.offset < store.decayed() ? 0 : 1;
     std::int64_t const begin = at == 0 ? 0 : store.decayed();
@@ -36,7 +46,7 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
                                   .slots[static_cast<std::size_t>(i)]
                                   .narrow(0, s.offset - begin, s.master.numel())
                                   .view(s.master.sizes());
-      all.push_back(part("optimizer." + std::string(slots[i]) + "." + s.name, s, slot));
+      all.push_back(part("optimizer." + std::string(slots[i]) + "." + name + s.name, s, slot));
     }
   }
   return all;
@@ -53,7 +63,7 @@ REDCO_INLINE void network_state::check_finite(std::int64_t step) const {
   if (std::isfinite(update::squared_norm(store.masters(), {&all, 1}))) return;
   for (stored_parameter const& s : store.parameters())
     if (!at::isfinite(s.master).all().item<bool>())
-      throw error(exit_code::not_finite, "step " + std::to_string(step) + ": the parameter " + s.name +
+      throw error(exit_code::not_finite, "step " + std::to_string(step) + ": the parameter " + name + s.name +
                                              " is not finite; it is not saved. Lower the learning rate or the weight "
                                              "decay and resume from the checkpoint before");
 }
@@ -76,13 +86,14 @@ REDCO_INLINE void network_state::add_norm_range(stored_parameter const& s) {
   }
 }
 
-REDCO_INLINE ckpt::state_part network_state::part(std::string name, stored_parameter const& s, at::Tensor local) const {
+REDCO_INLINE ckpt::state_part network_state::part(std::string full_name, stored_parameter const& s,
+                                                  at::Tensor local) const {
   extents const &shape = s.plan.fact.shape, held = s.plan.logical(rank_), begin = s.plan.offset(rank_);
   auto const numbers = [](extents const& e) {
     return std::vector<std::int64_t>(e.size.begin(), e.size.begin() + e.rank);
   };
   ckpt::state_part p;
-  p.name = std::move(name);
+  p.name = std::move(full_name);
   p.shape = numbers(shape);
   p.local = std::move(local);
   p.place = {numbers(begin), numbers(held)};

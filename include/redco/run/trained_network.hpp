@@ -26,6 +26,9 @@ class trained_network final : public run::network_state {
 
   network_base const& network() const override { return *net; }
 
+  /// What is called in a pass, which outlives it.
+  bound_network<M> in(pass const& one) const { return {net, one}; }
+
   std::shared_ptr<redco::network<M> const> net;
 };
 

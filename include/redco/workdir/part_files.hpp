@@ -11,6 +11,7 @@ namespace redco::workdir {
 inline std::string kind_of(std::string_view name) {
   if (name.starts_with("optimizer.")) return "optimizer";
   if (name.starts_with("master.")) return "masters";
+  if (name.starts_with("object.")) return "objects";
   return "parameters";
 }
 

@@ -1,0 +1,168 @@
+// Federated averaging (McMahan et al. 2017) on digits that the program draws: in every round ten of fifty clients learn from their
+// own examples, side by side on the replicas, and their weights are averaged. With examples dealt at random 97 of 100 unseen digits
+// must be named rightly, with two kinds of digits at each client 95, else the exit code is 1.
+//
+//   fedavg --mesh 2x1 --workdir run ...     all options: --help
+
+#include <redco/train.hpp>
+
+#include <array>
+#include <iostream>
+#include <random>
+
+constexpr int side = 16, clients = 50, chosen = 10;
+
+/// Pixels [n, 256] and what they show [n].
+struct digits {
+  at::Tensor pixels, labels;
+
+  digits of(at::Tensor const& indices) const {
+    return {pixels.index_select(0, indices), labels.index_select(0, indices)};
+  }
+};
+
+/// Digits of seven strokes, each turned, moved and stretched a little, in noise.
+digits draw_digits(std::int64_t count, unsigned seed) {
+  constexpr std::array<double, 28> strokes = {0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1, 2, 0, 2,
+                                              1, 2, 0, 1, 0, 2, 0, 0, 0, 1, 0, 1, 1, 1};
+  constexpr std::array<unsigned, 10> shown = {0x3F, 0x06, 0x5B, 0x4F, 0x66, 0x6D, 0x7D, 0x07, 0x7F, 0x6F};
+  std::mt19937 random(seed);
+  std::normal_distribution<float> noise(0, 0.25F);
+  std::uniform_real_distribution<double> turn(-0.25, 0.25), move(-1.2, 1.2), stretch(0.85, 1.15);
+  digits all{at::empty({count, side * side}), at::empty({count}, at::kLong)};
+  for (std::int64_t n = 0; n < count; ++n) {
+    auto const digit = random() % 10;
+    float* const pixels = all.pixels[n].data_ptr<float>();
+    for (int i = 0; i < side * side; ++i) pixels[i] = noise(random);
+    double const angle = turn(random), x0 = 8 + move(random), y0 = 8 + move(random), wide = 5 * stretch(random),
+                 high = 5 * stretch(random);
+    for (std::size_t s = 0; s < 7; ++s) {
+      if ((shown[digit] >> s & 1) == 0) continue;
+      for (int step = 0; step <= 12; ++step) {
+        double const t = step / 12.0, x = strokes[4 * s] * (1 - t) + strokes[4 * s + 2] * t - 0.5,
+                     y = strokes[4 * s + 1] * (1 - t) + strokes[4 * s + 3] * t - 1;
+        auto const column = static_cast<int>(x0 + std::cos(angle) * x * wide - std::sin(angle) * y * high);
+        auto const row = static_cast<int>(y0 + std::sin(angle) * x * wide + std::cos(angle) * y * high);
+        if (row >= 0 && row < side && column >= 0 && column < side) pixels[row * side + column] += 1;
+      }
+    }
+    all.labels[n] = static_cast<std::int64_t>(digit);
+  }
+  return all;
+}
+
+/// Who has which examples: dealt at random, or by their digits, two lots of the sorted ones for each client.
+std::vector<digits> dealt(digits const& all, bool alike, unsigned seed) {
+  std::int64_t const lots = alike ? clients : 2 * clients, each = all.labels.size(0) / lots;
+  at::Tensor const order = alike ? at::arange(all.labels.size(0)) : std::get<1>(all.labels.sort(true, 0, false));
+  std::vector<std::int64_t> lot(static_cast<std::size_t>(lots));
+  std::iota(lot.begin(), lot.end(), 0);
+  std::shuffle(lot.begin(), lot.end(), std::mt19937(seed));
+  std::vector<digits> parts;
+  for (std::size_t c = 0; c < clients; ++c) {
+    std::vector<at::Tensor> own;
+    for (std::size_t i = c; i < lot.size(); i += clients) own.push_back(order.narrow(0, lot[i] * each, each));
+    parts.push_back(all.of(at::cat(own)));
+  }
+  return parts;
+}
+
+struct my_options {
+  redco::deployer_options deployer{.dtype = redco::dtype::f32};
+  std::string split = "both";
+  std::int64_t rounds = 60, epochs = 3, batch = 20, examples = 6000;
+  double lr = 0.1;
+
+  static constexpr auto fields() {
+    using o = my_options;
+    return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
+                         redco::field<"split">(&o::split, "iid, non-iid or both"),
+                         redco::field<"rounds">(&o::rounds, "of averaging"),
+                         redco::field<"epochs">(&o::epochs, "of a client over its examples in a round"),
+                         redco::field<"batch">(&o::batch, "examples of a client's update"),
+                         redco::field<"examples">(&o::examples, "of all clients together"),
+                         redco::field<"lr">(&o::lr, "of a client's updates"));
+  }
+};
+
+redco::model_of<redco::sequential<redco::linear<side * side, 64>, redco::relu, redco::linear<64, 10>>> const classifier;
+
+/// The weights that a client leaves: plain gradient descent from those of all.
+template <class Net>
+std::vector<at::Tensor> taught(Net const& net, digits const& own, my_options const& o, std::int64_t seed) {
+  std::vector<at::Tensor> fast;
+  for (at::Tensor const& p : net.parameters()) fast.push_back(p.detach().clone().requires_grad_());
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::vector<std::int64_t> order(static_cast<std::size_t>(own.labels.size(0)));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::int64_t epoch = 0; epoch < o.epochs; ++epoch) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (at::Tensor const& some : at::tensor(order).split(o.batch)) {
+      digits const batch = own.of(some);
+      at::Tensor const loss = at::cross_entropy_loss(net.substituted(fast)(batch.pixels), batch.labels);
+      auto const gradients = torch::autograd::grad({loss}, fast);
+      at::NoGradGuard const plain;
+      for (std::size_t i = 0; i < fast.size(); ++i) fast[i].sub_(gradients[i], o.lr);
+    }
+  }
+  return fast;
+}
+
+/// The share of unseen digits that are named rightly behind all rounds.
+double averaged(my_options const& o, std::string const& split) {
+  redco::deployer_options place = o.deployer;
+  place.workdir /= split;
+  redco::deployer where(place);
+  auto const seed = static_cast<unsigned>(place.seed);
+  digits const unseen = draw_digits(2000, seed + 1);
+  std::vector<digits> const parts = dealt(draw_digits(o.examples, seed), split == "iid", seed);
+  double right = 0;
+  where.run([&](redco::rank_context& rank) {
+    redco::worker worker(where, rank, {.steps = o.rounds, .save_every = 10});
+    auto& all = worker.add("all", classifier, redco::sgd{}, {"*"});  // no gradient of its own
+    redco::group& replicas = rank.group(redco::example_axes);
+    auto const me = static_cast<std::size_t>(replicas.rank()), count = static_cast<std::size_t>(replicas.size());
+    for (worker.resume(); !worker.finished(); worker.end_step()) {
+      redco::pass const in = worker.pass(0, 0);
+      auto const net = all.in(in);
+      std::vector<std::size_t> who(clients);
+      std::iota(who.begin(), who.end(), std::size_t{0});
+      auto const round = static_cast<std::int64_t>(worker.seed()) * 10007 + worker.step();
+      std::shuffle(who.begin(), who.end(), std::mt19937(static_cast<unsigned>(round)));
+      std::vector<at::Tensor> sum;
+      for (at::Tensor const& p : net.parameters()) sum.push_back(at::zeros_like(p));
+      double examples = 0;
+      for (std::size_t i = 0; i < chosen; ++i) {
+        auto const weight = static_cast<double>(parts[who[i]].labels.size(0));
+        examples += weight;
+        if (i % count != me) continue;
+        auto const weights = taught(net, parts[who[i]], o, round * chosen + static_cast<std::int64_t>(i));
+        at::NoGradGuard const plain;
+        for (std::size_t k = 0; k < sum.size(); ++k) sum[k].add_(weights[k], weight);
+      }
+      at::NoGradGuard const plain;
+      for (at::Tensor& one : sum) replicas.all_reduce(one), one.div_(examples);
+      all.set_values(sum);
+    }
+    at::NoGradGuard const plain;
+    redco::pass const in = worker.pass(0, 0, false);
+    at::Tensor const said = all.in(in)(unseen.pixels).argmax(1);
+    if (rank.rank == 0) right = said.eq(unseen.labels).to(at::kDouble).mean().item<double>();
+  });
+  return right;
+}
+
+int main(int argc, char** argv) {
+  return redco::main_of<my_options>(argc, argv, "Averages what clients learn.", [](my_options const& o) {
+    bool good = true;
+    for (auto const& [split, bound] : {std::pair<std::string, double>{"iid", 0.97}, {"non-iid", 0.95}}) {
+      if (o.split != "both" && o.split != split) continue;
+      double const right = averaged(o, split);
+      std::cout << split << ": " << right * 100 << " of 100 unseen digits named rightly (bound " << bound * 100
+                << ")\n";
+      good = good && right >= bound;
+    }
+    my_options standard;
+    return good || o.rounds < standard.rounds ? 0 : 1;
+  });
+}

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <redco/run/deployer.hpp>
+#include <redco/run/trained_network.hpp>
+#include <redco/run/training_step.hpp>
+#include <redco/nn/pass.hpp>
+#include <redco/ckpt/state_part.hpp>
+#include <redco/update/any_optimizer.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/tensor/loss.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/workdir/object_bytes.hpp>
+#include <redco/optimizer/check_rates.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco {
+
+/// How long a worker's loop is and what it saves.
+struct worker_options {
+  std::int64_t steps = 0;       ///< of the run: where schedules end
+  std::int64_t save_every = 0;  ///< steps between checkpoints; 0: at the end and behind a signal only
+  int keep_last = 2;            ///< checkpoints that stay; 0: all
+};
+
+/// One rank's machine for a training loop of one's own: any number of named networks with their optimizers, the step, and what
+/// else a checkpoint shall hold.
+///
+///   deployer.run([&](redco::rank_context& rank) {
+///     redco::worker worker(deployer, rank, {.steps = 10'000});
+///     auto& actor = worker.add("actor", policy{}, redco::adam{.lr = 1e-4});
+///     auto& target = worker.add_copy("target", actor);
+///     worker.keep("replay", buffer);
+///     for (worker.resume(); !worker.finished(); worker.end_step()) {
+///       redco::pass const in = worker.pass(first, count);
+///       worker.update(actor, loss_of(actor.in(in)));
+///     }
+///   });
+///
+/// All ranks do the same in the same order; rank 0 alone writes. Networks of one seed draw different numbers: their names key
+/// them. Errors on construction: those of the workdir, exit code 64.
+class worker {
+ public:
+  worker(deployer& where, rank_context& rank, worker_options const& options);
+  worker(worker const&) = delete;
+  worker& operator=(worker const&) = delete;
+  ~worker();
+
+  /// A network under a name of its own: a part of its parameters' names in checkpoints, "actor.up.weight". Errors: exit code 64
+  /// for a name that is taken, for what the mesh cannot hold, and for a learning rate that is none.
+  template <model M, update::optimizer Optimizer>
+  trained_network<M>& add(std::string const& name, M const& m, Optimizer const& optimizer,
+                          std::vector<std::string> const& frozen = {}) {
+    check_rates(optimizer);
+    auto made = std::make_unique<trained_network<M>>(m, plan_of(m, rank_.mesh), optimizer, where_.compute(),
+                                                     seed_of(name), rank_.rank, frozen, where_.device());
+    trained_network<M>& result = *made;
+    take(name, std::move(made));
+    return result;
+  }
+
+  /// Moves a network this share of the way to another of its kind: 1 gives it its values.
+  static void follow(run::network_state const& leader, run::network_state& follower, double share = 1);
+
+  /// A network that no optimizer changes, with the values of another: a target copy.
+  template <model M>
+  trained_network<M>& add_copy(std::string const& name, trained_network<M> const& of) {
+    trained_network<M>& result = add(name, of.net->model(), sgd{}, {"*"});
+    follow(of, result);
+    return result;
+  }
+
+  /// Has a checkpoint hold `state` too: any type that cereal knows or that has `serialize(archive)`, equal on all ranks, which
+  /// outlives the worker.
+  template <class State>
+  void keep(std::string const& name, State& state) {
+    keep_object(name, {[&state] { return workdir::object_bytes(state); },
+                       [&state](std::string const& bytes, std::string const& what) {
+                         workdir::read_object(bytes, state, what);
+                       }});
+  }
+
+  /// Goes on from the newest checkpoint, where there is one and --resume says so; to be called once, behind add and keep. Errors:
+  /// exit code 65 with what differs for a checkpoint of others.
+  void resume();
+
+  std::int64_t step() const { return step_; }
+  bool finished() const { return step_ >= options_.steps; }
+
+  /// Of the run: what was resumed has that of its checkpoint.
+  std::uint64_t seed() const { return seed_; }
+  rank_context& rank() const { return rank_; }
+  deployer& where() const { return where_; }
+
+  /// What a network is called in: `examples` of this rank, from the `first` of the step on.
+  redco::pass pass(std::int64_t first, std::int64_t examples, bool training = true) const;
+
+  /// One update of one network by this rank's part of a loss. Errors: those of training_step.
+  step_result update(run::network_state& network, mean const& loss);
+
+  /// Counts the step, saves where it is due, and at the end of the run. Errors: exit code 75 behind a signal, when all is saved.
+  void end_step();
+
+  /// A checkpoint of this step.
+  void save();
+
+ private:
+  struct kept_object {
+    std::function<std::string()> bytes;
+    std::function<void(std::string const&, std::string const& what)> read;
+  };
+
+  std::uint64_t seed_of(std::string const& name) const;
+  void take(std::string const& name, std::unique_ptr<run::network_state> made);
+  void keep_object(std::string const& name, kept_object object);
+  std::vector<ckpt::state_part> parts(std::map<std::string, at::Tensor> const& objects) const;
+
+  deployer& where_;
+  rank_context& rank_;
+  worker_options options_;
+  std::map<std::string, std::unique_ptr<run::network_state>> networks_;
+  std::map<std::string, kept_object> objects_;
+  std::map<std::string, std::int64_t> updates_;  ///< of each network
+  std::uint64_t seed_;
+  std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1;
+  std::string run_;  ///< its id in checkpoints
+  std::filesystem::path checkpoint_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/run/worker.inl.hpp>
+#endif

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <redco/diag/error.hpp>
+
+#include <cereal/archives/portable_binary.hpp>
+#include <cereal/types/array.hpp>
+#include <cereal/types/deque.hpp>
+#include <cereal/types/map.hpp>
+#include <cereal/types/optional.hpp>
+#include <cereal/types/string.hpp>
+#include <cereal/types/tuple.hpp>
+#include <cereal/types/utility.hpp>
+#include <cereal/types/vector.hpp>
+
+#include <exception>
+#include <sstream>
+#include <string>
+
+namespace redco::workdir {
+
+/// An object of any type that cereal knows, or that has a member or function `serialize(archive)`, as bytes that every machine
+/// reads alike.
+template <class Object>
+std::string object_bytes(Object const& object) {
+  std::ostringstream bytes;
+  cereal::PortableBinaryOutputArchive archive(bytes);
+  archive(object);
+  return std::move(bytes).str();
+}
+
+/// Fills `object` from its bytes. Errors: exit code 65, naming `what`, for those of another type; `object` may then be half filled.
+template <class Object>
+void read_object(std::string const& bytes, Object& object, std::string const& what) {
+  auto const refuse = [&](std::string const& why) {
+    return error(exit_code::data, what + " is not what this program saves under that name: " + why +
+                                      ". Resume with the program that saved it, or start anew with --resume none");
+  };
+  std::istringstream input(bytes);
+  try {
+    cereal::PortableBinaryInputArchive archive(input);
+    archive(object);
+  } catch (std::exception const& e) {
+    throw refuse(e.what());
+  }
+  if (input.peek() != std::istringstream::traits_type::eof()) throw refuse("it has more bytes");
+}
+
+}  // namespace redco::workdir

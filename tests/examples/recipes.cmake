@@ -1,0 +1,38 @@
+# A recipe in a short form: the same result on one rank, on two replicas and on two shards, and behind a signal and a resume.
+#   cmake -DPROGRAM= "-DARGUMENTS=--steps;20" "-DRESULT=regex with (the number)" -DWORK= -P recipes.cmake
+
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+
+function(result_of name result)
+  execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} --dtype f64 --quiet --workdir ${WORK}/${name} ${ARGN}
+    RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT status EQUAL 0 OR NOT out MATCHES "${RESULT}")
+    message(FATAL_ERROR "${name} ended with ${status}, without '${RESULT}':\n${out}")
+  endif()
+  set(${result} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
+
+function(same name found)
+  if(NOT found STREQUAL one)
+    message(FATAL_ERROR "${name} gives ${found}, one rank gave ${one}")
+  endif()
+endfunction()
+
+result_of(1x1 one)
+foreach(mesh 2x1 1x2)
+  result_of(${mesh} found --mesh ${mesh})
+  same(${mesh} "${found}")
+endforeach()
+
+# The signal comes when the run has begun: its workdir is claimed then.
+list(JOIN ARGUMENTS " " words)
+execute_process(COMMAND sh -c "${PROGRAM} ${words} --dtype f64 --quiet --workdir ${WORK}/stopped & pid=$!
+  until find ${WORK}/stopped -name log.txt 2>&1 | grep -q log.txt; do sleep 0.02; done; sleep 0.1; kill -TERM $pid; wait $pid"
+  RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+if(NOT status EQUAL 75)
+  message(FATAL_ERROR "a signal ends the run with ${status}, not 75:\n${out}")
+endif()
+result_of(stopped found)
+same("the resumed run" "${found}")
+message("${one}")

@@ -1,0 +1,214 @@
+#include "torch_catch.hpp"
+
+#include "mlp.hpp"
+
+#include <redco/run/worker.hpp>
+#include <redco/optimizer/adam.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace worker_test {
+
+namespace {
+
+using run_test::code_of;
+using run_test::in;
+
+struct teacher {
+  using net = redco::sequential<redco::named<"up", redco::linear<3, 8>>, redco::relu,
+                                redco::named<"down", redco::linear<8, 2>>>;
+  redco::no_config config;
+  constexpr redco::extents input(redco::workload const& load) const { return {load.batch, 3}; }
+};
+struct student {
+  using net = redco::sequential<redco::named<"up", redco::linear<3, 4>>, redco::tanh_layer,
+                                redco::named<"down", redco::linear<4, 2>>>;
+  redco::no_config config;
+  constexpr redco::extents input(redco::workload const& load) const { return {load.batch, 3}; }
+};
+
+/// What a program keeps besides its networks.
+struct memory {
+  std::vector<double> seen;
+  std::string last;
+
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(seen, last);
+  }
+};
+
+struct outcome {
+  std::vector<double> losses;  ///< of the teacher and the student in turn
+  run_test::tensors state;
+  memory kept;
+};
+
+/// A teacher learns a map, a student what a copy of the teacher said some steps ago, to step `steps`; a signal comes behind
+/// step `stop`.
+void learn(redco::deployer_options const& where, std::int64_t steps, outcome& result, std::int64_t stop = 0) {
+  run_test::silence const quiet;
+  redco::deployer deployer(where);
+  std::mutex mutex;
+  deployer.run([&](redco::rank_context& rank) {
+    memory kept;
+    redco::worker worker(deployer, rank, {.steps = steps});
+    auto& first = worker.add("teacher", teacher{}, redco::adam{.lr = redco::linear_decay{.peak = 0.02}});
+    auto& second = worker.add("student", student{}, redco::sgd{.lr = 0.1, .momentum = 0.5});
+    auto& copy = worker.add_copy("copy", first);
+    worker.keep("memory", kept);
+    for (worker.resume(); !worker.finished(); worker.end_step()) {
+      std::int64_t const all = 5, begin = all * rank.dp_index() / rank.mesh.dp,
+                         end = all * (rank.dp_index() + 1) / rank.mesh.dp;
+      at::Tensor const x =
+          at::sin(at::arange(begin * 3, end * 3, at::kDouble).view({-1, 3}) + static_cast<double>(worker.step()));
+      redco::pass const in = worker.pass(begin, end - begin);
+      auto const n = static_cast<double>(end - begin);
+      auto const error = [](at::Tensor const& y, at::Tensor const& wanted) { return (y - wanted).square().sum(); };
+      auto const one = worker.update(first, {error(first.in(in)(x), x.narrow(1, 0, 2).flip(1)), n});
+      auto const two = worker.update(second, {error(second.in(in)(x), copy.in(in)(x).detach()), n});
+      kept.seen.push_back(one.loss);
+      kept.last = std::to_string(worker.step());
+      if (worker.step() % 3 == 2) worker.follow(first, copy, 0.75);
+      if (rank.rank == 0) result.losses.insert(result.losses.end(), {one.loss, two.loss});
+      if (worker.step() + 1 == stop && rank.rank == 0) std::raise(SIGTERM);
+    }
+    std::scoped_lock const lock(mutex);
+    if (rank.rank == 0) result.kept = kept;
+    if (rank.dp_index() > 0) return;
+    for (auto const* network :
+         {static_cast<redco::run::network_state const*>(&first), static_cast<redco::run::network_state const*>(&second),
+          static_cast<redco::run::network_state const*>(&copy)})
+      run_test::add_state(result.state, network->parts());
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a worker trains several networks alike on every mesh") {
+  outcome one;
+  {
+    temporary_folder const folder;
+    learn(in(folder.path), 9, one);
+  }
+  CHECK(one.losses.size() == 18);
+  CHECK(one.losses[16] < one.losses[0]);
+  CHECK(one.kept.seen.size() == 9);
+  CHECK(one.kept.last == "8");
+  for (redco::mesh const mesh : {redco::mesh{.dp = 2}, {.tp = 2}}) {
+    temporary_folder const folder;
+    outcome other;
+    learn(in(folder.path, mesh), 9, other);
+    CHECK(run_test::difference(other.losses, one.losses) < 1e-11);
+  }
+}
+
+TEST_CASE("a worker stopped by a signal goes on as if nothing had been, with networks, optimizers and objects") {
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2}, {.tp = 2}}) {
+    temporary_folder const whole, parted;
+    outcome unbroken, again;
+    learn(in(whole.path, mesh), 9, unbroken);
+    redco::deployer_options where = in(parted.path, mesh);
+    where.resume = "auto";
+    CHECK(code_of([&] { learn(where, 9, again, 4); }) == 75);
+    CHECK(again.losses.size() == 8);
+    learn(where, 9, again);
+    CHECK(again.losses == unbroken.losses);
+    CHECK(run_test::bit_equal(again.state, unbroken.state));
+    CHECK(again.kept.seen == unbroken.kept.seen);
+    CHECK(again.kept.last == "8");
+  }
+}
+
+TEST_CASE("networks of one seed and one shape draw different numbers, and a copy the same") {
+  temporary_folder const folder;
+  run_test::silence const quiet;
+  redco::deployer deployer(in(folder.path));
+  deployer.run([&](redco::rank_context& rank) {
+    redco::worker worker(deployer, rank, {.steps = 1});
+    auto& a = worker.add("a", teacher{}, redco::sgd{});
+    auto& b = worker.add("b", teacher{}, redco::sgd{});
+    auto& copy = worker.add_copy("c", a);
+    CHECK_FALSE(at::equal(a.store.find("up.weight")->value, b.store.find("up.weight")->value));
+    CHECK(at::equal(a.store.values(), copy.store.values()));
+    CHECK(copy.store.trainable() == 0);
+  });
+}
+
+TEST_CASE("values that are set are those of forward and of updates, in every type") {
+  for (redco::dtype const compute : {redco::dtype::f64, redco::dtype::bf16}) {
+    temporary_folder const folder;
+    run_test::silence const quiet;
+    redco::deployer_options where = in(folder.path, {.tp = 2});
+    where.dtype = compute;
+    redco::deployer deployer(where);
+    deployer.run([&](redco::rank_context& rank) {
+      redco::worker worker(deployer, rank, {.steps = 1});
+      auto& one = worker.add("one", teacher{}, redco::sgd{});
+      std::vector<at::Tensor> values;
+      for (at::Tensor const& p : one.net->parameters()) values.push_back(at::full_like(p, 0.5));
+      one.set_values(values);
+      CHECK(one.store.masters().eq(0.5).all().item<bool>());
+      CHECK(one.store.values().eq(0.5).all().item<bool>());
+      values.pop_back();
+      CHECK(code_of([&] { one.set_values(values); }) == 70);
+    });
+  }
+}
+
+TEST_CASE("names of networks and objects are their own, and a checkpoint of others is refused") {
+  temporary_folder const folder;
+  redco::deployer_options where = in(folder.path);
+  where.resume = "auto";
+  auto const run = [&](auto&& body) {
+    return code_of([&] {
+      run_test::silence const quiet;
+      redco::deployer deployer(where);
+      deployer.run([&](redco::rank_context& rank) {
+        redco::worker worker(deployer, rank, {.steps = 1});
+        body(worker);
+      });
+    });
+  };
+  std::vector<int> numbers{1, 2, 3};
+  CHECK(run([](redco::worker& w) {
+          w.add("a", teacher{}, redco::sgd{});
+          w.add("a", student{}, redco::sgd{});
+        }) == 64);
+  CHECK(run([&](redco::worker& w) {
+          w.keep("x", numbers);
+          w.keep("x", numbers);
+        }) == 64);
+  CHECK(run([](redco::worker& w) { w.add("a", teacher{}, redco::sgd{.lr = -1}); }) == 64);
+  CHECK(run([&](redco::worker& w) {
+          w.add("a", teacher{}, redco::sgd{});
+          w.keep("x", numbers);
+          w.end_step();
+        }) == 0);
+  std::string text;
+  CHECK(run([&](redco::worker& w) {
+          w.add("a", teacher{}, redco::sgd{});
+          w.keep("x", text);
+          w.resume();
+        }) == 65);
+  CHECK(run([&](redco::worker& w) {
+          w.add("b", teacher{}, redco::sgd{});
+          w.keep("x", numbers);
+          w.resume();
+        }) == 65);
+  numbers.clear();
+  CHECK(run([&](redco::worker& w) {
+          w.add("a", teacher{}, redco::sgd{});
+          w.keep("x", numbers);
+          w.resume();
+          CHECK(w.finished());
+        }) == 0);
+  CHECK(numbers == std::vector<int>{1, 2, 3});
+}
+
+}  // namespace worker_test
