@@ -23,6 +23,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/tensor/words_of.hpp>
 
+#include <redco/comm/broadcast_text.hpp>
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/group.hpp>

@@ -1,5 +1,6 @@
 #include "comm/on_ranks.hpp"
 
+#include <redco/comm/broadcast_text.hpp>
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/tensor/memory_counter.hpp>
@@ -24,6 +25,16 @@ using comm_test::mentions;
 using comm_test::must;
 using redco::exit_code;
 using redco::rank_context;
+
+TEST_CASE("a rank's text of any length reaches all ranks") {
+  comm_test::on_ranks(3, [](redco::rank_context& rank) {
+    for (std::string const& text : {std::string(), std::string("a\0b", 3), std::string(100'000, 'x')})
+      for (int const root : {0, 2}) {
+        std::string const mine = rank.rank == root ? text : "another of rank " + std::to_string(rank.rank);
+        comm_test::must(redco::comm::broadcast_text(rank.world, mine, root) == text, "the root's text");
+      }
+  });
+}
 
 TEST_CASE("each rank knows its place, has its groups and its own settings") {
   int const threads_before = at::get_num_threads();

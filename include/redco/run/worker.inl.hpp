@@ -4,7 +4,7 @@
 
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
-#include <redco/comm/collective_label.hpp>
+#include <redco/comm/broadcast_text.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/workdir/fit_record.hpp>
 #include <redco/workdir/new_run_id.hpp>
@@ -18,19 +18,9 @@
 
 #include <cstddef>
 #include <cstring>
+#include <exception>
 
 namespace redco::run::detail {
-
-/// Rank 0's text on all ranks.
-inline std::string told_by_first(group& world, std::string const& text) {
-  comm::collective_label const label("a text");
-  at::Tensor const size = at::full({1}, static_cast<std::int64_t>(text.size()), at::kLong);
-  world.broadcast(size, 0);
-  at::Tensor const bytes = at::empty({size.item<std::int64_t>()}, at::kByte);
-  if (world.rank() == 0) std::memcpy(bytes.data_ptr(), text.data(), text.size());
-  world.broadcast(bytes, 0);
-  return {static_cast<char const*>(bytes.const_data_ptr()), static_cast<std::size_t>(bytes.numel())};
-}
 
 inline at::Tensor bytes_tensor(std::string const& text) {
   at::Tensor const bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
@@ -53,21 +43,28 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
     run_ = workdir::new_run_id();
     where_.summary().emplace();
   }
-  run_ = run::detail::told_by_first(rank_.world, run_);
+  run_ = comm::broadcast_text(rank_.world, run_);
   keep("updates", updates_);
 }
 
 REDCO_INLINE worker::~worker() {
   if (rank_.rank != 0) return;
   workdir::run_summary& s = where_.summary().emplace();
+  s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  s.unit = "steps";
+  if (std::uncaught_exceptions() > 0) {  // what went wrong is told by who catches it
+    s.step = step_;
+    s.steps = options_.steps;
+    s.checkpoint = checkpoint_.string();
+    return;
+  }
   workdir::fit_record record;
   record.started(step_, 0);
   record.steps = options_.steps;
   record.checkpoint = checkpoint_;
-  s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  record.unit = s.unit;
+  record.per_second = s.seconds > 0 ? static_cast<double>(step_ - first_step_) / s.seconds : 0;
   workdir::summarise(s, record, where_.workdir(), where_.failures());
-  s.unit = "steps";
-  s.per_second = s.seconds > 0 ? static_cast<double>(step_ - first_step_) / s.seconds : 0;
 }
 
 /// Networks of one seed draw different numbers, and one without a name draws those of a trainer.
@@ -131,7 +128,7 @@ REDCO_INLINE void worker::resume() {
     if (rank_.rank == 0)
       text.assign(static_cast<char const*>(objects[name].const_data_ptr()),
                   static_cast<std::size_t>(objects[name].numel()));
-    object.read(run::detail::told_by_first(rank_.world, text), found->directory.string() + ": \"" + name + "\"");
+    object.read(comm::broadcast_text(rank_.world, text), found->directory.string() + ": \"" + name + "\"");
   }
   first_step_ = step_ = saved_step_ = found->facts.step;
   seed_ = found->facts.rng.seed;
