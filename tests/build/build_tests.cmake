@@ -18,9 +18,11 @@ redco_add_test(build.setup COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
   -DWORK=${PROJECT_BINARY_DIR}/setup -P ${CMAKE_CURRENT_LIST_DIR}/setup.cmake)
 
 # Each public header in a translation unit of its own, twice, and behind it its definitions in .inl.hpp, over declarations of
-# what they use. Only their syntax is checked, by clang++ where it is at hand: it reads a header
-# several times faster than g++. Headers with tensors share a precompiled header of libtorch (for them CheckFloors.cmake also
-# asks that they reach the door to libtorch by their own includes).
+# what they use. Only their syntax is checked, by clang++ where it is at hand: it reads a header several times faster than g++.
+# The standard library, and for headers with tensors libtorch, are read once: that a header reaches them by its own includes is
+# seen in its text (includes.py, CheckFloors.cmake).
+redco_add_test(build.includes COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/includes.py ${PROJECT_SOURCE_DIR})
+redco_add_test(build.includes_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/includes.py ${PROJECT_SOURCE_DIR} --planted)
 get_target_property(redco_torch_includes redco::torch INTERFACE_INCLUDE_DIRECTORIES)
 find_program(REDCO_CLANG clang++)
 mark_as_advanced(REDCO_CLANG)
@@ -54,25 +56,38 @@ function(redco_alone target)
   add_custom_target(${target} ALL DEPENDS ${checked})
 endfunction()
 
-redco_alone(alone_plan HEADERS ${redco_plan_headers})
+# redco_door(NAME TEXT flag...): a precompiled header of these includes; sets redco_NAME_pch and redco_NAME_flags.
+function(redco_door name text)
+  set(door ${PROJECT_BINARY_DIR}/alone/${name})
+  file(CONFIGURE OUTPUT ${door}.hpp CONTENT "${text}")
+  set(pch ${door}.hpp.gch)
+  set(use -include ${door}.hpp)
+  set(flags ${ARGN})
+  if(REDCO_CLANG)
+    set(pch ${door}.pch)
+    set(use -include-pch ${pch})
+    list(APPEND flags -Xclang -fpch-instantiate-templates)
+  endif()
+  add_custom_command(OUTPUT ${pch}
+    COMMAND ${redco_alone_compiler} ${redco_alone_flags} ${flags} -x c++-header ${door}.hpp -o ${pch}
+    DEPENDS ${PROJECT_SOURCE_DIR}/include/redco/tensor/torch.hpp ${redco_standard} ${redco_alone_compiler} ${door}.hpp
+    JOB_POOL compile VERBATIM)
+  set(redco_${name}_pch ${pch} PARENT_SCOPE)
+  set(redco_${name}_flags ${flags} ${use} PARENT_SCOPE)
+endfunction()
+
+set(redco_standard ${CMAKE_CURRENT_LIST_DIR}/standard.hpp)
+set(redco_read_once "#include \"${redco_standard}\"\n")
+foreach(header boost/hana/basic_tuple.hpp boost/hana/unpack.hpp nlohmann/json.hpp range/v3/range/traits.hpp)  # each has one door
+  string(APPEND redco_read_once "#include <${header}>\n")
+endforeach()
+redco_door(standard "${redco_read_once}")
+redco_alone(alone_plan PCH ${redco_standard_pch} FLAGS ${redco_standard_flags} HEADERS ${redco_plan_headers})
 
 set(redco_torch_flags ${redco_torch_includes})
 list(TRANSFORM redco_torch_flags PREPEND -isystem)
-set(redco_door ${PROJECT_BINARY_DIR}/alone/door)
-file(CONFIGURE OUTPUT ${redco_door}.hpp CONTENT "#include <redco/tensor/torch.hpp>\n")
-if(REDCO_CLANG)
-  set(redco_door_pch ${redco_door}.pch)
-  list(APPEND redco_torch_flags -Xclang -fpch-instantiate-templates)
-  set(redco_door_flags -include-pch ${redco_door_pch})
-else()
-  set(redco_door_pch ${redco_door}.hpp.gch)
-  set(redco_door_flags -include ${redco_door}.hpp)
-endif()
-add_custom_command(OUTPUT ${redco_door_pch}
-  COMMAND ${redco_alone_compiler} ${redco_alone_flags} ${redco_torch_flags} -x c++-header ${redco_door}.hpp -o ${redco_door_pch}
-  DEPENDS ${PROJECT_SOURCE_DIR}/include/redco/tensor/torch.hpp ${redco_alone_compiler} ${redco_door}.hpp
-  JOB_POOL compile VERBATIM)
-redco_alone(alone_torch PCH ${redco_door_pch} FLAGS ${redco_torch_flags} ${redco_door_flags}
+redco_door(torch "${redco_read_once}#include <redco/tensor/torch.hpp>\n" ${redco_torch_flags})
+redco_alone(alone_torch PCH ${redco_torch_pch} FLAGS ${redco_torch_flags}
   HEADERS ${redco_torch_headers} ${redco_top_headers})
 
 # static/<room>_<name>.cpp: torch-free for the rooms above the torch line.

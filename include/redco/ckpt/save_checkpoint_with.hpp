@@ -11,6 +11,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/diag/error.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>

@@ -7,6 +7,7 @@
 #include <redco/tensor/torch.hpp>
 
 #include <array>
+#include <cstddef>
 #include <string>
 
 namespace redco::ckpt {

@@ -3,6 +3,7 @@
 #include <redco/diag/error.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>

@@ -5,6 +5,7 @@
 #include <redco/comm/detail/waiting_room.hpp>
 #include <redco/config.hpp>
 
+#include <cstddef>
 #include <utility>
 
 namespace redco::comm {

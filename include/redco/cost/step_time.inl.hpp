@@ -4,6 +4,8 @@
 
 #include <redco/config.hpp>
 
+#include <cstdint>
+
 namespace redco::cost {
 
 REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, machine const& on) {

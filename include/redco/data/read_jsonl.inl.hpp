@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 namespace redco {

@@ -5,6 +5,7 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -6,6 +6,8 @@
 #include <redco/layer/takes.hpp>
 #include <redco/fact/recorder.hpp>
 
+#include <cstdint>
+
 namespace redco {
 
 /// A 2-D convolution of images [B, In, H, W] with Out square kernels and zero padding; gives

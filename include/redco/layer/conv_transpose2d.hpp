@@ -6,6 +6,8 @@
 #include <redco/layer/takes.hpp>
 #include <redco/fact/recorder.hpp>
 
+#include <cstdint>
+
 namespace redco {
 
 /// The transpose of a 2-D convolution: each element of images [B, In, H, W] times a square kernel, laid Stride apart and

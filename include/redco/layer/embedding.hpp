@@ -6,6 +6,7 @@
 
 #include <redco/meta/fixed_string.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace redco {

@@ -9,6 +9,7 @@
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace redco {

@@ -5,6 +5,8 @@
 #include <redco/layer/takes.hpp>
 #include <redco/fact/recorder.hpp>
 
+#include <cstdint>
+
 namespace redco {
 
 /// The largest value of each Kernel x Kernel window of images [B, C, H, W]; windows do not overlap.

@@ -4,6 +4,8 @@
 #include <redco/layer/takes.hpp>
 #include <redco/fact/recorder.hpp>
 
+#include <string_view>
+
 namespace redco {
 
 /// Where the parameters of an opaque callable are stated. A callable that lists them in `static constexpr

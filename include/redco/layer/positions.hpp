@@ -5,6 +5,7 @@
 #include <redco/layer/of.hpp>
 #include <redco/fact/recorder.hpp>
 
+#include <cstdint>
 #include <type_traits>
 
 namespace redco {

@@ -6,6 +6,7 @@
 #include <redco/config.hpp>
 
 #include <cctype>
+#include <cstddef>
 #include <cstdlib>
 
 #include <sys/ioctl.h>

@@ -3,6 +3,7 @@
 #include <redco/nn/module.hpp>
 #include <redco/layer/sum.hpp>
 
+#include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>

@@ -4,6 +4,7 @@
 
 #include <redco/config.hpp>
 
+#include <cstddef>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

@@ -5,6 +5,7 @@
 #include <redco/config.hpp>
 
 #include <charconv>
+#include <cstddef>
 
 namespace redco::options {
 

@@ -7,6 +7,7 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <string_view>
 
 namespace redco {
 

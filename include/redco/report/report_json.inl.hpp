@@ -12,6 +12,7 @@
 #include <redco/config.hpp>
 
 #include <string>
+#include <utility>
 
 namespace redco::report::detail {
 

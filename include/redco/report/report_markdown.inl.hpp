@@ -9,6 +9,8 @@
 #include <redco/shape/group_name.hpp>
 #include <redco/config.hpp>
 
+#include <cstdint>
+
 namespace redco {
 
 REDCO_INLINE std::string report_markdown(shard_report const& r) {

@@ -11,6 +11,7 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace redco {
 

@@ -7,6 +7,7 @@
 #include <redco/config.hpp>
 
 #include <array>
+#include <utility>
 
 namespace redco::report {
 

@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace redco::run {
 

@@ -11,6 +11,7 @@
 #include <redco/options/fit_settings.hpp>
 #include <redco/safetensors/weights_source.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>

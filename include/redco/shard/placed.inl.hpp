@@ -4,6 +4,8 @@
 
 #include <redco/config.hpp>
 
+#include <cstdint>
+
 namespace redco::shard {
 
 namespace detail {

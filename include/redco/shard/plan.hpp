@@ -8,6 +8,7 @@
 #include <redco/diag/error.hpp>
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

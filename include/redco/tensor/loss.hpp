@@ -5,6 +5,7 @@
 #include <redco/pipeline/enable_loss.hpp>
 #include <redco/pipeline/enable_per_example.hpp>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

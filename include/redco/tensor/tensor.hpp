@@ -4,6 +4,7 @@
 
 #include <redco/shape/layout.hpp>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 

@@ -5,6 +5,7 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace redco {
 

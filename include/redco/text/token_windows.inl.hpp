@@ -7,6 +7,7 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace redco {
 

@@ -19,6 +19,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace redco::workdir {

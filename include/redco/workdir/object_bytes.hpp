@@ -15,6 +15,7 @@
 #include <exception>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace redco::workdir {
 

@@ -13,6 +13,7 @@
 #include <cereal/types/vector.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <sstream>

@@ -14,12 +14,15 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace redco::options::detail {

@@ -3,6 +3,7 @@
 #include <redco/pretrained/from_config/config_reader.hpp>
 
 #include <cstdint>
+#include <string>
 
 namespace redco {
 

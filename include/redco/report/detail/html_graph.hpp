@@ -5,6 +5,7 @@
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/shard_report.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

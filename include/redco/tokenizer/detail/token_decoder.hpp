@@ -6,6 +6,7 @@
 #include <redco/tokenizer/detail/normalizer.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
