@@ -31,10 +31,10 @@ namespace redco::run {
 template <class Example, model M, class Pipeline>
 class pipeline_batches final : public computed_batches {
  public:
-  using net = bound_network<M>;
+  using bound = bound_network<M>;
   using batch = batch_of<Pipeline, Example>;
-  using output = typename prediction<Pipeline, net, Example>::type;
-  using own_step_type = std::function<void(training_step&, net const&, batch const&)>;
+  using output = typename prediction<Pipeline, bound, Example>::type;
+  using own_step_type = std::function<void(training_step&, bound const&, batch const&)>;
 
   /// What differs from one use to another; predictions go to the slots of their examples.
   struct uses {
@@ -61,17 +61,18 @@ class pipeline_batches final : public computed_batches {
 
   terms loss(pass const& in) override {
     if constexpr (Pipeline::has_loss)
-      if constexpr (!std::is_same_v<loss_of<Pipeline, net, batch>, diag::ill_formed>)  // else the compiler has said why
-        return as_terms(pipeline_.loss(net(net_, in), now_->batch), in.examples);
+      if constexpr (!std::is_same_v<loss_of<Pipeline, bound, batch>,
+                                    diag::ill_formed>)  // else the compiler has said why
+        return as_terms(pipeline_.loss(bound(net_, in), now_->batch), in.examples);
     return {};
   }
 
   bool own_step() const override { return use_.own_step != nullptr && *use_.own_step; }
-  void take_step(training_step& step, pass const& in) override { (*use_.own_step)(step, net(net_, in), now_->batch); }
+  void take_step(training_step& step, pass const& in) override { (*use_.own_step)(step, bound(net_, in), now_->batch); }
 
   void predict(pass const& in) override {
     if constexpr (Pipeline::has_predict) {
-      auto const result = pipeline_.predict(net(net_, in), now_->batch);
+      auto const result = pipeline_.predict(bound(net_, in), now_->batch);
       auto const& indices = now_->place.examples;
       if (elements_of(result) != indices.size())
         throw error(exit_code::internal, "predict returned " + std::to_string(elements_of(result)) + " results for " +
