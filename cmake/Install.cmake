@@ -1,4 +1,5 @@
-# Headers, find_package(redco CONFIG) and redco.pc.
+# Headers, find_package(redco CONFIG) and redco.pc; the compiled libraries too where they have been built (target redco_compiled):
+# projects with the same compiler and libtorch then link them, others compile them for themselves.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -6,9 +7,17 @@ include(CMakePackageConfigHelpers)
 set(redco_package "${CMAKE_INSTALL_LIBDIR}/cmake/redco")
 install(TARGETS redco redco_plan EXPORT redco-targets
   FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+set(redco_libraries "${CMAKE_INSTALL_LIBDIR}/redco")
+redco_compiled_for(redco_made_for)
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled.txt" CONTENT "${redco_made_for}" @ONLY)
+install(CODE "
+  if(EXISTS \"${PROJECT_BINARY_DIR}/libredco_compiled.a\" AND EXISTS \"${PROJECT_BINARY_DIR}/libredco_plan_compiled.a\")
+    file(INSTALL \"${PROJECT_BINARY_DIR}/libredco_compiled.a\" \"${PROJECT_BINARY_DIR}/libredco_plan_compiled.a\"
+      \"${PROJECT_BINARY_DIR}/redco_compiled.txt\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${redco_libraries}\")
+  endif()")
 install(EXPORT redco-targets NAMESPACE redco:: DESTINATION "${redco_package}")
 configure_package_config_file(cmake/redco-config.cmake.in "${PROJECT_BINARY_DIR}/redco-config.cmake"
-  INSTALL_DESTINATION "${redco_package}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
+  INSTALL_DESTINATION "${redco_package}" PATH_VARS CMAKE_INSTALL_INCLUDEDIR redco_libraries)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/redco-config-version.cmake"
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${PROJECT_BINARY_DIR}/redco-config.cmake" "${PROJECT_BINARY_DIR}/redco-config-version.cmake"
@@ -22,7 +31,7 @@ file(RELATIVE_PATH redco_prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig"
 string(REGEX REPLACE "/$" "" redco_prefix_from_pc "${redco_prefix_from_pc}")
 set(redco_optional_cflags "")
 set(redco_optional_libs "")
-foreach(optional PCRE2 SENTENCEPIECE)
+foreach(optional PCRE2 SENTENCEPIECE MPI)
   if(REDCO_${optional}_INCLUDE AND REDCO_${optional}_LIBRARY)
     string(APPEND redco_optional_cflags " -DREDCO_WITH_${optional} -I${REDCO_${optional}_INCLUDE}")
     string(APPEND redco_optional_libs " ${REDCO_${optional}_LIBRARY}")

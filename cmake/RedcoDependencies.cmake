@@ -3,6 +3,7 @@
 #   redco::dependencies   Boost.Hana, range-v3, cereal, CLI11, nlohmann-json (SYSTEM, so their warnings are not ours)
 #   redco::xxhash, redco::utf8proc
 #   redco::text_libraries PCRE2 and SentencePiece, each where found, with REDCO_WITH_<NAME> defined
+#   redco::processes      MPI, likewise
 
 include_guard(GLOBAL)
 
@@ -46,19 +47,32 @@ endfunction()
 redco_require(xxhash xxhash.h xxhash libxxhash-dev)
 redco_require(utf8proc utf8proc.h utf8proc libutf8proc-dev)
 
-# Optional: without one of them its place in tokenizer/ throws an error that says what to install.
-add_library(redco::text_libraries INTERFACE IMPORTED GLOBAL)
-function(redco_find_optional name header library package)
-  find_path(REDCO_${name}_INCLUDE ${header} DOC "Folder that contains ${header}")
-  find_library(REDCO_${name}_LIBRARY ${library} DOC "Optional: without it redco does without ${name}")
+# Optional: without one of them its place in tokenizer/ or comm/ throws an error that says what to install.
+#   redco_find_optional(target NAME header library package [HINTS folder ...])
+function(redco_find_optional target name header library package)
+  cmake_parse_arguments(PARSE_ARGV 5 arg "" "" HINTS)
+  find_path(REDCO_${name}_INCLUDE ${header} HINTS ${arg_HINTS} PATH_SUFFIXES include
+    DOC "Folder that contains ${header}")
+  find_library(REDCO_${name}_LIBRARY ${library} HINTS ${arg_HINTS} PATH_SUFFIXES lib
+    DOC "Optional: without it redco does without ${name}")
   mark_as_advanced(REDCO_${name}_INCLUDE REDCO_${name}_LIBRARY)
   if(REDCO_${name}_INCLUDE AND REDCO_${name}_LIBRARY)
-    target_include_directories(redco::text_libraries SYSTEM INTERFACE ${REDCO_${name}_INCLUDE})
-    target_link_libraries(redco::text_libraries INTERFACE ${REDCO_${name}_LIBRARY})
-    target_compile_definitions(redco::text_libraries INTERFACE REDCO_WITH_${name})
+    target_include_directories(${target} SYSTEM INTERFACE ${REDCO_${name}_INCLUDE})
+    target_link_libraries(${target} INTERFACE ${REDCO_${name}_LIBRARY})
+    target_compile_definitions(${target} INTERFACE REDCO_WITH_${name})
   else()
     message(STATUS "redco: without ${name} (Debian: ${package})")
   endif()
 endfunction()
-redco_find_optional(PCRE2 pcre2.h pcre2-8 libpcre2-dev)
-redco_find_optional(SENTENCEPIECE sentencepiece_processor.h sentencepiece libsentencepiece-dev)
+add_library(redco::text_libraries INTERFACE IMPORTED GLOBAL)
+redco_find_optional(redco::text_libraries PCRE2 pcre2.h pcre2-8 libpcre2-dev)
+redco_find_optional(redco::text_libraries SENTENCEPIECE sentencepiece_processor.h sentencepiece libsentencepiece-dev)
+
+# MPI is where mpirun is; Debian has one under a name for whichever MPI is chosen.
+add_library(redco::processes INTERFACE IMPORTED GLOBAL)
+find_program(REDCO_MPIRUN mpirun DOC "Starts processes that MPI joins")
+mark_as_advanced(REDCO_MPIRUN)
+cmake_path(GET REDCO_MPIRUN PARENT_PATH redco_mpi_prefix)
+redco_find_optional(redco::processes MPI mpi.h mpi libopenmpi-dev
+  HINTS "/usr/include/${CMAKE_CXX_LIBRARY_ARCHITECTURE}/mpi" "${redco_mpi_prefix}/..")
+unset(redco_mpi_prefix)

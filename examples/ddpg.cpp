@@ -121,7 +121,7 @@ double played(Net const& act) {
       auto const one = all[i].seen();
       std::copy(one.begin(), one.end(), seen.data_ptr<float>() + 3 * i);
     }
-    at::Tensor const torque = (2 * act(seen)).contiguous();
+    at::Tensor const torque = (2 * act(seen)).to(at::kFloat).contiguous();
     for (std::size_t i = 0; i < all.size(); ++i) sum += all[i].swing(torque.data_ptr<float>()[i]);
   }
   return sum / 100;
@@ -182,7 +182,7 @@ int main(int argc, char** argv) {
       at::NoGradGuard const plain;
       redco::pass const in = worker.pass(0, 0, false);
       double const mean = played(act.in(in));
-      if (rank.rank != 0) return;
+      if (!rank.first_of_process) return;
       mean_return = mean;
       per_second = static_cast<double>(o.steps - o.warmup) / took.count();
     });

@@ -147,7 +147,7 @@ double averaged(my_options const& o, std::string const& split) {
     at::NoGradGuard const plain;
     redco::pass const in = worker.pass(0, 0, false);
     at::Tensor const said = all.in(in)(unseen.pixels).argmax(1);
-    if (rank.rank == 0) right = said.eq(unseen.labels).to(at::kDouble).mean().item<double>();
+    if (rank.first_of_process) right = said.eq(unseen.labels).to(at::kDouble).mean().item<double>();
   });
   return right;
 }

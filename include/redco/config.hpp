@@ -10,5 +10,5 @@
 #define REDCO_INLINE inline
 #endif
 
-// REDCO_WITH_PCRE2, REDCO_WITH_SENTENCEPIECE: defined by CMake (and by redco.pc) where it found these optional libraries,
-// for everything that links redco. Without them tokenizer/ takes twins that say what to install.
+// REDCO_WITH_PCRE2, REDCO_WITH_SENTENCEPIECE, REDCO_WITH_MPI: defined by CMake (and by redco.pc) where it found these optional
+// libraries, for everything that links redco. Without them tokenizer/ and comm/ take twins that say what to install.

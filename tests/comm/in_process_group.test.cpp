@@ -1,8 +1,8 @@
+#include "comm/laws.hpp"
 #include "comm/on_ranks.hpp"
 
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/in_process_group.hpp>
-#include <redco/tensor/describe.hpp>
 
 #include <atomic>
 #include <limits>
@@ -12,47 +12,13 @@
 
 namespace {
 
+using comm_test::expected;
 using comm_test::must;
 using comm_test::on_ranks;
 using comm_test::values;
 
-std::vector<at::ScalarType> const reduced_types{at::kDouble, at::kFloat, at::kBFloat16, at::kHalf,
-                                                at::kLong,   at::kInt,   at::kByte};
-std::vector<std::vector<std::int64_t>> const shapes{{}, {0}, {1}, {3, 7}, {0, 5}, {2, 1031}, {9'001}};
-
-/// In rank order, in the type in which ranks are summed, rounded once.
-at::Tensor expected(std::vector<std::int64_t> const& shape, at::ScalarType type, int ranks, redco::comm::reduce_op op) {
-  at::ScalarType const wide = type == at::kBFloat16 || type == at::kHalf ? at::kFloat : type;
-  at::Tensor all = values(shape, type, 0).to(wide);
-  for (int rank = 1; rank < ranks; ++rank) {
-    at::Tensor const next = values(shape, type, rank).to(wide);
-    all = op == redco::comm::reduce_op::sum   ? all + next
-          : op == redco::comm::reduce_op::max ? at::maximum(all, next)
-                                              : at::minimum(all, next);
-  }
-  return all.to(type);
-}
-
 TEST_CASE("all_reduce gives every rank the bits of the sum, maximum and minimum in rank order") {
-  for (int ranks = 1; ranks <= 5; ++ranks) {
-    on_ranks(ranks, [&](redco::rank_context& me) {
-      for (auto const type : reduced_types) {
-        for (auto const& shape : shapes) {
-          for (auto const op :
-               {redco::comm::reduce_op::sum, redco::comm::reduce_op::max, redco::comm::reduce_op::min}) {
-            at::Tensor const x = values(shape, type, me.rank);
-            at::Tensor const before = x.clone();
-            at::Tensor const fresh = me.world.all_reduced(x, op);
-            must(at::equal(x, before), "all_reduced leaves its argument alone");
-            me.world.all_reduce(x, op);
-            at::Tensor const right = expected(shape, type, ranks, op);
-            must(at::equal(x, right) && at::equal(fresh, right),
-                 std::string(name_of(op)) + " of " + redco::describe(x));
-          }
-        }
-      }
-    });
-  }
+  for (int ranks = 1; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::reductions_are_in_rank_order);
 }
 
 TEST_CASE("NaN on one rank is NaN in the sum, the maximum and the minimum of all") {
@@ -71,78 +37,19 @@ TEST_CASE("NaN on one rank is NaN in the sum, the maximum and the minimum of all
 }
 
 TEST_CASE("strided tensors are reduced where they lie") {
-  on_ranks(3, [](redco::rank_context& me) {
-    at::Tensor const base = values({40, 50}, at::kFloat, me.rank);
-    me.world.all_reduce(base.t());
-    must(at::equal(base, expected({40, 50}, at::kFloat, 3, redco::comm::reduce_op::sum)), "a transposed view");
-    at::Tensor const columns = values({40, 50}, at::kFloat, me.rank);
-    me.world.all_reduce(columns.slice(1, 3, 8));
-    at::Tensor right = values({40, 50}, at::kFloat, me.rank);
-    right.slice(1, 3, 8).copy_(expected({40, 50}, at::kFloat, 3, redco::comm::reduce_op::sum).slice(1, 3, 8));
-    must(at::equal(columns, right), "columns of a matrix, and nothing beside them");
-  });
+  for (int ranks = 1; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::strided_tensors_are_reduced);
 }
 
 TEST_CASE("all_gather concatenates along every dimension, reduce_scatter cuts the sum") {
-  for (int ranks = 1; ranks <= 5; ++ranks) {
-    on_ranks(ranks, [&](redco::rank_context& me) {
-      for (auto const type : reduced_types) {
-        for (std::int64_t dim = -3; dim < 3; ++dim) {
-          std::vector<std::int64_t> shape{3, 5, 7};
-          std::vector<at::Tensor> parts;
-          for (int rank = 0; rank < ranks; ++rank) parts.push_back(values(shape, type, rank));
-          at::Tensor const whole = me.world.all_gather(values(shape, type, me.rank), dim);
-          must(at::equal(whole, at::cat(parts, dim)), "all_gather along " + std::to_string(dim));
-
-          shape[static_cast<std::size_t>(dim < 0 ? dim + 3 : dim)] *= ranks;
-          at::Tensor const part = me.world.reduce_scatter(values(shape, type, me.rank), dim);
-          at::Tensor const sum = expected(shape, type, ranks, redco::comm::reduce_op::sum);
-          must(at::equal(part, sum.chunk(ranks, dim)[static_cast<std::size_t>(me.rank)]),
-               "reduce_scatter along " + std::to_string(dim));
-        }
-      }
-      at::Tensor const flags = me.world.all_gather(at::full({2}, me.rank == 1, at::kBool), 0);
-      must(flags.numel() == 2 * ranks && flags.sum().item<std::int64_t>() == (ranks > 1 ? 2 : 0), "bool moves too");
-      must(me.world.all_gather(at::empty({0, 4}), 1).size(1) == 4 * ranks, "an empty tensor keeps its extents");
-    });
-  }
+  for (int ranks = 1; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::parts_are_gathered_and_scattered);
 }
 
 TEST_CASE("all_to_all turns a cut along one dimension into a cut along another") {
-  for (int ranks = 1; ranks <= 5; ++ranks) {
-    on_ranks(ranks, [&](redco::rank_context& me) {
-      at::Tensor const whole = values({3 * ranks, 4, 2 * ranks}, at::kDouble, 0);
-      auto const at = static_cast<std::size_t>(me.rank);
-      at::Tensor const rows = whole.chunk(ranks, 0)[at], columns = whole.chunk(ranks, 2)[at];
-      must(at::equal(me.world.all_to_all(rows, 2, 0), columns), "rows to columns");
-      must(at::equal(me.world.all_to_all(columns, -3, -1), rows), "columns to rows");
-    });
-  }
+  for (int ranks = 1; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::cuts_are_turned);
 }
 
 TEST_CASE("broadcast gives the root's tensor, send and recv keep order within a tag") {
-  for (int ranks = 2; ranks <= 5; ++ranks) {
-    on_ranks(ranks, [&](redco::rank_context& me) {
-      for (int root = 0; root < ranks; ++root) {
-        at::Tensor const x = values({13, 11}, at::kHalf, me.rank);
-        me.world.broadcast(x.t(), root);
-        must(at::equal(x, values({13, 11}, at::kHalf, root)), "broadcast from " + std::to_string(root));
-      }
-      int const right = (me.rank + 1) % ranks, left = (me.rank + ranks - 1) % ranks;
-      at::Tensor const moving = values({5, 3}, at::kFloat, me.rank);
-      me.world.send(moving, right, 7);
-      moving.zero_();  // what was sent is a copy
-      me.world.send(values({4}, at::kLong, me.rank), right, 8);
-      me.world.send(values({4}, at::kLong, me.rank + 40), right, 8);
-      at::Tensor first = at::empty({4}, at::kLong), second = at::empty({4}, at::kLong), third = at::empty({5, 3});
-      me.world.recv(first, left, 8);
-      me.world.recv(second, left, 8);
-      me.world.recv(third, left, 7);
-      must(at::equal(first, values({4}, at::kLong, left)), "the first of tag 8");
-      must(at::equal(second, values({4}, at::kLong, left + 40)), "the second of tag 8");
-      must(at::equal(third, values({5, 3}, at::kFloat, left)), "tag 7, sent first, received last");
-    });
-  }
+  for (int ranks = 2; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::letters_keep_their_order);
 }
 
 TEST_CASE("no rank leaves a barrier before all have come") {
@@ -158,8 +65,8 @@ TEST_CASE("no rank leaves a barrier before all have come") {
 }
 
 TEST_CASE("results are the same bits whoever comes first, also of calls in flight in several groups") {
-  at::Tensor const right = expected({3'001}, at::kFloat, 4, redco::comm::reduce_op::sum);
-  at::Tensor const small = expected({19}, at::kBFloat16, 4, redco::comm::reduce_op::sum);
+  at::Tensor const right = expected({3'001}, at::kFloat, 4);
+  at::Tensor const small = expected({19}, at::kBFloat16, 4);
   redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& me) {
     std::mt19937 dice(static_cast<unsigned>(me.rank));
     for (int round = 0; round < 60; ++round) {

@@ -22,7 +22,8 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
-# Whole training is compiled once header-only (pkg_config) and once compiled (find_package); the others compile less.
+# Whole training is compiled header-only once (pkg_config) and linked once from the installed libraries (find_package); the
+# others compile less.
 set(program ${CMAKE_CURRENT_LIST_DIR}/main.cpp)
 set(refusal 1x3 "legal widths are 1, 2, 4, 8")
 find_program(CCACHE_PROGRAM ccache)
@@ -104,6 +105,12 @@ run(${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_CXX_COMPILER=$
   -DCMAKE_PREFIX_PATH=${WORK}/prefix -DREDCO_TORCH_ROOT=${TORCH_ROOT})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 check_program(${WORK}/build/consumer ${refusal})
+if(WAY STREQUAL "find_package")
+  file(GLOB_RECURSE compiled ${WORK}/build/libredco*.a ${WORK}/build/*redco_compiled/*.o)
+  if(compiled)
+    message(FATAL_ERROR "the installed libraries were not taken: ${compiled}")
+  endif()
+endif()
 foreach(file 1x2.md 1x2.json 1x2.html 2x4.md 2x4.json 2x4.html)
   if(NOT EXISTS ${WORK}/build/report_${file})
     message(FATAL_ERROR "the build wrote no report_${file}")

@@ -1,5 +1,8 @@
-# A recipe in a short form: the same result on one rank, on two replicas and on two shards, and behind a signal and a resume.
-#   cmake -DPROGRAM= "-DARGUMENTS=--steps;20" "-DRESULT=regex with (the number)" -DWORK= -P recipes.cmake
+# A recipe in a short form: the same result on one rank, on two replicas and on two shards, behind a signal and a resume, and
+# where the ranks are processes.
+#   cmake -DPROGRAM= "-DARGUMENTS=--steps;20" "-DRESULT=regex with (the number)" -DMPIRUN= -DWORK= -P recipes.cmake
+
+include(${CMAKE_CURRENT_LIST_DIR}/../processes.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
@@ -35,4 +38,19 @@ if(NOT status EQUAL 75)
 endif()
 result_of(stopped found)
 same("the resumed run" "${found}")
+
+if(NOT MPIRUN)
+  skip("no MPI: install libopenmpi-dev and openmpi-bin, configure again")
+  return()
+endif()
+foreach(run 2:2x1 2:1x2 4:2x2)
+  string(REGEX MATCH "(.):(.*)" run ${run})
+  set(mesh ${CMAKE_MATCH_2})
+  run_processes(${CMAKE_MATCH_1} status out ${PROGRAM} ${ARGUMENTS} --dtype f64 --quiet --mesh ${mesh}
+    --workdir ${WORK}/mpi_${mesh})
+  if(NOT status EQUAL 0 OR NOT out MATCHES "${RESULT}")
+    message(FATAL_ERROR "processes as ${mesh} ended with ${status}, without '${RESULT}':\n${out}")
+  endif()
+  same("processes as ${mesh}" "${CMAKE_MATCH_1}")
+endforeach()
 message("${one}")

@@ -18,6 +18,7 @@ using run_test::in;
 using run_test::mentions;
 using run_test::mlp_options;
 using run_test::outcome;
+using run_test::plain_signals;
 
 namespace {
 
@@ -27,19 +28,6 @@ mlp_options failing_options() {
   o.global_batch = 4;
   return o;
 }
-
-// Signals do what they do by default, whatever the test library made of them.
-struct plain_signals {
-  struct sigaction before {};
-  plain_signals() {
-    struct sigaction standard {};
-    standard.sa_handler = SIG_DFL;
-    ::sigaction(SIGTERM, &standard, &before);
-  }
-  plain_signals(plain_signals const&) = delete;
-  plain_signals& operator=(plain_signals const&) = delete;
-  ~plain_signals() { ::sigaction(SIGTERM, &before, nullptr); }
-};
 
 bool holds_7(at::Tensor const& ids) { return ids.eq(7).any().item<bool>(); }
 

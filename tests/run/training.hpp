@@ -10,6 +10,7 @@
 #include <redco/optimizer/adamw.hpp>
 
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
@@ -21,6 +22,19 @@
 #include <vector>
 
 namespace run_test {
+
+// Signals do what they do by default, whatever the test library made of them.
+struct plain_signals {
+  struct sigaction before {};
+  plain_signals() {
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGTERM, &standard, &before);
+  }
+  plain_signals(plain_signals const&) = delete;
+  plain_signals& operator=(plain_signals const&) = delete;
+  ~plain_signals() { ::sigaction(SIGTERM, &before, nullptr); }
+};
 
 /// Keeps what runs print out of the test's report.
 struct silence {

@@ -25,7 +25,7 @@ REDCO_INLINE std::optional<workdir::found_checkpoint> find_checkpoint(group& wor
                                   return found ? found->directory.string() : std::string();
                                 }).front();
   if (directory.empty()) return std::nullopt;
-  std::string const text = detail::gather_texts(world, found ? workdir::write_manifest(found->facts) : "").front();
+  std::string const text = comm::gather_texts(world, found ? workdir::write_manifest(found->facts) : "").front();
   if (!found) found = {directory, workdir::read_manifest(text, directory + "/manifest.json")};
   return found;
 }

@@ -44,6 +44,12 @@ class group {
   traffic const& counters() const noexcept { return counters_; }
   void reset_counters() noexcept { counters_ = {}; }
 
+  /// Between two runs of a world: counts from nothing, and forgets what was sent and never received.
+  void begin_run() {
+    reset_counters();
+    do_begin_run();
+  }
+
   /// How long any later call may wait for a peer.
   void set_deadline(std::chrono::milliseconds deadline) noexcept { deadline_ = deadline; }
   std::chrono::milliseconds deadline() const noexcept { return deadline_; }
@@ -97,6 +103,7 @@ class group {
   virtual void do_send(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_recv(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_barrier() = 0;
+  virtual void do_begin_run() = 0;
 
   void count(collective kind, std::int64_t payload, int root = 0);
   std::int64_t checked_dim(at::Tensor const& x, std::int64_t dim, collective kind) const;

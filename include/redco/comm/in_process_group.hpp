@@ -44,6 +44,7 @@ class in_process_group final : public group {
   void do_send(at::Tensor const& x, int peer, int tag) override;
   void do_recv(at::Tensor const& x, int peer, int tag) override;
   void do_barrier() override;
+  void do_begin_run() override;
 
   void gather_pointers();
   void check_device(at::Tensor const& x) const;

@@ -5,8 +5,8 @@
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>
+#include <redco/comm/detail/tensor_rows.hpp>
 #include <redco/tensor/describe.hpp>
-#include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -15,27 +15,12 @@
 #include <numeric>
 #include <utility>
 
-namespace redco::comm::detail {
-
-/// The product of the extents before `dim`.
-inline std::size_t rows_before(at::Tensor const& x, std::int64_t dim) {
-  return static_cast<std::size_t>(c10::multiply_integers(x.sizes().slice(0, static_cast<std::size_t>(dim))));
-}
-
-}  // namespace redco::comm::detail
-
 namespace redco {
 
 /// Where the ranks of a group meet.
 struct in_process_group::shared {
   shared(std::string const& name, std::vector<int> const& members, std::shared_ptr<comm::lifeline> const& line)
       : meeting(name, members, line) {}
-
-  comm::detail::reduce_function reduction_of(at::Tensor const& x) const {
-    if (auto const reduce = comm::detail::reduction_of(x.scalar_type())) return reduce;
-    throw error(exit_code::internal, "group " + meeting.name() + " cannot reduce " + describe(x) +
-                                         "; convert it to a floating type, Long, Int or Byte");
-  }
 
   comm::detail::meeting meeting;
   comm::detail::mailbox mailbox;
@@ -71,7 +56,7 @@ REDCO_INLINE in_process_group::in_process_group(std::shared_ptr<shared> place, s
 
 REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) {
   check_device(x);
-  comm::detail::reduce_function const reduce = place_->reduction_of(x);
+  comm::detail::reduce_function const reduce = comm::detail::reduction_for(x, name());
   auto const mine = comm::detail::operand::of(collective::all_reduce, x, 0, op);
   comm::detail::meeting& meeting = place_->meeting;
   std::size_t const ranks = pointers_.size();
@@ -87,8 +72,7 @@ REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tenso
   meeting.open(me_, mine, deadline(), x.data_ptr(), own);
   gather_pointers();
   for (std::size_t rank = 0; rank < ranks; ++rank) targets_[rank] = meeting.out_of(rank, me_);
-  std::size_t const line = 64 / static_cast<std::size_t>(x.element_size());  // slices end at cache lines
-  std::size_t const slice = (count + ranks * line - 1) / (ranks * line) * line;
+  std::size_t const slice = comm::detail::slice_of(x, ranks);
   std::size_t const begin = std::min(count, slice * me_);
   std::size_t const end = std::min(count, begin + slice);
   reduce({pointers_.data(), ranks, begin, targets_.data(), ranks, begin, end - begin}, op);
@@ -113,7 +97,7 @@ REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tenso
 
 REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
   check_device(x);
-  comm::detail::reduce_function const reduce = place_->reduction_of(x);
+  comm::detail::reduce_function const reduce = comm::detail::reduction_for(x, name());
   place_->meeting.open(me_, comm::detail::operand::of(collective::reduce_scatter, x, dim), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const outer = comm::detail::rows_before(x, dim);
@@ -167,25 +151,19 @@ REDCO_INLINE void in_process_group::do_recv(at::Tensor const& x, int peer, int t
     std::string const what = "recv of " + describe(x) + " with tag " + std::to_string(tag);
     meeting.lose(me_, meeting.where(what, me_), {sender}, deadline());
   }
-  if (letter->scalar_type() != x.scalar_type() || letter->sizes() != x.sizes()) {
-    throw error(exit_code::internal, "recv with tag " + std::to_string(tag) + " in group " + name() + ": rank " +
-                                         std::to_string(sender) + " sent " + describe(*letter) + ", rank " +
-                                         std::to_string(meeting.member(me_)) + " expects " + describe(x) +
-                                         "; receive into a tensor of the shape and dtype that was sent");
-  }
-  if (x.numel() != 0) std::memcpy(x.data_ptr(), letter->data_ptr(), x.nbytes());
+  comm::detail::deliver(*letter, x, tag, name(), sender, meeting.member(me_));
 }
 
 REDCO_INLINE void in_process_group::do_barrier() { place_->meeting.open(me_, {}, deadline()); }
+
+REDCO_INLINE void in_process_group::do_begin_run() { place_->mailbox.clear(); }
 
 REDCO_INLINE void in_process_group::gather_pointers() {
   for (std::size_t rank = 0; rank < pointers_.size(); ++rank) pointers_[rank] = place_->meeting.data_of(rank, me_);
 }
 
 REDCO_INLINE void in_process_group::check_device(at::Tensor const& x) const {
-  if (in_host_memory(x)) return;
-  throw error(exit_code::internal, "group " + name() + " joins threads over CPU tensors and got one on " +
-                                       x.device().str() + "; move it to the CPU");
+  comm::detail::check_in_host_memory(x, name(), "threads");
 }
 
 }  // namespace redco

@@ -26,6 +26,12 @@ class lifeline {
 
   int ranks() const noexcept { return static_cast<int>(ended_.size()); }
 
+  /// Before a run, when no rank runs: nobody has ended. Behind a failure nothing begins again.
+  void begin() noexcept {
+    for (std::atomic<bool>& one : ended_) one.store(false);
+    any_ended_.store(false);
+  }
+
   /// Records that `rank` failed, if it is the first to, and wakes all who wait. True for the first.
   bool fail(int rank, exit_code code, std::string const& message);
   bool fail(int rank, error const& failure);

@@ -15,15 +15,17 @@ namespace redco {
 
 /// What one rank of a run knows: its place in the mesh, its groups, and its memory.
 struct rank_context {
-  rank_context(int number, redco::mesh const& shape, comm::rank_groups& all, std::shared_ptr<memory_counter> counter,
+  rank_context(int number, comm::rank_groups& all, std::shared_ptr<memory_counter> counter,
                std::chrono::milliseconds later)
       : rank(number),
-        mesh(shape),
+        mesh(all.mesh()),
         world(all.of(every_axis, number)),
         dp(all.of(axis::dp, number)),
         tp(all.of(axis::tp, number)),
         memory(std::move(counter)),
         later_deadline(later),
+        first_of_process(all.first_of_process(number)),
+        alone_in_process(all.one_per_process()),
         groups_(&all) {}
 
   int rank;
@@ -33,6 +35,8 @@ struct rank_context {
   redco::group& tp;                        ///< the ranks that hold the shards of this replica
   std::shared_ptr<memory_counter> memory;  ///< to be carried by threads that work for this rank
   std::chrono::milliseconds later_deadline;
+  bool first_of_process;  ///< one rank of each process is: what a process needs once is its to do
+  bool alone_in_process;  ///< the others are processes too: nothing in memory is theirs
 
   /// The ranks that differ from this one along these axes only: `me.group(axis::dp | axis::ep)`.
   redco::group& group(axes over) const { return groups_->of(over, rank); }

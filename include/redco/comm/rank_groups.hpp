@@ -1,11 +1,12 @@
 #pragma once
 
 #include <redco/comm/group.hpp>
-#include <redco/comm/lifeline.hpp>
 
 #include <redco/shape/mesh.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,12 +15,21 @@
 
 namespace redco::comm {
 
-/// The groups of a run on threads. Each set of axes gets its groups when a rank first asks for one: ranks that lie on one line,
-/// plane ... along these axes are a group.
+/// The groups of a world, as far as its ranks are in this process. Each set of axes gets its groups when a rank first asks for
+/// one: ranks that lie on one line, plane ... along these axes are a group.
 class rank_groups {
  public:
-  /// Every wait ends after `deadline` until set_deadline().
-  rank_groups(mesh const& shape, std::shared_ptr<lifeline> line, std::chrono::milliseconds deadline);
+  /// How a group is made: a handle for each of its members, null for those of other processes. Groups of one set of axes have
+  /// one number, 0 for all axes, below 16.
+  using make_group = std::function<std::vector<std::unique_ptr<group>>(std::string const& name, int number,
+                                                                       std::vector<int> const& members)>;
+
+  /// `only` is the rank that this process has; -1: all.
+  rank_groups(redco::mesh const& shape, make_group make, int only = -1);
+
+  redco::mesh const& mesh() const noexcept { return mesh_; }
+  bool one_per_process() const noexcept { return only_ >= 0; }
+  bool first_of_process(int rank) const noexcept { return rank == std::max(only_, 0); }
 
   /// The handle of `rank` on its group over these axes; all ranks may call it at once. Axes of one rank make no difference.
   group& of(axes over, int rank);
@@ -27,11 +37,15 @@ class rank_groups {
   /// For all groups of a rank, those made later too. To be called by its thread.
   void set_deadline(int rank, std::chrono::milliseconds deadline);
 
+  /// Between runs: every wait ends after `deadline`; counts and what nobody received are forgotten.
+  void begin_run(std::chrono::milliseconds deadline);
+
  private:
   std::vector<std::unique_ptr<group>> made(std::string const& name, axes over) const;
 
-  mesh mesh_;
-  std::shared_ptr<lifeline> line_;
+  redco::mesh mesh_;
+  make_group make_;
+  int only_;
   std::mutex mutex_;
   std::vector<std::chrono::milliseconds> deadlines_;                   ///< by rank
   std::map<std::string, std::vector<std::unique_ptr<group>>> groups_;  ///< handles by name and rank

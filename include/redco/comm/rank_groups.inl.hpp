@@ -2,7 +2,6 @@
 
 #include <redco/comm/rank_groups.hpp>
 
-#include <redco/comm/in_process_group.hpp>
 #include <redco/shape/group_name.hpp>
 #include <redco/config.hpp>
 
@@ -11,9 +10,8 @@
 
 namespace redco::comm {
 
-REDCO_INLINE rank_groups::rank_groups(mesh const& shape, std::shared_ptr<lifeline> line,
-                                      std::chrono::milliseconds deadline)
-    : mesh_(shape), line_(std::move(line)), deadlines_(static_cast<std::size_t>(shape.ranks()), deadline) {}
+REDCO_INLINE rank_groups::rank_groups(redco::mesh const& shape, make_group make, int only)
+    : mesh_(shape), make_(std::move(make)), only_(only), deadlines_(static_cast<std::size_t>(shape.ranks())) {}
 
 REDCO_INLINE group& rank_groups::of(axes over, int rank) {
   std::string const name = group_name(mesh_, over);
@@ -30,17 +28,34 @@ REDCO_INLINE void rank_groups::set_deadline(int rank, std::chrono::milliseconds 
   for (auto const& [name, handles] : groups_) handles[at]->set_deadline(deadline);
 }
 
+REDCO_INLINE void rank_groups::begin_run(std::chrono::milliseconds deadline) {
+  std::lock_guard const lock(mutex_);
+  deadlines_.assign(deadlines_.size(), deadline);
+  for (auto const& [name, handles] : groups_) {
+    for (auto const& handle : handles) {
+      if (!handle) continue;
+      handle->set_deadline(deadline);
+      handle->begin_run();
+    }
+  }
+}
+
 REDCO_INLINE std::vector<std::unique_ptr<group>> rank_groups::made(std::string const& name, axes over) const {
   std::vector<std::unique_ptr<group>> handles(deadlines_.size());
   axes others;
-  for (axis const a : all_axes)
+  int number = 0;
+  for (axis const a : all_axes) {
+    number *= 2;
     if (!over.has(a)) others = others | a;
+    else if (over != every_axis && mesh_[a] > 1) ++number;
+  }
   for (int line = 0; line < mesh_.size(others); ++line) {
     std::vector<int> members;
     for (int rank = 0; rank < mesh_.ranks(); ++rank)
       if (mesh_.coordinate(rank, others) == line) members.push_back(rank);
-    auto of_line = in_process_group::make(name, members, line_);
+    auto of_line = make_(name, number, members);
     for (std::size_t i = 0; i < members.size(); ++i) {
+      if (!of_line[i]) continue;
       auto const rank = static_cast<std::size_t>(members[i]);
       handles[rank] = std::move(of_line[i]);
       handles[rank]->set_deadline(deadlines_[rank]);

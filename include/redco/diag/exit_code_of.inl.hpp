@@ -21,6 +21,7 @@ REDCO_INLINE int exit_code_of(std::function<int()> const& program, exception_wor
   try {
     return program();
   } catch (error const& e) {
+    if (e.silent()) return static_cast<int>(e.code());
     if (e.code() != exit_code::done) return told(e.code(), e.what());
     std::cout << e.what() << std::endl;
     return 0;

@@ -12,7 +12,7 @@ namespace redco::log {
 
 /// What a console writes to and what that can show.
 struct console_options {
-  std::ostream* out = &std::cout;
+  std::ostream* out = &std::cout;                    ///< null: nothing is shown
   bool terminal = false;                             ///< can redraw a line; else there are only plain lines
   bool utf8 = false;                                 ///< shows block characters
   std::function<int()> columns = [] { return 80; };  ///< asked before every redraw: windows change

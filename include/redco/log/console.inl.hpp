@@ -56,6 +56,7 @@ REDCO_INLINE void console::keep_status() {
 }
 
 REDCO_INLINE void console::write(std::string_view text) {
+  if (options_.out == nullptr) return;
   options_.out->clear();
   options_.out->write(text.data(), static_cast<std::streamsize>(text.size()));
   options_.out->flush();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/options/launch.hpp>
 #include <redco/shape/dtype.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
@@ -16,7 +17,7 @@ namespace redco {
 
 /// Where and how a program runs: what every redco program takes from its command line.
 struct deployer_options {
-  int ranks = 1;
+  std::optional<int> ranks = {};
   int n_model_shards = 1;
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
@@ -33,7 +34,7 @@ struct deployer_options {
   static constexpr auto fields() {
     using o = deployer_options;
     return redco::fields(
-        field<"ranks">(&o::ranks, "workers, one thread each"),
+        field<"ranks">(&o::ranks, "workers, a thread each; default: a launcher's processes, else the model shards"),
         field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
         field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
@@ -52,9 +53,9 @@ struct deployer_options {
   }
 };
 
-/// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it, or when threads or deadline cannot be
-/// meant.
-mesh mesh_of(deployer_options const& o);
+/// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it, when a launcher started another number
+/// of processes, or when threads or deadline cannot be meant.
+mesh mesh_of(deployer_options const& o, options::launch const& how = options::launched());
 
 }  // namespace redco
 

@@ -13,10 +13,11 @@
 
 namespace redco {
 
-REDCO_INLINE mesh mesh_of(deployer_options const& o) {
+REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how) {
   constexpr std::int64_t most_threads = 1024;
   auto const refuse = [](std::string const& what) { throw error(exit_code::usage, what); };
-  mesh const m = o.mesh ? *o.mesh : options::mesh_of(o.ranks, o.n_model_shards);
+  int const ranks_by_default = how.processes > 1 ? how.processes : o.n_model_shards;
+  mesh const m = o.mesh ? *o.mesh : options::mesh_of(o.ranks.value_or(ranks_by_default), o.n_model_shards);
   std::int64_t const ranks = m.ranks();
   std::string const text = options::to_text(m);
   for (axis const a : all_axes)
@@ -25,10 +26,13 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o) {
     refuse("--mesh " + text +
            " can be planned at most, nothing runs pipeline stages or expert-parallel ranks yet: "
            "give dp and tp only");
-  if (ranks > most_threads)
+  if (how.processes > 1 && ranks != how.processes)
+    refuse(how.by + " started " + std::to_string(how.processes) + " processes for the " + std::to_string(ranks) +
+           (ranks == 1 ? " rank" : " ranks") + " of mesh " + text + ": start a process for each rank, or none of them");
+  if (how.processes == 1 && ranks > most_threads)
     refuse("--mesh " + text + " asks for " + std::to_string(ranks) +
            " ranks, each a thread of this process: give at most " + std::to_string(most_threads));
-  if (o.threads < 0 || o.threads * ranks > most_threads)
+  if (o.threads < 0 || o.threads * (how.processes > 1 ? 1 : ranks) > most_threads)
     refuse("--threads " + std::to_string(o.threads) + " on each of " + std::to_string(ranks) +
            " ranks: give 0 for the cores divided by the ranks, or at most " + std::to_string(most_threads) +
            " over all ranks");

@@ -5,6 +5,8 @@
 #include <redco/tensor/loss.hpp>
 #include <redco/data/batches.hpp>
 
+#include <string>
+
 namespace redco::run {
 
 /// One rank's micro-batches in order: collated one by one, then computed by the functions of a pipeline. Here the machine, which
@@ -25,6 +27,11 @@ class computed_batches {
   virtual bool own_step() const = 0;
   virtual void take_step(training_step& step, pass const& in) = 0;
   virtual void predict(pass const& in) = 0;
+
+  /// For ranks that share no memory: what was predicted here, and slots filled by what was elsewhere. Errors: exit code 70 for
+  /// predictions that cereal does not know.
+  virtual std::string predicted() const = 0;
+  virtual void take_predicted(std::string const& bytes) = 0;
 };
 
 }  // namespace redco::run

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <redco/run/run_output.hpp>
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/comm/world.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/words_of.hpp>
 #include <redco/workdir/failure_history.hpp>
@@ -9,6 +10,7 @@
 #include <redco/workdir/workdir_lock.hpp>
 #include <redco/options/chosen_dtype.hpp>
 #include <redco/options/deployer_options.hpp>
+#include <redco/options/launch.hpp>
 #include <redco/log/console.hpp>
 #include <redco/log/run_log.hpp>
 #include <redco/shape/dtype.hpp>
@@ -19,8 +21,6 @@
 
 #include <redco/diag/error.hpp>
 
-#include <chrono>
-#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -31,9 +31,10 @@
 namespace redco {
 
 /// The place where a program runs: its mesh of ranks, its workdir, its log and its signals. One per process at a time;
-/// trainer and predictor borrow it.
+/// trainer and predictor borrow it. Where a launcher started several processes it is one place for all of them: the first shows,
+/// logs and writes.
 ///
-/// Errors: exit code 64 for options that cannot be meant.
+/// Errors: exit code 64 for options that cannot be meant, 76 where the processes do not find each other.
 class deployer {
  public:
   explicit deployer(deployer_options options);
@@ -56,12 +57,15 @@ class deployer {
   }
 
   /// Takes the workdir for a run: its lock, and log.txt in it, which gets what was logged before too. A trainer does it;
-  /// who only predicts leaves the workdir alone. Once it is taken nothing happens. Errors: exit code 64 for a workdir
+  /// who only predicts leaves the workdir alone. Once it is taken, and where this process does not speak, nothing happens. Errors: exit code 64 for a workdir
   /// that cannot be made or that a live run holds.
   void claim_workdir();
 
   /// Requires a claimed workdir.
   workdir::workdir_lock const& lock() const { return lock_.value(); }
+
+  /// This process shows, logs and writes: it has rank 0.
+  bool speaks() const { return options::launched().first(); }
 
   /// The signal that asked for an orderly end, 0 if none did.
   int stop_requested() const { return signals_.requested(); }
@@ -69,13 +73,11 @@ class deployer {
   /// Failures of earlier runs here.
   workdir::failure_history const& failures() const { return failures_; }
 
-  /// Calls f(rank_context&) on one thread per rank; a rank's failure ends all with its cause, which names the step.
+  /// Calls f(rank_context&) for each rank of this process, on a thread of its own; a rank's failure ends all, in every process,
+  /// with its cause, which names the step.
   template <class F>
   void run(F&& f) {
-    rank_options ranks;
-    ranks.threads = options_.threads;
-    ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(options_.deadline * 1000));
-    run_ranks(mesh_, ranks, [&f](rank_context& rank) {
+    world_->run([&f](rank_context& rank) {
       diag::last_words::rank_thread const thread(rank.rank);
       try {
         f(rank);
@@ -90,6 +92,7 @@ class deployer {
  private:
   deployer_options options_;
   redco::mesh mesh_;
+  std::unique_ptr<comm::world> world_;
   chosen_dtype dtype_;
   std::shared_ptr<run::run_output> output_;
   std::optional<workdir::workdir_lock> lock_;

@@ -3,9 +3,14 @@
 #include <redco/run/deployer.hpp>
 
 #include <redco/run/dtype_text.hpp>
+#include <redco/comm/make_world.hpp>
+#include <redco/comm/rank_options.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/config.hpp>
+
+#include <chrono>
+#include <cstdint>
 
 namespace redco::run::detail {
 
@@ -19,6 +24,13 @@ inline mesh runnable_mesh(deployer_options const& o) {
   return m;
 }
 
+inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options const& o) {
+  rank_options ranks;
+  ranks.threads = o.threads;
+  ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(o.deadline * 1000));
+  return comm::make_world(on, ranks);
+}
+
 }  // namespace redco::run::detail
 
 namespace redco {
@@ -26,8 +38,9 @@ namespace redco {
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(std::move(options)),
       mesh_(run::detail::runnable_mesh(options_)),
+      world_(run::detail::world_of(mesh_, options_)),
       dtype_(choose_dtype(options_.dtype)),
-      output_(std::make_shared<run::run_output>(options_.quiet)),
+      output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
       failures_(options_.workdir),
       last_words_(words_of) {
   diag::let_writes_fail();
@@ -35,7 +48,7 @@ REDCO_INLINE deployer::deployer(deployer_options options)
 }
 
 REDCO_INLINE void deployer::claim_workdir() {
-  if (lock_) return;
+  if (lock_ || !speaks()) return;
   workdir::checkpoint_room::check_folder(options_.workdir);
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");

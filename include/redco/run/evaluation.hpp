@@ -26,7 +26,7 @@ batch_order evaluation_order(rank_context const& rank, std::int64_t examples, ev
 /// code 79 where it is not finite.
 metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place);
 
-/// Fills the predictions' slots, which the ranks share. Ends in a barrier.
+/// Fills the predictions' slots of every process. All ranks call it.
 void predict_all(rank_context& rank, computed_batches& all, evaluation_place const& place);
 
 }  // namespace redco::run

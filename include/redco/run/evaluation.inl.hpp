@@ -4,6 +4,7 @@
 
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/user_call.hpp>
+#include <redco/comm/gather_texts.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/config.hpp>
@@ -65,6 +66,8 @@ REDCO_INLINE void predict_all(rank_context& rank, computed_batches& all, evaluat
   detail::for_each_evaluated(rank, all, place,
                              [&](pass const& in) { user_call("predict", place.step, [&] { all.predict(in); }); });
   rank.world.barrier();
+  if (!rank.alone_in_process) return;
+  for (std::string const& bytes : comm::gather_texts(rank.world, all.predicted())) all.take_predicted(bytes);
 }
 
 }  // namespace redco::run

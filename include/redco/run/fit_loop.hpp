@@ -5,6 +5,7 @@
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_report.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/run/step_measure.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/workdir/best_metrics.hpp>
@@ -23,8 +24,8 @@
 
 namespace redco::run {
 
-/// The training loop of one rank: what a fit runs on every rank thread. All ranks take the same decisions from the same numbers;
-/// rank 0 alone writes. What it refers to outlives it.
+/// The training loop of one rank: what a fit runs on every rank. All ranks take the same decisions from the same numbers; rank 0
+/// alone writes, and at the end tells all what the fit came to. What it refers to outlives it.
 class fit_loop {
  public:
   fit_loop(deployer& where, rank_context& rank, network_state& state, fit_job& job,
@@ -44,6 +45,9 @@ class fit_loop {
   std::uint64_t seed() const;
   static int run_epoch_of(data_position const& at);
 
+  void train();
+  void tell();
+  void note_files();
   void take(std::int64_t examples);
   std::int64_t begin_epoch(std::int64_t epoch);
   void start();
@@ -74,6 +78,7 @@ class fit_loop {
   std::optional<workdir::run_recorder> recorder_;  ///< rank 0
   std::optional<std::uint64_t> seed_;              ///< of the run that is resumed
   std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1;
+  step_measure measure_;
   run_length length_;
   data_position position_;
   bool preempted_ = false, out_of_patience_ = false;

@@ -6,15 +6,19 @@
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/prefetch_scope.hpp>
 #include <redco/run/step_measure.hpp>
+#include <redco/run/told_by_first.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
 #include <redco/ckpt/checkpoint_bytes.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/comm/collective_label.hpp>
+#include <redco/comm/gather_texts.hpp>
 #include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
+#include <redco/workdir/object_bytes.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
 #include <redco/workdir/run_config.hpp>
 #include <redco/workdir/sweep_checkpoints.hpp>
@@ -41,13 +45,34 @@ REDCO_INLINE fit_loop::fit_loop(deployer& where, rank_context& rank, network_sta
       report_(report),
       best_(settings.save_argmin, settings.save_argmax) {}
 
-REDCO_INLINE fit_loop::~fit_loop() {
+REDCO_INLINE fit_loop::~fit_loop() { note_files(); }
+
+REDCO_INLINE void fit_loop::note_files() {
   if (!recorder_) return;
   report_.files = recorder_->files();
   report_.lost_rows = recorder_->lost();
 }
 
 REDCO_INLINE void fit_loop::run() {
+  told_by_first(report_.run, rank_.world, "the id of the run");
+  train();
+  tell();
+}
+
+/// What the fit came to, on every rank.
+REDCO_INLINE void fit_loop::tell() {
+  comm::collective_label const label("the end of a fit");
+  at::Tensor const signal = at::full({1}, preempted_ && !finished() ? where_.stop_requested() : 0, at::kLong);
+  rank_.world.all_reduce(signal, comm::reduce_op::max);
+  report_.signal = static_cast<int>(signal.item<std::int64_t>());
+  note_files();
+  told_by_first(static_cast<workdir::fit_record&>(report_), rank_.world, "what a fit came to");
+  auto const measures = comm::gather_texts(rank_.world, workdir::object_bytes(measure_));
+  for (std::size_t rank = 0; rank < measures.size(); ++rank)
+    workdir::read_object(measures[rank], report_.measures[rank], "the measure of a step");
+}
+
+REDCO_INLINE void fit_loop::train() {
   start();
   if (finished()) {
     if (options_.eval_size > 0) evaluate(run_epoch_of(position_));  // a resumed run with nothing left still tells
@@ -59,7 +84,6 @@ REDCO_INLINE void fit_loop::run() {
   if (options_.sanity_check && options_.eval_size > 0) sanity_check();
   while (!ended()) run_epoch();
   if (options_.save_last || preempted_) save({}, true);
-  if (first()) report_.preempted = preempted_ && !finished();
   if (!preempted_) restore_best();
 }
 
@@ -127,11 +151,13 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
   position_ = at;
   take(given);
   seed_ = facts.rng.seed;
-  if (first()) report_.best = workdir::repair_checkpoints(where_.lock(), found);
-  rank_.world.barrier();
-  saved_best_ = report_.best;
+  if (first()) saved_best_ = workdir::repair_checkpoints(where_.lock(), found);
+  told_by_first(saved_best_, rank_.world, "the best metrics");
+  report_.best = saved_best_;
   best_ = workdir::best_metrics(options_.save_argmin, options_.save_argmax, saved_best_);
   saved_step_ = step_;
+  report_.run = facts.run;
+  report_.checkpoint = found.directory;
   if (!first()) return;
   if (std::string const changed = workdir::changed_settings(facts.config, report_.settings); !changed.empty())
     where_.log().warning("the run goes on with other settings than its checkpoint: " + changed);
@@ -140,8 +166,6 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
   if (seed() != where_.options().seed)
     where_.log().warning("the run goes on with seed " + std::to_string(seed()) + " of its checkpoint, not with " +
                          std::to_string(where_.options().seed));
-  report_.run = facts.run;
-  report_.checkpoint = found.directory;
 }
 
 /// A few examples through evaluation, so that a mistake there shows before hours of training.
@@ -152,14 +176,15 @@ REDCO_INLINE metric_map fit_loop::measured(std::int64_t examples) {
   auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, place())); };
   metric_map metrics = evaluated_loss(rank_, *all(), place());
   if (options_.predicts()) {
-    if (first()) job_.begin_predictions(examples);
+    if (rank_.first_of_process) job_.begin_predictions(examples);
     rank_.world.barrier();
     predict_all(rank_, *all(), place());
     if (first())
       for (auto const& [name, value] : user_call("metrics", step_, [&] { return job_.metrics(); }))
         metrics[name] = value;
   }
-  metrics = report_.told(metrics, rank_.world);
+  told_by_first(metrics, rank_.world, "an evaluation");
+  if (first()) report_.evaluation = metrics;
   best_.check(metrics);
   return metrics;
 }
@@ -206,7 +231,7 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
   });
   if (at.micro_batches == 0 && !state_.network().meets_replicas()) step.add_nothing();
   step_result const result = step.finish(step_, length_.steps, where_.stop_requested() != 0);
-  if (step_ == report_.measured_step) report_.measures[static_cast<std::size_t>(rank_.rank)] = step_measure::end(rank_);
+  if (step_ == report_.measured_step) measure_ = step_measure::end(rank_);
   ++step_;
   rank_.first_step_done();
   preempted_ = result.stop;

@@ -1,10 +1,7 @@
 #pragma once
 
 #include <redco/run/step_measure.hpp>
-#include <redco/comm/broadcast_text.hpp>
-#include <redco/comm/group.hpp>
 #include <redco/workdir/fit_record.hpp>
-#include <redco/workdir/object_bytes.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,13 +18,6 @@ class fit_report : public workdir::fit_record {
   static constexpr std::int64_t measured_step = 2;
 
   std::vector<step_measure> measures;  ///< of each rank in that step
-
-  /// Rank 0's metrics, told to all: whatever is decided by them is decided alike.
-  metric_map told(metric_map metrics, group& world) {
-    workdir::read_object(comm::broadcast_text(world, workdir::object_bytes(metrics)), metrics, "an evaluation");
-    if (world.rank() == 0) evaluation = metrics;
-    return metrics;
-  }
 };
 
 }  // namespace redco::run

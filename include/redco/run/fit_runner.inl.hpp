@@ -17,6 +17,7 @@
 #include <redco/options/to_json.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <exception>
@@ -43,8 +44,9 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
     s.code = code;
     s.reason = reason;
     s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    workdir::summarise(s, report, where_.workdir(), where_.failures());
     step_ = report.step;
+    if (!where_.speaks()) return;
+    workdir::summarise(s, report, where_.workdir(), where_.failures());
     if (code != exit_code::done) where_.log().quiet_line("error: " + reason);
   };
   try {
@@ -56,11 +58,12 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
     told(exit_code::internal, words_of(e));
     throw;
   }
-  if (report.preempted) {
-    std::string const signal(diag::signal_name(where_.stop_requested()));
+  if (report.signal != 0) {
+    std::string const signal(diag::signal_name(report.signal));
     told(exit_code::preempted, signal);
-    throw error(exit_code::preempted, "stopped by " + signal + " after step " + std::to_string(report.step) +
-                                          "; the run is saved: the same command goes on");
+    error const stopped(exit_code::preempted, "stopped by " + signal + " after step " + std::to_string(report.step) +
+                                                  "; the run is saved: the same command goes on");
+    throw where_.speaks() ? stopped : stopped.told_elsewhere();
   }
   told(exit_code::done, "");
   return {report.step, report.losses,     report.per_second, report.evaluation,
@@ -74,7 +77,10 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
   workdir::add_settings(report.settings, settings);
   report.settings.merge(dtype_facts(where_.dtype_choice()));
   workdir::shared_weights const warm_start(settings.warm_start);
+  fit_report const blank = report;
   where_.run([&](rank_context& rank) {
+    fit_report of_rank = blank;
+    fit_report& own = rank.first_of_process ? report : of_rank;
     auto& state = states_[static_cast<std::size_t>(rank.rank)];
     bool const fresh = state == nullptr;
     if (fresh) state = make_network_(rank, settings.frozen);
@@ -83,7 +89,7 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
       if (!settings.warm_start.empty()) ckpt::load_parameters(warm_start.open(), state->master_parts(), rank);
     };
     auto const job = make(*state);
-    fit_loop(where_, rank, *state, *job, settings, load_start, report).run();
+    fit_loop(where_, rank, *state, *job, settings, load_start, own).run();
   });
 }
 
@@ -107,7 +113,7 @@ REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory,
 /// What is wrong before any work. Errors: exit code 64, and 65 where there is no example.
 REDCO_INLINE void fit_runner::check(options::fit_settings const& settings) {
   check_fit(settings, where_.mesh().size(example_axes));
-  bool const fresh = states_.front() == nullptr;
+  bool const fresh = std::all_of(states_.begin(), states_.end(), [](auto const& state) { return state == nullptr; });
   if (!fresh && settings.frozen != frozen_)
     throw error(exit_code::usage, "another fit of this trainer froze other parameters: make a new trainer");
   frozen_ = settings.frozen;

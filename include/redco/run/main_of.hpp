@@ -29,6 +29,7 @@ namespace redco {
 ///
 /// Whatever leaves `body`, or is wrong with the options, ends the program with one sentence on standard error: an `error` with
 /// its own exit code, any other exception with 70. Behind a fit the end summary is printed. --help prints `about` and all options.
+/// Of several processes that a launcher started only the first shows its standard output.
 template <reflected Options, class Body>
 int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
   return run::detail::run_program([&]() -> int {

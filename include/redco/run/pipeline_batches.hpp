@@ -4,6 +4,8 @@
 #include <redco/run/computed_batches.hpp>
 #include <redco/run/prediction.hpp>
 #include <redco/nn/network.hpp>
+#include <redco/tensor/tensor_archive.hpp>
+#include <redco/workdir/object_bytes.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/examples.hpp>
 #include <redco/data/prepared_batch.hpp>
@@ -81,6 +83,27 @@ class pipeline_batches final : public computed_batches {
       if (in.tp->rank() != 0) return;  // every shard of a replica predicts the same
       for (std::size_t i = 0; i < indices.size(); ++i)
         (*use_.slots)[static_cast<std::size_t>(indices[i])] = element_of(result, i);
+      predicted_.insert(predicted_.end(), indices.begin(), indices.end());
+    }
+  }
+
+  std::string predicted() const override {
+    if constexpr (workdir::storable<output>) {
+      std::vector<std::pair<std::int64_t, output>> own;
+      for (std::int64_t const i : predicted_) own.emplace_back(i, (*use_.slots)[static_cast<std::size_t>(i)].value());
+      return workdir::object_bytes(own);
+    } else {
+      throw error(exit_code::internal,
+                  "predict gives values of a type that cannot pass from process to process: give it "
+                  "serialize(archive), as cereal asks, or take ranks of one process");
+    }
+  }
+
+  void take_predicted(std::string const& bytes) override {
+    if constexpr (workdir::storable<output>) {
+      std::vector<std::pair<std::int64_t, output>> told;
+      workdir::read_object(bytes, told, "what another process predicted");
+      for (auto& [i, one] : told) (*use_.slots)[static_cast<std::size_t>(i)] = std::move(one);
     }
   }
 
@@ -92,6 +115,7 @@ class pipeline_batches final : public computed_batches {
   uses use_;
   prefetch<prepared_batch<batch>> source_;
   std::optional<prepared_batch<batch>> now_;
+  std::vector<std::int64_t> predicted_;  ///< the examples whose slots this rank filled
 };
 
 }  // namespace redco::run

@@ -14,7 +14,9 @@ namespace redco::run {
 
 /// What a program shows of its runs: the console, the log, and how the last fit ended.
 struct run_output {
-  explicit run_output(bool quiet) : console(log::standard_console(quiet)), log(console) {}
+  /// `speaks` is false where another process of the run shows it.
+  explicit run_output(bool quiet, bool speaks = true)
+      : console(speaks ? log::standard_console(quiet) : log::console_options{.out = nullptr}), log(console) {}
 
   redco::log::console console;
   redco::log::run_log log;

@@ -13,6 +13,13 @@ struct step_measure {
   std::int64_t peak_bytes = 0;  ///< of tensors, at most at once; 0: the step was not reached
   traffic world, dp, tp;
 
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(peak_bytes);
+    for (traffic* one : {&world, &dp, &tp})
+      for (traffic::entry& kind : one->kinds) archive(kind.calls, kind.payload_bytes, kind.wire_bytes);
+  }
+
   /// Starts counting.
   static void begin(rank_context& rank) {
     rank.memory->reset_peak();

@@ -15,10 +15,15 @@ template <class Result, class... Args>
 class function_ref<Result(Args...)> {
  public:
   template <class F>
-    requires(!std::is_same_v<F, function_ref>)
+    requires(!std::is_same_v<F, function_ref> && !std::is_function_v<F>)
   function_ref(F const& f)  // not explicit: a lambda is an argument
       : object_(std::addressof(f)), call_([](void const* object, Args... args) -> Result {
           return (*static_cast<F const*>(object))(std::forward<Args>(args)...);
+        }) {}
+
+  function_ref(Result (*f)(Args...))
+      : object_(reinterpret_cast<void const*>(f)), call_([](void const* object, Args... args) -> Result {
+          return reinterpret_cast<Result (*)(Args...)>(const_cast<void*>(object))(std::forward<Args>(args)...);
         }) {}
 
   Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }

@@ -12,7 +12,7 @@
 
 namespace redco::workdir {
 
-/// What a fit tells of itself, for its checkpoints and for the end summary. Rank 0 writes it while the ranks run.
+/// What a fit tells of itself, for its checkpoints and for the end summary: as rank 0 sees it.
 struct fit_record {
   std::string run = new_run_id();               ///< one id for a run and all its resumptions
   std::map<std::string, std::string> settings;  ///< what the run was told
@@ -26,7 +26,19 @@ struct fit_record {
   metric_map evaluation;
   std::map<std::string, manifest::best_value> best;
   std::filesystem::path checkpoint;
-  bool preempted = false;  ///< a signal ended it, with work left
+  int signal = 0;  ///< that ended it, with work left; 0: none
+
+  /// For the other processes of the run.
+  template <class Archive>
+  void serialize(Archive& archive) {
+    std::string newest = checkpoint.string();
+    std::vector<std::string> written;
+    for (auto const& file : files) written.push_back(file.string());
+    archive(run, settings, first_step, step, steps, epoch, per_second, losses, unit, written, lost_rows, evaluation,
+            best, newest, signal);
+    checkpoint = newest;
+    files.assign(written.begin(), written.end());
+  }
 
   void started(std::int64_t after_step, int in_epoch) {
     first_step = step = after_step;

@@ -22,6 +22,10 @@ struct manifest {
   struct best_value {
     double value = 0;       ///< finite
     std::int64_t step = 0;  ///< after which it was measured
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(value, step);
+    }
     friend bool operator==(best_value const&, best_value const&) = default;
   };
   struct random_facts {

@@ -19,6 +19,11 @@
 
 namespace redco::workdir {
 
+/// What object_bytes and read_object take: a type that cereal knows, or that has a member or function `serialize(archive)`.
+template <class Object>
+concept storable = cereal::traits::is_output_serializable<Object, cereal::PortableBinaryOutputArchive>::value &&
+    cereal::traits::is_input_serializable<Object, cereal::PortableBinaryInputArchive>::value;
+
 /// An object of any type that cereal knows, or that has a member or function `serialize(archive)`, as bytes that every machine
 /// reads alike.
 template <class Object>

@@ -32,6 +32,11 @@ class mailbox {
     return content;
   }
 
+  void clear() {
+    std::lock_guard const lock(mutex_);
+    letters_.clear();
+  }
+
  private:
   struct letter {
     std::size_t from;

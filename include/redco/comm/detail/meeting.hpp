@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/comm/collective_label.hpp>
+#include <redco/comm/detail/call_words.hpp>
 #include <redco/comm/detail/operand.hpp>
 #include <redco/comm/detail/waiting_room.hpp>
 #include <redco/comm/lifeline.hpp>
@@ -15,7 +15,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -84,26 +83,12 @@ class meeting {
   }
 
   /// "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp"
-  std::string where(std::string const& what, std::size_t me) const {
-    std::string_view const label = collective_label::current();
-    return "in " + what + (label.empty() ? "" : " for '" + std::string(label) + "'") + ", call " +
-           std::to_string(seats_[me].calls) + " of group " + name_;
-  }
+  std::string where(std::string const& what, std::size_t me) const { return where_text(what, seats_[me].calls, name_); }
 
   /// Ends the run because `missing` did not come, unless it has already failed, and throws the cause.
   [[noreturn]] void lose(std::size_t me, std::string const& where, std::vector<int> const& missing,
                          std::chrono::milliseconds limit) {
-    std::string ranks, ended;
-    for (int const rank : missing) {
-      ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-      if (line_->ended(rank)) ended += (ended.empty() ? "" : ", ") + std::to_string(rank);
-    }
-    line_->fail(members_[me], exit_code::peer_lost,
-                ended.empty() ? "waited " + std::to_string(limit.count()) + " ms " + where + " for rank " + ranks +
-                                    ", which did not come; see what it does, or raise the deadline"
-                              : "waits " + where + " for rank " + ended +
-                                    ", which has ended; all ranks must make the same calls");
-    throw line_->cause();
+    lose_peers(*line_, members_[me], where, missing, limit);
   }
 
  private:
@@ -167,13 +152,8 @@ class meeting {
   void compare(std::size_t me, std::uint64_t call) const {
     for (std::size_t rank = 1; rank < members_.size(); ++rank) {
       if (seats_[rank].shown[call % 2].digest == seats_[0].shown[call % 2].digest) continue;
-      std::string_view const label = collective_label::current();
-      throw error(exit_code::internal,
-                  "ranks disagree in call " + std::to_string(seats_[me].calls) + " of group " + name_ +
-                      (label.empty() ? "" : " for '" + std::string(label) + "'") + ": rank " +
-                      std::to_string(members_[0]) + " has " + seats_[0].operands[call % 2].text() + ", rank " +
-                      std::to_string(members_[rank]) + " has " + seats_[rank].operands[call % 2].text() +
-                      "; all ranks must make the same calls with equal shapes and dtypes");
+      throw disagreement(seats_[me].calls, name_, members_[0], seats_[0].operands[call % 2], members_[rank],
+                         seats_[rank].operands[call % 2]);
     }
   }
 

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <redco/comm/lifeline.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/comm/rank_groups.hpp>
+#include <redco/tensor/function_ref.hpp>
+#include <redco/tensor/memory_counter.hpp>
+#include <redco/tensor/rank_environment.hpp>
+#include <redco/tensor/words_of.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <string>
+
+namespace redco::comm::detail {
+
+/// What is the same for all ranks of a run.
+struct run_setup {
+  lifeline& line;
+  rank_groups& groups;
+  int threads;  ///< of each rank's operators
+  std::chrono::milliseconds later_deadline;
+  function_ref<void(rank_context&)> body;
+};
+
+/// Calls the body as this rank, on its thread; whatever it throws becomes the failure of the rank, unless another came first.
+inline void run_rank(run_setup const& run, int rank) noexcept {
+  try {
+    auto const memory = std::make_shared<memory_counter>();
+    rank_environment const environment("rank " + std::to_string(rank), run.threads, memory);
+    rank_context context(rank, run.groups, memory, run.later_deadline);
+    run.body(context);
+  } catch (error const& failure) {
+    run.line.fail(rank, failure);
+  } catch (std::exception const& failure) {
+    run.line.fail(rank, exit_code::internal, words_of(failure));
+  } catch (...) {
+    run.line.fail(rank, exit_code::internal, "threw something that is not a std::exception");
+  }
+  run.line.end(rank);
+}
+
+}  // namespace redco::comm::detail

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <redco/comm/detail/reduce_ranks.hpp>
+
+#include <redco/tensor/describe.hpp>
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace redco::comm::detail {
+
+/// The product of the extents before `dim`.
+inline std::size_t rows_before(at::Tensor const& x, std::int64_t dim) {
+  return static_cast<std::size_t>(c10::multiply_integers(x.sizes().slice(0, static_cast<std::size_t>(dim))));
+}
+
+/// How many elements of a sum each rank of `ranks` adds up: slices end at cache lines.
+inline std::size_t slice_of(at::Tensor const& x, std::size_t ranks) {
+  std::size_t const line = 64 / static_cast<std::size_t>(x.element_size());
+  return (static_cast<std::size_t>(x.numel()) + ranks * line - 1) / (ranks * line) * line;
+}
+
+inline reduce_function reduction_for(at::Tensor const& x, std::string const& group) {
+  if (auto const reduce = reduction_of(x.scalar_type())) return reduce;
+  throw error(exit_code::internal, "group " + group + " cannot reduce " + describe(x) +
+                                       "; convert it to a floating type, Long, Int or Byte");
+}
+
+/// `who` are the ranks of the group: threads, processes.
+inline void check_in_host_memory(at::Tensor const& x, std::string const& group, char const* who) {
+  if (in_host_memory(x)) return;
+  throw error(exit_code::internal, "group " + group + " joins " + who + " over CPU tensors and got one on " +
+                                       x.device().str() + "; move it to the CPU");
+}
+
+/// Copies what `sender` sent into what `receiver` expects.
+inline void deliver(at::Tensor const& letter, at::Tensor const& x, int tag, std::string const& group, int sender,
+                    int receiver) {
+  if (letter.scalar_type() != x.scalar_type() || letter.sizes() != x.sizes())
+    throw error(exit_code::internal, "recv with tag " + std::to_string(tag) + " in group " + group + ": rank " +
+                                         std::to_string(sender) + " sent " + describe(letter) + ", rank " +
+                                         std::to_string(receiver) + " expects " + describe(x) +
+                                         "; receive into a tensor of the shape and dtype that was sent");
+  if (x.numel() != 0) std::memcpy(x.data_ptr(), letter.data_ptr(), x.nbytes());
+}
+
+}  // namespace redco::comm::detail

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/comm/broadcast_text.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/workdir/object_bytes.hpp>
+
+#include <string>
+
+namespace redco::run {
+
+/// Rank 0's object on all ranks: whatever is decided by it is decided alike. Any type that cereal knows; `what` names it.
+template <class Object>
+void told_by_first(Object& object, group& world, char const* what) {
+  std::string const text =
+      comm::broadcast_text(world, world.rank() == 0 ? workdir::object_bytes(object) : std::string());
+  if (world.rank() != 0) workdir::read_object(text, object, what);
+}
+
+}  // namespace redco::run

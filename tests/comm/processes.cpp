@@ -1,0 +1,149 @@
+// What holds among processes that a launcher started, one rank each; called without arguments:
+//   mpirun -n 3 processes            the laws of groups, failures that all processes outlive, several runs
+//   mpirun -n 3 processes --fail     exit code 65: rank 1 finds bad data while the others wait for it
+//   mpirun -n 3 processes --stuck    exit code 69: rank 1 does not come and does not end
+// Each process prints on standard error, as only the first shows its standard output.
+
+#include "comm/laws.hpp"
+
+#include <redco/run/main_of.hpp>
+#include <redco/comm/broadcast_text.hpp>
+#include <redco/comm/gather_texts.hpp>
+#include <redco/comm/make_world.hpp>
+#include <redco/options/launch.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using comm_test::mentions;
+using comm_test::must;
+using redco::rank_context;
+
+struct how {
+  bool fail = false, stuck = false;
+
+  static constexpr auto fields() {
+    return redco::fields(redco::field<"fail">(&how::fail, "rank 1 throws"),
+                         redco::field<"stuck">(&how::stuck, "rank 1 sleeps"));
+  }
+};
+
+/// The failure with which `f` ends on all processes.
+template <class F>
+redco::error failure_of(redco::comm::world& world, F&& f) {
+  try {
+    world.run(f);
+  } catch (redco::error const& failure) {
+    return failure;
+  }
+  return redco::error(redco::exit_code::done, "nothing failed");
+}
+
+void laws(rank_context& me) {
+  comm_test::reductions_are_in_rank_order(me);
+  comm_test::strided_tensors_are_reduced(me);
+  comm_test::parts_are_gathered_and_scattered(me);
+  comm_test::cuts_are_turned(me);
+  comm_test::letters_keep_their_order(me);
+  int const last = me.world.size() - 1;
+  for (std::string const& text : {std::string(), std::string("a\0b", 3), std::string(100'000, 'x')}) {
+    std::string const mine = me.rank == last ? text : "another of rank " + std::to_string(me.rank);
+    must(redco::comm::broadcast_text(me.world, mine, last) == text, "the root's text");
+  }
+  auto const texts = redco::comm::gather_texts(me.world, std::string(static_cast<std::size_t>(me.rank), 'y'));
+  for (std::size_t rank = 0; rank < texts.size(); ++rank) must(texts[rank].size() == rank, "every rank's text");
+  at::Tensor const large = comm_test::values({700'001}, at::kBFloat16, me.rank);  // beyond what travels at once
+  must(at::equal(me.world.all_reduced(large), comm_test::expected({700'001}, at::kBFloat16, me.world.size())),
+       "a large sum");
+  at::Tensor const letter = comm_test::values({300'000}, at::kFloat, me.rank), got = at::empty({300'000});
+  if (me.rank == 0) me.world.send(letter, last, 3);
+  if (me.rank == last) me.world.recv(got, 0, 3);
+  must(me.rank != last || at::equal(got, comm_test::values({300'000}, at::kFloat, 0)), "a large letter");
+}
+
+/// Groups of one mesh at once, with ranks that are late by turns.
+void planes(rank_context& me) {
+  for (int round = 0; round < 30; ++round) {
+    if (round % me.world.size() == me.rank) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    at::Tensor const place = at::full({3}, me.rank, at::kLong);
+    std::int64_t shards = 0, replicas = 0;
+    for (int other = 0; other < me.world.size(); ++other) {
+      if (me.mesh.coordinate(other, redco::axis::dp) == me.dp_index()) shards += other;
+      if (me.mesh.coordinate(other, redco::axis::tp) == me.tp_index()) replicas += other;
+    }
+    must(me.tp.all_reduced(place)[0].item<std::int64_t>() == shards, "the shards of a replica");
+    must(me.dp.all_reduced(place)[1].item<std::int64_t>() == replicas, "the replicas of a shard");
+  }
+}
+
+void failures(redco::comm::world& world, int ranks) {
+  auto const own = failure_of(world, [](rank_context& me) {
+    at::Tensor const x = at::ones({20'000});
+    for (int step = 0;; ++step) {
+      if (me.rank == 1 && step == 5) throw redco::error(redco::exit_code::not_finite, "the loss of step 5 is NaN");
+      me.world.all_reduce(x);
+    }
+  });
+  must(own.code() == redco::exit_code::not_finite && mentions(own, "rank 1: the loss of step 5 is NaN"), own.what());
+  auto const left = failure_of(world, [](rank_context& me) {
+    me.world.barrier();
+    if (me.rank != 1) me.world.all_reduce(at::ones({3}));
+  });
+  must(left.code() == redco::exit_code::peer_lost && mentions(left, "rank 1, which has ended"), left.what());
+  must(mentions(left, "in all_reduce(sum) of Float [3], call 2 of group world"), left.what());
+  auto const differs = failure_of(world, [&](rank_context& me) {
+    me.world.all_reduce(at::ones({me.rank == ranks - 1 ? 4 : 5, 2'000}));
+  });
+  must(mentions(differs, "rank 0 has all_reduce(sum) of Float [5, 2000], rank " + std::to_string(ranks - 1) +
+                             " has all_reduce(sum) of Float [4, 2000]"),
+       differs.what());
+  auto const letter = failure_of(world, [](rank_context& me) {
+    if (me.rank == 0) me.world.send(at::ones({3}), 1, 4);
+    if (me.rank == 1) me.world.recv(at::empty({4}), 0, 4);
+  });
+  must(mentions(letter, "rank 0 sent Float [3], rank 1 expects Float [4]"), letter.what());
+  auto const late = failure_of(world, [](rank_context& me) {
+    me.world.barrier();
+    me.world.set_deadline(std::chrono::milliseconds(300));
+    if (me.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
+    (void)me.world.all_gather(at::ones({3, 2}), 1);
+  });
+  must(mentions(late, "waited 300 ms in all_gather(1) of Float [3, 2], call 2 of group world for rank"), late.what());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return redco::main_of<how>(argc, argv, "Tests processes that MPI joins.", [](how const& o) {
+    int const ranks = redco::options::launched().processes;
+    redco::mesh const shape = ranks % 2 == 0 ? redco::mesh{.dp = ranks / 2, .tp = 2} : redco::mesh{.dp = ranks};
+    redco::rank_options waits;
+    waits.first_deadline = waits.deadline = std::chrono::milliseconds(20'000);
+    if (o.stuck) waits.first_deadline = waits.grace = std::chrono::milliseconds(500);
+    auto const world = redco::comm::make_world(shape, waits);
+    if (o.fail || o.stuck) {
+      world->run([&](rank_context& me) {
+        if (o.stuck && me.rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
+        if (me.rank == 1) throw redco::error(redco::exit_code::data, "bad data");
+        me.world.barrier();
+      });
+    }
+    for (int run = 0; run < 2; ++run) {
+      world->run(laws);
+      world->run(planes);
+      if (ranks > 1) failures(*world, ranks);
+    }
+    world->run([](rank_context& me) {
+      must(me.world.counters() == redco::traffic{}, "a run counts from nothing");
+      me.world.barrier();
+    });
+    std::cout << "shown once\n";
+    std::cerr << "process " + std::to_string(redco::options::launched().process) + ": all holds\n";
+  });
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+// Catch2's assertions are for one thread: ranks use must(), whose exception their world brings to the test.
+
+#include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace comm_test {
+
+inline void must(bool holds, std::string const& what) {
+  if (!holds) throw std::runtime_error("does not hold: " + what);
+}
+
+/// Values that differ between ranks and positions, none of them symmetric, some not exact in bf16.
+inline at::Tensor values(at::IntArrayRef sizes, at::ScalarType type, int rank) {
+  std::int64_t const count = c10::multiply_integers(sizes);
+  at::Tensor const numbers = (at::arange(count, at::kLong) * 37 + 11 * rank + 5).remainder(101 + rank);
+  if (at::isFloatingType(type)) return (numbers.to(at::kDouble) / 7 - 3.1).to(type).view(sizes);
+  return numbers.to(type).view(sizes);
+}
+
+inline bool mentions(redco::error const& failure, std::string const& part) {
+  return std::string(failure.what()).find(part) != std::string::npos;
+}
+
+}  // namespace comm_test

@@ -1,0 +1,43 @@
+# Programs whose ranks are processes that mpirun starts. Included, it gives
+#   run_processes(NUMBER STATUS OUTPUT PROGRAM ARGUMENTS...)
+# As a script it runs one and checks its exit code and that each expression is found once in what it prints:
+#   cmake -DMPIRUN=path -DPROCESSES=2 -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=65 -DWORDS="regular;expressions" -P processes.cmake
+# Without MPIRUN it is skipped.
+
+include(${CMAKE_CURRENT_LIST_DIR}/../cmake/Skip.cmake)
+
+# More processes than cores, by root too; none is bound to a core. Names are those of Open MPI 4, then of 5.
+set(ENV{OMPI_ALLOW_RUN_AS_ROOT} 1)
+set(ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
+set(ENV{OMPI_MCA_rmaps_base_oversubscribe} 1)
+set(ENV{OMPI_MCA_hwloc_base_binding_policy} none)
+set(ENV{OMPI_MCA_btl_vader_single_copy_mechanism} none)
+set(ENV{PRTE_MCA_rmaps_default_mapping_policy} ":oversubscribe")
+set(ENV{PRTE_MCA_hwloc_default_binding_policy} none)
+
+function(run_processes number status output)
+  execute_process(COMMAND ${MPIRUN} -n ${number} ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  set(${status} "${code}" PARENT_SCOPE)
+  set(${output} "${text}" PARENT_SCOPE)
+endfunction()
+
+if(PROCESSES)
+  if(NOT MPIRUN)
+    skip("no MPI: install libopenmpi-dev and openmpi-bin, configure again")
+    return()
+  endif()
+  run_processes(${PROCESSES} status text ${PROGRAM} ${ARGUMENTS})
+  if(NOT status STREQUAL "${EXIT}")
+    message(FATAL_ERROR "exit code ${status} instead of ${EXIT}:\n${text}")
+  endif()
+  foreach(words IN LISTS WORDS)
+    if(NOT text MATCHES "${words}")
+      message(FATAL_ERROR "no \"${words}\" in:\n${text}")
+    endif()
+    string(REGEX MATCHALL "${words}" all "${text}")
+    list(LENGTH all times)
+    if(times GREATER 1)
+      message(FATAL_ERROR "\"${words}\" ${times} times in:\n${text}")
+    endif()
+  endforeach()
+endif()
