@@ -84,6 +84,7 @@
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/context_entry.hpp>
 #include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/gradient_watch.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/leaves.hpp>
@@ -93,6 +94,7 @@
 #include <redco/nn/parameter.hpp>
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/parameter_values.hpp>
+#include <redco/nn/parameter_watch.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/nn/recomputed.hpp>
 #include <redco/nn/recurrent.hpp>

@@ -2,13 +2,13 @@
 # where the ranks are processes.
 #   cmake -DPROGRAM= "-DARGUMENTS=--steps;20" "-DRESULT=regex with (the number)" -DMPIRUN= -DWORK= -P recipes.cmake
 
-include(${CMAKE_CURRENT_LIST_DIR}/../processes.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../processes/processes.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 
 function(result_of name result)
-  execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} --dtype f64 --quiet --workdir ${WORK}/${name} ${ARGN}
+  execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} --dtype f64 --threads 1 --quiet --workdir ${WORK}/${name} ${ARGN}
     RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL 0 OR NOT out MATCHES "${RESULT}")
     message(FATAL_ERROR "${name} ended with ${status}, without '${RESULT}':\n${out}")
@@ -30,7 +30,7 @@ endforeach()
 
 # The signal comes when the run has begun: its workdir is claimed then.
 list(JOIN ARGUMENTS " " words)
-execute_process(COMMAND sh -c "${PROGRAM} ${words} --dtype f64 --quiet --workdir ${WORK}/stopped & pid=$!
+execute_process(COMMAND sh -c "${PROGRAM} ${words} --dtype f64 --threads 1 --quiet --workdir ${WORK}/stopped & pid=$!
   until find ${WORK}/stopped -name log.txt 2>&1 | grep -q log.txt; do sleep 0.02; done; sleep 0.1; kill -TERM $pid; wait $pid"
   RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
 if(NOT status EQUAL 75)
@@ -46,7 +46,7 @@ endif()
 foreach(run 2:2x1 2:1x2 4:2x2)
   string(REGEX MATCH "(.):(.*)" run ${run})
   set(mesh ${CMAKE_MATCH_2})
-  run_processes(${CMAKE_MATCH_1} status out ${PROGRAM} ${ARGUMENTS} --dtype f64 --quiet --mesh ${mesh}
+  run_processes(${CMAKE_MATCH_1} status out ${PROGRAM} ${ARGUMENTS} --dtype f64 --threads 1 --quiet --mesh ${mesh}
     --workdir ${WORK}/mpi_${mesh})
   if(NOT status EQUAL 0 OR NOT out MATCHES "${RESULT}")
     message(FATAL_ERROR "processes as ${mesh} ended with ${status}, without '${RESULT}':\n${out}")

@@ -3,6 +3,7 @@
 #include <redco/nn/context_entry.hpp>
 #include <redco/nn/parameter.hpp>
 #include <redco/nn/parameter_values.hpp>
+#include <redco/nn/parameter_watch.hpp>
 #include <redco/nn/pass.hpp>
 
 #include <redco/tensor/tensor.hpp>
@@ -52,8 +53,11 @@ class context {
         parameters_(std::move(parameters)),
         entries_(std::move(all)) {}
 
-  /// The tensor of a parameter in this call.
-  at::Tensor const& operator[](parameter p) const { return parameters_[p]; }
+  /// The tensor of a parameter in this call, or what the pass' watch gives for it.
+  at::Tensor operator[](parameter p) const {
+    at::Tensor const& value = parameters_[p];
+    return pass_.watch != nullptr && p ? pass_.watch->before_use(p, value) : value;
+  }
   parameter_values const& parameters() const { return parameters_; }
 
   redco::pass const& pass() const { return pass_; }

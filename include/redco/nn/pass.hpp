@@ -12,6 +12,7 @@
 namespace redco {
 
 class key_value_cache;
+class parameter_watch;
 
 /// What one rank's forward pass of a micro-batch is about: the group its shards talk over, train or evaluation, and the
 /// coordinates that key its random numbers.
@@ -27,6 +28,7 @@ struct pass {
   std::int64_t first_example = 0;    ///< of the micro-batch, within the step's global batch
   std::int64_t examples = 0;         ///< in the micro-batch; 0: rows are examples
   key_value_cache* cache = nullptr;  ///< decoding: keys and values of earlier positions
+  parameter_watch* watch = nullptr;  ///< sees each use of a parameter
   mutable std::uint32_t calls = 0;   ///< how often the network ran in this micro-batch
 
   /// The stream of a site in the network's current call.

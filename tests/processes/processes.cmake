@@ -4,7 +4,7 @@
 #   cmake -DMPIRUN=path -DPROCESSES=2 -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=65 -DWORDS="regular;expressions" -P processes.cmake
 # Without MPIRUN it is skipped.
 
-include(${CMAKE_CURRENT_LIST_DIR}/../cmake/Skip.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/Skip.cmake)
 
 # More processes than cores, by root too; none is bound to a core. Names are those of Open MPI 4, then of 5.
 set(ENV{OMPI_ALLOW_RUN_AS_ROOT} 1)

@@ -1,7 +1,7 @@
 # The demo where its ranks are processes: its losses are those of threads, to the last digit that is written.
-#   cmake -DPROGRAM= -DARGUMENTS= -DMPIRUN= -DWORK= -P demo_processes.cmake
+#   cmake -DPROGRAM= -DARGUMENTS= -DMPIRUN= -DWORK= -P demo.cmake
 
-include(${CMAKE_CURRENT_LIST_DIR}/../processes.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/processes.cmake)
 if(NOT MPIRUN)
   skip("no MPI: install libopenmpi-dev and openmpi-bin, configure again")
   return()
@@ -27,7 +27,7 @@ foreach(run 2:2x1 4:2x2)
   string(REGEX MATCH "(.):(.*)" run ${run})
   set(processes ${CMAKE_MATCH_1})
   set(mesh ${CMAKE_MATCH_2})
-  set(arguments ${ARGUMENTS} --mesh ${mesh} --max-steps 2 --dtype f32 --threads 1 --quiet)
+  set(arguments ${ARGUMENTS} --mesh ${mesh} --max-steps 2 --global-batch 8 --dtype f32 --threads 1 --quiet)
   execute_process(COMMAND ${PROGRAM} ${arguments} --workdir ${WORK}/threads_${mesh}
     RESULT_VARIABLE status OUTPUT_VARIABLE of_threads ERROR_VARIABLE of_threads)
   if(NOT status EQUAL 0)

@@ -1,0 +1,140 @@
+#include "comm/values.hpp"
+#include "torch_catch.hpp"
+
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/gradient_watch.hpp>
+#include <redco/nn/network.hpp>
+#include <redco/nn/nn.hpp>
+#include <redco/nn/parameter_watch.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/shard/placed.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/gpt2.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Every use of a parameter, and the end of its gradient, on a language model whose head is tied to its table.
+
+namespace watches_test {
+
+using comm_test::must;
+using namespace redco;
+
+constexpr gpt2 tiny{{.vocab = 11, .context = 6, .width = 8, .heads = 2, .layers = 2}};
+
+/// One rank's network, its loss on fixed tokens and its gradients.
+struct subject {
+  subject(rank_context& rank, redco::pass const& like)
+      : store(shard::placed_parameters(plan_of(tiny, rank.mesh)), rank.rank, dtype::f64, 3),
+        net(std::make_shared<network<gpt2> const>(tiny, store, rank.rank, rank.mesh)),
+        in(like) {
+    in.tp = &rank.tp;
+    in.rank = &rank;
+  }
+
+  double backward() const {
+    at::Tensor const ids = (at::arange(10, at::kLong) * 7 + 3).remainder(11).view({2, 5});
+    mean const loss = cross_entropy(bound_network<gpt2>(net, in)(ids), ids.roll({1}, {1}));
+    loss.sum.backward();
+    return loss.sum.item<double>();
+  }
+  parameter place_of(std::string const& name) const {
+    stored_parameter const& p = *store.find(name);
+    for (std::size_t i = 0; i < net->parameters().size(); ++i)
+      if (net->parameters()[i].data_ptr() == p.value.data_ptr()) return {static_cast<std::int32_t>(i)};
+    return {};
+  }
+
+  parameter_store store;
+  std::shared_ptr<network<gpt2> const> net;
+  redco::pass in;
+};
+
+template <class F>
+void on_widths(F const& f) {
+  for (int const width : {1, 2})
+    for (bool const recomputed : {false, true}) {
+      redco::pass like;
+      like.recompute = recomputed;
+      run_ranks({.tp = width}, {.threads = 1}, [&](rank_context& rank) { f(rank, like); });
+    }
+}
+
+/// Counts uses and gives each parameter times its factor.
+struct scaling final : parameter_watch {
+  at::Tensor before_use(parameter which, at::Tensor const& value) override {
+    ++uses[static_cast<std::size_t>(which.place)];
+    return value * factors[static_cast<std::size_t>(which.place)];
+  }
+  std::vector<int> uses;
+  std::vector<double> factors;
+};
+
+TEST_CASE("modules compute with what a watch gives for their parameters, in blocks that run again too") {
+  on_widths([](rank_context& rank, redco::pass const& like) {
+    subject plain(rank, like), watched(rank, like);
+    std::size_t const count = plain.net->parameters().size();
+    scaling watch;
+    watch.uses.assign(count, 0);
+    at::NoGradGuard const by_hand;
+    for (std::size_t i = 0; i < count; ++i) {
+      watch.factors.push_back(1.0 + 0.1 * static_cast<double>(i % 5));
+      at::Tensor(plain.net->parameters()[i].detach()).mul_(watch.factors[i]);
+    }
+    watched.in.watch = &watch;
+    at::AutoGradMode const on(true);
+    double const wanted = plain.backward(), given = watched.backward();
+    must(std::abs(wanted - given) < 1e-12 * wanted, std::to_string(given) + " for " + std::to_string(wanted));
+    for (std::size_t i = 0; i < count; ++i) {
+      at::Tensor const right = plain.net->parameters()[i].grad() * watch.factors[i];
+      must(at::allclose(watched.net->parameters()[i].grad(), right, 1e-10, 1e-12),
+           "the gradient of " + std::to_string(i));
+    }
+    bool const again = like.recompute.any();
+    auto const uses = [&](char const* name) {
+      return watch.uses[static_cast<std::size_t>(watched.place_of(name).place)];
+    };
+    must(uses("wte.weight") == 2, "the table is the head's too");
+    must(uses("h.0.ln_1.weight") == (again ? 2 : 1), "a block's norm is used once each time it runs");
+  });
+}
+
+TEST_CASE("a gradient ends once in each backward, when all of it is there") {
+  on_widths([](rank_context& rank, redco::pass const& like) {
+    subject one(rank, like);
+    std::size_t const count = one.net->parameters().size();
+    std::vector<std::int32_t> order;
+    std::vector<at::Tensor> ended(count);
+    std::optional<gradient_watch> watch(std::in_place, *one.net, [&](parameter which) {
+      order.push_back(which.place);
+      ended[static_cast<std::size_t>(which.place)] =
+          one.net->parameters()[static_cast<std::size_t>(which.place)].grad().clone();
+    });
+    for (int micro_batch = 0; micro_batch < 2; ++micro_batch) {
+      order.clear();
+      one.backward();
+      must(order.size() == count, std::to_string(order.size()) + " ends of " + std::to_string(count));
+      for (std::size_t i = 0; i < count; ++i)
+        must(at::equal(ended[i], one.net->parameters()[i].grad()), "nothing is added behind its end");
+      auto const turn = [&](char const* name) {
+        return std::find(order.begin(), order.end(), one.place_of(name).place) - order.begin();
+      };
+      must(turn("h.1.ln_1.weight") < turn("h.0.ln_1.weight"), "the last block's gradients end first");
+      must(turn("ln_f.weight") < turn("wte.weight"), "the table's end last, though the head used it first");
+    }
+    watch.reset();
+    order.clear();
+    one.backward();
+    must(order.empty(), "a watch that is gone sees nothing");
+  });
+}
+
+}  // namespace watches_test
