@@ -41,6 +41,7 @@
 #include <redco/shape/recomputed_blocks.hpp>
 #include <redco/shape/ring_bytes.hpp>
 #include <redco/shape/saturating.hpp>
+#include <redco/shape/short_text.hpp>
 #include <redco/shape/traffic.hpp>
 
 #include <redco/json/dump.hpp>
@@ -129,6 +130,7 @@
 #include <redco/fact/event.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/flow.hpp>
+#include <redco/fact/lora_options.hpp>
 #include <redco/fact/message_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
@@ -170,6 +172,8 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
+#include <redco/layer/low_rank.hpp>
+#include <redco/layer/low_rank_adapted.hpp>
 #include <redco/layer/lstm.hpp>
 #include <redco/layer/max_pool.hpp>
 #include <redco/layer/named.hpp>
@@ -231,6 +235,7 @@
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/model/t5_net.hpp>
+#include <redco/model/with_lora.hpp>
 
 #include <redco/options/bytes_text.hpp>
 #include <redco/options/check_fit.hpp>
@@ -262,6 +267,10 @@
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
 
+#include <redco/pretrained/adapted_path.hpp>
+#include <redco/pretrained/adapter_config_text.hpp>
+#include <redco/pretrained/adapter_folder.hpp>
+#include <redco/pretrained/adapter_place.hpp>
 #include <redco/pretrained/any_stored_names.hpp>
 #include <redco/pretrained/beam_options.hpp>
 #include <redco/pretrained/beam_stop.hpp>
@@ -278,10 +287,12 @@
 #include <redco/pretrained/generation_config.hpp>
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/pretrained/read_config.hpp>
+#include <redco/pretrained/save_adapter_options.hpp>
 #include <redco/pretrained/save_model_options.hpp>
 #include <redco/pretrained/stored_part.hpp>
 #include <redco/pretrained/token_ids.hpp>
 #include <redco/pretrained/type_to_save.hpp>
+#include <redco/pretrained/usual_targets.hpp>
 #include <redco/pretrained/weights_files.hpp>
 #include <redco/pretrained/weights_folder.hpp>
 

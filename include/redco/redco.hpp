@@ -65,11 +65,13 @@
 #include <redco/update/update.hpp>
 #include <redco/update/updating_optimizer.hpp>
 
+#include <redco/ckpt/adapter_parts.hpp>
 #include <redco/ckpt/checkpoint_bytes.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/read_parts.hpp>
+#include <redco/ckpt/save_adapter.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
 #include <redco/ckpt/save_model.hpp>
@@ -89,6 +91,7 @@
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>
+#include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/nn/parameter.hpp>
@@ -110,6 +113,7 @@
 #include <redco/text/token_batch.hpp>
 #include <redco/text/token_windows.hpp>
 
+#include <redco/run/adapting.hpp>
 #include <redco/run/batch_order.hpp>
 #include <redco/run/check_same_examples.hpp>
 #include <redco/run/computed_batches.hpp>
@@ -124,6 +128,7 @@
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/inference.hpp>
 #include <redco/run/json_of.hpp>
+#include <redco/run/load_weights.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/network_state.hpp>

@@ -72,6 +72,15 @@ file(WRITE "${WORK}/wrong/config.json" "${config}")
 expect(65 "mlp.gate_proj.weight. has shape .40, 24. in the file, the model has .44, 24." fine_tune ${tune} --model "${WORK}/wrong"
   --workdir "${WORK}/other")
 
+# Adapters of a fused weight, by default; what is merged is a folder that goes on, and a bound that is missed is an exit code.
+set(adapt --model "${WORK}/gpt2" --text "${WORK}/notes.txt" --context 16 --hold-out 5 --rank 1 --epochs 20 --warmup 1 --global-batch 4
+  --dtype f32 --quiet)
+expect(0 "attn.qkv.lora_A.weight x2 .*parameters trained" lora ${adapt} --lr 0.1 --mesh 1x2 --workdir "${WORK}/adapted")
+expect(0 "To be" generate --model "${WORK}/adapted/merged" --prompt "To be" --max-new-tokens 8 ${quiet})
+expect(1 "of 100 parameters trained" lora ${adapt} --lr 1e-9 --workdir "${WORK}/unadapted")
+expect(64 "no weight 'other' takes an adapter" lora ${adapt} --targets qkv,other --workdir "${WORK}/other")
+expect(64 "name the target qkv" lora ${adapt} --targets q,v --workdir "${WORK}/other")
+
 file(WRITE "${WORK}/articles.jsonl" "{\"document\": \"A storm closed the port on Monday.\", \"summary\": \"Storm closes port.\"}\n\
 {\"document\": \"The council voted for the bridge after a long debate.\", \"summary\": \"Council votes for bridge.\"}\n\
 {\"document\": \"Rain.\", \"summary\": \"Rain.\"}\n")

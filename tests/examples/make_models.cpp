@@ -1,13 +1,15 @@
-// Writes a small decoder and a small encoder-decoder as Hugging Face folders, with a tokenizer whose tokens
+// Writes two small decoders and a small encoder-decoder as Hugging Face folders, with a tokenizer whose tokens
 // are bytes: make_models FOLDER.
 #include <redco/run/trained_network.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/pretrained/stored_names/bart.hpp>
+#include <redco/pretrained/stored_names/gpt2.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/bart.hpp>
+#include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/optimizer/sgd.hpp>
 
@@ -63,6 +65,10 @@ int main(int argc, char** argv) {
   write(llama, folder / "llama",
         R"({"model_type": "llama", "vocab_size": 257, "max_position_embeddings": 64, "hidden_size": 24,
  "intermediate_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2, "num_hidden_layers": 2, "eos_token_id": 256})");
+  redco::gpt2 gpt2{{.vocab = 257, .context = 64, .width = 24, .heads = 4, .layers = 2, .deviation = 0.3}};
+  write(gpt2, folder / "gpt2",
+        R"({"model_type": "gpt2", "vocab_size": 257, "n_positions": 64, "n_embd": 24, "n_layer": 2, "n_head": 4,
+ "resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0, "eos_token_id": 256})");
   redco::bart bart{{.vocab = 257,
                     .context = 64,
                     .width = 24,

@@ -101,3 +101,20 @@ TEST_CASE("integers below n are uniform, and those below a large n are drawn aga
   for (std::uint64_t i = 0; i < 30000; ++i) low += redco::random::below(distribution_stream, i, large) < large / 3;
   CHECK(std::abs(low - 10000) < 400);
 }
+
+TEST_CASE("uniform numbers of a deviation are within its reach, and those filled in parts are bit-equal") {
+  constexpr std::int64_t n = 40000;
+  std::vector<float> whole(n), parts(n);
+  redco::random::fill_uniform(whole.data(), 5, n, distribution_stream, 1.0, 0.5);
+  redco::random::fill_uniform(parts.data(), 5, 99, distribution_stream, 1.0, 0.5);
+  redco::random::fill_uniform(parts.data() + 99, 104, n - 99, distribution_stream, 1.0, 0.5);
+  CHECK(parts == whole);
+  double sum = 0, squares = 0, farthest = 0;
+  for (float const value : whole) {
+    double const off = static_cast<double>(value) - 1;
+    sum += off, squares += off * off, farthest = std::max(farthest, std::abs(off));
+  }
+  CHECK(std::abs(sum / n) < 0.01);
+  CHECK(std::sqrt(squares / n) == Approx(0.5).epsilon(0.01));
+  CHECK((farthest > 0.86 && farthest <= 0.5 * std::sqrt(3.0)));
+}

@@ -58,7 +58,7 @@ mean adapted_loss(Net const& net, walls::share const& tasks, bool second_order =
 constexpr std::int64_t tasks = 3;
 
 /// Four shards hold two key-value heads: neighbours share one.
-std::vector<mesh> const meshes{{.dp = 2}, {.tp = 2}, {.tp = 4}};
+std::vector<mesh> const maml_meshes{{.dp = 2}, {.tp = 2}, {.tp = 4}};
 
 /// The gradient of the summed loss of all tasks; for one rank also central differences of some elements of each
 /// parameter.
@@ -110,7 +110,7 @@ TEST_CASE("MAML: gradients of gradients through sharded layers and own kernels a
   }
   auto const first_order = meta_gradient_on({.dp = 1}, false, false);
   CHECK(sharded::distance(first_order.gradient.at("up.weight"), one.gradient.at("up.weight")) > 1e-3);
-  for (mesh const& shape : meshes) {
+  for (mesh const& shape : maml_meshes) {
     INFO("mesh " << walls::name_of(shape));
     for (auto const& [name, gradient] : meta_gradient_on(shape, true, false).gradient) {
       INFO(name);
@@ -122,6 +122,6 @@ TEST_CASE("MAML: gradients of gradients through sharded layers and own kernels a
 TEST_CASE("MAML learns the same on every mesh") {
   auto const one = walls::check_meshes(
       sinusoids{}, adamw{.lr = 5e-3}, {.steps = 12, .examples = tasks},
-      [](auto const& net, walls::share const& mine, int) { return adapted_loss(net, mine); }, meshes);
+      [](auto const& net, walls::share const& mine, int) { return adapted_loss(net, mine); }, maml_meshes);
   CHECK(one.losses.back() < 0.9 * one.losses.front());
 }

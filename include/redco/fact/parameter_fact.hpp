@@ -16,8 +16,8 @@ namespace redco::fact {
 /// How a parameter starts. All draws are keyed by the global element index, so every mesh starts bit-equal. `own`: as the
 /// tensor of the user's module that owns it; it is NaN until the network is built.
 struct initial {
-  enum class kind : std::uint8_t { zeros, ones, normal, own } draw = kind::zeros;
-  double deviation = 0;  ///< of `normal`
+  enum class kind : std::uint8_t { zeros, ones, normal, uniform, own } draw = kind::zeros;
+  double deviation = 0;  ///< of `normal` and `uniform`
 
   friend constexpr bool operator==(initial const&, initial const&) = default;
 };
@@ -42,6 +42,8 @@ enum class reason : std::uint8_t {
   opaque,           ///< a user's callable: data parallel only
   declared,         ///< declared replicated in the model's type
   overridden,       ///< replicated by the user's override
+  adapter,          ///< of a low-rank adapter, cut as the weight beside it
+  adapter_whole,    ///< of a low-rank adapter, along what the weight is not cut
   stated,           ///< a user's layer type says so
 };
 
@@ -65,6 +67,8 @@ constexpr std::string_view sentence_of(reason why) {
       "replicated: an opaque layer is data parallel only",
       "replicated: declared so in the model's type",
       "replicated: by an override",
+      "adapter: cut as the weight that it stands beside",
+      "adapter: replicated, the weight that it stands beside is not cut along this",
       "as the facts of its layer state it",
   };
   return sentences[static_cast<std::size_t>(why)];
@@ -101,6 +105,9 @@ struct parameter_fact {
       if (p.dim >= 0 && p.axis == over) return p;
     return {over};
   }
+
+  /// Whether it is half of a low-rank adapter.
+  constexpr bool is_adapter() const { return why == reason::adapter || why == reason::adapter_whole; }
 
   /// How many parameters of this name the model has.
   constexpr std::int64_t copies() const { return blocks.count(); }

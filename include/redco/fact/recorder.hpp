@@ -4,6 +4,7 @@
 #include <redco/fact/block_slices.hpp>
 #include <redco/fact/event.hpp>
 #include <redco/fact/flow.hpp>
+#include <redco/fact/lora_options.hpp>
 #include <redco/fact/message_fact.hpp>
 #include <redco/fact/mistake_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
@@ -40,6 +41,8 @@ class recorder {
   flow source;           ///< what an encoder reads
   flow encoded;          ///< what it gives and cross-attention reads
   double deviation = 0;  ///< of drawn weights, where an outer layer prescribes it; 0: each layer's own
+  bool frozen = false;   ///< an outer layer has its parameters stay as they were loaded
+  lora_options const* adapters = nullptr;  ///< that an outer layer puts beside weights
 
   /// The program that the layers have stated. Ends the recording.
   constexpr program take() { return std::move(program_); }
@@ -49,11 +52,15 @@ class recorder {
     fact.name = here_;
     fact.name.push(leaf);
     fact.blocks = blocks_;
+    if (frozen) fact.trained = false;
     if (deviation > 0 && fact.start.draw == initial::kind::normal) fact.start.deviation = deviation;
     program_.events.push_back(
         {.what = event_kind::parameter, .count = static_cast<std::int64_t>(program_.parameters.size())});
     program_.parameters.push_back(fact);
   }
+
+  /// The path of the current layer.
+  constexpr path const& here() const { return here_; }
 
   /// `extent`, the layer's number of `what`. One below 1 is a mistake, and taken as 1 so that the facts go on.
   constexpr std::int64_t size(std::string_view what, std::int64_t extent) {
@@ -147,11 +154,12 @@ class recorder {
     workspace("output_gradient", activation);
   }
 
-  /// States what else the layer holds in the moment stated last: a tensor like `like`; the gradient of a weight.
+  /// States what else the layer holds in the moment stated last: a tensor like `like`; the gradient of a weight, unless it is frozen.
   constexpr void workspace(std::string_view slot, flow const& like, width_kind kind = width_kind::compute) {
     state({.what = event_kind::hold, .width = kind, .slot = slot, .tensor = like, .more_than = more_than_});
   }
   constexpr void weight_gradient(extents shape, int split_dim, std::int64_t units) {
+    if (frozen) return;
     state({.what = event_kind::weight_gradient, .slot = "weight_gradient", .tensor = {shape, split_dim, units, -1}});
   }
 

@@ -5,6 +5,7 @@
 #include <redco/layer/attention_traits.hpp>
 #include <redco/layer/distance_biased.hpp>
 #include <redco/layer/layer.hpp>
+#include <redco/layer/low_rank.hpp>
 #include <redco/layer/norm.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/projection_biases.hpp>
@@ -128,6 +129,7 @@ struct attention {
       w.deviation = outer * shrink;
       w.inside(name, [&] { w.parameter("weight", weight); });
       w.deviation = outer;
+      return weight;
     };
     auto const bias = [&](std::string_view name, std::int64_t units, remainder rest = remainder::refused) {
       fact::parameter_fact fact;
@@ -139,10 +141,9 @@ struct attention {
     };
     fact::reason const kv_why = kv == heads ? fact::reason::heads : fact::reason::key_value_heads;
     remainder const shared = kv == heads ? remainder::refused : remainder::shared;
-    project("q", heads, fact::reason::heads, remainder::refused,
-            is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0);
-    project("k", kv, kv_why, shared);
-    project("v", kv, kv_why, shared);
+    fact::parameter_fact const q = project("q", heads, fact::reason::heads, remainder::refused,
+                                           is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0);
+    fact::parameter_fact const k = project("k", kv, kv_why, shared), v = project("v", kv, kv_why, shared);
     projection_biases const biases = sizes.biases;
     if (biases.qkv) {
       bias("q", heads);
@@ -162,6 +163,12 @@ struct attention {
     fact::flow const queries = w.activation;
     w.multiply(rows * length, width, heads * dim);
     w.multiply(rows * keys, width, 2 * kv * dim);
+    if constexpr (Kind == attention_kind::cross) {
+      detail::low_rank_facts(w, input, {{"q", q}});
+      detail::low_rank_facts(w, w.encoded, {{"k", k}, {"v", v}});
+    } else {
+      detail::low_rank_facts(w, input, {{"q", q}, {"k", k}, {"v", v}}, false, "qkv");
+    }
     w.backward(input);
     w.workspace("key_value_gradient", key_values);
     w.weight_gradient({heads * dim, width}, 0, heads);
@@ -201,6 +208,7 @@ struct attention {
     w.deviation = outer;
     w.produce(input.shape);
     w.multiply(rows * length, heads * dim, width);
+    detail::low_rank_facts(w, attended, {{"o", o}});
     w.backward(attended);
     w.weight_gradient(o.shape, 1, heads);
   }

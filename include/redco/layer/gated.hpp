@@ -3,6 +3,7 @@
 #include <redco/layer/cut.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/linear.hpp>
+#include <redco/layer/low_rank.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/silu.hpp>
 #include <redco/layer/square_root.hpp>
@@ -62,6 +63,7 @@ struct gated {
     std::int64_t const units = column ? outs : input.units;
     w.produce(both, dim, units);
     w.multiply(shape.count() / outs, in, 2 * outs);
+    detail::low_rank_facts(w, input, {{"gate", weight}, {"up", weight}}, !column && is_token_split<X>);
     w.backward(input);
     w.weight_gradient({2 * outs, in}, column ? 0 : -1, column ? outs : 0);
     fact::flow const halves = w.activation;

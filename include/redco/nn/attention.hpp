@@ -3,6 +3,7 @@
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
+#include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/gathered_attention.hpp>
@@ -42,21 +43,26 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       q_weight = b.parameter("q.weight");
       weight = b.parameters({"k.weight", "v.weight"});
       if (form.biases.qkv) q_bias = b.parameter("q.bias"), bias = b.parameters({"k.bias", "v.bias"});
+      q_adapters = detail::low_rank(b, {"q"});
+      adapters = detail::low_rank(b, {"k", "v"});
     } else {
       weight = b.parameters({"q.weight", "k.weight", "v.weight"});
       if (form.biases.qkv) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
+      adapters = detail::low_rank(b, {"q", "k", "v"}, "qkv");
     }
     if (form.query_key_norm) norm_weight = b.parameters({"q_norm.weight", "k_norm.weight"});
     o_weight = b.parameter("o.weight");
     if (form.biases.o) o_bias = b.parameter("o.bias");
+    o_adapters = detail::low_rank(b, {"o"});
   }
 
   template <class Context>
   tensor<partial> operator()(tensor<X> const& x, Context const& ctx) const {
     at::Tensor const heads_out = attend(detail::entering(x, ctx.tp()).local(), ctx);
-    if (ctx.tp().size() == 1) return tensor<partial>(kernel::linear(heads_out, ctx[o_weight], ctx[o_bias]));
-    at::Tensor const product = kernel::linear(heads_out, ctx[o_weight]);
-    return o_bias ? tensor<partial>(product, {ctx[o_bias]}) : tensor<partial>(product);
+    bool const alone = ctx.tp().size() == 1;
+    at::Tensor const own = kernel::linear(heads_out, ctx[o_weight], alone ? ctx[o_bias] : at::Tensor());
+    at::Tensor const product = o_adapters.beside(own, heads_out, ctx);
+    return o_bias && !alone ? tensor<partial>(product, {ctx[o_bias]}) : tensor<partial>(product);
   }
 
   std::int64_t heads, kv_heads, head_dim;
@@ -70,6 +76,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   parameter weight, bias;      ///< q, k, v rows; k, v rows in cross-attention
   parameter norm_weight;       ///< of queries, then keys; undefined where they are not normed
   parameter o_weight, o_bias;
+  detail::low_rank q_adapters;  ///< cross-attention only
+  detail::low_rank adapters, o_adapters;
 
  private:
   /// What k and v lie in, a weight or a bias, whose gradient is that of all ranks that use them.
@@ -144,10 +152,10 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       if constexpr (Context::template require<encoder_states>()) {
         key_value_cache* const cache = ctx.pass().cache;
         auto const project = [&] {
-          return kernel::linear(enter(ctx.template get<encoder_states>(), ctx.tp()).local(), shared(weight, ctx),
-                                shared(bias, ctx));
+          at::Tensor const states = enter(ctx.template get<encoder_states>(), ctx.tp()).local();
+          return adapters.beside(kernel::linear(states, shared(weight, ctx), shared(bias, ctx)), states, ctx);
         };
-        at::Tensor const q = kernel::linear(x, ctx[q_weight], ctx[q_bias]);
+        at::Tensor const q = q_adapters.beside(kernel::linear(x, ctx[q_weight], ctx[q_bias]), x, ctx);
         if (cache != nullptr && cache->length() > 0)
           return kernel::gathered_attention(q, cache->shared(cache_slot, project), o);
         auto const kv = (cache == nullptr ? project() : cache->once(cache_slot, project)).chunk(2, -1);
@@ -157,7 +165,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       }
     } else {
       key_value_cache* const cache = ctx.pass().cache;
-      at::Tensor const qkv = turned(normed(kernel::linear(x, shared(weight, ctx), shared(bias, ctx)), ctx), ctx);
+      at::Tensor const product = adapters.beside(kernel::linear(x, shared(weight, ctx), shared(bias, ctx)), x, ctx);
+      at::Tensor const qkv = turned(normed(product, ctx), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = parts_of(qkv);
       auto const seen = cache->append(cache_slot, parts[1], parts[2]);

@@ -1,16 +1,19 @@
 #pragma once
 
+#include <redco/nn/detail/check_targets.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/parameter.hpp>
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/fact/lora_options.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,7 +56,36 @@ class builder {
     for (std::string_view const name : names) full.push_back(full_name(name));
     return leaves_.take(full);
   }
+  redco::parameter parameters(std::span<std::string const> names) {
+    std::vector<std::string> full;
+    for (std::string const& name : names) full.push_back(full_name(name));
+    return leaves_.take(full);
+  }
   redco::parameter tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
+
+  /// The store's entry of this layer's parameter `leaf`, and whether it has one.
+  stored_parameter const& stored(std::string_view leaf) const { return leaves_.stored(full_name(leaf)); }
+  bool has(std::string_view leaf) const { return leaves_.has(full_name(leaf)); }
+
+  /// What a `low_rank_adapted` around the layer puts beside its weights; null where there is none.
+  lora_options const* adapters() const { return adapters_; }
+  /// The parameter `leaf`, half of the adapter beside this layer's `weight`.
+  redco::parameter adapter(std::string_view weight, std::string_view leaf) {
+    adapted_.push_back(weight.empty() ? here_ : full_name(weight));
+    return parameter(leaf);
+  }
+  /// Runs `body` with adapters. Errors: exit code 64 where one of their targets is not there.
+  template <class Body>
+  auto adapting(lora_options const& options, Body&& body) {
+    struct restore {
+      builder& b;
+      lora_options const* outer;
+      ~restore() { b.adapters_ = outer; }
+    } const back{*this, std::exchange(adapters_, &options)};
+    auto made = body();
+    detail::check_targets(options, adapted_);
+    return made;
+  }
 
   /// Gives the parameter `leaf` its first value, unless it has one already (its fact starts it as `own`).
   void start(std::string_view leaf, at::Tensor const& value) { leaves_.start(full_name(leaf), value); }
@@ -102,6 +134,8 @@ class builder {
   std::uint32_t sites_ = 0;
   std::size_t cache_slots_ = 0;
   std::vector<stored_parameter> statistics_;
+  lora_options const* adapters_ = nullptr;
+  std::vector<std::string> adapted_;  ///< paths of weights
 };
 
 }  // namespace redco

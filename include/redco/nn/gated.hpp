@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/featurewise.hpp>
+#include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/swiglu.hpp>
@@ -16,20 +17,24 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
   explicit module(builder<Config>& b)
       : weight(b.parameters({"gate.weight", "up.weight"})), kind(b.template extent<Activation::kind>()) {
     if (b.template extent<Bias>()) bias = b.parameters({"gate.bias", "up.bias"});
+    adapters = detail::low_rank(b, {"gate", "up"});
   }
 
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_replicated(Cut)) {
-      return x.like(activated(kernel::linear(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
-                                             detail::shared_parameter<X>(ctx[bias], ctx.tp()))));
+      at::Tensor const both = kernel::linear(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
+                                             detail::shared_parameter<X>(ctx[bias], ctx.tp()));
+      return x.like(activated(adapters.beside(both, x.local(), ctx, is_token_split<X>)));
     } else {
-      return result(activated(kernel::linear(detail::entering(x, ctx.tp()).local(), ctx[weight], ctx[bias])));
+      at::Tensor const whole = detail::entering(x, ctx.tp()).local();
+      return result(activated(adapters.beside(kernel::linear(whole, ctx[weight], ctx[bias]), whole, ctx)));
     }
   }
 
   parameter weight;  ///< [2 Out, In]: gate rows, then up rows
   parameter bias;
+  detail::low_rank adapters;
   activation_kind kind;
 
  private:

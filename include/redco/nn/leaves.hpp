@@ -32,6 +32,8 @@ class leaves {
   /// The entry of the store under `name`.
   stored_parameter const& stored(std::string const& name) const;
 
+  bool has(std::string const& name) const { return store_.find(name) != nullptr; }
+
   /// Keys what the layer under `path` draws while it is made.
   std::uint64_t seed_of(std::string_view path) const { return store_.seed_of(path); }
 

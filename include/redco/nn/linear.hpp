@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/layer/linear.hpp>
@@ -14,23 +15,28 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   template <class Config>
   explicit module(builder<Config>& b) : weight(b.parameter("weight")) {
     if (b.template extent<Bias>()) bias = b.parameter("bias");
+    adapters = detail::low_rank(b, {""});
   }
 
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_feature_split<X>) {
-      if (ctx.tp().size() == 1) return result(kernel::linear(x.local(), ctx[weight], ctx[bias]));
-      at::Tensor const product = kernel::linear(x.local(), ctx[weight]);
-      return bias ? result(product, {ctx[bias]}) : result(product);
+      bool const alone = ctx.tp().size() == 1;
+      at::Tensor const own = kernel::linear(x.local(), ctx[weight], alone ? ctx[bias] : at::Tensor());
+      at::Tensor const product = adapters.beside(own, x.local(), ctx);
+      return bias && !alone ? result(product, {ctx[bias]}) : result(product);
     } else if constexpr (is_replicated(Cut)) {
-      return x.like(kernel::linear(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
-                                   detail::shared_parameter<X>(ctx[bias], ctx.tp())));
+      at::Tensor const product = kernel::linear(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
+                                                detail::shared_parameter<X>(ctx[bias], ctx.tp()));
+      return x.like(adapters.beside(product, x.local(), ctx, is_token_split<X>));
     } else {
-      return result(kernel::linear(detail::entering(x, ctx.tp()).local(), ctx[weight], ctx[bias]));
+      at::Tensor const whole = detail::entering(x, ctx.tp()).local();
+      return result(adapters.beside(kernel::linear(whole, ctx[weight], ctx[bias]), whole, ctx));
     }
   }
 
   parameter weight, bias;
+  detail::low_rank adapters;
 };
 
 }  // namespace redco

@@ -6,6 +6,7 @@
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/random/normal.hpp>
 #include <redco/random/stream.hpp>
+#include <redco/random/uniform.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/meta/glob.hpp>
 #include <redco/config.hpp>
@@ -110,10 +111,14 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std
   random::stream const key = random::make_stream(seed, site_of(p.name), 0, 0);
   std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
   at::Tensor const drawn = at::empty({rows, inner}, part.options().device(host_device()));
+  bool const uniform = fact.start.draw == fact::initial::kind::uniform;
   AT_DISPATCH_FLOATING_TYPES(drawn.scalar_type(), "initialise", [&] {
-    for (std::int64_t r = 0; r < rows; ++r)
-      fill_normal(drawn.data_ptr<scalar_t>() + r * inner, static_cast<std::uint64_t>(p.plan.first_of_row(rank, r)),
-                  inner, key, 0.0, fact.start.deviation);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      auto const first = static_cast<std::uint64_t>(p.plan.first_of_row(rank, r));
+      scalar_t* const row = drawn.data_ptr<scalar_t>() + r * inner;
+      if (uniform) fill_uniform(row, first, inner, key, 0.0, fact.start.deviation);
+      else fill_normal(row, first, inner, key, 0.0, fact.start.deviation);
+    }
   });
   part.copy_(drawn.view(part.sizes()));
 }

@@ -4,7 +4,9 @@
 #include <redco/random/stream.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstdint>
+#include <numbers>
 
 namespace redco::random {
 
@@ -23,6 +25,15 @@ constexpr double uniform_at(stream s, std::uint64_t index) noexcept {
   auto const block =
       philox({static_cast<std::uint32_t>(index / 2), static_cast<std::uint32_t>(index / 2 >> 32), 0, 0}, s);
   return index % 2 == 0 ? detail::unit_double(block[0], block[1]) : detail::unit_double(block[2], block[3]);
+}
+
+/// Writes mean + deviation * sqrt(3) * (2 uniform_at(s, first + i) - 1) to out[i] for i in [0, n): uniform numbers of this
+/// standard deviation.
+template <std::floating_point Value>
+void fill_uniform(Value* out, std::uint64_t first, std::int64_t n, stream s, double mean, double deviation) {
+  double const reach = deviation * std::numbers::sqrt3;
+  for (std::int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<Value>(mean + reach * (2 * uniform_at(s, first + static_cast<std::uint64_t>(i)) - 1));
 }
 
 }  // namespace redco::random

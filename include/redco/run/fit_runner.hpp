@@ -4,11 +4,13 @@
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/ckpt/save_adapter.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/pretrained/save_model_options.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/options/fit_settings.hpp>
+#include <redco/fact/lora_options.hpp>
 #include <redco/safetensors/weights_source.hpp>
 
 #include <cstdint>
@@ -39,13 +41,20 @@ class fit_runner {
   /// Errors: those of the run; exit code 75 where a signal ended it, with work left.
   fit_result fit(options::fit_settings const& settings, make_job const& job);
 
-  /// The first fit starts from these weights, which the model names so.
+  /// The first fit starts from these weights, which the model names so; adapters, which only a checkpoint of theirs has, stay as
+  /// they are.
   void start_from(safetensors::weights_source weights, std::span<stored_name const> names,
                   std::span<std::string_view const> unread);
+  /// And its adapters from these, which PEFT has written.
+  void start_adapters_from(safetensors::weights_source weights, std::span<stored_name const> names);
 
-  /// Saves the networks' weights under these names. Errors: exit code 70 before the first fit.
+  /// Saves the networks' weights under these names, with adapters `adapters` merged into them; null: there are none. Errors: exit
+  /// code 70 before the first fit.
   void save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
-                  save_model_options const& options) const;
+                  lora_options const* adapters, save_model_options const& options) const;
+  /// Saves the adapters alone.
+  void save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
+                    lora_options const& adapters, save_adapter_options const& options) const;
 
   deployer& where() const { return where_; }
   dynamic_plan const& plan() const { return plan_; }
@@ -55,6 +64,7 @@ class fit_runner {
   std::vector<std::unique_ptr<network_state>> const& states() const { return states_; }
 
  private:
+  network_state const& trained_state(rank_context const& rank, char const* wanted) const;
   void check(options::fit_settings const& settings);
   void log_start(std::string const& config);
   void train(options::fit_settings const& settings, make_job const& make, fit_report& report);
@@ -65,7 +75,7 @@ class fit_runner {
   make_network make_network_;
   bool plan_told_ = false;
   std::vector<std::unique_ptr<network_state>> states_;
-  std::function<void(network_state&, rank_context&)> start_;
+  std::function<void(network_state&, rank_context&)> start_, start_adapters_;
   std::vector<std::string> frozen_;
   std::int64_t step_ = 0;  ///< updates that the states have seen
 };

@@ -4,7 +4,7 @@
 
 #include <redco/run/dtype_text.hpp>
 #include <redco/run/fit_loop.hpp>
-#include <redco/ckpt/load_model.hpp>
+#include <redco/run/load_weights.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/tensor/words_of.hpp>
@@ -85,7 +85,9 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
     bool const fresh = state == nullptr;
     if (fresh) state = make_network_(rank, settings.frozen);
     std::function<void()> const load_start = [&] {
-      if (fresh && start_) return start_(*state, rank);
+      if (fresh && start_) start_(*state, rank);
+      if (fresh && start_adapters_) start_adapters_(*state, rank);
+      if (fresh && start_) return;
       if (!settings.warm_start.empty()) ckpt::load_parameters(warm_start.open(), state->master_parts(), rank);
     };
     auto const job = make(*state);
@@ -96,17 +98,39 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
 REDCO_INLINE void fit_runner::start_from(safetensors::weights_source weights, std::span<stored_name const> names,
                                          std::span<std::string_view const> unread) {
   start_ = [weights = std::move(weights), names, unread](network_state& state, rank_context& rank) {
-    load_model(weights, names, unread, state.master_parts(), rank);
+    load_weights(state, weights, names, unread, rank);
   };
 }
 
+REDCO_INLINE void fit_runner::start_adapters_from(safetensors::weights_source weights,
+                                                  std::span<stored_name const> names) {
+  start_adapters_ = [weights = std::move(weights), names](network_state& state, rank_context& rank) {
+    load_adapters(state, weights, names, rank);
+  };
+}
+
+REDCO_INLINE network_state const& fit_runner::trained_state(rank_context const& rank, char const* wanted) const {
+  auto const& state = states_[static_cast<std::size_t>(rank.rank)];
+  if (!state) throw error(exit_code::internal, std::string("nothing is trained yet: call fit before ") + wanted);
+  state->check_finite(step_);
+  return *state;
+}
+
 REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
-                                         save_model_options const& options) const {
+                                         lora_options const* adapters, save_model_options const& options) const {
   where_.run([&](rank_context& rank) {
-    auto const& state = states_[static_cast<std::size_t>(rank.rank)];
-    if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before save_model");
-    state->check_finite(step_);
-    redco::save_model(directory, names, state->master_parts(), rank.world, options);
+    network_state const& state = trained_state(rank, "save_model");
+    double const scale = adapters == nullptr ? 0 : adapters->alpha / static_cast<double>(adapters->rank);
+    auto const parts = adapters == nullptr ? state.master_parts() : state.merged_parts(scale);
+    redco::save_model(directory, names, parts, rank.world, options);
+  });
+}
+
+REDCO_INLINE void fit_runner::save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
+                                           lora_options const& adapters, save_adapter_options const& options) const {
+  where_.run([&](rank_context& rank) {
+    network_state const& state = trained_state(rank, "save_adapter");
+    redco::save_adapter(directory, names, adapters, state.adapter_parts(), rank.world, options);
   });
 }
 

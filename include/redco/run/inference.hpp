@@ -1,10 +1,11 @@
 #pragma once
 
+#include <redco/run/adapting.hpp>
 #include <redco/run/deployer.hpp>
+#include <redco/run/load_weights.hpp>
 #include <redco/run/prediction.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/weighted.hpp>
-#include <redco/ckpt/load_model.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/workdir/open_weights.hpp>
 #include <redco/model/model.hpp>
@@ -40,13 +41,15 @@ class inference {
   inference(deployer& where, M m, Pipeline pipeline, std::filesystem::path const& files)
       : inference(where, std::move(m), std::move(pipeline), workdir::open_weights(files)) {}
 
-  inference(deployer& where, M m, Pipeline pipeline, safetensors::weights_source const& weights)
+  inference(deployer& where, M m, Pipeline pipeline, safetensors::weights_source const& weights,
+            safetensors::weights_source const* adapters = nullptr)
       : where_(where), pipeline_(std::move(pipeline)), states_(static_cast<std::size_t>(where.mesh().ranks())) {
     dynamic_plan const plan = plan_of(m, where.mesh());
     where.run([&](rank_context& rank) {
       auto state = std::make_unique<trained_network<M>>(m, plan, sgd{}, where.compute(), where.options().seed,
                                                         rank.rank, std::vector<std::string>{"*"}, where.device());
-      load_model(weights, stored_names<M>::names, stored_names<M>::unread, state->master_parts(), rank);
+      run::load_weights(*state, weights, stored_names<M>::names, stored_names<M>::unread, rank);
+      if (adapters != nullptr) run::load_adapters(*state, *adapters, stored_names<M>::names, rank);
       state->store.publish();
       states_[static_cast<std::size_t>(rank.rank)] = std::move(state);
     });
@@ -58,6 +61,11 @@ class inference {
       : inference(where, std::move(m), std::move(pipeline), folder.weights()) {
     log::list_unused(where.log(), "config.json", folder.unused());
   }
+
+  /// The same with the adapters of an `adapter_folder` for a `with_lora`.
+  template <run::weighted Folder, run::adapting Adapter>
+  inference(deployer& where, M m, Pipeline pipeline, Folder const& folder, Adapter const& adapter)
+      : inference(where, std::move(m), std::move(pipeline), folder.weights(), &adapter.weights()) {}
 
   /// What each rank holds.
   std::vector<std::unique_ptr<run::network_state>> const& states() const { return states_; }

@@ -41,6 +41,13 @@ class network_state {
   /// The parameters alone, in the precision in which they are updated.
   std::vector<ckpt::state_part> master_parts() const;
 
+  /// Of these those of low-rank adapters, and all others.
+  std::vector<ckpt::state_part> adapter_parts() const;
+  std::vector<ckpt::state_part> base_parts() const;
+
+  /// All but adapters, each weight W that one stands beside as the sum W + scale * B A, which is a copy. No messages.
+  std::vector<ckpt::state_part> merged_parts(double scale) const;
+
   /// Errors: exit code 79 with the name of a parameter that is not finite, after `step` updates. One pass over memory.
   void check_finite(std::int64_t step) const;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/adapting.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/fit_runner.hpp>
@@ -7,6 +8,7 @@
 #include <redco/run/trained_network.hpp>
 #include <redco/run/weighted.hpp>
 #include <redco/nn/network.hpp>
+#include <redco/ckpt/save_adapter.hpp>
 #include <redco/update/optimizer.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/setup_of.hpp>
@@ -16,9 +18,11 @@
 #include <redco/workdir/settings_of.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
+#include <redco/model/with_lora.hpp>
 #include <redco/options/fit_options.hpp>
 #include <redco/options/fit_settings.hpp>
 #include <redco/options/training_flags.hpp>
+#include <redco/fact/lora_options.hpp>
 #include <redco/log/list_unused.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/pipeline/batch_of.hpp>
@@ -120,11 +124,26 @@ class trainer {
     start_from(folder.weights());
   }
 
+  /// Of an `adapter_folder`, the adapters of a `with_lora`. Errors (of fit): exit code 65 when they are not the model's.
+  template <run::adapting Folder>
+  void start_from(Folder const& adapter) {
+    runner_.start_adapters_from(adapter.weights(), stored_names<M>::names);
+  }
+
   /// Saves a family's weights as Hugging Face transformers do, those of one's own model under its own names; with
-  /// `pretrained::save_options` the whole folder. `start_from` and `inference` read them. Errors: exit code 70 before the first
-  /// fit, 74 when the files cannot be written.
+  /// `pretrained::save_options` the whole folder. A `with_lora` is saved as the model that it adapts, its adapters merged into the
+  /// weights. `start_from` and `inference` read them. Errors: exit code 70 before the first fit, 74 when the files cannot be
+  /// written.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
-    runner_.save_model(directory, stored_names<M>::names, options);
+    lora_options const* adapters = nullptr;
+    if constexpr (is_with_lora<M>) adapters = &model_.config.lora;
+    runner_.save_model(directory, stored_names<M>::names, adapters, options);
+  }
+
+  /// Saves the adapters of a `with_lora` alone, as PEFT does. Errors: those of `redco::save_adapter`, exit code 70 before the first
+  /// fit.
+  void save_adapter(std::filesystem::path const& directory, save_adapter_options const& options = {}) const {
+    runner_.save_adapter(directory, stored_names<M>::names, model_.config.lora, options);
   }
 
   /// The trained state of each rank; empty before the first fit.

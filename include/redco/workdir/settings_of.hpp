@@ -75,6 +75,9 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
   } else if constexpr (requires { value.begin() != value.end(); }) {
     std::size_t i = 0;
     for (auto const& one : value) add_settings(all, name + "[" + std::to_string(i++) + "]", one);
+  } else if constexpr (requires { typename T::extends; }) {
+    add_settings(all, name, static_cast<typename T::extends const&>(value));
+    add_settings(all, name + ".lora", value.lora);
   } else if constexpr (with_named_members<T>) {
     std::size_t i = 0;
     meta::for_each_field(value, [&](auto const& member) {

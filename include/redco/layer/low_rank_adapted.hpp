@@ -1,0 +1,34 @@
+#pragma once
+
+#include <redco/layer/forwarding.hpp>
+#include <redco/layer/layer.hpp>
+#include <redco/layer/of.hpp>
+#include <redco/fact/lora_options.hpp>
+#include <redco/fact/recorder.hpp>
+
+#include <utility>
+
+namespace redco {
+
+/// `Layer` frozen, with the low-rank adapters beside its weights that `Options` of the config, `lora_options`, names: beside
+/// "q.weight" [Out, In] stand "q.lora_A.weight" [rank, In], uniform as PEFT draws it, and "q.lora_B.weight" [Out, rank], zeros,
+/// so that it begins as `Layer` is. Linears, gated units and attentions take them.
+template <auto Options, layer Layer>
+struct low_rank_adapted : detail::forwarding<Layer> {
+  template <class Other>
+  using rebind = low_rank_adapted<Options, Other>;
+  using unpaired = low_rank_adapted<Options, unpaired_t<Layer>>;
+  static constexpr bool unnamed = is_unnamed<Layer>;
+
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
+    lora_options const options = of<Options>(config);
+    auto const outer = std::exchange(w.adapters, &options);
+    bool const outer_frozen = std::exchange(w.frozen, true);
+    Layer::template facts<X>(config, w);
+    w.adapters = outer;
+    w.frozen = outer_frozen;
+  }
+};
+
+}  // namespace redco

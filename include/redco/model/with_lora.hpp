@@ -1,0 +1,47 @@
+#pragma once
+
+#include <redco/layer/low_rank_adapted.hpp>
+
+#include <redco/model/model.hpp>
+#include <redco/model/stored_name.hpp>
+#include <redco/fact/lora_options.hpp>
+
+#include <redco/shape/extents.hpp>
+
+namespace redco {
+
+/// A model's sizes, and how it is adapted.
+template <class Config>
+struct lora_config : Config {
+  using extends = Config;
+  lora_options lora = {};
+};
+
+/// `M` frozen, with low-rank adapters beside the weights that `config.lora` names. Plans, costs and `fits<>` count the adapters'
+/// parameters, gradients and optimizer state; of M's weights the bytes alone. What forward saves and backward sends is counted as
+/// if these were trained, which is an upper bound.
+///
+///   redco::with_lora<redco::llama> const model{{folder.model<redco::llama>().config, {.rank = 8, .targets = "q,v"}}};
+template <model M>
+struct with_lora {
+  using base = M;
+  using config_type = lora_config<decltype(M::config)>;
+  using net = low_rank_adapted<&config_type::lora, typename M::net>;
+
+  config_type config;
+
+  template <class Same = M>
+    requires requires(Same const& m, workload const& load) { m.input(load); }
+  constexpr extents input(workload const& load) const { return Same{config}.input(load); }
+};
+
+/// Files name its frozen parameters as M's; where PEFT keeps adapters is in pretrained/adapter_place.hpp.
+template <model M>
+struct stored_names<with_lora<M>> : stored_names<M> {};
+
+template <class M>
+inline constexpr bool is_with_lora = false;
+template <model M>
+inline constexpr bool is_with_lora<with_lora<M>> = true;
+
+}  // namespace redco

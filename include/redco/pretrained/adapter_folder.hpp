@@ -1,0 +1,50 @@
+#pragma once
+
+#include <redco/model/stored_name.hpp>
+#include <redco/model/with_lora.hpp>
+#include <redco/fact/lora_options.hpp>
+#include <redco/safetensors/weights_source.hpp>
+
+#include <filesystem>
+#include <span>
+
+namespace redco {
+
+inline constexpr char const* adapter_config_name = "adapter_config.json";
+inline constexpr char const* adapter_weights_name = "adapter_model.safetensors";
+
+/// A folder in which PEFT (Mangrulkar et al. 2022) keeps a LoRA: adapter_config.json and adapter_model.safetensors.
+///
+///   redco::adapter_folder const adapter("my-lora");
+///   auto const model = adapter.model(folder.model<redco::llama>());
+///   redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 1e-4});
+///   trainer.start_from(folder);
+///   trainer.start_from(adapter);
+///
+/// Errors: exit code 65 for a file that is missing or broken, and for what is not computed here (DoRA, ranks that differ between
+/// modules, biases and whole modules that are trained), naming the key.
+class adapter_folder {
+ public:
+  explicit adapter_folder(std::filesystem::path const& path);
+
+  /// The adapters, with targets named as the frozen model names its weights. Errors: exit code 65 for a module that it has not.
+  lora_options options(std::span<stored_name const> names) const;
+
+  template <model M>
+  with_lora<M> model(M const& frozen) const {
+    return {{frozen.config, options(stored_names<M>::names)}};
+  }
+
+  safetensors::weights_source const& weights() const { return weights_; }
+
+ private:
+  std::filesystem::path folder_;
+  lora_options read_;
+  safetensors::weights_source weights_;
+};
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/pretrained/adapter_folder.inl.hpp>
+#endif

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <redco/pretrained/adapter_place.hpp>
+
+#include <redco/pretrained/adapted_path.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+namespace redco {
+
+REDCO_INLINE adapter_place adapter_place_of(std::span<stored_name const> names, std::string const& ours,
+                                            std::vector<std::int64_t> const& shape, safetensors::box const& place) {
+  constexpr std::string_view weight = ".weight", prefix = "base_model.model.";
+  std::string path(adapted_path(ours));
+  std::string const end = ours.substr(path.size());
+  bool const as_one = path.ends_with(".qkv"), is_b = end == ".lora_B.weight";
+  stored_place const in_file =
+      place_in_file(names, (as_one ? path.substr(0, path.size() - 2) : path) + std::string(weight));
+  if (in_file.row == nullptr)
+    throw error(exit_code::internal, "the model's table of file names has no row for the weight that the adapter " +
+                                         safetensors::shown(ours) + " stands beside; add one");
+  stored_name const& row = *in_file.row;
+  if (!is_b && as_one && row.parts == 1)
+    throw error(exit_code::usage,
+                "the files of this model keep q, k and v apart, and so does PEFT: name the targets "
+                "q, k and v instead of " +
+                    path);
+  if (!is_b && !as_one && row.parts > 1)
+    throw error(exit_code::usage,
+                "the files of this model keep q, k and v as one tensor, which PEFT adapts as one: "
+                "name the target qkv instead of " +
+                    path);
+  std::string_view const theirs = in_file.theirs, pattern = row.theirs.empty() ? theirs : row.theirs;
+  std::size_t const star = pattern.find('*'), in_block = star == std::string_view::npos ? 0 : star + 2;
+  auto const without_weight = [&](std::string_view name) {
+    return std::string(name.substr(0, name.size() - weight.size()));
+  };
+  adapter_place found{{std::string(prefix) + without_weight(theirs) + end, shape, place},
+                      without_weight(pattern.substr(in_block)),
+                      row.transposed};
+  if (is_b) {
+    found.part.shape[0] *= row.parts;
+    found.part.place.offset[0] += row.part * shape[0];
+  }
+  return found;
+}
+
+}  // namespace redco

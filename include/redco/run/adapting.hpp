@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/model/stored_name.hpp>
+#include <redco/fact/lora_options.hpp>
+#include <redco/safetensors/weights_source.hpp>
+
+#include <concepts>
+#include <span>
+
+namespace redco::run {
+
+/// A folder of adapters, as `adapter_folder` is. Who knows no such folders includes none.
+template <class T>
+concept adapting = requires(T const& folder, std::span<stored_name const> names) {
+  { folder.weights() } -> std::convertible_to<safetensors::weights_source const&>;
+  { folder.options(names) } -> std::same_as<lora_options>;
+};
+
+}  // namespace redco::run

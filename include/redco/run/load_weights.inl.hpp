@@ -1,0 +1,27 @@
+#pragma once
+
+#include <redco/run/load_weights.hpp>
+
+#include <redco/ckpt/adapter_parts.hpp>
+#include <redco/ckpt/load_model.hpp>
+#include <redco/pretrained/adapted_path.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+
+namespace redco::run {
+
+REDCO_INLINE void load_weights(network_state const& state, safetensors::weights_source const& weights,
+                               std::span<stored_name const> names, std::span<std::string_view const> unread,
+                               rank_context& rank) {
+  bool const adapted =
+      std::ranges::any_of(weights.tensors, [](auto const& one) { return !adapted_path(one.first).empty(); });
+  load_model(weights, names, unread, adapted ? state.master_parts() : state.base_parts(), rank);
+}
+
+REDCO_INLINE void load_adapters(network_state const& state, safetensors::weights_source const& weights,
+                                std::span<stored_name const> names, rank_context& rank) {
+  load_model(weights, {}, {}, ckpt::adapter_parts_of(names, state.adapter_parts()).parts, rank);
+}
+
+}  // namespace redco::run

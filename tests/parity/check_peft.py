@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""PEFT reads adapters that redco saved.
+
+    check_peft.py BASE ADAPTER MERGED     folders of a frozen decoder, of adapters for it, and of both merged into one model
+
+PEFT must take every tensor of the adapters and no other, and compute with BASE and ADAPTER the logits that transformers compute with
+MERGED, to 1e-5 of the largest, and not those of BASE alone. Where torch, transformers or peft is absent the Python of
+scripts/setup --peers is taken; without it the exit code is 77.
+"""
+import os
+import sys
+from pathlib import Path
+
+try:
+    import peft
+    import torch
+    import transformers as hf
+    from safetensors import safe_open
+except ImportError as absent:
+    peers = Path(__file__).resolve().parents[2] / ".deps" / "peers" / "bin" / "python"
+    if peers.exists() and Path(sys.executable) != peers:
+        os.execv(peers, [peers, *sys.argv])
+    print(f"skipped: {absent} (scripts/setup --peers)")
+    sys.exit(77)
+
+
+def logits_of(model, ids):
+    with torch.no_grad():
+        return model.eval()(ids).logits
+
+
+def main(base, adapter, merged):
+    read = lambda path: hf.AutoModelForCausalLM.from_pretrained(path, torch_dtype=torch.float32)
+    ids = torch.randint(0, read(base).config.vocab_size, (3, 16), generator=torch.Generator().manual_seed(1))
+    frozen = logits_of(read(base), ids)
+    adapted = peft.PeftModel.from_pretrained(read(base), adapter)
+    own = {name.replace(".default", ""): value for name, value in adapted.named_parameters() if ".lora_" in name}
+    with safe_open(Path(adapter) / "adapter_model.safetensors", "pt") as file:
+        assert set(file.keys()) == set(own), set(file.keys()) ^ set(own)
+        assert all(torch.equal(own[name], file.get_tensor(name).float()) for name in own)
+    found, expected = logits_of(adapted, ids), logits_of(read(merged), ids)
+    largest = expected.abs().max().item()
+    off, moved = (found - expected).abs().max().item() / largest, (found - frozen).abs().max().item() / largest
+    print(f"peft {peft.__version__} reads {len(own)} tensors; its logits differ by {off:.1e} of the largest from the merged model's, by "
+          f"{moved:.1e} from the frozen one's")
+    assert off <= 1e-5 < moved
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])

@@ -1,0 +1,96 @@
+// Plans and costs of a frozen model with adapters: which half of an adapter is cut, what is counted, what fits.
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/fits.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/sequence_parallel.hpp>
+#include <redco/model/with_lora.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/shape/bytes.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace {
+
+using namespace redco;
+
+constexpr llama plain{{.vocab = 256, .context = 64, .width = 96, .ffn = 120, .heads = 6, .kv_heads = 2, .layers = 3}};
+constexpr with_lora<llama> tuned{{plain.config, {.rank = 4, .alpha = 8, .targets = "q,v,o,mlp.gate,down"}}};
+
+template <auto const& Model>
+constexpr shard::entry at(std::string_view name, int shards) {
+  auto const p = plan_of<Model>({.tp = shards});
+  for (shard::entry const& e : p.entries)
+    if (e.fact.name.view() == name) return e;
+  throw "no such parameter";
+}
+
+template <auto const& Model>
+constexpr extents local(std::string_view name, int shards) {
+  return at<Model>(name, shards).local();
+}
+
+// Beside a weight that is cut along its outputs B is cut so, by whole heads in an attention; along its inputs, A.
+static_assert(local<tuned>("layers.*.self_attn.q.lora_A.weight", 2) == extents{4, 96});
+static_assert(local<tuned>("layers.*.self_attn.q.lora_B.weight", 2) == extents{48, 4});
+static_assert(local<tuned>("layers.*.self_attn.v.lora_B.weight", 2) == extents{16, 4});
+static_assert(local<tuned>("layers.*.self_attn.o.lora_A.weight", 2) == extents{4, 48});
+static_assert(local<tuned>("layers.*.self_attn.o.lora_B.weight", 2) == extents{96, 4});
+static_assert(local<tuned>("layers.*.mlp.gate.lora_B.weight", 2) == extents{60, 4});
+static_assert(local<tuned>("layers.*.mlp.down.lora_A.weight", 2) == extents{4, 60});
+static_assert(at<tuned>("layers.*.mlp.down.lora_A.weight", 2).fact.why == fact::reason::adapter &&
+              at<tuned>("layers.*.mlp.down.lora_B.weight", 2).fact.why == fact::reason::adapter_whole);
+// Key-value heads that neighbours share are shared by their adapters too.
+static_assert(local<tuned>("layers.*.self_attn.v.lora_B.weight", 6) == extents{16, 4} &&
+              at<tuned>("layers.*.self_attn.v.lora_B.weight", 6).sharers(axis::tp) == 3);
+
+// One A for queries, keys and values.
+constexpr with_lora<gpt2> fused{{gpt2{}.config, {.rank = 8, .targets = "qkv"}}};
+static_assert(local<fused>("h.*.attn.qkv.lora_A.weight", 2) == extents{8, 768} &&
+              local<fused>("h.*.attn.k.lora_B.weight", 2) == extents{384, 8});
+
+/// The numbers of a model that are trained, or those that are not.
+template <auto const& Model>
+constexpr std::int64_t numbers(bool trained) {
+  std::int64_t sum = 0;
+  for (fact::parameter_fact const& f : constant_facts_of<Model>.parameters)
+    if (f.trained == trained) sum += f.shape.count() * f.copies();
+  return sum;
+}
+static_assert(numbers<tuned>(true) == 3 * 4 * ((96 + 96) + (96 + 32) + (96 + 96) + (96 + 120) + (120 + 96)));
+static_assert(numbers<tuned>(false) == numbers<plain>(true) && numbers<plain>(false) == 0);
+static_assert(numbers<fused>(true) == 12 * 8 * (768 + 3 * 768) && numbers<fused>(false) == 124439808);
+
+// Gradients and the optimizer's state are those of the adapters, bytes of parameters those of all.
+constexpr setup run{.mesh = {.tp = 2}, .load = {2, 16}};
+constexpr cost::memory plain_bytes = cost_of<plain>(adamw{}, run).memory,
+                       tuned_bytes = cost_of<tuned>(adamw{}, run).memory;
+constexpr std::int64_t of_rank = 3 * 4 * ((96 + 48) + (96 + 16) + (48 + 96) + (96 + 60) + (60 + 96));
+static_assert(tuned_bytes.gradients == 4 * of_rank && tuned_bytes.optimizer == 2 * 4 * of_rank);
+static_assert(tuned_bytes.parameters == plain_bytes.parameters + 4 * of_rank);
+
+// What is frozen fits where it cannot be trained as a whole.
+constexpr with_lora<llama> large{{llama{}.config, {.rank = 16}}};
+constexpr llama large_plain{};
+constexpr workload load{.batch = 1, .sequence = 512};
+static_assert(fits<large, adamw{}, mesh{.tp = 2}, load, GiB(24), dtype::bf16>{});
+static_assert(cost_of<large_plain>(adamw{}, {.mesh = {.tp = 2}, .load = load, .compute = dtype::bf16}).memory.peak() >
+              GiB(48));
+
+// Messages of a step beside the frozen model's: gradients of the halves that all shards hold.
+constexpr auto plain_sent = cost_of<plain>(adamw{}, run).messages, tuned_sent = cost_of<tuned>(adamw{}, run).messages;
+static_assert(tuned_sent[cost::messages::forward].calls == plain_sent[cost::messages::forward].calls);
+static_assert(tuned_sent[cost::messages::backward].calls == plain_sent[cost::messages::backward].calls + 3 * 5);
+
+// A rewrite of the tree reaches through it, and adapters stand around split tokens as well.
+constexpr sequence_parallel<with_lora<llama>> tokens_split{tuned.config};
+static_assert(numbers<tokens_split>(true) == numbers<tuned>(true));
+
+// Targets are ends of paths in whole components.
+static_assert(tuned.config.lora.adapts("layers.*.mlp.gate") && tuned.config.lora.adapts("layers.*.self_attn.o"));
+static_assert(!tuned.config.lora.adapts("layers.*.self_attn.k") && !tuned.config.lora.adapts("layers.*.gate"));
+static_assert(!tuned.config.lora.adapts("layers.*.mlp.updown"));
+
+}  // namespace
