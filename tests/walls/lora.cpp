@@ -15,17 +15,21 @@
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/has_encoder.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/with_lora.hpp>
 #include <redco/optimizer/adamw.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 // Adapters of a frozen model: the numbers of PEFT, what is merged, what is saved, on every mesh.
