@@ -32,7 +32,9 @@ struct sinusoids {
     at::Tensor const y = high * at::sin(x + shift);
     return {x.narrow(0, 0, 10), y.narrow(0, 0, 10), x.narrow(0, 10, 10), y.narrow(0, 10, 10)};
   }
-  static at::Tensor error(at::Tensor const& found, at::Tensor const& y) { return (found - y).square().mean(); }
+  static at::Tensor error(at::Tensor const& found, at::Tensor const& y) {
+    return at::mse_loss(found, y.to(found.dtype()));
+  }
   static double score(at::Tensor const& found, at::Tensor const& y) { return error(found, y).item<double>(); }
 };
 
@@ -98,7 +100,7 @@ Net adapted(Net const& net, task const& t, double rate, auto const& error) {
   at::AutoGradMode const on(true);
   std::vector<at::Tensor> fast = net.parameters();
   auto const gradients = torch::autograd::grad({error(net(t.seen), t.said)}, fast, {}, true, true);
-  for (std::size_t i = 0; i < fast.size(); ++i) fast[i] = fast[i] - rate * gradients[i];
+  for (std::size_t i = 0; i < fast.size(); ++i) fast[i] = at::sub(fast[i], gradients[i], rate);
   return net.substituted(fast);
 }
 
