@@ -7,6 +7,7 @@
 #include <redco/comm/detail/run_rank.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_groups.hpp>
+#include <redco/comm/rank_options.hpp>
 #include <redco/comm/world.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/torch.hpp>
