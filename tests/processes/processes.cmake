@@ -12,6 +12,8 @@ set(ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
 set(ENV{OMPI_MCA_rmaps_base_oversubscribe} 1)
 set(ENV{OMPI_MCA_hwloc_base_binding_policy} none)
 set(ENV{OMPI_MCA_btl_vader_single_copy_mechanism} none)
+set(ENV{PRTE_ALLOW_RUN_AS_ROOT} 1)
+set(ENV{PRTE_ALLOW_RUN_AS_ROOT_CONFIRM} 1)
 set(ENV{PRTE_MCA_rmaps_default_mapping_policy} ":oversubscribe")
 set(ENV{PRTE_MCA_hwloc_default_binding_policy} none)
 
