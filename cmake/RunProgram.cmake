@@ -1,6 +1,6 @@
 # Runs a program and checks its exit code and its words:
-#   cmake -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=64 -DWORDS="regular;expressions" -DFRESH=folder -P RunProgram.cmake
-# FRESH is removed first. Every expression must be found in what the program prints on both streams together.
+#   cmake -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=64 -DWORDS="regular;expressions" -DFRESH=folder -DONCE=ON -P RunProgram.cmake
+# FRESH is removed first. Every expression must be found in what the program prints on both streams together, with ONCE one time only.
 
 if(FRESH)
   file(REMOVE_RECURSE ${FRESH})
@@ -12,5 +12,10 @@ endif()
 foreach(words IN LISTS WORDS)
   if(NOT text MATCHES "${words}")
     message(FATAL_ERROR "no \"${words}\" in:\n${text}")
+  endif()
+  string(REGEX MATCHALL "${words}" all "${text}")
+  list(LENGTH all times)
+  if(ONCE AND times GREATER 1)
+    message(FATAL_ERROR "\"${words}\" ${times} times in:\n${text}")
   endif()
 endforeach()

@@ -1,4 +1,5 @@
 #include "catch.hpp"
+#include "refused.hpp"
 
 #include <redco/options/deployer_options.hpp>
 #include <redco/options/launch.hpp>
@@ -19,12 +20,7 @@ launch of(std::map<std::string, std::string> const& variables) {
 }
 
 std::string refusal(std::map<std::string, std::string> const& variables) {
-  try {
-    of(variables);
-  } catch (redco::error const& e) {
-    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
-  }
-  return "taken";
+  return refused([&] { of(variables); });
 }
 
 TEST_CASE("a launcher is known by what it leaves in the environment") {

@@ -1,4 +1,5 @@
 #include "catch.hpp"
+#include "refused.hpp"
 #include "temporary_folder.hpp"
 
 #include <redco/pretrained/adapted_path.hpp>
@@ -37,16 +38,6 @@ void write(temporary_folder const& folder, std::string const& config, std::vecto
   for (std::string const& name : names) entries.push_back({name, safetensors::file_dtype::f32, {1, 1}});
   std::ofstream file(folder / "adapter_model.safetensors", std::ios::binary);
   file << safetensors::plan_safetensors(entries).header << std::string(4 * names.size(), '\0');
-}
-
-template <class F>
-std::string refused(F const& call) {
-  try {
-    call();
-  } catch (error const& e) {
-    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
-  }
-  return "";
 }
 
 TEST_CASE("halves of adapters have PEFT's names and modules; those of a fused weight are one module's") {

@@ -1,4 +1,5 @@
 #include "catch.hpp"
+#include "refused.hpp"
 
 #include <redco/pretrained/stored_part.hpp>
 
@@ -16,12 +17,7 @@ constexpr std::array part_names{redco::stored_name{"q.weight", "attn.weight", tr
 using numbers = std::vector<std::int64_t>;
 
 std::string refused(std::string const& ours, numbers const& shape) {
-  try {
-    redco::stored_part_of(part_names, ours, shape, redco::safetensors::whole(shape));
-  } catch (redco::error const& e) {
-    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
-  }
-  return "";
+  return ::refused([&] { redco::stored_part_of(part_names, ours, shape, redco::safetensors::whole(shape)); });
 }
 
 }  // namespace

@@ -2,10 +2,7 @@
 #   cmake -DPROGRAM= -DARGUMENTS= -DMPIRUN= -DWORK= -P demo.cmake
 
 include(${CMAKE_CURRENT_LIST_DIR}/processes.cmake)
-if(NOT MPIRUN)
-  skip("no MPI: install libopenmpi-dev and openmpi-bin, configure again")
-  return()
-endif()
+skip_without_mpi()
 
 # Steps, losses and norms as the run wrote them, without times.
 function(losses_of folder result)

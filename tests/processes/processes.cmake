@@ -1,5 +1,6 @@
 # Programs whose ranks are processes that mpirun starts. Included, it gives
 #   run_processes(NUMBER STATUS OUTPUT PROGRAM ARGUMENTS...)
+#   skip_without_mpi()
 # As a script it runs one and checks its exit code and that each expression is found once in what it prints:
 #   cmake -DMPIRUN=path -DPROCESSES=2 -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=65 -DWORDS="regular;expressions" -P processes.cmake
 # Without MPIRUN it is skipped.
@@ -23,23 +24,18 @@ function(run_processes number status output)
   set(${output} "${text}" PARENT_SCOPE)
 endfunction()
 
-if(PROCESSES)
+# Where there is no MPI the test that calls it is skipped, and returns.
+macro(skip_without_mpi)
   if(NOT MPIRUN)
     skip("no MPI: install libopenmpi-dev and openmpi-bin, configure again")
     return()
   endif()
-  run_processes(${PROCESSES} status text ${PROGRAM} ${ARGUMENTS})
-  if(NOT status STREQUAL "${EXIT}")
-    message(FATAL_ERROR "exit code ${status} instead of ${EXIT}:\n${text}")
-  endif()
-  foreach(words IN LISTS WORDS)
-    if(NOT text MATCHES "${words}")
-      message(FATAL_ERROR "no \"${words}\" in:\n${text}")
-    endif()
-    string(REGEX MATCHALL "${words}" all "${text}")
-    list(LENGTH all times)
-    if(times GREATER 1)
-      message(FATAL_ERROR "\"${words}\" ${times} times in:\n${text}")
-    endif()
-  endforeach()
+endmacro()
+
+if(PROCESSES)
+  skip_without_mpi()
+  list(PREPEND ARGUMENTS -n ${PROCESSES} ${PROGRAM})
+  set(PROGRAM ${MPIRUN})
+  set(ONCE ON)
+  include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/RunProgram.cmake)
 endif()

@@ -1,4 +1,5 @@
 #include "parity/reference.hpp"
+#include "refused.hpp"
 #include "temporary_folder.hpp"
 #include "tests_folder.hpp"
 #include "walls/training.hpp"
@@ -183,17 +184,6 @@ llama const small_llama{{.vocab = 7,
                          .kv_heads = 2,
                          .layers = 2,
                          .query_key_norm = true}};
-
-/// The exit code and the sentence with which a call ends.
-template <class F>
-std::string refused(F const& call) {
-  try {
-    call();
-  } catch (error const& e) {
-    return std::to_string(static_cast<int>(e.code())) + " " + e.what();
-  }
-  return "";
-}
 
 }  // namespace lora_test
 

@@ -15,8 +15,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -118,8 +116,7 @@ REDCO_INLINE void thread_world::crew::work(int rank) {
   }
 }
 
-/// Returns when all ranks have ended. A rank that has not, `grace` after the first failure, cannot be stopped and still uses the
-/// caller's data: the only end that cannot hang is that of the process.
+/// Returns when all ranks have ended; those that have not, `grace` after the first failure, end the process.
 REDCO_INLINE void thread_world::crew::wait() {
   std::unique_lock lock(mutex);
   auto const all = [&] { return std::find(busy.begin(), busy.end(), true) == busy.end(); };
@@ -128,11 +125,10 @@ REDCO_INLINE void thread_world::crew::wait() {
     auto const now_is = std::chrono::steady_clock::now();
     if (line->failed() && last == std::chrono::steady_clock::time_point::max()) last = now_is + options.grace;
     if (now_is < last) continue;
-    std::string text = std::string(line->cause().what()) + "\n";
-    for (std::size_t rank = 0; rank < busy.size(); ++rank)
-      if (busy[rank]) text += "rank " + std::to_string(rank) + " does not end: killed\n";
-    std::fputs(text.c_str(), stderr);
-    std::_Exit(static_cast<int>(line->cause().code()));
+    std::vector<int> stuck;
+    for (int rank = 0; rank < shape.ranks(); ++rank)
+      if (busy[static_cast<std::size_t>(rank)]) stuck.push_back(rank);
+    detail::kill_process(*line, stuck);
   }
 }
 

@@ -19,14 +19,21 @@ struct lora_options {
   /// "qkv" has one A for the queries, keys and values of an attention, as the fused weight of GPT-2 has with PEFT.
   short_text targets = "q,v";
 
-  /// Whether the weight under `path` ("layers.*.self_attn.q") is adapted.
-  constexpr bool adapts(std::string_view path) const {
+  /// Calls `f(target)` for each of them.
+  template <class F>
+  constexpr void for_each_target(F const& f) const {
     for (std::string_view rest = targets.view(); !rest.empty();) {
       std::size_t const end = std::min(rest.find(','), rest.size());
-      if (names(rest.substr(0, end), path)) return true;
+      f(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
-    return false;
+  }
+
+  /// Whether the weight under `path` ("layers.*.self_attn.q") is adapted.
+  constexpr bool adapts(std::string_view path) const {
+    bool any = false;
+    for_each_target([&](std::string_view target) { any = any || names(target, path); });
+    return any;
   }
 
   /// Whether `target` is the path or its end, in whole components.

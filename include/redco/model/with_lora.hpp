@@ -8,6 +8,8 @@
 
 #include <redco/shape/extents.hpp>
 
+#include <redco/meta/fields.hpp>
+
 namespace redco {
 
 /// A model's sizes, and how it is adapted.
@@ -15,6 +17,9 @@ template <class Config>
 struct lora_config : Config {
   using extends = Config;
   lora_options lora = {};
+
+  /// Its own members, beside those of Config.
+  static constexpr auto fields() { return redco::fields(field<"lora">(&lora_config::lora)); }
 };
 
 /// `M` frozen, with low-rank adapters beside the weights that `config.lora` names. Plans, costs and `fits<>` count the adapters'

@@ -52,13 +52,12 @@ class builder {
   /// The parameter `leaf` of this layer, or neighbours read as one matrix.
   redco::parameter parameter(std::string_view leaf) { return parameters({leaf}); }
   redco::parameter parameters(std::initializer_list<std::string_view> names) {
-    std::vector<std::string> full;
-    for (std::string_view const name : names) full.push_back(full_name(name));
-    return leaves_.take(full);
+    return parameters(std::span(names.begin(), names.size()));
   }
-  redco::parameter parameters(std::span<std::string const> names) {
+  template <class Name>
+  redco::parameter parameters(std::span<Name const> names) {
     std::vector<std::string> full;
-    for (std::string const& name : names) full.push_back(full_name(name));
+    for (Name const& name : names) full.push_back(full_name(name));
     return leaves_.take(full);
   }
   redco::parameter tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }

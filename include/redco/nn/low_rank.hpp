@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,7 +58,7 @@ class low_rank {
       if (own || as_one) products_.back().share(cut.sharers(b.size(axis::tp)), as_one ? column : 0);
       column += stored.value.size(0);
     }
-    if (as_one) products_.back().b = b.parameters(second_halves);
+    if (as_one) products_.back().b = b.parameters(std::span<std::string const>(second_halves));
     if (products_.empty()) return;
     scale_ = options.alpha / static_cast<double>(options.rank);
     dropout_ = b.probability(options.dropout);

@@ -60,6 +60,7 @@ class network_state {
  private:
   void add_segment(std::int64_t begin, std::int64_t end, bool decay);
   void add_norm_range(stored_parameter const& s);
+  std::vector<ckpt::state_part> master_parts(bool of_adapters) const;
   ckpt::state_part part(std::string full_name, stored_parameter const& s, at::Tensor local) const;
 
   int rank_;

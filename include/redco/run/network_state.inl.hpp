@@ -58,17 +58,14 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts() const {
   return all;
 }
 
-REDCO_INLINE std::vector<ckpt::state_part> network_state::adapter_parts() const {
-  std::vector<ckpt::state_part> all;
-  for (stored_parameter const& s : store.parameters())
-    if (s.plan.fact.is_adapter()) all.push_back(part(s.name, s, s.master));
-  return all;
-}
+REDCO_INLINE std::vector<ckpt::state_part> network_state::adapter_parts() const { return master_parts(true); }
 
-REDCO_INLINE std::vector<ckpt::state_part> network_state::base_parts() const {
+REDCO_INLINE std::vector<ckpt::state_part> network_state::base_parts() const { return master_parts(false); }
+
+REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts(bool of_adapters) const {
   std::vector<ckpt::state_part> all;
   for (stored_parameter const& s : store.parameters())
-    if (!s.plan.fact.is_adapter()) all.push_back(part(s.name, s, s.master));
+    if (s.plan.fact.is_adapter() == of_adapters) all.push_back(part(s.name, s, s.master));
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include <redco/shape/dtype.hpp>
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/field_count.hpp>
+#include <redco/meta/fields.hpp>
 #include <redco/meta/member_names.hpp>
 #include <redco/meta/type_name.hpp>
 
@@ -77,7 +78,9 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
     for (auto const& one : value) add_settings(all, name + "[" + std::to_string(i++) + "]", one);
   } else if constexpr (requires { typename T::extends; }) {
     add_settings(all, name, static_cast<typename T::extends const&>(value));
-    add_settings(all, name + ".lora", value.lora);
+    for_each_named(value, [&](auto const& field, auto const& member) {
+      add_settings(all, name + "." + std::string(field.name()), member);
+    });
   } else if constexpr (with_named_members<T>) {
     std::size_t i = 0;
     meta::for_each_field(value, [&](auto const& member) {

@@ -15,23 +15,25 @@
 
 namespace redco::comm::detail {
 
-/// "call 17 of group tp for 'grads'", with the label of this thread.
-inline std::string call_text(std::uint64_t call, std::string const& group) {
+/// " for 'grads'", the label of this thread; nothing where it has none.
+inline std::string label_text() {
   std::string_view const label = collective_label::current();
-  return "call " + std::to_string(call) + " of group " + group +
-         (label.empty() ? "" : " for '" + std::string(label) + "'");
+  return label.empty() ? "" : " for '" + std::string(label) + "'";
+}
+
+/// "call 17 of group tp"
+inline std::string call_text(std::uint64_t call, std::string const& group) {
+  return "call " + std::to_string(call) + " of group " + group;
 }
 
 /// "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp"
 inline std::string where_text(std::string const& what, std::uint64_t call, std::string const& group) {
-  std::string_view const label = collective_label::current();
-  return "in " + what + (label.empty() ? "" : " for '" + std::string(label) + "'") + ", call " + std::to_string(call) +
-         " of group " + group;
+  return "in " + what + label_text() + ", " + call_text(call, group);
 }
 
-/// Ends the run because the ranks `missing` did not come, unless it has already failed, and throws the cause.
-[[noreturn]] inline void lose_peers(lifeline& line, int me, std::string const& where, std::vector<int> const& missing,
-                                    std::chrono::milliseconds limit) {
+/// Ends the run because the ranks `missing` did not come, unless it has already failed.
+inline void miss_peers(lifeline& line, int me, std::string const& where, std::vector<int> const& missing,
+                       std::chrono::milliseconds limit) {
   std::string ranks, ended;
   for (int const rank : missing) {
     ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
@@ -42,15 +44,21 @@ inline std::string where_text(std::string const& what, std::uint64_t call, std::
                 ? "waited " + std::to_string(limit.count()) + " ms " + where + " for rank " + ranks +
                       ", which did not come; see what it does, or raise the deadline"
                 : "waits " + where + " for rank " + ended + ", which has ended; all ranks must make the same calls");
+}
+
+/// The same, and throws the cause.
+[[noreturn]] inline void lose_peers(lifeline& line, int me, std::string const& where, std::vector<int> const& missing,
+                                    std::chrono::milliseconds limit) {
+  miss_peers(line, me, where, missing, limit);
   throw line.cause();
 }
 
 /// The failure of a call that two ranks make with different operands.
 inline error disagreement(std::uint64_t call, std::string const& group, int left, operand const& of_left, int right,
                           operand const& of_right) {
-  return {exit_code::internal, "ranks disagree in " + call_text(call, group) + ": rank " + std::to_string(left) +
-                                   " has " + of_left.text() + ", rank " + std::to_string(right) + " has " +
-                                   of_right.text() +
+  return {exit_code::internal, "ranks disagree in " + call_text(call, group) + label_text() + ": rank " +
+                                   std::to_string(left) + " has " + of_left.text() + ", rank " + std::to_string(right) +
+                                   " has " + of_right.text() +
                                    "; all ranks must make the same calls with equal shapes and dtypes"};
 }
 

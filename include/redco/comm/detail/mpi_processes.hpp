@@ -2,6 +2,7 @@
 
 #ifdef REDCO_WITH_MPI
 
+#include <redco/comm/detail/call_words.hpp>
 #include <redco/comm/detail/mpi_group.hpp>
 #include <redco/comm/detail/mpi_session.hpp>
 #include <redco/comm/detail/run_rank.hpp>
@@ -20,8 +21,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -56,7 +55,7 @@ class mpi_processes final : public world {
   }
 
   static void leave(int code) noexcept {
-    if (options::launched().processes > 1 && joined_) mpi_session::get().leave(code);
+    if (joined_) mpi_session::get().leave(code);
   }
 
   void run(function_ref<void(rank_context&)> f) override {
@@ -142,18 +141,16 @@ class mpi_processes final : public world {
     if (one.from != session_.rank() && line_->fail(one.from, error::told(one.code, one.text))) told_ = true;
   }
 
-  /// A rank that has not ended, `grace` after the first failure, cannot be stopped.
   void end_if_stuck() const {
-    if (!failed_at_ || clock::now() < *failed_at_ + options_.grace) return;
-    std::fprintf(stderr, "%s\nrank %d does not end: killed\n", line_->cause().what(), session_.rank());
-    std::_Exit(static_cast<int>(line_->cause().code()));
+    if (failed_at_ && clock::now() > *failed_at_ + options_.grace) kill_process(*line_, {session_.rank()});
   }
 
   /// Until all ranks have ended, so that the next run begins where all are. Who does not come when a run has failed is given up.
   void await_others() {
     listen();
     session_.announce({runs_, session_.rank(), true});
-    auto const end = clock::now() + std::max(options_.first_deadline, options_.deadline);
+    auto const limit = std::max(options_.first_deadline, options_.deadline);
+    auto const end = clock::now() + limit;
     while (true) {
       listen();
       std::vector<int> late;
@@ -161,13 +158,7 @@ class mpi_processes final : public world {
         if (!line_->ended(rank)) late.push_back(rank);
       if (late.empty()) return;
       if (failed_at_ && clock::now() > *failed_at_ + 2 * options_.grace) return;
-      if (!failed_at_ && clock::now() > end) {
-        try {
-          lose_peers(*line_, session_.rank(), "at the end of the run", late,
-                     std::max(options_.first_deadline, options_.deadline));
-        } catch (error const&) {
-        }
-      }
+      if (!failed_at_ && clock::now() > end) miss_peers(*line_, session_.rank(), "at the end of the run", late, limit);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }

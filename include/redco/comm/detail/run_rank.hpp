@@ -11,9 +11,12 @@
 #include <redco/diag/exit_code.hpp>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace redco::comm::detail {
 
@@ -41,6 +44,16 @@ inline void run_rank(run_setup const& run, int rank) noexcept {
     run.line.fail(rank, exit_code::internal, "threw something that is not a std::exception");
   }
   run.line.end(rank);
+}
+
+/// Ends the process where ranks of it have not ended in time behind a failure: they cannot be stopped and still use the caller's
+/// data, so that it is the only end that cannot hang.
+[[noreturn]] inline void kill_process(lifeline const& line, std::vector<int> const& stuck) {
+  error const cause = line.cause();
+  std::string text = std::string(cause.what()) + "\n";
+  for (int const rank : stuck) text += "rank " + std::to_string(rank) + " does not end: killed\n";
+  std::fputs(text.c_str(), stderr);
+  std::_Exit(static_cast<int>(cause.code()));
 }
 
 }  // namespace redco::comm::detail

@@ -6,21 +6,19 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
-#include <sstream>
+#include <string_view>
 
 namespace redco::detail {
 
 REDCO_INLINE void check_targets(lora_options const& options, std::span<std::string const> adapted) {
-  std::istringstream targets{std::string(options.targets.view())};
-  bool any = false;
-  for (std::string target; std::getline(targets, target, ',');) {
-    any = true;
+  options.for_each_target([&](std::string_view target) {
     if (std::ranges::none_of(adapted, [&](std::string const& path) { return lora_options::names(target, path); }))
-      throw error(exit_code::usage, "no weight '" + target +
+      throw error(exit_code::usage, "no weight '" + std::string(target) +
                                         "' takes an adapter; name linears, q, k, v, qkv and o of an attention, or gate "
                                         "and up, as the plan has them");
-  }
-  if (!any) throw error(exit_code::usage, "a model with adapters adapts nothing: name its targets, such as q,v");
+  });
+  if (options.targets.view().empty())
+    throw error(exit_code::usage, "a model with adapters adapts nothing: name its targets, such as q,v");
 }
 
 }  // namespace redco::detail
