@@ -60,7 +60,6 @@ class parameter_store {
  private:
   void lay_out();
   void allocate();
-  static std::uint32_t site_of(std::string_view name);
   static void initialise(stored_parameter& p, int rank, std::uint64_t seed);
 
   dtype compute_;

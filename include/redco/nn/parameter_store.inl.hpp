@@ -5,6 +5,8 @@
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/random/normal.hpp>
+#include <redco/random/seed_of.hpp>
+#include <redco/random/site_of.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/random/uniform.hpp>
 #include <redco/diag/error.hpp>
@@ -82,14 +84,7 @@ REDCO_INLINE void parameter_store::allocate() {
 }
 
 REDCO_INLINE std::uint64_t parameter_store::seed_of(std::string_view name) const {
-  random::stream const key = random::make_stream(seed_, site_of(name), 0, 0);
-  return (static_cast<std::uint64_t>(key.k1) << 32) | key.k0;
-}
-
-REDCO_INLINE std::uint32_t parameter_store::site_of(std::string_view name) {
-  std::uint32_t hash = 2166136261u;  // FNV-1a
-  for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return hash;
+  return random::seed_of(seed_, name);
 }
 
 REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std::uint64_t seed) {
@@ -108,7 +103,7 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std
     return;
   }
   // Rows of the innermost dimension are runs of consecutive global indices.
-  random::stream const key = random::make_stream(seed, site_of(p.name), 0, 0);
+  random::stream const key = random::make_stream(seed, random::site_of(p.name), 0, 0);
   std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
   at::Tensor const drawn = at::empty({rows, inner}, part.options().device(host_device()));
   bool const uniform = fact.start.draw == fact::initial::kind::uniform;

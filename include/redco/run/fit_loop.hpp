@@ -5,6 +5,7 @@
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_report.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/run/run_state.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
@@ -28,7 +29,7 @@ namespace redco::run {
 /// alone writes, and at the end tells all what the fit came to. What it refers to outlives it.
 class fit_loop {
  public:
-  fit_loop(deployer& where, rank_context& rank, network_state& state, fit_job& job,
+  fit_loop(deployer& where, rank_context& rank, network_state& network, fit_job& job,
            options::fit_settings const& settings, std::function<void()> const& load_start, fit_report& report);
   fit_loop(fit_loop const&) = delete;
   fit_loop& operator=(fit_loop const&) = delete;
@@ -38,11 +39,11 @@ class fit_loop {
 
  private:
   bool first() const { return rank_.rank == 0; }
+  std::int64_t step() const { return state_.step(); }
   int replicas() const { return rank_.mesh.size(example_axes); }
   bool finished() const;
   bool ended() const { return preempted_ || out_of_patience_ || finished(); }
   evaluation_place place() const;
-  std::uint64_t seed() const;
   static int run_epoch_of(data_position const& at);
 
   void train();
@@ -56,7 +57,8 @@ class fit_loop {
   metric_map measured(std::int64_t examples);
   void run_epoch();
   void run_step(computed_batches& source, batch_step const& at, int epoch, std::int64_t done_in_epoch);
-  void compute(training_step& step, computed_batches& source, micro_batch const& at, comm::replica_round const& round);
+  void compute(training_step& update, computed_batches& source, micro_batch const& at,
+               comm::replica_round const& round);
   metric_map evaluate(int epoch);
   std::vector<std::string> judge(metric_map const& metrics);
   void save_if_better(metric_map const& metrics);
@@ -68,7 +70,8 @@ class fit_loop {
 
   deployer& where_;
   rank_context& rank_;
-  network_state& state_;
+  network_state& network_;
+  run_state state_;
   fit_job& job_;
   options::fit_settings const& options_;
   std::function<void()> const& load_start_;  ///< replaces weights where the run starts from others
@@ -76,8 +79,6 @@ class fit_loop {
   workdir::best_metrics best_;
   workdir::best_metrics::table saved_best_;
   std::optional<workdir::run_recorder> recorder_;  ///< rank 0
-  std::optional<std::uint64_t> seed_;              ///< of the run that is resumed
-  std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1;
   step_measure measure_;
   run_length length_;
   data_position position_;

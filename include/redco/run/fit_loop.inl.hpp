@@ -9,9 +9,7 @@
 #include <redco/run/told_by_first.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
-#include <redco/ckpt/checkpoint_bytes.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
-#include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/gather_texts.hpp>
 #include <redco/workdir/add_rates.hpp>
@@ -19,9 +17,7 @@
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/workdir/object_bytes.hpp>
-#include <redco/workdir/repair_checkpoints.hpp>
 #include <redco/workdir/run_config.hpp>
-#include <redco/workdir/sweep_checkpoints.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/json/value.hpp>
 #include <redco/diag/run_place.hpp>
@@ -33,17 +29,20 @@
 
 namespace redco::run {
 
-REDCO_INLINE fit_loop::fit_loop(deployer& where, rank_context& rank, network_state& state, fit_job& job,
+REDCO_INLINE fit_loop::fit_loop(deployer& where, rank_context& rank, network_state& network, fit_job& job,
                                 options::fit_settings const& settings, std::function<void()> const& load_start,
                                 fit_report& report)
     : where_(where),
       rank_(rank),
-      state_(state),
+      network_(network),
+      state_(where, rank, report.run),
       job_(job),
       options_(settings),
       load_start_(load_start),
       report_(report),
-      best_(settings.save_argmin, settings.save_argmax) {}
+      best_(settings.save_argmin, settings.save_argmax) {
+  state_.add(network);
+}
 
 REDCO_INLINE fit_loop::~fit_loop() { note_files(); }
 
@@ -54,7 +53,6 @@ REDCO_INLINE void fit_loop::note_files() {
 }
 
 REDCO_INLINE void fit_loop::run() {
-  told_by_first(report_.run, rank_.world, "the id of the run");
   train();
   tell();
 }
@@ -62,9 +60,7 @@ REDCO_INLINE void fit_loop::run() {
 /// What the fit came to, on every rank.
 REDCO_INLINE void fit_loop::tell() {
   comm::collective_label const label("the end of a fit");
-  at::Tensor const signal = at::full({1}, preempted_ && !finished() ? where_.stop_requested() : 0, at::kLong);
-  rank_.world.all_reduce(signal, comm::reduce_op::max);
-  report_.signal = static_cast<int>(signal.item<std::int64_t>());
+  report_.signal = state_.signal_of_all(preempted_ && !finished() ? where_.stop_requested() : 0);
   note_files();
   told_by_first(static_cast<workdir::fit_record&>(report_), rank_.world, "what a fit came to");
   auto const measures = comm::gather_texts(rank_.world, workdir::object_bytes(measure_));
@@ -79,7 +75,7 @@ REDCO_INLINE void fit_loop::train() {
     return restore_best();
   }
   if (first() && (options_.save_last || options_.save_every_steps + options_.save_every_epochs > 0))
-    workdir::checkpoint_room::check_space(where_.workdir(), ckpt::checkpoint_bytes(state_.parts()),
+    workdir::checkpoint_room::check_space(where_.workdir(), state_.bytes_to_save(),
                                           workdir::checkpoint_room::available(where_.workdir()));
   if (options_.sanity_check && options_.eval_size > 0) sanity_check();
   while (!ended()) run_epoch();
@@ -88,14 +84,12 @@ REDCO_INLINE void fit_loop::train() {
 }
 
 REDCO_INLINE bool fit_loop::finished() const {
-  return position_.epoch >= options_.epochs || (options_.max_steps > 0 && step_ >= options_.max_steps);
+  return position_.epoch >= options_.epochs || (options_.max_steps > 0 && step() >= options_.max_steps);
 }
 
 REDCO_INLINE evaluation_place fit_loop::place() const {
-  return {options_.global_batch, options_.micro_batch, seed(), step_};
+  return {options_.global_batch, options_.micro_batch, state_.seed(), step()};
 }
-
-REDCO_INLINE std::uint64_t fit_loop::seed() const { return seed_.value_or(where_.options().seed); }
 
 /// The epoch in which the last step before `at` lies.
 REDCO_INLINE int fit_loop::run_epoch_of(data_position const& at) {
@@ -106,40 +100,35 @@ REDCO_INLINE int fit_loop::run_epoch_of(data_position const& at) {
 REDCO_INLINE void fit_loop::take(std::int64_t examples) {
   std::int64_t const known = length_.steps;
   length_ = run_length_of(options_, examples);
-  if (first() && length_.steps != known) workdir::add_rates(report_.settings, state_.optimizer, length_.steps);
+  if (first() && length_.steps != known) workdir::add_rates(report_.settings, network_.optimizer, length_.steps);
 }
 
 REDCO_INLINE std::int64_t fit_loop::begin_epoch(std::int64_t epoch) {
   if (!options_.train_of_epoch) return job_.begin_epoch(epoch);
-  return user_call("train_of_epoch", step_, [&] { return job_.begin_epoch(epoch); });
+  return user_call("train_of_epoch", step(), [&] { return job_.begin_epoch(epoch); });
 }
 
 REDCO_INLINE void fit_loop::start() {
-  if (first()) workdir::sweep_checkpoints(where_.lock(), report_.run);
-  auto const found = ckpt::find_checkpoint(rank_.world, where_.workdir(), where_.options().resume,
-                                           {.warn = [this](std::string const& text) { where_.log().warning(text); }});
-  if (found) {
+  if (auto const found = state_.find()) {
     resume(*found);
   } else {
     load_start_();
-    state_.store.publish();
+    network_.store.publish();
   }
-  first_step_ = step_;
+  report_.run = state_.id();
   if (!first()) return;
-  if (found) where_.log().line("resumed from " + found->directory.string() + " after step " + std::to_string(step_));
-  report_.started(step_, run_epoch_of(position_));
-  if (auto const text = smaller_rounds(state_.network(), options_.global_batch, options_.micro_batch, replicas());
+  report_.started(step(), run_epoch_of(position_));
+  if (auto const text = smaller_rounds(network_.network(), options_.global_batch, options_.micro_batch, replicas());
       !text.empty())
     where_.log().line(text);
   report_.unit = options_.unit.empty() ? job_.unit() : options_.unit;
-  recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step_, report_.unit);
+  recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step(), report_.unit);
   recorder_->save("config.json", workdir::run_config(options_.config, where_.dtype_choice()));
   record_best();
 }
 
 REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
-  auto const parts = state_.parts();
-  ckpt::load_checkpoint(found, parts, rank_.world);
+  saved_best_ = state_.load(found);
   workdir::manifest const& facts = found.facts;
   data_position const at{facts.epoch, facts.epoch_position};
   std::int64_t const given = begin_epoch(run_epoch_of(at));
@@ -147,25 +136,16 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
     throw error(exit_code::data, found.directory.string() + " was saved with " + std::to_string(facts.data.examples) +
                                      " training examples, this run has " + std::to_string(given) +
                                      ": give the same data, or start anew with --resume none");
-  step_ = facts.step;
   position_ = at;
   take(given);
-  seed_ = facts.rng.seed;
-  if (first()) saved_best_ = workdir::repair_checkpoints(where_.lock(), found);
-  told_by_first(saved_best_, rank_.world, "the best metrics");
   report_.best = saved_best_;
   best_ = workdir::best_metrics(options_.save_argmin, options_.save_argmax, saved_best_);
-  saved_step_ = step_;
-  report_.run = facts.run;
   report_.checkpoint = found.directory;
   if (!first()) return;
   if (std::string const changed = workdir::changed_settings(facts.config, report_.settings); !changed.empty())
     where_.log().warning("the run goes on with other settings than its checkpoint: " + changed);
   if (saved_best_ != facts.best)
     where_.log().line("not all of its best checkpoints are in this workdir: theirs are looked for anew");
-  if (seed() != where_.options().seed)
-    where_.log().warning("the run goes on with seed " + std::to_string(seed()) + " of its checkpoint, not with " +
-                         std::to_string(where_.options().seed));
 }
 
 /// A few examples through evaluation, so that a mistake there shows before hours of training.
@@ -180,7 +160,7 @@ REDCO_INLINE metric_map fit_loop::measured(std::int64_t examples) {
     rank_.world.barrier();
     predict_all(rank_, *all(), place());
     if (first())
-      for (auto const& [name, value] : user_call("metrics", step_, [&] { return job_.metrics(); }))
+      for (auto const& [name, value] : user_call("metrics", step(), [&] { return job_.metrics(); }))
         metrics[name] = value;
   }
   told_by_first(metrics, rank_.world, "an evaluation");
@@ -193,17 +173,17 @@ REDCO_INLINE void fit_loop::run_epoch() {
   std::int64_t const examples = begin_epoch(position_.epoch);
   check_same_examples(rank_.world, examples, position_.epoch);
   take(examples);
-  sampler const order(examples, seed());
+  sampler const order(examples, state_.seed());
   batches const all(order, {options_.global_batch, options_.micro_batch, replicas(), rank_.coordinate(example_axes)},
                     position_);
   std::int64_t const done_before = length_.steps_per_epoch - all.steps();
   auto const source =
-      job_.training({order, all, position_.epoch, {seed(), step_}, options_.prefetch, prefetch_scope(rank_)});
+      job_.training({order, all, position_.epoch, {state_.seed(), step()}, options_.prefetch, prefetch_scope(rank_)});
   if (first()) {
     report_.steps = length_.steps;
-    std::int64_t const here = std::min(length_.steps_per_epoch, done_before + length_.steps - step_);
+    std::int64_t const here = std::min(length_.steps_per_epoch, done_before + length_.steps - step());
     recorder_->begin_epoch(static_cast<int>(position_.epoch), options_.epochs, here, done_before,
-                           length_.steps - step_ - (here - done_before));
+                           length_.steps - step() - (here - done_before));
   }
   int const epoch = static_cast<int>(position_.epoch);
   for (std::int64_t k = 0; k < all.steps() && !ended(); ++k) {
@@ -211,8 +191,8 @@ REDCO_INLINE void fit_loop::run_epoch() {
     run_step(*source, at, epoch, done_before + k + 1);
     position_ = at.next;
     if (position_.epoch > epoch || ended()) break;
-    if (options_.eval_every_steps > 0 && step_ % options_.eval_every_steps == 0) save_if_better(evaluate(epoch));
-    if (options_.save_every_steps > 0 && step_ % options_.save_every_steps == 0) save({});
+    if (options_.eval_every_steps > 0 && step() % options_.eval_every_steps == 0) save_if_better(evaluate(epoch));
+    if (options_.save_every_steps > 0 && step() % options_.save_every_steps == 0) save({});
   }
   if (first()) recorder_->end_epoch();
   if (!(preempted_ || out_of_patience_) || position_.epoch > epoch) end_epoch(epoch, position_.epoch > epoch);
@@ -220,55 +200,46 @@ REDCO_INLINE void fit_loop::run_epoch() {
 
 REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const& at, int epoch,
                                      std::int64_t done_in_epoch) {
-  diag::run_place::begin_step(step_);
-  if (step_ == report_.measured_step) step_measure::begin(rank_);
-  training_step step(state_, rank_, job_.several_terms());
-  if (job_.several_terms() && at.rounds > 1) step.refuse_micro_batches();
-  for_each_round(at, rank_.group(example_axes), state_.network(), [&](comm::replica_round const& round) {
-    micro_batch const* const part = user_call("collate", step_, [&] { return source.next(); });
-    step.meet(round);
-    compute(step, source, *part, round);
+  diag::run_place::begin_step(step());
+  if (step() == report_.measured_step) step_measure::begin(rank_);
+  training_step update(network_, rank_, job_.several_terms());
+  if (job_.several_terms() && at.rounds > 1) update.refuse_micro_batches();
+  for_each_round(at, rank_.group(example_axes), network_.network(), [&](comm::replica_round const& round) {
+    micro_batch const* const part = user_call("collate", step(), [&] { return source.next(); });
+    update.meet(round);
+    compute(update, source, *part, round);
   });
-  if (at.micro_batches == 0 && !state_.network().meets_replicas()) step.add_nothing();
-  step_result const result = step.finish(step_, length_.steps, where_.stop_requested() != 0);
-  if (step_ == report_.measured_step) measure_ = step_measure::end(rank_);
-  ++step_;
-  rank_.first_step_done();
+  if (at.micro_batches == 0 && !network_.network().meets_replicas()) update.add_nothing();
+  step_result const result = update.finish(step(), length_.steps, where_.stop_requested() != 0);
+  if (step() == report_.measured_step) measure_ = step_measure::end(rank_);
+  state_.end_step();
   preempted_ = result.stop;
   if (!first()) return;
-  fit_event event{step_, epoch, result.loss, result.lr, result.grad_norm, {result.terms.begin(), result.terms.end()}};
+  fit_event event{step(), epoch, result.loss, result.lr, result.grad_norm, {result.terms.begin(), result.terms.end()}};
   recorder_->step(event, done_in_epoch, result.weight, at.global.size());
   report_.after_step(event, recorder_->per_second());
-  if (options_.on_step) user_call("on_step", step_ - 1, [&] { options_.on_step(event); });
+  if (options_.on_step) user_call("on_step", step() - 1, [&] { options_.on_step(event); });
 }
 
-REDCO_INLINE void fit_loop::compute(training_step& step, computed_batches& source, micro_batch const& at,
+REDCO_INLINE void fit_loop::compute(training_step& update, computed_batches& source, micro_batch const& at,
                                     comm::replica_round const& round) {
-  pass in;
-  in.tp = &rank_.tp;
-  in.rank = &rank_;
+  pass in = state_.pass(at.first_example, std::ssize(at.examples));
   in.round = round;
-  in.training = true;
-  in.recompute = where_.options().recompute;
-  in.check_saved = where_.options().check_saved && step_ == first_step_;
-  in.seed = seed();
-  in.step = static_cast<std::uint64_t>(step_);
-  in.first_example = at.first_example;
-  in.examples = std::ssize(at.examples);
+  in.check_saved = where_.options().check_saved && step() == state_.first_step();
   if (source.own_step()) {
-    user_call("train_step", step_, [&] { source.take_step(step, in); });
+    user_call("train_step", step(), [&] { source.take_step(update, in); });
     return;
   }
-  terms const loss = user_call("loss", step_, [&] { return source.loss(in); });
-  user_call("backward", step_, [&] { step.add(loss); });
+  terms const loss = user_call("loss", step(), [&] { return source.loss(in); });
+  user_call("backward", step(), [&] { update.add(loss); });
 }
 
 REDCO_INLINE metric_map fit_loop::evaluate(int epoch) {
   if (options_.eval_size == 0) return {};
   metric_map const metrics = measured(options_.eval_size);
   if (!first()) return metrics;
-  if (options_.predicts()) recorder_->outputs(job_.outputs(), step_, epoch);
-  recorder_->evaluation(metrics, step_, epoch);
+  if (options_.predicts()) recorder_->outputs(job_.outputs(), step(), epoch);
+  recorder_->evaluation(metrics, step(), epoch);
   recorder_->resume_clock();
   return metrics;
 }
@@ -276,7 +247,7 @@ REDCO_INLINE metric_map fit_loop::evaluate(int epoch) {
 /// Takes an evaluation into the best metrics; the names of what it improves.
 REDCO_INLINE std::vector<std::string> fit_loop::judge(metric_map const& metrics) {
   if (metrics.empty()) return {};
-  std::vector<std::string> const improved = best_.update(metrics, step_);
+  std::vector<std::string> const improved = best_.update(metrics, step());
   if (options_.patience > 0 && best_.stale() >= options_.patience && !out_of_patience_) {
     out_of_patience_ = true;
     if (first()) where_.log().line("stopped: no better evaluation in the last " + std::to_string(options_.patience));
@@ -295,36 +266,28 @@ REDCO_INLINE void fit_loop::end_epoch(int epoch, bool whole) {
   std::vector<std::string> names = judge(metrics);
   if (whole && options_.save_every_epochs > 0 && (epoch + 1) % options_.save_every_epochs == 0)
     names.push_back("epoch_" + std::to_string(epoch));
-  bool const due = options_.save_every_steps > 0 && step_ % options_.save_every_steps == 0;
+  bool const due = options_.save_every_steps > 0 && step() % options_.save_every_steps == 0;
   if (!names.empty() || options_.save_last || due) save(names);
   if (first() && options_.on_epoch)
-    user_call("on_epoch", step_ - 1, [&] {
-      options_.on_epoch({step_, epoch, report_.losses.empty() ? 0 : report_.losses.back(), 0, 0, metrics});
+    user_call("on_epoch", step() - 1, [&] {
+      options_.on_epoch({step(), epoch, report_.losses.empty() ? 0 : report_.losses.back(), 0, 0, metrics});
     });
 }
 
 /// A checkpoint of this step under `names`. A failing save is a warning: training goes on with the older checkpoints.
 /// Three in a row end the run, and so does the `last` of a run, which nothing will make good.
 REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool last) {
-  if (saved_step_ == step_ && names.empty()) return;
-  state_.check_finite(step_);
+  if (state_.is_saved() && names.empty()) return;
   workdir::save_options to;
-  to.workdir = where_.workdir();
   to.pointers = names;
   to.keep_last = options_.keep_last;
-  to.facts.run = report_.run;
-  to.facts.step = step_;
   to.facts.epoch = position_.epoch;
   to.facts.epoch_position = position_.position;
-  to.facts.mesh = rank_.mesh;
-  to.facts.rng = {seed(), static_cast<std::uint64_t>(step_)};
-  to.facts.data = {seed(), length_.examples};
+  to.facts.data = {state_.seed(), length_.examples};
   to.facts.best = best_.best();
   to.facts.config = report_.settings;
   try {
-    auto const parts = state_.parts();
-    auto const path = ckpt::save_checkpoint(to, parts, rank_.world);
-    saved_step_ = step_;
+    auto const path = state_.save(to);
     failed_saves_ = 0;
     saved_best_ = best_.best();
     if (first()) record_saved(path);
@@ -356,7 +319,7 @@ REDCO_INLINE void fit_loop::restore_best() {
   if (!options_.restore_best || best == saved_best_.end()) return;
   auto const path =
       where_.workdir() / workdir::checkpoint_names::folder / workdir::checkpoint_names::of_step(best->second.step);
-  ckpt::load_checkpoint(ckpt::find_checkpoint(rank_.world, where_.workdir(), path.string()).value(), state_.parts(),
+  ckpt::load_checkpoint(ckpt::find_checkpoint(rank_.world, where_.workdir(), path.string()).value(), network_.parts(),
                         rank_.world);
   if (first()) where_.log().line("ended with " + best->first + " of step " + std::to_string(best->second.step));
   measured(options_.eval_size);

@@ -5,6 +5,7 @@
 #include <redco/run/dtype_text.hpp>
 #include <redco/run/fit_loop.hpp>
 #include <redco/run/load_weights.hpp>
+#include <redco/run/stopped_by.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/tensor/words_of.hpp>
@@ -59,10 +60,8 @@ REDCO_INLINE fit_result fit_runner::fit(options::fit_settings const& settings, m
     throw;
   }
   if (report.signal != 0) {
-    std::string const signal(diag::signal_name(report.signal));
-    told(exit_code::preempted, signal);
-    error const stopped(exit_code::preempted, "stopped by " + signal + " after step " + std::to_string(report.step) +
-                                                  "; the run is saved: the same command goes on");
+    told(exit_code::preempted, std::string(diag::signal_name(report.signal)));
+    error const stopped = stopped_by(report.signal, report.step);
     throw where_.speaks() ? stopped : stopped.told_elsewhere();
   }
   told(exit_code::done, "");

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <redco/run/deployer.hpp>
+#include <redco/run/run_state.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/nn/pass.hpp>
-#include <redco/ckpt/state_part.hpp>
 #include <redco/update/any_optimizer.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/loss.hpp>
@@ -12,11 +12,11 @@
 #include <redco/workdir/object_bytes.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/optimizer/sgd.hpp>
+#include <redco/random/seed_of.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -62,7 +62,8 @@ class worker {
                           std::vector<std::string> const& frozen = {}) {
     check_rates(optimizer);
     auto made = std::make_unique<trained_network<M>>(m, plan_of(m, rank_.mesh), optimizer, where_.compute(),
-                                                     seed_of(name), rank_.rank, frozen, where_.device());
+                                                     random::seed_of(where_.options().seed, name), rank_.rank, frozen,
+                                                     where_.device());
     trained_network<M>& result = *made;
     take(name, std::move(made));
     return result;
@@ -83,7 +84,7 @@ class worker {
   /// outlives the worker.
   template <class State>
   void keep(std::string const& name, State& state) {
-    keep_object(name, {[&state] { return workdir::object_bytes(state); },
+    state_.keep(name, {[&state] { return workdir::object_bytes(state); },
                        [&state](std::string const& bytes, std::string const& what) {
                          workdir::read_object(bytes, state, what);
                        }});
@@ -93,16 +94,18 @@ class worker {
   /// exit code 65 with what differs for a checkpoint of others.
   void resume();
 
-  std::int64_t step() const { return step_; }
-  bool finished() const { return step_ >= options_.steps; }
+  std::int64_t step() const { return state_.step(); }
+  bool finished() const { return step() >= options_.steps; }
 
   /// Of the run: what was resumed has that of its checkpoint.
-  std::uint64_t seed() const { return seed_; }
+  std::uint64_t seed() const { return state_.seed(); }
   rank_context& rank() const { return rank_; }
   deployer& where() const { return where_; }
 
   /// What a network is called in: `examples` of this rank, from the `first` of the step on.
-  redco::pass pass(std::int64_t first, std::int64_t examples, bool training = true) const;
+  redco::pass pass(std::int64_t first, std::int64_t examples, bool training = true) const {
+    return state_.pass(first, examples, training);
+  }
 
   /// One update of one network by this rank's part of a loss. Errors: those of training_step.
   step_result update(run::network_state& network, mean const& loss);
@@ -114,25 +117,14 @@ class worker {
   void save();
 
  private:
-  struct kept_object {
-    std::function<std::string()> bytes;
-    std::function<void(std::string const&, std::string const& what)> read;
-  };
-
-  std::uint64_t seed_of(std::string const& name) const;
   void take(std::string const& name, std::unique_ptr<run::network_state> made);
-  void keep_object(std::string const& name, kept_object object);
-  std::vector<ckpt::state_part> parts(std::map<std::string, at::Tensor> const& objects) const;
 
   deployer& where_;
   rank_context& rank_;
   worker_options options_;
   std::map<std::string, std::unique_ptr<run::network_state>> networks_;
-  std::map<std::string, kept_object> objects_;
   std::map<std::string, std::int64_t> updates_;  ///< of each network
-  std::uint64_t seed_;
-  std::int64_t step_ = 0, first_step_ = 0, saved_step_ = -1;
-  std::string run_;  ///< its id in checkpoints
+  run::run_state state_;
   std::filesystem::path checkpoint_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <redco/random/site_of.hpp>
+#include <redco/random/stream.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace redco::random {
+
+/// A seed for what has this name in a run of `seed`: others have others, and none draws what the run itself draws.
+constexpr std::uint64_t seed_of(std::uint64_t seed, std::string_view name) {
+  stream const key = make_stream(seed, site_of(name), 0, 0);
+  return (static_cast<std::uint64_t>(key.k1) << 32) | key.k0;
+}
+
+}  // namespace redco::random

@@ -1,0 +1,131 @@
+#pragma once
+
+#include <redco/run/run_state.hpp>
+
+#include <redco/run/told_by_first.hpp>
+#include <redco/ckpt/checkpoint_bytes.hpp>
+#include <redco/ckpt/load_checkpoint.hpp>
+#include <redco/ckpt/save_checkpoint.hpp>
+#include <redco/comm/broadcast_text.hpp>
+#include <redco/workdir/repair_checkpoints.hpp>
+#include <redco/workdir/sweep_checkpoints.hpp>
+#include <redco/safetensors/names.hpp>
+#include <redco/config.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace redco::run {
+
+namespace detail {
+
+inline constexpr char const* object_prefix = "object.";
+
+inline at::Tensor bytes_tensor(std::string const& text) {
+  at::Tensor const bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
+  if (!text.empty()) std::memcpy(bytes.data_ptr(), text.data(), text.size());
+  return bytes;
+}
+
+}  // namespace detail
+
+REDCO_INLINE run_state::run_state(deployer& where, rank_context& rank, std::string const& id)
+    : where_(where), rank_(rank), id_(comm::broadcast_text(rank.world, id)), seed_(where.options().seed) {}
+
+REDCO_INLINE void run_state::keep(std::string const& name, kept_object object) {
+  if (!safetensors::tensor_name(name) || !objects_.emplace(name, std::move(object)).second)
+    throw error(exit_code::usage, "kept under " + safetensors::shown(name) + ": give each object a name of its own");
+}
+
+REDCO_INLINE void run_state::end_step() {
+  ++step_;
+  rank_.first_step_done();
+}
+
+REDCO_INLINE redco::pass run_state::pass(std::int64_t first, std::int64_t examples, bool training) const {
+  redco::pass in;
+  in.tp = &rank_.tp;
+  in.rank = &rank_;
+  in.round.ranks = &rank_.group(example_axes);
+  in.training = training;
+  in.recompute = where_.options().recompute;
+  in.seed = seed_;
+  in.step = static_cast<std::uint64_t>(step_);
+  in.first_example = first;
+  in.examples = examples;
+  return in;
+}
+
+REDCO_INLINE int run_state::signal_of_all(int own) const {
+  at::Tensor const signal = at::full({1}, own, at::kLong);
+  rank_.world.all_reduce(signal, comm::reduce_op::max);
+  return static_cast<int>(signal.item<std::int64_t>());
+}
+
+REDCO_INLINE std::optional<workdir::found_checkpoint> run_state::find() const {
+  if (rank_.rank == 0) workdir::sweep_checkpoints(where_.lock(), id_);
+  return ckpt::find_checkpoint(rank_.world, where_.workdir(), where_.options().resume,
+                               {.warn = [this](std::string const& text) { where_.log().warning(text); }});
+}
+
+REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpoint const& found) {
+  std::map<std::string, at::Tensor> objects;
+  if (rank_.rank == 0) {  // what is missing is told with the parameters that differ
+    for (auto const& [name, object] : objects_) {
+      auto const stored = found.facts.tensors.find(detail::object_prefix + name);
+      objects[name] = at::empty({stored == found.facts.tensors.end() ? 0 : stored->second.shape.at(0)}, at::kByte);
+    }
+  }
+  ckpt::load_checkpoint(found, parts(objects), rank_.world);
+  for (auto const& [name, object] : objects_) {
+    std::string text;
+    if (rank_.rank == 0)
+      text.assign(static_cast<char const*>(objects[name].const_data_ptr()),
+                  static_cast<std::size_t>(objects[name].numel()));
+    object.read(comm::broadcast_text(rank_.world, text), found.directory.string() + ": \"" + name + "\"");
+  }
+  step_ = first_step_ = saved_step_ = found.facts.step;
+  seed_ = found.facts.rng.seed;
+  id_ = found.facts.run;
+  workdir::best_metrics::table best;
+  if (rank_.rank == 0) {
+    best = workdir::repair_checkpoints(where_.lock(), found);
+    where_.log().line("resumed from " + found.directory.string() + " after step " + std::to_string(step_));
+    if (seed_ != where_.options().seed)
+      where_.log().warning("the run goes on with seed " + std::to_string(seed_) + " of its checkpoint, not with " +
+                           std::to_string(where_.options().seed));
+  }
+  told_by_first(best, rank_.world, "the best metrics");
+  return best;
+}
+
+REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
+  for (network_state const* one : networks_) one->check_finite(step_);
+  std::map<std::string, at::Tensor> objects;
+  if (rank_.rank == 0)
+    for (auto const& [name, object] : objects_) objects[name] = detail::bytes_tensor(object.bytes());
+  to.workdir = where_.workdir();
+  to.facts.run = id_;
+  to.facts.step = step_;
+  to.facts.mesh = rank_.mesh;
+  to.facts.rng = {seed_, static_cast<std::uint64_t>(step_)};
+  auto const path = ckpt::save_checkpoint(to, parts(objects), rank_.world);
+  saved_step_ = step_;
+  return path;
+}
+
+REDCO_INLINE std::uintmax_t run_state::bytes_to_save() const { return ckpt::checkpoint_bytes(parts({})); }
+
+REDCO_INLINE std::vector<ckpt::state_part> run_state::parts(std::map<std::string, at::Tensor> const& objects) const {
+  std::vector<ckpt::state_part> all;
+  for (network_state const* one : networks_)
+    for (ckpt::state_part& part : one->parts()) all.push_back(std::move(part));
+  for (auto const& [name, bytes] : objects) {
+    std::vector<std::int64_t> const size{bytes.numel()};
+    all.push_back({detail::object_prefix + name, size, bytes, {{0}, size}, true});
+  }
+  return all;
+}
+
+}  // namespace redco::run
