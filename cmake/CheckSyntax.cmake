@@ -1,12 +1,13 @@
-# clang++ on each of FILES and the header UMBRELLA, if any: what a g++ build cannot know about the other compiler.
-#   cmake [-DUMBRELLA=x.hpp] -DFILES=a.cpp;b.cpp -DWITH_TORCH=ON|OFF -DINCLUDE=DIR -DTORCH=DIR;DIR -DCACHE=DIR -P ClangSyntax.cmake
+# COMPILER on the syntax of each of FILES and of the header UMBRELLA, if any: what no build by it has seen.
+#   cmake -DCOMPILER=g++|clang++ [-DUMBRELLA=x.hpp] -DFILES=a.cpp;b.cpp -DWITH_TORCH=ON|OFF -DINCLUDE=DIR -DTORCH=DIR;DIR
+#     -DCACHE=DIR -P CheckSyntax.cmake
 
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/Skip.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/Syntax.cmake")
-find_program(clang NAMES clang++)
-if(NOT clang)
-  skip("no clang++ (scripts/setup)")
+find_program(found NAMES ${COMPILER})
+if(NOT found)
+  skip("no ${COMPILER} (scripts/setup)")
   return()
 endif()
 set(failed 0)
@@ -16,7 +17,7 @@ if(UMBRELLA)
   list(APPEND FILES "${UMBRELLA}.cpp")
 endif()
 foreach(file IN LISTS FILES)
-  syntax(${clang} ${WITH_TORCH} status output "${file}")
+  syntax(${found} ${WITH_TORCH} status output "${file}")
   if(NOT status EQUAL 0)
     message("${output}")
     math(EXPR failed "${failed} + 1")
@@ -25,5 +26,5 @@ foreach(file IN LISTS FILES)
   endif()
 endforeach()
 if(failed GREATER 0)
-  message(FATAL_ERROR "clang++ refuses ${failed} files")
+  message(FATAL_ERROR "${COMPILER} refuses ${failed} files")
 endif()
