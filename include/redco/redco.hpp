@@ -127,7 +127,6 @@
 #include <redco/run/fit_runner.hpp>
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/inference.hpp>
-#include <redco/run/json_of.hpp>
 #include <redco/run/load_weights.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
@@ -138,7 +137,10 @@
 #include <redco/run/predictor.hpp>
 #include <redco/run/prefetch_scope.hpp>
 #include <redco/run/run_output.hpp>
+#include <redco/run/run_state.hpp>
+#include <redco/run/shown.hpp>
 #include <redco/run/step_measure.hpp>
+#include <redco/run/stopped_by.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/run/training_step.hpp>

@@ -25,10 +25,14 @@ void earlier_information_handler(int number, siginfo_t* information, void*) {
   earlier_number = information->si_signo == number ? number : -1;
 }
 
+// What an earlier test requested is no request to the next watch.
+void answer_requests() { redco::diag::stop_signals().answered(); }
+
 // The test library watches these signals too and would end the test: they do what they do by default meanwhile.
 struct default_signals {
   struct sigaction before[std::size(redco::diag::detail::stop_signal_numbers)] = {};
   default_signals() {
+    answer_requests();
     for (std::size_t index = 0; index < std::size(before); ++index) {
       struct sigaction standard {};
       standard.sa_handler = SIG_DFL;
@@ -50,6 +54,7 @@ int status_of_child(Body body) {
   pid_t const child = ::fork();
   if (child == 0) {
     for (int number : redco::diag::detail::stop_signal_numbers) ::signal(number, SIG_DFL);
+    answer_requests();
     body();
     ::_exit(9);
   }
@@ -75,13 +80,14 @@ TEST_CASE("a signal sets a flag that names the first one") {
   CHECK(redco::diag::signal_name(0).empty());
 }
 
-TEST_CASE("every watched signal is caught, and a new watch starts with no request") {
+TEST_CASE("every watched signal is caught, and the watch behind its answer starts with no request") {
   default_signals quiet;
   for (int number : redco::diag::detail::stop_signal_numbers) {
     redco::diag::stop_signals signals;
     CHECK(signals.requested() == 0);
     ::raise(number);
     CHECK(signals.requested() == number);
+    signals.answered();
   }
 }
 
@@ -161,6 +167,26 @@ TEST_CASE("after the watch a signal does what it did before") {
   });
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGTERM);
+}
+
+TEST_CASE("a request that nobody answers is there for the next watch, one that is answered is not") {
+  int const status = status_of_child([] {
+    {
+      redco::diag::stop_signals signals;
+      ::raise(SIGHUP);
+    }
+    {
+      redco::diag::stop_signals next;
+      if (next.requested() != SIGHUP) ::_exit(8);
+      next.answered();
+    }
+    redco::diag::stop_signals last;
+    if (last.requested() != 0) ::_exit(7);
+    ::raise(SIGTERM);
+    if (last.requested() != SIGTERM) ::_exit(6);
+  });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 9);
 }
 
 TEST_CASE("a request that is answered, or whose watch is over, is not made a second time") {

@@ -243,6 +243,23 @@ TEST_CASE("a signal is answered by a checkpoint and exit 75, and the run goes on
   }
 }
 
+TEST_CASE("a signal that comes behind the last step of a run ends the program's next one") {
+  plain_signals const plain;
+  temporary_folder one, other;
+  mlp_options o = failing_options();
+  std::size_t const steps = fit_mlp(in(one.path, {.dp = 2}), o).losses.size();
+  std::filesystem::remove_all(one.path / "ckpts");
+  o.on_step = [steps](redco::fit_event const& e) {
+    if (e.step == static_cast<std::int64_t>(steps)) ::raise(SIGTERM);
+  };
+  CHECK(fit_mlp(in(one.path, {.dp = 2}), o).code == 0);
+  o.on_step = nullptr;
+  outcome const next = fit_mlp(in(other.path, {.dp = 2}), o);
+  CHECK(next.code == 75);
+  CHECK(next.losses.size() == 1);
+  CHECK(fit_mlp(in(other.path, {.dp = 2}), o).code == 0);
+}
+
 TEST_CASE("a failing save is a warning, three in a row are exit 74, and so is the last of a run") {
   mlp_options o = failing_options();
   o.eval = run_test::numbers(5);

@@ -28,9 +28,7 @@ struct rank_cost {
 
 namespace redco::cost::detail {
 
-template <class Optimizer>
-constexpr rank_cost cost_from(fact::program const& facts, Optimizer const& optimizer, setup const& s) {
-  int const slots = state_slots(optimizer).size();
+constexpr rank_cost cost_from(fact::program const& facts, int slots, setup const& s) {
   check_magnitude(facts, slots, s);
   simulation const run(facts, s);
   return {memory_of(run, slots), messages_of(run), operations_of(run.work(), s), activity_of(run)};
@@ -38,20 +36,31 @@ constexpr rank_cost cost_from(fact::program const& facts, Optimizer const& optim
 
 }  // namespace redco::cost::detail
 
+namespace redco::cost {
+
+/// The cost of a program of facts; `slots`: what the optimizer holds of each parameter. Compiled once. Errors: those of cost_of.
+rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s);
+
+}  // namespace redco::cost
+
 namespace redco {
 
 /// The cost of a model whose sizes are known at run time; requires a legal mesh (plan_of checks it).
 /// Errors: exit code 64 for what 64-bit integers cannot count.
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
-  return cost::detail::cost_from(facts_of(m, s.load), optimizer, s);
+  return cost::cost_of_program(facts_of(m, s.load), state_slots(optimizer).size(), s);
 }
 
 /// The cost of a constexpr model; requires legal<Model, mesh>.
 ///   static_assert(cost_of<model>(adamw{}, {.mesh = {.dp = 1, .tp = 2}, .load = {16, 256}}).memory.peak() < GiB(4));
 template <auto const& Model, class Optimizer>
 constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
-  return cost::detail::cost_from(facts_of<Model>(s.load), optimizer, s);
+  return cost::detail::cost_from(facts_of<Model>(s.load), state_slots(optimizer).size(), s);
 }
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/cost/cost_of.inl.hpp>
+#endif

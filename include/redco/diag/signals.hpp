@@ -34,6 +34,7 @@ inline std::int64_t monotonic_nanoseconds() {
 // A signal handler reaches nothing but process-wide state; lock-free atomics are all that it may touch.
 struct stop_signal_state {
   std::atomic<int> requested = 0;
+  std::atomic<bool> answered = false;        // the request is
   std::atomic<std::int64_t> quit_after = 0;  // nanoseconds of the monotonic clock; 0: no SIGINT or SIGTERM yet
   std::atomic<std::int64_t> grace = 0;
   struct sigaction earlier[std::size(stop_signal_numbers)] = {};
@@ -45,7 +46,7 @@ inline void on_stop_signal(int number, siginfo_t* information, void* context) {
   int const error_number = errno;
   std::int64_t const now = monotonic_nanoseconds();
   int nothing = 0;
-  stop_signal.requested.compare_exchange_strong(nothing, number);
+  if (stop_signal.requested.compare_exchange_strong(nothing, number)) stop_signal.answered = false;
   if (number != SIGUSR1) {
     std::int64_t unset = 0;
     bool const first = stop_signal.quit_after.compare_exchange_strong(unset, now + stop_signal.grace.load());
@@ -80,8 +81,10 @@ inline void on_stop_signal(int number, siginfo_t* information, void* context) {
 class stop_signals {
  public:
   explicit stop_signals(double grace_seconds = 0.5) {
-    detail::stop_signal.requested = 0;
-    detail::stop_signal.quit_after = 0;
+    if (detail::stop_signal.answered.exchange(false)) {
+      detail::stop_signal.requested = 0;
+      detail::stop_signal.quit_after = 0;
+    }
     detail::stop_signal.grace = static_cast<std::int64_t>(grace_seconds * 1e9);
     for (std::size_t index = 0; index < count; ++index) {
       struct sigaction& earlier = detail::stop_signal.earlier[index];
@@ -103,7 +106,7 @@ class stop_signals {
 
   /// After a request the process is about to end: what would do so by default waits as after `answered`.
   ~stop_signals() {
-    if (requested() != 0) answered();
+    if (requested() != 0) wait_before_quitting();
     for (std::size_t index = 0; index < count; ++index) {
       struct sigaction const& earlier = detail::stop_signal.earlier[index];
       bool const by_default = !(earlier.sa_flags & SA_SIGINFO) && earlier.sa_handler == SIG_DFL;
@@ -112,16 +115,22 @@ class stop_signals {
     }
   }
 
-  /// The first signal since construction, 0 where there was none. Any thread may ask.
+  /// The first signal that nobody has answered, be it to an earlier watch; 0 where there is none. Any thread may ask.
   int requested() const { return detail::stop_signal.requested.load(); }
 
   /// The request is answered: the exit code is told. What comes within five seconds more is the same request; after them
   /// a signal ends the process, which then hangs.
-  void answered() const { detail::stop_signal.quit_after = detail::monotonic_nanoseconds() + 5'000'000'000; }
+  void answered() const {
+    detail::stop_signal.answered = true;
+    wait_before_quitting();
+  }
 
  private:
   static constexpr std::size_t count = std::size(detail::stop_signal_numbers);
 
+  static void wait_before_quitting() {
+    detail::stop_signal.quit_after = detail::monotonic_nanoseconds() + 5'000'000'000;
+  }
   static struct sigaction standard() {
     struct sigaction action {};
     action.sa_handler = SIG_DFL;

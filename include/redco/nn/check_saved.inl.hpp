@@ -4,12 +4,16 @@
 
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/scalar_type.hpp>
+#include <redco/cost/saved_slots.hpp>
+#include <redco/fact/parameter_fact.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace redco::detail {
 
@@ -84,9 +88,11 @@ std::vector<T const*> with_bytes(std::span<T const> all) {
   return some;
 }
 
-REDCO_INLINE std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
-                                                        std::span<saved_watch::entry const> saved,
-                                                        bool may_be_unsaved) {
+/// A sentence for each slot that a layer declares and does not save, unless that `may_be`, and for each tensor that a layer
+/// saves and neither it nor a composition around it declares. A tensor is that of one slot of its dtype and bytes, and of its name
+/// where `save_as` gave it one: one that the same layers declare, else one of them, else a composition around them.
+inline std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
+                                                  std::span<saved_watch::entry const> saved, bool may_be_unsaved) {
   auto slots = with_bytes(declared);
   auto tensors = with_bytes(saved);
   std::vector<std::string> differences;
@@ -107,8 +113,8 @@ REDCO_INLINE std::vector<std::string> saved_differences(std::span<cost::saved_sl
   return differences;
 }
 
-REDCO_INLINE void refuse_saved(std::vector<std::string> const& differences, at::Tensor const& input,
-                               at::Tensor const& source) {
+[[noreturn]] inline void refuse_saved(std::vector<std::string> const& differences, at::Tensor const& input,
+                                      at::Tensor const& source) {
   constexpr std::size_t most = 4;
   std::string what;
   for (std::size_t i = 0; i < std::min(differences.size(), most); ++i) what += (i > 0 ? "; " : "") + differences[i];
@@ -119,11 +125,28 @@ REDCO_INLINE void refuse_saved(std::vector<std::string> const& differences, at::
                   what + ". The facts() of a layer of yours must save() what its module saves, no more and no less");
 }
 
-REDCO_INLINE void refuse_opaque() {
+[[noreturn]] inline void refuse_opaque() {
   throw error(
       exit_code::usage,
       "--check-saved compares what layers declare, and an opaque layer declares nothing; leave the option out, or "
       "write a layer type with facts()");
+}
+
+REDCO_INLINE setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input,
+                                 at::Tensor const& source) {
+  auto const length = [](at::Tensor const& x) { return x.dim() > 1 ? x.size(1) : 1; };
+  workload const load{input.size(0), length(input), source.defined() ? length(source) : 0};
+  return {.mesh = {.dp = 1, .tp = in.tp->size()}, .load = load, .compute = store.compute(), .recompute = in.recompute};
+}
+
+REDCO_INLINE void check_saved_facts(fact::program const& facts, setup const& run, parameter_store const& store,
+                                    at::Tensor const& input, at::Tensor const& source,
+                                    std::span<saved_watch::entry const> saved) {
+  for (fact::parameter_fact const& p : facts.parameters)
+    if (p.why == fact::reason::opaque) refuse_opaque();
+  bool const some_frozen = store.trainable() < store.size();
+  auto const differences = saved_differences(cost::saved_slots(facts, run), saved, some_frozen);
+  if (!differences.empty()) refuse_saved(differences, input, source);
 }
 
 }  // namespace redco::detail

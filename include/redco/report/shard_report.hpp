@@ -1,15 +1,14 @@
 #pragma once
 
-#include <redco/report/graph_of.hpp>
 #include <redco/report/model_graph.hpp>
 
 #include <redco/cost/activations_of.hpp>
 #include <redco/cost/cost_of.hpp>
-#include <redco/cost/simulation.hpp>
 
 #include <redco/shard/facts.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/fact/program.hpp>
+#include <redco/optimizer/state_slots.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -35,18 +34,27 @@ struct shard_report {
   bool fits() const { return budget == 0 || cost.memory.peak() <= budget; }
 };
 
+}  // namespace redco
+
+namespace redco::report {
+
+/// The report of a plan and the program of facts that it is of; `slots`: what the optimizer holds of each parameter.
+shard_report report_from(dynamic_plan plan, fact::program const& facts, std::string optimizer, int slots,
+                         setup const& run, std::int64_t budget);
+
+}  // namespace redco::report
+
+namespace redco {
+
 /// The report of a model. Errors: exit code 64 with the legal widths when the mesh cannot hold the model.
 template <model M, class Optimizer>
 shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
-  dynamic_plan p = plan_of(m, run.mesh);
-  fact::program const facts = facts_of(m, run.load);
-  return {run,
-          std::string(optimizer.name),
-          std::move(p),
-          cost::detail::cost_from(facts, optimizer, run),
-          cost::activations_of(cost::simulation(facts, run)),
-          report::graph_of(facts),
-          budget};
+  return report::report_from(plan_of(m, run.mesh), facts_of(m, run.load), std::string(optimizer.name),
+                             state_slots(optimizer).size(), run, budget);
 }
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/report/shard_report.inl.hpp>
+#endif

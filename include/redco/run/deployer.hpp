@@ -70,6 +70,9 @@ class deployer {
   /// The signal that asked for an orderly end, 0 if none did.
   int stop_requested() const { return signals_.requested(); }
 
+  /// To be called by who ends a run because of it: a program's next deployer starts without the request.
+  void stop_answered() const { signals_.answered(); }
+
   /// Failures of earlier runs here.
   workdir::failure_history const& failures() const { return failures_; }
 

@@ -2,8 +2,8 @@
 
 #include <redco/run/batch_order.hpp>
 #include <redco/run/computed_batches.hpp>
+#include <redco/run/shown.hpp>
 #include <redco/options/fit_options.hpp>
-#include <redco/json/value_fwd.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -32,7 +32,7 @@ class fit_job {
   /// metrics say of them; examples with their predictions, for a file.
   virtual void begin_predictions(std::int64_t examples) = 0;
   virtual metric_map metrics() const = 0;
-  virtual json::json_value outputs() const = 0;
+  virtual shown outputs() const = 0;
 };
 
 }  // namespace redco::run

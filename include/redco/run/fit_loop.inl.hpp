@@ -238,7 +238,7 @@ REDCO_INLINE metric_map fit_loop::evaluate(int epoch) {
   if (options_.eval_size == 0) return {};
   metric_map const metrics = measured(options_.eval_size);
   if (!first()) return metrics;
-  if (options_.predicts()) recorder_->outputs(job_.outputs(), step(), epoch);
+  if (options_.predicts()) recorder_->outputs(*job_.outputs().value, step(), epoch);
   recorder_->evaluation(metrics, step(), epoch);
   recorder_->resume_clock();
   return metrics;

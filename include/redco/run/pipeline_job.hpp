@@ -1,14 +1,13 @@
 #pragma once
 
 #include <redco/run/fit_job.hpp>
-#include <redco/run/json_of.hpp>
 #include <redco/run/pipeline_batches.hpp>
+#include <redco/run/shown.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/data/examples.hpp>
 #include <redco/log/unit_of.hpp>
 #include <redco/pipeline/loss_of.hpp>
-#include <redco/json/value.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +54,7 @@ class pipeline_job final : public fit_job {
     return {};
   }
 
-  json::json_value outputs() const override { return json_of_pairs(judged().span(), predictions()); }
+  shown outputs() const override { return shown_pairs_of(judged().span(), predictions()); }
 
  private:
   std::unique_ptr<computed_batches> over(examples<Example> const& data, batch_order const& how) {

@@ -84,7 +84,9 @@ REDCO_INLINE void worker::end_step() {
   diag::run_place::begin_step(step());
   int const signal = state_.signal_of_all(where_.stop_requested());
   if (signal != 0 || finished() || (options_.save_every > 0 && step() % options_.save_every == 0)) save();
-  if (signal != 0 && !finished()) throw run::stopped_by(signal, step());
+  if (signal == 0 || finished()) return;
+  where_.stop_answered();
+  throw run::stopped_by(signal, step());
 }
 
 REDCO_INLINE void worker::save() {

@@ -68,8 +68,8 @@ std::string illegal_mesh_message(Facts const& facts, std::size_t bad, mesh const
   return illegal_mesh_message(facts[bad], on, legal_widths(facts, 64, along), cure);
 }
 
-/// Errors: exit code 64 unless plannable(on).
-void refuse_unplannable(mesh const& on);
+/// The plan of these parameters, in this order. Errors: those of plan_of.
+dynamic_plan plan_from(std::vector<fact::parameter_fact> const& facts, mesh const& on);
 
 }  // namespace redco::shard::detail
 
@@ -79,13 +79,7 @@ namespace redco {
 /// Errors: exit code 64 with the legal widths when the mesh cannot hold the model, and for pipeline stages.
 template <model M>
 dynamic_plan plan_of(M const& m, mesh const& on) {
-  shard::detail::refuse_unplannable(on);
-  auto const facts = facts_of(m).parameters;
-  if (std::size_t const bad = first_illegal(facts, on); bad < facts.size())
-    throw error(exit_code::usage, shard::detail::illegal_mesh_message(facts, bad, on));
-  dynamic_plan result{on, {}};
-  for (fact::parameter_fact const& fact : facts) result.entries.push_back({fact, on});
-  return result;
+  return shard::detail::plan_from(facts_of(m).parameters, on);
 }
 
 /// The plan of a constexpr model; requires legal<Model, on>.

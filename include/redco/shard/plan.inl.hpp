@@ -18,12 +18,17 @@ REDCO_INLINE std::string illegal_mesh_message(fact::parameter_fact const& fact, 
          " do not divide; legal widths are " + list + ": " + cure;
 }
 
-REDCO_INLINE void refuse_unplannable(mesh const& on) {
+REDCO_INLINE dynamic_plan plan_from(std::vector<fact::parameter_fact> const& facts, mesh const& on) {
   if (!plannable(on))
     throw error(exit_code::usage,
                 "mesh " + options::to_text(on) +
                     ": no plan cuts a model into pipeline stages yet; give pp 1 and the other axes at "
                     "least 1");
+  if (std::size_t const bad = first_illegal(facts, on); bad < facts.size())
+    throw error(exit_code::usage, illegal_mesh_message(facts, bad, on));
+  dynamic_plan result{on, {}};
+  for (fact::parameter_fact const& fact : facts) result.entries.push_back({fact, on});
+  return result;
 }
 
 }  // namespace redco::shard::detail

@@ -22,8 +22,8 @@ namespace redco::options::detail {
 inline std::string help_text(std::vector<entry> const& entries, std::string_view program, std::string_view about) {
   std::vector<std::string> left;
   for (entry const& e : entries) {
-    std::string const value = e.kind.empty() ? "" : e.is_flag ? " [" + e.kind + "]" : " " + e.kind;
-    left.push_back(e.flag + value + (e.is_flag ? ", --no-" + e.flag.substr(2) : ""));
+    std::string const value = e.type.kind.empty() ? "" : e.type.is_flag ? " [" + e.type.kind + "]" : " " + e.type.kind;
+    left.push_back(e.flag + value + (e.type.is_flag ? ", --no-" + e.flag.substr(2) : ""));
   }
   std::size_t width = sizeof("--config FILE") - 1;
   for (std::string const& text : left) width = text.size() > width ? text.size() : width;
@@ -81,7 +81,8 @@ inline void apply_file(std::vector<entry>& entries, std::string const& path) {
       throw error(exit_code::usage, path + ": unknown option \"" + key + "\"; " +
                                         (near.empty() ? "see --help for all" : "did you mean \"" + near + "\"?"));
     }
-    assign(*known, provenance::file, path + ": " + key, value_of(value), known->read);
+    assign(*known, provenance::file, path + ": " + key, value_of(value),
+           [&](option_value const& read) { known->read(read); });
   }
 }
 
@@ -96,7 +97,8 @@ inline bool missing(entry const& e) {
 inline void check_required(std::vector<entry> const& entries) {
   std::string names;
   for (entry const& e : entries)
-    if (e.required && missing(e)) names += (names.empty() ? "" : ", ") + e.flag + " " + e.kind + " (" + e.about + ")";
+    if (e.required && missing(e))
+      names += (names.empty() ? "" : ", ") + e.flag + " " + e.type.kind + " (" + e.about + ")";
   if (!names.empty()) throw error(exit_code::usage, "required and not given: " + names);
 }
 

@@ -64,16 +64,16 @@ inline command_line read_command_line(std::vector<entry> const& entries, int arg
   std::vector<CLI::Option*> added;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     entry const& e = entries[i];
-    if (e.is_list) {
+    if (e.type.is_list) {
       added.push_back(app.add_option(e.flag, line.texts[i]));
-    } else if (e.is_flag) {
+    } else if (e.type.is_flag) {
       added.push_back(app.add_flag(e.flag + "{true},--no-" + e.flag.substr(2) + "{false}", single[i]));
-      if (!e.kind.empty()) added.back()->expected(0, 1);
-      if (!e.kind.empty()) refuse_value_of_twin(e, argc, argv);
+      if (!e.type.kind.empty()) added.back()->expected(0, 1);
+      if (!e.type.kind.empty()) refuse_value_of_twin(e, argc, argv);
     } else {
       added.push_back(app.add_option(e.flag, single[i]));
     }
-    if (!e.is_list) added.back()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    if (!e.type.is_list) added.back()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   }
 
   try {
@@ -84,7 +84,7 @@ inline command_line read_command_line(std::vector<entry> const& entries, int arg
   if (line.help) return line;
   if (auto const extras = app.remaining(); !extras.empty()) refuse_extra(extras, entries);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!entries[i].is_list && added[i]->count() > 0) line.texts[i].push_back(single[i]);
+    if (!entries[i].type.is_list && added[i]->count() > 0) line.texts[i].push_back(single[i]);
   }
   if (config_option->count() > 0) line.config = config;
   return line;

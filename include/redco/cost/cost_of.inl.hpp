@@ -1,0 +1,13 @@
+#pragma once
+
+#include <redco/cost/cost_of.hpp>
+
+#include <redco/config.hpp>
+
+namespace redco::cost {
+
+REDCO_INLINE rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s) {
+  return detail::cost_from(facts, slots, s);
+}
+
+}  // namespace redco::cost

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <redco/options/detail/convert.hpp>
+#include <redco/options/detail/option_value.hpp>
+
+#include <redco/shape/dtype.hpp>
+#include <redco/shape/mesh.hpp>
+#include <redco/shape/recomputed_blocks.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace redco::options::detail {
+
+/// What is done with members of one type, without it.
+struct member_type {
+  std::string kind;      ///< INTEGER, f32|bf16, ...; empty for a bool
+  bool is_list = false;  ///< takes all words behind it
+  bool is_flag = false;  ///< may stand without a value, which is true, and has a twin --no-...
+  void (*read_texts)(void* member, std::vector<std::string> const& texts) = nullptr;
+  void (*read)(void* member, option_value const& value) = nullptr;
+  option_value (*write)(void const* member) = nullptr;
+};
+
+template <class T>
+member_type member_type_of() {
+  return {.kind = kind_of<T>(),
+          .is_list = std::is_same_v<T, list>,
+          .is_flag = std::is_same_v<T, bool> || std::is_same_v<T, recomputed_blocks>,
+          .read_texts =
+              [](void* member, std::vector<std::string> const& texts) {
+                T& out = *static_cast<T*>(member);
+                if constexpr (std::is_same_v<T, list>) out = texts;
+                else read_text(texts.back(), out);
+              },
+          .read = [](void* member, option_value const& value) { read_value(value, *static_cast<T*>(member)); },
+          .write = [](void const* member) { return write_value(*static_cast<T const*>(member)); }};
+}
+
+#ifdef REDCO_COMPILED
+// Those of most options are compiled once, in entry.inl.hpp.
+extern template member_type member_type_of<bool>();
+extern template member_type member_type_of<int>();
+extern template member_type member_type_of<std::int64_t>();
+extern template member_type member_type_of<std::uint64_t>();
+extern template member_type member_type_of<double>();
+extern template member_type member_type_of<std::string>();
+extern template member_type member_type_of<std::filesystem::path>();
+extern template member_type member_type_of<list>();
+extern template member_type member_type_of<recomputed_blocks>();
+extern template member_type member_type_of<std::optional<int>>();
+extern template member_type member_type_of<std::optional<mesh>>();
+extern template member_type member_type_of<std::optional<dtype>>();
+#endif
+
+}  // namespace redco::options::detail

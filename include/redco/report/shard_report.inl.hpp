@@ -1,0 +1,24 @@
+#pragma once
+
+#include <redco/report/shard_report.hpp>
+
+#include <redco/report/graph_of.hpp>
+#include <redco/cost/simulation.hpp>
+#include <redco/config.hpp>
+
+#include <utility>
+
+namespace redco::report {
+
+REDCO_INLINE shard_report report_from(dynamic_plan plan, fact::program const& facts, std::string optimizer, int slots,
+                                      setup const& run, std::int64_t budget) {
+  return {run,
+          std::move(optimizer),
+          std::move(plan),
+          cost::cost_of_program(facts, slots, run),
+          cost::activations_of(cost::simulation(facts, run)),
+          graph_of(facts),
+          budget};
+}
+
+}  // namespace redco::report

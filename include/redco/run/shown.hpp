@@ -1,0 +1,69 @@
+#pragma once
+
+#include <redco/json/value_fwd.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace redco::run {
+
+/// What outputs files hold of an example or a prediction, as JSON that programs pass on unseen.
+struct shown {
+  std::shared_ptr<json::json_value const> value;
+};
+
+shown shown_value(bool value);
+shown shown_value(std::int64_t value);
+shown shown_value(std::uint64_t value);
+shown shown_value(double value);
+shown shown_value(std::string const& value);
+shown shown_value(std::vector<shown> const& list);
+/// A number, or nested lists.
+shown shown_value(at::Tensor const& x);
+
+/// Strings, numbers, tensors, ranges of these; of anything else the sentence that it is not shown.
+template <class T>
+shown shown_of(T const& value) {
+  if constexpr (std::is_same_v<T, at::Tensor> || std::is_same_v<T, bool>) {
+    return shown_value(value);
+  } else if constexpr (std::floating_point<T>) {
+    return shown_value(static_cast<double>(value));
+  } else if constexpr (std::unsigned_integral<T>) {
+    return shown_value(static_cast<std::uint64_t>(value));
+  } else if constexpr (std::integral<T>) {
+    return shown_value(static_cast<std::int64_t>(value));
+  } else if constexpr (std::convertible_to<T const&, std::string>) {
+    return shown_value(std::string(value));
+  } else if constexpr (requires { value.begin() != value.end(); }) {
+    std::vector<shown> list;
+    for (auto const& item : value) list.push_back(shown_of(item));
+    return shown_value(list);
+  } else {
+    return shown_value(std::string("(not shown)"));
+  }
+}
+
+/// What an outputs file holds: [{"example": ..., "output": ...}, ...]. Requires as many outputs as examples.
+shown shown_pairs(std::vector<shown> const& examples, std::vector<shown> const& outputs);
+template <class Examples, class Outputs>
+shown shown_pairs_of(Examples const& examples, Outputs const& outputs) {
+  std::vector<shown> first, second;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    first.push_back(shown_of(examples[i]));
+    second.push_back(shown_of(outputs[i]));
+  }
+  return shown_pairs(first, second);
+}
+
+}  // namespace redco::run
+
+#ifndef REDCO_COMPILED
+#include <redco/run/shown.inl.hpp>
+#endif
