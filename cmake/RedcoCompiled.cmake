@@ -4,19 +4,26 @@
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/Rooms.cmake")
 
-# One source file for each of the rooms that have definitions, include/redco/ROOM/**/*.inl.hpp.
+# One source file for each of the rooms that have definitions, include/redco/ROOM/**/*.inl.hpp, and one for what a room
+# instantiates for our families.
 function(redco_compiled_sources result include)
   set(sources "")
   foreach(room IN LISTS ARGN)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${include}" "${include}/redco/${room}/*.inl.hpp")
     if(headers)
       list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>\n")
-      list(JOIN headers "" text)
-      set(source "${PROJECT_BINARY_DIR}/redco_compiled/${room}.cpp")
-      file(CONFIGURE OUTPUT "${source}" CONTENT "${text}" @ONLY)
-      list(APPEND sources "${source}")
+      list(JOIN headers "" ${room})
+      list(APPEND sources ${room})
+    endif()
+    if(EXISTS "${include}/redco/${room}/families.hpp")
+      set(${room}_families "#define REDCO_COMPILES_FAMILIES\n#include <redco/${room}/families.hpp>\n")
+      list(APPEND sources ${room}_families)
     endif()
   endforeach()
+  foreach(name IN LISTS sources)
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/${name}.cpp" CONTENT "${${name}}" @ONLY)
+  endforeach()
+  list(TRANSFORM sources REPLACE "(.+)" "${PROJECT_BINARY_DIR}/redco_compiled/\\1.cpp")
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 

@@ -261,6 +261,7 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/shard/facts.hpp>
+#include <redco/shard/families.hpp>
 #include <redco/shard/keep_replicated.hpp>
 #include <redco/shard/legal.hpp>
 #include <redco/shard/legality.hpp>

@@ -86,6 +86,7 @@
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/context_entry.hpp>
 #include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/families.hpp>
 #include <redco/nn/gradient_watch.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>

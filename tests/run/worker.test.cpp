@@ -155,6 +155,24 @@ TEST_CASE("networks of one seed and one shape draw different numbers, and a copy
   });
 }
 
+TEST_CASE("a follower moves its share of the way to its leader, or all of it") {
+  temporary_folder const folder;
+  run_test::silence const quiet;
+  redco::deployer deployer(in(folder.path));
+  deployer.run([&](redco::rank_context& rank) {
+    redco::worker worker(deployer, rank, {.steps = 1});
+    auto& leader = worker.add("leader", teacher{}, redco::sgd{});
+    auto& follower = worker.add("follower", teacher{}, redco::sgd{});
+    at::Tensor const goal = leader.store.find("up.weight")->value, value = follower.store.find("up.weight")->value;
+    at::Tensor const before = value.detach().clone();
+    redco::worker::follow(leader, follower, 0.75);
+    CHECK(at::allclose(value, 0.25 * before + 0.75 * goal, 1e-6));
+    CHECK_FALSE(at::equal(value, goal));
+    redco::worker::follow(leader, follower);
+    CHECK(at::equal(value, goal));
+  });
+}
+
 TEST_CASE("values that are set are those of forward and of updates, in every type") {
   for (redco::dtype const compute : {redco::dtype::f64, redco::dtype::bf16}) {
     temporary_folder const folder;

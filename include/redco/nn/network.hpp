@@ -74,15 +74,36 @@ inline void check_substitutes(std::size_t given, std::size_t taken) {
 /// A handle is what a user gets for it.
 inline logits unshard(logits const& x, group&) { return x; }
 
-/// Whether a module's result is what the fold over layer types says.
-template <class Out, class Result>
-inline constexpr bool agrees = true;
-template <layout Out, class Result>
-inline constexpr bool agrees<Out, Result> = std::is_same_v<Result, tensor<Out>>;
-template <class Result>
-inline constexpr bool agrees<as_logits, Result> = std::is_same_v<Result, logits>;
+/// What the module gives whose layer type says Out, and what a user gets for it.
+template <class Out>
+struct results {
+  using module = tensor<Out>;
+  using user = at::Tensor;
+};
+template <>
+struct results<as_logits> {
+  using module = logits;
+  using user = logits;
+};
+template <model M>
+using results_of = results<out_t<net_of<M>, replicated>>;
+
+/// One call of a network. Those of our families are compiled once (families.hpp).
+template <model M, class... Entries>
+typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x, context<Entries...> const& ctx) {
+  auto const y = net.modules()(tensor<replicated>(x), ctx);
+  static_assert(std::is_same_v<decltype(y), typename results_of<M>::module const>,
+                "a module gives another layout than its layer type says");
+  return unshard(y, ctx.tp());
+}
 
 }  // namespace detail
+
+/// The network of a model over a store that outlives it. Those of our families are compiled once (families.hpp).
+template <model M>
+std::shared_ptr<network<M> const> make_network(M const& m, parameter_store const& store, int rank, mesh const& on) {
+  return std::make_shared<network<M> const>(m, store, rank, on);
+}
 
 /// What the user's loss and predict are given: a network in one pass, with the context entries set so far. Inputs of any
 /// floating type are brought to the compute dtype; results have it.
@@ -100,11 +121,8 @@ class bound_network {
   auto operator()(at::Tensor const& given) const {
     at::Tensor const x = detail::as_input(given, net_->store());
     context<Entries...> const ctx(*pass_, pass_->calls++, net_, values_, entries_);
-    auto const run = [&] { return net_->modules()(redco::tensor<replicated>(x), ctx); };
-    auto const y = pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
-    static_assert(detail::agrees<out_t<net_of<M>, replicated>, std::remove_const_t<decltype(y)>>,
-                  "a module gives another layout than its layer type says");
-    return detail::unshard(y, *pass_->tp);
+    auto const run = [&] { return detail::forward(*net_, x, ctx); };
+    return pass_->check_saved && pass_->calls == 1 ? watched(run, x) : run();
   }
 
   template <context_entry First, context_entry... More>

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <redco/run/network_state.hpp>
+#include <redco/nn/families.hpp>
 #include <redco/nn/network.hpp>
+#include <redco/shard/families.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
@@ -22,7 +24,7 @@ class trained_network final : public run::network_state {
   trained_network(M const& m, dynamic_plan const& p, update::any_optimizer with, dtype compute, std::uint64_t seed,
                   int rank, std::vector<std::string> const& frozen = {}, at::Device device = host_device())
       : network_state(shard::placed_parameters(p), std::move(with), compute, seed, rank, frozen, device),
-        net(std::make_shared<redco::network<M> const>(m, store, rank, p.mesh)) {}
+        net(make_network(m, store, rank, p.mesh)) {}
 
   network_base const& network() const override { return *net; }
 
