@@ -11,6 +11,7 @@
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/kernel_set.hpp>
+#include <redco/tensor/key_store.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/parallel.hpp>

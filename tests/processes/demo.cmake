@@ -1,5 +1,5 @@
 # The demo where its ranks are processes: its losses are those of threads, to the last digit that is written.
-#   cmake -DPROGRAM= -DARGUMENTS= -DMPIRUN= -DWORK= -P demo.cmake
+#   cmake -DPROGRAM= -DARGUMENTS= -DMPIRUN= [-DSTART=] -DWORK= -DRUNS="2:2x1;4:2x2" -P demo.cmake
 
 include(${CMAKE_CURRENT_LIST_DIR}/processes.cmake)
 skip_without_mpi()
@@ -20,7 +20,7 @@ function(losses_of folder result)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
-foreach(run 2:2x1 4:2x2)
+foreach(run IN LISTS RUNS)
   string(REGEX MATCH "(.):(.*)" run ${run})
   set(processes ${CMAKE_MATCH_1})
   set(mesh ${CMAKE_MATCH_2})

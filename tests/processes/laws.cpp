@@ -2,6 +2,8 @@
 //   mpirun -n 3 processes            the laws of groups, failures that all processes outlive, several runs
 //   mpirun -n 3 processes --fail     exit code 65: rank 1 finds bad data while the others wait for it
 //   mpirun -n 3 processes --stuck    exit code 69: rank 1 does not come and does not end
+//   start.py 3 processes --killed 1  exit code 69: the process of rank 1 is killed while the others wait for it
+//   start.py --late 3 processes --impatient    exit code 76: the last process does not come
 // Each process prints on standard error, as only the first shows its standard output.
 
 #include "comm/laws.hpp"
@@ -14,6 +16,7 @@
 #include <redco/shape/mesh.hpp>
 
 #include <chrono>
+#include <csignal>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -26,11 +29,14 @@ using comm_test::must;
 using redco::rank_context;
 
 struct how {
-  bool fail = false, stuck = false;
+  bool fail = false, stuck = false, impatient = false;
+  int killed = -1;
 
   static constexpr auto fields() {
     return redco::fields(redco::field<"fail">(&how::fail, "rank 1 throws"),
-                         redco::field<"stuck">(&how::stuck, "rank 1 sleeps"));
+                         redco::field<"stuck">(&how::stuck, "rank 1 sleeps"),
+                         redco::field<"impatient">(&how::impatient, "gives the others a second to come"),
+                         redco::field<"killed">(&how::killed, "the process of this rank is killed"));
   }
 };
 
@@ -120,17 +126,19 @@ void failures(redco::comm::world& world, int ranks) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return redco::main_of<how>(argc, argv, "Tests processes that MPI joins.", [](how const& o) {
+  return redco::main_of<how>(argc, argv, "Tests processes that MPI or TCP joins.", [](how const& o) {
     int const ranks = redco::options::launched().processes;
     redco::mesh const shape = ranks % 2 == 0 ? redco::mesh{.dp = ranks / 2, .tp = 2} : redco::mesh{.dp = ranks};
     redco::rank_options waits;
     waits.first_deadline = waits.deadline = std::chrono::milliseconds(20'000);
+    if (o.impatient) waits.first_deadline = std::chrono::milliseconds(1'000);
     if (o.stuck) waits.first_deadline = waits.grace = std::chrono::milliseconds(500);
     auto const world = redco::comm::make_world(shape, waits);
-    if (o.fail || o.stuck) {
+    if (o.fail || o.stuck || o.killed >= 0) {
       world->run([&](rank_context& me) {
+        if (me.rank == o.killed) std::raise(SIGKILL);
         if (o.stuck && me.rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
-        if (me.rank == 1) throw redco::error(redco::exit_code::data, "bad data");
+        if (me.rank == 1 && o.killed < 0) throw redco::error(redco::exit_code::data, "bad data");
         me.world.barrier();
       });
     }

@@ -1,9 +1,9 @@
-# Programs whose ranks are processes that mpirun starts. Included, it gives
+# Programs whose ranks are processes that mpirun starts, or start.py beside this file. Included, it gives
 #   run_processes(NUMBER STATUS OUTPUT PROGRAM ARGUMENTS...)
 #   skip_without_mpi()
 # As a script it runs one and checks its exit code and that each expression is found once in what it prints:
 #   cmake -DMPIRUN=path -DPROCESSES=2 -DPROGRAM=path -DARGUMENTS="a;b" -DEXIT=65 -DWORDS="regular;expressions" -P processes.cmake
-# Without MPIRUN it is skipped.
+# Without MPIRUN it is skipped; -DSTART="start.py;options" instead of it needs no MPI.
 
 include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/Skip.cmake)
 
@@ -19,14 +19,18 @@ set(ENV{PRTE_MCA_rmaps_default_mapping_policy} ":oversubscribe")
 set(ENV{PRTE_MCA_hwloc_default_binding_policy} none)
 
 function(run_processes number status output)
-  execute_process(COMMAND ${MPIRUN} -n ${number} ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  set(starter ${MPIRUN} -n)
+  if(START)
+    set(starter python3 ${START})
+  endif()
+  execute_process(COMMAND ${starter} ${number} ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE text ERROR_VARIABLE text)
   set(${status} "${code}" PARENT_SCOPE)
   set(${output} "${text}" PARENT_SCOPE)
 endfunction()
 
 # Where there is no MPI the test that calls it is skipped, and returns.
 macro(skip_without_mpi)
-  if(NOT MPIRUN)
+  if(NOT MPIRUN AND NOT START)
     skip("no MPI: install libopenmpi-dev and openmpi-bin, configure again")
     return()
   endif()
@@ -34,8 +38,13 @@ endmacro()
 
 if(PROCESSES)
   skip_without_mpi()
-  list(PREPEND ARGUMENTS -n ${PROCESSES} ${PROGRAM})
-  set(PROGRAM ${MPIRUN})
+  if(START)
+    list(PREPEND ARGUMENTS ${START} ${PROCESSES} ${PROGRAM})
+    set(PROGRAM python3)
+  else()
+    list(PREPEND ARGUMENTS -n ${PROCESSES} ${PROGRAM})
+    set(PROGRAM ${MPIRUN})
+  endif()
   set(ONCE ON)
   include(${CMAKE_CURRENT_LIST_DIR}/../../cmake/RunProgram.cmake)
 endif()

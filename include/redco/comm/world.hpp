@@ -7,7 +7,7 @@
 namespace redco::comm {
 
 /// The ranks of a mesh with what joins them, made once: it serves any number of runs, one after the other. Here the ranks are
-/// threads of this process (thread_world) or processes of which this is one (mpi_world).
+/// threads of this process (thread_world) or processes of which this is one (process_world).
 class world {
  public:
   world() = default;

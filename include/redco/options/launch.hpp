@@ -7,21 +7,36 @@ namespace redco::options {
 
 /// How the processes of a run were started.
 struct launch {
-  int process = 0;    ///< which one this is
-  int processes = 1;  ///< all of them
-  int here = 1;       ///< those on this host
-  std::string by;     ///< the launcher: "mpirun"; empty for a program started by hand
+  int process = 0;        ///< which one this is
+  int processes = 1;      ///< all of them
+  int here = 1;           ///< those on this host
+  std::string by = {};    ///< the launcher, such as "torchrun"; empty for a program started by hand
+  std::string host = {};  ///< where the processes find each other, with the port; empty: by MPI
+  int port = 0;
+  bool has_store = false;  ///< the launcher keeps a store there already; else the first process does
+  std::string run = {};    ///< tells what this start writes into the store from other starts
 
   /// It shows what a program prints.
   bool first() const { return process == 0; }
 };
 
-/// What a launcher left in the environment: mpirun of Open MPI (OMPI_COMM_WORLD_SIZE, _RANK, _LOCAL_SIZE) or of MPICH (PMI_SIZE,
-/// PMI_RANK, MPI_LOCALNRANKS). Errors: exit code 64 for values that are no such numbers.
+/// What a launcher left in the environment; the first of these that is there:
+///
+///   REDCO_*                REDCO_PROCESSES, REDCO_PROCESS, REDCO_MEET=HOST:PORT [, REDCO_PROCESSES_HERE]: by hand
+///   torchrun               WORLD_SIZE, RANK, LOCAL_WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT
+///   mpirun                 of Open MPI (OMPI_COMM_WORLD_SIZE, _RANK, _LOCAL_SIZE) or of MPICH (PMI_SIZE, PMI_RANK, MPI_LOCALNRANKS)
+///   srun                   SLURM_NTASKS, SLURM_PROCID ... inside a step: behind mpirun, which starts its daemons as a step
+///   PET_*                  PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT of a Kubernetes TrainJob: a process per pod
+///   RANK and WORLD_SIZE    with MASTER_ADDR and MASTER_PORT, of a PyTorchJob: a process per pod
+///
+/// Errors: exit code 64 for values that cannot be meant, and for two launchers that say different things.
 launch launch_of(std::function<char const*(char const* name)> const& environment);
 
 /// The same of this process, read once.
 launch const& launched();
+
+/// "4 processes that torchrun started, which meet at HOST:PORT"
+std::string to_text(launch const& one);
 
 }  // namespace redco::options
 

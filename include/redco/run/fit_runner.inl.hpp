@@ -14,6 +14,7 @@
 #include <redco/workdir/shared_weights.hpp>
 #include <redco/workdir/summarise.hpp>
 #include <redco/options/check_fit.hpp>
+#include <redco/options/launch.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/to_json.hpp>
 #include <redco/config.hpp>
@@ -149,6 +150,7 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
   log.quiet_line("options " + options::to_json(where_.options()) + (config.empty() ? "" : "\nconfig " + config));
   std::string const plan = "plan: mesh " + options::to_text(plan_.mesh) + ", " +
                            std::string(name_of(where_.compute())) + "\n" + report::plan_text(plan_);
+  if (options::launch const& how = options::launched(); how.processes > 1) log.quiet_line("ranks: " + to_text(how));
   if (std::exchange(plan_told_, true)) log.quiet_line(plan);
   else log.line(plan);
   if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);

@@ -3,7 +3,7 @@
 #include <redco/run/main_of.hpp>
 
 #include <redco/run/run_output.hpp>
-#include <redco/comm/mpi_world.hpp>
+#include <redco/comm/process_world.hpp>
 #include <redco/tensor/words_of.hpp>
 #include <redco/options/launch.hpp>
 #include <redco/diag/exit_code_of.hpp>
@@ -51,7 +51,7 @@ REDCO_INLINE int run_program(std::function<int()> const& program) {
       },
       words_of);
   tell_end(static_cast<exit_code>(code), reason);
-  comm::leave_mpi(code);
+  comm::leave_processes(code);
   return code;
 }
 

@@ -2,32 +2,24 @@
 
 #ifndef REDCO_WITH_MPI
 
-#include <redco/comm/rank_options.hpp>
-#include <redco/comm/world.hpp>
-#include <redco/tensor/function_ref.hpp>
+#include <redco/comm/detail/process_session.hpp>
 #include <redco/options/launch.hpp>
-#include <redco/shape/mesh.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>
 
+#include <memory>
 #include <string>
 
 namespace redco::comm::detail {
 
-/// Stands in for processes that MPI joins where CMake did not find it.
-class mpi_processes final : public world {
- public:
-  mpi_processes(mesh const&, rank_options const&) {
-    options::launch const& how = options::launched();
-    throw error(exit_code::rendezvous, how.by + " started " + std::to_string(how.processes) +
-                                           " processes, and this program was built without MPI: install "
-                                           "libopenmpi-dev, configure again and rebuild");
-  }
-
-  void run(function_ref<void(rank_context&)>) override {}
-  static void leave(int) noexcept {}
-};
+/// Stands in for MPI where CMake did not find it.
+inline std::unique_ptr<process_session> join_by_mpi() {
+  options::launch const& how = options::launched();
+  throw error(exit_code::rendezvous, how.by + " started " + std::to_string(how.processes) +
+                                         " processes, and this program was built without MPI: install "
+                                         "libopenmpi-dev, configure again and rebuild");
+}
 
 }  // namespace redco::comm::detail
 

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <redco/tensor/torch.hpp>
+#ifdef REDCO_WITH_MPI
+
+#include <redco/comm/detail/process_session.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>
@@ -9,9 +11,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -25,42 +27,28 @@
 
 namespace redco::comm::detail {
 
-/// What one process tells all others beside its collectives: it failed, or its rank of this run has ended.
-struct mpi_notice {
-  std::uint64_t run = 0;
-  int from = 0;
-  bool ended = false;
-  exit_code code = exit_code::done;
-  std::string text = {};
-};
-
-/// Messages under way, with what their memory lies in.
-struct mpi_messages {
-  std::vector<MPI_Request> requests;
-  std::vector<int> peers;                ///< of each request
-  std::vector<bool> receives;            ///< each request is one
-  std::vector<at::Tensor> tensors = {};  ///< what they read and write
-  std::vector<std::byte> bytes = {};
-};
-
-/// This process's part in MPI, from the first world to the end of the process. Only its members call MPI, one at a time.
-class mpi_session {
+/// Processes that MPI joins. Only these members call MPI, one at a time.
+class mpi_session final : public process_session {
  public:
   /// Joins the others. Errors: exit code 76.
-  static mpi_session& get() {
-    static mpi_session& one = *new mpi_session;  // what ends the process still needs it
-    return one;
+  mpi_session() {
+    int given = 0;
+    check("MPI_Init_thread", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given));
+    if (given < MPI_THREAD_SERIALIZED)
+      throw error(exit_code::rendezvous,
+                  "this MPI allows calls of one thread only: take one with MPI_THREAD_SERIALIZED");
+    MPI_Comm_dup(MPI_COMM_WORLD, &data_);
+    MPI_Comm_dup(MPI_COMM_WORLD, &control_);
+    for (MPI_Comm const one : {data_, control_}) MPI_Comm_set_errhandler(one, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(data_, &rank_);
+    MPI_Comm_size(data_, &size_);
+    void* most = nullptr;
+    int known = 0;
+    MPI_Comm_get_attr(data_, MPI_TAG_UB, &most, &known);
+    if (known != 0) most_tag_ = *static_cast<int*>(most);
   }
 
-  int rank() const noexcept { return rank_; }
-  int size() const noexcept { return size_; }
-
-  /// A number for messages of this kind, below 64, in this run: what a failed run left under way is never taken for another's.
-  int tag(std::uint64_t run, int kind) const noexcept {
-    return static_cast<int>(run % static_cast<std::uint64_t>(most_tag_ / 64)) * 64 + kind;
-  }
-
-  void send(mpi_messages& to, void const* data, std::size_t bytes, int peer, int tag) {
+  void send(messages& to, void const* data, std::size_t bytes, int peer, int tag) override {
     each_block(bytes, [&](std::size_t at, int count) {
       MPI_Request one;
       check("MPI_Isend", MPI_Isend(static_cast<std::byte const*>(data) + at, count, MPI_BYTE, peer, tag, data_, &one));
@@ -68,7 +56,7 @@ class mpi_session {
     });
   }
 
-  void receive(mpi_messages& to, void* data, std::size_t bytes, int peer, int tag) {
+  void receive(messages& to, void* data, std::size_t bytes, int peer, int tag) override {
     each_block(bytes, [&](std::size_t at, int count) {
       MPI_Request one;
       check("MPI_Irecv", MPI_Irecv(static_cast<std::byte*>(data) + at, count, MPI_BYTE, peer, tag, data_, &one));
@@ -76,36 +64,35 @@ class mpi_session {
     });
   }
 
-  bool finished(mpi_messages& some) {
+  bool finished(messages& some) override {
     std::lock_guard const lock(mutex_);
-    int all = 0;
-    check("MPI_Testall",
-          MPI_Testall(static_cast<int>(some.requests.size()), some.requests.data(), &all, MPI_STATUSES_IGNORE));
-    return all != 0;
+    std::vector<MPI_Request>& all = requests_of(some);
+    int done = 0;
+    check("MPI_Testall", MPI_Testall(static_cast<int>(all.size()), all.data(), &done, MPI_STATUSES_IGNORE));
+    return done != 0;
   }
 
-  /// The peers whose messages have not come through.
-  std::vector<int> missing(mpi_messages& some) {
+  std::vector<int> missing(messages& some) override {
     std::lock_guard const lock(mutex_);
+    std::vector<MPI_Request>& all = requests_of(some);
     std::vector<int> late;
-    for (std::size_t i = 0; i < some.requests.size(); ++i) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
       int done = 0;
-      check("MPI_Test", MPI_Test(&some.requests[i], &done, MPI_STATUS_IGNORE));
+      check("MPI_Test", MPI_Test(&all[i], &done, MPI_STATUS_IGNORE));
       if (done == 0 && std::find(late.begin(), late.end(), some.peers[i]) == late.end()) late.push_back(some.peers[i]);
     }
     return late;
   }
 
-  /// Keeps messages that will not come through, and their memory, to the end of the process.
-  void abandon(mpi_messages&& some) {
+  void abandon(messages&& some) override {
     std::lock_guard const lock(mutex_);
-    for (std::size_t i = 0; i < some.requests.size(); ++i)
-      if (some.receives[i] && some.requests[i] != MPI_REQUEST_NULL) MPI_Cancel(&some.requests[i]);
+    std::vector<MPI_Request>& all = requests_of(some);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (some.receives[i] && all[i] != MPI_REQUEST_NULL) MPI_Cancel(&all[i]);
     abandoned_.push_back(std::move(some));
   }
 
-  /// Tells all other processes.
-  void announce(mpi_notice const& what) {
+  void announce(process_notice const& what) override {
     std::vector<std::byte> message(notice_bytes);
     std::string const text = what.text.substr(0, notice_bytes - sizeof(notice_head));
     notice_head const head{what.run, static_cast<std::int32_t>(what.code), what.ended ? 1 : 0,
@@ -121,9 +108,8 @@ class mpi_session {
                                      control_, &one.requests[static_cast<std::size_t>(peer)]));
   }
 
-  /// What others have told meanwhile.
-  std::vector<mpi_notice> heard() {
-    std::vector<mpi_notice> all;
+  std::vector<process_notice> heard() override {
+    std::vector<process_notice> all;
     std::lock_guard const lock(mutex_);
     told_.remove_if([&](telling& one) {
       int done = 0;
@@ -148,9 +134,7 @@ class mpi_session {
     }
   }
 
-  /// The end of this process, which ends with `code`: waits for the others, a short while only where it failed, so that the
-  /// launcher does not kill who still tells its end. Without them it is the launcher that ends them.
-  void leave(int code) noexcept {
+  void leave(int code) noexcept override {
     if (std::exchange(left_, true)) return;
     int sound = code == 0 || abandoned_.empty() ? 1 : 0, all_sound = 0, done = 0;
     MPI_Request one;
@@ -176,24 +160,6 @@ class mpi_session {
     std::vector<MPI_Request> requests;
   };
 
-  mpi_session() {
-    int given = 0;
-    check("MPI_Init_thread", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given));
-    if (given < MPI_THREAD_SERIALIZED)
-      throw error(exit_code::rendezvous,
-                  "this MPI allows calls of one thread only: take one with MPI_THREAD_SERIALIZED");
-    MPI_Comm_dup(MPI_COMM_WORLD, &data_);
-    MPI_Comm_dup(MPI_COMM_WORLD, &control_);
-    for (MPI_Comm const one : {data_, control_}) MPI_Comm_set_errhandler(one, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(data_, &rank_);
-    MPI_Comm_size(data_, &size_);
-    void* most = nullptr;
-    int known = 0;
-    MPI_Comm_get_attr(data_, MPI_TAG_UB, &most, &known);
-    if (known != 0) most_tag_ = *static_cast<int*>(most);
-    std::atexit([] { get().leave(0); });
-  }
-
   static void check(char const* call, int code) {
     if (code == MPI_SUCCESS) return;
     char words[MPI_MAX_ERROR_STRING] = {};
@@ -202,8 +168,17 @@ class mpi_session {
     throw error(exit_code::peer_lost, std::string(call) + ": " + words + "; see whether all processes still run");
   }
 
-  static void add(mpi_messages& to, MPI_Request one, int peer, bool receives) {
-    to.requests.push_back(one);
+  struct requests final : messages::state {
+    std::vector<MPI_Request> all;
+  };
+
+  static std::vector<MPI_Request>& requests_of(messages& some) {
+    if (!some.transport) some.transport = std::make_unique<requests>();
+    return static_cast<requests&>(*some.transport).all;
+  }
+
+  static void add(messages& to, MPI_Request one, int peer, bool receives) {
+    requests_of(to).push_back(one);
     to.peers.push_back(peer);
     to.receives.push_back(receives);
   }
@@ -218,10 +193,14 @@ class mpi_session {
 
   std::mutex mutex_;
   MPI_Comm data_, control_;
-  int rank_ = 0, size_ = 1, most_tag_ = 32767;
   std::list<telling> told_;
-  std::vector<mpi_messages> abandoned_;
+  std::vector<messages> abandoned_;
   bool left_ = false;
 };
 
+/// Errors: exit code 76.
+inline std::unique_ptr<process_session> join_by_mpi() { return std::make_unique<mpi_session>(); }
+
 }  // namespace redco::comm::detail
+
+#endif

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/comm/detail/call_words.hpp>
-#include <redco/comm/detail/mpi_session.hpp>
 #include <redco/comm/detail/operand.hpp>
+#include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/tensor_rows.hpp>
 #include <redco/comm/detail/waiting_room.hpp>
 #include <redco/comm/group.hpp>
@@ -26,16 +26,16 @@
 
 namespace redco::comm::detail {
 
-/// A group whose ranks are processes that MPI joins. CPU tensors only.
+/// A group whose ranks are processes. CPU tensors only.
 ///
 /// Every collective begins with a message of each rank to each: what it brings, and its elements where they are few. Only when all
 /// agree do the rest follow, straight from rank to rank. Sums are made as threads make them, in rank order, so that the results
 /// are the same bits.
-class mpi_group final : public group {
+class process_group final : public group {
  public:
   /// `members` are processes; `number`, below 16, tells this group from others of the same processes; `runs` counts the runs.
-  mpi_group(std::string name, int number, std::vector<int> members, mpi_session& session,
-            std::shared_ptr<lifeline> line, std::uint64_t const& runs)
+  process_group(std::string name, int number, std::vector<int> members, process_session& session,
+                std::shared_ptr<lifeline> line, std::uint64_t const& runs)
       : group(place_of(members, session.rank()), static_cast<int>(members.size()), std::move(name)),
         members_(std::move(members)),
         number_(number),
@@ -85,7 +85,7 @@ class mpi_group final : public group {
       return piece{from + begin(of) * element, length(of) * element};
     });
     reduce({rows_.data(), ranks_, 0, &to, 1, begin(me_), length(me_)}, op);
-    mpi_messages some = about({out});
+    messages some = about({out});
     auto* const all = static_cast<std::byte*>(to);
     for_each_other([&](std::size_t other) {
       session_.receive(some, all + begin(other) * element, length(other) * element, members_[other], tag(payload));
@@ -104,7 +104,7 @@ class mpi_group final : public group {
     if (bytes == 0) return;
     auto* const to = static_cast<std::byte*>(out.data_ptr());
     auto const* const own = static_cast<std::byte const*>(x.data_ptr());
-    mpi_messages some = about({x, out});
+    messages some = about({x, out});
     std::byte* const arrived = outer == 1 ? to : memory(some, ranks_ * x.nbytes());
     std::memcpy(arrived + me_ * x.nbytes(), own, x.nbytes());
     for_each_other([&](std::size_t other) {
@@ -143,7 +143,7 @@ class mpi_group final : public group {
     auto* const to = static_cast<std::byte*>(out.data_ptr());
     auto const* const from = static_cast<std::byte const*>(x.data_ptr());
     std::memcpy(to + me_ * bytes, from + me_ * bytes, bytes);
-    mpi_messages some = about({x, out});
+    messages some = about({x, out});
     for_each_other(
         [&](std::size_t other) { session_.receive(some, to + other * bytes, bytes, members_[other], tag(payload)); });
     for_each_other(
@@ -160,7 +160,7 @@ class mpi_group final : public group {
     else open(mine);
     if (few && me_ != from && x.nbytes() != 0) std::memcpy(x.data_ptr(), elements_of(from), x.nbytes());
     if (few) return;
-    mpi_messages some = about({x});
+    messages some = about({x});
     if (me_ == from)
       for_each_other(
           [&](std::size_t other) { session_.send(some, x.data_ptr(), x.nbytes(), members_[other], tag(payload)); });
@@ -173,7 +173,7 @@ class mpi_group final : public group {
     if (line_->failed()) throw line_->cause();
     operand const head = operand::of(collective::send, x, user_tag);
     int const to = members_[static_cast<std::size_t>(peer)];
-    mpi_messages some = about({x});
+    messages some = about({x});
     std::byte* const message = memory(some, sizeof head);
     std::memcpy(message, &head, sizeof head);
     session_.send(some, message, sizeof head, to, tag(letter_head));
@@ -206,7 +206,7 @@ class mpi_group final : public group {
     std::byte* const own = shown_.data() + me_ * shown_bytes;
     std::memcpy(own, &mine, sizeof mine);
     if (few.defined() && few.numel() != 0) std::memcpy(own + sizeof mine, few.data_ptr(), few.nbytes());
-    mpi_messages some;
+    messages some;
     some.bytes.swap(shown_);  // its memory is theirs until they are through
     std::byte* const all = some.bytes.data();
     for_each_other([&](std::size_t other) {
@@ -240,7 +240,7 @@ class mpi_group final : public group {
   template <class PieceOf>
   void each_adds_up(operand const& mine, at::Tensor const& x, void const* own, std::size_t bytes,
                     PieceOf const& piece_of) {
-    mpi_messages some = about({x});
+    messages some = about({x});
     some.bytes.swap(scratch_);
     std::byte* const arrived = memory(some, ranks_ * bytes);
     rows_.clear();
@@ -259,24 +259,24 @@ class mpi_group final : public group {
 
   letter next_letter(std::size_t from, std::string const& what) {
     operand head;
-    mpi_messages opening_of;
+    messages opening_of;
     std::byte* const message = memory(opening_of, sizeof head);
     session_.receive(opening_of, message, sizeof head, members_[from], tag(letter_head));
     finish(opening_of, what);
     std::memcpy(&head, message, sizeof head);
     at::Tensor const content = at::empty({head.extents.data(), static_cast<std::size_t>(head.dims)}, head.type);
-    mpi_messages some = about({content});
+    messages some = about({content});
     session_.receive(some, content.data_ptr(), content.nbytes(), members_[from], tag(letter_content));
     finish(some, what);
     return {from, static_cast<int>(head.argument), content};
   }
 
-  static mpi_messages about(std::vector<at::Tensor> tensors) {
-    mpi_messages some;
+  static messages about(std::vector<at::Tensor> tensors) {
+    messages some;
     some.tensors = std::move(tensors);
     return some;
   }
-  static std::byte* memory(mpi_messages& of, std::size_t bytes) {
+  static std::byte* memory(messages& of, std::size_t bytes) {
     if (of.bytes.size() < bytes) of.bytes.resize(bytes);
     return of.bytes.data();
   }
@@ -290,7 +290,7 @@ class mpi_group final : public group {
   void check(at::Tensor const& x) const { check_in_host_memory(x, name(), "processes"); }
 
   /// Waits until the messages are through; throws where the run fails, or a peer has ended or misses the deadline.
-  void finish(mpi_messages& some, std::string const& what) {
+  void finish(messages& some, std::string const& what) {
     using clock = std::chrono::steady_clock;
     constexpr auto under_way = std::chrono::milliseconds(200);  // what a peer sent before it ended comes within
     int const spins = crowded_ ? 0 : 2000, offers = crowded_ ? 50 : 4000;
@@ -323,7 +323,7 @@ class mpi_group final : public group {
 
   std::vector<int> members_;
   int number_;
-  mpi_session& session_;
+  process_session& session_;
   std::shared_ptr<lifeline> line_;
   std::uint64_t const& runs_;
   std::size_t me_, ranks_;

@@ -1,10 +1,8 @@
 #pragma once
 
-#ifdef REDCO_WITH_MPI
-
 #include <redco/comm/detail/call_words.hpp>
-#include <redco/comm/detail/mpi_group.hpp>
-#include <redco/comm/detail/mpi_session.hpp>
+#include <redco/comm/detail/process_group.hpp>
+#include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/run_rank.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_groups.hpp>
@@ -45,17 +43,14 @@ inline int threads_of_process() {
 
 /// The processes of a launcher as a world. The rank of this process runs on a thread of its own; the caller's thread listens
 /// to the others meanwhile.
-class mpi_processes final : public world {
+class processes final : public world {
  public:
-  mpi_processes(mesh const& shape, rank_options const& options) : shape_(shape), options_(options) {
+  processes(mesh const& shape, rank_options const& options, process_session& session)
+      : shape_(shape), options_(options), session_(session) {
     if (session_.size() != shape.ranks())
       throw error(exit_code::usage, "a mesh of " + options::to_text(shape) + " on " + std::to_string(session_.size()) +
                                         " processes: start one for each rank");
     kept_memory::install();
-  }
-
-  static void leave(int code) noexcept {
-    if (joined_) mpi_session::get().leave(code);
   }
 
   void run(function_ref<void(rank_context&)> f) override {
@@ -105,7 +100,7 @@ class mpi_processes final : public world {
             auto const me = std::find(members.begin(), members.end(), session_.rank());
             if (me != members.end())
               handles[static_cast<std::size_t>(me - members.begin())] =
-                  std::make_unique<mpi_group>(name, number, members, session_, line_, runs_);
+                  std::make_unique<process_group>(name, number, members, session_, line_, runs_);
             return handles;
           },
           session_.rank());
@@ -116,9 +111,9 @@ class mpi_processes final : public world {
 
   /// Takes in what others tell, and tells them of a failure here.
   void listen() {
-    for (mpi_notice& one : session_.heard()) early_.push_back(std::move(one));
-    std::vector<mpi_notice> later;
-    for (mpi_notice& one : early_) {
+    for (process_notice& one : session_.heard()) early_.push_back(std::move(one));
+    std::vector<process_notice> later;
+    for (process_notice& one : early_) {
       if (one.run > runs_) {
         later.push_back(std::move(one));
       } else if (one.run == runs_) {
@@ -127,6 +122,12 @@ class mpi_processes final : public world {
       }
     }
     early_ = std::move(later);
+    for (process_notice one : session_.gone()) {
+      if (line_->ended(one.from)) continue;
+      one.run = runs_;
+      hear(one);
+      line_->end(one.from);
+    }
     if (!line_->failed() || told_) return;
     told_ = true;
     error const own = line_->cause();
@@ -135,7 +136,7 @@ class mpi_processes final : public world {
   }
 
   /// A failure of its own that a process tells. What comes here first ends this process's waits, and is no failure of its own.
-  void hear(mpi_notice const& one) {
+  void hear(process_notice const& one) {
     failures_.push_back(one);
     if (!failed_at_) failed_at_ = clock::now();
     if (one.from != session_.rank() && line_->fail(one.from, error::told(one.code, one.text))) told_ = true;
@@ -165,35 +166,34 @@ class mpi_processes final : public world {
 
   /// What all processes throw: a rank that failed by itself comes before those that missed it. One of them tells it.
   error cause() const {
-    auto const worse = [](mpi_notice const& a, mpi_notice const& b) {
-      auto const key = [](mpi_notice const& n) { return std::pair(n.code == exit_code::peer_lost, n.from); };
+    auto const worse = [](process_notice const& a, process_notice const& b) {
+      auto const key = [](process_notice const& n) { return std::pair(n.code == exit_code::peer_lost, n.from); };
       return key(a) < key(b);
     };
-    mpi_notice const& first = *std::min_element(failures_.begin(), failures_.end(), worse);
+    process_notice const& first = *std::min_element(failures_.begin(), failures_.end(), worse);
     error const made = error::told(first.code, first.text);
-    return session_.rank() == 0 ? made : made.told_elsewhere();
+    return session_.rank() == speaker() ? made : made.told_elsewhere();
   }
 
-  inline static bool joined_ = false;
+  /// The first process that is still there.
+  int speaker() const {
+    std::vector<process_notice> const gone = session_.gone();
+    int first = 0;
+    while (std::any_of(gone.begin(), gone.end(), [&](process_notice const& one) { return one.from == first; })) ++first;
+    return first;
+  }
+
   inline static std::uint64_t runs_ = 0;  ///< of all worlds of this process
-
-  static mpi_session& join() {
-    mpi_session& one = mpi_session::get();
-    joined_ = true;
-    return one;
-  }
 
   mesh shape_;
   rank_options options_;
-  mpi_session& session_ = join();
+  process_session& session_;
   std::shared_ptr<lifeline> line_;
   std::optional<rank_groups> groups_;
-  std::vector<mpi_notice> early_;     ///< of runs to come
-  std::vector<mpi_notice> failures_;  ///< of this run, one of a process at most
+  std::vector<process_notice> early_;     ///< of runs to come
+  std::vector<process_notice> failures_;  ///< of this run, one of a process at most
   std::optional<clock::time_point> failed_at_;
   bool told_ = false;  ///< the others know, or told it
 };
 
 }  // namespace redco::comm::detail
-
-#endif

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace redco::comm::detail {
+
+/// A socket of TCP that is closed at last. Errors: std::runtime_error with the system's words.
+class socket {
+ public:
+  socket() = default;
+  explicit socket(int number) : number_(number) {}
+  socket(socket&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  socket& operator=(socket&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~socket() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  bool open() const noexcept { return number_ >= 0; }
+  int number() const noexcept { return number_; }
+
+  /// One that others connect to, at a port that the system chooses.
+  static socket listening() {
+    for (int const family : {AF_INET6, AF_INET}) {
+      socket one(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      int const no = 0;
+      if (one.open() && family == AF_INET6) setsockopt(one.number_, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+      sockaddr_storage any = {};
+      any.ss_family = static_cast<sa_family_t>(family);
+      socklen_t const bytes = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+      if (one.open() && bind(one.number_, reinterpret_cast<sockaddr*>(&any), bytes) == 0 &&
+          ::listen(one.number_, SOMAXCONN) == 0)
+        return one;
+    }
+    fail("cannot listen");
+  }
+
+  int port() const {
+    sockaddr_storage own = {};
+    socklen_t bytes = sizeof own;
+    if (getsockname(number_, reinterpret_cast<sockaddr*>(&own), &bytes) != 0) fail("has no port");
+    return ntohs(own.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(own).sin6_port
+                                           : reinterpret_cast<sockaddr_in&>(own).sin_port);
+  }
+
+  static socket connected(std::string const& host, int port) {
+    std::string words = "has no address";
+    socket made;
+    each_address(host, port, SOCK_STREAM, [&](addrinfo const& at) {
+      socket one(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      if (!one.open() || ::connect(one.number_, at.ai_addr, at.ai_addrlen) != 0) {
+        words = std::strerror(errno);
+        return false;
+      }
+      made = std::move(one);
+      return true;
+    });
+    if (!made.open()) throw std::runtime_error(host + ":" + std::to_string(port) + ": " + words);
+    return made;
+  }
+
+  /// Whether something comes within so many milliseconds: bytes, or one that connects.
+  bool readable(int milliseconds) const {
+    pollfd one{number_, POLLIN, 0};
+    return ::poll(&one, 1, milliseconds) == 1;
+  }
+
+  /// The one that has connected.
+  socket accepted() const { return socket(::accept4(number_, nullptr, nullptr, SOCK_CLOEXEC)); }
+
+  /// This host's address as one on the way to that host sees it.
+  static std::string address_towards(std::string const& host, int port) {
+    std::string text;
+    each_address(host, port, SOCK_DGRAM, [&](addrinfo const& at) {
+      socket const one(::socket(at.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+      sockaddr_storage own = {};
+      socklen_t bytes = sizeof own;
+      char name[NI_MAXHOST] = {};
+      if (!one.open() || ::connect(one.number_, at.ai_addr, at.ai_addrlen) != 0 ||
+          getsockname(one.number_, reinterpret_cast<sockaddr*>(&own), &bytes) != 0 ||
+          getnameinfo(reinterpret_cast<sockaddr*>(&own), bytes, name, sizeof name, nullptr, 0, NI_NUMERICHOST) != 0)
+        return false;
+      text = name;
+      return true;
+    });
+    if (text.empty()) throw std::runtime_error("no way leads to " + host);
+    return text;
+  }
+
+  /// From now on no call waits, and small messages leave at once.
+  void make_prompt() const {
+    int const yes = 1;
+    setsockopt(number_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    fcntl(number_, F_SETFL, fcntl(number_, F_GETFL) | O_NONBLOCK);
+  }
+
+  /// How many bytes went or came; 0 where none can now, -1 where the other end is gone.
+  std::int64_t write(void const* data, std::size_t bytes) const noexcept {
+    return moved(::send(number_, data, bytes, MSG_NOSIGNAL));
+  }
+  std::int64_t read(void* data, std::size_t bytes) const noexcept { return moved(::recv(number_, data, bytes, 0)); }
+
+ private:
+  static std::int64_t moved(ssize_t result) noexcept {
+    if (result > 0) return result;
+    return result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? 0 : -1;
+  }
+
+  template <class F>
+  static void each_address(std::string const& host, int port, int type, F const& f) {
+    addrinfo wanted = {};
+    wanted.ai_socktype = type;
+    addrinfo* found = nullptr;
+    if (int const failure = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found); failure != 0)
+      throw std::runtime_error(host + ": " + gai_strerror(failure));
+    std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> const all(found, &freeaddrinfo);
+    for (addrinfo const* at = all.get(); at != nullptr; at = at->ai_next)
+      if (f(*at)) return;
+  }
+
+  [[noreturn]] static void fail(std::string const& what) {
+    throw std::runtime_error("a socket " + what + ": " + std::strerror(errno));
+  }
+
+  int number_ = -1;
+};
+
+}  // namespace redco::comm::detail
