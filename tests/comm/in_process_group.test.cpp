@@ -1,3 +1,4 @@
+#include "comm/drawn_calls.hpp"
 #include "comm/laws.hpp"
 #include "comm/on_ranks.hpp"
 
@@ -50,6 +51,33 @@ TEST_CASE("all_to_all turns a cut along one dimension into a cut along another")
 
 TEST_CASE("broadcast gives the root's tensor, send and recv keep order within a tag") {
   for (int ranks = 2; ranks <= 5; ++ranks) on_ranks(ranks, comm_test::letters_keep_their_order);
+}
+
+TEST_CASE("calls of any kind, over any axes, of any shape and type, one after the other") {
+  std::uint64_t seed = 0;
+  for (redco::mesh const shape :
+       {redco::mesh{.dp = 3, .tp = 2}, redco::mesh{.dp = 2, .tp = 2}, redco::mesh{.tp = 5}, redco::mesh{}})
+    redco::run_ranks(shape, {}, [&](redco::rank_context& me) { comm_test::drawn_calls(me, seed).make(200); }), ++seed;
+}
+
+TEST_CASE("numbers of rows that do not add up are refused, and the wire counts what goes to others") {
+  on_ranks(3, [](redco::rank_context& me) {
+    at::Tensor const x = values({6, 5}, at::kFloat, me.rank);
+    for (std::vector<std::int64_t> const& wrong :
+         {std::vector<std::int64_t>{1, 2, 2}, std::vector<std::int64_t>{3, 3}, std::vector<std::int64_t>{7, -1, 0}}) {
+      try {
+        me.world.all_to_all_v(x, wrong);
+        must(false, "refused");
+      } catch (redco::error const& e) {
+        must(comm_test::mentions(e, "give 3 numbers of rows from 0 on that add up to those of Float [6, 5]"), e.what());
+      }
+    }
+    me.world.reset_counters();
+    me.world.all_to_all_v(x, {1, 2, 3});
+    auto const& counted = me.world.counters()[redco::collective::all_to_all];
+    must(counted.calls == 1 && counted.payload_bytes == 120, "its rows");
+    must(counted.wire_bytes == (6 - (me.rank + 1)) * 20, "those for others");
+  });
 }
 
 TEST_CASE("no rank leaves a barrier before all have come") {

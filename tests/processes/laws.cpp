@@ -8,6 +8,7 @@
 // Each process prints on standard error, as only the first shows its standard output.
 
 #include "comm/laws.hpp"
+#include "comm/drawn_calls.hpp"
 
 #include <redco/run/main_of.hpp>
 #include <redco/comm/broadcast_text.hpp>
@@ -18,6 +19,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -73,55 +75,6 @@ void laws(rank_context& me) {
   if (me.rank == 0) me.world.send(letter, last, 3);
   if (me.rank == last) me.world.recv(got, 0, 3);
   must(me.rank != last || at::equal(got, comm_test::values({300'000}, at::kFloat, 0)), "a large letter");
-}
-
-/// Every call in a group of some of the ranks, few or many of them in this process; whole numbers, whose sums have no order.
-void holds_in(redco::group& some, rank_context& me, redco::axes over) {
-  std::vector<int> members;
-  for (int other = 0; other < me.world.size(); ++other) {
-    bool same = true;
-    for (redco::axis const a : redco::all_axes)
-      if (!over.has(a)) same = same && me.mesh.coordinate(other, a) == me.mesh.coordinate(me.rank, a);
-    if (same) members.push_back(other);
-  }
-  std::int64_t const n = some.size();
-  must(members.size() == static_cast<std::size_t>(n), "the members of a group");
-  auto const of = [&](int rank, std::int64_t rows) { return comm_test::values({rows, 331}, at::kLong, rank); };
-  for (std::int64_t const rows : {1, 7}) {  // that travel with an opening, and that do not
-    std::vector<at::Tensor> all;
-    for (int const rank : members) all.push_back(of(rank, rows * n));
-    at::Tensor const mine = of(me.rank, rows * n), sum = at::stack(all).sum(0);
-    must(at::equal(some.all_reduced(mine), sum), "the sum of a group");
-    must(at::equal(some.reduce_scatter(mine, 0), sum.narrow(0, rows * some.rank(), rows)), "a part of the sum");
-    for (int const dim : {0, 1}) must(at::equal(some.all_gather(mine, dim), at::cat(all, dim)), "what all have");
-    std::vector<at::Tensor> pieces;
-    for (at::Tensor const& one : all) pieces.push_back(one.narrow(0, rows * some.rank(), rows));
-    must(at::equal(some.all_to_all(mine, 0, 1), at::cat(pieces, 1)), "a piece of each");
-    for (int root = 0; root < some.size(); ++root) {
-      at::Tensor const x = mine.clone();
-      some.broadcast(x, root);
-      must(at::equal(x, all[static_cast<std::size_t>(root)]), "what the root has");
-    }
-    if (n == 1) continue;
-    int const next = (some.rank() + 1) % some.size();
-    int const before = (some.rank() + some.size() - 1) % some.size();
-    at::Tensor const got = at::empty_like(mine), second = at::empty_like(mine);
-    auto const sends = [&] {
-      some.send(mine, next, 5);
-      some.send(mine + 1, next, 6);
-    };
-    if (some.rank() != 0) sends();
-    some.recv(second, before, 6);
-    some.recv(got, before, 5);
-    if (some.rank() == 0) sends();  // who sends may have to wait for who receives
-    at::Tensor const right = all[static_cast<std::size_t>(before)];
-    must(at::equal(got, right) && at::equal(second, right + 1), "letters within a group");
-  }
-}
-
-void planes_of(rank_context& me) {
-  for (redco::axes const over : {redco::axes(redco::axis::dp), redco::axes(redco::axis::tp), redco::every_axis})
-    holds_in(me.group(over), me, over);
 }
 
 /// Groups of one mesh at once, with ranks that are late by turns.
@@ -202,7 +155,7 @@ int main(int argc, char** argv) {
       for (int run = 0; run < 2; ++run) {
         world->run(laws);
         world->run(planes);
-        world->run(planes_of);
+        world->run([run](rank_context& me) { comm_test::drawn_calls(me, static_cast<std::uint64_t>(run)).make(200); });
         if (ranks > 1) failures(*world, ranks, o.each);
       }
       world->run([](rank_context& me) {

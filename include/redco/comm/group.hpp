@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/comm/reduce_op.hpp>
+#include <redco/comm/row_counts.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace redco {
 
@@ -73,6 +75,16 @@ class group {
   /// `concat_dim` in rank order. The extent must divide.
   at::Tensor all_to_all(at::Tensor const& x, std::int64_t split_dim, std::int64_t concat_dim);
 
+  /// What arrives where ranks send each other as many rows as each wants.
+  struct arrived_rows {
+    at::Tensor rows;                 ///< [sum of from, ...], in rank order
+    std::vector<std::int64_t> from;  ///< how many each rank sent
+  };
+
+  /// Sends the first `rows_to[0]` rows of `x` [rows, ...] to rank 0, the next `rows_to[1]` to rank 1 and so on. The numbers, which
+  /// each rank chooses for itself, are told first, by an all_gather. They must add up to the rows.
+  arrived_rows all_to_all_v(at::Tensor const& x, std::vector<std::int64_t> const& rows_to);
+
   /// Replaces `x`, in place, by the tensor of rank `root`.
   void broadcast(at::Tensor const& x, int root);
 
@@ -94,18 +106,19 @@ class group {
  private:
   /// What transports implement, for size() > 1 only. Tensors are contiguous, detached and of legal extents; outputs are
   /// allocated and overlap no input, but for `do_all_reduce`, whose output may be its input; `do_all_to_all` exchanges
-  /// along a leading dimension of extent size().
+  /// rows, which lie in the order of their ranks.
   virtual void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) = 0;
   virtual void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
   virtual void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
-  virtual void do_all_to_all(at::Tensor const& x, at::Tensor const& out) = 0;
+  virtual void do_all_to_all(at::Tensor const& x, at::Tensor const& out, comm::row_counts const& rows) = 0;
   virtual void do_broadcast(at::Tensor const& x, int root) = 0;
   virtual void do_send(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_recv(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_barrier() = 0;
   virtual void do_begin_run() = 0;
 
-  void count(collective kind, std::int64_t payload, int root = 0);
+  void count(collective kind, std::int64_t payload);
+  void count(collective kind, std::int64_t payload, std::int64_t wire);
   std::int64_t checked_dim(at::Tensor const& x, std::int64_t dim, collective kind) const;
   std::int64_t checked_part(at::Tensor const& x, std::int64_t dim, collective kind) const;
   void check_peer(int peer, collective kind, bool self_allowed) const;

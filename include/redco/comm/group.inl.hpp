@@ -5,13 +5,21 @@
 #include <redco/tensor/describe.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
 namespace redco {
 
-REDCO_INLINE void group::count(collective kind, std::int64_t payload, int root) {
+REDCO_INLINE void group::count(collective kind, std::int64_t payload, std::int64_t wire) {
   traffic::entry& entry = counters_[kind];
   ++entry.calls;
   entry.payload_bytes += payload;
-  entry.wire_bytes += traffic::wire(kind, payload, rank_, size_, root);
+  entry.wire_bytes += wire;
+}
+
+REDCO_INLINE void group::count(collective kind, std::int64_t payload) {
+  count(kind, payload, traffic::wire(kind, payload, rank_, size_));
 }
 
 REDCO_INLINE std::int64_t group::checked_dim(at::Tensor const& x, std::int64_t dim, collective kind) const {
@@ -105,14 +113,40 @@ REDCO_INLINE at::Tensor group::all_to_all(at::Tensor const& x, std::int64_t spli
   at::NoGradGuard const no_grad;
   at::Tensor const parts = x.detach().unflatten(split_dim, {size_, part}).movedim(split_dim, 0).contiguous();
   at::Tensor const arrived = at::empty_like(parts);
-  do_all_to_all(parts, arrived);
+  do_all_to_all(parts, arrived, comm::row_counts(1));
   return arrived.movedim(0, concat_dim).flatten(concat_dim, concat_dim + 1).contiguous();
+}
+
+REDCO_INLINE group::arrived_rows group::all_to_all_v(at::Tensor const& x, std::vector<std::int64_t> const& rows_to) {
+  auto const ranks = static_cast<std::size_t>(size_);
+  bool const fits = x.dim() > 0 && rows_to.size() == ranks &&
+                    std::all_of(rows_to.begin(), rows_to.end(), [](std::int64_t rows) { return rows >= 0; }) &&
+                    std::accumulate(rows_to.begin(), rows_to.end(), std::int64_t{0}) == x.size(0);
+  if (!fits)
+    throw error(exit_code::internal, "all_to_all_v in group " + name_ + ": give " + std::to_string(size_) +
+                                         " numbers of rows from 0 on that add up to those of " + describe(x));
+  if (size_ == 1) return {x, rows_to};
+  at::Tensor const told = all_gather(at::tensor(rows_to, at::kLong), 0);
+  comm::row_counts const rows({told.const_data_ptr<std::int64_t>(), told.const_data_ptr<std::int64_t>() + told.numel()},
+                              size_);
+  auto const me = static_cast<std::size_t>(rank_);
+  std::vector<std::int64_t> from;
+  for (std::size_t other = 0; other < ranks; ++other) from.push_back(rows(other, me));
+  auto extents = x.sizes().vec();
+  std::int64_t const row_bytes = c10::multiply_integers(x.sizes().slice(1)) * x.element_size();
+  extents[0] = std::accumulate(from.begin(), from.end(), std::int64_t{0});
+  count(collective::all_to_all, static_cast<std::int64_t>(x.nbytes()), (x.size(0) - rows_to[me]) * row_bytes);
+  at::NoGradGuard const no_grad;
+  at::Tensor out = at::empty(extents, x.options());
+  do_all_to_all(x.detach().contiguous(), out, rows);
+  return {out, from};
 }
 
 REDCO_INLINE void group::broadcast(at::Tensor const& x, int root) {
   check_peer(root, collective::broadcast, true);
   if (size_ == 1) return;
-  count(collective::broadcast, static_cast<std::int64_t>(x.nbytes()), root);
+  auto const bytes = static_cast<std::int64_t>(x.nbytes());
+  count(collective::broadcast, bytes, traffic::wire(collective::broadcast, bytes, rank_, size_, root));
   in_place(x, [&](at::Tensor const& dense) { do_broadcast(dense, root); });
 }
 

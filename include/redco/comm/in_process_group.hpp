@@ -39,7 +39,7 @@ class in_process_group final : public group {
   void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) override;
   void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
   void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override;
-  void do_all_to_all(at::Tensor const& x, at::Tensor const& out) override;
+  void do_all_to_all(at::Tensor const& x, at::Tensor const& out, comm::row_counts const& rows) override;
   void do_broadcast(at::Tensor const& x, int root) override;
   void do_send(at::Tensor const& x, int peer, int tag) override;
   void do_recv(at::Tensor const& x, int peer, int tag) override;

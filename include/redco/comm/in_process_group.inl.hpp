@@ -109,14 +109,18 @@ REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::T
   place_->meeting.close(me_);
 }
 
-REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out) {
+REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out,
+                                                  comm::row_counts const& rows) {
   check_device(x);
-  place_->meeting.open(me_, comm::detail::operand::of(collective::all_to_all, x, 0), deadline(), x.data_ptr());
+  place_->meeting.open(me_, comm::detail::operand::of_rows(x, rows), deadline(), x.data_ptr());
   gather_pointers();
-  std::size_t const bytes = x.nbytes() / pointers_.size();
+  std::size_t const row = comm::detail::row_bytes(x);
   auto* to = static_cast<std::byte*>(out.data_ptr());
-  for (std::size_t rank = 0; rank < pointers_.size() && bytes != 0; ++rank) {
-    std::memcpy(to + rank * bytes, static_cast<std::byte const*>(pointers_[rank]) + me_ * bytes, bytes);
+  for (std::size_t rank = 0; rank < pointers_.size() && out.nbytes() != 0; ++rank) {
+    std::size_t const bytes = static_cast<std::size_t>(rows(rank, me_)) * row;
+    auto const* const from = static_cast<std::byte const*>(pointers_[rank]);
+    if (bytes != 0) std::memcpy(to, from + static_cast<std::size_t>(rows.sum(rank, 0, me_)) * row, bytes);
+    to += bytes;
   }
   place_->meeting.close(me_);
 }

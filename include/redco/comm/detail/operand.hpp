@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/comm/reduce_op.hpp>
+#include <redco/comm/row_counts.hpp>
 
 #include <redco/shape/collective.hpp>
 
@@ -16,6 +17,7 @@ namespace redco::comm::detail {
 /// What a rank brings to a collective, in the form that must be equal on all ranks.
 struct operand {
   static constexpr std::size_t most_dims = 12;
+  static constexpr std::int64_t any = -1;  ///< an extent in which ranks may differ
 
   collective kind = collective::barrier;
   reduce_op op = reduce_op::sum;
@@ -28,6 +30,13 @@ struct operand {
     operand made{kind, op, x.scalar_type(), argument, x.dim(), {}};
     std::size_t const known = std::min(static_cast<std::size_t>(x.dim()), most_dims);
     for (std::size_t dim = 0; dim < known; ++dim) made.extents[dim] = x.size(static_cast<std::int64_t>(dim));
+    return made;
+  }
+
+  /// Of all_to_all; ranks may bring as many rows as each has.
+  static operand of_rows(at::Tensor const& x, row_counts const& rows) {
+    operand made = of(collective::all_to_all, x, 0);
+    if (!rows.equal()) made.extents[0] = any;
     return made;
   }
 
@@ -52,7 +61,7 @@ struct operand {
     bool const reduces = kind == collective::all_reduce;
     out += "(" + (reduces ? std::string(name_of(op)) : std::to_string(argument)) + ") of " + c10::toString(type) + " [";
     for (std::size_t dim = 0; dim < most_dims && static_cast<std::int64_t>(dim) < dims; ++dim) {
-      out += (dim ? ", " : "") + std::to_string(extents[dim]);
+      out += (dim ? ", " : "") + (extents[dim] == any ? "any" : std::to_string(extents[dim]));
     }
     return out + "]";
   }

@@ -5,6 +5,7 @@
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/operand.hpp>
 #include <redco/comm/detail/process_exchange.hpp>
+#include <redco/comm/detail/process_place.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>
 #include <redco/comm/detail/tensor_rows.hpp>
 #include <redco/comm/group.hpp>
@@ -38,7 +39,7 @@ class process_group final : public group {
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members, int number,
                                                   int line, process_session& session, message_tags const& tags,
                                                   std::shared_ptr<lifeline> const& life, bool in_rank_order) {
-    auto const all = std::make_shared<place>(name, members, number, line, session, tags, life, in_rank_order);
+    auto const all = std::make_shared<process_place>(name, members, number, line, session, tags, life, in_rank_order);
     std::vector<std::unique_ptr<group>> handles(members.size());
     for (std::size_t seat = 0; seat < all->seats(); ++seat)
       handles[all->first() + seat] = std::unique_ptr<group>(new process_group(all, seat, members.size()));
@@ -50,42 +51,13 @@ class process_group final : public group {
   }
 
  private:
-  struct shown {
-    at::Tensor x, out;
-  };
-
-  /// What the members in this process share.
-  struct place {
-    place(std::string const& name, std::vector<int> const& members, int number, int line, process_session& session,
-          message_tags const& tags, std::shared_ptr<lifeline> const& life, bool in_rank_order)
-        : others(name, number, line, members, session, tags, life),
-          here(name, {members.begin() + at(first()), members.begin() + at(first() + seats())}, life),
-          by_seat(seats()),
-          by_rank(in_rank_order || seats_are_one(members.size())) {}
-
-    std::size_t first() const { return others.begin(others.me()); }
-    std::size_t seats() const { return others.count(others.me()); }
-    bool seats_are_one(std::size_t members) const { return others.parties() == members; }
-    static std::ptrdiff_t at(std::size_t index) { return static_cast<std::ptrdiff_t>(index); }
-
-    process_exchange others;
-    meeting here;
-    mailbox post;
-    std::vector<shown> by_seat;      ///< of the call under way
-    bool by_rank;                    ///< sums are made in rank order
-    std::exception_ptr failure;      ///< of the call under way, between the processes
-    std::vector<std::byte> scratch;  ///< what other processes sent
-    std::vector<std::byte> partial;  ///< what is added up here
-    std::vector<void const*> rows;   ///< of all, for the members here
-  };
-
   struct early_letter {
     std::size_t from;
     int tag;
     at::Tensor content;
   };
 
-  process_group(std::shared_ptr<place> all, std::size_t seat, std::size_t members)
+  process_group(std::shared_ptr<process_place> all, std::size_t seat, std::size_t members)
       : group(static_cast<int>(all->first() + seat), static_cast<int>(members), all->here.name()),
         place_(std::move(all)),
         seat_(seat) {}
@@ -99,14 +71,14 @@ class process_group final : public group {
       together(
           mine, x, out, [] {},
           [&](process_exchange::call const& call) {
-            std::vector<void const*> const own = sources_here();
+            std::vector<void const*> const own = place_->sources();
             others().open(call, own, x.nbytes());
             std::vector<void const*> sources;
             for (std::size_t party = 0; party < others().parties(); ++party)
               for (std::size_t i = 0; i < others().count(party); ++i)
                 sources.push_back(party == others().me() ? own[i] : others().elements_of(party) + i * x.nbytes());
             std::vector<void*> targets;
-            for (shown const& one : place_->by_seat) targets.push_back(one.out.data_ptr());
+            for (process_place::shown const& one : place_->by_seat) targets.push_back(one.out.data_ptr());
             reduce({sources.data(), sources.size(), 0, targets.data(), targets.size(), 0, count}, op);
           },
           [] {});
@@ -114,7 +86,7 @@ class process_group final : public group {
     }
     auto const add_up_here = [&] {
       if (place_->by_rank) return;
-      std::vector<void const*> const sources = sources_here();
+      std::vector<void const*> const sources = place_->sources();
       void* to = place_->by_seat.front().out.data_ptr();
       auto const [begin, length] = slice(slice_of(x, sources.size()), count, seat_);
       reduce({sources.data(), sources.size(), begin, &to, 1, begin, length}, op);
@@ -122,7 +94,7 @@ class process_group final : public group {
     auto const speak = [&](process_exchange::call const& call) {
       others().open(call);
       auto* const to = bytes_of(place_->by_seat.front().out);
-      std::vector<void const*> const own = place_->by_rank ? sources_here() : std::vector<void const*>{to};
+      std::vector<void const*> const own = place_->by_rank ? place_->sources() : std::vector<void const*>{to};
       std::size_t const each = slice_of(x, others().parties()), element = x.nbytes() / count;
       auto const [begin, length] = slice(each, count, others().me());
       std::vector<void const*> const rows =
@@ -132,7 +104,7 @@ class process_group final : public group {
           });
       void* target = to;
       reduce({rows.data(), rows.size(), 0, &target, 1, begin, length}, op);
-      messages some = about_all();
+      messages some = place_->messages_of_all();
       others().for_each_other([&](std::size_t other) {
         auto const [first, size] = slice(each, count, other);
         others().receive(some, to + first * element, size * element, other);
@@ -150,14 +122,15 @@ class process_group final : public group {
     std::size_t const outer = rows_before(x, dim), all = x.nbytes();
     auto const speak = [&](process_exchange::call const& call) {
       others().open(call);
-      messages some = about_all();
-      std::byte* const to = outer == 1 ? bytes_of(place_->by_seat.front().out) : room(place_->scratch, ranks() * all);
-      for (std::size_t i = 0; i < place_->seats(); ++i) copy(to + (place_->first() + i) * all, source(i), all);
+      messages some = place_->messages_of_all();
+      std::byte* const to =
+          outer == 1 ? bytes_of(place_->by_seat.front().out) : process_place::room(place_->scratch, ranks() * all);
+      for (std::size_t i = 0; i < place_->seats(); ++i) copy(to + (place_->first() + i) * all, place_->source(i), all);
       others().for_each_other([&](std::size_t other) {
         for_each_member(other, [&](std::size_t member) { others().receive(some, to + member * all, all, other); });
       });
       others().for_each_other([&](std::size_t other) {
-        for (std::size_t i = 0; i < place_->seats(); ++i) others().send(some, source(i), all, other);
+        for (std::size_t i = 0; i < place_->seats(); ++i) others().send(some, place_->source(i), all, other);
       });
       others().finish(some, call);
     };
@@ -177,10 +150,10 @@ class process_group final : public group {
     reduce_function const reduce = reduction_for(x, name());
     at::Tensor const parts = x.unflatten(dim, {size(), out.size(dim)}).movedim(dim, 0).contiguous();
     std::size_t const part = out.nbytes(), elements = static_cast<std::size_t>(out.numel());
-    if (seat_ == 0 && !place_->by_rank) room(place_->partial, x.nbytes());
+    if (seat_ == 0 && !place_->by_rank) process_place::room(place_->partial, x.nbytes());
     auto const add_up_here = [&] {
       if (place_->by_rank) return;
-      std::vector<void const*> const sources = sources_here();
+      std::vector<void const*> const sources = place_->sources();
       void* to = place_->partial.data();
       for (std::size_t member = seat_; member < ranks(); member += place_->seats())
         reduce({sources.data(), sources.size(), member * elements, &to, 1, member * elements, elements},
@@ -188,7 +161,7 @@ class process_group final : public group {
     };
     auto const speak = [&](process_exchange::call const& call) {
       others().open(call);
-      auto const own = place_->by_rank ? sources_here() : std::vector<void const*>{place_->partial.data()};
+      auto const own = place_->by_rank ? place_->sources() : std::vector<void const*>{place_->partial.data()};
       place_->rows = rows_of_all(call, own, place_->first() * part, place_->seats() * part, [&](std::size_t of) {
         return std::pair(others().begin(of) * part, others().count(of) * part);
       });
@@ -200,22 +173,48 @@ class process_group final : public group {
     together(operand::of(collective::reduce_scatter, x, dim), parts, out, add_up_here, speak, finish);
   }
 
-  void do_all_to_all(at::Tensor const& x, at::Tensor const& out) override {
+  void do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) override {
     check(x);
-    std::size_t const row = x.nbytes() / ranks();
+    std::size_t const row = row_bytes(x);
+    std::size_t const first = place_->first(), end = first + place_->seats();
+    auto const bytes = [&](std::size_t from, std::size_t begin, std::size_t behind) {
+      return static_cast<std::size_t>(rows.sum(from, begin, behind)) * row;
+    };
     auto const speak = [&](process_exchange::call const& call) {
       others().open(call);
-      std::vector<void const*> const own = sources_here();
-      place_->rows = rows_of_all(
-          call, own, place_->first() * row, place_->seats() * row,
-          [&](std::size_t of) { return std::pair(others().begin(of) * row, others().count(of) * row); }, true);
+      std::size_t all = 0;
+      for (std::size_t member = 0; member < ranks(); ++member) all += bytes(member, first, end);
+      messages some = place_->messages_of_all();
+      std::byte* to = process_place::room(place_->scratch, all);
+      place_->rows.clear();
+      for (std::size_t member = 0; member < ranks(); ++member) {
+        std::size_t const coming = bytes(member, first, end);
+        if (is_here(member)) {
+          place_->rows.push_back(static_cast<std::byte const*>(place_->source(member - first)) +
+                                 bytes(member, 0, first));
+          continue;
+        }
+        others().receive(some, to, coming, others().party_of(member));
+        place_->rows.push_back(std::exchange(to, to + coming));
+      }
+      others().for_each_other([&](std::size_t other) {
+        std::size_t const begin = others().begin(other), behind = others().begin(other + 1);
+        for (std::size_t member = first; member < end; ++member)
+          others().send(some, static_cast<std::byte const*>(place_->source(member - first)) + bytes(member, 0, begin),
+                        bytes(member, begin, behind), other);
+      });
+      others().finish(some, call);
     };
     auto const finish = [&] {
-      for (std::size_t member = 0; member < ranks(); ++member)
-        copy(bytes_of(out) + member * row, static_cast<std::byte const*>(place_->rows[member]) + seat_ * row, row);
+      std::byte* to = bytes_of(out);
+      for (std::size_t member = 0; member < ranks(); ++member) {
+        std::size_t const mine = bytes(member, me(), me() + 1);
+        copy(to, static_cast<std::byte const*>(place_->rows[member]) + bytes(member, first, me()), mine);
+        to += mine;
+      }
     };
     together(
-        operand::of(collective::all_to_all, x, 0), x, out, [] {}, speak, finish);
+        operand::of_rows(x, rows), x, out, [] {}, speak, finish);
   }
 
   void do_broadcast(at::Tensor const& x, int root) override {
@@ -228,7 +227,7 @@ class process_group final : public group {
       others().open(call, few && has ? std::vector<void const*>{data} : std::vector<void const*>{}, x.nbytes());
       if (few && !has) copy(data, others().elements_of(party), x.nbytes());
       if (few) return;
-      messages some = about_all();
+      messages some = place_->messages_of_all();
       if (has) others().for_each_other([&](std::size_t other) { others().send(some, data, x.nbytes(), other); });
       else others().receive(some, data, x.nbytes(), party);
       others().finish(some, call);
@@ -307,12 +306,10 @@ class process_group final : public group {
   /// pieces of this process lie then, in the order of the group: those of its own rows begin at `begin`.
   template <class PieceOf>
   std::vector<void const*> rows_of_all(process_exchange::call const& call, std::vector<void const*> const& own,
-                                       std::size_t begin, std::size_t bytes, PieceOf const& piece_of,
-                                       bool of_members = false) {
-    bool const each = of_members || place_->by_rank;
-    messages some = about_all();
-    auto const rows_from = [&](std::size_t party) { return each ? others().count(party) : 1; };
-    std::byte* to = room(place_->scratch, ranks() * bytes);
+                                       std::size_t begin, std::size_t bytes, PieceOf const& piece_of) {
+    messages some = place_->messages_of_all();
+    auto const rows_from = [&](std::size_t party) { return place_->by_rank ? others().count(party) : 1; };
+    std::byte* to = process_place::room(place_->scratch, ranks() * bytes);
     std::vector<void const*> rows;
     for (std::size_t party = 0; party < others().parties(); ++party)
       for (std::size_t row = 0; row < rows_from(party); ++row) {
@@ -339,29 +336,10 @@ class process_group final : public group {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
   static std::byte* bytes_of(at::Tensor const& x) { return static_cast<std::byte*>(x.data_ptr()); }
-  static std::byte* room(std::vector<std::byte>& in, std::size_t bytes) {
-    if (in.size() < bytes) in.resize(bytes);
-    return in.data();
-  }
-
   /// Slice `which` of `count` elements, each of `size` but for the last: where it begins, and its length.
   static std::pair<std::size_t, std::size_t> slice(std::size_t size, std::size_t count, std::size_t which) {
     std::size_t const begin = std::min(count, size * which);
     return {begin, std::min(count, begin + size) - begin};
-  }
-
-  /// Messages that read and write tensors of the members here, which live as long as they do.
-  messages about_all() const {
-    messages some;
-    for (shown const& one : place_->by_seat) some.tensors.insert(some.tensors.end(), {one.x, one.out});
-    return some;
-  }
-
-  void const* source(std::size_t seat) const { return place_->by_seat[seat].x.data_ptr(); }
-  std::vector<void const*> sources_here() const {
-    std::vector<void const*> all;
-    for (shown const& one : place_->by_seat) all.push_back(one.x.data_ptr());
-    return all;
   }
 
   template <class F>
@@ -377,7 +355,7 @@ class process_group final : public group {
   process_exchange::call call_of(operand const& mine) const { return {mine, here().calls(seat_), deadline()}; }
   void check(at::Tensor const& x) const { check_in_host_memory(x, name(), "processes"); }
 
-  std::shared_ptr<place> place_;
+  std::shared_ptr<process_place> place_;
   std::size_t seat_;                ///< among the members here
   std::deque<early_letter> early_;  ///< that came before one that is waited for
 };

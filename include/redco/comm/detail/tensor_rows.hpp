@@ -21,6 +21,11 @@ inline std::size_t rows_before(at::Tensor const& x, std::int64_t dim) {
   return static_cast<std::size_t>(c10::multiply_integers(x.sizes().slice(0, static_cast<std::size_t>(dim))));
 }
 
+/// The bytes of a row of `x` [rows, ...].
+inline std::size_t row_bytes(at::Tensor const& x) {
+  return static_cast<std::size_t>(c10::multiply_integers(x.sizes().slice(1)) * x.element_size());
+}
+
 /// How many elements of a sum each rank of `ranks` adds up: slices end at cache lines.
 inline std::size_t slice_of(at::Tensor const& x, std::size_t ranks) {
   std::size_t const line = 64 / static_cast<std::size_t>(x.element_size());

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <redco/comm/detail/mailbox.hpp>
+#include <redco/comm/detail/meeting.hpp>
+#include <redco/comm/detail/message_tags.hpp>
+#include <redco/comm/detail/process_exchange.hpp>
+#include <redco/comm/detail/process_session.hpp>
+#include <redco/comm/lifeline.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace redco::comm::detail {
+
+/// What the members of a group share that are in one process: where they meet, how one of them reaches the other processes, and the
+/// call under way. A member's seat is its number among those here.
+struct process_place {
+  struct shown {
+    at::Tensor x, out;
+  };
+
+  process_place(std::string const& name, std::vector<int> const& members, int number, int line,
+                process_session& session, message_tags const& tags, std::shared_ptr<lifeline> const& life,
+                bool in_rank_order)
+      : others(name, number, line, members, session, tags, life),
+        here(name, {members.begin() + at(first()), members.begin() + at(first() + seats())}, life),
+        by_seat(seats()),
+        by_rank(in_rank_order || others.parties() == members.size()) {}
+
+  std::size_t first() const { return others.begin(others.me()); }
+  std::size_t seats() const { return others.count(others.me()); }
+
+  void const* source(std::size_t seat) const { return by_seat[seat].x.data_ptr(); }
+  std::vector<void const*> sources() const {
+    std::vector<void const*> all;
+    for (shown const& one : by_seat) all.push_back(one.x.data_ptr());
+    return all;
+  }
+
+  /// Messages that read and write the tensors of the members here, which live as long as they do.
+  messages messages_of_all() const {
+    messages some;
+    for (shown const& one : by_seat) some.tensors.insert(some.tensors.end(), {one.x, one.out});
+    return some;
+  }
+
+  static std::byte* room(std::vector<std::byte>& in, std::size_t bytes) {
+    if (in.size() < bytes) in.resize(bytes);
+    return in.data();
+  }
+
+  process_exchange others;
+  meeting here;
+  mailbox post;
+  std::vector<shown> by_seat;      ///< of the call under way
+  bool by_rank;                    ///< sums are made in rank order
+  std::exception_ptr failure;      ///< of the call under way, between the processes
+  std::vector<std::byte> scratch;  ///< what other processes sent
+  std::vector<std::byte> partial;  ///< what is added up here
+  std::vector<void const*> rows;   ///< of all, for the members here
+
+ private:
+  static std::ptrdiff_t at(std::size_t index) { return static_cast<std::ptrdiff_t>(index); }
+};
+
+}  // namespace redco::comm::detail
