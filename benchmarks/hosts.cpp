@@ -54,7 +54,8 @@ int main(int argc, char** argv) {
   return redco::main_of<host_options>(argc, argv, [](host_options const& o) {
     redco::cost::machine const machine =
         redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string());
-    std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
+    std::ostream out(
+        std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error, the summary too
     int number = 0;
     for (redco::setup const& run : runs()) {
       redco::rank_cost const cost = redco::cost_of(plan_steps::model, redco::adamw{}, run);
@@ -65,6 +66,5 @@ int main(int argc, char** argv) {
       for (double const one : seconds) out << ' ' << one;
       out << std::endl;
     }
-    std::cout.rdbuf(out.rdbuf());
   });
 }
