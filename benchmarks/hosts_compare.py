@@ -1,11 +1,11 @@
-"""Predicted beside measured step times of plans over processes of this machine: one prediction and the median of several rounds.
+"""Predicted beside measured step times of plans over processes of this machine, medians of several rounds.
 
-    hosts_compare.py MACHINE.json [--rounds 3] [--calibrate PROGRAM]
+    hosts_compare.py [--rounds 3] [--machine MACHINE.json]
 
-First redco-calibrate, PROGRAM, adds the links between two processes and between four to MACHINE.json.
-
-Each round starts benchmarks/hosts as two processes and as four, which TCP joins (REDCO_*). Prints a table and the rank
-correlation of predicted and measured times; exit code 1 where it is below 0.9 or a prediction is off by more than 15 %.
+Each round measures the machine anew, alone and as two and as four processes (redco-calibrate), unless a file is given; then
+benchmarks/hosts trains as two processes and as four: what else the machine does meanwhile touches predictions and steps alike. TCP
+joins the processes (REDCO_*). Prints a table and the rank correlation of predicted and measured times; exit code 1 where it is below
+0.9 or a prediction is off by more than 15 %.
 """
 import argparse
 import os
@@ -15,8 +15,9 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAM = os.environ.get("REDCO_HOSTS", os.path.join(HERE, "..", "build", "release", "benchmarks", "hosts"))
+BUILD = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "release")
+CALIBRATE = os.path.join(BUILD, "tools", "redco-calibrate")
+HOSTS = os.path.join(BUILD, "benchmarks", "hosts")
 
 
 def started(processes, words):
@@ -41,30 +42,40 @@ def ranks_of(values):
     return [sum(other < one for other in values) + (sum(other == one for other in values) - 1) / 2 for one in values]
 
 
+def one_round(machine, rows):
+    """Adds to rows[mesh, dtype, micro-batch]: predictions, how much of them is messages, measured seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        if not machine:
+            machine = os.path.join(folder, "machine.json")
+            subprocess.run([CALIBRATE, "--machine", machine], check=True, stdout=subprocess.DEVNULL)
+            for processes in (2, 4):
+                started(processes, [CALIBRATE, "--machine", machine])
+        for processes in (2, 4):
+            work = os.path.join(folder, str(processes))
+            for line in started(processes, [HOSTS, "--machine", machine, "--folder", work]).splitlines():
+                mesh, dtype, at_once, predicted, messages, *seconds = line.split()
+                row = rows.setdefault((mesh, dtype, at_once), ([], [], []))
+                row[0].append(float(predicted))
+                row[1].append(float(messages))
+                row[2].extend(map(float, seconds))
+
+
 def main():
     arguments = argparse.ArgumentParser()
-    arguments.add_argument("machine")
     arguments.add_argument("--rounds", type=int, default=3)
-    arguments.add_argument("--calibrate")
+    arguments.add_argument("--machine")
     given = arguments.parse_args()
-    for processes in (2, 4) if given.calibrate else ():
-        sys.stderr.write(started(processes, [given.calibrate, "--machine", given.machine]))
     rows = {}
     for _ in range(given.rounds):
-        for processes in (2, 4):
-            with tempfile.TemporaryDirectory() as folder:
-                text = started(processes, [PROGRAM, "--machine", given.machine, "--folder", folder])
-            for line in text.splitlines():
-                mesh, dtype, at_once, predicted, messages, *seconds = line.split()
-                row = rows.setdefault((mesh, dtype, at_once), (float(predicted), float(messages), []))
-                row[2].extend(map(float, seconds))
+        one_round(given.machine, rows)
+    table = {key: [statistics.median(column) for column in row] for key, row in rows.items()}
     print("| mesh | dtype | micro-batch | predicted ms | of it messages | measured ms | error |\n|---|---|---|---|---|---|---|")
     predicted, measured = [], []
-    for (mesh, dtype, at_once), (seconds, messages, all_seconds) in sorted(rows.items(), key=lambda row: row[1][0]):
-        predicted.append(seconds)
-        measured.append(statistics.median(all_seconds))
-        print("| %s | %s | %s | %.1f | %.1f | %.1f | %+.0f %% |" % (mesh, dtype, at_once, 1e3 * seconds, 1e3 * messages,
-                                                              1e3 * measured[-1], 100 * (seconds / measured[-1] - 1)))
+    for (mesh, dtype, at_once), (ours, messages, theirs) in sorted(table.items(), key=lambda row: row[1][0]):
+        predicted.append(ours)
+        measured.append(theirs)
+        print("| %s | %s | %s | %.1f | %.1f | %.1f | %+.0f %% |" % (mesh, dtype, at_once, 1e3 * ours, 1e3 * messages, 1e3 * theirs,
+                                                              100 * (ours / theirs - 1)))
     correlation = statistics.correlation(ranks_of(predicted), ranks_of(measured))
     errors = sorted(abs(p / m - 1) for p, m in zip(predicted, measured))
     print("\nrank correlation of %d plans: %.3f; error: median %.0f %%, largest %.0f %%" %

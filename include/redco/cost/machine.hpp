@@ -47,7 +47,7 @@ struct host_link {
 struct machine {
   std::vector<compute_speed> compute;
   std::vector<group_speed> groups;     ///< inside a host
-  std::vector<host_link> links;        ///< between hosts; empty: not measured
+  std::vector<host_link> links = {};   ///< between hosts; empty: not measured
   double update_bytes_per_second = 1;  ///< of parameters, masters, gradients and optimizer state, once per step
 
   /// The speed measured with most ranks, but no more than `ranks`. Errors: exit code 65 where the dtype was not measured.
