@@ -3,43 +3,31 @@
 //   search redco_machine.json            what redco-calibrate wrote on this machine
 // Prints a table and the rank correlation; exit code 1 when it is below 0.9.
 
+#include "plan_steps.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/run/trainer.hpp>
-#include <redco/text/token_batch.hpp>
-#include <redco/nn/cross_entropy.hpp>
-#include <redco/nn/nn.hpp>
 #include <redco/cost/read_machine.hpp>
 #include <redco/cost/search_both_forms.hpp>
-#include <redco/model/gpt2.hpp>
-#include <redco/model/sequence_parallel.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/optimizer/adamw.hpp>
-#include <redco/pipeline/collate.hpp>
-#include <redco/pipeline/loss.hpp>
-#include <redco/pipeline/pipe.hpp>
 #include <redco/json/read.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
-#include <numeric>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace {
 
-constexpr double least_correlation = 0.9;
-constexpr int rounds = 3, warm_up = 2, steps = 4;  // plans take turns, so that what disturbs the machine disturbs all
+using plan_steps::load, plan_steps::model;
 
-redco::gpt2 const model{{.vocab = 512, .context = 128, .width = 256, .heads = 4, .layers = 2}};
-redco::workload const load{16, 128};
+constexpr double least_correlation = 0.9;
+constexpr int rounds = 3;  // plans take turns, so that what disturbs the machine disturbs all
 
 struct row {
   redco::cost::found_plan plan;
@@ -60,44 +48,6 @@ std::vector<row> rows(redco::cost::machine const& machine) {
          redco::cost::search_both_forms(model, redco::adamw{}, {.load = load, .ranks = ranks}, machine).plans)
       if (plan.run.load.batch == 1 || plan.run.load.batch == 4) all.push_back({plan});
   return all;
-}
-
-redco::token_batch batch_of(std::int64_t examples) {
-  auto const ids = (at::arange(examples * (load.sequence + 1)) * 7919).remainder(model.config.vocab);
-  auto const table = ids.view({examples, load.sequence + 1});
-  return {table.narrow(1, 0, load.sequence).contiguous(), table.narrow(1, 1, load.sequence).contiguous()};
-}
-
-/// A few steps of the trainer.
-template <class Model>
-void train(row& r, Model const& what) {
-  using clock = std::chrono::steady_clock;
-  temporary_folder const folder;
-  redco::deployer_options where;
-  where.mesh = r.plan.run.mesh;
-  where.dtype = r.plan.run.compute;
-  where.recompute = r.plan.run.recompute;
-  where.workdir = folder.path;
-  where.resume = "none";
-  where.quiet = true;
-  redco::deployer deployer(where);
-  auto const pipeline = redco::collate([](std::span<int const> some) { return batch_of(std::ssize(some)); }) |
-                        redco::loss([](auto const& net, redco::token_batch const& b) {
-                          return redco::cross_entropy(net(b.input_ids), b.labels);
-                        });
-  redco::trainer trainer(deployer, what, pipeline, redco::adamw{.lr = 1e-4});
-  std::vector<int> examples(static_cast<std::size_t>((warm_up + steps) * load.batch));
-  std::iota(examples.begin(), examples.end(), 0);
-  auto last = clock::now();
-  trainer.fit(examples, {.global_batch = load.batch,
-                         .micro_batch = r.plan.run.load.batch,
-                         .save_last = false,
-                         .save_argmin = {},
-                         .on_step = [&](redco::fit_event const& e) {
-                           auto const now = clock::now();
-                           if (e.step > warm_up) r.seconds.push_back(std::chrono::duration<double>(now - last).count());
-                           last = now;
-                         }});
 }
 
 /// Positions of the values in rising order; equal values share the mean of theirs.
@@ -142,8 +92,10 @@ int main(int argc, char** argv) try {
   std::vector<row> all = rows(redco::cost::read_machine(redco::json::read_json(argv[1]), argv[1]));
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
   for (int round = 0; round < rounds; ++round)
-    for (row& r : all)
-      r.plan.sequence_parallel ? train(r, redco::sequence_parallel<redco::gpt2>{model.config}) : train(r, model);
+    for (row& r : all) {
+      temporary_folder const folder;
+      for (double const one : plan_steps::seconds_of(r.plan, folder.path)) r.seconds.push_back(one);
+    }
   std::sort(all.begin(), all.end(), [](row const& a, row const& b) { return a.measured() < b.measured(); });
   out << "| mesh | micro-batch | dtype | recomputed | tokens | predicted ms | measured ms | error "
          "|\n|---|---|---|---|---|---|---|---|\n";

@@ -1,30 +1,36 @@
 // Measures how fast this machine trains and writes it to the file that redco-plan --search reads:
 //   redco-calibrate --machine redco_machine.json
+// and, as processes of a launcher, adds to the file what messages between them cost:
+//   mpirun -n 2 redco-calibrate --machine redco_machine.json
 // Products and all-reduces are timed alone; everything else is what steps of small models take beyond them. All of it
 // is measured in rounds, and medians count. Exit codes: 0 done; 64 options; 70 a measurement failed; 74 output.
+#include "link_calibration.hpp"
+#include "sample_steps.hpp"
+#include "timed_task.hpp"
+
+#include <redco/run/main_of.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
 
-#include <redco/nn/cross_entropy.hpp>
-#include <redco/nn/nn.hpp>
 #include <redco/kernel/linear.hpp>
 
-#include <redco/text/token_batch.hpp>
-
-#include <redco/comm/ranks.hpp>
+#include <redco/comm/make_world.hpp>
+#include <redco/comm/rank_context.hpp>
 
 #include <redco/tensor/scalar_type.hpp>
 
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/machine_json.hpp>
+#include <redco/cost/read_machine.hpp>
 #include <redco/cost/step_time.hpp>
 
 #include <redco/model/gpt2.hpp>
 
-#include <redco/options/resolve.hpp>
+#include <redco/options/launch.hpp>
 #include <redco/optimizer/adamw.hpp>
 
 #include <redco/json/dump.hpp>
+#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 #include <redco/shape/ring_bytes.hpp>
 
@@ -33,20 +39,19 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace {
 
-using clock_type = std::chrono::steady_clock;
+using namespace calibration;
 using redco::dtype;
 using redco::error;
 using redco::exit_code;
@@ -55,68 +60,11 @@ struct calibrate_options {
   std::filesystem::path machine = "redco_machine.json";
 
   static constexpr auto fields() {
-    return redco::fields(redco::field<"machine">(&calibrate_options::machine, "file to write"));
+    return redco::fields(redco::field<"machine">(&calibrate_options::machine, "file to write, or to add links to"));
   }
 };
 
-constexpr int rounds = 3, repeats = 4;
 constexpr std::array rank_counts = {1, 2, 4};
-constexpr std::array dtypes = {dtype::f32, dtype::bf16};
-
-double median(std::vector<double> x) {
-  std::sort(x.begin(), x.end());
-  return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
-}
-
-/// Something to be timed on all ranks of a mesh at once.
-struct task {
-  redco::mesh mesh;
-  /// Called on every rank; gives what is then called again and again.
-  std::function<std::function<void()>(redco::rank_context&)> prepare;
-  std::vector<double> seconds{};  ///< of one call on rank 0, after all ranks have come
-};
-
-void time(task& t) {
-  redco::run_ranks(t.mesh, {}, [&](redco::rank_context& rank) {
-    auto const call = t.prepare(rank);
-    for (int i = -2; i < repeats; ++i) {
-      rank.world.barrier();
-      auto const began = clock_type::now();
-      call();
-      rank.world.barrier();
-      if (rank.rank == 0 && i >= 0)
-        t.seconds.push_back(std::chrono::duration<double>(clock_type::now() - began).count());
-    }
-  });
-}
-
-/// A training step of a small model.
-struct sample {
-  redco::gpt2_config config;
-  redco::setup run;
-};
-
-std::function<void()> step_of(sample const& s, redco::rank_context& rank) {
-  redco::gpt2 const model{s.config};
-  auto const state = std::make_shared<redco::trained_network<redco::gpt2>>(
-      model, redco::plan_of(model, s.run.mesh), redco::adamw{.lr = 1e-4}, s.run.compute, 42, rank.rank);
-  auto const length = s.run.load.sequence;
-  auto const ids =
-      (at::arange(s.run.load.batch * (length + 1)) * 7919).remainder(s.config.vocab).view({-1, length + 1});
-  redco::token_batch const batch{ids.narrow(1, 0, length).contiguous(), ids.narrow(1, 1, length).contiguous()};
-  return [=, &rank, step = std::int64_t{0}]() mutable {
-    redco::training_step one(*state, rank);
-    for (std::int64_t i = 0; i < s.run.micro_batches; ++i) {
-      redco::pass in;
-      in.tp = &rank.tp;
-      in.training = true;
-      in.examples = s.run.load.batch;
-      redco::bound_network<redco::gpt2> const net(state->net, in);
-      one.add(redco::cross_entropy(net(batch.input_ids), batch.labels));
-    }
-    one.finish(step++, 1'000, false);
-  };
-}
 
 /// Products of all ranks, forward and backward; and how many operations they have.
 constexpr std::int64_t rows = 256, width = 256, wide = 1024;
@@ -132,15 +80,6 @@ std::function<void()> products_of(dtype compute) {
   };
 }
 
-/// All-reduces in every group of model shards at once.
-constexpr std::int64_t payload = 1 << 20, reductions = 8;
-
-std::function<void()> reductions_of(redco::rank_context& rank) {
-  return [&rank, x = at::zeros({payload / 4})] {
-    for (std::int64_t i = 0; i < reductions; ++i) rank.tp.all_reduce(x);
-  };
-}
-
 /// The end of a step of a model whose parameters are most of it.
 sample const update_sample{{.vocab = 8192, .context = 8, .width = 256, .heads = 4, .layers = 1}, {.load = {1, 8}}};
 
@@ -152,25 +91,6 @@ std::function<void()> update_of(redco::rank_context& rank) {
     redco::training_step(*state, rank).finish(step++, 1'000, false);
   };
 }
-
-/// Small models on a mesh: wide and narrow, with long and short sequences, in few and many micro-batches.
-std::vector<sample> samples(redco::mesh const& on, dtype compute) {
-  std::vector<sample> all;
-  auto const add = [&](redco::gpt2_config const& config, bool one_at_once) {
-    std::int64_t const share = 8 / on.dp, at_once = one_at_once ? 1 : share;
-    redco::setup const run{
-        .mesh = on, .load = {at_once, config.context}, .compute = compute, .micro_batches = share / at_once};
-    all.push_back({config, run});
-  };
-  redco::gpt2_config const middle{.vocab = 256, .context = 128, .width = 192, .heads = 4, .layers = 2};
-  add(middle, false);
-  add(middle, true);
-  add({.vocab = 256, .context = 64, .width = 320, .heads = 4, .layers = 1}, true);
-  add({.vocab = 256, .context = 256, .width = 96, .heads = 4, .layers = 2}, false);
-  return all;
-}
-
-redco::rank_cost cost_of(sample const& s) { return redco::cost_of(redco::gpt2{s.config}, redco::adamw{}, s.run); }
 
 /// The x >= 0 with the smallest sum of squares of (rows x - right) / scale.
 std::array<double, 3> solve(std::vector<std::array<double, 3>> rows_of, std::vector<double> right,
@@ -197,25 +117,21 @@ struct product_task {
   dtype compute;
   task timing;
 };
-struct step_task {
-  sample what;
-  task timing;
-};
 
 /// Everything that is timed, and the machine that its times describe.
-class calibration {
+class machine_calibration {
  public:
-  calibration() {
+  machine_calibration() {
     for (int const ranks : rank_counts) {
       redco::mesh const replicas{.dp = ranks};
       for (dtype const compute : dtypes) {
         products_.push_back({compute, {replicas, [compute](auto&) { return products_of(compute); }}});
-        add_steps(replicas, compute);
+        add_steps(steps_, replicas, compute);
       }
       for (int group = 2; group <= ranks; group *= 2) {
         redco::mesh const shards{.dp = ranks / group, .tp = group};
-        reductions_.push_back({shards, reductions_of});
-        for (dtype const compute : dtypes) add_steps(shards, compute);
+        reductions_.push_back({shards, [](auto& rank) { return reductions_of(rank); }});
+        for (dtype const compute : dtypes) add_steps(steps_, shards, compute);
       }
     }
   }
@@ -245,11 +161,6 @@ class calibration {
 
  private:
   static constexpr double instant = 1e15;  ///< bytes per second of what takes no time that can be seen
-
-  void add_steps(redco::mesh const& on, dtype compute) {
-    for (sample const& one : samples(on, compute))
-      steps_.push_back({one, {on, [one](auto& rank) { return step_of(one, rank); }}});
-  }
 
   /// What steps of replicas take beyond products, messages and update is shared out among bytes and tensors.
   redco::cost::compute_speed speed_of(product_task const& products, redco::cost::machine m) const {
@@ -304,29 +215,47 @@ void write(std::filesystem::path const& path, std::string const& text, std::ios:
     throw error(exit_code::io, path.string() + ": cannot be written; give --machine a file in a writable folder");
 }
 
-void run(int argc, char const* const* argv) {
-  auto const options = redco::options::resolve<calibrate_options>(
-      argc, argv, "Measures for redco-plan --search how fast this machine trains, in about a minute.");
-  std::filesystem::path const path = options.values.machine;
+void write(std::filesystem::path const& path, redco::cost::machine const& machine) {
+  write(path, redco::json::dump_json(redco::cost::machine_json(machine), 2) + "\n", std::ios::trunc);
+  std::cout << path.string() << ": written; redco-plan config.json --ranks 2 --search reads it" << std::endl;
+}
+
+void calibrate_machine(std::filesystem::path const& path) {
   write(path, "", std::ios::app);  // fails now rather than after a minute
   std::cout << "measures this machine for about a minute; let nothing else run" << std::endl;
-  calibration c;
+  machine_calibration c;
   c.measure();
-  write(path, redco::json::dump_json(redco::cost::machine_json(c.machine()), 2) + "\n", std::ios::trunc);
-  std::cout << path.string() << ": written; redco-plan config.json --ranks 2 --search reads it" << std::endl;
+  write(path, c.machine());
+}
+
+/// As one of the processes of a launcher. The first one reads and writes the file.
+void calibrate_links(std::filesystem::path const& path) {
+  redco::options::launch const& how = redco::options::launched();
+  std::optional<redco::cost::machine> machine;
+  redco::comm::make_world({.dp = how.processes}, {})->run([&](redco::rank_context& rank) {
+    if (rank.rank != 0) return;
+    if (!std::filesystem::exists(path))
+      throw error(exit_code::usage, path.string() +
+                                        " is not there, to which the links between processes are added; measure "
+                                        "the machine first, without a launcher: redco-plan --calibrate");
+    machine = redco::cost::read_machine(redco::json::read_json(path), path.string());
+    write(path, "", std::ios::app);
+  });
+  std::cout << "measures the links between " << redco::options::to_text(how) << "; let nothing else run" << std::endl;
+  link_calibration c;
+  c.measure();
+  if (machine) write(path, c.added_to(*machine));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    run(argc, argv);
-    return static_cast<int>(exit_code::done);
-  } catch (error const& e) {
-    (e.code() == exit_code::done ? std::cout : std::cerr) << e.what() << std::endl;
-    return static_cast<int>(e.code());
-  } catch (std::exception const& e) {
-    std::cerr << e.what() << "; this is a fault of redco-calibrate" << std::endl;
-    return static_cast<int>(exit_code::internal);
-  }
+  return redco::main_of<calibrate_options>(
+      argc, argv,
+      "Measures for redco-plan --search how fast this machine trains, in about a minute; as processes of a launcher, what "
+      "lies between them.",
+      [](calibrate_options const& o) {
+        if (redco::options::launched().processes > 1) calibrate_links(o.machine);
+        else calibrate_machine(o.machine);
+      });
 }

@@ -3,6 +3,9 @@
 // The fastest plan of a number of ranks, by the speed of this machine, which has to be measured once:
 //   redco-plan --calibrate
 //   redco-plan config.json --ranks 2 --batch 16 --sequence 256 --device-memory 8GiB --search
+// The same for several hosts, after the links between them were measured, by a process on each:
+//   mpirun -n 2 redco-plan --calibrate
+//   redco-plan config.json --ranks 4 --hosts 2 --batch 16 --sequence 256 --search
 // Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh; 65 the configuration; 74 output.
 #include <redco/report/budget_text.hpp>
 #include <redco/report/program_text.hpp>
@@ -88,6 +91,7 @@ struct plan_options {
   bool facts = false;
   bool timeline = false;
   bool search = false;
+  int hosts = 1;
   bool calibrate = false;
   std::filesystem::path machine = "redco_machine.json";
 
@@ -118,7 +122,11 @@ struct plan_options {
         field<"timeline">(&o::timeline, "print what a rank holds layer by layer over a step, instead of the plan"),
         field<"search">(&o::search,
                         "the fastest mesh, micro-batch, dtype, recomputation and split of tokens that fit on --ranks"),
-        field<"calibrate">(&o::calibrate, "measure this machine for --search; takes no model"),
+        field<"hosts">(&o::hosts, "on which the ranks lie, equally many neighbours on each"),
+        field<"calibrate">(
+            &o::calibrate,
+            "measure this machine for --search, or under a launcher the links between its processes, one "
+            "on each host; takes no model"),
         field<"machine">(&o::machine, "file of the machine's speed: --calibrate writes it, --search reads it"));
   }
 };
@@ -202,7 +210,7 @@ redco::cost::machine machine_in(std::filesystem::path const& file) {
 template <class Model>
 exit_code search(Model const& model, kept_state const& optimizer, plan_options const& o, redco::workload const& load,
                  std::int64_t budget) {
-  redco::cost::search_space const space{.load = load, .ranks = o.ranks.value_or(1), .budget = budget};
+  redco::cost::search_space const space{.load = load, .ranks = o.ranks.value_or(1), .hosts = o.hosts, .budget = budget};
   check_count("--ranks", space.ranks);
   if (space.ranks > most_ranks)
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
@@ -229,6 +237,7 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   if (o.dtype == redco::dtype::f16) refuse("--dtype f16 cannot be trained in: its gradients underflow; use bf16");
   check_count("--batch", o.batch);
   check_count("--micro-batch", micro_batch);
+  check_count("--hosts", o.hosts);
   check_length("--sequence", sequence, context);
   if (o.source) check_length("--source", *o.source, context);
   redco::workload const load{o.batch, sequence, o.source.value_or(0)};
@@ -242,7 +251,8 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   std::int64_t const budget = o.device_memory ? redco::options::parse_bytes(*o.device_memory) : 0;
   if constexpr (!redco::is_sequence_parallel<Model>)
     if (o.search) return search(model, optimizer, o, load, budget);
-  redco::setup const run = redco::report::setup_of(mesh_of(o), load, micro_batch, o.dtype, o.recompute);
+  redco::setup run = redco::report::setup_of(mesh_of(o), load, micro_batch, o.dtype, o.recompute);
+  run.hosts = o.hosts;
   if (o.timeline) {
     redco::rank_cost const planned = redco::report_of(model, optimizer, run).cost;  // refuses an illegal mesh
     redco::fact::program const facts = redco::facts_of(model, run.load);

@@ -36,6 +36,10 @@ expect(0 "^bytes of one rank, of which [0-9]+ throughout the step\nphase +layer 
   config.json --sequence 64 --timeline)
 expect(64 "5 model shards do not divide" config.json --n-model-shards 5 --timeline)
 expect(0 "\"schema\": \"redco.shard_report\"" config.json --format json)
+expect(0 "^plan: mesh 3x2 on 2 hosts, .*\n  forward activations +tp +all_reduce +25 x 384 KiB, sends 9.38 MiB, a host 9.38 MiB to \
+others\n.* gradients +dp +all_reduce +1 x 239 MiB, sends 319 MiB, a host 478 MiB to others\n.*at most\n +2 .*\n +4 "
+  config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64)
+expect(0 "\"host_bytes\": [1-9].*\"hosts\": 2" config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64 --format json)
 expect(0 "model shards and what a rank holds at most" config.json --format html --output page.html)
 file(READ "${WORK}/page.html" page)
 if(NOT page MATCHES "^<!doctype html>.*</html>\n$")
@@ -62,6 +66,8 @@ expect(64 "h.*attn.q.weight has 12 units, which 5 model shards do not divide; le
 --n-model-shards" config.json --n-model-shards 5)
 expect(64 "6 ranks cannot hold copies of 4 model shards each" config.json --ranks 6 --n-model-shards 4)
 expect(64 "'0x2' is not a mesh" config.json --mesh 0x2)
+expect(64 "6 ranks cannot be shared equally by 4 hosts; choose a number of hosts that divides the ranks" config.json --mesh 3x2 --hosts 4)
+expect(64 "--hosts 0 is no count" config.json --hosts 0)
 expect(64 "more than a million ranks" config.json --mesh 65536x65536)
 expect(64 "--n-model-shards -1 is no count" config.json --n-model-shards -1)
 expect(64 "--batch 0 is no count" config.json --batch 0)
@@ -83,12 +89,17 @@ set(speed "\"operations_per_second\": 1e11, \"activation_bytes_per_second\": 1e1
 set(machine "\"version\": 1, \"compute\": [{\"dtype\": \"f32\", \"ranks\": 1, ${speed}}, {\"dtype\": \"bf16\", \"ranks\": 1, ${speed}}], \
 \"all_reduce\": [{\"group\": 2, \"ranks\": 2, \"seconds_per_call\": 1e-5, \"bytes_per_second\": 1e9}], \"update_bytes_per_second\": 1e10")
 file(WRITE "${WORK}/machine.json" "{\"schema\": \"redco.machine\", ${machine}}")
+file(WRITE "${WORK}/linked.json" "{\"schema\": \"redco.machine\", ${machine}, \"links\": [{\"between\": \"hosts\", \"hosts\": 2, \"of\": 2, \
+\"hosts_of_machine\": 1, \"seconds_per_call\": 1e-4, \"bytes_per_second\": 1e8}]}")
 file(WRITE "${WORK}/other.json" "{\"schema\": \"redco.other\", ${machine}}")
 set(search config.json --batch 16 --sequence 256 --ranks 2 --search --machine machine.json)
 expect(0 "^2 ranks, 16 x 256 a step: [0-9]+ plans fit 8.00 GiB on every rank; step times are predicted\nmesh +micro-batch  dtype +\
 recompute +tokens +peak +step time\n[12]x[12] .*\nrun: --mesh [12]x[12] --dtype b?f(16|32) --global-batch 16 --micro-batch [0-9]+(, of the model as \
 redco::sequence_parallel)?\n$" ${search} --device-memory 8GiB)
 expect(0 "^2 ranks, 16 x 256 a step: 84 plans; step times are predicted" ${search})
+expect(0 "^2 ranks on 2 hosts, 16 x 256 a step: 84 plans; step times are predicted" ${search} --machine linked.json --hosts 2)
+expect(64 "2 ranks cannot be shared equally by 3 hosts" ${search} --machine linked.json --hosts 3)
+expect(65 "no link between hosts was measured; run mpirun -n 2 redco-plan --calibrate, a process on each of them" ${search} --hosts 2)
 expect(1 "^no plan fits 512 MiB on every rank .2 ranks, 16 x 256 a step.; the smallest peak is\n.*\n1x2 +1  b?f[0-9]+ +all +split" ${search}
   --device-memory 512MiB)
 expect(64 "a global batch of 7 cannot be shared equally by 20 ranks" config.json --batch 7 --ranks 20 --search --machine machine.json)

@@ -14,12 +14,21 @@ redco::cost::machine const machine{.compute = {{redco::dtype::f32, 1, 4e10, 5e9,
                                                {redco::dtype::f32, 4, 3e10, 4e9, 5e9, 2e-6},
                                                {redco::dtype::bf16, 2, 2e10, 3e9, 4e9, 0}},
                                    .groups = {{2, 2, 1e-5, 7e9}, {2, 4, 2e-5, 6e9}, {4, 4, 3e-5, 5e9}},
+                                   .links = {{2, 2, 1, 1e-4, 1e8}, {2, 4, 2, 2e-4, 2e8}, {4, 4, 4, 3e-4, 3e8}},
                                    .update_bytes_per_second = 8e9};
 
 TEST_CASE("a machine is read as it was written") {
   redco::json::json_value const file = redco::cost::machine_json(machine);
   CHECK(file.at("schema") == "redco.machine");
   CHECK(redco::cost::read_machine(redco::json::parse_json(file.dump(), "m.json"), "m.json") == machine);
+}
+
+TEST_CASE("a machine without links between hosts is written and read as before there were any") {
+  redco::cost::machine alone = machine;
+  alone.links.clear();
+  redco::json::json_value const file = redco::cost::machine_json(alone);
+  CHECK(!file.contains("links"));
+  CHECK(redco::cost::read_machine(file, "m.json") == alone);
 }
 
 TEST_CASE("the speed of most ranks, but not of more than run, counts") {
@@ -33,6 +42,10 @@ TEST_CASE("the speed of most ranks, but not of more than run, counts") {
   CHECK(machine.group_of(16, 16) == machine.groups[2]);
   CHECK_THROWS_AS(machine.speed_of(redco::dtype::f64, 1), redco::error);
   CHECK_THROWS_AS(redco::cost::machine{}.group_of(2, 2), redco::error);
+  CHECK(machine.link_of(2, 2) == machine.links[0]);
+  CHECK(machine.link_of(2, 16) == machine.links[1]);
+  CHECK(machine.link_of(7, 8) == machine.links[2]);
+  CHECK_THROWS_AS(redco::cost::machine{}.link_of(2, 2), redco::error);
 }
 
 void check_refused(redco::json::json_value const& file, std::string const& words) {
@@ -64,6 +77,10 @@ TEST_CASE("what a machine file should not say is refused, and where") {
   file = good;
   file["compute"].push_back(file["compute"][0]);
   check_refused(file, "has the speed of f32 with 1 ranks twice");
+  file = good;
+  file["links"].push_back(file["links"][1]);
+  check_refused(file, "has the link of 2 of 4 hosts twice");
+  check_refused(bad("/links", "none"), "has a \"links\" that is no list");
 }
 
 TEST_CASE("what a speed should not say is refused, and where") {
@@ -85,6 +102,11 @@ TEST_CASE("what a speed should not say is refused, and where") {
   refuse("compute", "seconds_per_tensor", -1, "a \"seconds_per_tensor\" that is no number from 0");
   refuse("compute", "seconds_per_call", 1, "the unknown key \"seconds_per_call\"");
   refuse("all_reduce", "group", 1.5, "a \"group\" that is no integer from 2");
+  refuse("links", "between", "racks", "a \"between\" other than \"hosts\"");
+  refuse("links", "hosts", 1, "a \"hosts\" that is no integer from 2");
+  refuse("links", "hosts_of_machine", 0, "a \"hosts_of_machine\" that is no integer from 1");
+  refuse("links", "bytes_per_second", 0, "a \"bytes_per_second\" that is no positive number");
+  refuse("links", "of", 1, "a \"of\" that is no integer from 2");
   CHECK_THROWS_AS(redco::cost::read_machine(redco::json::json_value::array(), "m.json"), redco::error);
 }
 

@@ -76,6 +76,33 @@ TEST_CASE("a faster machine takes less time for every plan, and no other plan is
   }
 }
 
+TEST_CASE("plans of several hosts are told apart by the link between them") {
+  redco::cost::machine linked = machine();
+  linked.links = {{2, 2, 1, 1e-4, 1e8}};
+  redco::cost::search_space const space{.load = {8, 64}, .ranks = 4, .hosts = 2};
+  auto const found = search(space, linked);
+  CHECK(found.plans.size() == search({.load = {8, 64}, .ranks = 4}).plans.size());
+  for (redco::cost::found_plan const& p : found.plans) {
+    CHECK(p.run.hosts == 2);
+    auto const cost = redco::cost_of(model, redco::adamw{}, p.run);
+    CHECK(p.time.total() == Approx(redco::cost::step_time_of(cost, p.run, linked).total()));
+  }
+  CHECK_THROWS_AS(search({.load = {8, 64}, .ranks = 4, .hosts = 3}, linked), redco::error);
+  // Across a link that is slow enough, the plan that sends least over it is the fastest.
+  linked.links = {{2, 2, 1, 0, 10}};
+  auto const sent = [](redco::cost::found_plan const& p) {
+    return redco::cost::cost_of_program(redco::facts_of(model, p.run.load), 2, p.run).messages.host_bytes();
+  };
+  auto const slow = search({.load = {6, 64}, .ranks = 6, .hosts = 2}, linked);
+  std::int64_t least = sent(slow.plans.front());
+  CHECK(least > 0);
+  for (redco::cost::found_plan const& p : slow.plans) {
+    CHECK(sent(p) >= least);
+    least = sent(p);
+  }
+  CHECK(least > 2 * sent(slow.plans.front()));
+}
+
 TEST_CASE("where nothing fits the smallest plan is told") {
   auto const found = search({.load = {8, 64}, .ranks = 2, .budget = redco::MiB(1)});
   CHECK(found.plans.empty());

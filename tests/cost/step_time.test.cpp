@@ -1,4 +1,5 @@
 #include "catch.hpp"
+#include "refused.hpp"
 
 #include <redco/cost/step_time.hpp>
 
@@ -20,7 +21,7 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
   c.memory.parameters = c.memory.gradients = 100;
   c.messages.all[redco::cost::messages::forward] = {
-      {4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 2};
+      {4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 2, 1, 2, 200};
 
   auto const one = redco::cost::step_time_of(c, {}, machine);
   CHECK(one.products == Approx(3.5));
@@ -34,9 +35,9 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   // A reduce-scatter and an all-gather take as long as the all-reduce that they make.
   redco::rank_cost halves = c;
   halves.messages.all[redco::cost::messages::forward] = {
-      {4, 200, 100}, "", redco::axis::tp, redco::collective::reduce_scatter, 2};
+      {4, 200, 100}, "", redco::axis::tp, redco::collective::reduce_scatter, 2, 1, 2, 100};
   halves.messages.all[redco::cost::messages::forward_gather] = {
-      {4, 200, 100}, "", redco::axis::tp, redco::collective::all_gather, 2};
+      {4, 200, 100}, "", redco::axis::tp, redco::collective::all_gather, 2, 1, 2, 100};
   CHECK(redco::cost::step_time_of(halves, {}, machine).messages == Approx(one.messages));
 
   // The products are those of a replica, the rest of a rank.
@@ -47,6 +48,43 @@ TEST_CASE("each part of a cost takes its time, and they add up") {
   CHECK(two.tensors == Approx(3));
   CHECK(two.update == Approx(16));
   CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}}, machine).products == Approx(7));
+}
+
+TEST_CASE("between hosts a message takes the link's time too, and hosts that share a machine share its cores") {
+  redco::rank_cost c;
+  c.operations = {1000, 2000, 500};
+  c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
+  c.memory.parameters = 100;
+  c.messages.all[redco::cost::messages::forward] = {
+      {4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 4, 2, 2, 150, 600};
+  redco::setup const run{.mesh = {.dp = 2, .tp = 4}, .hosts = 4};
+  CHECK(refused([&] { redco::cost::step_time_of(c, run, machine); }) ==
+        "65 no link between hosts was measured; run mpirun -n 4 redco-plan --calibrate, a process on each of them");
+
+  redco::cost::machine linked = machine;
+  linked.links = {{2, 4, 1, 7, 20}, {4, 4, 1, 9, 10}};
+  auto const apart = redco::cost::step_time_of(c, run, linked);
+  // Two calls inside, of the group of two that was measured, and the link of two of four hosts.
+  CHECK(apart.messages == Approx(4 * 3 + 150.0 / 50 + 4 * 7 + 600.0 / 20));
+  CHECK(apart.products == Approx(3.5 * 2 / 4));
+  CHECK(apart.activations == Approx(7 * 2));
+  CHECK(apart.weights == Approx(8 * 2));
+  CHECK(apart.tensors == Approx(3));
+  CHECK(apart.update == Approx(4 * 2));
+
+  // Two machines with two hosts each, and one with all four.
+  linked.links[1].hosts_of_machine = 2;
+  auto const pairs = redco::cost::step_time_of(c, run, linked);
+  CHECK(pairs.products == Approx(3.5 * 2 / 2));
+  CHECK(pairs.activations == Approx(7 * 4));
+  CHECK(pairs.messages == Approx(apart.messages));
+  linked.links[1].hosts_of_machine = 4;
+  CHECK(redco::cost::step_time_of(c, run, linked).update == Approx(4 * 8));
+
+  // A group with one rank on each host has nothing to do inside.
+  c.messages.all[redco::cost::messages::forward] = {
+      {4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 4, 4, 1, 0, 600};
+  CHECK(redco::cost::step_time_of(c, run, linked).messages == Approx(4 * 9 + 600.0 / 10));
 }
 
 TEST_CASE(

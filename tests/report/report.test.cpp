@@ -1,6 +1,7 @@
 #include "catch.hpp"
 
 #include <redco/report/detail/html_text.hpp>
+#include <redco/report/detail/numbers.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
@@ -73,6 +74,49 @@ TEST_CASE("the demo's report on one rank, two shards and a 2x2 mesh is the golde
     matches_golden(name + ".md", redco::report_markdown(report));
     matches_golden(name + ".json", redco::json::dump_json(redco::report_json(report)) + "\n");
   }
+}
+
+TEST_CASE("a report of several hosts says what a host sends to others, message by message") {
+  redco::setup const run{.mesh = {.dp = 2, .tp = 3}, .load = {640, 1}, .hosts = 2};
+  auto const report = redco::report_of(mlp, redco::adamw{}, run);
+  redco::cost::message_total const shards = report.cost.messages[redco::cost::messages::forward];
+  redco::cost::message_total const gradients = report.cost.messages[redco::cost::messages::gradients];
+  REQUIRE((shards.host_bytes == 0 && gradients.host_bytes == 3 * gradients.payload_bytes));
+  std::string const bytes = std::to_string(gradients.host_bytes);
+
+  std::string const text = redco::report_text(report);
+  CHECK(text.find("plan: mesh 2x3 on 2 hosts, f32") == 0);
+  CHECK(text.find(", a host " + redco::report::detail::bytes_text(gradients.host_bytes) + " to others\n") !=
+        std::string::npos);
+  CHECK(text.find(", a host 0 B to others\n") != std::string::npos);
+
+  std::string const markdown = redco::report_markdown(report);
+  CHECK(markdown.find("| bytes sent | by a host to others |\n|---|---|---|---:|---:|---:|---:|\n") !=
+        std::string::npos);
+  CHECK(markdown.find("| " + std::to_string(gradients.wire_bytes) + " | " + bytes + " |\n") != std::string::npos);
+
+  redco::json::json_value const json = redco::report_json(report);
+  CHECK(json.at("run").at("hosts") == 2);
+  int lines = 0;
+  for (redco::json::json_value const& line : json.at("messages")) {
+    if (line.at("purpose") == "gradients") {
+      CHECK(line.at("hosts") == 2);
+      CHECK(line.at("inside_bytes") == 0);
+      CHECK(line.at("host_bytes") == gradients.host_bytes);
+      ++lines;
+    }
+    if (line.at("purpose") == "forward activations") {
+      CHECK(line.at("hosts") == 1);
+      CHECK(line.at("inside_bytes") == shards.wire_bytes);
+      ++lines;
+    }
+  }
+  CHECK(lines == 2);
+
+  std::string const page = redco::report_html(report, "MLP");
+  CHECK(page.find("2 replicas of 3 shards on 2 hosts") != std::string::npos);
+  CHECK(page.find("by a host to others</th></tr>") != std::string::npos);
+  CHECK(page.find(redco::report::detail::bytes_text(gradients.host_bytes) + "</td></tr>") != std::string::npos);
 }
 
 TEST_CASE("activations by layer add up to those of the report") {

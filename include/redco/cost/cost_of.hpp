@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/cost/activity.hpp>
+#include <redco/cost/check_hosts.hpp>
 #include <redco/cost/check_magnitude.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
@@ -29,6 +30,7 @@ struct rank_cost {
 namespace redco::cost::detail {
 
 constexpr rank_cost cost_from(fact::program const& facts, int slots, setup const& s) {
+  check_hosts(s.mesh, s.hosts);
   check_magnitude(facts, slots, s);
   simulation const run(facts, s);
   return {memory_of(run, slots), messages_of(run), operations_of(run.work(), s), activity_of(run)};
@@ -46,7 +48,7 @@ rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s)
 namespace redco {
 
 /// The cost of a model whose sizes are known at run time; requires a legal mesh (plan_of checks it).
-/// Errors: exit code 64 for what 64-bit integers cannot count.
+/// Errors: exit code 64 for what 64-bit integers cannot count, and for hosts that do not divide the ranks.
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
   return cost::cost_of_program(facts_of(m, s.load), state_slots(optimizer).size(), s);

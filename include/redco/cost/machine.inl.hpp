@@ -24,16 +24,35 @@ REDCO_INLINE compute_speed const& machine::speed_of(dtype compute_in, int ranks)
   return *best;
 }
 
-REDCO_INLINE group_speed const& machine::group_of(int group, int ranks) const {
-  group_speed const* best = nullptr;
-  auto const distance = [&](group_speed const& one) {
-    auto const apart = [](int a, int b) { return std::abs(std::log2(static_cast<double>(a) / b)); };
-    return std::pair(apart(one.group, group), apart(one.ranks, ranks));
+namespace detail {
+
+/// Of the speeds the first one with the two numbers nearest to these, the earlier number before the later; null: none.
+template <class Speed>
+Speed const* nearest(std::vector<Speed> const& speeds, int Speed::*first, int Speed::*second, int a, int b) {
+  Speed const* best = nullptr;
+  auto const distance = [&](Speed const& one) {
+    auto const apart = [](int x, int y) { return std::abs(std::log2(static_cast<double>(x) / y)); };
+    return std::pair(apart(one.*first, a), apart(one.*second, b));
   };
-  for (group_speed const& one : groups)
+  for (Speed const& one : speeds)
     if (!best || distance(one) < distance(*best)) best = &one;
+  return best;
+}
+
+}  // namespace detail
+
+REDCO_INLINE group_speed const& machine::group_of(int group, int ranks) const {
+  group_speed const* const best = detail::nearest(groups, &group_speed::group, &group_speed::ranks, group, ranks);
   if (!best)
     throw error(exit_code::data, "no all-reduce of the machine was measured; run redco-plan --calibrate again");
+  return *best;
+}
+
+REDCO_INLINE host_link const& machine::link_of(int hosts, int of) const {
+  host_link const* const best = detail::nearest(links, &host_link::hosts, &host_link::of, hosts, of);
+  if (!best)
+    throw error(exit_code::data, "no link between hosts was measured; run mpirun -n " + std::to_string(of) +
+                                     " redco-plan --calibrate, a process on each of them");
   return *best;
 }
 

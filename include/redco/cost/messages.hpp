@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/cost/host_load.hpp>
 #include <redco/cost/local_extents.hpp>
 #include <redco/cost/message_total.hpp>
 #include <redco/cost/setup.hpp>
@@ -7,11 +8,13 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/fact/message_fact.hpp>
+#include <redco/shape/host_map.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string_view>
 
 namespace redco::cost {
@@ -51,6 +54,11 @@ struct messages {
   constexpr std::int64_t calls() const {
     std::int64_t sum = 0;
     for (message_total const& one : *this) sum += one.calls;
+    return sum;
+  }
+  constexpr std::int64_t host_bytes() const {
+    std::int64_t sum = 0;
+    for (message_total const& one : *this) sum += one.host_bytes;
     return sum;
   }
   constexpr std::int64_t wire_bytes() const {
@@ -96,6 +104,12 @@ constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
 constexpr messages messages_of(simulation const& of) {
   setup const& s = of.run();
   messages m;
+  std::array<std::optional<host_load>, 1 << std::size(all_axes)> loads;  // by axes
+  auto const count = [&](message_total& in, std::int64_t times, std::int64_t payload) {
+    std::optional<host_load>& load = loads[in.over.bits];
+    if (in.ranks > 1 && !load) load.emplace(host_map{s.mesh, s.hosts}, in.over);
+    if (in.ranks > 1) in.add(times, payload, *load);
+  };
   auto const row = [&](messages::purpose p, std::string_view purpose, axes over,
                        collective what = collective::all_reduce) {
     m.all[p] = {{}, purpose, over, what, s.mesh.size(over)};
@@ -116,9 +130,8 @@ constexpr messages messages_of(simulation const& of) {
   for (std::size_t i = 0; i < of.sent().size(); ++i) {
     if (of.sent()[i] == 0) continue;
     fact::message_fact const& fact = of.program().messages[i];
-    detail::total_of(m, fact, s.mesh)
-        .add(s.micro_batches * of.sent()[i],
-             detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
+    count(detail::total_of(m, fact, s.mesh), s.micro_batches * of.sent()[i],
+          detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
   }
   // Gradients are summed over the ranks that hold the same parameters for other examples, all that have one group at once.
   std::array<std::int64_t, 1 << std::size(all_axes)> flat{};
@@ -130,12 +143,12 @@ constexpr messages messages_of(simulation const& of) {
       if (example_axes.has(a) && !e.is_split(a)) over = over | a;
     flat[over.bits] += e.local().count() * size_of(s.compute) * fact.copies();
   }
-  m.all[messages::gradients].add(1, flat[example_axes.bits]);
+  count(m.all[messages::gradients], 1, flat[example_axes.bits]);
   for (axis const a : all_axes)
     if (example_axes.has(a) && flat[axes(a).bits] > 0)
-      m.total({{}, "gradients", a, collective::all_reduce, s.mesh[a]}).add(1, flat[axes(a).bits]);
-  m.all[messages::loss_total].add(1, loss_total_numbers * size_of(dtype::f64));
-  m.all[messages::norm_of_gradients].add(1, size_of(dtype::f64));
+      count(m.total({{}, "gradients", a, collective::all_reduce, s.mesh[a]}), 1, flat[axes(a).bits]);
+  count(m.all[messages::loss_total], 1, loss_total_numbers * size_of(dtype::f64));
+  count(m.all[messages::norm_of_gradients], 1, size_of(dtype::f64));
   return m;
 }
 

@@ -33,6 +33,7 @@ class machine_object {
     if (found == object_.end()) refuse("has no \"" + key + "\"");
     return *found;
   }
+  bool has(std::string const& key) const { return object_.contains(key); }
   json::json_value const& list(std::string const& key) {
     json::json_value const& value = at(key);
     if (!value.is_array()) refuse("has a \"" + key + "\" that is no list");
@@ -92,6 +93,18 @@ inline group_speed group_speed_in(machine_object object) {
   return s;
 }
 
+inline host_link host_link_in(machine_object object) {
+  host_link s;
+  if (object.at("between") != "hosts") object.refuse("has a \"between\" other than \"hosts\"");
+  s.hosts = object.count("hosts", 2);
+  s.of = object.count("of", s.hosts);
+  s.hosts_of_machine = object.count("hosts_of_machine", 1);
+  s.seconds_per_call = object.number("seconds_per_call", true);
+  s.bytes_per_second = object.number("bytes_per_second");
+  object.finish();
+  return s;
+}
+
 }  // namespace detail
 
 REDCO_INLINE machine read_machine(json::json_value const& content, std::string const& source) {
@@ -118,6 +131,14 @@ REDCO_INLINE machine read_machine(json::json_value const& content, std::string c
                     " ranks twice");
     m.groups.push_back(s);
   }
+  if (file.has("links"))
+    for (json::json_value const& one : file.list("links")) {
+      host_link const s = detail::host_link_in({one, place("links", m.links.size())});
+      for (host_link const& other : m.links)
+        if (other.hosts == s.hosts && other.of == s.of)
+          file.refuse("has the link of " + std::to_string(s.hosts) + " of " + std::to_string(s.of) + " hosts twice");
+      m.links.push_back(s);
+    }
   m.update_bytes_per_second = file.number("update_bytes_per_second");
   file.finish();
   if (m.compute.empty() || m.groups.empty()) file.refuse("has no speed in \"compute\" or \"all_reduce\"");

@@ -36,7 +36,8 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
                           .load = {at_once, space.load.sequence, space.load.source},
                           .compute = compute,
                           .recompute = recompute,
-                          .micro_batches = share / at_once});
+                          .micro_batches = share / at_once,
+                          .hosts = space.hosts});
   }
   if (!runs.empty()) return runs;
   std::string widths;

@@ -18,9 +18,10 @@ struct step_time {
   double total() const { return products + activations + weights + tensors + messages + update; }
 };
 
-/// The time of one step of a run, from its cost and the machine's speed. Its ranks share the one machine; what they do
-/// takes turns with what they send.
-/// Errors: exit code 65 where the machine's speed in this dtype, or of all-reduces, was not measured.
+/// The time of one step of a run, from its cost and the machine's speed. The ranks of a host share it; what they do takes turns
+/// with what they send: inside a host by the speed of its group there, and then between hosts, where all groups of a host
+/// share its link.
+/// Errors: exit code 65 where the machine's speed in this dtype, of all-reduces, or between hosts, was not measured.
 step_time step_time_of(rank_cost const& what, setup const& run, machine const& on);
 
 }  // namespace redco::cost

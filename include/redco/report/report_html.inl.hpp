@@ -26,7 +26,7 @@ REDCO_INLINE std::string report_html(shard_report const& r, std::string const& t
       name + "</h1>\n<ul class=\"run\">\n";
   auto const item = [&](std::string const& what) { text += "<li>" + report::detail::escaped(what) + "</li>\n"; };
   item("mesh " + mesh + ": " + std::to_string(replicas) + (replicas == 1 ? " replica of " : " replicas of ") +
-       std::to_string(s.mesh.tp) + (s.mesh.tp == 1 ? " shard" : " shards"));
+       std::to_string(s.mesh.tp) + (s.mesh.tp == 1 ? " shard" : " shards") + report::detail::hosts_text(s.hosts));
   item(std::string(name_of(s.compute)));
   item(r.optimizer);
   item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +

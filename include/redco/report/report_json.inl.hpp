@@ -68,6 +68,8 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
               {"prefetch", r.run.prefetch}};
   if (r.run.mesh.ep > 1) j["run"]["ep"] = r.run.mesh.ep;
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;
+  bool const several = r.run.hosts > 1;
+  if (several) j["run"]["hosts"] = r.run.hosts;
   j["plan"] = json::json_value::array();
   for (shard::entry const& e : r.plan.entries) {
     json::json_value p;
@@ -98,15 +100,19 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   j["operations"] = {
       {"forward", o.forward}, {"backward", o.backward}, {"again", o.again}, {"per_token", o.per_token(r.run)}};
   j["messages"] = json::json_value::array();
-  for (cost::message_total const& line : r.cost.messages)
-    if (line.calls > 0)
-      j["messages"].push_back({{"purpose", std::string(line.purpose)},
-                               {"group", group_name(r.run.mesh, line.over)},
-                               {"ranks", line.ranks},
-                               {"collective", std::string(name_of(line.what))},
-                               {"calls", line.calls},
-                               {"payload_bytes", line.payload_bytes},
-                               {"wire_bytes", line.wire_bytes}});
+  for (cost::message_total const& line : r.cost.messages) {
+    if (line.calls == 0) continue;
+    json::json_value one = {{"purpose", std::string(line.purpose)},
+                            {"group", group_name(r.run.mesh, line.over)},
+                            {"ranks", line.ranks},
+                            {"collective", std::string(name_of(line.what))},
+                            {"calls", line.calls},
+                            {"payload_bytes", line.payload_bytes},
+                            {"wire_bytes", line.wire_bytes}};
+    if (several)
+      one.update({{"hosts", line.hosts}, {"inside_bytes", line.inside_bytes}, {"host_bytes", line.host_bytes}});
+    j["messages"].push_back(std::move(one));
+  }
   j["graph"] = json::json_value::array();
   for (report::graph_node const& node : r.graph) j["graph"].push_back(report::detail::json_of(node));
   return j;

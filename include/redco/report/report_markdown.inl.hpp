@@ -39,14 +39,17 @@ REDCO_INLINE std::string report_markdown(shard_report const& r) {
   text += "\nMatrix products of one step: " + report::detail::operations_text(static_cast<double>(o.total())) +
           " operations, " + report::detail::operations_text(o.per_token(r.run)) + " for one token" +
           report::detail::uncounted_text(r) + ".\n";
-  text +=
-      "\n## Messages of one step\n\n| purpose | group | collective | calls | payload bytes | bytes sent |\n"
-      "|---|---|---|---:|---:|---:|\n";
+  bool const several = r.run.hosts > 1;
+  text += std::string(
+              "\n## Messages of one step\n\n| purpose | group | collective | calls | payload bytes | bytes sent |") +
+          (several ? " by a host to others |" : "") + "\n|---|---|---|---:|---:|---:|" + (several ? "---:|" : "") +
+          "\n";
   for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
       text += "| " + std::string(line.purpose) + " | " + group_name(r.run.mesh, line.over) + " | " +
               std::string(name_of(line.what)) + " | " + std::to_string(line.calls) + " | " +
-              std::to_string(line.payload_bytes) + " | " + std::to_string(line.wire_bytes) + " |\n";
+              std::to_string(line.payload_bytes) + " | " + std::to_string(line.wire_bytes) + " |" +
+              (several ? " " + std::to_string(line.host_bytes) + " |" : "") + "\n";
   return text;
 }
 

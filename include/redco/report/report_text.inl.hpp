@@ -55,7 +55,8 @@ REDCO_INLINE std::string report_text(shard_report const& r) {
               report::detail::padded(group_name(r.run.mesh, line.over), 7) + std::string(name_of(line.what)) +
               report::detail::padded_left(std::to_string(line.calls), 6) + " x " +
               report::detail::bytes_text(line.payload_bytes / line.calls) + ", sends " +
-              report::detail::bytes_text(line.wire_bytes) + "\n";
+              report::detail::bytes_text(line.wire_bytes) +
+              (r.run.hosts > 1 ? ", a host " + report::detail::bytes_text(line.host_bytes) + " to others" : "") + "\n";
   return text;
 }
 

@@ -56,8 +56,8 @@ inline std::string row_text(cost::found_plan const& p) {
 REDCO_INLINE std::string search_text(cost::search_result const& found, cost::search_space const& space,
                                      std::size_t most) {
   std::string const head = detail::row_text("mesh", "micro-batch", "dtype", "recompute", "tokens", "peak", "step time");
-  std::string const what = std::to_string(space.ranks) + (space.ranks == 1 ? " rank, " : " ranks, ") +
-                           detail::examples_text(space.load) + " a step";
+  std::string const what = std::to_string(space.ranks) + (space.ranks == 1 ? " rank" : " ranks") +
+                           detail::hosts_text(space.hosts) + ", " + detail::examples_text(space.load) + " a step";
   if (found.plans.empty())
     return "no plan fits " + detail::bytes_text(space.budget) + " on every rank (" + what +
            "); the smallest peak is\n" + head + detail::row_text(found.smallest) +

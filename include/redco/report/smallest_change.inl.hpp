@@ -26,7 +26,7 @@ REDCO_INLINE std::vector<setup> changed_runs(setup const& run, unsigned changes,
   if (asked(run_change::shards))
     each([&](setup s, std::vector<setup>& to) {
       for (int const n : widths)
-        if (n > run.mesh.tp) s.mesh.tp = n, to.push_back(s);
+        if (s.mesh.tp = n; n > run.mesh.tp && s.mesh.ranks() % s.hosts == 0) to.push_back(s);
     });
   if (asked(run_change::bf16))
     each([](setup s, std::vector<setup>& to) {

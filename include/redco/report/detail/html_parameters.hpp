@@ -38,13 +38,15 @@ inline std::string html_messages(shard_report const& r) {
   std::string text =
       "<h2>Messages of one step</h2>\n<table class=\"narrow\"><thead><tr><th>purpose</th><th>group</th><th "
       "class=\"n\">calls</th>"
-      "<th class=\"n\">payload of one</th><th class=\"n\">sent</th></tr></thead><tbody>\n";
+      "<th class=\"n\">payload of one</th><th class=\"n\">sent</th>";
+  bool const several = r.run.hosts > 1;
+  text += std::string(several ? "<th class=\"n\">by a host to others</th>" : "") + "</tr></thead><tbody>\n";
   for (cost::message_total const& line : r.cost.messages)
     if (line.calls > 0)
       text += "<tr><td>" + escaped(line.purpose) + "</td><td>" + escaped(group_name(r.run.mesh, line.over)) +
               "</td><td class=\"n\">" + std::to_string(line.calls) + "</td><td class=\"n\">" +
               bytes_text(line.payload_bytes / line.calls) + "</td><td class=\"n\">" + bytes_text(line.wire_bytes) +
-              "</td></tr>\n";
+              (several ? "</td><td class=\"n\">" + bytes_text(line.host_bytes) : "") + "</td></tr>\n";
   return text +
          "</tbody></table>\n<p class=\"soft\">All are all-reduces; sent is what one rank sends if rings are "
          "used.</p>\n";

@@ -23,12 +23,16 @@ inline std::string recomputed_text(recomputed_blocks const& blocks) {
   return blocks == recomputed_blocks(true) ? all : all + " (" + options::to_text(blocks) + ")";
 }
 
-/// "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256".
+/// " on 2 hosts", and nothing for one.
+inline std::string hosts_text(int hosts) { return hosts > 1 ? " on " + std::to_string(hosts) + " hosts" : ""; }
+
+/// "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256"; "mesh 2x2 on 2 hosts, ...".
 inline std::string run_text(shard_report const& r) {
   setup const& s = r.run;
-  return "mesh " + options::to_text(s.mesh) + ", " + std::string(name_of(s.compute)) + ", " + r.optimizer + ", " +
-         std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
-         examples_text(s.load) + (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "");
+  return "mesh " + options::to_text(s.mesh) + hosts_text(s.hosts) + ", " + std::string(name_of(s.compute)) + ", " +
+         r.optimizer + ", " + std::to_string(s.micro_batches) +
+         (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") + examples_text(s.load) +
+         (s.recompute.any() ? ", " + recomputed_text(s.recompute) : "");
 }
 
 inline std::string copies_text(shard::entry const& e) {

@@ -1,0 +1,70 @@
+// Predicted and measured step times of plans whose ranks are processes, one of them: hosts_compare.py starts them by REDCO_* and
+// makes a table of what they print. Each process is planned as a host of its own.
+//   hosts redco_machine.json FOLDER         what redco-calibrate wrote as so many processes; an empty folder, the same for all
+
+#include "plan_steps.hpp"
+
+#include <redco/run/main_of.hpp>
+#include <redco/cost/read_machine.hpp>
+#include <redco/cost/step_time.hpp>
+#include <redco/options/launch.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/optimizer/adamw.hpp>
+#include <redco/json/read.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/meta/fields.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct host_options {
+  std::filesystem::path machine;
+  std::filesystem::path folder;
+
+  static constexpr auto fields() {
+    return redco::fields(redco::field<"machine">(&host_options::machine, "file of the machine's speed"),
+                         redco::field<"folder">(&host_options::folder, "an empty folder, the same for all processes"));
+  }
+};
+
+/// Meshes of as many ranks as there are processes, in both dtypes, with micro-batches of one and of four examples.
+std::vector<redco::setup> runs() {
+  int const processes = redco::options::launched().processes;
+  std::vector<redco::setup> all;
+  for (int tp = 1; tp <= 2 && tp <= processes; ++tp)
+    for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
+      for (std::int64_t const at_once : {1, 4}) {
+        redco::setup run{.mesh = {.dp = processes / tp, .tp = tp}, .load = plan_steps::load, .compute = compute};
+        run.load.batch = at_once;
+        run.micro_batches = plan_steps::load.batch / run.mesh.dp / at_once;
+        run.hosts = processes;
+        all.push_back(run);
+      }
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return redco::main_of<host_options>(argc, argv, [](host_options const& o) {
+    redco::cost::machine const machine =
+        redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string());
+    std::ostream out(
+        std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error, the summary too
+    int number = 0;
+    for (redco::setup const& run : runs()) {
+      redco::rank_cost const cost = redco::cost_of(plan_steps::model, redco::adamw{}, run);
+      redco::cost::found_plan const plan{run, false, cost.memory.peak(), redco::cost::step_time_of(cost, run, machine)};
+      auto const seconds = plan_steps::seconds_of(plan, o.folder / std::to_string(number++));
+      out << redco::options::to_text(run.mesh) << ' ' << name_of(run.compute) << ' ' << run.load.batch << ' '
+          << plan.time.total() << ' ' << plan.time.messages;
+      for (double const one : seconds) out << ' ' << one;
+      out << std::endl;
+    }
+  });
+}

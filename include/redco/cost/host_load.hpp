@@ -1,0 +1,83 @@
+#pragma once
+
+#include <redco/shape/axis.hpp>
+#include <redco/shape/collective.hpp>
+#include <redco/shape/host_bytes.hpp>
+#include <redco/shape/host_map.hpp>
+#include <redco/shape/host_share.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace redco::cost {
+
+/// How the groups over some axes, which all send at once, lie on hosts: what the busiest host sends to the others.
+class host_load {
+ public:
+  constexpr host_load(host_map const& map, axes over) : here_(map.mesh.size(over)) {
+    if (map.hosts == 1) return;
+    here_ = 1;
+    axes others;
+    for (axis const a : all_axes)
+      if (!over.has(a)) others = others | a;
+    int const members = map.mesh.size(over);
+    std::vector<int> hosts;  // of each group
+    for (int group = map.mesh.size(others); group > 0; --group) hosts.push_back(0);
+    auto const each_group = [&](int host, auto const& visit) {
+      int const begin = map.first_of(host);
+      for (int rank = begin; rank < map.first_of(host + 1); ++rank)
+        if (map.members_below(rank, over, rank) == map.members_below(rank, over, begin))  // the first one here
+          visit(hosts[static_cast<std::size_t>(map.mesh.coordinate(rank, others))], rank);
+    };
+    for (int host = 0; host < map.hosts; ++host) each_group(host, [](int& count, int) { ++count; });
+    for (int host = 0; host < map.hosts; ++host) {
+      std::vector<groups> all;
+      each_group(host, [&](int count, int rank) { add(all, {members, count, map.members_on(host, rank, over)}); });
+      for (groups const& one : all) {
+        hosts_ = std::max(hosts_, one.share.hosts);
+        here_ = std::max(here_, one.share.here);
+      }
+      if (std::find(by_host_.begin(), by_host_.end(), all) == by_host_.end()) by_host_.push_back(all);
+    }
+  }
+
+  /// The most hosts that one group lies on, and the most members that one has on a host.
+  constexpr int hosts() const { return hosts_; }
+  constexpr int here() const { return here_; }
+
+  /// Bytes that the busiest host sends to others when each of its groups makes one call.
+  constexpr std::int64_t bytes(collective what, std::int64_t payload) const {
+    std::int64_t most = 0;
+    for (std::vector<groups> const& all : by_host_) {
+      std::int64_t sum = 0;
+      for (groups const& one : all) sum += one.count * host_bytes(what, payload, one.share);
+      most = std::max(most, sum);
+    }
+    return most;
+  }
+
+ private:
+  /// So many groups of a host that lie alike.
+  struct groups {
+    host_share share;
+    std::int64_t count = 0;
+
+    friend constexpr bool operator==(groups const&, groups const&) = default;
+  };
+
+  static constexpr void add(std::vector<groups>& to, host_share const& one) {
+    for (groups& like : to)
+      if (like.share == one) {
+        ++like.count;
+        return;
+      }
+    to.push_back({one, 1});
+  }
+
+  int hosts_ = 1, here_ = 1;
+  std::vector<std::vector<groups>> by_host_;  ///< each that differs from those before
+};
+
+}  // namespace redco::cost

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <redco/shape/axis.hpp>
+#include <redco/shape/host_share.hpp>
+#include <redco/shape/mesh.hpp>
+
+namespace redco {
+
+/// Which ranks of a mesh lie on which host: each of `hosts` hosts has equally many neighbours, the first ones host 0. Requires
+/// `hosts` to divide the ranks.
+///   host_map{{.dp = 3, .tp = 2}, 2}.share(2, axis::tp)    // ranks 2 and 3 on two hosts: {.members = 2, .hosts = 2, .here = 1}
+struct host_map {
+  redco::mesh mesh = {};
+  int hosts = 1;
+
+  constexpr int ranks_of_host() const { return mesh.ranks() / hosts; }
+  constexpr int host_of(int rank) const { return rank / ranks_of_host(); }
+  constexpr int first_of(int host) const { return host * ranks_of_host(); }
+
+  /// How many members of the group of `rank` over these axes have a number below `end`, which is at most that of all ranks.
+  constexpr int members_below(int rank, axes over, int end) const {
+    int count = 0, stride = mesh.ranks(), inner = mesh.size(over);
+    for (axis const a : all_axes) {
+      stride /= mesh[a];
+      int const place = end / stride;
+      end %= stride;
+      if (over.has(a)) {
+        inner /= mesh[a];
+        count += place * inner;
+      } else if (int const own = rank / stride % mesh[a]; own != place) {
+        return own < place ? count + inner : count;
+      }
+    }
+    return count;
+  }
+
+  /// How many members of the group of `rank` lie on a host.
+  constexpr int members_on(int host, int rank, axes over) const {
+    return members_below(rank, over, first_of(host + 1)) - members_below(rank, over, first_of(host));
+  }
+
+  /// The group of `rank` over these axes, as its host sees it.
+  constexpr host_share share(int rank, axes over) const {
+    host_share s{mesh.size(over), 0, members_on(host_of(rank), rank, over)};
+    for (int host = 0; host < hosts; ++host)
+      if (members_on(host, rank, over) > 0) ++s.hosts;
+    return s;
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "sample_steps.hpp"
+#include "timed_task.hpp"
+
+#include <redco/cost/machine.hpp>
+#include <redco/cost/step_time.hpp>
+
+#include <redco/options/launch.hpp>
+
+#include <redco/shape/host_bytes.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace calibration {
+
+/// What messages cost between the processes of a launcher, each taken for a host: groups with one rank on each.
+class link_calibration {
+ public:
+  link_calibration() {
+    for (int group = 2; group <= hosts_; ++group) {
+      if (hosts_ % group != 0) continue;
+      redco::mesh const shards{.dp = hosts_ / group, .tp = group};
+      reductions_.push_back({shards, [](auto& rank) { return reductions_of(rank); }});
+      small_.push_back({shards, [](auto& rank) { return reductions_of(rank, 64); }});
+      if (group != 2 && group != 4) continue;  // what the heads of those models can be cut into
+      for (redco::dtype const compute : dtypes) add_steps(steps_, shards, compute, hosts_);
+    }
+  }
+
+  void measure() {
+    for (int round = 0; round < rounds; ++round) {
+      for (task& one : reductions_) time(one);
+      for (task& one : small_) time(one);
+      for (step_task& one : steps_) time(one.timing);
+    }
+  }
+
+  /// The machine with these links instead of those of as many hosts. To be asked where rank 0 is.
+  redco::cost::machine added_to(redco::cost::machine m) const {
+    std::erase_if(m.links, [&](redco::cost::host_link const& one) { return one.of == hosts_; });
+    std::vector<redco::cost::host_link> links;
+    for (task const& one : reductions_) {
+      int const group = one.mesh.tp;
+      auto const sent = redco::host_bytes(redco::collective::all_reduce, payload, {group, group, 1});
+      links.push_back({group, hosts_, redco::options::launched().here, 0,
+                       static_cast<double>(reductions * sent) / median(one.seconds)});
+    }
+    m.links.insert(m.links.end(), links.begin(), links.end());
+    for (std::size_t i = 0; i < links.size(); ++i)
+      links[i].seconds_per_call = seconds_per_call(links[i], m, median(small_[i].seconds) / reductions);
+    std::copy(links.begin(), links.end(), m.links.end() - static_cast<std::ptrdiff_t>(links.size()));
+    return m;
+  }
+
+ private:
+  /// What steps of shards take beyond the rest of their cost, for each message; without steps, an all-reduce of next to nothing.
+  double seconds_per_call(redco::cost::host_link const& link, redco::cost::machine const& m, double alone) const {
+    std::vector<double> all;
+    for (step_task const& one : steps_) {
+      if (one.what.run.mesh.tp != link.hosts) continue;
+      redco::rank_cost const cost = cost_of(one.what);
+      double const rest = median(one.timing.seconds) - redco::cost::step_time_of(cost, one.what.run, m).total();
+      all.push_back(rest / static_cast<double>(cost.messages.calls()));
+    }
+    return all.empty() ? alone : std::max(0.0, median(all));
+  }
+
+  int hosts_ = redco::options::launched().processes;
+  std::vector<task> reductions_, small_;
+  std::vector<step_task> steps_;
+};
+
+}  // namespace calibration

@@ -1,0 +1,102 @@
+#pragma once
+
+#include "timed_task.hpp"
+
+#include <redco/run/trained_network.hpp>
+#include <redco/run/training_step.hpp>
+
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/nn.hpp>
+
+#include <redco/text/token_batch.hpp>
+
+#include <redco/cost/cost_of.hpp>
+
+#include <redco/model/gpt2.hpp>
+
+#include <redco/optimizer/adamw.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace calibration {
+
+constexpr std::array dtypes = {redco::dtype::f32, redco::dtype::bf16};
+
+/// A training step of a small model.
+struct sample {
+  redco::gpt2_config config;
+  redco::setup run;
+};
+
+inline std::function<void()> step_of(sample const& s, redco::rank_context& rank) {
+  redco::gpt2 const model{s.config};
+  auto const state = std::make_shared<redco::trained_network<redco::gpt2>>(
+      model, redco::plan_of(model, s.run.mesh), redco::adamw{.lr = 1e-4}, s.run.compute, 42, rank.rank);
+  auto const length = s.run.load.sequence;
+  auto const ids =
+      (at::arange(s.run.load.batch * (length + 1)) * 7919).remainder(s.config.vocab).view({-1, length + 1});
+  redco::token_batch const batch{ids.narrow(1, 0, length).contiguous(), ids.narrow(1, 1, length).contiguous()};
+  return [=, &rank, step = std::int64_t{0}]() mutable {
+    redco::training_step one(*state, rank);
+    for (std::int64_t i = 0; i < s.run.micro_batches; ++i) {
+      redco::pass in;
+      in.tp = &rank.tp;
+      in.training = true;
+      in.examples = s.run.load.batch;
+      redco::bound_network<redco::gpt2> const net(state->net, in);
+      one.add(redco::cross_entropy(net(batch.input_ids), batch.labels));
+    }
+    one.finish(step++, 1'000, false);
+  };
+}
+
+/// All-reduces in every group of model shards at once.
+constexpr std::int64_t payload = 1 << 20, reductions = 8;
+
+inline std::function<void()> reductions_of(redco::rank_context& rank, std::int64_t bytes = payload) {
+  return [&rank, x = at::zeros({bytes / 4})] {
+    for (std::int64_t i = 0; i < reductions; ++i) rank.tp.all_reduce(x);
+  };
+}
+
+/// Small models on a mesh: wide and narrow, with long and short sequences, in few and many micro-batches.
+inline std::vector<sample> samples(redco::mesh const& on, redco::dtype compute, int hosts = 1) {
+  std::vector<sample> all;
+  auto const add = [&](redco::gpt2_config const& config, bool one_at_once) {
+    std::int64_t const share = std::max(1, 8 / on.dp), at_once = one_at_once ? 1 : share;
+    redco::setup const run{.mesh = on,
+                           .load = {at_once, config.context},
+                           .compute = compute,
+                           .micro_batches = share / at_once,
+                           .hosts = hosts};
+    all.push_back({config, run});
+  };
+  redco::gpt2_config const middle{.vocab = 256, .context = 128, .width = 192, .heads = 4, .layers = 2};
+  add(middle, false);
+  add(middle, true);
+  add({.vocab = 256, .context = 64, .width = 320, .heads = 4, .layers = 1}, true);
+  add({.vocab = 256, .context = 256, .width = 96, .heads = 4, .layers = 2}, false);
+  return all;
+}
+
+struct step_task {
+  sample what;
+  task timing;
+};
+
+/// Steps of those models.
+inline void add_steps(std::vector<step_task>& to, redco::mesh const& on, redco::dtype compute, int hosts = 1) {
+  for (sample const& one : samples(on, compute, hosts))
+    to.push_back({one, {on, [one](auto& rank) { return step_of(one, rank); }}});
+}
+
+inline redco::rank_cost cost_of(sample const& s) {
+  return redco::cost_of(redco::gpt2{s.config}, redco::adamw{}, s.run);
+}
+
+}  // namespace calibration

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <redco/comm/make_world.hpp>
+#include <redco/comm/rank_context.hpp>
+
+#include <redco/shape/mesh.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <vector>
+
+namespace calibration {
+
+constexpr int rounds = 3, repeats = 4;
+
+inline double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
+}
+
+/// Something to be timed on all ranks of a mesh at once, threads or processes.
+struct task {
+  redco::mesh mesh;
+  /// Called on every rank; gives what is then called again and again.
+  std::function<std::function<void()>(redco::rank_context&)> prepare;
+  std::vector<double>
+      seconds{};  ///< of one call on rank 0, after all ranks have come; where that is another process's, none
+};
+
+inline void time(task& t) {
+  using clock = std::chrono::steady_clock;
+  redco::comm::make_world(t.mesh, {})->run([&](redco::rank_context& rank) {
+    auto const call = t.prepare(rank);
+    for (int i = -2; i < repeats; ++i) {
+      rank.world.barrier();
+      auto const began = clock::now();
+      call();
+      rank.world.barrier();
+      if (rank.rank == 0 && i >= 0) t.seconds.push_back(std::chrono::duration<double>(clock::now() - began).count());
+    }
+  });
+}
+
+}  // namespace calibration
