@@ -20,7 +20,7 @@ namespace redco::comm {
 class rank_groups {
  public:
   /// How a group is made: a handle for each of its members, null for those of other processes. Groups of one set of axes have
-  /// one number, 0 for all axes, below 16.
+  /// one number, 0 for all axes, below 16; those of lanes have 16 more.
   using make_group = std::function<std::vector<std::unique_ptr<group>>(std::string const& name, int number,
                                                                        std::vector<int> const& members)>;
 
@@ -32,7 +32,10 @@ class rank_groups {
   bool first_of_process(int rank) const noexcept { return rank == std::max(only_, 0); }
 
   /// The handle of `rank` on its group over these axes; all ranks may call it at once. Axes of one rank make no difference.
-  group& of(axes over, int rank);
+  group& of(axes over, int rank) { return of(over, rank, false); }
+
+  /// Another handle on the same ranks, for calls that another thread makes meanwhile (lane).
+  group& of_lane(axes over, int rank) { return of(over, rank, true); }
 
   /// For all groups of a rank, those made later too. To be called by its thread.
   void set_deadline(int rank, std::chrono::milliseconds deadline);
@@ -41,7 +44,10 @@ class rank_groups {
   void begin_run(std::chrono::milliseconds deadline);
 
  private:
-  std::vector<std::unique_ptr<group>> made(std::string const& name, axes over) const;
+  static constexpr int first_of_lanes = 16;
+
+  group& of(axes over, int rank, bool lane);
+  std::vector<std::unique_ptr<group>> made(std::string const& name, axes over, int number) const;
 
   redco::mesh mesh_;
   make_group make_;

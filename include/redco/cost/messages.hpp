@@ -7,6 +7,7 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/fact/message_fact.hpp>
+#include <redco/shape/buckets.hpp>
 
 #include <array>
 #include <cstddef>
@@ -90,6 +91,17 @@ constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   return shape.count();
 }
 
+/// The sums of gradients of these bytes, with weight decay and without: one, or one for each bucket.
+constexpr void add_gradients(message_total& to, std::array<std::int64_t, 2> const& bytes, std::int64_t bucket) {
+  if (bucket == 0) return to.add(1, bytes[0] + bytes[1]);
+  for (std::int64_t const part : bytes) {
+    buckets const cut{part, bucket};
+    if (cut.count() == 0) continue;
+    to.add(cut.count() - 1, bucket);
+    to.add(1, part - cut.begin(cut.count() - 1));
+  }
+}
+
 }  // namespace detail
 
 /// The messages of one step.
@@ -121,19 +133,21 @@ constexpr messages messages_of(simulation const& of) {
              detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
   }
   // Gradients are summed over the ranks that hold the same parameters for other examples, all that have one group at once.
-  std::array<std::int64_t, 1 << std::size(all_axes)> flat{};
+  // Those with weight decay lie together, and those without.
+  std::array<std::array<std::int64_t, 2>, 1 << std::size(all_axes)> flat{};
   for (fact::parameter_fact const& fact : of.program().parameters) {
     if (!fact.trained) continue;
     shard::entry const e{fact, s.mesh};
     axes over;
     for (axis const a : all_axes)
       if (example_axes.has(a) && !e.is_split(a)) over = over | a;
-    flat[over.bits] += e.local().count() * size_of(s.compute) * fact.copies();
+    flat[over.bits][fact.decay ? 0 : 1] += e.local().count() * size_of(s.compute) * fact.copies();
   }
-  m.all[messages::gradients].add(1, flat[example_axes.bits]);
+  detail::add_gradients(m.all[messages::gradients], flat[example_axes.bits], s.gradient_bucket);
   for (axis const a : all_axes)
-    if (example_axes.has(a) && flat[axes(a).bits] > 0)
-      m.total({{}, "gradients", a, collective::all_reduce, s.mesh[a]}).add(1, flat[axes(a).bits]);
+    if (auto const& [decayed, others] = flat[axes(a).bits]; example_axes.has(a) && decayed + others > 0)
+      detail::add_gradients(m.total({{}, "gradients", a, collective::all_reduce, s.mesh[a]}), flat[axes(a).bits],
+                            s.gradient_bucket);
   m.all[messages::loss_total].add(1, loss_total_numbers * size_of(dtype::f64));
   m.all[messages::norm_of_gradients].add(1, size_of(dtype::f64));
   return m;

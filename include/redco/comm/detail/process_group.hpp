@@ -33,7 +33,7 @@ namespace redco::comm::detail {
 /// are the same bits.
 class process_group final : public group {
  public:
-  /// `members` are processes; `number`, below 16, tells this group from others of the same processes; `runs` counts the runs.
+  /// `members` are processes; `number`, below 32, tells this group from others of the same processes; `runs` counts the runs.
   process_group(std::string name, int number, std::vector<int> members, process_session& session,
                 std::shared_ptr<lifeline> line, std::uint64_t const& runs)
       : group(place_of(members, session.rank()), static_cast<int>(members.size()), std::move(name)),
@@ -46,6 +46,7 @@ class process_group final : public group {
         ranks_(members_.size()),
         shown_(ranks_ * shown_bytes) {}
 
+  bool spans_processes() const noexcept override { return true; }
   void abort(exit_code code, std::string const& message) override { line_->fail(session_.rank(), code, message); }
 
  private:

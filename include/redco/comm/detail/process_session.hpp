@@ -47,9 +47,9 @@ class process_session {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
 
-  /// A number for messages of this kind, below 64, in this run: what a failed run left under way is never taken for another's.
+  /// A number for messages of this kind, below 128, in this run: what a failed run left under way is never taken for another's.
   int tag(std::uint64_t run, int kind) const noexcept {
-    return static_cast<int>(run % static_cast<std::uint64_t>(most_tag_ / 64)) * 64 + kind;
+    return static_cast<int>(run % static_cast<std::uint64_t>(most_tag_ / 128)) * 128 + kind;
   }
 
   /// Messages of one tag between two processes arrive in their order; one may be shorter than the memory for it.
