@@ -86,7 +86,8 @@ TEST_CASE("a lane waits no longer than its group's deadline and says for what") 
       },
       300);
   CHECK(failure.code() == redco::exit_code::peer_lost);
-  CHECK(mentions(failure, "waited 300 ms in all_reduce(sum) of Float [3] for 'gradients', call 1 of group dp lane for rank 1"));
+  CHECK(mentions(failure,
+                 "waited 300 ms in all_reduce(sum) of Float [3] for 'gradients', call 1 of group dp lane for rank 1"));
 }
 
 TEST_CASE("what a lane cannot do ends all ranks with its cause, whatever they wait for") {

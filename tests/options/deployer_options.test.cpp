@@ -24,6 +24,11 @@ TEST_CASE("options that cannot be meant are refused by name, with what to give")
     o.deadline = seconds;
     CHECK(refusal(o).starts_with("64 --deadline "));
   }
+  for (double const mebibytes : {0.0, -4.0, 1e7, std::numeric_limits<double>::quiet_NaN()}) {
+    redco::deployer_options o;
+    o.gradient_bucket = mebibytes;
+    CHECK(refusal(o).starts_with("64 --gradient-bucket "));
+  }
   for (int const threads : {-1, 100000}) {
     redco::deployer_options o;
     o.threads = threads;

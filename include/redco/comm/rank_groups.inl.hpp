@@ -41,7 +41,7 @@ REDCO_INLINE void rank_groups::begin_run(std::chrono::milliseconds deadline) {
 }
 
 REDCO_INLINE std::vector<std::unique_ptr<group>> rank_groups::made(std::string const& name, axes over,
-                                                                    int number) const {
+                                                                   int number) const {
   std::vector<std::unique_ptr<group>> handles(deadlines_.size());
   axes others;
   int several = 0;

@@ -28,6 +28,8 @@ struct deployer_options {
   std::string resume = "auto";
   int threads = 0;
   double deadline = 120;
+  std::optional<bool> overlap = {};
+  double gradient_bucket = 4;
   bool quiet = false;
   bool check_saved = false;
 
@@ -47,6 +49,10 @@ struct deployer_options {
         field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
         field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
         field<"deadline">(&o::deadline, "seconds that a rank waits for another after the first step"),
+        field<"overlap">(
+            &o::overlap,
+            "sum gradients over the replicas while backward runs; default: where these are several processes"),
+        field<"gradient_bucket">(&o::gradient_bucket, "MiB of gradients that are summed at once then"),
         field<"quiet">(&o::quiet, "no progress bar, plain lines only"),
         field<"check_saved">(&o::check_saved,
                              "compare what the first step keeps for backward with what layers declare"));

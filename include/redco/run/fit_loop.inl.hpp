@@ -202,11 +202,13 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
                                      std::int64_t done_in_epoch) {
   diag::run_place::begin_step(step());
   if (step() == report_.measured_step) step_measure::begin(rank_);
-  training_step update(network_, rank_, job_.several_terms());
+  training_step update(network_, rank_, job_.several_terms(), where_.gradient_bucket(rank_));
+  std::int64_t to_come = at.micro_batches;
   if (job_.several_terms() && at.rounds > 1) update.refuse_micro_batches();
   for_each_round(at, rank_.group(example_axes), network_.network(), [&](comm::replica_round const& round) {
     micro_batch const* const part = user_call("collate", step(), [&] { return source.next(); });
     update.meet(round);
+    if (--to_come == 0 && !source.own_step()) update.expect_last();
     compute(update, source, *part, round);
   });
   if (at.micro_batches == 0 && !network_.network().meets_replicas()) update.add_nothing();

@@ -328,7 +328,8 @@ class process_group final : public group {
   std::shared_ptr<lifeline> line_;
   std::uint64_t const& runs_;
   std::size_t me_, ranks_;
-  bool crowded_ = options::launched().here > static_cast<int>(std::thread::hardware_concurrency());
+  /// Others want the core: more processes than cores, or the rank, which computes while its lane waits.
+  bool crowded_ = number_ >= 16 || options::launched().here > static_cast<int>(std::thread::hardware_concurrency());
   std::uint64_t calls_ = 0;
   std::vector<std::byte> shown_;    ///< by every rank, in the last opening
   std::vector<std::byte> scratch_;  ///< what is added up
