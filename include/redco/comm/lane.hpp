@@ -29,7 +29,7 @@ class lane {
   ~lane();
 
   /// Has the elements of `x` replaced by their sums over the ranks, some time before wait() returns; until then nobody else touches
-  /// them. `x` is contiguous. The calling thread's collective_label names it.
+  /// them. `x` is contiguous. The calling thread's collective_label, a literal, names it.
   void all_reduce(at::Tensor const& x);
 
   /// Returns when all is done. Errors: the first failure; the lane is of no more use then.

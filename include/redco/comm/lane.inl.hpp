@@ -4,6 +4,7 @@
 
 #include <redco/comm/collective_label.hpp>
 #include <redco/tensor/words_of.hpp>
+#include <redco/diag/run_place.hpp>
 #include <redco/config.hpp>
 
 #include <utility>
@@ -27,7 +28,11 @@ REDCO_INLINE lane::~lane() {
 
 REDCO_INLINE void lane::all_reduce(at::Tensor const& x) {
   if (own_.size() == 1) return;
-  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  if (!thread_.joinable())
+    thread_ = std::thread([this, rank = diag::run_place::here().rank] {
+      diag::run_place::here().rank = rank;
+      work();
+    });
   std::lock_guard const lock(mutex_);
   if (failure_) return;  // wait() tells it
   queue_.push_back({x, collective_label::current()});

@@ -50,7 +50,8 @@ REDCO_INLINE deployer::deployer(deployer_options options)
 }
 
 REDCO_INLINE std::int64_t deployer::gradient_bucket(rank_context const& rank) const {
-  if (!options_.overlap.value_or(rank.group(example_axes).spans_processes())) return 0;
+  group const& replicas = rank.group(example_axes);
+  if (replicas.size() == 1 || !options_.overlap.value_or(replicas.spans_processes())) return 0;
   return std::max<std::int64_t>(1, std::llround(options_.gradient_bucket * 1024 * 1024 / 8)) * 8;
 }
 

@@ -121,6 +121,9 @@ REDCO_INLINE void fit_loop::start() {
   if (auto const text = smaller_rounds(network_.network(), options_.global_batch, options_.micro_batch, replicas());
       !text.empty())
     where_.log().line(text);
+  if (std::int64_t const bytes = where_.gradient_bucket(rank_); bytes > 0)
+    where_.log().quiet_line("gradients are summed over " + std::to_string(replicas()) +
+                            " replicas while backward runs, " + std::to_string(bytes) + " bytes at once");
   report_.unit = options_.unit.empty() ? job_.unit() : options_.unit;
   recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step(), report_.unit);
   recorder_->save("config.json", workdir::run_config(options_.config, where_.dtype_choice()));

@@ -46,7 +46,7 @@ class process_group final : public group {
         ranks_(members_.size()),
         shown_(ranks_ * shown_bytes) {}
 
-  bool spans_processes() const noexcept override { return true; }
+  bool spans_processes() const noexcept override { return size() > 1; }
   void abort(exit_code code, std::string const& message) override { line_->fail(session_.rank(), code, message); }
 
  private:

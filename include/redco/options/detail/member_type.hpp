@@ -53,6 +53,7 @@ extern template member_type member_type_of<std::string>();
 extern template member_type member_type_of<std::filesystem::path>();
 extern template member_type member_type_of<list>();
 extern template member_type member_type_of<recomputed_blocks>();
+extern template member_type member_type_of<std::optional<bool>>();
 extern template member_type member_type_of<std::optional<int>>();
 extern template member_type member_type_of<std::optional<mesh>>();
 extern template member_type member_type_of<std::optional<dtype>>();
