@@ -28,7 +28,7 @@ TEST_CASE("a world outlives its runs: the same threads and groups, counts from n
       groups[at] = &me.world;
       must(me.world.counters() == redco::traffic{}, "nothing is counted");
       must(me.world.deadline() == waits.first_deadline, "the deadline of a first step");
-      must(me.first_of_process == (me.rank == 0) && !me.alone_in_process, "all ranks are in one process");
+      must(me.first_of_process == (me.rank == 0) && !me.several_processes, "all ranks are in one process");
       me.first_step_done();
       at::Tensor const x = at::full({5}, me.rank + run);
       me.world.all_reduce(x);

@@ -127,6 +127,8 @@ TEST_CASE("a launcher's processes are the ranks; without one the shards are") {
   o.n_model_shards = 2;
   CHECK(redco::mesh_of(o, {}) == redco::mesh{.tp = 2});
   CHECK(redco::mesh_of(o, four) == redco::mesh{.dp = 2, .tp = 2});
+  o.ranks = 12;
+  CHECK(redco::mesh_of(o, four) == redco::mesh{.dp = 6, .tp = 2});
   o.ranks = 2;
   CHECK(redco::mesh_of(o, {}) == redco::mesh{.tp = 2});
   try {

@@ -1,5 +1,6 @@
-// What holds among processes that a launcher started, one rank each; called without arguments:
+// What holds among processes that a launcher started, one rank each or as many as --each says; called without arguments:
 //   mpirun -n 3 processes            the laws of groups, failures that all processes outlive, several runs
+//   mpirun -n 2 processes --each 3   the same where groups have other numbers of ranks in one process than in another
 //   mpirun -n 3 processes --fail     exit code 65: rank 1 finds bad data while the others wait for it
 //   mpirun -n 3 processes --stuck    exit code 69: rank 1 does not come and does not end
 //   start.py 3 processes --killed 1  exit code 69: the process of rank 1 is killed while the others wait for it
@@ -30,13 +31,14 @@ using redco::rank_context;
 
 struct how {
   bool fail = false, stuck = false, impatient = false;
-  int killed = -1;
+  int killed = -1, each = 1;
 
   static constexpr auto fields() {
     return redco::fields(redco::field<"fail">(&how::fail, "rank 1 throws"),
                          redco::field<"stuck">(&how::stuck, "rank 1 sleeps"),
                          redco::field<"impatient">(&how::impatient, "gives the others a second to come"),
-                         redco::field<"killed">(&how::killed, "the process of this rank is killed"));
+                         redco::field<"killed">(&how::killed, "the process of this rank is killed"),
+                         redco::field<"each">(&how::each, "ranks of a process"));
   }
 };
 
@@ -65,12 +67,61 @@ void laws(rank_context& me) {
   auto const texts = redco::comm::gather_texts(me.world, std::string(static_cast<std::size_t>(me.rank), 'y'));
   for (std::size_t rank = 0; rank < texts.size(); ++rank) must(texts[rank].size() == rank, "every rank's text");
   at::Tensor const large = comm_test::values({700'001}, at::kBFloat16, me.rank);  // beyond what travels at once
-  must(at::equal(me.world.all_reduced(large), comm_test::expected({700'001}, at::kBFloat16, me.world.size())),
+  must(at::equal(me.world.all_reduced(large), comm_test::expected({700'001}, at::kBFloat16, me.world.size(), true)),
        "a large sum");
   at::Tensor const letter = comm_test::values({300'000}, at::kFloat, me.rank), got = at::empty({300'000});
   if (me.rank == 0) me.world.send(letter, last, 3);
   if (me.rank == last) me.world.recv(got, 0, 3);
   must(me.rank != last || at::equal(got, comm_test::values({300'000}, at::kFloat, 0)), "a large letter");
+}
+
+/// Every call in a group of some of the ranks, few or many of them in this process; whole numbers, whose sums have no order.
+void holds_in(redco::group& some, rank_context& me, redco::axes over) {
+  std::vector<int> members;
+  for (int other = 0; other < me.world.size(); ++other) {
+    bool same = true;
+    for (redco::axis const a : redco::all_axes)
+      if (!over.has(a)) same = same && me.mesh.coordinate(other, a) == me.mesh.coordinate(me.rank, a);
+    if (same) members.push_back(other);
+  }
+  std::int64_t const n = some.size();
+  must(members.size() == static_cast<std::size_t>(n), "the members of a group");
+  auto const of = [&](int rank, std::int64_t rows) { return comm_test::values({rows, 331}, at::kLong, rank); };
+  for (std::int64_t const rows : {1, 7}) {  // that travel with an opening, and that do not
+    std::vector<at::Tensor> all;
+    for (int const rank : members) all.push_back(of(rank, rows * n));
+    at::Tensor const mine = of(me.rank, rows * n), sum = at::stack(all).sum(0);
+    must(at::equal(some.all_reduced(mine), sum), "the sum of a group");
+    must(at::equal(some.reduce_scatter(mine, 0), sum.narrow(0, rows * some.rank(), rows)), "a part of the sum");
+    for (int const dim : {0, 1}) must(at::equal(some.all_gather(mine, dim), at::cat(all, dim)), "what all have");
+    std::vector<at::Tensor> pieces;
+    for (at::Tensor const& one : all) pieces.push_back(one.narrow(0, rows * some.rank(), rows));
+    must(at::equal(some.all_to_all(mine, 0, 1), at::cat(pieces, 1)), "a piece of each");
+    for (int root = 0; root < some.size(); ++root) {
+      at::Tensor const x = mine.clone();
+      some.broadcast(x, root);
+      must(at::equal(x, all[static_cast<std::size_t>(root)]), "what the root has");
+    }
+    if (n == 1) continue;
+    int const next = (some.rank() + 1) % some.size();
+    int const before = (some.rank() + some.size() - 1) % some.size();
+    at::Tensor const got = at::empty_like(mine), second = at::empty_like(mine);
+    auto const sends = [&] {
+      some.send(mine, next, 5);
+      some.send(mine + 1, next, 6);
+    };
+    if (some.rank() != 0) sends();
+    some.recv(second, before, 6);
+    some.recv(got, before, 5);
+    if (some.rank() == 0) sends();  // who sends may have to wait for who receives
+    at::Tensor const right = all[static_cast<std::size_t>(before)];
+    must(at::equal(got, right) && at::equal(second, right + 1), "letters within a group");
+  }
+}
+
+void planes_of(rank_context& me) {
+  for (redco::axes const over : {redco::axes(redco::axis::dp), redco::axes(redco::axis::tp), redco::every_axis})
+    holds_in(me.group(over), me, over);
 }
 
 /// Groups of one mesh at once, with ranks that are late by turns.
@@ -95,7 +146,7 @@ void lanes(rank_context& me) {
   for (int round = 0; round < 10; ++round) {
     std::vector<at::Tensor> sums;
     for (std::int64_t const size : {3, 200'001, 1'100}) {
-      sums.push_back(comm_test::values({size}, at::kFloat, me.dp_index()));
+      sums.push_back(comm_test::values({size}, at::kLong, me.dp_index()));
       lane.all_reduce(sums.back());
       at::Tensor const own = at::full({2'000}, me.dp_index() + round, at::kLong);
       me.dp.all_reduce(own);
@@ -103,11 +154,11 @@ void lanes(rank_context& me) {
     }
     lane.wait();
     for (at::Tensor const& sum : sums)
-      must(at::equal(sum, comm_test::expected({sum.numel()}, at::kFloat, ranks)), "the lane's sums");
+      must(at::equal(sum, comm_test::expected({sum.numel()}, at::kLong, ranks, false)), "the lane's sums");
   }
 }
 
-void failures(redco::comm::world& world, int ranks) {
+void failures(redco::comm::world& world, int ranks, int each) {
   auto const own = failure_of(world, [](rank_context& me) {
     at::Tensor const x = at::ones({20'000});
     for (int step = 0;; ++step) {
@@ -125,8 +176,9 @@ void failures(redco::comm::world& world, int ranks) {
   auto const differs = failure_of(world, [&](rank_context& me) {
     me.world.all_reduce(at::ones({me.rank == ranks - 1 ? 4 : 5, 2'000}));
   });
-  must(mentions(differs, "rank 0 has all_reduce(sum) of Float [5, 2000], rank " + std::to_string(ranks - 1) +
-                             " has all_reduce(sum) of Float [4, 2000]"),
+  int const first = each > 1 ? ranks - each : 0;  // who sees it: those of one process before those of all
+  must(mentions(differs, "rank " + std::to_string(first) + " has all_reduce(sum) of Float [5, 2000], rank " +
+                             std::to_string(ranks - 1) + " has all_reduce(sum) of Float [4, 2000]"),
        differs.what());
   auto const letter = failure_of(world, [](rank_context& me) {
     if (me.rank == 0) me.world.send(at::ones({3}), 1, 4);
@@ -139,6 +191,7 @@ void failures(redco::comm::world& world, int ranks) {
     if (me.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
     (void)me.world.all_gather(at::ones({3, 2}), 1);
   });
+  must(mentions(late, "waited 300 ms in all_gather(1) of Float [3, 2], call 2 of group world for rank"), late.what());
   auto const unanswered = failure_of(world, [](rank_context& me) {
     me.world.barrier();
     if (me.rank == 1) return;
@@ -155,23 +208,22 @@ void failures(redco::comm::world& world, int ranks) {
     me.world.barrier();
   });
   must(busy.code() == redco::exit_code::data && mentions(busy, "rank 1: no such file"), busy.what());
-  must(mentions(late, "waited 300 ms in all_gather(1) of Float [3, 2], call 2 of group world for rank"), late.what());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   return redco::main_of<how>(argc, argv, "Tests processes that MPI or TCP joins.", [](how const& o) {
-    int const ranks = redco::options::launched().processes;
+    int const ranks = redco::options::launched().processes * o.each;
     redco::mesh const shape = ranks % 2 == 0 ? redco::mesh{.dp = ranks / 2, .tp = 2} : redco::mesh{.dp = ranks};
     redco::rank_options waits;
     waits.first_deadline = waits.deadline = std::chrono::milliseconds(20'000);
     if (o.impatient) waits.first_deadline = std::chrono::milliseconds(1'000);
-    if (o.stuck) waits.first_deadline = waits.grace = std::chrono::milliseconds(500);
-    auto const world = redco::comm::make_world(shape, waits);
+    if (o.stuck) waits.grace = std::chrono::milliseconds(500);
     if (o.fail || o.stuck || o.killed >= 0) {
-      world->run([&](rank_context& me) {
+      redco::comm::make_world(shape, waits)->run([&](rank_context& me) {
         if (me.rank == o.killed) std::raise(SIGKILL);
+        if (o.stuck) me.world.set_deadline(std::chrono::milliseconds(500));
         if (o.stuck && me.rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
         if (me.rank == 1 && o.killed < 0) throw redco::error(redco::exit_code::data, "bad data");
         if (me.rank == 2) {
@@ -181,16 +233,23 @@ int main(int argc, char** argv) {
         me.world.barrier();
       });
     }
-    for (int run = 0; run < 2; ++run) {
-      world->run(laws);
-      world->run(planes);
-      world->run(lanes);
-      if (ranks > 1) failures(*world, ranks);
+    for (bool const in_rank_order : {false, true}) {
+      if (in_rank_order && o.each == 1) break;  // it is anyway
+      waits.deterministic = in_rank_order;
+      comm_test::added_up_first = in_rank_order ? 1 : o.each;
+      auto const world = redco::comm::make_world(shape, waits);
+      for (int run = 0; run < 2; ++run) {
+        world->run(laws);
+        world->run(planes);
+        world->run(planes_of);
+        world->run(lanes);
+        if (ranks > 1) failures(*world, ranks, o.each);
+      }
+      world->run([](rank_context& me) {
+        must(me.world.counters() == redco::traffic{}, "a run counts from nothing");
+        me.world.barrier();
+      });
     }
-    world->run([](rank_context& me) {
-      must(me.world.counters() == redco::traffic{}, "a run counts from nothing");
-      me.world.barrier();
-    });
     std::cout << "shown once\n";
     std::cerr << "process " + std::to_string(redco::options::launched().process) + ": all holds\n";
   });

@@ -2,12 +2,11 @@
 
 #include <redco/comm/in_process_group.hpp>
 
+#include <redco/comm/detail/letters.hpp>
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>
 #include <redco/comm/detail/tensor_rows.hpp>
-#include <redco/tensor/describe.hpp>
-#include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -132,26 +131,13 @@ REDCO_INLINE void in_process_group::do_broadcast(at::Tensor const& x, int root) 
 
 REDCO_INLINE void in_process_group::do_send(at::Tensor const& x, int peer, int tag) {
   check_device(x);
-  if (place_->meeting.line().failed()) throw place_->meeting.line().cause();
-  place_->mailbox.post(me_, static_cast<std::size_t>(peer), tag, x.clone());
-  place_->meeting.room().wake();
+  comm::detail::letters{place_->meeting, place_->mailbox}.send(me_, static_cast<std::size_t>(peer), tag, x);
 }
 
 REDCO_INLINE void in_process_group::do_recv(at::Tensor const& x, int peer, int tag) {
   check_device(x);
-  auto const from = static_cast<std::size_t>(peer);
-  comm::detail::meeting& meeting = place_->meeting;
-  comm::lifeline& line = meeting.line();
-  int const sender = meeting.member(from);
-  auto const posted = [&] { return place_->mailbox.has(from, me_, tag); };
-  meeting.room().wait([&] { return line.failed() || line.ended(sender) || posted(); }, deadline());
-  auto const letter = place_->mailbox.take(from, me_, tag);
-  if (!letter) {
-    if (line.failed()) throw line.cause();
-    std::string const what = "recv of " + describe(x) + " with tag " + std::to_string(tag);
-    meeting.lose(me_, meeting.where(what, me_), {sender}, deadline());
-  }
-  comm::detail::deliver(*letter, x, tag, name(), sender, meeting.member(me_));
+  comm::detail::letters{place_->meeting, place_->mailbox}.receive(me_, static_cast<std::size_t>(peer), tag, x,
+                                                                  deadline());
 }
 
 REDCO_INLINE void in_process_group::do_barrier() { place_->meeting.open(me_, {}, deadline()); }

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace redco::comm {
@@ -22,9 +23,14 @@ class waiting_room;
 /// Any thread may call any member.
 class lifeline {
  public:
-  explicit lifeline(int ranks) : ended_(static_cast<std::size_t>(ranks)) {}
+  /// `here` of the ranks are on this host.
+  lifeline(int ranks, int here)
+      : ended_(static_cast<std::size_t>(ranks)),
+        crowded_(here > static_cast<int>(std::thread::hardware_concurrency())) {}
+  explicit lifeline(int ranks) : lifeline(ranks, ranks) {}
 
-  int ranks() const noexcept { return static_cast<int>(ended_.size()); }
+  /// This host has more ranks than cores: who waits should not keep one from its peers.
+  bool crowded() const noexcept { return crowded_; }
 
   /// Before a run, when no rank runs: nobody has ended. Behind a failure nothing begins again.
   void begin() noexcept {
@@ -57,6 +63,7 @@ class lifeline {
   void wake();
 
   std::vector<std::atomic<bool>> ended_;
+  bool crowded_;
   std::atomic<bool> any_ended_{false};
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;

@@ -27,7 +27,7 @@ struct rank_context {
         memory(std::move(counter)),
         later_deadline(later),
         first_of_process(all.first_of_process(number)),
-        alone_in_process(all.one_per_process()),
+        several_processes(all.several_processes()),
         groups_(&all) {}
 
   int rank;
@@ -37,8 +37,8 @@ struct rank_context {
   redco::group& tp;                        ///< the ranks that hold the shards of this replica
   std::shared_ptr<memory_counter> memory;  ///< to be carried by threads that work for this rank
   std::chrono::milliseconds later_deadline;
-  bool first_of_process;  ///< one rank of each process is: what a process needs once is its to do
-  bool alone_in_process;  ///< the others are processes too: nothing in memory is theirs
+  bool first_of_process;   ///< one rank of each process is: what a process needs once is its to do
+  bool several_processes;  ///< some ranks are in others: what is in memory may not be theirs
 
   /// The ranks that differ from this one along these axes only: `me.group(axis::dp | axis::ep)`.
   redco::group& group(axes over) const { return groups_->of(over, rank); }

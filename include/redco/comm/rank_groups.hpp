@@ -4,7 +4,6 @@
 
 #include <redco/shape/mesh.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -19,17 +18,23 @@ namespace redco::comm {
 /// one: ranks that lie on one line, plane ... along these axes are a group.
 class rank_groups {
  public:
-  /// How a group is made: a handle for each of its members, null for those of other processes. Groups of one set of axes have
-  /// one number, 0 for all axes, below 16; those of lanes have 16 more.
-  using make_group = std::function<std::vector<std::unique_ptr<group>>(std::string const& name, int number,
-                                                                       std::vector<int> const& members)>;
+  /// What tells a group from others.
+  struct identity {
+    std::string name;  ///< of the axes
+    int number;        ///< of the axes, below 16; 0: all of them. Of lanes 16 more
+    int line;          ///< among the groups over these axes
+  };
 
-  /// `only` is the rank that this process has; -1: all.
-  rank_groups(redco::mesh const& shape, make_group make, int only = -1);
+  /// How a group is made: a handle for each of its members, null for those of other processes.
+  using make_group =
+      std::function<std::vector<std::unique_ptr<group>>(identity const& which, std::vector<int> const& members)>;
+
+  /// `ranks_here` ranks from `first` on are in this process.
+  rank_groups(redco::mesh const& shape, int first, int ranks_here, make_group make);
 
   redco::mesh const& mesh() const noexcept { return mesh_; }
-  bool one_per_process() const noexcept { return only_ >= 0; }
-  bool first_of_process(int rank) const noexcept { return rank == std::max(only_, 0); }
+  bool several_processes() const noexcept { return ranks_here_ < mesh_.ranks(); }
+  bool first_of_process(int rank) const noexcept { return rank == first_; }
 
   /// The handle of `rank` on its group over these axes; all ranks may call it at once. Axes of one rank make no difference.
   group& of(axes over, int rank) { return of(over, rank, false); }
@@ -50,8 +55,8 @@ class rank_groups {
   std::vector<std::unique_ptr<group>> made(std::string const& name, axes over, int number) const;
 
   redco::mesh mesh_;
+  int first_, ranks_here_;
   make_group make_;
-  int only_;
   std::mutex mutex_;
   std::vector<std::chrono::milliseconds> deadlines_;                   ///< by rank
   std::map<std::string, std::vector<std::unique_ptr<group>>> groups_;  ///< handles by name and rank

@@ -10,8 +10,12 @@
 
 namespace redco::comm {
 
-REDCO_INLINE rank_groups::rank_groups(redco::mesh const& shape, make_group make, int only)
-    : mesh_(shape), make_(std::move(make)), only_(only), deadlines_(static_cast<std::size_t>(shape.ranks())) {}
+REDCO_INLINE rank_groups::rank_groups(redco::mesh const& shape, int first, int ranks_here, make_group make)
+    : mesh_(shape),
+      first_(first),
+      ranks_here_(ranks_here),
+      make_(std::move(make)),
+      deadlines_(static_cast<std::size_t>(shape.ranks())) {}
 
 REDCO_INLINE group& rank_groups::of(axes over, int rank, bool lane) {
   std::string const name = group_name(mesh_, over) + (lane ? " lane" : "");
@@ -54,7 +58,7 @@ REDCO_INLINE std::vector<std::unique_ptr<group>> rank_groups::made(std::string c
     std::vector<int> members;
     for (int rank = 0; rank < mesh_.ranks(); ++rank)
       if (mesh_.coordinate(rank, others) == line) members.push_back(rank);
-    auto of_line = make_(name, number + several, members);
+    auto of_line = make_({name, number + several, line}, members);
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (!of_line[i]) continue;
       auto const rank = static_cast<std::size_t>(members[i]);

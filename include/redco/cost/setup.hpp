@@ -17,7 +17,7 @@ struct setup {
   recomputed_blocks recompute = {};  ///< of each repeat: which run again in backward
   std::int64_t micro_batches = 1;    ///< per step and rank
   std::int64_t prefetch = 2;         ///< batches prepared ahead, besides the one that is computed
-  std::int64_t gradient_bucket = 0;  ///< bytes of gradients that are summed at once while backward runs; 0: all, behind it
+  std::int64_t gradient_bucket = 0;  ///< bytes of gradients that are summed at once beside backward; 0: all, behind it
 };
 
 }  // namespace redco

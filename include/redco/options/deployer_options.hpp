@@ -30,13 +30,16 @@ struct deployer_options {
   double deadline = 120;
   std::optional<bool> overlap = {};
   double gradient_bucket = 4;
+  bool deterministic = false;
   bool quiet = false;
   bool check_saved = false;
 
   static constexpr auto fields() {
     using o = deployer_options;
     return redco::fields(
-        field<"ranks">(&o::ranks, "workers, a thread each; default: a launcher's processes, else the model shards"),
+        field<"ranks">(
+            &o::ranks,
+            "workers, as many in each process, a thread each; default: a launcher's processes, else the model shards"),
         field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
         field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
@@ -53,14 +56,17 @@ struct deployer_options {
             &o::overlap,
             "sum gradients over the replicas while backward runs; default: where these are several processes"),
         field<"gradient_bucket">(&o::gradient_bucket, "MiB of gradients that are summed at once then"),
+        field<"deterministic">(
+            &o::deterministic,
+            "sums in rank order also where processes of several ranks would send less; all others do"),
         field<"quiet">(&o::quiet, "no progress bar, plain lines only"),
         field<"check_saved">(&o::check_saved,
                              "compare what the first step keeps for backward with what layers declare"));
   }
 };
 
-/// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it, when a launcher started another number
-/// of processes, or when threads or deadline cannot be meant.
+/// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it or cannot be shared evenly by a launcher's
+/// processes, or when threads or deadline cannot be meant.
 mesh mesh_of(deployer_options const& o, options::launch const& how = options::launched());
 
 }  // namespace redco

@@ -26,16 +26,18 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how)
     refuse("--mesh " + text +
            " can be planned at most, nothing runs pipeline stages or expert-parallel ranks yet: "
            "give dp and tp only");
-  if (how.processes > 1 && ranks != how.processes)
+  if (ranks % how.processes != 0)
     refuse(how.by + " started " + std::to_string(how.processes) + " processes for the " + std::to_string(ranks) +
-           (ranks == 1 ? " rank" : " ranks") + " of mesh " + text + ": start a process for each rank, or none of them");
-  if (how.processes == 1 && ranks > most_threads)
-    refuse("--mesh " + text + " asks for " + std::to_string(ranks) +
+           (ranks == 1 ? " rank" : " ranks") + " of mesh " + text +
+           ": each has as many ranks, so start a process for each rank, or a divisor of them");
+  std::int64_t const here = ranks / how.processes;
+  if (here > most_threads)
+    refuse("--mesh " + text + " asks for " + std::to_string(here) +
            " ranks, each a thread of this process: give at most " + std::to_string(most_threads));
-  if (o.threads < 0 || o.threads * (how.processes > 1 ? 1 : ranks) > most_threads)
-    refuse("--threads " + std::to_string(o.threads) + " on each of " + std::to_string(ranks) +
+  if (o.threads < 0 || o.threads * here > most_threads)
+    refuse("--threads " + std::to_string(o.threads) + " on each of " + std::to_string(here) +
            " ranks: give 0 for the cores divided by the ranks, or at most " + std::to_string(most_threads) +
-           " over all ranks");
+           " over all ranks of a process");
   if (!(o.deadline >= 0.001 && o.deadline <= 1e8))
     refuse("--deadline " + log::short_text(o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
   if (!(o.gradient_bucket > 0 && o.gradient_bucket <= 1e6))

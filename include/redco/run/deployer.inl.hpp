@@ -29,6 +29,7 @@ inline mesh runnable_mesh(deployer_options const& o) {
 inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options const& o) {
   rank_options ranks;
   ranks.threads = o.threads;
+  ranks.deterministic = o.deterministic;
   ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(o.deadline * 1000));
   return comm::make_world(on, ranks);
 }

@@ -66,8 +66,10 @@ REDCO_INLINE void predict_all(rank_context& rank, computed_batches& all, evaluat
   detail::for_each_evaluated(rank, all, place,
                              [&](pass const& in) { user_call("predict", place.step, [&] { all.predict(in); }); });
   rank.world.barrier();
-  if (!rank.alone_in_process) return;
-  for (std::string const& bytes : comm::gather_texts(rank.world, all.predicted())) all.take_predicted(bytes);
+  if (!rank.several_processes) return;
+  auto const told = comm::gather_texts(rank.world, all.predicted());
+  if (!rank.first_of_process) return;  // the ranks of a process have one memory
+  for (std::string const& bytes : told) all.take_predicted(bytes);
 }
 
 }  // namespace redco::run

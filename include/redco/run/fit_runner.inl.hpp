@@ -150,7 +150,12 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
   log.quiet_line("options " + options::to_json(where_.options()) + (config.empty() ? "" : "\nconfig " + config));
   std::string const plan = "plan: mesh " + options::to_text(plan_.mesh) + ", " +
                            std::string(name_of(where_.compute())) + "\n" + report::plan_text(plan_);
-  if (options::launch const& how = options::launched(); how.processes > 1) log.quiet_line("ranks: " + to_text(how));
+  if (options::launch const& how = options::launched(); how.processes > 1) {
+    int const each = plan_.mesh.ranks() / how.processes;
+    bool const by_process = each > 1 && !where_.options().deterministic;
+    log.quiet_line("ranks: " + std::to_string(each) + " in each of " + to_text(how) + "; large sums are made " +
+                   (by_process ? "in each process, then over the processes" : "in rank order"));
+  }
   if (std::exchange(plan_told_, true)) log.quiet_line(plan);
   else log.line(plan);
   if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);

@@ -15,7 +15,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -24,9 +23,9 @@ namespace redco::comm::detail {
 /// Where the threads of one group meet.
 ///
 /// Every collective is a call with the same number on all ranks. A rank shows its operand, arrives and waits until all
-/// have (`open`); then it may read and write the peers' memory; then it says that it is done and waits for the others
-/// (`close`). From open to close there is only finite copying, so nobody leaves early: a tensor of a rank that failed
-/// is never touched by its peers afterwards. Operands and the copies of small tensors exist twice, for even and odd
+/// have (`open`); then it may read and write the peers' memory, in stages where one needs what the others made in the stage
+/// before (`stage_done`); then it says that it is done and waits for the others (`close`). From open to close every rank
+/// goes on in bounded time, so nobody leaves early: a tensor of a rank that failed is never touched by its peers afterwards. Operands and the copies of small tensors exist twice, for even and odd
 /// calls, because a rank may be one call ahead of a peer that is still reading; so calls that touch only those copies
 /// need no `close`.
 class meeting {
@@ -37,7 +36,7 @@ class meeting {
       : name_(std::move(name)),
         members_(std::move(members)),
         line_(std::move(line)),
-        room_(std::make_shared<waiting_room>(line_->ranks() > static_cast<int>(std::thread::hardware_concurrency()))),
+        room_(std::make_shared<waiting_room>(line_->crowded())),
         seats_(std::make_unique<seat[]>(members_.size())) {
     line_->attach(room_);
   }
@@ -47,6 +46,9 @@ class meeting {
   int member(std::size_t rank) const { return members_[rank]; }
   lifeline& line() noexcept { return *line_; }
   waiting_room& room() noexcept { return *room_; }
+
+  /// How many collectives this rank has begun.
+  std::uint64_t calls(std::size_t me) const noexcept { return seats_[me].calls; }
 
   /// The buffer into which this rank copies a small tensor before its next open().
   std::byte* copy_of_next(std::size_t me) noexcept { return seats_[me].copies[(seats_[me].calls + 1) % 2].data(); }
@@ -67,20 +69,19 @@ class meeting {
     std::uint64_t const call = ++own.calls;
     own.operands[call % 2] = mine;
     own.shown[call % 2] = {data, out, mine.digest()};
-    std::uint64_t const phase = 2 * call - 1;
+    own.stage = 0;
+    std::uint64_t const phase = phase_of(own);
     arrive(own, phase);
     room_->wait([&] { return all_at(phase) || (line_->troubled() && hopeless(phase)); }, limit);
     if (!all_at(phase) || line_->failed()) settle(me, phase, mine, limit);
     compare(me, call);
   }
 
+  /// Between open and close, at most twice: waits until all ranks are as far.
+  void stage_done(std::size_t me) noexcept { reach(seats_[me], seats_[me].stage + 1); }
+
   /// Says that this rank touches no peer's memory any more, and waits until no peer touches this rank's.
-  void close(std::size_t me) noexcept {
-    std::uint64_t const phase = 2 * seats_[me].calls;
-    arrive(seats_[me], phase);
-    while (!room_->wait([&] { return all_at(phase); }, std::chrono::hours(1))) {
-    }
-  }
+  void close(std::size_t me) noexcept { reach(seats_[me], last_stage); }
 
   /// "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp"
   std::string where(std::string const& what, std::size_t me) const { return where_text(what, seats_[me].calls, name_); }
@@ -101,9 +102,22 @@ class meeting {
     std::atomic<std::uint64_t> phase{0};
     showing shown[2];  // beside `phase`: one cache line tells a peer all it needs
     std::uint64_t calls = 0;
+    std::uint64_t stage = 0;  // of the call
     alignas(128) operand operands[2];
     alignas(64) std::array<std::byte, copy_bytes> copies[2];
   };
+
+  static constexpr std::uint64_t last_stage = 3;
+
+  static std::uint64_t phase_of(seat const& own) noexcept { return own.calls * (last_stage + 1) + own.stage; }
+
+  void reach(seat& own, std::uint64_t stage) noexcept {
+    own.stage = stage;
+    std::uint64_t const phase = phase_of(own);
+    arrive(own, phase);
+    while (!room_->wait([&] { return all_at(phase); }, std::chrono::hours(1))) {
+    }
+  }
 
   void arrive(seat& own, std::uint64_t phase) noexcept {
     own.phase.store(phase);

@@ -95,7 +95,7 @@ class mpi_session final : public process_session {
   void announce(process_notice const& what) override {
     std::vector<std::byte> message(notice_bytes);
     std::string const text = what.text.substr(0, notice_bytes - sizeof(notice_head));
-    notice_head const head{what.run, static_cast<std::int32_t>(what.code), what.ended ? 1 : 0,
+    notice_head const head{what.run, static_cast<std::int32_t>(what.code), what.ended_rank,
                            static_cast<std::int64_t>(text.size())};
     std::memcpy(message.data(), &head, sizeof head);
     std::memcpy(message.data() + sizeof head, text.data(), text.size());
@@ -128,7 +128,7 @@ class mpi_session final : public process_session {
       char const* const text = reinterpret_cast<char const*>(message.data()) + sizeof head;
       all.push_back({head.run,
                      from.MPI_SOURCE,
-                     head.ended != 0,
+                     head.ended_rank,
                      static_cast<exit_code>(head.code),
                      {text, static_cast<std::size_t>(head.text_bytes)}});
     }
@@ -152,7 +152,7 @@ class mpi_session final : public process_session {
   static constexpr int notice_bytes = 4000;  // small enough to travel at once
   struct notice_head {
     std::uint64_t run;
-    std::int32_t code, ended;
+    std::int32_t code, ended_rank;
     std::int64_t text_bytes;
   };
   struct telling {

@@ -1,340 +1,386 @@
 #pragma once
 
-#include <redco/comm/detail/call_words.hpp>
+#include <redco/comm/detail/letters.hpp>
+#include <redco/comm/detail/mailbox.hpp>
+#include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/operand.hpp>
-#include <redco/comm/detail/process_session.hpp>
+#include <redco/comm/detail/process_exchange.hpp>
+#include <redco/comm/detail/reduce_ranks.hpp>
 #include <redco/comm/detail/tensor_rows.hpp>
-#include <redco/comm/detail/waiting_room.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/lifeline.hpp>
-#include <redco/options/launch.hpp>
 
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <deque>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace redco::comm::detail {
 
-/// A group whose ranks are processes. CPU tensors only.
+/// A group whose ranks are in several processes, one or more in each. CPU tensors only.
 ///
-/// Every collective begins with a message of each rank to each: what it brings, and its elements where they are few. Only when all
-/// agree do the rest follow, straight from rank to rank. Sums are made as threads make them, in rank order, so that the results
-/// are the same bits.
+/// Every collective is one meeting of the members of each process in shared memory, in which the first of them speaks with the
+/// other processes: it tells what they bring, with their elements where they are few, and only when all agree do the rest follow.
+/// What goes between two processes goes there once, whatever the number of members. Sums are made in rank order; where a process
+/// has several members and `in_rank_order` is not asked for, large ones are made in each process first and then over the
+/// processes, which sends less.
 class process_group final : public group {
  public:
-  /// `members` are processes; `number`, below 32, tells this group from others of the same processes; `runs` counts the runs.
-  process_group(std::string name, int number, std::vector<int> members, process_session& session,
-                std::shared_ptr<lifeline> line, std::uint64_t const& runs)
-      : group(place_of(members, session.rank()), static_cast<int>(members.size()), std::move(name)),
-        members_(std::move(members)),
-        number_(number),
-        session_(session),
-        line_(std::move(line)),
-        runs_(runs),
-        me_(static_cast<std::size_t>(rank())),
-        ranks_(members_.size()),
-        shown_(ranks_ * shown_bytes) {}
+  /// The handles of the members `members[first]` ... that are in this process, null for all others.
+  static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members, int number,
+                                                  int line, process_session& session, message_tags const& tags,
+                                                  std::shared_ptr<lifeline> const& life, bool in_rank_order) {
+    auto const all = std::make_shared<place>(name, members, number, line, session, tags, life, in_rank_order);
+    std::vector<std::unique_ptr<group>> handles(members.size());
+    for (std::size_t seat = 0; seat < all->seats(); ++seat)
+      handles[all->first() + seat] = std::unique_ptr<group>(new process_group(all, seat, members.size()));
+    return handles;
+  }
 
-  bool spans_processes() const noexcept override { return size() > 1; }
-  void abort(exit_code code, std::string const& message) override { line_->fail(session_.rank(), code, message); }
+  bool spans_processes() const noexcept override { return true; }
+  void abort(exit_code code, std::string const& message) override {
+    here().line().fail(here().member(seat_), code, message);
+  }
 
  private:
-  enum channel { opening, payload, letter_head, letter_content };
-  static constexpr std::size_t few_bytes = 4096;
-  static constexpr std::size_t shown_bytes = sizeof(operand) + few_bytes;
+  struct shown {
+    at::Tensor x, out;
+  };
 
-  struct letter {
+  /// What the members in this process share.
+  struct place {
+    place(std::string const& name, std::vector<int> const& members, int number, int line, process_session& session,
+          message_tags const& tags, std::shared_ptr<lifeline> const& life, bool in_rank_order)
+        : others(name, number, line, members, session, tags, life),
+          here(name, {members.begin() + at(first()), members.begin() + at(first() + seats())}, life),
+          by_seat(seats()),
+          by_rank(in_rank_order || seats_are_one(members.size())) {}
+
+    std::size_t first() const { return others.begin(others.me()); }
+    std::size_t seats() const { return others.count(others.me()); }
+    bool seats_are_one(std::size_t members) const { return others.parties() == members; }
+    static std::ptrdiff_t at(std::size_t index) { return static_cast<std::ptrdiff_t>(index); }
+
+    process_exchange others;
+    meeting here;
+    mailbox post;
+    std::vector<shown> by_seat;      ///< of the call under way
+    bool by_rank;                    ///< sums are made in rank order
+    std::exception_ptr failure;      ///< of the call under way, between the processes
+    std::vector<std::byte> scratch;  ///< what other processes sent
+    std::vector<std::byte> partial;  ///< what is added up here
+    std::vector<void const*> rows;   ///< of all, for the members here
+  };
+
+  struct early_letter {
     std::size_t from;
     int tag;
     at::Tensor content;
   };
 
-  static int place_of(std::vector<int> const& members, int process) {
-    return static_cast<int>(std::find(members.begin(), members.end(), process) - members.begin());
-  }
+  process_group(std::shared_ptr<place> all, std::size_t seat, std::size_t members)
+      : group(static_cast<int>(all->first() + seat), static_cast<int>(members), all->here.name()),
+        place_(std::move(all)),
+        seat_(seat) {}
 
   void do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) override {
     check(x);
     reduce_function const reduce = reduction_for(x, name());
     operand const mine = operand::of(collective::all_reduce, x, 0, op);
     auto const count = static_cast<std::size_t>(x.numel());
-    void* to = out.data_ptr();
-    if (x.nbytes() <= few_bytes) {
-      open(mine, x);
-      std::vector<void const*> sources;
-      for (std::size_t from = 0; from < ranks_; ++from) sources.push_back(elements_of(from));
-      reduce({sources.data(), ranks_, 0, &to, 1, 0, count}, op);
+    if (x.nbytes() <= process_exchange::few_bytes) {
+      together(
+          mine, x, out, [] {},
+          [&](process_exchange::call const& call) {
+            std::vector<void const*> const own = sources_here();
+            others().open(call, own, x.nbytes());
+            std::vector<void const*> sources;
+            for (std::size_t party = 0; party < others().parties(); ++party)
+              for (std::size_t i = 0; i < others().count(party); ++i)
+                sources.push_back(party == others().me() ? own[i] : others().elements_of(party) + i * x.nbytes());
+            std::vector<void*> targets;
+            for (shown const& one : place_->by_seat) targets.push_back(one.out.data_ptr());
+            reduce({sources.data(), sources.size(), 0, targets.data(), targets.size(), 0, count}, op);
+          },
+          [] {});
       return;
     }
-    open(mine);
-    std::size_t const slice = slice_of(x, ranks_), element = static_cast<std::size_t>(x.element_size());
-    auto const begin = [&](std::size_t of) { return std::min(count, slice * of); };
-    auto const length = [&](std::size_t of) { return std::min(count, begin(of) + slice) - begin(of); };
-    auto* const from = static_cast<std::byte*>(x.data_ptr());
-    each_adds_up(mine, x, from + begin(me_) * element, length(me_) * element, [&](std::size_t of) {
-      return piece{from + begin(of) * element, length(of) * element};
-    });
-    reduce({rows_.data(), ranks_, 0, &to, 1, begin(me_), length(me_)}, op);
-    messages some = about({out});
-    auto* const all = static_cast<std::byte*>(to);
-    for_each_other([&](std::size_t other) {
-      session_.receive(some, all + begin(other) * element, length(other) * element, members_[other], tag(payload));
-    });
-    for_each_other([&](std::size_t other) {
-      session_.send(some, all + begin(me_) * element, length(me_) * element, members_[other], tag(payload));
-    });
-    finish(some, mine.text());
+    auto const add_up_here = [&] {
+      if (place_->by_rank) return;
+      std::vector<void const*> const sources = sources_here();
+      void* to = place_->by_seat.front().out.data_ptr();
+      auto const [begin, length] = slice(slice_of(x, sources.size()), count, seat_);
+      reduce({sources.data(), sources.size(), begin, &to, 1, begin, length}, op);
+    };
+    auto const speak = [&](process_exchange::call const& call) {
+      others().open(call);
+      auto* const to = bytes_of(place_->by_seat.front().out);
+      std::vector<void const*> const own = place_->by_rank ? sources_here() : std::vector<void const*>{to};
+      std::size_t const each = slice_of(x, others().parties()), element = x.nbytes() / count;
+      auto const [begin, length] = slice(each, count, others().me());
+      std::vector<void const*> const rows =
+          rows_of_all(call, own, begin * element, length * element, [&](std::size_t of) {
+            auto const [first, size] = slice(each, count, of);
+            return std::pair(first * element, size * element);
+          });
+      void* target = to;
+      reduce({rows.data(), rows.size(), 0, &target, 1, begin, length}, op);
+      messages some = about_all();
+      others().for_each_other([&](std::size_t other) {
+        auto const [first, size] = slice(each, count, other);
+        others().receive(some, to + first * element, size * element, other);
+      });
+      others().for_each_other([&, at = begin * element, size = length * element](std::size_t other) {
+        others().send(some, to + at, size, other);
+      });
+      others().finish(some, call);
+    };
+    together(mine, x, out, add_up_here, speak, [&] { copy_from_first(out); });
   }
 
   void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
     check(x);
-    operand const mine = operand::of(collective::all_gather, x, dim);
-    open(mine);
-    std::size_t const outer = rows_before(x, dim), bytes = outer == 0 ? 0 : x.nbytes() / outer;
-    if (bytes == 0) return;
-    auto* const to = static_cast<std::byte*>(out.data_ptr());
-    auto const* const own = static_cast<std::byte const*>(x.data_ptr());
-    messages some = about({x, out});
-    std::byte* const arrived = outer == 1 ? to : memory(some, ranks_ * x.nbytes());
-    std::memcpy(arrived + me_ * x.nbytes(), own, x.nbytes());
-    for_each_other([&](std::size_t other) {
-      session_.receive(some, arrived + other * x.nbytes(), x.nbytes(), members_[other], tag(payload));
-    });
-    for_each_other([&](std::size_t other) { session_.send(some, own, x.nbytes(), members_[other], tag(payload)); });
-    finish(some, mine.text());
-    if (outer == 1) return;
-    for (std::size_t row = 0; row < outer; ++row)
-      for (std::size_t from = 0; from < ranks_; ++from)
-        std::memcpy(to + (row * ranks_ + from) * bytes, arrived + from * x.nbytes() + row * bytes, bytes);
+    std::size_t const outer = rows_before(x, dim), all = x.nbytes();
+    auto const speak = [&](process_exchange::call const& call) {
+      others().open(call);
+      messages some = about_all();
+      std::byte* const to = outer == 1 ? bytes_of(place_->by_seat.front().out) : room(place_->scratch, ranks() * all);
+      for (std::size_t i = 0; i < place_->seats(); ++i) copy(to + (place_->first() + i) * all, source(i), all);
+      others().for_each_other([&](std::size_t other) {
+        for_each_member(other, [&](std::size_t member) { others().receive(some, to + member * all, all, other); });
+      });
+      others().for_each_other([&](std::size_t other) {
+        for (std::size_t i = 0; i < place_->seats(); ++i) others().send(some, source(i), all, other);
+      });
+      others().finish(some, call);
+    };
+    auto const finish = [&] {
+      if (outer == 1) return copy_from_first(out);
+      std::size_t const row = outer == 0 ? 0 : all / outer;
+      for (std::size_t at = 0; at < outer; ++at)
+        for (std::size_t member = 0; member < ranks(); ++member)
+          copy(bytes_of(out) + (at * ranks() + member) * row, place_->scratch.data() + member * all + at * row, row);
+    };
+    together(
+        operand::of(collective::all_gather, x, dim), x, out, [] {}, speak, finish);
   }
 
   void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
     check(x);
     reduce_function const reduce = reduction_for(x, name());
-    operand const mine = operand::of(collective::reduce_scatter, x, dim);
-    open(mine);
-    if (out.numel() == 0) return;
-    std::int64_t const part = out.size(dim);
-    std::vector<at::Tensor> parts;
-    for (std::int64_t of = 0; of < size(); ++of) parts.push_back(x.narrow(dim, of * part, part).contiguous());
-    each_adds_up(mine, x, parts[me_].data_ptr(), out.nbytes(), [&](std::size_t of) {
-      return piece{static_cast<std::byte*>(parts[of].data_ptr()), out.nbytes()};
-    });
-    void* to = out.data_ptr();
-    reduce({rows_.data(), ranks_, 0, &to, 1, 0, static_cast<std::size_t>(out.numel())}, reduce_op::sum);
+    at::Tensor const parts = x.unflatten(dim, {size(), out.size(dim)}).movedim(dim, 0).contiguous();
+    std::size_t const part = out.nbytes(), elements = static_cast<std::size_t>(out.numel());
+    if (seat_ == 0 && !place_->by_rank) room(place_->partial, x.nbytes());
+    auto const add_up_here = [&] {
+      if (place_->by_rank) return;
+      std::vector<void const*> const sources = sources_here();
+      void* to = place_->partial.data();
+      for (std::size_t member = seat_; member < ranks(); member += place_->seats())
+        reduce({sources.data(), sources.size(), member * elements, &to, 1, member * elements, elements},
+               reduce_op::sum);
+    };
+    auto const speak = [&](process_exchange::call const& call) {
+      others().open(call);
+      auto const own = place_->by_rank ? sources_here() : std::vector<void const*>{place_->partial.data()};
+      place_->rows = rows_of_all(call, own, place_->first() * part, place_->seats() * part, [&](std::size_t of) {
+        return std::pair(others().begin(of) * part, others().count(of) * part);
+      });
+    };
+    auto const finish = [&] {
+      void* to = out.data_ptr();
+      reduce({place_->rows.data(), place_->rows.size(), seat_ * elements, &to, 1, 0, elements}, reduce_op::sum);
+    };
+    together(operand::of(collective::reduce_scatter, x, dim), parts, out, add_up_here, speak, finish);
   }
 
   void do_all_to_all(at::Tensor const& x, at::Tensor const& out) override {
     check(x);
-    operand const mine = operand::of(collective::all_to_all, x, 0);
-    open(mine);
-    std::size_t const bytes = x.nbytes() / ranks_;
-    if (bytes == 0) return;
-    auto* const to = static_cast<std::byte*>(out.data_ptr());
-    auto const* const from = static_cast<std::byte const*>(x.data_ptr());
-    std::memcpy(to + me_ * bytes, from + me_ * bytes, bytes);
-    messages some = about({x, out});
-    for_each_other(
-        [&](std::size_t other) { session_.receive(some, to + other * bytes, bytes, members_[other], tag(payload)); });
-    for_each_other(
-        [&](std::size_t other) { session_.send(some, from + other * bytes, bytes, members_[other], tag(payload)); });
-    finish(some, mine.text());
+    std::size_t const row = x.nbytes() / ranks();
+    auto const speak = [&](process_exchange::call const& call) {
+      others().open(call);
+      std::vector<void const*> const own = sources_here();
+      place_->rows = rows_of_all(
+          call, own, place_->first() * row, place_->seats() * row,
+          [&](std::size_t of) { return std::pair(others().begin(of) * row, others().count(of) * row); }, true);
+    };
+    auto const finish = [&] {
+      for (std::size_t member = 0; member < ranks(); ++member)
+        copy(bytes_of(out) + member * row, static_cast<std::byte const*>(place_->rows[member]) + seat_ * row, row);
+    };
+    together(
+        operand::of(collective::all_to_all, x, 0), x, out, [] {}, speak, finish);
   }
 
   void do_broadcast(at::Tensor const& x, int root) override {
     check(x);
-    operand const mine = operand::of(collective::broadcast, x, root);
-    bool const few = x.nbytes() <= few_bytes;
     auto const from = static_cast<std::size_t>(root);
-    if (few) open(mine, x);
-    else open(mine);
-    if (few && me_ != from && x.nbytes() != 0) std::memcpy(x.data_ptr(), elements_of(from), x.nbytes());
-    if (few) return;
-    messages some = about({x});
-    if (me_ == from)
-      for_each_other(
-          [&](std::size_t other) { session_.send(some, x.data_ptr(), x.nbytes(), members_[other], tag(payload)); });
-    else session_.receive(some, x.data_ptr(), x.nbytes(), members_[from], tag(payload));
-    finish(some, mine.text());
+    std::size_t const party = others().party_of(from), seat = party == others().me() ? from - place_->first() : 0;
+    auto const speak = [&](process_exchange::call const& call) {
+      bool const few = x.nbytes() <= process_exchange::few_bytes, has = party == others().me();
+      auto* const data = bytes_of(place_->by_seat[seat].x);
+      others().open(call, few && has ? std::vector<void const*>{data} : std::vector<void const*>{}, x.nbytes());
+      if (few && !has) copy(data, others().elements_of(party), x.nbytes());
+      if (few) return;
+      messages some = about_all();
+      if (has) others().for_each_other([&](std::size_t other) { others().send(some, data, x.nbytes(), other); });
+      else others().receive(some, data, x.nbytes(), party);
+      others().finish(some, call);
+    };
+    together(
+        operand::of(collective::broadcast, x, root), x, x, [] {}, speak,
+        [&] {
+          if (seat_ != seat) copy(bytes_of(x), bytes_of(place_->by_seat[seat].x), x.nbytes());
+        });
   }
 
-  void do_send(at::Tensor const& x, int peer, int user_tag) override {
+  void do_send(at::Tensor const& x, int peer, int tag) override {
     check(x);
-    if (line_->failed()) throw line_->cause();
-    operand const head = operand::of(collective::send, x, user_tag);
-    int const to = members_[static_cast<std::size_t>(peer)];
-    messages some = about({x});
-    std::byte* const message = memory(some, sizeof head);
-    std::memcpy(message, &head, sizeof head);
-    session_.send(some, message, sizeof head, to, tag(letter_head));
-    session_.send(some, x.data_ptr(), x.nbytes(), to, tag(letter_content));
-    finish(some, head.text());
+    if (here().line().failed()) throw here().line().cause();
+    auto const to = static_cast<std::size_t>(peer);
+    if (is_here(to)) return letters{here(), place_->post}.send(seat_, to - place_->first(), tag, x);
+    operand const head = operand::of(collective::send, x, tag);
+    others().send_letter(call_of(head), me(), to, x);
   }
 
-  void do_recv(at::Tensor const& x, int peer, int user_tag) override {
+  void do_recv(at::Tensor const& x, int peer, int tag) override {
     check(x);
     auto const from = static_cast<std::size_t>(peer);
-    auto const is_it = [&](letter const& one) { return one.from == from && one.tag == user_tag; };
-    auto found = std::find_if(letters_.begin(), letters_.end(), is_it);
-    while (found == letters_.end()) {
-      letters_.push_back(next_letter(from, "recv of " + describe(x) + " with tag " + std::to_string(user_tag)));
-      found = is_it(letters_.back()) ? std::prev(letters_.end()) : letters_.end();
+    if (is_here(from)) return letters{here(), place_->post}.receive(seat_, from - place_->first(), tag, x, deadline());
+    auto const is_it = [&](early_letter const& one) { return one.from == from && one.tag == tag; };
+    auto found = std::find_if(early_.begin(), early_.end(), is_it);
+    operand const wanted = operand::of(collective::recv, x, tag);
+    while (found == early_.end()) {
+      process_exchange::call call = call_of(wanted);
+      call.words = recv_text(x, tag);
+      auto [its_tag, content] = others().receive_letter(call, from, me());
+      early_.push_back({from, its_tag, std::move(content)});
+      found = is_it(early_.back()) ? std::prev(early_.end()) : early_.end();
     }
     at::Tensor const content = found->content;
-    letters_.erase(found);
-    deliver(content, x, user_tag, name(), members_[from], session_.rank());
+    early_.erase(found);
+    deliver(content, x, tag, name(), others().member(from), here().member(seat_));
   }
 
-  void do_barrier() override { open({}); }
-
-  void do_begin_run() override { letters_.clear(); }
-
-  /// Waits for all to come with equal operands; `few` are the elements that go with it.
-  void open(operand const& mine, at::Tensor const& few = {}) {
-    ++calls_;
-    std::size_t const bytes = sizeof(operand) + (few.defined() ? few.nbytes() : 0);
-    std::byte* const own = shown_.data() + me_ * shown_bytes;
-    std::memcpy(own, &mine, sizeof mine);
-    if (few.defined() && few.numel() != 0) std::memcpy(own + sizeof mine, few.data_ptr(), few.nbytes());
-    messages some;
-    some.bytes.swap(shown_);  // its memory is theirs until they are through
-    std::byte* const all = some.bytes.data();
-    for_each_other([&](std::size_t other) {
-      session_.receive(some, all + other * shown_bytes, shown_bytes, members_[other], tag(opening));
-    });
-    for_each_other(
-        [&](std::size_t other) { session_.send(some, all + me_ * shown_bytes, bytes, members_[other], tag(opening)); });
-    finish(some, mine.text());
-    shown_.swap(some.bytes);
-    operand const first = shown_by(0);
-    for (std::size_t other = 1; other < ranks_; ++other)
-      if (operand const its = shown_by(other); its.digest() != first.digest())
-        throw disagreement(calls_, name(), members_[0], first, members_[other], its);
+  void do_barrier() override {
+    together(
+        {}, {}, {}, [] {}, [&](process_exchange::call const& call) { others().open(call); }, [] {});
   }
 
-  operand shown_by(std::size_t other) const {
-    operand its;
-    std::memcpy(&its, shown_.data() + other * shown_bytes, sizeof its);
-    return its;
-  }
-  std::byte const* elements_of(std::size_t other) const {
-    return shown_.data() + other * shown_bytes + sizeof(operand);
+  void do_begin_run() override {
+    early_.clear();
+    place_->post.clear();
   }
 
-  struct piece {
-    std::byte* data;
-    std::size_t bytes;
-  };
+  /// One call: the members here meet and prepare, the first speaks with the other processes, and all finish. From the meeting to
+  /// the end nobody leaves, so that their tensors may be read and written.
+  template <class Prepare, class Speak, class Finish>
+  void together(operand const& mine, at::Tensor const& x, at::Tensor const& out, Prepare const& prepare,
+                Speak const& speak, Finish const& finish) {
+    place_->by_seat[seat_] = {x, out};
+    here().open(seat_, mine, deadline());
+    prepare();
+    here().stage_done(seat_);
+    if (seat_ == 0) {
+      place_->failure = nullptr;
+      try {
+        speak(call_of(mine));
+      } catch (...) {
+        place_->failure = std::current_exception();
+      }
+    }
+    here().stage_done(seat_);
+    std::exception_ptr const failure = place_->failure;
+    if (!failure) finish();
+    here().close(seat_);
+    place_->by_seat[seat_] = {};
+    if (failure) std::rethrow_exception(failure);
+  }
 
-  /// Sends every rank its piece of this rank's tensor; the pieces of all for this rank then lie in `rows_`, in rank order.
+  /// Sends each other process its piece of the rows that this one has, and receives its piece of theirs, of `bytes`. Where all
+  /// pieces of this process lie then, in the order of the group: those of its own rows begin at `begin`.
   template <class PieceOf>
-  void each_adds_up(operand const& mine, at::Tensor const& x, void const* own, std::size_t bytes,
-                    PieceOf const& piece_of) {
-    messages some = about({x});
-    some.bytes.swap(scratch_);
-    std::byte* const arrived = memory(some, ranks_ * bytes);
-    rows_.clear();
-    for (std::size_t from = 0; from < ranks_; ++from) rows_.push_back(arrived + from * bytes);
-    if (bytes != 0) std::memcpy(arrived + me_ * bytes, own, bytes);
-    for_each_other([&](std::size_t other) {
-      session_.receive(some, arrived + other * bytes, bytes, members_[other], tag(payload));
+  std::vector<void const*> rows_of_all(process_exchange::call const& call, std::vector<void const*> const& own,
+                                       std::size_t begin, std::size_t bytes, PieceOf const& piece_of,
+                                       bool of_members = false) {
+    bool const each = of_members || place_->by_rank;
+    messages some = about_all();
+    auto const rows_from = [&](std::size_t party) { return each ? others().count(party) : 1; };
+    std::byte* to = room(place_->scratch, ranks() * bytes);
+    std::vector<void const*> rows;
+    for (std::size_t party = 0; party < others().parties(); ++party)
+      for (std::size_t row = 0; row < rows_from(party); ++row) {
+        if (party == others().me()) {
+          rows.push_back(static_cast<std::byte const*>(own[row]) + begin);
+          continue;
+        }
+        others().receive(some, to, bytes, party);
+        rows.push_back(std::exchange(to, to + bytes));
+      }
+    others().for_each_other([&](std::size_t other) {
+      auto const [first, size] = piece_of(other);
+      for (void const* const row : own) others().send(some, static_cast<std::byte const*>(row) + first, size, other);
     });
-    for_each_other([&](std::size_t other) {
-      auto const [data, size] = piece_of(other);
-      session_.send(some, data, size, members_[other], tag(payload));
-    });
-    finish(some, mine.text());
-    scratch_.swap(some.bytes);
+    others().finish(some, call);
+    return rows;
   }
 
-  letter next_letter(std::size_t from, std::string const& what) {
-    operand head;
-    messages opening_of;
-    std::byte* const message = memory(opening_of, sizeof head);
-    session_.receive(opening_of, message, sizeof head, members_[from], tag(letter_head));
-    finish(opening_of, what);
-    std::memcpy(&head, message, sizeof head);
-    at::Tensor const content = at::empty({head.extents.data(), static_cast<std::size_t>(head.dims)}, head.type);
-    messages some = about({content});
-    session_.receive(some, content.data_ptr(), content.nbytes(), members_[from], tag(letter_content));
-    finish(some, what);
-    return {from, static_cast<int>(head.argument), content};
+  void copy_from_first(at::Tensor const& out) const {
+    if (seat_ != 0) copy(bytes_of(out), bytes_of(place_->by_seat.front().out), out.nbytes());
   }
 
-  static messages about(std::vector<at::Tensor> tensors) {
+  static void copy(std::byte* to, void const* from, std::size_t bytes) {
+    if (bytes != 0) std::memcpy(to, from, bytes);
+  }
+  static std::byte* bytes_of(at::Tensor const& x) { return static_cast<std::byte*>(x.data_ptr()); }
+  static std::byte* room(std::vector<std::byte>& in, std::size_t bytes) {
+    if (in.size() < bytes) in.resize(bytes);
+    return in.data();
+  }
+
+  /// Slice `which` of `count` elements, each of `size` but for the last: where it begins, and its length.
+  static std::pair<std::size_t, std::size_t> slice(std::size_t size, std::size_t count, std::size_t which) {
+    std::size_t const begin = std::min(count, size * which);
+    return {begin, std::min(count, begin + size) - begin};
+  }
+
+  /// Messages that read and write tensors of the members here, which live as long as they do.
+  messages about_all() const {
     messages some;
-    some.tensors = std::move(tensors);
+    for (shown const& one : place_->by_seat) some.tensors.insert(some.tensors.end(), {one.x, one.out});
     return some;
   }
-  static std::byte* memory(messages& of, std::size_t bytes) {
-    if (of.bytes.size() < bytes) of.bytes.resize(bytes);
-    return of.bytes.data();
+
+  void const* source(std::size_t seat) const { return place_->by_seat[seat].x.data_ptr(); }
+  std::vector<void const*> sources_here() const {
+    std::vector<void const*> all;
+    for (shown const& one : place_->by_seat) all.push_back(one.x.data_ptr());
+    return all;
   }
 
   template <class F>
-  void for_each_other(F const& f) const {
-    for (std::size_t next = 1; next < ranks_; ++next) f((me_ + next) % ranks_);
+  void for_each_member(std::size_t party, F const& f) const {
+    for (std::size_t i = 0; i < others().count(party); ++i) f(others().begin(party) + i);
   }
 
-  int tag(channel which) const { return session_.tag(runs_, number_ * 4 + which); }
+  process_exchange& others() const { return place_->others; }
+  meeting& here() const { return place_->here; }
+  std::size_t me() const { return static_cast<std::size_t>(rank()); }
+  std::size_t ranks() const { return static_cast<std::size_t>(size()); }
+  bool is_here(std::size_t member) const { return others().party_of(member) == others().me(); }
+  process_exchange::call call_of(operand const& mine) const { return {mine, here().calls(seat_), deadline()}; }
   void check(at::Tensor const& x) const { check_in_host_memory(x, name(), "processes"); }
 
-  /// Waits until the messages are through; throws where the run fails, or a peer has ended or misses the deadline.
-  void finish(messages& some, std::string const& what) {
-    using clock = std::chrono::steady_clock;
-    constexpr auto under_way = std::chrono::milliseconds(200);  // what a peer sent before it ended comes within
-    int const spins = crowded_ ? 0 : 2000, offers = crowded_ ? 50 : 4000;
-    auto const end = clock::now() + deadline();
-    auto last = clock::time_point::max();
-    for (int turn = 0; !session_.finished(some); ++turn) {
-      if (line_->failed()) {
-        session_.abandon(std::move(some));
-        throw line_->cause();
-      }
-      if (turn < spins) {
-        pause_core();
-        continue;
-      }
-      auto const now = clock::now();
-      if (last == clock::time_point::max() && line_->troubled()) {
-        std::vector<int> const late = session_.missing(some);
-        if (std::any_of(late.begin(), late.end(), [&](int peer) { return line_->ended(peer); })) last = now + under_way;
-      }
-      if (now > end || now > last) {
-        std::vector<int> const late = session_.missing(some);
-        if (late.empty()) return;
-        session_.abandon(std::move(some));
-        lose_peers(*line_, session_.rank(), where_text(what, calls_, name()), late, deadline());
-      }
-      if (turn < offers) std::this_thread::yield();
-      else std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }
-
-  std::vector<int> members_;
-  int number_;
-  process_session& session_;
-  std::shared_ptr<lifeline> line_;
-  std::uint64_t const& runs_;
-  std::size_t me_, ranks_;
-  /// Others want the core: more processes than cores, or the rank, which computes while its lane waits.
-  bool crowded_ = number_ >= 16 || options::launched().here > static_cast<int>(std::thread::hardware_concurrency());
-  std::uint64_t calls_ = 0;
-  std::vector<std::byte> shown_;    ///< by every rank, in the last opening
-  std::vector<std::byte> scratch_;  ///< what is added up
-  std::vector<void const*> rows_;
-  std::deque<letter> letters_;  ///< that came before one that is waited for
+  std::shared_ptr<place> place_;
+  std::size_t seat_;                ///< among the members here
+  std::deque<early_letter> early_;  ///< that came before one that is waited for
 };
 
 }  // namespace redco::comm::detail

@@ -12,11 +12,11 @@
 
 namespace redco::comm::detail {
 
-/// What one process tells all others beside its collectives: it failed, or its rank of this run has ended.
+/// What one process tells all others beside its collectives: it failed, or a rank of its own has ended.
 struct process_notice {
   std::uint64_t run = 0;
-  int from = 0;
-  bool ended = false;
+  int from = 0;         ///< the process
+  int ended_rank = -1;  ///< this rank takes part no more in the run; -1: the process failed
   exit_code code = exit_code::done;
   std::string text = {};
 };
@@ -47,10 +47,8 @@ class process_session {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
 
-  /// A number for messages of this kind, below 128, in this run: what a failed run left under way is never taken for another's.
-  int tag(std::uint64_t run, int kind) const noexcept {
-    return static_cast<int>(run % static_cast<std::uint64_t>(most_tag_ / 128)) * 128 + kind;
-  }
+  /// The largest number that a message may have.
+  int most_tag() const noexcept { return most_tag_; }
 
   /// Messages of one tag between two processes arrive in their order; one may be shorter than the memory for it.
   virtual void send(messages& to, void const* data, std::size_t bytes, int peer, int tag) = 0;
@@ -65,7 +63,7 @@ class process_session {
   virtual void announce(process_notice const& what) = 0;
   /// What others have told meanwhile.
   virtual std::vector<process_notice> heard() = 0;
-  /// Those whose processes have ended without a word, as far as is known; each with what is known of it.
+  /// Those whose processes have ended without a word, as far as is known; each with what is known of it, "its process ...".
   virtual std::vector<process_notice> gone() { return {}; }
 
   /// The end of this process, which ends with `code`: waits for the others, a short while only where it failed, so that the

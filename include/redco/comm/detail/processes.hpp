@@ -1,9 +1,12 @@
 #pragma once
 
 #include <redco/comm/detail/call_words.hpp>
+#include <redco/comm/detail/message_tags.hpp>
 #include <redco/comm/detail/process_group.hpp>
 #include <redco/comm/detail/process_session.hpp>
+#include <redco/comm/detail/rank_threads.hpp>
 #include <redco/comm/detail/run_rank.hpp>
+#include <redco/comm/in_process_group.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_groups.hpp>
 #include <redco/comm/rank_options.hpp>
@@ -17,10 +20,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -41,43 +43,28 @@ inline int threads_of_process() {
   return static_cast<int>(std::max(1L, mine < all ? mine : all / options::launched().here));
 }
 
-/// The processes of a launcher as a world. The rank of this process runs on a thread of its own; the caller's thread listens
-/// to the others meanwhile.
+/// The processes of a launcher as a world: each has as many of the ranks, neighbours, on a thread each. The caller's thread listens
+/// to the other processes meanwhile.
 class processes final : public world {
  public:
   processes(mesh const& shape, rank_options const& options, process_session& session)
-      : shape_(shape), options_(options), session_(session) {
-    if (session_.size() != shape.ranks())
-      throw error(exit_code::usage, "a mesh of " + options::to_text(shape) + " on " + std::to_string(session_.size()) +
-                                        " processes: start one for each rank");
+      : shape_(shape),
+        options_(options),
+        session_(session),
+        tags_(session, checked(shape, session), runs_),
+        threads_(session.rank() * tags_.per_process(), tags_.per_process()) {
     kept_memory::install();
   }
 
   void run(function_ref<void(rank_context&)> f) override {
     begin();
-    int const threads_before = at::get_num_threads();
-    int const each = options_.threads > 0 ? options_.threads : std::min(threads_before, threads_of_process());
-    run_setup const setup{*line_, *groups_, each, options_.deadline, f};
-    bool done = false;
-    std::mutex mutex;
-    std::condition_variable bell;
-    std::thread rank([&] {
-      run_rank(setup, session_.rank());
-      std::lock_guard const lock(mutex);
-      done = true;
-      bell.notify_all();
-    });
-    {
-      std::unique_lock lock(mutex);
-      while (!bell.wait_for(lock, std::chrono::milliseconds(5), [&] { return done; })) {
-        lock.unlock();
-        listen();
-        lock.lock();
-        end_if_stuck();
-      }
-    }
-    rank.join();
-    at::set_num_threads(threads_before);
+    int const cores = std::min(at::get_num_threads(), threads_of_process());
+    int const each = options_.threads > 0 ? options_.threads : std::max(1, cores / threads_.ranks());
+    threads_.run({*line_, *groups_, each, options_.deadline, f}, std::chrono::milliseconds(5),
+                 [&](std::vector<int> const& busy) {
+                   listen();
+                   if (failed_at_ && clock::now() > *failed_at_ + options_.grace) kill_process(*line_, busy);
+                 });
     await_others();
     if (!failures_.empty()) throw cause();
   }
@@ -85,31 +72,38 @@ class processes final : public world {
  private:
   using clock = std::chrono::steady_clock;
 
+  static int checked(mesh const& shape, process_session const& session) {
+    if (shape.ranks() % session.size() == 0) return shape.ranks();
+    throw error(exit_code::usage, "a mesh of " + options::to_text(shape) + " on " + std::to_string(session.size()) +
+                                      " processes: each has as many ranks, so take a multiple of the processes");
+  }
+
   void begin() {
     ++runs_;
     failures_.clear();
     failed_at_.reset();
     told_ = false;
+    told_ended_.assign(static_cast<std::size_t>(threads_.ranks()), false);
     if (!line_ || line_->failed()) {
       groups_.reset();
-      line_ = std::make_shared<lifeline>(shape_.ranks());
-      groups_.emplace(
-          shape_,
-          [this](std::string const& name, int number, std::vector<int> const& members) {
-            std::vector<std::unique_ptr<group>> handles(members.size());
-            auto const me = std::find(members.begin(), members.end(), session_.rank());
-            if (me != members.end())
-              handles[static_cast<std::size_t>(me - members.begin())] =
-                  std::make_unique<process_group>(name, number, members, session_, line_, runs_);
-            return handles;
-          },
-          session_.rank());
+      line_ = std::make_shared<lifeline>(shape_.ranks(), options::launched().here * threads_.ranks());
+      groups_.emplace(shape_, threads_.first(), threads_.ranks(),
+                      [this](auto const& which, std::vector<int> const& members) { return made(which, members); });
     }
     line_->begin();
     groups_->begin_run(options_.first_deadline);
   }
 
-  /// Takes in what others tell, and tells them of a failure here.
+  std::vector<std::unique_ptr<group>> made(rank_groups::identity const& which, std::vector<int> const& members) const {
+    auto const is_here = [this](int rank) { return tags_.process_of(rank) == session_.rank(); };
+    if (std::none_of(members.begin(), members.end(), is_here))
+      return std::vector<std::unique_ptr<group>>(members.size());
+    if (std::all_of(members.begin(), members.end(), is_here)) return in_process_group::make(which.name, members, line_);
+    return process_group::make(which.name, members, which.number, which.line, session_, tags_, line_,
+                               options_.deterministic);
+  }
+
+  /// Takes in what others tell, and tells them of a failure here and of ranks that have ended.
   void listen() {
     for (process_notice& one : session_.heard()) early_.push_back(std::move(one));
     std::vector<process_notice> later;
@@ -117,22 +111,56 @@ class processes final : public world {
       if (one.run > runs_) {
         later.push_back(std::move(one));
       } else if (one.run == runs_) {
-        if (one.ended) line_->end(one.from);
+        if (one.ended_rank >= 0) line_->end(one.ended_rank);
         else hear(one);
       }
     }
     early_ = std::move(later);
     for (process_notice one : session_.gone()) {
-      if (line_->ended(one.from)) continue;
+      if (ended(one.from)) continue;
       one.run = runs_;
+      one.text = "rank " + ranks_text(one.from) + ": " + one.text;
       hear(one);
-      line_->end(one.from);
+      for_each_rank(one.from, [this](int rank) { line_->end(rank); });
     }
-    if (!line_->failed() || told_) return;
-    told_ = true;
-    error const own = line_->cause();
-    session_.announce({runs_, session_.rank(), false, own.code(), own.what()});
-    hear({runs_, session_.rank(), false, own.code(), own.what()});
+    std::vector<int> const ended_here = newly_ended();  // before the failure with which one of them may have ended
+    if (line_->failed() && !told_) {
+      told_ = true;
+      error const own = line_->cause();
+      session_.announce({runs_, session_.rank(), -1, own.code(), own.what()});
+      hear({runs_, session_.rank(), -1, own.code(), own.what()});
+    }
+    for (int const rank : ended_here) session_.announce({runs_, session_.rank(), rank});
+  }
+
+  template <class F>
+  void for_each_rank(int process, F const& f) const {
+    for (int i = 0; i < tags_.per_process(); ++i) f(process * tags_.per_process() + i);
+  }
+
+  /// "2", "4 to 7"
+  std::string ranks_text(int process) const {
+    int const each = tags_.per_process(), first = process * each;
+    return std::to_string(first) + (each > 1 ? " to " + std::to_string(first + each - 1) : "");
+  }
+
+  bool ended(int process) const {
+    bool all = true;
+    for_each_rank(process, [&](int rank) { all = all && line_->ended(rank); });
+    return all;
+  }
+
+  /// Ranks here that have ended, and the others do not know yet.
+  std::vector<int> newly_ended() {
+    std::vector<int> ranks;
+    for_each_rank(session_.rank(), [&](int rank) {
+      auto const at = static_cast<std::size_t>(rank - threads_.first());
+      if (line_->ended(rank) && !told_ended_[at]) {
+        told_ended_[at] = true;
+        ranks.push_back(rank);
+      }
+    });
+    return ranks;
   }
 
   /// A failure of its own that a process tells. What comes here first ends this process's waits, and is no failure of its own.
@@ -142,14 +170,8 @@ class processes final : public world {
     if (one.from != session_.rank() && line_->fail(one.from, error::told(one.code, one.text))) told_ = true;
   }
 
-  void end_if_stuck() const {
-    if (failed_at_ && clock::now() > *failed_at_ + options_.grace) kill_process(*line_, {session_.rank()});
-  }
-
   /// Until all ranks have ended, so that the next run begins where all are. Who does not come when a run has failed is given up.
   void await_others() {
-    listen();
-    session_.announce({runs_, session_.rank(), true});
     auto const limit = std::max(options_.first_deadline, options_.deadline);
     auto const end = clock::now() + limit;
     while (true) {
@@ -159,7 +181,7 @@ class processes final : public world {
         if (!line_->ended(rank)) late.push_back(rank);
       if (late.empty()) return;
       if (failed_at_ && clock::now() > *failed_at_ + 2 * options_.grace) return;
-      if (!failed_at_ && clock::now() > end) miss_peers(*line_, session_.rank(), "at the end of the run", late, limit);
+      if (!failed_at_ && clock::now() > end) miss_peers(*line_, threads_.first(), "at the end of the run", late, limit);
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
@@ -188,12 +210,15 @@ class processes final : public world {
   mesh shape_;
   rank_options options_;
   process_session& session_;
+  message_tags tags_;
+  rank_threads threads_;
   std::shared_ptr<lifeline> line_;
   std::optional<rank_groups> groups_;
   std::vector<process_notice> early_;     ///< of runs to come
   std::vector<process_notice> failures_;  ///< of this run, one of a process at most
   std::optional<clock::time_point> failed_at_;
-  bool told_ = false;  ///< the others know, or told it
+  bool told_ = false;             ///< of the failure: the others know, or told it
+  std::vector<bool> told_ended_;  ///< by rank here
 };
 
 }  // namespace redco::comm::detail

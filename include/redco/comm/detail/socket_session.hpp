@@ -37,7 +37,7 @@ class socket_session final : public process_session {
   socket_session(options::launch const& how, std::chrono::milliseconds limit) : meeting_(how, limit) {
     rank_ = how.process;
     size_ = how.processes;
-    most_tag_ = 1 << 24;
+    most_tag_ = INT32_MAX;
     peers_.resize(static_cast<std::size_t>(size_));
     socket const door = socket::listening();
     std::vector<std::string> const all =
@@ -98,7 +98,7 @@ class socket_session final : public process_session {
   }
 
   void announce(process_notice const& what) override {
-    notice_head const head{what.run, static_cast<std::int32_t>(what.code), what.ended ? 1 : 0};
+    notice_head const head{what.run, static_cast<std::int32_t>(what.code), what.ended_rank};
     auto const text = std::make_shared<std::string>(reinterpret_cast<char const*>(&head), sizeof head);
     *text += what.text;
     std::lock_guard const lock(mutex_);
@@ -116,8 +116,8 @@ class socket_session final : public process_session {
     std::vector<process_notice> all;
     for (int other = 0; other < size_; ++other)
       if (connection const& one = peer_of(other); other != rank_ && !one.line.open())
-        all.push_back({0, other, false, exit_code::peer_lost,
-                       "rank " + std::to_string(other) + ": its process on " + one.host +
+        all.push_back({0, other, -1, exit_code::peer_lost,
+                       "its process on " + one.host +
                            (one.left ? " has ended its program"
                                      : " is gone without a word: it was killed, or the way to it is cut") +
                            "; see what it printed"});
@@ -153,7 +153,7 @@ class socket_session final : public process_session {
   };
   struct notice_head {
     std::uint64_t run;
-    std::int32_t code, ended;
+    std::int32_t code, ended_rank;
   };
   struct flags final : messages::state {
     std::vector<flag> all;
@@ -321,7 +321,7 @@ class socket_session final : public process_session {
       std::memcpy(&head, from.stored.data(), sizeof head);
       std::string_view const all(reinterpret_cast<char const*>(from.stored.data()), from.stored.size());
       heard_.push_back(
-          {head.run, other, head.ended != 0, static_cast<exit_code>(head.code), std::string(all.substr(sizeof head))});
+          {head.run, other, head.ended_rank, static_cast<exit_code>(head.code), std::string(all.substr(sizeof head))});
     } else if (auto const found = from.expected.find(from.head.tag); found != from.expected.end()) {
       give(expect(from, found), from.stored);  // expected meanwhile
     } else {

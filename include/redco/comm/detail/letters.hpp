@@ -1,0 +1,46 @@
+#pragma once
+
+#include <redco/comm/detail/mailbox.hpp>
+#include <redco/comm/detail/meeting.hpp>
+#include <redco/comm/detail/tensor_rows.hpp>
+#include <redco/comm/lifeline.hpp>
+
+#include <redco/tensor/describe.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace redco::comm::detail {
+
+/// "recv of Float [3] with tag 4"
+inline std::string recv_text(at::Tensor const& x, int tag) {
+  return "recv of " + describe(x) + " with tag " + std::to_string(tag);
+}
+
+/// What threads of one process send each other, in a group whose members here meet in `meeting`.
+struct letters {
+  detail::meeting& meeting;
+  detail::mailbox& mailbox;
+
+  void send(std::size_t me, std::size_t peer, int tag, at::Tensor const& x) const {
+    if (meeting.line().failed()) throw meeting.line().cause();
+    mailbox.post(me, peer, tag, x.clone());
+    meeting.room().wake();
+  }
+
+  void receive(std::size_t me, std::size_t peer, int tag, at::Tensor const& x, std::chrono::milliseconds limit) const {
+    lifeline& line = meeting.line();
+    int const sender = meeting.member(peer);
+    meeting.room().wait([&] { return line.failed() || line.ended(sender) || mailbox.has(peer, me, tag); }, limit);
+    auto const letter = mailbox.take(peer, me, tag);
+    if (!letter) {
+      if (line.failed()) throw line.cause();
+      meeting.lose(me, meeting.where(recv_text(x, tag), me), {sender}, limit);
+    }
+    deliver(*letter, x, tag, meeting.name(), sender, meeting.member(me));
+  }
+};
+
+}  // namespace redco::comm::detail

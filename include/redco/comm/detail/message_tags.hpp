@@ -1,0 +1,57 @@
+#pragma once
+
+#include <redco/comm/detail/process_session.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace redco::comm::detail {
+
+/// The ranks of the processes of a world, and the numbers of their messages: those of different groups never meet, nor those of
+/// different runs, so that what a failed run left under way is never taken for another's.
+class message_tags {
+ public:
+  enum channel { opening, payload, channels };
+
+  /// `runs` counts the runs. Errors: exit code 64 where the transport numbers too few messages.
+  message_tags(process_session const& session, int ranks, std::uint64_t const& runs)
+      : runs_(runs), ranks_(ranks), per_process_(ranks / session.size()) {
+    std::int64_t const letters = std::int64_t{per_process_} * per_process_;
+    std::int64_t const kinds = group_numbers * (channels * std::int64_t{ranks_} + letters);
+    if (kinds > session.most_tag() / 2)
+      throw error(exit_code::usage, std::to_string(ranks) + " ranks on " + std::to_string(session.size()) +
+                                        " processes need " + std::to_string(2 * kinds) +
+                                        " numbers of messages, and there are " + std::to_string(session.most_tag()) +
+                                        ": start more processes with fewer ranks each");
+    kinds_ = static_cast<int>(kinds);
+    windows_ = static_cast<std::uint64_t>(session.most_tag() / kinds_);
+  }
+
+  int per_process() const noexcept { return per_process_; }
+  int process_of(int rank) const noexcept { return rank / per_process_; }
+
+  /// Of a collective between processes in the group `line` among those of this number.
+  int of_collective(int number, int line, channel which) const noexcept {
+    return in_run((number * ranks_ + line) * channels + which);
+  }
+
+  /// Of what a rank sends to a rank of another process.
+  int of_letter(int number, int from, int to) const noexcept {
+    int const pair = (number * per_process_ + from % per_process_) * per_process_ + to % per_process_;
+    return in_run(group_numbers * ranks_ * channels + pair);
+  }
+
+ private:
+  static constexpr int group_numbers = 32;
+
+  int in_run(int kind) const noexcept { return static_cast<int>(runs_ % windows_) * kinds_ + kind; }
+
+  std::uint64_t const& runs_;
+  int ranks_, per_process_, kinds_ = 1;
+  std::uint64_t windows_ = 1;
+};
+
+}  // namespace redco::comm::detail

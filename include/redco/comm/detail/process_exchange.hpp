@@ -1,0 +1,214 @@
+#pragma once
+
+#include <redco/comm/detail/call_words.hpp>
+#include <redco/comm/detail/message_tags.hpp>
+#include <redco/comm/detail/operand.hpp>
+#include <redco/comm/detail/process_session.hpp>
+#include <redco/comm/detail/waiting_room.hpp>
+#include <redco/comm/lifeline.hpp>
+
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace redco::comm::detail {
+
+/// What the processes of one group send each other: each is a party, with one or more neighbouring members of the group.
+/// One thread uses it at a time.
+class process_exchange {
+ public:
+  static constexpr std::size_t few_bytes = 4096;  ///< of a member's elements that travel with an opening
+
+  /// A call, as far as its messages are concerned.
+  struct call {
+    operand const& mine;
+    std::uint64_t number;  ///< of the group's calls
+    std::chrono::milliseconds deadline;
+    std::string words = {};  ///< for a failure; empty: the operand's
+  };
+
+  /// `members` are ranks of the world, `number` and `line` tell this group from others.
+  process_exchange(std::string name, int number, int line, std::vector<int> members, process_session& session,
+                   message_tags const& tags, std::shared_ptr<lifeline> life)
+      : name_(std::move(name)),
+        number_(number),
+        line_(line),
+        members_(std::move(members)),
+        session_(session),
+        tags_(tags),
+        life_(std::move(life)) {
+    std::size_t most = 0;
+    for (std::size_t at = 0; at < members_.size(); ++at) {
+      int const process = tags_.process_of(members_[at]);
+      if (processes_.empty() || processes_.back() != process) {
+        if (process == session_.rank()) me_ = processes_.size();
+        processes_.push_back(process);
+        begins_.push_back(at);
+      }
+      most = std::max(most, at + 1 - begins_.back());
+    }
+    begins_.push_back(members_.size());
+    shown_bytes_ = sizeof(operand) + most * few_bytes;
+    shown_.resize(parties() * shown_bytes_);
+  }
+
+  int member(std::size_t index) const { return members_[index]; }
+  std::size_t parties() const noexcept { return processes_.size(); }
+  std::size_t me() const noexcept { return me_; }
+
+  /// The members of a party are those of the group from `begin(party)` to before `begin(party + 1)`.
+  std::size_t begin(std::size_t party) const { return begins_[party]; }
+  std::size_t count(std::size_t party) const { return begins_[party + 1] - begins_[party]; }
+  std::size_t party_of(std::size_t member) const {
+    return static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), member) - begins_.begin()) - 1;
+  }
+
+  template <class F>
+  void for_each_other(F const& f) const {
+    for (std::size_t next = 1; next < parties(); ++next) f((me_ + next) % parties());
+  }
+
+  /// Waits for all to come with equal operands. `few` are at most few_bytes of each member here, one behind the other.
+  void open(call const& of, std::vector<void const*> const& few = {}, std::size_t bytes = 0) {
+    std::byte* const own = shown_.data() + me_ * shown_bytes_;
+    std::memcpy(own, &of.mine, sizeof of.mine);
+    for (std::size_t i = 0; i < few.size() && bytes != 0; ++i)
+      std::memcpy(own + sizeof of.mine + i * bytes, few[i], bytes);
+    messages some;
+    some.bytes.swap(shown_);  // its memory is theirs until they are through
+    std::byte* const all = some.bytes.data();
+    int const tag = tags_.of_collective(number_, line_, message_tags::opening);
+    for_each_other([&](std::size_t other) {
+      session_.receive(some, all + other * shown_bytes_, shown_bytes_, processes_[other], tag);
+    });
+    for_each_other([&](std::size_t other) {
+      session_.send(some, all + me_ * shown_bytes_, sizeof of.mine + few.size() * bytes, processes_[other], tag);
+    });
+    finish(some, of);
+    shown_.swap(some.bytes);
+    operand const first = shown_by(0);
+    for (std::size_t other = 1; other < parties(); ++other)
+      if (operand const its = shown_by(other); its.digest() != first.digest())
+        throw disagreement(of.number, name_, members_[begins_[0]], first, members_[begins_[other]], its);
+  }
+
+  /// After an opening: where the elements of a party's members lie.
+  std::byte const* elements_of(std::size_t party) const {
+    return shown_.data() + party * shown_bytes_ + sizeof(operand);
+  }
+
+  /// Payload of the call under way; `some` is to be finished.
+  void send(messages& some, void const* data, std::size_t bytes, std::size_t party) const {
+    session_.send(some, data, bytes, processes_[party], tags_.of_collective(number_, line_, message_tags::payload));
+  }
+  void receive(messages& some, void* data, std::size_t bytes, std::size_t party) const {
+    session_.receive(some, data, bytes, processes_[party], tags_.of_collective(number_, line_, message_tags::payload));
+  }
+
+  /// What one member sends another, which is in another process: its operand, then its content.
+  void send_letter(call const& of, std::size_t from, std::size_t to, at::Tensor const& x) const {
+    messages some;
+    some.tensors = {x};
+    some.bytes.resize(sizeof of.mine);
+    std::memcpy(some.bytes.data(), &of.mine, sizeof of.mine);
+    int const tag = tags_.of_letter(number_, members_[from], members_[to]);
+    session_.send(some, some.bytes.data(), sizeof of.mine, process_of(to), tag);
+    session_.send(some, x.data_ptr(), x.nbytes(), process_of(to), tag);
+    finish(some, of, {members_[to]});
+  }
+
+  /// The next letter between these two, and the tag that its sender gave it.
+  std::pair<int, at::Tensor> receive_letter(call const& of, std::size_t from, std::size_t to) const {
+    int const tag = tags_.of_letter(number_, members_[from], members_[to]);
+    messages opening;
+    opening.bytes.resize(sizeof(operand));
+    session_.receive(opening, opening.bytes.data(), sizeof(operand), process_of(from), tag);
+    finish(opening, of, {members_[from]});
+    operand head;
+    std::memcpy(&head, opening.bytes.data(), sizeof head);
+    at::Tensor const content = at::empty({head.extents.data(), static_cast<std::size_t>(head.dims)}, head.type);
+    messages some;
+    some.tensors = {content};
+    session_.receive(some, content.data_ptr(), content.nbytes(), process_of(from), tag);
+    finish(some, of, {members_[from]});
+    return {static_cast<int>(head.argument), content};
+  }
+
+  /// Waits until the messages with these members are through; throws where the run fails, or one has ended or misses the deadline.
+  void finish(messages& some, call const& of) const { finish(some, of, members_); }
+
+ private:
+  void finish(messages& some, call const& of, std::vector<int> const& with) const {
+    using clock = std::chrono::steady_clock;
+    constexpr auto under_way = std::chrono::milliseconds(200);  // what a peer sent before it ended comes within
+    bool const crowded = number_ >= 16 || life_->crowded();     // a lane lets its rank compute
+    int const spins = crowded ? 0 : 2000, offers = crowded ? 50 : 4000;
+    auto const end = clock::now() + of.deadline;
+    auto last = clock::time_point::max();
+    for (int turn = 0; !session_.finished(some); ++turn) {
+      if (life_->failed()) {
+        session_.abandon(std::move(some));
+        throw life_->cause();
+      }
+      if (turn < spins) {
+        pause_core();
+        continue;
+      }
+      auto const now = clock::now();
+      if (last == clock::time_point::max() && life_->troubled()) {
+        std::vector<int> const late = late_of(with, some);
+        if (std::any_of(late.begin(), late.end(), [&](int rank) { return life_->ended(rank); })) last = now + under_way;
+      }
+      if (now > end || now > last) {
+        std::vector<int> const late = late_of(with, some);
+        if (late.empty()) return;
+        session_.abandon(std::move(some));
+        std::string const what = of.words.empty() ? of.mine.text() : of.words;
+        lose_peers(*life_, members_[begins_[me_]], where_text(what, of.number, name_), late, of.deadline);
+      }
+      if (turn < offers) std::this_thread::yield();
+      else std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+
+  int process_of(std::size_t member) const { return tags_.process_of(members_[member]); }
+
+  /// Those of these ranks whose processes have not sent or taken everything.
+  std::vector<int> late_of(std::vector<int> const& ranks, messages& some) const {
+    std::vector<int> const processes = session_.missing(some);
+    std::vector<int> late;
+    for (int const rank : ranks)
+      if (std::find(processes.begin(), processes.end(), tags_.process_of(rank)) != processes.end())
+        late.push_back(rank);
+    return late;
+  }
+
+  operand shown_by(std::size_t party) const {
+    operand its;
+    std::memcpy(&its, shown_.data() + party * shown_bytes_, sizeof its);
+    return its;
+  }
+
+  std::string name_;
+  int number_, line_;
+  std::vector<int> members_;
+  process_session& session_;
+  message_tags const& tags_;
+  std::shared_ptr<lifeline> life_;
+  std::size_t me_ = 0;
+  std::vector<int> processes_;
+  std::vector<std::size_t> begins_;
+  std::size_t shown_bytes_ = 0;
+  std::vector<std::byte> shown_;  ///< by every party, in the last opening
+};
+
+}  // namespace redco::comm::detail

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <redco/comm/detail/run_rank.hpp>
+#include <redco/tensor/function_ref.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace redco::comm::detail {
+
+/// A thread for each of the ranks that a process has. They start with the first run and sleep between runs.
+class rank_threads {
+ public:
+  /// Ranks from `first` on.
+  rank_threads(int first, int ranks) : first_(first), busy_(static_cast<std::size_t>(ranks)) {}
+  rank_threads(rank_threads const&) = delete;
+  rank_threads& operator=(rank_threads const&) = delete;
+  ~rank_threads() { dismiss(); }
+
+  int first() const noexcept { return first_; }
+  int ranks() const noexcept { return static_cast<int>(busy_.size()); }
+
+  /// Runs the body as each of the ranks, at once, and returns when all have returned. Meanwhile `look(ranks that have not)` is
+  /// called now and then by the caller's thread. Errors: exit code 70 where a thread cannot be started.
+  void run(run_setup const& setup, std::chrono::milliseconds pause, function_ref<void(std::vector<int> const&)> look) {
+    if (threads_.empty()) start();
+    int const threads_before = at::get_num_threads();
+    std::unique_lock lock(mutex_);
+    now_ = &setup;
+    busy_.assign(busy_.size(), true);
+    ++runs_;
+    bell_.notify_all();
+    std::vector<int> busy;
+    while (!bell_.wait_for(lock, pause, [&] { return (busy = still_busy()).empty(); })) {
+      lock.unlock();
+      look(busy);
+      lock.lock();
+    }
+    at::set_num_threads(threads_before);
+  }
+
+ private:
+  void start() {
+    try {
+      for (std::size_t at = 0; at < busy_.size(); ++at) threads_.emplace_back([this, at] { work(at); });
+    } catch (std::exception const& failure) {
+      int const rank = first_ + static_cast<int>(threads_.size());
+      dismiss();
+      throw error(exit_code::internal, rank, std::string("its thread cannot be started: ") + failure.what());
+    }
+  }
+
+  /// A rank's thread: one run after the other.
+  void work(std::size_t me) {
+    std::unique_lock lock(mutex_);
+    for (std::uint64_t done = 0;; ++done) {
+      bell_.wait(lock, [&] { return over_ || runs_ > done; });
+      if (over_) return;
+      run_setup const& setup = *now_;
+      lock.unlock();
+      run_rank(setup, first_ + static_cast<int>(me));
+      lock.lock();
+      busy_[me] = false;
+      bell_.notify_all();
+    }
+  }
+
+  std::vector<int> still_busy() const {
+    std::vector<int> ranks;
+    for (std::size_t at = 0; at < busy_.size(); ++at)
+      if (busy_[at]) ranks.push_back(first_ + static_cast<int>(at));
+    return ranks;
+  }
+
+  void dismiss() {
+    {
+      std::lock_guard const lock(mutex_);
+      over_ = true;
+    }
+    bell_.notify_all();
+    for (std::thread& one : threads_) one.join();
+    threads_.clear();
+  }
+
+  int first_;
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable bell_;
+  run_setup const* now_ = nullptr;  ///< what is run; set anew for each run
+  std::uint64_t runs_ = 0;
+  std::vector<bool> busy_;
+  bool over_ = false;
+};
+
+}  // namespace redco::comm::detail
