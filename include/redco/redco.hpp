@@ -29,6 +29,7 @@
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/in_process_group.hpp>
+#include <redco/comm/lane.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/rank_groups.hpp>
@@ -128,6 +129,7 @@
 #include <redco/run/fit_result.hpp>
 #include <redco/run/fit_runner.hpp>
 #include <redco/run/for_each_round.hpp>
+#include <redco/run/gradient_buckets.hpp>
 #include <redco/run/inference.hpp>
 #include <redco/run/load_weights.hpp>
 #include <redco/run/loss_totals.hpp>

@@ -1,9 +1,11 @@
 #include "catch.hpp"
 
 #include <redco/options/deployer_options.hpp>
+#include <redco/options/resolve.hpp>
 
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -23,6 +25,11 @@ TEST_CASE("options that cannot be meant are refused by name, with what to give")
     redco::deployer_options o;
     o.deadline = seconds;
     CHECK(refusal(o).starts_with("64 --deadline "));
+  }
+  for (double const mebibytes : {0.0, -4.0, 1e7, std::numeric_limits<double>::quiet_NaN()}) {
+    redco::deployer_options o;
+    o.gradient_bucket = mebibytes;
+    CHECK(refusal(o).starts_with("64 --gradient-bucket "));
   }
   for (int const threads : {-1, 100000}) {
     redco::deployer_options o;
@@ -55,4 +62,15 @@ TEST_CASE("the ends of what is allowed are allowed") {
   CHECK(refusal(o) == "accepted");
   o.threads = 2;
   CHECK(refusal(o).starts_with("64 --threads 2 on each of 1024 ranks"));
+}
+
+TEST_CASE("--overlap says yes or no, or leaves it to the place") {
+  auto const given = [](std::vector<char const*> words) {
+    words.insert(words.begin(), "program");
+    return redco::options::resolve<redco::deployer_options>(static_cast<int>(words.size()), words.data()).values;
+  };
+  CHECK_FALSE(given({"--quiet"}).overlap.has_value());
+  CHECK(given({"--overlap"}).overlap == true);
+  CHECK(given({"--overlap", "--no-overlap"}).overlap == false);
+  CHECK(given({"--overlap", "--gradient-bucket", "0.5"}).gradient_bucket == 0.5);
 }

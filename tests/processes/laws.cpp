@@ -92,6 +92,25 @@ void planes(rank_context& me) {
   }
 }
 
+/// Sums that run beside the rank's own calls in the same group.
+void lanes(rank_context& me) {
+  redco::comm::lane& lane = me.lane(redco::axis::dp);
+  int const ranks = me.dp.size();
+  for (int round = 0; round < 10; ++round) {
+    std::vector<at::Tensor> sums;
+    for (std::int64_t const size : {3, 200'001, 1'100}) {
+      sums.push_back(comm_test::values({size}, at::kLong, me.dp_index()));
+      lane.all_reduce(sums.back());
+      at::Tensor const own = at::full({2'000}, me.dp_index() + round, at::kLong);
+      me.dp.all_reduce(own);
+      must(own[1'999].item<std::int64_t>() == ranks * round + ranks * (ranks - 1) / 2, "the rank's own sum");
+    }
+    lane.wait();
+    for (at::Tensor const& sum : sums)
+      must(at::equal(sum, comm_test::expected({sum.numel()}, at::kLong, ranks, false)), "the lane's sums");
+  }
+}
+
 void failures(redco::comm::world& world, int ranks, int each) {
   auto const own = failure_of(world, [](rank_context& me) {
     at::Tensor const x = at::ones({20'000});
@@ -126,6 +145,22 @@ void failures(redco::comm::world& world, int ranks, int each) {
     (void)me.world.all_gather(at::ones({3, 2}), 1);
   });
   must(mentions(late, "waited 300 ms in all_gather(1) of Float [3, 2], call 2 of group world for rank"), late.what());
+  auto const unanswered = failure_of(world, [](rank_context& me) {
+    me.world.barrier();
+    if (me.rank == 1) return;
+    me.lane(redco::every_axis).all_reduce(at::ones({20'000}));
+    me.lane(redco::every_axis).wait();
+  });
+  must(unanswered.code() == redco::exit_code::peer_lost && mentions(unanswered, "rank 1, which has ended"),
+       unanswered.what());
+  must(mentions(unanswered, "call 1 of group world lane"), unanswered.what());
+  auto const busy = failure_of(world, [](rank_context& me) {
+    me.lane(redco::every_axis).all_reduce(at::ones({20'000}));
+    if (me.rank == 1) throw redco::error(redco::exit_code::data, "no such file");
+    me.lane(redco::every_axis).wait();
+    me.world.barrier();
+  });
+  must(busy.code() == redco::exit_code::data && mentions(busy, "rank 1: no such file"), busy.what());
 }
 
 }  // namespace
@@ -144,6 +179,10 @@ int main(int argc, char** argv) {
         if (o.stuck) me.world.set_deadline(std::chrono::milliseconds(500));
         if (o.stuck && me.rank == 1) std::this_thread::sleep_for(std::chrono::hours(1));
         if (me.rank == 1 && o.killed < 0) throw redco::error(redco::exit_code::data, "bad data");
+        if (me.rank == 2) {
+          me.lane(redco::every_axis).all_reduce(at::ones({20'000}));
+          me.lane(redco::every_axis).wait();
+        }
         me.world.barrier();
       });
     }
@@ -156,6 +195,7 @@ int main(int argc, char** argv) {
         world->run(laws);
         world->run(planes);
         world->run([run](rank_context& me) { comm_test::drawn_calls(me, static_cast<std::uint64_t>(run)).make(200); });
+        world->run(lanes);
         if (ranks > 1) failures(*world, ranks, o.each);
       }
       world->run([](rank_context& me) {

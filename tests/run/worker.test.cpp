@@ -108,6 +108,19 @@ TEST_CASE("a worker trains several networks alike on every mesh") {
   }
 }
 
+TEST_CASE("a worker's gradients may be summed while backward runs: the same bits") {
+  outcome behind, meanwhile;
+  for (bool const overlap : {false, true}) {
+    temporary_folder const folder;
+    redco::deployer_options where = in(folder.path, {.dp = 2});
+    where.overlap = overlap;
+    where.gradient_bucket = 72.0 / 1024 / 1024;
+    learn(where, 9, overlap ? meanwhile : behind);
+  }
+  CHECK(meanwhile.losses == behind.losses);
+  CHECK(run_test::bit_equal(meanwhile.state, behind.state));
+}
+
 TEST_CASE("what a worker updates learns") {
   temporary_folder const folder;
   outcome run;

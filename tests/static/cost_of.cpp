@@ -81,6 +81,12 @@ static_assert(two.messages[messages::forward].payload_bytes == 4 * 13 * hidden);
 static_assert(two.messages[messages::loss].calls == 4 * 2 &&
               two.messages[messages::loss].payload_bytes == 4 * 3 * 4 * tokens);
 static_assert(two.messages[messages::gradients].payload_bytes == two.memory.gradients);
+// 4 MiB at once: ten and a part of matrices and tables, and all biases and norms.
+constexpr auto in_buckets =
+    redco::cost_of<demo>(redco::adamw{}, {.mesh = {.dp = 2}, .load = {8, 256}, .gradient_bucket = redco::MiB(4)});
+static_assert(in_buckets.messages[messages::gradients].calls == 11 + 1 &&
+              in_buckets.messages[messages::gradients].payload_bytes == 4 * numbers &&
+              in_buckets.messages[messages::gradients].wire_bytes == 4 * numbers);
 static_assert(two.messages[messages::loss_total].ranks == 6 &&
               two.messages[messages::loss_total].payload_bytes == 8 * (3 * 16 + 1));
 static_assert(again.messages[messages::forward].calls == 13 + 12);

@@ -11,6 +11,7 @@
 #include <redco/tensor/torch.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -45,6 +46,13 @@ class group {
   /// Calls and bytes of this rank in this group.
   traffic const& counters() const noexcept { return counters_; }
   void reset_counters() noexcept { counters_ = {}; }
+  /// Counts here what was asked of another handle on the same ranks.
+  void count(traffic const& more) noexcept {
+    for (std::size_t kind = 0; kind < counters_.kinds.size(); ++kind) counters_.kinds[kind] += more.kinds[kind];
+  }
+
+  /// Whether some of its ranks are in another process.
+  virtual bool spans_processes() const noexcept { return false; }
 
   /// Between two runs of a world: counts from nothing, and forgets what was sent and never received.
   void begin_run() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/comm/group.hpp>
+#include <redco/comm/lane.hpp>
 #include <redco/comm/rank_groups.hpp>
 
 #include <redco/shape/mesh.hpp>
@@ -8,6 +9,7 @@
 #include <redco/tensor/memory_counter.hpp>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -41,6 +43,14 @@ struct rank_context {
   /// The ranks that differ from this one along these axes only: `me.group(axis::dp | axis::ep)`.
   redco::group& group(axes over) const { return groups_->of(over, rank); }
 
+  /// What sums over the ranks of that group while this one computes. Made when it is first asked for.
+  comm::lane& lane(axes over) {
+    redco::group& like = group(over);
+    std::unique_ptr<comm::lane>& one = lanes_[&like];
+    if (!one) one = std::make_unique<comm::lane>(groups_->of_lane(over, rank), like, memory);
+    return *one;
+  }
+
   /// Which rank of that group this one is.
   int coordinate(axes over) const noexcept { return mesh.coordinate(rank, over); }
   int dp_index() const noexcept { return coordinate(axis::dp); }
@@ -52,6 +62,7 @@ struct rank_context {
 
  private:
   comm::rank_groups* groups_;
+  std::map<redco::group*, std::unique_ptr<comm::lane>> lanes_;
 };
 
 }  // namespace redco

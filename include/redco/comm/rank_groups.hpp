@@ -21,7 +21,7 @@ class rank_groups {
   /// What tells a group from others.
   struct identity {
     std::string name;  ///< of the axes
-    int number;        ///< of the axes, below 16; 0: all of them
+    int number;        ///< of the axes, below 16; 0: all of them. Of lanes 16 more
     int line;          ///< among the groups over these axes
   };
 
@@ -37,7 +37,10 @@ class rank_groups {
   bool first_of_process(int rank) const noexcept { return rank == first_; }
 
   /// The handle of `rank` on its group over these axes; all ranks may call it at once. Axes of one rank make no difference.
-  group& of(axes over, int rank);
+  group& of(axes over, int rank) { return of(over, rank, false); }
+
+  /// Another handle on the same ranks, for calls that another thread makes meanwhile (lane).
+  group& of_lane(axes over, int rank) { return of(over, rank, true); }
 
   /// For all groups of a rank, those made later too. To be called by its thread.
   void set_deadline(int rank, std::chrono::milliseconds deadline);
@@ -46,7 +49,10 @@ class rank_groups {
   void begin_run(std::chrono::milliseconds deadline);
 
  private:
-  std::vector<std::unique_ptr<group>> made(std::string const& name, axes over) const;
+  static constexpr int first_of_lanes = 16;
+
+  group& of(axes over, int rank, bool lane);
+  std::vector<std::unique_ptr<group>> made(std::string const& name, axes over, int number) const;
 
   redco::mesh mesh_;
   int first_, ranks_here_;

@@ -17,11 +17,11 @@ REDCO_INLINE rank_groups::rank_groups(redco::mesh const& shape, int first, int r
       make_(std::move(make)),
       deadlines_(static_cast<std::size_t>(shape.ranks())) {}
 
-REDCO_INLINE group& rank_groups::of(axes over, int rank) {
-  std::string const name = group_name(mesh_, over);
+REDCO_INLINE group& rank_groups::of(axes over, int rank, bool lane) {
+  std::string const name = group_name(mesh_, over) + (lane ? " lane" : "");
   std::lock_guard const lock(mutex_);
   auto found = groups_.find(name);
-  if (found == groups_.end()) found = groups_.emplace(name, made(name, over)).first;
+  if (found == groups_.end()) found = groups_.emplace(name, made(name, over, lane ? first_of_lanes : 0)).first;
   return *found->second[static_cast<std::size_t>(rank)];
 }
 
@@ -44,20 +44,21 @@ REDCO_INLINE void rank_groups::begin_run(std::chrono::milliseconds deadline) {
   }
 }
 
-REDCO_INLINE std::vector<std::unique_ptr<group>> rank_groups::made(std::string const& name, axes over) const {
+REDCO_INLINE std::vector<std::unique_ptr<group>> rank_groups::made(std::string const& name, axes over,
+                                                                   int number) const {
   std::vector<std::unique_ptr<group>> handles(deadlines_.size());
   axes others;
-  int number = 0;
+  int several = 0;
   for (axis const a : all_axes) {
-    number *= 2;
+    several *= 2;
     if (!over.has(a)) others = others | a;
-    else if (over != every_axis && mesh_[a] > 1) ++number;
+    else if (over != every_axis && mesh_[a] > 1) ++several;
   }
   for (int line = 0; line < mesh_.size(others); ++line) {
     std::vector<int> members;
     for (int rank = 0; rank < mesh_.ranks(); ++rank)
       if (mesh_.coordinate(rank, others) == line) members.push_back(rank);
-    auto of_line = make_({name, number, line}, members);
+    auto of_line = make_({name, number + several, line}, members);
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (!of_line[i]) continue;
       auto const rank = static_cast<std::size_t>(members[i]);

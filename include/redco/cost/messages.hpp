@@ -8,6 +8,7 @@
 
 #include <redco/shard/entry.hpp>
 #include <redco/fact/message_fact.hpp>
+#include <redco/shape/buckets.hpp>
 #include <redco/shape/host_map.hpp>
 
 #include <array>
@@ -98,6 +99,18 @@ constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   return shape.count();
 }
 
+/// Calls `sum(times, bytes)` for the sums of gradients of these bytes, with weight decay and without: one, or one for each bucket.
+template <class Sum>
+constexpr void sums_of_gradients(std::array<std::int64_t, 2> const& bytes, std::int64_t bucket, Sum const& sum) {
+  if (bucket == 0) return sum(1, bytes[0] + bytes[1]);
+  for (std::int64_t const part : bytes) {
+    buckets const cut{part, bucket};
+    if (cut.count() == 0) continue;
+    sum(cut.count() - 1, bucket);
+    sum(1, part - cut.begin(cut.count() - 1));
+  }
+}
+
 }  // namespace detail
 
 /// The messages of one step.
@@ -134,19 +147,24 @@ constexpr messages messages_of(simulation const& of) {
           detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
   }
   // Gradients are summed over the ranks that hold the same parameters for other examples, all that have one group at once.
-  std::array<std::int64_t, 1 << std::size(all_axes)> flat{};
+  // Those with weight decay lie together, and those without.
+  std::array<std::array<std::int64_t, 2>, 1 << std::size(all_axes)> flat{};
   for (fact::parameter_fact const& fact : of.program().parameters) {
     if (!fact.trained) continue;
     shard::entry const e{fact, s.mesh};
     axes over;
     for (axis const a : all_axes)
       if (example_axes.has(a) && !e.is_split(a)) over = over | a;
-    flat[over.bits] += e.local().count() * size_of(s.compute) * fact.copies();
+    flat[over.bits][fact.decay ? 0 : 1] += e.local().count() * size_of(s.compute) * fact.copies();
   }
-  count(m.all[messages::gradients], 1, flat[example_axes.bits]);
+  auto const count_gradients = [&](message_total& in, std::array<std::int64_t, 2> const& bytes) {
+    detail::sums_of_gradients(bytes, s.gradient_bucket,
+                              [&](std::int64_t times, std::int64_t of_one) { count(in, times, of_one); });
+  };
+  count_gradients(m.all[messages::gradients], flat[example_axes.bits]);
   for (axis const a : all_axes)
-    if (example_axes.has(a) && flat[axes(a).bits] > 0)
-      count(m.total({{}, "gradients", a, collective::all_reduce, s.mesh[a]}), 1, flat[axes(a).bits]);
+    if (auto const& bytes = flat[axes(a).bits]; example_axes.has(a) && bytes[0] + bytes[1] > 0)
+      count_gradients(m.total({{}, "gradients", a, collective::all_reduce, s.mesh[a]}), bytes);
   count(m.all[messages::loss_total], 1, loss_total_numbers * size_of(dtype::f64));
   count(m.all[messages::norm_of_gradients], 1, size_of(dtype::f64));
   return m;

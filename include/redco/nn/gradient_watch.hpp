@@ -21,6 +21,9 @@ class gradient_watch {
   gradient_watch& operator=(gradient_watch const&) = delete;
   ~gradient_watch();
 
+  /// Whether some watch of this network lives.
+  static bool on(network_base const& net);
+
  private:
   std::vector<at::Tensor> leaves_;
 };

@@ -33,6 +33,12 @@ REDCO_INLINE gradient_watch::gradient_watch(network_base const& net, std::functi
   }
 }
 
+REDCO_INLINE bool gradient_watch::on(network_base const& net) {
+  for (at::Tensor const& leaf : net.parameters())
+    if (leaf.requires_grad() && torch::autograd::impl::post_acc_grad_hooks(leaf) != nullptr) return true;
+  return false;
+}
+
 REDCO_INLINE gradient_watch::~gradient_watch() {
   for (at::Tensor const& leaf : leaves_) torch::autograd::impl::set_post_acc_grad_hooks(leaf, nullptr);
 }

@@ -28,6 +28,8 @@ struct deployer_options {
   std::string resume = "auto";
   int threads = 0;
   double deadline = 120;
+  std::optional<bool> overlap = {};
+  double gradient_bucket = 4;
   bool deterministic = false;
   bool quiet = false;
   bool check_saved = false;
@@ -50,6 +52,10 @@ struct deployer_options {
         field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
         field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
         field<"deadline">(&o::deadline, "seconds that a rank waits for another after the first step"),
+        field<"overlap">(
+            &o::overlap,
+            "sum gradients over the replicas while backward runs; default: where these are several processes"),
+        field<"gradient_bucket">(&o::gradient_bucket, "MiB of gradients that are summed at once then"),
         field<"deterministic">(
             &o::deterministic,
             "sums in rank order also where processes of several ranks would send less; all others do"),

@@ -40,6 +40,8 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how)
            " over all ranks of a process");
   if (!(o.deadline >= 0.001 && o.deadline <= 1e8))
     refuse("--deadline " + log::short_text(o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
+  if (!(o.gradient_bucket > 0 && o.gradient_bucket <= 1e6))
+    refuse("--gradient-bucket " + log::short_text(o.gradient_bucket, 4) + ": give MiB, more than 0 and at most 1e6");
   return m;
 }
 

@@ -16,7 +16,7 @@ namespace redco::options {
 /// Reads the options of a program: the defaults of the reflected struct `Options`, overruled by the JSON file that
 /// `--config` names, overruled by flags, of which the last one counts. Members that are reflected structs give their
 /// options to the same list. A member `n_model_shards` is the flag `--n-model-shards` and the key "n_model_shards"; a
-/// bool has `--quiet` and `--no-quiet`; a list takes the words that follow it and may be repeated.
+/// bool, optional or not, has `--quiet` and `--no-quiet`; a list takes the words that follow it and may be repeated.
 ///
 /// Errors: exit_code::usage for what is unknown (with the nearest name), does not fit its type, or is required and not
 /// given; exit_code::data for a

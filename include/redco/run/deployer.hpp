@@ -21,6 +21,7 @@
 
 #include <redco/diag/error.hpp>
 
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -63,6 +64,9 @@ class deployer {
 
   /// Requires a claimed workdir.
   workdir::workdir_lock const& lock() const { return lock_.value(); }
+
+  /// The bytes of gradients that this rank sums over the replicas at once while backward runs, a multiple of 8; 0: behind it.
+  std::int64_t gradient_bucket(rank_context const& rank) const;
 
   /// This process shows, logs and writes: it has rank 0.
   bool speaks() const { return options::launched().first(); }

@@ -9,7 +9,9 @@
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 
 namespace redco::run::detail {
@@ -46,6 +48,12 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       last_words_(words_of) {
   diag::let_writes_fail();
   run::keep_for_end(output_);
+}
+
+REDCO_INLINE std::int64_t deployer::gradient_bucket(rank_context const& rank) const {
+  group const& replicas = rank.group(example_axes);
+  if (replicas.size() == 1 || !options_.overlap.value_or(replicas.spans_processes())) return 0;
+  return std::max<std::int64_t>(1, std::llround(options_.gradient_bucket * 1024 * 1024 / 8)) * 8;
 }
 
 REDCO_INLINE void deployer::claim_workdir() {

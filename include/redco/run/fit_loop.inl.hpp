@@ -121,6 +121,9 @@ REDCO_INLINE void fit_loop::start() {
   if (auto const text = smaller_rounds(network_.network(), options_.global_batch, options_.micro_batch, replicas());
       !text.empty())
     where_.log().line(text);
+  if (std::int64_t const bytes = where_.gradient_bucket(rank_); bytes > 0)
+    where_.log().quiet_line("gradients are summed over " + std::to_string(replicas()) +
+                            " replicas while backward runs, " + std::to_string(bytes) + " bytes at once");
   report_.unit = options_.unit.empty() ? job_.unit() : options_.unit;
   recorder_.emplace(where_.console(), where_.log(), where_.workdir(), step(), report_.unit);
   recorder_->save("config.json", workdir::run_config(options_.config, where_.dtype_choice()));
@@ -202,11 +205,13 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
                                      std::int64_t done_in_epoch) {
   diag::run_place::begin_step(step());
   if (step() == report_.measured_step) step_measure::begin(rank_);
-  training_step update(network_, rank_, job_.several_terms());
+  training_step update(network_, rank_, job_.several_terms(), where_.gradient_bucket(rank_));
+  std::int64_t to_come = at.micro_batches;
   if (job_.several_terms() && at.rounds > 1) update.refuse_micro_batches();
   for_each_round(at, rank_.group(example_axes), network_.network(), [&](comm::replica_round const& round) {
     micro_batch const* const part = user_call("collate", step(), [&] { return source.next(); });
     update.meet(round);
+    if (--to_come == 0 && !source.own_step()) update.expect_last();
     compute(update, source, *part, round);
   });
   if (at.micro_batches == 0 && !network_.network().meets_replicas()) update.add_nothing();

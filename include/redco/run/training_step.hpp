@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/gradient_buckets.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/network_state.hpp>
 #include <redco/comm/rank_context.hpp>
@@ -9,6 +10,7 @@
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +35,8 @@ struct step_result {
 /// `several` terms each is divided by its own global count before backward, which therefore needs all counts beforehand.
 class training_step {
  public:
-  training_step(run::network_state& state, rank_context& rank, bool several = false);
+  /// `bucket`: bytes of gradients that are summed over the ranks at once while backward runs, a multiple of 8; 0: behind it.
+  training_step(run::network_state& state, rank_context& rank, bool several = false, std::int64_t bucket = 0);
 
   /// Errors: exit code 64, always.
   [[noreturn]] static void refuse_micro_batches();
@@ -42,6 +45,9 @@ class training_step {
   /// loss that no trained parameter has a part in.
   void add(terms const& loss);
   void add(mean const& loss) { add(terms{{{"loss", loss, 1}}}); }
+
+  /// The loss that is added next is the last of this rank in the step: gradients are sent as soon as its backward has ended them.
+  void expect_last() { last_ = true; }
 
   /// The round of micro-batches that is added next.
   void meet(comm::replica_round const& round) { round_ = round; }
@@ -55,6 +61,7 @@ class training_step {
 
  private:
   std::vector<double> global_counts(terms const& loss);
+  void backward(at::Tensor const& loss);
   void add_several(terms const& loss);
   void check_storage() const;
 
@@ -63,6 +70,8 @@ class training_step {
   bool several_;
   run::loss_totals totals_;
   comm::replica_round round_;
+  std::optional<run::gradient_buckets> buckets_;
+  bool last_ = false;
 };
 
 }  // namespace redco

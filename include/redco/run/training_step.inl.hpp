@@ -2,6 +2,7 @@
 
 #include <redco/run/training_step.hpp>
 
+#include <redco/nn/gradient_watch.hpp>
 #include <redco/update/clip_factor.hpp>
 #include <redco/update/gradient_norm.hpp>
 #include <redco/update/squared_norm.hpp>
@@ -14,15 +15,6 @@
 
 namespace redco::run::detail {
 
-inline void backward(at::Tensor const& loss) {
-  if (!loss.requires_grad())
-    throw error(
-        exit_code::internal,
-        "the loss has no gradient: no trained parameter has a part in it, or it was detached (item(), detach(), "
-        "NoGradGuard, whole-number types); compute it from what the network returns");
-  loss.backward();
-}
-
 [[noreturn]] inline void fail_not_finite(char const* what, double value, std::int64_t step) {
   throw error(exit_code::not_finite, "step " + std::to_string(step + 1) + ": the " + what + " is " +
                                          (std::isnan(value) ? "NaN" : "infinite") +
@@ -34,9 +26,11 @@ inline void backward(at::Tensor const& loss) {
 
 namespace redco {
 
-REDCO_INLINE training_step::training_step(run::network_state& state, rank_context& rank, bool several)
+REDCO_INLINE training_step::training_step(run::network_state& state, rank_context& rank, bool several,
+                                          std::int64_t bucket)
     : state_(state), rank_(rank), several_(several) {
   state_.store.gradients().zero_();
+  if (bucket > 0) buckets_.emplace(state_.network(), rank_.lane(example_axes), bucket);
 }
 
 REDCO_INLINE void training_step::refuse_micro_batches() {
@@ -48,7 +42,7 @@ REDCO_INLINE void training_step::refuse_micro_batches() {
 REDCO_INLINE void training_step::add(terms const& loss) {
   totals_.add(loss);
   if (several_) add_several(loss);
-  else run::detail::backward(loss.all.front().loss.sum);
+  else backward(loss.all.front().loss.sum);
   check_storage();
 }
 
@@ -59,12 +53,14 @@ REDCO_INLINE void training_step::add_nothing() {
 REDCO_INLINE step_result training_step::finish(std::int64_t step, std::int64_t run_steps, bool stop) {
   update::any_optimizer const& optimizer = state_.optimizer;
   step_result result;
+  if (buckets_) buckets_->send_all();
   result.stop = totals_.reduce(rank_, stop);
+  if (buckets_) buckets_->wait();
   result.loss = totals_.loss();
   result.weight = totals_.weight();
   if (several_) result.terms = totals_.by_name();
   if (!std::isfinite(result.loss)) run::detail::fail_not_finite("loss", result.loss, step);
-  {
+  if (!buckets_) {
     comm::collective_label const label("gradients");
     rank_.group(example_axes).all_reduce(state_.store.gradients());
   }
@@ -80,6 +76,19 @@ REDCO_INLINE step_result training_step::finish(std::int64_t step, std::int64_t r
   for (update::segment& s : state_.segments)
     if (s.param.numel() > 0) optimizer.update(s, result.lr, step + 1, scale);
   return result;
+}
+
+/// Others may watch how the gradients end; then they are sent behind backward.
+REDCO_INLINE void training_step::backward(at::Tensor const& loss) {
+  if (!loss.requires_grad())
+    throw error(
+        exit_code::internal,
+        "the loss has no gradient: no trained parameter has a part in it, or it was detached (item(), detach(), "
+        "NoGradGuard, whole-number types); compute it from what the network returns");
+  std::optional<gradient_watch> watch;
+  if (buckets_ && last_ && !gradient_watch::on(state_.network()))
+    watch.emplace(state_.network(), [this](parameter which) { buckets_->end(which); });
+  loss.backward();
 }
 
 /// The counts of all terms over the replicas.
@@ -101,7 +110,7 @@ REDCO_INLINE void training_step::add_several(terms const& loss) {
     at::Tensor const share = one.sum * (counts[i] > 0 ? factor / counts[i] : 0.0);
     total = total.defined() ? total + share : share;
   }
-  run::detail::backward(total);
+  backward(total);
 }
 
 /// backward() with a recorded graph replaces `.grad`; then the flat gradient would silently stay zero.

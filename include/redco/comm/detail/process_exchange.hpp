@@ -150,7 +150,8 @@ class process_exchange {
   void finish(messages& some, call const& of, std::vector<int> const& with) const {
     using clock = std::chrono::steady_clock;
     constexpr auto under_way = std::chrono::milliseconds(200);  // what a peer sent before it ended comes within
-    int const spins = life_->crowded() ? 0 : 2000, offers = life_->crowded() ? 50 : 4000;
+    bool const crowded = number_ >= 16 || life_->crowded();     // a lane lets its rank compute
+    int const spins = crowded ? 0 : 2000, offers = crowded ? 50 : 4000;
     auto const end = clock::now() + of.deadline;
     auto last = clock::time_point::max();
     for (int turn = 0; !session_.finished(some); ++turn) {

@@ -46,6 +46,7 @@ class process_group final : public group {
     return handles;
   }
 
+  bool spans_processes() const noexcept override { return true; }
   void abort(exit_code code, std::string const& message) override {
     here().line().fail(here().member(seat_), code, message);
   }

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,11 +32,12 @@ struct run_setup {
 
 /// Calls the body as this rank, on its thread; whatever it throws becomes the failure of the rank, unless another came first.
 inline void run_rank(run_setup const& run, int rank) noexcept {
+  std::optional<rank_context> context;  // ends behind the record of a failure: what its lanes wait for ends with that
   try {
     auto const memory = std::make_shared<memory_counter>();
     rank_environment const environment("rank " + std::to_string(rank), run.threads, memory);
-    rank_context context(rank, run.groups, memory, run.later_deadline);
-    run.body(context);
+    context.emplace(rank, run.groups, memory, run.later_deadline);
+    run.body(*context);
   } catch (error const& failure) {
     run.line.fail(rank, failure);
   } catch (std::exception const& failure) {
@@ -43,6 +45,7 @@ inline void run_rank(run_setup const& run, int rank) noexcept {
   } catch (...) {
     run.line.fail(rank, exit_code::internal, "threw something that is not a std::exception");
   }
+  context.reset();
   run.line.end(rank);
 }
 

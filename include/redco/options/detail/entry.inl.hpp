@@ -34,6 +34,7 @@ template member_type member_type_of<std::string>();
 template member_type member_type_of<std::filesystem::path>();
 template member_type member_type_of<list>();
 template member_type member_type_of<recomputed_blocks>();
+template member_type member_type_of<std::optional<bool>>();
 template member_type member_type_of<std::optional<int>>();
 template member_type member_type_of<std::optional<mesh>>();
 template member_type member_type_of<std::optional<dtype>>();

@@ -30,7 +30,8 @@ template <class T>
 member_type member_type_of() {
   return {.kind = kind_of<T>(),
           .is_list = std::is_same_v<T, list>,
-          .is_flag = std::is_same_v<T, bool> || std::is_same_v<T, recomputed_blocks>,
+          .is_flag =
+              std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>> || std::is_same_v<T, recomputed_blocks>,
           .read_texts =
               [](void* member, std::vector<std::string> const& texts) {
                 T& out = *static_cast<T*>(member);
@@ -52,6 +53,7 @@ extern template member_type member_type_of<std::string>();
 extern template member_type member_type_of<std::filesystem::path>();
 extern template member_type member_type_of<list>();
 extern template member_type member_type_of<recomputed_blocks>();
+extern template member_type member_type_of<std::optional<bool>>();
 extern template member_type member_type_of<std::optional<int>>();
 extern template member_type member_type_of<std::optional<mesh>>();
 extern template member_type member_type_of<std::optional<dtype>>();

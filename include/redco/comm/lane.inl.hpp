@@ -1,0 +1,86 @@
+#pragma once
+
+#include <redco/comm/lane.hpp>
+
+#include <redco/comm/collective_label.hpp>
+#include <redco/tensor/words_of.hpp>
+#include <redco/diag/run_place.hpp>
+#include <redco/config.hpp>
+
+#include <utility>
+
+#include <pthread.h>
+
+namespace redco::comm {
+
+REDCO_INLINE lane::lane(group& own, group& like, std::shared_ptr<memory_counter> memory)
+    : own_(own), like_(like), memory_(std::move(memory)) {}
+
+REDCO_INLINE lane::~lane() {
+  if (!thread_.joinable()) return;
+  {
+    std::lock_guard const lock(mutex_);
+    over_ = true;
+  }
+  bell_.notify_all();
+  thread_.join();
+}
+
+REDCO_INLINE void lane::all_reduce(at::Tensor const& x) {
+  if (own_.size() == 1) return;
+  if (!thread_.joinable())
+    thread_ = std::thread([this, rank = diag::run_place::here().rank] {
+      diag::run_place::here().rank = rank;
+      work();
+    });
+  std::lock_guard const lock(mutex_);
+  if (failure_) return;  // wait() tells it
+  queue_.push_back({x, collective_label::current()});
+  bell_.notify_all();
+}
+
+REDCO_INLINE void lane::wait() {
+  std::unique_lock lock(mutex_);
+  bell_.wait(lock, [&] { return queue_.empty(); });
+  like_.count(own_.counters());
+  own_.reset_counters();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+REDCO_INLINE void lane::work() {
+  memory_counter::scope const counting(memory_);
+  pthread_setname_np(pthread_self(), "redco lane");
+  std::unique_lock lock(mutex_);
+  while (true) {
+    bell_.wait(lock, [&] { return over_ || !queue_.empty(); });
+    if (over_) return;
+    sum const one = queue_.front();
+    lock.unlock();
+    std::exception_ptr const failure = made(one);
+    lock.lock();
+    if (failure) {
+      failure_ = failure;
+      queue_.clear();
+    } else {
+      queue_.pop_front();
+    }
+    if (queue_.empty()) bell_.notify_all();
+  }
+}
+
+/// Makes one sum; null, or why it could not be made, which ends the run.
+REDCO_INLINE std::exception_ptr lane::made(sum const& one) noexcept {
+  try {
+    collective_label const label(one.label);
+    own_.all_reduce(one.x);
+  } catch (error const& failure) {
+    own_.abort(failure.code(), failure.what());
+    return std::current_exception();
+  } catch (std::exception const& failure) {
+    own_.abort(exit_code::internal, words_of(failure));
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
+}  // namespace redco::comm

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <redco/run/gradient_buckets.hpp>
+
+#include <redco/nn/parameter_store.hpp>
+#include <redco/comm/collective_label.hpp>
+#include <redco/shape/buckets.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+namespace redco::run {
+
+REDCO_INLINE gradient_buckets::gradient_buckets(network_base const& net, comm::lane& lane, std::int64_t bytes)
+    : lane_(lane), of_parameter_(net.parameters().size()), ended_(net.parameters().size()) {
+  parameter_store const& store = net.store();
+  at::Tensor const& flat = store.gradients();
+  std::int64_t const most = std::max<std::int64_t>(1, bytes / static_cast<std::int64_t>(flat.element_size()));
+  std::vector<bucket> all;
+  struct {
+    std::int64_t begin;
+    buckets cut;
+    std::size_t first;
+  } halves[] = {{0, {store.decayed(), most}, 0}, {store.decayed(), {store.trainable() - store.decayed(), most}, 0}};
+  for (auto& half : halves) {
+    half.first = all.size();
+    for (std::int64_t i = 0; i < half.cut.count(); ++i)
+      all.push_back({flat.narrow(0, half.begin + half.cut.begin(i), half.cut.end(i) - half.cut.begin(i)), -1, 0});
+  }
+  for (std::size_t i = 0; i < net.parameters().size(); ++i) {
+    at::Tensor const& leaf = net.parameters()[i];
+    if (!leaf.requires_grad() || leaf.numel() == 0) continue;
+    std::int64_t const begin = leaf.storage_offset() - store.values().storage_offset();
+    auto const& half = halves[begin < store.decayed() ? 0 : 1];
+    auto const bucket_of = [&](std::int64_t place) {
+      return half.first + static_cast<std::size_t>(half.cut.of(place - half.begin));
+    };
+    for (std::size_t b = bucket_of(begin); b <= bucket_of(begin + leaf.numel() - 1); ++b) {
+      if (all[b].awaited++ == 0) all[b].first = static_cast<std::int32_t>(i);
+      of_parameter_[i].push_back(b);
+    }
+  }
+  std::vector<std::size_t> turns(all.size());
+  std::iota(turns.begin(), turns.end(), std::size_t{0});
+  std::stable_sort(turns.begin(), turns.end(),
+                   [&](std::size_t a, std::size_t b) { return all[a].first > all[b].first; });
+  std::vector<std::size_t> place(all.size());
+  for (std::size_t const b : turns) {
+    place[b] = order_.size();
+    order_.push_back(all[b]);
+  }
+  for (places& some : of_parameter_)
+    for (std::size_t& b : some) b = place[b];
+}
+
+REDCO_INLINE void gradient_buckets::end(parameter which) {
+  auto const at = static_cast<std::size_t>(which.place);
+  if (ended_[at])
+    throw error(
+        exit_code::internal,
+        "backward ends a gradient twice, so that it cannot be sent to the other ranks meanwhile: give --no-overlap");
+  ended_[at] = true;
+  for (std::size_t const b : of_parameter_[at]) --order_[b].awaited;
+  while (sent_ < order_.size() && order_[sent_].awaited == 0) send_next();
+}
+
+REDCO_INLINE void gradient_buckets::send_all() {
+  while (sent_ < order_.size()) send_next();
+}
+
+REDCO_INLINE void gradient_buckets::send_next() {
+  comm::collective_label const label("gradients");
+  lane_.all_reduce(order_[sent_++].part);
+}
+
+}  // namespace redco::run

@@ -1,0 +1,148 @@
+#include "comm/laws.hpp"
+#include "comm/on_ranks.hpp"
+
+#include <redco/comm/collective_label.hpp>
+#include <redco/comm/lane.hpp>
+#include <redco/comm/thread_world.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+// Sums that run on a thread of their own while their rank goes on.
+
+namespace lane_test {
+
+using comm_test::expected;
+using comm_test::failure_of;
+using comm_test::mentions;
+using comm_test::must;
+using comm_test::on_ranks;
+using comm_test::values;
+using redco::rank_context;
+
+constexpr std::int64_t sizes[] = {1, 700, 2'001, 50'000, 3, 9'001};
+
+TEST_CASE("a lane sums in rank order beside collectives of the same ranks, and counts as their group") {
+  for (int const ranks : {1, 2, 3}) {
+    on_ranks(ranks, [&](rank_context& me) {
+      redco::comm::lane& lane = me.lane(redco::axis::dp);
+      must(&lane == &me.lane(redco::axis::dp), "one lane for a group");
+      me.dp.reset_counters();
+      for (int round = 0; round < 20; ++round) {
+        std::vector<at::Tensor> sums;
+        for (std::int64_t const size : sizes) {
+          sums.push_back(values({size}, at::kFloat, me.rank));
+          lane.all_reduce(sums.back());
+          at::Tensor const meanwhile = at::full({3}, me.rank + round, at::kLong);
+          me.dp.all_reduce(meanwhile);
+          must(meanwhile[1].item<std::int64_t>() == ranks * round + ranks * (ranks - 1) / 2, "the rank's own sum");
+        }
+        lane.wait();
+        for (std::size_t i = 0; i < sums.size(); ++i)
+          must(at::equal(sums[i], expected({sizes[i]}, at::kFloat, ranks, false)), "sum " + std::to_string(i));
+      }
+      std::int64_t payload = 0;
+      for (std::int64_t const size : sizes) payload += 4 * size + 24;
+      auto const& counted = me.dp.counters()[redco::collective::all_reduce];
+      must(counted.calls == (ranks == 1 ? 0 : 240) && counted.payload_bytes == (ranks == 1 ? 0 : 20 * payload),
+           std::to_string(counted.calls) + " calls of " + std::to_string(counted.payload_bytes) + " bytes");
+      lane.wait();
+      must(counted.calls == (ranks == 1 ? 0 : 240), "nothing is counted twice");
+    });
+  }
+}
+
+TEST_CASE("a rank goes on while its lane waits for the others") {
+  std::atomic<int> asked{0};
+  on_ranks(2, [&](rank_context& me) {
+    at::Tensor const x = at::ones({5'000});
+    if (me.rank == 0) {
+      me.lane(redco::axis::dp).all_reduce(x);
+      asked = 1;
+    } else {
+      while (asked == 0) std::this_thread::yield();  // an all_reduce that blocked rank 0 would never come here
+      me.lane(redco::axis::dp).all_reduce(x);
+    }
+    me.lane(redco::axis::dp).wait();
+    must(x[4'999].item<float>() == 2, "the sum");
+  });
+}
+
+TEST_CASE("a lane waits no longer than its group's deadline and says for what") {
+  std::atomic<bool> over{false};
+  auto const failure = failure_of(
+      2,
+      [&](rank_context& me) {
+        if (me.rank == 1) {
+          while (!over) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          return;
+        }
+        redco::comm::collective_label const label("gradients");
+        me.lane(redco::axis::dp).all_reduce(at::ones({3}));
+        me.lane(redco::axis::dp).all_reduce(at::ones({4}));
+        try {
+          me.lane(redco::axis::dp).wait();
+        } catch (redco::error const&) {
+          over = true;
+          throw;
+        }
+      },
+      300);
+  CHECK(failure.code() == redco::exit_code::peer_lost);
+  CHECK(mentions(failure,
+                 "waited 300 ms in all_reduce(sum) of Float [3] for 'gradients', call 1 of group dp lane for rank 1"));
+}
+
+TEST_CASE("what a lane cannot do ends all ranks with its cause, whatever they wait for") {
+  auto const differs = failure_of(2, [](rank_context& me) {
+    me.lane(redco::axis::dp).all_reduce(at::ones({me.rank == 0 ? 4 : 5}));
+    me.world.recv(at::empty({1}), 1 - me.rank, 7);  // which nobody sends
+  });
+  CHECK(differs.code() == redco::exit_code::internal);
+  CHECK(mentions(differs, "rank 0 has all_reduce(sum) of Float [4], rank 1 has all_reduce(sum) of Float [5]"));
+  auto const alone = failure_of(2, [](rank_context& me) {
+    if (me.rank == 1) me.lane(redco::axis::dp).all_reduce(at::ones({4}, at::kComplexFloat));
+    me.world.recv(at::empty({1}), 1 - me.rank, 7);
+  });
+  CHECK(mentions(alone, "rank 1: group dp lane cannot reduce ComplexFloat [4]"));
+}
+
+TEST_CASE("a rank that fails ends at once though its lane still waits") {
+  auto const began = std::chrono::steady_clock::now();
+  auto const failure = failure_of(2, [](rank_context& me) {
+    if (me.rank == 0) {
+      for (int i = 0; i < 3; ++i) me.lane(redco::axis::dp).all_reduce(at::ones({50'000}));
+      throw redco::error(redco::exit_code::data, "no such file");
+    }
+    me.world.barrier();
+  });
+  CHECK(failure.code() == redco::exit_code::data);
+  CHECK(mentions(failure, "rank 0: no such file"));
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(15));
+}
+
+TEST_CASE("behind a failure the next run has lanes anew") {
+  redco::comm::thread_world world({.dp = 2}, {.first_deadline = std::chrono::seconds(20)});
+  for (int run = 0; run < 3; ++run) {
+    try {
+      world.run([&](rank_context& me) {
+        at::Tensor const x = at::full({3'000}, me.rank + 1);
+        me.lane(redco::axis::dp).all_reduce(x);
+        if (run == 1 && me.rank == 1) throw std::runtime_error("once");
+        me.lane(redco::axis::dp).wait();
+        must(x[2'999].item<std::int64_t>() == 3, "the sum");
+      });
+      CHECK(run != 1);
+    } catch (redco::error const& failure) {
+      CHECK(run == 1);
+      CHECK(mentions(failure, "rank 1: "));
+    }
+  }
+}
+
+}  // namespace lane_test

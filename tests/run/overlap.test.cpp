@@ -1,0 +1,286 @@
+#include "mlp.hpp"
+
+#include "comm/values.hpp"
+
+#include <redco/run/gradient_buckets.hpp>
+#include <redco/run/training_step.hpp>
+#include <redco/text/token_batch.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/nn/gradient_watch.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/with_lora.hpp>
+#include <redco/layer/batch_norm.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+// Gradients that are summed over the replicas while backward runs: the bits of those that are summed behind it.
+
+namespace overlap_test {
+
+using namespace redco;
+using comm_test::must;
+using run_test::in;
+using run_test::numbers;
+using run_test::outcome;
+
+constexpr double mebi = 1024 * 1024;
+
+/// Tied weights, dropout, and 11 token ids, which do not divide by 2 or 3.
+gpt2 const tied{{.vocab = 11, .context = 16, .width = 12, .heads = 6, .layers = 2, .dropout = 0.1}};
+
+/// Example i: nine tokens, of which the last i % 4 do not count.
+auto language() {
+  return collate([](std::span<std::int64_t const> ids) {
+           std::vector<at::Tensor> inputs, labels;
+           for (std::int64_t const id : ids) {
+             at::Tensor const t = at::arange(10, at::kLong), tokens = (t * t * 3 + id * 7 + t * id).remainder(11);
+             inputs.push_back(tokens.slice(0, 0, 9));
+             labels.push_back(tokens.slice(0, 1).clone());
+             labels.back().slice(0, 9 - id % 4).fill_(-100);
+           }
+           return token_batch{at::stack(inputs), at::stack(labels)};
+         }) |
+         loss([](auto const& net, token_batch const& b) { return cross_entropy(net(b.input_ids), b.labels); });
+}
+
+/// The same job, its gradients summed behind backward and in buckets of these bytes while it runs.
+template <class Model, class Pipeline>
+void check_same_bits(Model const& model, Pipeline const& pipeline, run_test::options_of<Model, Pipeline> const& options,
+                     deployer_options where, std::int64_t examples, std::vector<double> const& bytes) {
+  outcome first;
+  for (std::size_t i = 0; i <= bytes.size(); ++i) {
+    temporary_folder folder;
+    where.workdir = folder.path;
+    where.overlap = i > 0;
+    where.gradient_bucket = i > 0 ? bytes[i - 1] / mebi : 4;
+    outcome const run =
+        run_test::fit(where, model, pipeline, numbers(examples), options, {.lr = 3e-3, .clip_norm = 0.5});
+    INFO(run.reason << " in buckets of " << where.gradient_bucket * mebi << " bytes");
+    REQUIRE(run.code == 0);
+    if (i == 0) first = run;
+    CHECK(run.losses == first.losses);
+    CHECK(run_test::bit_equal(run.state, first.state));
+  }
+}
+
+TEST_CASE("overlapped or not, a run has the same losses and parameters to the last bit") {
+  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}})
+    for (std::int64_t const micro : {0, 1, 2})
+      for (dtype const type : {dtype::f64, dtype::bf16}) {
+        INFO(on.dp << "x" << on.tp << ", micro-batch " << micro << ", " << name_of(type));
+        // 11 examples, 5 at a time: the last step of an epoch has one, and replicas without any.
+        run_test::options_of<gpt2, decltype(language())> o;
+        o.epochs = 20;
+        o.max_steps = 7;
+        o.global_batch = 5;
+        o.micro_batch = micro;
+        o.save_last = false;
+        deployer_options where = in({}, on);
+        where.dtype = type;
+        where.recompute = micro == 1;
+        check_same_bits(tied, language(), o, where, 11, {8, 200, 1'000, 1e6});
+      }
+}
+
+TEST_CASE("so do frozen parameters, adapters of a frozen model, losses of several terms and batch norm") {
+  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}}) {
+    INFO(on.dp << "x" << on.tp);
+    run_test::options_of<gpt2, decltype(language())> o;
+    o.epochs = 3;
+    o.global_batch = 5;
+    o.save_last = false;
+    o.frozen = {"h.0.*", "wpe.*"};
+    check_same_bits(tied, language(), o, in({}, on), 11, {104});
+
+    run_test::options_of<with_lora<gpt2>, decltype(language())> adapted;
+    adapted.epochs = 3;
+    adapted.global_batch = 5;
+    adapted.save_last = false;
+    check_same_bits(with_lora<gpt2>{{tied.config, {.rank = 2, .targets = "q,v,down"}}}, language(), adapted, in({}, on),
+                    11, {104});
+
+    struct normed {
+      using net = sequential<named<"in", linear<5, 12, false>>, named<"norm", batch_norm<12>>, relu,
+                             named<"up", linear<12, 6>>, relu, named<"down", linear<6, 3>>>;
+      no_config config;
+      constexpr extents input(workload const& load) const { return {load.batch, 5}; }
+    };
+    auto const two_terms = run_test::mlp_collate() | loss([](auto const& net, run_test::mlp_batch const& b) {
+                             at::Tensor const y = net(b.x), each = run_test::losses_of(y, b);
+                             return terms{{{"class", {each.sum(), static_cast<double>(b.labels.size(0))}, 1},
+                                           {"size", {(y * y).sum(), static_cast<double>(y.numel())}, 0.1}}};
+                           });
+    run_test::options_of<normed, decltype(two_terms)> several;
+    several.epochs = 2;
+    several.global_batch = 4;  // of 14: the last has two, so that a third replica has none
+    check_same_bits(normed{}, two_terms, several, in({}, on), 14, {104});
+    run_test::options_of<normed, decltype(run_test::mlp_pipeline())> rounds;
+    rounds.epochs = 2;
+    rounds.global_batch = 10;
+    rounds.micro_batch = 2;
+    check_same_bits(normed{}, run_test::mlp_pipeline(), rounds, in({}, on), 14, {104});
+  }
+}
+
+/// One rank's network in a world, with a loss on it.
+struct subject {
+  explicit subject(rank_context& me)
+      : state(run_test::mlp{}, plan_of(run_test::mlp{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {}) {
+    in.tp = &me.tp;
+    in.rank = &me;
+    batch = run_test::mlp_batch_of(std::vector<std::int64_t>{4 * me.rank, 4 * me.rank + 1});
+  }
+  mean loss() const { return {run_test::losses_of(state.in(in)(batch.x), batch).sum(), 2}; }
+
+  trained_network<run_test::mlp> state;
+  redco::pass in;
+  run_test::mlp_batch batch;
+};
+
+error failure_of(mesh const& on, std::function<void(rank_context&)> const& f) {
+  try {
+    run_ranks(on, {.first_deadline = std::chrono::seconds(20), .threads = 1}, f);
+  } catch (error const& failure) {
+    return failure;
+  }
+  return error(exit_code::done, "nothing failed");
+}
+
+TEST_CASE("the last layer's gradients are summed before backward has come to the first") {
+  std::atomic<bool> summed{false};
+  auto const result = failure_of({.dp = 2}, [&](rank_context& me) {
+    subject one(me);
+    me.dp.reset_counters();
+    training_step step(one.state, me, false, 64);
+    at::Tensor const first_layer = one.state.network().parameters().front();
+    must(first_layer.data_ptr() == one.state.store.find("up.weight")->value.data_ptr(), "the first layer's weight");
+    first_layer.register_hook([&](at::Tensor const& g) {  // before it is added to the flat gradient
+      if (me.rank == 1) {
+        me.lane(example_axes).wait();  // which takes what rank 0 has sent, whose backward waits for this
+        must(me.dp.counters().total().calls >= 1, "something was sent");
+        summed = true;
+      }
+      auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (!summed && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+      must(summed, "the other rank has sums while this one's backward runs");
+      return g;
+    });
+    step.expect_last();
+    step.add(one.loss());
+    step.finish(0, 1, false);
+  });
+  INFO(result.what());
+  CHECK(result.code() == exit_code::done);
+}
+
+TEST_CASE("only the last loss of a step sends gradients, and a watch of one's own keeps its place") {
+  auto const result = failure_of({.dp = 2}, [&](rank_context& me) {
+    std::vector<at::Tensor> after;
+    for (int const how : {0, 1, 2}) {  // behind backward, while it runs, with another watch
+      subject one(me);
+      int seen = 0;
+      std::optional<gradient_watch> own;
+      if (how == 2) own.emplace(one.state.network(), [&](parameter) { ++seen; });
+      training_step step(one.state, me, false, how == 0 ? 0 : 40);
+      step.add(one.loss());
+      step.expect_last();
+      step.add(one.loss());
+      must(!gradient_watch::on(one.state.network()) || how == 2, "the step's watch has ended");
+      step.finish(0, 1, false);
+      must(seen == (how == 2 ? 8 : 0), "the ends of four parameters, twice");
+      after.push_back(one.state.store.values().clone());
+      must(at::equal(after.front(), after.back()), "the same parameters");
+    }
+  });
+  INFO(result.what());
+  CHECK(result.code() == exit_code::done);
+}
+
+TEST_CASE("a bucket that cannot be summed ends all ranks, wherever they are") {
+  auto const failure = failure_of({.dp = 2}, [&](rank_context& me) {
+    subject one(me);
+    training_step step(one.state, me, false, me.rank == 0 ? 64 : 80);
+    step.expect_last();
+    step.add(one.loss());
+    if (me.rank == 1) me.world.recv(at::empty({1}), 0, 5);  // which nobody sends
+    step.finish(0, 1, false);
+  });
+  CHECK(failure.code() == exit_code::internal);
+  CHECK(comm_test::mentions(failure, "ranks disagree in call 1 of group dp lane for 'gradients'"));
+}
+
+TEST_CASE("a gradient that ends twice is an error, not a wrong sum") {
+  auto const failure = failure_of({.dp = 2}, [&](rank_context& me) {
+    subject one(me);
+    run::gradient_buckets buckets(one.state.network(), me.lane(example_axes), 64);
+    buckets.end({0});
+    buckets.end({0});
+  });
+  CHECK(comm_test::mentions(failure, "ends a gradient twice"));
+}
+
+TEST_CASE("an exception in a user's function ends ranks whose gradients are on their way") {
+  run_test::behaviour how;
+  how.loss = [](at::Tensor const& each, run_test::mlp_batch const& b) {
+    if (b.ids.eq(7).any().item<bool>()) throw std::runtime_error("seven has no loss");
+    return each.sum();
+  };
+  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}}) {
+    temporary_folder folder;
+    deployer_options where = in(folder.path, on);
+    where.overlap = true;
+    where.gradient_bucket = 64 / mebi;
+    run_test::mlp_options o;
+    o.epochs = 4;
+    o.global_batch = 4;
+    auto const began = std::chrono::steady_clock::now();
+    outcome const run = run_test::fit_mlp(where, o, 13, how);
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
+    CHECK(run.code == 70);
+    CHECK(run_test::mentions(run, "seven has no loss"));
+  }
+  temporary_folder folder;
+  deployer_options where = in(folder.path, {.dp = 2});
+  where.overlap = true;
+  how.loss = [](at::Tensor const& each, run_test::mlp_batch const&) { return each.sum() * std::nan(""); };
+  CHECK(run_test::fit_mlp(where, {}, 13, how).code == 79);
+}
+
+TEST_CASE("a step counts as many messages as its plan has buckets") {
+  for (std::int64_t const bytes : {0, 8, 504, 1'000'000}) {
+    INFO(bytes << " bytes");
+    mesh const on{.dp = 2, .tp = 2};
+    temporary_folder folder;
+    run_test::silence const quiet;
+    deployer_options where = in(folder.path, on);
+    where.overlap = bytes > 0;
+    if (bytes > 0) where.gradient_bucket = static_cast<double>(bytes) / mebi;
+    deployer here(where);
+    trainer one(here, tied, language(), adamw{});
+    fit_result const result =
+        one.fit(numbers(12), {.max_steps = 3, .global_batch = 4, .save_last = false, .save_argmin = {}});
+    setup const s{.mesh = on, .load = {.batch = 2, .sequence = 9}, .compute = dtype::f64, .gradient_bucket = bytes};
+    cost::message_total const& planned = cost_of(tied, adamw{}, s).messages[cost::messages::gradients];
+    CHECK(planned.calls == (bytes == 0 ? 1 : bytes == 1'000'000 ? 2 : (planned.payload_bytes + bytes - 1) / bytes));
+    for (run::step_measure const& rank : result.measures) {
+      traffic::entry const& counted = rank.dp[collective::all_reduce];
+      CHECK(counted.calls == planned.calls);
+      CHECK(counted.payload_bytes == planned.payload_bytes);
+      CHECK(counted.wire_bytes == planned.wire_bytes);
+    }
+  }
+}
+
+}  // namespace overlap_test
