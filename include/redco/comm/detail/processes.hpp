@@ -4,6 +4,7 @@
 #include <redco/comm/detail/message_tags.hpp>
 #include <redco/comm/detail/process_group.hpp>
 #include <redco/comm/detail/process_session.hpp>
+#include <redco/comm/detail/rank_places.hpp>
 #include <redco/comm/detail/rank_threads.hpp>
 #include <redco/comm/detail/run_rank.hpp>
 #include <redco/comm/in_process_group.hpp>
@@ -53,6 +54,7 @@ class processes final : public world {
         session_(session),
         tags_(session, checked(shape, session), runs_),
         threads_(session.rank() * tags_.per_process(), tags_.per_process()) {
+    rank_places::all().ranks_each = tags_.per_process();
     kept_memory::install();
   }
 
