@@ -134,7 +134,7 @@ class Hosts:
     def by_hand(self, name, each, command):
         return self.processes(name, each, command, lambda number, process, processes, port: {
             "REDCO_PROCESSES": str(processes), "REDCO_PROCESS": str(process), "REDCO_PROCESSES_HERE": str(each),
-            "REDCO_MEET": f"node1:{port}"})
+            "REDCO_MEET": f"{self.all[0].name}:{port}"})
 
     def cut(self):
         """Nothing goes over the link any more; no connection is told."""

@@ -2,8 +2,8 @@
 
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/detail/operand.hpp>
-#include <redco/comm/detail/rank_places.hpp>
 #include <redco/comm/lifeline.hpp>
+#include <redco/comm/rank_places.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>

@@ -4,7 +4,7 @@
 
 #include <redco/comm/detail/answers.hpp>
 #include <redco/comm/detail/process_session.hpp>
-#include <redco/comm/detail/rank_places.hpp>
+#include <redco/comm/rank_places.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>

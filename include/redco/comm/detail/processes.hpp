@@ -4,13 +4,13 @@
 #include <redco/comm/detail/message_tags.hpp>
 #include <redco/comm/detail/process_group.hpp>
 #include <redco/comm/detail/process_session.hpp>
-#include <redco/comm/detail/rank_places.hpp>
 #include <redco/comm/detail/rank_threads.hpp>
 #include <redco/comm/detail/run_rank.hpp>
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_groups.hpp>
 #include <redco/comm/rank_options.hpp>
+#include <redco/comm/rank_places.hpp>
 #include <redco/comm/world.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/torch.hpp>

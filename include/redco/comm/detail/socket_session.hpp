@@ -2,9 +2,9 @@
 
 #include <redco/comm/detail/answers.hpp>
 #include <redco/comm/detail/process_session.hpp>
-#include <redco/comm/detail/rank_places.hpp>
 #include <redco/comm/detail/rendezvous.hpp>
 #include <redco/comm/detail/socket.hpp>
+#include <redco/comm/rank_places.hpp>
 #include <redco/options/launch.hpp>
 
 #include <redco/diag/error.hpp>

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-namespace redco::comm::detail {
+namespace redco::comm {
 
 /// On which hosts the processes of a run are, "node2 (10.7.0.2)" each, for messages; empty where the ranks are threads of one process.
 /// Written when the processes have found each other, and with each world of theirs.
@@ -35,4 +35,4 @@ inline std::string host_name() {
   return gethostname(name, sizeof name - 1) == 0 ? name : "?";
 }
 
-}  // namespace redco::comm::detail
+}  // namespace redco::comm
