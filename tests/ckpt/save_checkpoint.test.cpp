@@ -351,6 +351,28 @@ TEST_CASE("ranks whose host does not see the folder are written and read by rank
   }
 }
 
+TEST_CASE("rank 0 writes and reads tensors of many megabytes for others") {
+  temporary_folder const folder;
+  std::filesystem::create_directories(folder / "first");
+  redco::mesh const mesh{.dp = 2};
+  std::vector<std::int64_t> const shape{5'000'003};
+  std::atomic<int> wrong = 0;
+  at::Tensor const values = at::arange(shape[0], at::kFloat);
+  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+    auto const part = [&](at::Tensor const& local) {
+      return redco::ckpt::state_part{"large", shape, local, {{0}, shape}, rank.rank == 1};
+    };
+    std::vector<redco::ckpt::state_part> const saved{part(values.clone())};
+    redco::ckpt::save_checkpoint(saving_on_hosts(folder, rank.rank, mesh, 1), saved, rank.world);
+    auto found = redco::ckpt::find_checkpoint(rank.world, folder / "first", "auto").value();
+    if (rank.rank == 1) found.directory = folder / "other";
+    at::Tensor const loaded = at::zeros(shape);
+    redco::ckpt::load_checkpoint(found, std::vector<redco::ckpt::state_part>{part(loaded)}, rank.world);
+    wrong += at::equal(loaded, values) ? 0 : 1;
+  });
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("what another run has left on another host is not read") {
   redco::mesh const mesh{.tp = 2};
   temporary_folder const folder;
@@ -405,5 +427,6 @@ TEST_CASE("a run that only another host has is not begun anew") {
   CHECK(!found);
   auto const failure = ckpt_test::error_of([&] { find("auto"); });
   CHECK(failure.code == redco::exit_code::data);
-  CHECK(ckpt_test::has(failure.text, ", where rank 0 looks, but one, where rank 1 looks: start the first process there"));
+  CHECK(
+      ckpt_test::has(failure.text, ", where rank 0 looks, but one, where rank 1 looks: start the first process there"));
 }

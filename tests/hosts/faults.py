@@ -55,6 +55,16 @@ def signalled(hosts, program, each, rank, which, words):
     all[rank].popen.kill()
 
 
+def rank_busy(hosts, program):
+    """Its process lives and says so: it is waited for, and not taken for one that is gone."""
+    all = hosts.by_hand("busy", 1, [program, "--endless", "--deadline", DEADLINE, "--busy", 6])
+    yield
+    await_sums(all)
+    yield
+    end_with(PEER_LOST, all)
+    one_sentence(all, r"rank 1: " + COLLECTIVE + r"0 on node1 \(10.7.0.1\), which did not come")
+
+
 def mpi_rank_stopped(hosts, program, mpirun):
     """mpirun ends the stopped process as soon as another has ended."""
     says_who = ["sh", "-c", f"echo pid $OMPI_COMM_WORLD_RANK $$; exec {program} --endless --deadline {DEADLINE}"]
@@ -106,6 +116,7 @@ if __name__ == "__main__":
             signalled(hosts, given.laws, 2, 3, signal.SIGKILL, f"rank 3: its process on {node2} is gone without a word"),
             signalled(hosts, given.laws, 1, 1, signal.SIGSTOP, f"rank 0: {COLLECTIVE}1 on {node2}, which did not come"),
             signalled(hosts, given.laws, 1, 0, signal.SIGSTOP, f"rank 0: its process on {node1} does not answer"),
+            rank_busy(hosts, given.laws),
             *([mpi_rank_stopped(hosts, given.laws, given.mpirun)] if given.mpirun else []))
         pass_at_once(link_cut(hosts, given.laws))
         pass_at_once(host_away(hosts, given.laws))

@@ -10,17 +10,18 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import two_hosts
 
+ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 120  # seconds, of what takes three on an idle machine
 
 
 def python_with_torch():
-    root = Path(__file__).resolve().parents[2]
     probe = "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)"
-    for python in os.environ.get("REDCO_TEST_PYTHON"), root / ".deps/peers/bin/python", "/usr/bin/python3", "python3":
+    for python in os.environ.get("REDCO_TEST_PYTHON"), ROOT / ".deps/peers/bin/python", "/usr/bin/python3", "python3":
         if python and shutil.which(python) and subprocess.run([python, "-c", probe], stderr=subprocess.DEVNULL).returncode == 0:
             return python
     return two_hosts.skip("no python with torch, for torchrun: scripts/setup --tests installs python3-torch")
@@ -77,33 +78,32 @@ def demo_is_that_of_threads(start, command, work, threads):
     return equal
 
 
-# What the operators of Kubeflow set in a pod of two, the training operator until 1.5 and since, and the trainer.
-PODS = {
-    "pytorch_job": lambda host, process, processes, port: {
-        "WORLD_SIZE": str(processes), "RANK": str(process), "MASTER_ADDR": "node1", "MASTER_PORT": str(port)},
-    "pytorch_job_1_9": lambda *where: {
-        **PODS["pytorch_job"](*where), **PODS["train_job"](*where), "PET_NPROC_PER_NODE": "auto"},
-    "train_job": lambda host, process, processes, port: {
-        "PET_NNODES": str(processes), "PET_NODE_RANK": str(process), "PET_NPROC_PER_NODE": "1", "PET_MASTER_ADDR": "node1",
-        "PET_MASTER_PORT": str(port)},
-}
-
-
 def store_of_an_agent_is_used(hosts, program):
     """As torchrun does since 2.4: its agent keeps the store, whichever that is."""
     port = next(hosts.ports)
     hosts.first.start("agent_store", [program, "--store", port])
-    variables = {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1", "TORCHELASTIC_USE_AGENT_STORE": "True",
-                 "TORCHELASTIC_RUN_ID": "id", "TORCHELASTIC_RESTART_COUNT": "0"}
     return laws_hold(lambda name, each, command: hosts.processes(name, each, command, lambda host, process, processes, _: {
-        **PODS["pytorch_job"](host, process, processes, port), **variables}), "of_agent", program, 1)
+        "WORLD_SIZE": str(processes), "RANK": str(process), "MASTER_ADDR": "node1", "MASTER_PORT": str(port), "LOCAL_RANK": "0",
+        "LOCAL_WORLD_SIZE": "1", "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RUN_ID": "id",
+        "TORCHELASTIC_RESTART_COUNT": "0"}), "of_agent", program, 1)
 
 
 def pods_join(hosts, program):
-    def joins(name, variables):
-        return laws_hold(lambda *what: hosts.processes(*what, variables), name, program, 1)
-
-    return [joins(name, variables) for name, variables in PODS.items()]
+    """Those of the manifests of deploy/, two on each host; and of an operator that sets no PET_*."""
+    try:
+        import yaml
+    except ImportError as e:
+        two_hosts.skip(f"{e}: scripts/setup --tests installs python3-yaml")
+    sys.path.insert(0, str(ROOT / "tests/deploy"))
+    from operators import pods_of
+    jobs = {name: pods_of(yaml.safe_load((ROOT / f"deploy/{name}.yaml").read_text())) for name in ("pytorchjob", "trainjob")}
+    jobs["pytorchjob_without_pet"] = [
+        {**{name: value for name, value in pod.items() if not name.startswith("PET_")}, "MASTER_PORT": "23457"}
+        for pod in jobs["pytorchjob"]]
+    with hosts.names.open("a") as names:
+        names.write("".join(f"10.7.0.1 {pods[0].get('PET_MASTER_ADDR', '')}\n" for pods in jobs.values()))
+    return [laws_hold(lambda *what, pods=pods: hosts.processes(*what, lambda host, process, *_: pods[process]), name, program, 2)
+            for name, pods in jobs.items()]
 
 
 if __name__ == "__main__":

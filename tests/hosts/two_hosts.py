@@ -104,8 +104,8 @@ class Host:
 
 
 class Hosts:
-    def __init__(self, work):
-        self.work = work
+    def __init__(self, work, names):
+        self.work, self.names = work, names  # the file /etc/hosts
         self.all = self.first, self.second = Host(1, work), Host(2, work)
         self.ports = iter(range(29400, 30000))
         tool("ip", "link", "add", "link1", "netns", str(self.first.pid), "type", "veth", "peer", "name", "link2", "netns",
@@ -146,12 +146,13 @@ def within(work, test):
     LIBC.prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    (work / "etc_hosts").write_text("127.0.0.1 localhost\n10.7.0.1 node1\n10.7.0.2 node2\n")
+    names = work / "etc_hosts"
+    names.write_text("127.0.0.1 localhost\n10.7.0.1 node1\n10.7.0.2 node2\n")
     try:
         tool("mount", "--make-rprivate", "/")
         tool("mount", "-t", "proc", "proc", "/proc")
-        tool("mount", "--bind", str(work / "etc_hosts"), "/etc/hosts")
-        hosts = Hosts(work)
+        tool("mount", "--bind", str(names), "/etc/hosts")
+        hosts = Hosts(work, names)
     except (OSError, subprocess.SubprocessError) as e:
         skip(f"this machine lets a test make no hosts ({e}): run it as root, with iproute2")
     test(hosts)

@@ -7,6 +7,7 @@
 //   start.py --late 3 processes --impatient    exit code 76: the last process does not come
 //   processes --store 29500          keeps a store there, as an agent of torchrun does, until it is killed
 //   start.py 3 processes --endless --deadline 2    sums, until something ends it; each says "sums" when they go
+//   ... --busy 6                     the same; rank 0 then does something else for so many seconds
 // Each process prints on standard error, as only the first shows its standard output.
 
 #include "comm/laws.hpp"
@@ -35,7 +36,7 @@ using redco::rank_context;
 
 struct how {
   bool fail = false, stuck = false, impatient = false, endless = false;
-  int killed = -1, each = 1, runs = 2, store = 0;
+  int killed = -1, each = 1, runs = 2, store = 0, busy = 0;
   double deadline = 20;
 
   static constexpr auto fields() {
@@ -43,6 +44,7 @@ struct how {
                          redco::field<"stuck">(&how::stuck, "rank 1 sleeps"),
                          redco::field<"impatient">(&how::impatient, "gives the others a second to come"),
                          redco::field<"endless">(&how::endless, "sums without end"),
+                         redco::field<"busy">(&how::busy, "seconds in which rank 0 does not sum"),
                          redco::field<"deadline">(&how::deadline, "seconds of every wait"),
                          redco::field<"runs">(&how::runs, "how often the laws are tried"),
                          redco::field<"store">(&how::store, "a port: only keeps a store there"),
@@ -186,12 +188,13 @@ void failures(redco::comm::world& world, int ranks, int each) {
   must(mentions(late, "waited 300 ms in all_gather(1) of Float [3, 2], call 2 of group world for rank"), late.what());
 }
 
-[[noreturn]] void sums(rank_context& me) {
+[[noreturn]] void sums(rank_context& me, std::chrono::seconds busy) {
   redco::comm::collective_label const label("grads");
   at::Tensor const x = at::ones({20'000});
   for (int round = 0;; ++round) {
     me.world.all_reduce(x);
     if (round == 10) std::cerr << "sums\n";
+    if (round == 20 && me.rank == 0) std::this_thread::sleep_for(busy);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
@@ -210,7 +213,8 @@ int main(int argc, char** argv) {
     waits.first_deadline = waits.deadline = std::chrono::milliseconds(static_cast<int>(o.deadline * 1000));
     if (o.impatient) waits.first_deadline = std::chrono::milliseconds(1'000);
     if (o.stuck) waits.grace = std::chrono::milliseconds(500);
-    if (o.endless) redco::comm::make_world(shape, waits)->run(sums);
+    if (o.endless)
+      redco::comm::make_world(shape, waits)->run([&](rank_context& me) { sums(me, std::chrono::seconds(o.busy)); });
     if (o.fail || o.stuck || o.killed >= 0) {
       redco::comm::make_world(shape, waits)->run([&](rank_context& me) {
         if (me.rank == o.killed) std::raise(SIGKILL);
