@@ -57,7 +57,7 @@ def signalled(hosts, program, each, rank, which, words):
 
 def rank_busy(hosts, program):
     """Its process lives and says so: it is waited for, and not taken for one that is gone."""
-    all = hosts.by_hand("busy", 1, [program, "--endless", "--deadline", DEADLINE, "--busy", 6])
+    all = hosts.by_hand("busy", 1, [program, "--endless", "--deadline", DEADLINE, "--busy", 8])
     yield
     await_sums(all)
     yield
