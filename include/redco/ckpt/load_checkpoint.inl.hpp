@@ -16,6 +16,9 @@
 #include <redco/safetensors/open_files.hpp>
 #include <redco/config.hpp>
 
+#include <cstddef>
+#include <system_error>
+
 namespace redco::ckpt {
 
 namespace detail {
