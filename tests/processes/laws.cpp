@@ -5,6 +5,9 @@
 //   mpirun -n 3 processes --stuck    exit code 69: rank 1 does not come and does not end
 //   start.py 3 processes --killed 1  exit code 69: the process of rank 1 is killed while the others wait for it
 //   start.py --late 3 processes --impatient    exit code 76: the last process does not come
+//   processes --store 29500          keeps a store there, as an agent of torchrun does, until it is killed
+//   start.py 3 processes --endless --deadline 2    sums, until something ends it; each says "sums" when they go
+//   ... --busy 6                     the same; rank 0 then does something else for so many seconds
 // Each process prints on standard error, as only the first shows its standard output.
 
 #include "comm/laws.hpp"
@@ -12,8 +15,10 @@
 
 #include <redco/run/main_of.hpp>
 #include <redco/comm/broadcast_text.hpp>
+#include <redco/comm/collective_label.hpp>
 #include <redco/comm/gather_texts.hpp>
 #include <redco/comm/make_world.hpp>
+#include <redco/tensor/key_store.hpp>
 #include <redco/options/launch.hpp>
 #include <redco/shape/mesh.hpp>
 
@@ -32,13 +37,19 @@ using comm_test::must;
 using redco::rank_context;
 
 struct how {
-  bool fail = false, stuck = false, impatient = false;
-  int killed = -1, each = 1;
+  bool fail = false, stuck = false, impatient = false, endless = false;
+  int killed = -1, each = 1, runs = 2, store = 0, busy = 0;
+  double deadline = 20;
 
   static constexpr auto fields() {
     return redco::fields(redco::field<"fail">(&how::fail, "rank 1 throws"),
                          redco::field<"stuck">(&how::stuck, "rank 1 sleeps"),
                          redco::field<"impatient">(&how::impatient, "gives the others a second to come"),
+                         redco::field<"endless">(&how::endless, "sums without end"),
+                         redco::field<"busy">(&how::busy, "seconds in which rank 0 does not sum"),
+                         redco::field<"deadline">(&how::deadline, "seconds of every wait"),
+                         redco::field<"runs">(&how::runs, "how often the laws are tried"),
+                         redco::field<"store">(&how::store, "a port: only keeps a store there"),
                          redco::field<"killed">(&how::killed, "the process of this rank is killed"),
                          redco::field<"each">(&how::each, "ranks of a process"));
   }
@@ -124,7 +135,9 @@ void failures(redco::comm::world& world, int ranks, int each) {
     me.world.barrier();
     if (me.rank != 1) me.world.all_reduce(at::ones({3}));
   });
-  must(left.code() == redco::exit_code::peer_lost && mentions(left, "rank 1, which has ended"), left.what());
+  must(left.code() == redco::exit_code::peer_lost && mentions(left, "for rank 1 on ") &&
+           mentions(left, ", which has ended"),
+       left.what());
   must(mentions(left, "in all_reduce(sum) of Float [3], call 2 of group world"), left.what());
   auto const differs = failure_of(world, [&](rank_context& me) {
     me.world.all_reduce(at::ones({me.rank == ranks - 1 ? 4 : 5, 2'000}));
@@ -163,16 +176,33 @@ void failures(redco::comm::world& world, int ranks, int each) {
   must(busy.code() == redco::exit_code::data && mentions(busy, "rank 1: no such file"), busy.what());
 }
 
+[[noreturn]] void sums(rank_context& me, std::chrono::seconds busy) {
+  redco::comm::collective_label const label("grads");
+  at::Tensor const x = at::ones({20'000});
+  for (int round = 0;; ++round) {
+    me.world.all_reduce(x);
+    if (round == 10) std::cerr << "sums\n";
+    if (round == 20 && me.rank == 0) std::this_thread::sleep_for(busy);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return redco::main_of<how>(argc, argv, "Tests processes that MPI or TCP joins.", [](how const& o) {
+    if (o.store > 0) {
+      redco::key_store const store("localhost", o.store, true, std::chrono::seconds(10));
+      std::this_thread::sleep_for(std::chrono::hours(1));
+    }
     int const ranks = redco::options::launched().processes * o.each;
     redco::mesh const shape = ranks % 2 == 0 ? redco::mesh{.dp = ranks / 2, .tp = 2} : redco::mesh{.dp = ranks};
     redco::rank_options waits;
-    waits.first_deadline = waits.deadline = std::chrono::milliseconds(20'000);
+    waits.first_deadline = waits.deadline = std::chrono::milliseconds(static_cast<int>(o.deadline * 1000));
     if (o.impatient) waits.first_deadline = std::chrono::milliseconds(1'000);
     if (o.stuck) waits.grace = std::chrono::milliseconds(500);
+    if (o.endless)
+      redco::comm::make_world(shape, waits)->run([&](rank_context& me) { sums(me, std::chrono::seconds(o.busy)); });
     if (o.fail || o.stuck || o.killed >= 0) {
       redco::comm::make_world(shape, waits)->run([&](rank_context& me) {
         if (me.rank == o.killed) std::raise(SIGKILL);
@@ -191,7 +221,7 @@ int main(int argc, char** argv) {
       waits.deterministic = in_rank_order;
       comm_test::added_up_first = in_rank_order ? 1 : o.each;
       auto const world = redco::comm::make_world(shape, waits);
-      for (int run = 0; run < 2; ++run) {
+      for (int run = 0; run < o.runs; ++run) {
         world->run(laws);
         world->run(planes);
         world->run([run](rank_context& me) { comm_test::drawn_calls(me, static_cast<std::uint64_t>(run)).make(200); });

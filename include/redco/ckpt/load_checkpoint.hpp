@@ -20,13 +20,14 @@ struct load_options {
   std::vector<std::string> unread{};
 };
 
-/// `find_checkpoint` by rank 0, told to all ranks of `world`. Every rank gets the same answer or throws the same error.
+/// `find_checkpoint` by rank 0, told to all ranks of `world`. Every rank gets the same answer or throws the same error; 65 too where
+/// "auto" finds nothing on the host of rank 0 and another host has a run of this workdir.
 std::optional<workdir::found_checkpoint> find_checkpoint(group& world, std::filesystem::path const& workdir,
                                                          std::string_view resume,
                                                          workdir::find_options const& options = {});
 
 /// Fills every rank's parts from a checkpoint, whatever mesh saved it: bit for bit, padding zero. All ranks of `world`
-/// call it.
+/// call it. Whose host does not see what rank 0 has found gets its parts from rank 0.
 ///
 /// Names, shapes and dtypes are compared before anything is read: error 65 with the first 20 differences and their
 /// number when the checkpoint does not belong to this state. A rank that cannot read ends all with its error, 65 or 74;

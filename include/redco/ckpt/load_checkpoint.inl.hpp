@@ -2,9 +2,12 @@
 
 #include <redco/ckpt/load_checkpoint.hpp>
 
+#include <redco/ckpt/detail/handed_parts.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/read_parts.hpp>
+#include <redco/comm/rank_places.hpp>
+#include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/manifest.hpp>
 #include <redco/workdir/merged.hpp>
 #include <redco/workdir/read_manifest.hpp>
@@ -13,7 +16,40 @@
 #include <redco/safetensors/open_files.hpp>
 #include <redco/config.hpp>
 
+#include <cstddef>
+#include <system_error>
+
 namespace redco::ckpt {
+
+namespace detail {
+
+/// Whether this host has the checkpoint that rank 0 has found. A rank on another host may have none under its path, or one of
+/// another run.
+inline bool sees(workdir::found_checkpoint const& checkpoint) {
+  try {
+    workdir::manifest const here = workdir::read_manifest(checkpoint.directory);
+    return here.run == checkpoint.facts.run && here.files == checkpoint.facts.files;
+  } catch (error const&) {
+    return false;
+  }
+}
+
+/// Refuses to start from scratch where rank 0 finds nothing and another rank's host has a run of this workdir.
+inline void refuse_lost_run(group& world, std::filesystem::path const& workdir) {
+  std::error_code none;
+  bool const here = std::filesystem::exists(
+      workdir / workdir::checkpoint_names::folder / workdir::checkpoint_names::pointer_file, none);
+  std::vector<std::string> const has = together(world, [&] { return std::string(here ? "1" : ""); });
+  for (std::size_t rank = 1; rank < has.size(); ++rank)
+    if (has.front().empty() && !has[rank].empty())
+      throw error(exit_code::data, "no checkpoint in " + workdir.string() + comm::place_of_rank(0) +
+                                       ", where rank 0 looks, but one" + comm::place_of_rank(static_cast<int>(rank)) +
+                                       ", where rank " + std::to_string(rank) +
+                                       " looks: start the first process there, or put the folder where all hosts see "
+                                       "it, or start anew with --resume none");
+}
+
+}  // namespace detail
 
 REDCO_INLINE std::optional<workdir::found_checkpoint> find_checkpoint(group& world,
                                                                       std::filesystem::path const& workdir,
@@ -24,7 +60,10 @@ REDCO_INLINE std::optional<workdir::found_checkpoint> find_checkpoint(group& wor
                                   if (world.rank() == 0) found = workdir::find_checkpoint(workdir, resume, options);
                                   return found ? found->directory.string() : std::string();
                                 }).front();
-  if (directory.empty()) return std::nullopt;
+  if (directory.empty()) {
+    if (resume == "auto") detail::refuse_lost_run(world, workdir);
+    return std::nullopt;
+  }
   std::string const text = comm::gather_texts(world, found ? workdir::write_manifest(found->facts) : "").front();
   if (!found) found = {directory, workdir::read_manifest(text, directory + "/manifest.json")};
   return found;
@@ -46,8 +85,24 @@ REDCO_INLINE void load_checkpoint(workdir::found_checkpoint const& checkpoint, s
                                  {.unread = safetensors::names_beginning_with(options.unread)}));
     return std::string();
   });
+  safetensors::open_files const files(checkpoint.directory, diag::links::refused);
+  std::vector<std::string> const away = detail::together(world, [&] {
+    if (!detail::sees(checkpoint))
+      return workdir::write_manifest({.run = "wishes", .tensors = detail::wishes_of(parts)});
+    read_parts(files, checkpoint.facts.tensors, parts);
+    return std::string();
+  });
+  detail::first_failure failure;
+  for (int to = 1; to < world.size(); ++to) {
+    std::string const& wished = away[static_cast<std::size_t>(to)];
+    if (wished.empty()) continue;
+    if (world.rank() == to) detail::take_over_wished(parts, world);
+    if (world.rank() == 0)
+      detail::hand_over_wished(files, checkpoint.facts.tensors, workdir::put_together({wished}).tensors, to, world,
+                               failure);
+  }
   detail::together(world, [&] {
-    read_parts(safetensors::open_files(checkpoint.directory, diag::links::refused), checkpoint.facts.tensors, parts);
+    failure.raise();
     return std::string();
   });
 }

@@ -13,7 +13,7 @@ namespace redco::ckpt {
 /// Saves the state of a run: the commit protocol of a complete checkpoint or none.
 ///
 /// All ranks of `world` call it with the same options and their own parts; each writes the parts it owns, rank 0 alone
-/// makes, names and removes directories. The k-th of n ranks that own something of a kind writes
+/// makes, names and removes directories, and writes for those whose host does not see them. The k-th of n ranks that own something of a kind writes
 /// `parameters-<k>of<n>.safetensors`, `optimizer-...`, `masters-...`. A crash or a power cut at any instant leaves the
 /// older checkpoints, and this one whole or not at all. When some rank fails, what was written is removed and every
 /// rank throws that rank's error: 74 naming path and bytes when the disk is full or fails, 70 when the owners' boxes do

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/ckpt/detail/handed_parts.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/detail/write_parts.hpp>
 #include <redco/ckpt/state_part.hpp>
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace redco::ckpt {
@@ -48,17 +50,36 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
     return own;
   });
 
-  std::vector<std::string> const shares = step_by_step([&] {
+  // A share without its files: the rank does not see the folder, and rank 0 writes them.
+  std::string const away = "away\n";
+  std::vector<std::string> shares = step_by_step([&] {
+    std::error_code none;
+    bool const sees = std::filesystem::exists(store.unfinished(step), none);
     workdir::manifest share;
     share.run = options.facts.run;
     share.tensors = detail::described(parts);
     for (auto const& [kind, some] : kinds) {
-      detail::write_parts(ops, store.unfinished(step), workdir::file_name(kind, writers, world.rank()), some, share);
+      std::string const name = workdir::file_name(kind, writers, world.rank());
+      for (state_part const* const part : some)
+        share.tensors.at(part->name).parts.push_back({name, part->place.offset, part->place.shape});
+      if (sees) detail::write_parts(ops, store.unfinished(step), name, some, share);
     }
-    return workdir::write_manifest(share);
+    return (sees ? "" : away) + workdir::write_manifest(share);
   });
+  detail::first_failure failure;
+  for (int from = 1; from < world.size(); ++from) {
+    std::string& text = shares[static_cast<std::size_t>(from)];
+    if (!text.starts_with(away)) continue;
+    if (from == world.rank()) detail::hand_over_files(kinds, world);
+    if (!first) continue;
+    workdir::manifest share = workdir::put_together({text.substr(away.size())});
+    share.run = options.facts.run;
+    detail::take_over_files(ops, store.unfinished(step), share, from, world, failure);
+    text = workdir::write_manifest(share);
+  }
 
   step_by_step([&] {
+    failure.raise();
     if (!first) return std::string();
     workdir::manifest facts = workdir::merged(options.facts, shares);
     facts.names = options.pointers;

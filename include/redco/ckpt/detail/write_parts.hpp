@@ -53,7 +53,7 @@ inline safetensors::tensor_table described(std::span<state_part const> parts) {
   return table;
 }
 
-/// Writes one file of parts and adds it, and them, to the rank's share of the manifest.
+/// Writes one file of parts and adds it to the rank's share of the manifest.
 template <safetensors::file_ops Ops>
 void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
                  std::vector<state_part const*> const& parts, workdir::manifest& share) {
@@ -62,7 +62,6 @@ void write_parts(Ops& ops, std::filesystem::path const& directory, std::string c
   for (state_part const* const part : parts) {
     entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->place.shape});
     by_name[part->name] = part;
-    share.tensors.at(part->name).parts.push_back({name, part->place.offset, part->place.shape});
   }
   safetensors::safetensors_plan const plan = safetensors::plan_safetensors(std::move(entries));
   safetensors::output_file<Ops> file(ops, directory / name);

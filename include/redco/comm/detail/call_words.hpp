@@ -3,6 +3,7 @@
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/detail/operand.hpp>
 #include <redco/comm/lifeline.hpp>
+#include <redco/comm/rank_places.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>
@@ -36,8 +37,9 @@ inline void miss_peers(lifeline& line, int me, std::string const& where, std::ve
                        std::chrono::milliseconds limit) {
   std::string ranks, ended;
   for (int const rank : missing) {
-    ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-    if (line.ended(rank)) ended += (ended.empty() ? "" : ", ") + std::to_string(rank);
+    std::string const one = std::to_string(rank) + place_of_rank(rank);
+    ranks += (ranks.empty() ? "" : ", ") + one;
+    if (line.ended(rank)) ended += (ended.empty() ? "" : ", ") + one;
   }
   line.fail(me, exit_code::peer_lost,
             ended.empty()

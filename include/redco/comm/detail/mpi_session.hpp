@@ -2,7 +2,9 @@
 
 #ifdef REDCO_WITH_MPI
 
+#include <redco/comm/detail/answers.hpp>
 #include <redco/comm/detail/process_session.hpp>
+#include <redco/comm/rank_places.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/diag/exit_code.hpp>
@@ -46,6 +48,8 @@ class mpi_session final : public process_session {
     int known = 0;
     MPI_Comm_get_attr(data_, MPI_TAG_UB, &most, &known);
     if (known != 0) most_tag_ = *static_cast<int*>(most);
+    answers_ = answers(size_);
+    name_places();
   }
 
   void send(messages& to, void const* data, std::size_t bytes, int peer, int tag) override {
@@ -93,19 +97,9 @@ class mpi_session final : public process_session {
   }
 
   void announce(process_notice const& what) override {
-    std::vector<std::byte> message(notice_bytes);
-    std::string const text = what.text.substr(0, notice_bytes - sizeof(notice_head));
-    notice_head const head{what.run, static_cast<std::int32_t>(what.code), what.ended_rank,
-                           static_cast<std::int64_t>(text.size())};
-    std::memcpy(message.data(), &head, sizeof head);
-    std::memcpy(message.data() + sizeof head, text.data(), text.size());
     std::lock_guard const lock(mutex_);
-    told_.push_back({std::move(message), std::vector<MPI_Request>(static_cast<std::size_t>(size_), MPI_REQUEST_NULL)});
-    telling& one = told_.back();
-    for (int peer = 0; peer < size_; ++peer)
-      if (peer != rank_)
-        check("MPI_Isend", MPI_Isend(one.message.data(), static_cast<int>(sizeof head + text.size()), MPI_BYTE, peer, 0,
-                                     control_, &one.requests[static_cast<std::size_t>(peer)]));
+    if (what.ended_rank == failed) answers_.fail(what.run);
+    tell_all(what.ended_rank, what.run, what.code, what.text);
   }
 
   std::vector<process_notice> heard() override {
@@ -126,16 +120,32 @@ class mpi_session final : public process_session {
       notice_head head;
       std::memcpy(&head, message.data(), sizeof head);
       char const* const text = reinterpret_cast<char const*>(message.data()) + sizeof head;
+      answers_.answer(from.MPI_SOURCE, head.run);
+      if (head.ended_rank == answered) continue;
       all.push_back({head.run,
                      from.MPI_SOURCE,
                      head.ended_rank,
                      static_cast<exit_code>(head.code),
                      {text, static_cast<std::size_t>(head.text_bytes)}});
+      if (head.ended_rank == failed && answers_.fail(head.run)) tell_all(answered, head.run, exit_code::done, "");
     }
+  }
+
+  std::vector<process_notice> gone() override {
+    std::lock_guard const lock(mutex_);
+    std::vector<process_notice> all;
+    for (int other = 0; other < size_; ++other)
+      if (other != rank_ && answers_.silent(other))
+        all.push_back({0, other, failed, exit_code::peer_lost,
+                       "its process" + place_of_process(other) +
+                           " does not answer: it is stopped, or the way to it is cut; see what it does"});
+    return all;
   }
 
   void leave(int code) noexcept override {
     if (std::exchange(left_, true)) return;
+    for (int other = 0; other < size_; ++other)
+      if (other != rank_ && answers_.silent(other)) return;
     int sound = code == 0 || abandoned_.empty() ? 1 : 0, all_sound = 0, done = 0;
     MPI_Request one;
     if (MPI_Iallreduce(&sound, &all_sound, 1, MPI_INT, MPI_MIN, control_, &one) != MPI_SUCCESS) return;
@@ -168,6 +178,30 @@ class mpi_session final : public process_session {
     throw error(exit_code::peer_lost, std::string(call) + ": " + words + "; see whether all processes still run");
   }
 
+  void name_places() const {
+    constexpr std::size_t room = 256;
+    std::string own = host_name(), all(room * static_cast<std::size_t>(size_), '\0');
+    own.resize(room);
+    MPI_Allgather(own.data(), room, MPI_BYTE, all.data(), room, MPI_BYTE, control_);
+    for (std::size_t rank = 0; rank < static_cast<std::size_t>(size_); ++rank)
+      rank_places::all().of_process.emplace_back(all.c_str() + rank * room);
+  }
+
+  /// With the lock.
+  void tell_all(int ended_rank, std::uint64_t run, exit_code code, std::string const& words) {
+    std::vector<std::byte> message(notice_bytes);
+    std::string const text = words.substr(0, notice_bytes - sizeof(notice_head));
+    notice_head const head{run, static_cast<std::int32_t>(code), ended_rank, static_cast<std::int64_t>(text.size())};
+    std::memcpy(message.data(), &head, sizeof head);
+    std::memcpy(message.data() + sizeof head, text.data(), text.size());
+    told_.push_back({std::move(message), std::vector<MPI_Request>(static_cast<std::size_t>(size_), MPI_REQUEST_NULL)});
+    telling& one = told_.back();
+    for (int peer = 0; peer < size_; ++peer)
+      if (peer != rank_)
+        check("MPI_Isend", MPI_Isend(one.message.data(), static_cast<int>(sizeof head + text.size()), MPI_BYTE, peer, 0,
+                                     control_, &one.requests[static_cast<std::size_t>(peer)]));
+  }
+
   struct requests final : messages::state {
     std::vector<MPI_Request> all;
   };
@@ -193,6 +227,7 @@ class mpi_session final : public process_session {
 
   std::mutex mutex_;
   MPI_Comm data_, control_;
+  answers answers_;
   std::list<telling> told_;
   std::vector<messages> abandoned_;
   bool left_ = false;

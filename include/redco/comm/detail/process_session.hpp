@@ -16,7 +16,7 @@ namespace redco::comm::detail {
 struct process_notice {
   std::uint64_t run = 0;
   int from = 0;         ///< the process
-  int ended_rank = -1;  ///< this rank takes part no more in the run; -1: the process failed
+  int ended_rank = -1;  ///< this rank takes part no more in the run; else `process_session::failed` or `answered`
   exit_code code = exit_code::done;
   std::string text = {};
 };
@@ -39,6 +39,9 @@ struct messages {
 /// collectives. Any thread may call any member.
 class process_session {
  public:
+  /// Instead of a rank that has ended: the process failed; it knows that another did.
+  static constexpr int failed = -1, answered = -2;
+
   process_session() = default;
   process_session(process_session const&) = delete;
   process_session& operator=(process_session const&) = delete;

@@ -10,6 +10,7 @@
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_groups.hpp>
 #include <redco/comm/rank_options.hpp>
+#include <redco/comm/rank_places.hpp>
 #include <redco/comm/world.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/torch.hpp>
@@ -53,6 +54,7 @@ class processes final : public world {
         session_(session),
         tags_(session, checked(shape, session), runs_),
         threads_(session.rank() * tags_.per_process(), tags_.per_process()) {
+    rank_places::all().ranks_each = tags_.per_process();
     kept_memory::install();
   }
 

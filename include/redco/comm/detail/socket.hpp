@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -60,15 +63,20 @@ class socket {
                                            : reinterpret_cast<sockaddr_in&>(own).sin_port);
   }
 
-  static socket connected(std::string const& host, int port) {
+  /// One that has reached this place within `limit`.
+  static socket connected(std::string const& host, int port, std::chrono::milliseconds limit) {
     std::string words = "has no address";
     socket made;
     each_address(host, port, SOCK_STREAM, [&](addrinfo const& at) {
-      socket one(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      if (!one.open() || ::connect(one.number_, at.ai_addr, at.ai_addrlen) != 0) {
-        words = std::strerror(errno);
+      socket one(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      int failure = one.open() && ::connect(one.number_, at.ai_addr, at.ai_addrlen) == 0 ? 0 : errno;
+      if (failure == EINPROGRESS)
+        failure = one.reached(static_cast<int>(std::min<std::int64_t>(limit.count(), INT_MAX)));
+      if (failure != 0) {
+        words = std::strerror(failure);
         return false;
       }
+      fcntl(one.number_, F_SETFL, fcntl(one.number_, F_GETFL) & ~O_NONBLOCK);
       made = std::move(one);
       return true;
     });
@@ -118,6 +126,15 @@ class socket {
   std::int64_t read(void* data, std::size_t bytes) const noexcept { return moved(::recv(number_, data, bytes, 0)); }
 
  private:
+  /// How a connection under way turned out.
+  int reached(int milliseconds) const {
+    pollfd one{number_, POLLOUT, 0};
+    int failure = ETIMEDOUT;
+    socklen_t bytes = sizeof failure;
+    if (::poll(&one, 1, milliseconds) == 1) getsockopt(number_, SOL_SOCKET, SO_ERROR, &failure, &bytes);
+    return failure;
+  }
+
   static std::int64_t moved(ssize_t result) noexcept {
     if (result > 0) return result;
     return result < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) ? 0 : -1;

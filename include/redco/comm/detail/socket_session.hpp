@@ -1,8 +1,10 @@
 #pragma once
 
+#include <redco/comm/detail/answers.hpp>
 #include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/rendezvous.hpp>
 #include <redco/comm/detail/socket.hpp>
+#include <redco/comm/rank_places.hpp>
 #include <redco/options/launch.hpp>
 
 #include <redco/diag/error.hpp>
@@ -19,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -39,9 +42,11 @@ class socket_session final : public process_session {
     size_ = how.processes;
     most_tag_ = INT32_MAX;
     peers_.resize(static_cast<std::size_t>(size_));
+    answers_ = answers(size_);
     socket const door = socket::listening();
-    std::vector<std::string> const all =
-        meeting_.exchange(socket::address_towards(how.host, how.port) + " " + std::to_string(door.port()));
+    std::vector<process_address> all;
+    for (std::string const& text : meeting_.exchange(own_address(how, door))) all.push_back(read_address(text));
+    for (process_address const& one : all) rank_places::all().of_process.push_back(one.host + " (" + one.address + ")");
     try {
       for (int other = 0; other < rank_; ++other) call(all[static_cast<std::size_t>(other)], other);
       for (int missing = size_ - 1 - rank_; missing > 0; --missing) answer(door);
@@ -49,12 +54,8 @@ class socket_session final : public process_session {
       meeting_.fail(": it met all, and cannot reach some", e,
                     "see whether the hosts let each other through on all ports");
     }
-    for (int other = 0; other < size_; ++other) {
-      if (other == rank_) continue;
-      std::string const& address = all[static_cast<std::size_t>(other)];
-      peer_of(other).host = address.substr(0, address.find(' '));
-      peer_of(other).line.make_prompt();
-    }
+    for (int other = 0; other < size_; ++other)
+      if (other != rank_) peer_of(other).line.make_prompt();
   }
 
   void send(messages& to, void const* data, std::size_t bytes, int peer, int tag) override {
@@ -98,11 +99,9 @@ class socket_session final : public process_session {
   }
 
   void announce(process_notice const& what) override {
-    notice_head const head{what.run, static_cast<std::int32_t>(what.code), what.ended_rank};
-    auto const text = std::make_shared<std::string>(reinterpret_cast<char const*>(&head), sizeof head);
-    *text += what.text;
     std::lock_guard const lock(mutex_);
-    tell_all(notice_tag, text);
+    if (what.ended_rank == failed) answers_.fail(what.run);
+    tell_all(notice_tag, {what.run, static_cast<std::int32_t>(what.code), what.ended_rank}, what.text);
   }
 
   std::vector<process_notice> heard() override {
@@ -114,24 +113,31 @@ class socket_session final : public process_session {
   std::vector<process_notice> gone() override {
     std::lock_guard const lock(mutex_);
     std::vector<process_notice> all;
-    for (int other = 0; other < size_; ++other)
-      if (connection const& one = peer_of(other); other != rank_ && !one.line.open())
-        all.push_back({0, other, -1, exit_code::peer_lost,
-                       "its process on " + one.host +
-                           (one.left ? " has ended its program"
-                                     : " is gone without a word: it was killed, or the way to it is cut") +
-                           "; see what it printed"});
+    for (int other = 0; other < size_; ++other) {
+      connection const& one = peer_of(other);
+      if (other == rank_ || (one.line.open() && !answers_.silent(other))) continue;
+      std::string const what = one.left ? " has ended its program; see what it printed"
+                               : one.line.open()
+                                   ? " does not answer: it is stopped, or the way to it is cut; see what it does"
+                                   : " is gone without a word: it was killed; see what it printed";
+      all.push_back({0, other, failed, exit_code::peer_lost, "its process" + place_of_process(other) + what});
+    }
     return all;
   }
 
   void leave(int code) noexcept override try {
     if (std::exchange(left_, true)) return;
     std::unique_lock lock(mutex_);
-    tell_all(leave_tag, std::make_shared<std::string>());
+    tell_all(leave_tag, {}, "");
     auto const end = clock::now() + (code == 0 ? std::chrono::seconds(3600) : std::chrono::seconds(5));
-    while (clock::now() < end && std::any_of(peers_.begin(), peers_.end(), [](connection const& one) {
-             return one.line.open() && !(one.left && one.out.empty());
-           })) {
+    auto const awaited = [&] {
+      for (int other = 0; other < size_; ++other) {
+        connection const& one = peer_of(other);
+        if (one.line.open() && !(one.left && one.out.empty()) && !answers_.silent(other)) return true;
+      }
+      return false;
+    };
+    while (clock::now() < end && awaited()) {
       move_all();
       lock.unlock();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -147,6 +153,11 @@ class socket_session final : public process_session {
 
   static constexpr int notice_tag = -1, leave_tag = -2;
 
+  struct process_address {
+    std::string address = {};
+    int port = 0;
+    std::string host = {};
+  };
   struct message_head {
     std::int64_t bytes;
     std::int32_t tag, unused = 0;
@@ -174,7 +185,6 @@ class socket_session final : public process_session {
 
   struct connection {
     socket line = {};
-    std::string host = {};
     bool left = false;  ///< its program has ended
     std::deque<outgoing> out = {};
     std::map<int, std::deque<expected_message>> expected = {};
@@ -187,10 +197,19 @@ class socket_session final : public process_session {
 
   connection& peer_of(int number) { return peers_[static_cast<std::size_t>(number)]; }
 
-  void call(std::string const& address, int other) {
-    std::size_t const space = address.find(' ');
+  static std::string own_address(options::launch const& how, socket const& door) {
+    return socket::address_towards(how.host, how.port) + " " + std::to_string(door.port()) + " " + host_name();
+  }
+
+  static process_address read_address(std::string const& text) {
+    process_address one;
+    std::istringstream(text) >> one.address >> one.port >> one.host;
+    return one;
+  }
+
+  void call(process_address const& at, int other) {
     connection& to = peer_of(other);
-    to.line = socket::connected(address.substr(0, space), std::stoi(address.substr(space + 1)));
+    to.line = socket::connected(at.address, at.port, meeting_.left());
     std::int32_t const me = rank_;
     if (to.line.write(&me, sizeof me) != sizeof me) throw std::runtime_error("a connection broke at once");
   }
@@ -232,7 +251,9 @@ class socket_session final : public process_session {
     if (to.out.size() == 1) write_to(to);
   }
 
-  void tell_all(int tag, std::shared_ptr<std::string> const& text) {
+  void tell_all(int tag, notice_head const& head, std::string const& words) {
+    auto const text = std::make_shared<std::string>(reinterpret_cast<char const*>(&head), sizeof head);
+    *text += words;
     for (int other = 0; other < size_; ++other)
       if (other != rank_) queue(other, tag, text->data(), text->size(), std::make_shared<std::atomic<bool>>(), text);
   }
@@ -317,17 +338,24 @@ class socket_session final : public process_session {
     } else if (from.head.tag == leave_tag) {
       from.left = true;
     } else if (from.head.tag == notice_tag) {
-      notice_head head;
-      std::memcpy(&head, from.stored.data(), sizeof head);
-      std::string_view const all(reinterpret_cast<char const*>(from.stored.data()), from.stored.size());
-      heard_.push_back(
-          {head.run, other, head.ended_rank, static_cast<exit_code>(head.code), std::string(all.substr(sizeof head))});
+      hear(other, from.stored);
     } else if (auto const found = from.expected.find(from.head.tag); found != from.expected.end()) {
       give(expect(from, found), from.stored);  // expected meanwhile
     } else {
       from.early[from.head.tag].push_back(std::move(from.stored));
     }
     from.stored = {};
+  }
+
+  void hear(int other, early_message const& told) {
+    notice_head head;
+    std::memcpy(&head, told.data(), sizeof head);
+    answers_.answer(other, head.run);
+    if (head.ended_rank == answered) return;
+    std::string_view const all(reinterpret_cast<char const*>(told.data()), told.size());
+    heard_.push_back(
+        {head.run, other, head.ended_rank, static_cast<exit_code>(head.code), std::string(all.substr(sizeof head))});
+    if (head.ended_rank == failed && answers_.fail(head.run)) tell_all(notice_tag, {head.run, 0, answered}, "");
   }
 
   static void give(expected_message const& to, early_message const& content) {
@@ -344,6 +372,7 @@ class socket_session final : public process_session {
   rendezvous meeting_;
   std::mutex mutex_;
   std::vector<connection> peers_;  ///< the own one has no line
+  answers answers_;
   std::vector<process_notice> heard_;
   std::vector<messages> abandoned_;
   bool left_ = false;

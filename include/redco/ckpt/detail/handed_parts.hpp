@@ -1,0 +1,163 @@
+#pragma once
+
+#include <redco/ckpt/read_parts.hpp>
+#include <redco/ckpt/scalar_type.hpp>
+#include <redco/ckpt/state_part.hpp>
+#include <redco/workdir/manifest.hpp>
+#include <redco/safetensors/box.hpp>
+#include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/open_files.hpp>
+#include <redco/safetensors/output_file.hpp>
+#include <redco/safetensors/safetensors_plan.hpp>
+#include <redco/safetensors/tensor_table.hpp>
+
+#include <redco/comm/group.hpp>
+#include <redco/diag/error.hpp>
+
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+// What rank 0 writes and reads for a rank on a host that does not see the folder. Every exchange takes place whatever fails on the way,
+// as who sends or receives knows nothing of it; the failure is told afterwards.
+
+namespace redco::ckpt::detail {
+
+inline constexpr std::size_t handed_bytes = std::size_t{16} << 20;  ///< at once
+
+/// Sends bytes to a rank, piece by piece as it asks for them.
+inline void hand_over(group& world, int to, std::span<std::byte> bytes) {
+  for (; !bytes.empty(); bytes = bytes.subspan(std::min(handed_bytes, bytes.size()))) {
+    at::Tensor const asked = at::empty({1}, at::kByte);
+    world.recv(asked, to);
+    auto const count = static_cast<std::int64_t>(std::min(handed_bytes, bytes.size()));
+    world.send(at::from_blob(bytes.data(), {count}, at::kByte), to);
+  }
+}
+
+/// Calls take(piece) with each.
+template <class Take>
+void take_over(group& world, int from, std::size_t bytes, Take const& take) {
+  while (bytes > 0) {
+    at::Tensor const piece = at::empty({static_cast<std::int64_t>(std::min(handed_bytes, bytes))}, at::kByte);
+    world.send(at::ones({1}, at::kByte), from);
+    world.recv(piece, from);
+    take(bytes_of(piece));
+    bytes -= piece.nbytes();
+  }
+}
+
+/// Keeps the first failure of its calls, and makes none behind it.
+class first_failure {
+ public:
+  template <class Work>
+  void attempt(Work const& work) {
+    if (failure_) return;
+    try {
+      work();
+    } catch (error const& failure) {
+      failure_ = failure;
+    }
+  }
+  void raise() const {
+    if (failure_) throw *failure_;
+  }
+
+ private:
+  std::optional<error> failure_;
+};
+
+/// Sends rank 0 the values of these files, each in the order of its plan.
+inline void hand_over_files(std::map<std::string, std::vector<state_part const*>> const& kinds, group& world) {
+  for (auto const& [kind, parts] : kinds) {
+    std::map<std::string, state_part const*> by_name;
+    std::vector<safetensors::safetensors_entry> entries;
+    for (state_part const* const part : parts) {
+      by_name[part->name] = part;
+      entries.push_back({part->name, file_dtype_of(part->local.scalar_type()), part->place.shape});
+    }
+    for (auto const& entry : safetensors::plan_safetensors(std::move(entries)).entries) {
+      at::Tensor const values = held_values(*by_name.at(entry.name)).to(host_device()).contiguous();
+      hand_over(world, 0, bytes_of(values));
+    }
+  }
+}
+
+/// Writes the files of the rank whose share has parts in files that are not written yet, and adds them to it.
+template <safetensors::file_ops Ops>
+void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::manifest& share, int from, group& world,
+                     first_failure& failure) {
+  std::map<std::string, std::vector<safetensors::safetensors_entry>> files;  // in the order of their kinds
+  for (auto const& [name, tensor] : share.tensors)
+    for (safetensors::tensor_part const& part : tensor.parts)
+      files[part.file].push_back({name, tensor.type, part.shape});
+  for (auto& one : files) {
+    std::string const& name = one.first;
+    safetensors::safetensors_plan const plan = safetensors::plan_safetensors(std::move(one.second));
+    std::optional<safetensors::output_file<Ops>> file;
+    failure.attempt([&] { file.emplace(ops, directory / name).write(plan.header); });
+    for (auto const& entry : plan.entries)
+      take_over(world, from, static_cast<std::size_t>(entry.end - entry.begin),
+                [&](std::span<std::byte const> piece) { failure.attempt([&] { file->write(piece); }); });
+    failure.attempt([&] {
+      file->finish();
+      share.files[name] = {file->size(), file->digest()};
+    });
+  }
+}
+
+/// These parts by name, those that hold something.
+inline std::map<std::string, state_part const*> wanted_parts(std::span<state_part const> parts) {
+  std::map<std::string, state_part const*> wanted;
+  for (state_part const& part : parts)
+    if (safetensors::count_of(part.place.shape) > 0) wanted[part.name] = &part;
+  return wanted;
+}
+
+/// What a rank wants of each tensor, for `hand_over_wished`.
+inline safetensors::tensor_table wishes_of(std::span<state_part const> parts) {
+  safetensors::tensor_table wishes;
+  for (auto const& [name, part] : wanted_parts(parts))
+    wishes[name] = {
+        file_dtype_of(part->local.scalar_type()), part->shape, {{"wish", part->place.offset, part->place.shape}}};
+  return wishes;
+}
+
+/// Reads from the files what a rank wishes and sends it there.
+inline void hand_over_wished(safetensors::open_files const& files, safetensors::tensor_table const& table,
+                             safetensors::tensor_table const& wishes, int to, group& world, first_failure& failure) {
+  for (auto const& [name, wish] : wishes) {
+    safetensors::tensor_part const& place = wish.parts.front();
+    at::Tensor const values = at::empty(place.shape, scalar_type_of(wish.type));
+    state_part const part{name, wish.shape, values, {place.offset, place.shape}};
+    failure.attempt([&] { read_parts(files, table, {&part, 1}); });
+    hand_over(world, to, bytes_of(values));
+  }
+}
+
+/// Fills this rank's parts with what rank 0 sends; padding becomes zero.
+inline void take_over_wished(std::span<state_part const> parts, group& world) {
+  at::NoGradGuard const no_grad;
+  for (state_part const& part : parts) part.local.detach().zero_();
+  for (auto const& [name, part] : wanted_parts(parts)) {
+    at::Tensor const values = at::empty(part->place.shape, part->local.scalar_type());
+    std::size_t done = 0;
+    take_over(world, 0, values.nbytes(), [&](std::span<std::byte const> piece) {
+      std::copy(piece.begin(), piece.end(), bytes_of(values).begin() + static_cast<std::ptrdiff_t>(done));
+      done += piece.size();
+    });
+    held_values(*part).copy_(values);
+  }
+}
+
+}  // namespace redco::ckpt::detail
