@@ -103,24 +103,24 @@ inline launch by_mpirun(launch_variables const& in) {
 }
 
 /// The first host of a list as SLURM writes it: "n[01-04,7],m3" has n01.
-inline std::string first_host(std::string const& list) {
+inline std::string first_host(std::string const& nodes) {
   std::string host;
-  for (std::size_t at = 0; at < list.size() && list[at] != ','; ++at) {
-    if (list[at] != '[') {
-      host += list[at];
+  for (std::size_t at = 0; at < nodes.size() && nodes[at] != ','; ++at) {
+    if (nodes[at] != '[') {
+      host += nodes[at];
       continue;
     }
-    std::size_t const end = list.find_first_of("-,]", at), close = list.find(']', at);
+    std::size_t const end = nodes.find_first_of("-,]", at), close = nodes.find(']', at);
     if (close == std::string::npos) return "";
-    host += list.substr(at + 1, end - at - 1);
+    host += nodes.substr(at + 1, end - at - 1);
     at = close;
   }
   return host;
 }
 
 /// What SLURM writes for each node, "2(x3),1", of this one; 0 where it has none.
-inline int of_node(launch_variables const& in, char const* name, std::string const& list, int node) {
-  std::string_view rest = list;
+inline int of_node(launch_variables const& in, char const* name, std::string const& by_node, int node) {
+  std::string_view rest = by_node;
   while (!rest.empty()) {
     std::string_view const group = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), group.size() + 1));
