@@ -71,7 +71,7 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
       if (now == alone) {
         rank.group(redco::example_axes).all_reduce(net.store.gradients());
       } else {
-        redco::training_step step(net, rank, false, now == meanwhile ? place.gradient_bucket(rank) : 0);
+        redco::training_step step(net, rank, false, now == meanwhile ? place.gradient_bucket() : 0);
         step.expect_last();
         step.add(redco::cross_entropy(net.in(in)(ids.slice(1, 0, 256)), ids.slice(1, 1)));
         step.finish(turn + 2, o.steps + 2, false);

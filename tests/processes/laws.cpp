@@ -20,8 +20,11 @@
 #include <redco/comm/make_world.hpp>
 #include <redco/tensor/key_store.hpp>
 #include <redco/options/launch.hpp>
+#include <redco/shape/host_bytes.hpp>
+#include <redco/shape/host_map.hpp>
 #include <redco/shape/mesh.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -119,6 +122,41 @@ void lanes(rank_context& me) {
     lane.wait();
     for (at::Tensor const& sum : sums)
       must(at::equal(sum, comm_test::expected({sum.numel()}, at::kLong, ranks, false)), "the lane's sums");
+  }
+}
+
+/// What a process sends to others for all its members is what a plan says of its host, where sums are not in rank order.
+void sent_bytes(rank_context& me, int each) {
+  redco::host_map const processes{me.mesh, me.world.size() / each};
+  for (redco::axes const over : {redco::axes(redco::axis::dp), redco::axes(redco::axis::tp), redco::every_axis}) {
+    redco::group& some = me.group(over);
+    redco::host_share const share = processes.share(me.rank, over);
+    std::vector<int> const members = comm_test::members_of(me, over);
+    int const host = processes.host_of(me.rank);
+    bool const speaks = share.hosts > 1 && std::none_of(members.begin(), members.end(), [&](int other) {
+                          return other < me.rank && processes.host_of(other) == host;
+                        });
+    std::int64_t const n = some.size();
+    at::Tensor const x =
+        comm_test::values({16 * n * 60, 7}, at::kFloat, me.rank);  // slices of all sizes end at cache lines
+    auto const bytes = static_cast<std::int64_t>(x.nbytes());
+    some.reset_counters();
+    some.all_reduce(x);
+    some.all_gather(x, 1);
+    some.reduce_scatter(x, 0);
+    some.all_to_all(x, 0, 1);
+    some.broadcast(x, 0);
+    auto const is = [&](redco::collective kind, std::int64_t payload, bool sends) {
+      std::int64_t const planned = redco::host_bytes(kind, payload, share, sends);
+      std::int64_t const sent = some.counters()[kind].host_bytes;
+      must(sent == (speaks ? planned : 0),
+           std::string(name_of(kind)) + " sent " + std::to_string(sent) + " of " + std::to_string(planned) + " bytes");
+    };
+    is(redco::collective::all_reduce, bytes, true);
+    is(redco::collective::all_gather, n * bytes, true);
+    is(redco::collective::reduce_scatter, bytes, true);
+    is(redco::collective::all_to_all, bytes, true);
+    is(redco::collective::broadcast, bytes, processes.host_of(members.front()) == host);
   }
 }
 
@@ -226,6 +264,7 @@ int main(int argc, char** argv) {
         world->run(planes);
         world->run([run](rank_context& me) { comm_test::drawn_calls(me, static_cast<std::uint64_t>(run)).make(200); });
         world->run(lanes);
+        if (!in_rank_order) world->run([&o](rank_context& me) { sent_bytes(me, o.each); });
         if (ranks > 1) failures(*world, ranks, o.each);
       }
       world->run([](rank_context& me) {

@@ -51,9 +51,6 @@ class group {
     for (std::size_t kind = 0; kind < counters_.kinds.size(); ++kind) counters_.kinds[kind] += more.kinds[kind];
   }
 
-  /// Whether some of its ranks are in another process.
-  virtual bool spans_processes() const noexcept { return false; }
-
   /// Between two runs of a world: counts from nothing, and forgets what was sent and never received.
   void begin_run() {
     reset_counters();
@@ -110,6 +107,9 @@ class group {
 
  protected:
   group(int rank, int size, std::string name) : rank_(rank), size_(size), name_(std::move(name)) {}
+
+  /// What a transport has sent to other processes in a call of this kind.
+  void count_sent(collective kind, std::int64_t bytes) noexcept { counters_[kind].host_bytes += bytes; }
 
  private:
   /// What transports implement, for size() > 1 only. Tensors are contiguous, detached and of legal extents; outputs are

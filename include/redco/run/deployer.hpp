@@ -58,15 +58,15 @@ class deployer {
   }
 
   /// Takes the workdir for a run: its lock, and log.txt in it, which gets what was logged before too. A trainer does it;
-  /// who only predicts leaves the workdir alone. Once it is taken, and where this process does not speak, nothing happens. Errors: exit code 64 for a workdir
-  /// that cannot be made or that a live run holds.
+  /// who only predicts leaves the workdir alone. Once it is taken, and where this process does not speak, nothing happens.
+  /// Errors: exit code 64 for a workdir that cannot be made or that a live run holds.
   void claim_workdir();
 
   /// Requires a claimed workdir.
   workdir::workdir_lock const& lock() const { return lock_.value(); }
 
-  /// The bytes of gradients that this rank sums over the replicas at once while backward runs, a multiple of 8; 0: behind it.
-  std::int64_t gradient_bucket(rank_context const& rank) const;
+  /// The bytes of gradients that ranks sum over the replicas at once while backward runs, a multiple of 8; 0: behind it.
+  std::int64_t gradient_bucket() const;
 
   /// This process shows, logs and writes: it has rank 0.
   bool speaks() const { return options::launched().first(); }

@@ -7,6 +7,7 @@
 #include <redco/comm/rank_options.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
+#include <redco/shape/host_map.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -50,9 +51,12 @@ REDCO_INLINE deployer::deployer(deployer_options options)
   run::keep_for_end(output_);
 }
 
-REDCO_INLINE std::int64_t deployer::gradient_bucket(rank_context const& rank) const {
-  group const& replicas = rank.group(example_axes);
-  if (replicas.size() == 1 || !options_.overlap.value_or(replicas.spans_processes())) return 0;
+REDCO_INLINE std::int64_t deployer::gradient_bucket() const {
+  host_map const processes{mesh_, options::launched().processes};
+  bool reaches_others = false;
+  for (int rank = 0; rank < mesh_.ranks(); ++rank)
+    reaches_others = reaches_others || processes.share(rank, example_axes).hosts > 1;
+  if (mesh_.size(example_axes) == 1 || !options_.overlap.value_or(reaches_others)) return 0;
   return std::max<std::int64_t>(1, std::llround(options_.gradient_bucket * 1024 * 1024 / 8)) * 8;
 }
 

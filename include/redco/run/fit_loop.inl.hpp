@@ -121,7 +121,7 @@ REDCO_INLINE void fit_loop::start() {
   if (auto const text = smaller_rounds(network_.network(), options_.global_batch, options_.micro_batch, replicas());
       !text.empty())
     where_.log().line(text);
-  if (std::int64_t const bytes = where_.gradient_bucket(rank_); bytes > 0)
+  if (std::int64_t const bytes = where_.gradient_bucket(); bytes > 0)
     where_.log().quiet_line("gradients are summed over " + std::to_string(replicas()) +
                             " replicas while backward runs, " + std::to_string(bytes) + " bytes at once");
   report_.unit = options_.unit.empty() ? job_.unit() : options_.unit;
@@ -205,7 +205,7 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
                                      std::int64_t done_in_epoch) {
   diag::run_place::begin_step(step());
   if (step() == report_.measured_step) step_measure::begin(rank_);
-  training_step update(network_, rank_, job_.several_terms(), where_.gradient_bucket(rank_));
+  training_step update(network_, rank_, job_.several_terms(), where_.gradient_bucket());
   std::int64_t to_come = at.micro_batches;
   if (job_.several_terms() && at.rounds > 1) update.refuse_micro_batches();
   for_each_round(at, rank_.group(example_axes), network_.network(), [&](comm::replica_round const& round) {

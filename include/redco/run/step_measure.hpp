@@ -17,7 +17,7 @@ struct step_measure {
   void serialize(Archive& archive) {
     archive(peak_bytes);
     for (traffic* one : {&world, &dp, &tp})
-      for (traffic::entry& kind : one->kinds) archive(kind.calls, kind.payload_bytes, kind.wire_bytes);
+      for (traffic::entry& kind : one->kinds) archive(kind.calls, kind.payload_bytes, kind.wire_bytes, kind.host_bytes);
   }
 
   /// Starts counting.

@@ -21,6 +21,7 @@
 #include <redco/model/with_lora.hpp>
 #include <redco/options/fit_options.hpp>
 #include <redco/options/fit_settings.hpp>
+#include <redco/options/launch.hpp>
 #include <redco/options/training_flags.hpp>
 #include <redco/fact/lora_options.hpp>
 #include <redco/log/list_unused.hpp>
@@ -94,8 +95,9 @@ class trainer {
   /// global batch and the length of its examples; `micro_batch` as in fit. The first fit prints the plan where nobody asked.
   std::string report(workload const& global, std::int64_t micro_batch = 0) {
     runner_.plan_is_told();
-    setup const run =
-        report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
+    setup run = report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
+    run.hosts = options::launched().processes;
+    run.gradient_bucket = where().gradient_bucket();
     return report_text(report_of(model_, optimizer_, run));
   }
 

@@ -73,7 +73,7 @@ REDCO_INLINE void worker::resume() {
 }
 
 REDCO_INLINE step_result worker::update(run::network_state& network, mean const& loss) {
-  training_step one(network, rank_, false, where_.gradient_bucket(rank_));
+  training_step one(network, rank_, false, where_.gradient_bucket());
   one.expect_last();
   one.add(loss);
   std::int64_t& done = updates_.at(network.name.substr(0, network.name.size() - 1));

@@ -21,17 +21,20 @@ namespace redco {
 ///     send            B
 ///     recv, barrier   0
 ///
-/// Groups of one rank count nothing.
+/// `host_bytes` is what this rank really sent to other processes, for all members of the group in its process, without the few bytes
+/// in which they agree on a call: where elements are many, those of shape/host_bytes.hpp. Groups of one rank count nothing.
 struct traffic {
   struct entry {
     std::int64_t calls = 0;
     std::int64_t payload_bytes = 0;
     std::int64_t wire_bytes = 0;
+    std::int64_t host_bytes = 0;
 
     constexpr entry& operator+=(entry const& more) {
       calls += more.calls;
       payload_bytes += more.payload_bytes;
       wire_bytes += more.wire_bytes;
+      host_bytes += more.host_bytes;
       return *this;
     }
 

@@ -92,6 +92,7 @@ class process_exchange {
     });
     for_each_other([&](std::size_t other) {
       session_.send(some, all + me_ * shown_bytes_, sizeof of.mine + few.size() * bytes, processes_[other], tag);
+      sent_ += static_cast<std::int64_t>(few.size() * bytes);
     });
     finish(some, of);
     shown_.swap(some.bytes);
@@ -101,13 +102,17 @@ class process_exchange {
         throw disagreement(of.number, name_, members_[begins_[0]], first, members_[begins_[other]], its);
   }
 
+  /// Bytes that were sent since the last call of this, but for the operands of openings, and letters.
+  std::int64_t take_sent() noexcept { return std::exchange(sent_, 0); }
+
   /// After an opening: where the elements of a party's members lie.
   std::byte const* elements_of(std::size_t party) const {
     return shown_.data() + party * shown_bytes_ + sizeof(operand);
   }
 
   /// Payload of the call under way; `some` is to be finished.
-  void send(messages& some, void const* data, std::size_t bytes, std::size_t party) const {
+  void send(messages& some, void const* data, std::size_t bytes, std::size_t party) {
+    sent_ += static_cast<std::int64_t>(bytes);
     session_.send(some, data, bytes, processes_[party], tags_.of_collective(number_, line_, message_tags::payload));
   }
   void receive(messages& some, void* data, std::size_t bytes, std::size_t party) const {
@@ -208,6 +213,7 @@ class process_exchange {
   std::vector<int> processes_;
   std::vector<std::size_t> begins_;
   std::size_t shown_bytes_ = 0;
+  std::int64_t sent_ = 0;
   std::vector<std::byte> shown_;  ///< by every party, in the last opening
 };
 

@@ -46,7 +46,6 @@ class process_group final : public group {
     return handles;
   }
 
-  bool spans_processes() const noexcept override { return true; }
   void abort(exit_code code, std::string const& message) override {
     here().line().fail(here().member(seat_), code, message);
   }
@@ -247,6 +246,7 @@ class process_group final : public group {
     if (is_here(to)) return letters{here(), place_->post}.send(seat_, to - place_->first(), tag, x);
     operand const head = operand::of(collective::send, x, tag);
     others().send_letter(call_of(head), me(), to, x);
+    count_sent(collective::send, static_cast<std::int64_t>(x.nbytes()));
   }
 
   void do_recv(at::Tensor const& x, int peer, int tag) override {
@@ -294,6 +294,7 @@ class process_group final : public group {
       } catch (...) {
         place_->failure = std::current_exception();
       }
+      count_sent(mine.kind, others().take_sent());
     }
     here().stage_done(seat_);
     std::exception_ptr const failure = place_->failure;
