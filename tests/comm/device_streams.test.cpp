@@ -22,7 +22,9 @@ struct told_device final : c10::impl::DeviceGuardImplInterface {
   void uncheckedSetDevice(c10::Device) const noexcept override {}
   c10::DeviceIndex deviceCount() const noexcept override { return 2; }
   c10::Stream getStream(c10::Device d) const override { return c10::Stream(c10::Stream::UNSAFE, d, 0); }
-  c10::Stream getStreamFromGlobalPool(c10::Device d, bool) const override { return c10::Stream(c10::Stream::UNSAFE, d, 7); }
+  c10::Stream getStreamFromGlobalPool(c10::Device d, bool) const override {
+    return c10::Stream(c10::Stream::UNSAFE, d, 7);
+  }
   c10::Stream exchangeStream(c10::Stream s) const override { return s; }
   void* getStreamNativeHandle(c10::Stream s) const override { return reinterpret_cast<void*>(0x100 + s.id()); }
   void record(void** event, c10::Stream const& s, c10::DeviceIndex, c10::EventFlag) const override {
