@@ -1,5 +1,5 @@
 # Who may include whom: reads the #include lines of include/redco and examples against the table in Rooms.cmake. Folders
-# detail/, and composed/ and cpu/ for kernel sets, are private to their room.
+# detail/, and composed/, cpu/ and cuda/ for kernel sets, are private to their room.
 #   cmake [-DROOT=DIR] -P cmake/CheckFloors.cmake
 # Prints every violation as file:line: rule, then fails.
 
@@ -43,7 +43,7 @@ macro(check_include line target room)
           "${REDCO_FLOOR_OF_${other}}")
       endif()
     endif()
-    if("${target}" MATCHES "/(detail|composed|cpu)/" AND NOT "${room}" STREQUAL "${other}")
+    if("${target}" MATCHES "/(detail|composed|cpu|cuda)/" AND NOT "${room}" STREQUAL "${other}")
       violation(${line} "<${target}>: ${CMAKE_MATCH_1}/ is private to ${other}/")
     endif()
     if(NOT EXISTS "${ROOT}/include/${target}")
@@ -170,7 +170,7 @@ foreach(file IN LISTS examples)
     math(EXPR number "${number} + 1")
     if(line MATCHES "^ *# *include *[<\"]redco/redco\\.hpp")
       violation(${number} "an example includes a topical header or what it uses, not everything")
-    elseif(line MATCHES "^ *# *include *[<\"](redco/([a-z0-9_]+)/([^>\"]*/)?(detail|composed|cpu)/[^>\"]*)")
+    elseif(line MATCHES "^ *# *include *[<\"](redco/([a-z0-9_]+)/([^>\"]*/)?(detail|composed|cpu|cuda)/[^>\"]*)")
       violation(${number} "<${CMAKE_MATCH_1}>: ${CMAKE_MATCH_4}/ is private to ${CMAKE_MATCH_2}/")
     elseif(line MATCHES "^ *# *include *[<\"]torch/torch\\.h")
       violation(${number} "torch/torch.h doubles the compile time: include <redco/tensor/torch.hpp>")

@@ -5,12 +5,18 @@
 
 #include <redco/tensor/arithmetic.hpp>
 #include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/compiled_kernels.hpp>
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/kept_memory.hpp>
+#include <redco/tensor/kernel_compiler.hpp>
+#include <redco/tensor/kernel_launcher.hpp>
+#include <redco/tensor/kernel_memory.hpp>
+#include <redco/tensor/kernel_prelude.hpp>
 #include <redco/tensor/kernel_set.hpp>
+#include <redco/tensor/kernel_source.hpp>
 #include <redco/tensor/key_store.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>

@@ -44,4 +44,13 @@ set(options --tests)
 setup(0 "pip could not install tensorboard.*the tests that need it will be skipped.*setup: ready" ${nothing} --unset=CI)
 setup(74 "pip could not install tensorboard" ${nothing} CI=true)
 set(options --test)
-setup(64 "no option --test; there are --tests and --peers" ${nothing})
+setup(64 "no option --test; there are --tests, --cuda and --peers" ${nothing})
+
+# CUDA's libraries: those that the list of libtorch's wheel names, beside it and never beside another's.
+set(options --cuda)
+setup(64 "REDCO_TORCH_ROOT has CUDA libraries of its own or none" ${nothing})
+file(WRITE ${WORK}/.deps/python/torch-2.11.0.dist-info/METADATA "Name: torch\nRequires-Dist: sympy>=1.13.3\n\
+Requires-Dist: cuda-toolkit[cublas,nvrtc]==13.0.2; platform_system == \"Linux\"\n\
+Requires-Dist: nvidia-nccl-cu13==2.28.9; platform_system == \"Linux\"\nRequires-Dist: triton==3.6.0\n")
+setup(74 "pip could not install cuda-toolkit.cublas,nvrtc.==13.0.2 nvidia-nccl-cu13==2.28.9: see" --unset=REDCO_TORCH_ROOT
+  PIP_NO_INDEX=1 PIP_RETRIES=0)

@@ -1,6 +1,7 @@
 #include "torch_catch.hpp"
 
 #include "gradcheck.hpp"
+#include "host_launcher.hpp"
 
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/batch_norm.hpp>
@@ -19,6 +20,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/comm/in_process_group.hpp>
 #include <redco/comm/replica_round.hpp>
+#include <redco/tensor/kernel_launcher.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/diag/error.hpp>
@@ -155,6 +157,28 @@ TEST_CASE("both kernel sets give the same values, gradients and second derivativ
         CHECK(apart(fast.gradients[i], reference.gradients[i]) < bound);
       for (std::size_t i = 0; i < fast.second.size(); ++i) CHECK(apart(fast.second[i], reference.second[i]) < 1e-10);
     }
+}
+
+TEST_CASE(
+    "kernels of device text, run on the host in blocks of one and of several threads, give what the reference gives") {
+  auto const groups = in_process_group::make("one", 1);
+  for (unsigned const threads : {1u, 5u, 8u}) {
+    host_launcher launcher(threads, 6);
+    kernel_launcher::forced const forced(launcher);
+    for (set_case const& c : all_set_cases(*groups.front()))
+      for (auto const& [type, bound] : {std::pair(at::kFloat, 1e-5), std::pair(at::kBFloat16, 3e-2)}) {
+        INFO(c.name << " " << type << " in blocks of " << threads);
+        auto const ours = results_in(kernel_set::fastest, c, type),
+                   reference = results_in(kernel_set::composed, c, type);
+        CHECK(apart(ours.value, reference.value) < bound);
+        for (std::size_t i = 0; i < ours.gradients.size(); ++i)
+          CHECK(apart(ours.gradients[i], reference.gradients[i]) < bound);
+      }
+    for (auto const& [entry, unused] : device_text::entries()) {
+      INFO(entry);
+      CHECK((entry == "adam_update" || launcher.runs().contains(entry)));
+    }
+  }
 }
 
 TEST_CASE("the composed set records ATen's operators only") {

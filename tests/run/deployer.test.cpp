@@ -19,12 +19,10 @@ std::string refusal(redco::deployer_options const& o) {
 }  // namespace
 
 TEST_CASE("a device that nothing computes on is refused by name, with what to give") {
-  for (std::string const device : {"cuda", "cuda:1", "CPU", "meta", ""}) {
+  for (std::string const device : {"cuda:1", "CPU", "meta", ""}) {
     redco::deployer_options o;
     o.device = device;
-    CHECK(refusal(o) == "64 --device " + device +
-                            " cannot be computed on: this version computes on CPUs only; leave the option out, or give "
-                            "cpu");
+    CHECK(refusal(o) == "64 --device " + device + " is nothing that this version computes on: give cpu or cuda");
   }
 }
 

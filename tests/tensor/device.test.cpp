@@ -3,16 +3,49 @@
 #include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 
-TEST_CASE("a CPU is the one device that is computed on, and its memory is the host's") {
-  CHECK(redco::device_of("cpu") == redco::host_device());
-  for (char const* const name : {"cuda", "cpu:0", ""}) {
-    try {
-      redco::device_of(name);
-      FAIL("taken: " << name);
-    } catch (redco::error const& e) {
-      CHECK(e.code() == redco::exit_code::usage);
-    }
+#include <string>
+
+namespace {
+
+std::string device_refusal(std::string const& name) {
+  try {
+    redco::device_of(name);
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    return e.what();
   }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a CPU is always computed on, and its memory is the host's") {
+  CHECK(redco::device_of("cpu") == redco::host_device());
+  CHECK(redco::choose_device("cpu", 4).of_rank(3) == redco::host_device());
+  CHECK(redco::choose_device("cpu", 4).why.empty());
   CHECK(redco::in_host_memory(at::ones({2})));
   CHECK(!redco::in_host_memory(at::empty({2}, at::kMeta)));
+}
+
+TEST_CASE("a device that no one computes on is refused with what to give") {
+  for (std::string const name : {"cuda:1", "cpu:0", "CPU", ""})
+    CHECK(device_refusal(name) == "--device " + name + " is nothing that this version computes on: give cpu or cuda");
+}
+
+TEST_CASE("CUDA is taken where it can be computed on, and else refused with what is missing and what installs it") {
+  std::string const why = device_refusal("cuda");
+  if (why.empty()) {
+    CHECK(redco::device_of("cuda") == at::Device(at::kCUDA, 0));
+    return;
+  }
+  CHECK(why.starts_with("--device cuda cannot be computed on: "));
+  CHECK((why.find("scripts/setup --cuda") != std::string::npos || why.find("nvidia-smi") != std::string::npos));
+  CHECK(redco::choose_device({}, 1).type == at::kCPU);
+}
+
+TEST_CASE("ranks take the devices of their host in turn") {
+  redco::device_choice const three{.type = at::kCUDA, .count = 3, .why = {}};
+  CHECK(three.of_rank(0) == at::Device(at::kCUDA, 0));
+  CHECK(three.of_rank(2) == at::Device(at::kCUDA, 2));
+  CHECK(three.of_rank(7) == at::Device(at::kCUDA, 1));
 }

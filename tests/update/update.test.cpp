@@ -1,5 +1,7 @@
 #include "torch_catch.hpp"
 
+#include "host_launcher.hpp"
+
 #include <redco/update/detail/adam_kernel.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
 #include <redco/update/make_segment.hpp>
@@ -7,6 +9,7 @@
 #include <redco/update/squared_norm.hpp>
 #include <redco/update/update.hpp>
 
+#include <redco/tensor/kernel_launcher.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
@@ -173,13 +176,32 @@ TEST_CASE("the wide kernels give the bits of the plain ones") {
   REQUIRE(at::equal(run(true), run(false)));
 }
 
-TEST_CASE("the bf16 copy rounds as ATen does, ties, infinities and NaN included") {
+TEST_CASE("Adam of device text, run on the host, gives the bits of the CPU's kernel") {
+  constexpr std::int64_t n = 1003;
+  for (at::ScalarType const grad_type : {at::kFloat, at::kBFloat16, at::kDouble})
+    for (unsigned const threads : {1u, 5u}) {
+      redco::adamw const decayed{.beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.1};
+      redco::adamw const with_top{.beta1 = 0.5, .beta2 = 0.6, .amsgrad = true};
+      redco::adam const penalized{.weight_decay = 0.05};
+      auto const run = [&](auto const& rule) { return five_updates(rule, n, at::kFloat, grad_type, {0, 1, 500, n}); };
+      redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+      trained const a = run(decayed), b = run(with_top), c = run(penalized);
+      host_launcher launcher(threads, 3);
+      redco::kernel_launcher::forced const forced(launcher);
+      require_equal(run(decayed), a);
+      require_equal(run(with_top), b);
+      require_equal(run(penalized), c);
+      REQUIRE(launcher.runs().at("adam_update") == 3 * 3 * 5);
+    }
+}
+
+template <class Rule>
+static void check_rounding(Rule const& rule) {
   std::vector<float> values{1.0f, 1.00390625f, 1.01171875f, -1.00390625f, 3.4e38f, 1e-40f, 0.0f, -0.0f};
   values.push_back(std::numeric_limits<float>::infinity());
   values.push_back(std::numeric_limits<float>::quiet_NaN());
   values.insert(values.end(), values.begin(), values.begin() + 10);
   at::Tensor const param = at::tensor(values), compute = at::empty({param.numel()}, at::kBFloat16);
-  redco::sgd const rule{};
   redco::update::segment s = redco::update::make_segment(rule, param, at::zeros_like(param), true, compute);
   redco::update::update(rule, s, 0.0, 1);
   at::Tensor const expected = param.to(at::kBFloat16).to(at::kFloat), got = compute.to(at::kFloat);
@@ -187,6 +209,13 @@ TEST_CASE("the bf16 copy rounds as ATen does, ties, infinities and NaN included"
   REQUIRE(at::equal(at::nan_to_num(expected), at::nan_to_num(got)));
   REQUIRE(got[1].item<float>() == 1.0f);
   REQUIRE(got[2].item<float>() == 1.015625f);
+}
+
+TEST_CASE("the bf16 copy rounds as ATen does, ties, infinities and NaN included") {
+  check_rounding(redco::sgd{});
+  host_launcher launcher(1);
+  redco::kernel_launcher::forced const forced(launcher);
+  check_rounding(redco::adamw{.weight_decay = 0});
 }
 
 TEST_CASE("weight decay applies to its segment, or to all with decay_all") {

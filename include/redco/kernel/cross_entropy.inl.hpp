@@ -5,6 +5,8 @@
 #include <redco/kernel/composed/cross_entropy.hpp>
 #include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/cross_entropy.hpp>
+#include <redco/kernel/cuda/computes.hpp>
+#include <redco/kernel/cuda/cross_entropy.hpp>
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
@@ -54,6 +56,7 @@ REDCO_INLINE vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_
   detail::check_head(hidden, head, labels);
   at::Tensor const dense_labels = labels.contiguous();
   std::int64_t const count = detail::count_labels(dense_labels.to(host_device()), head.vocabulary, options.ignored);
+  if (cuda::computes(hidden)) return {cuda::cross_entropy(hidden, head, dense_labels, ranks, options), count};
   if (cpu::computes(hidden)) return {cpu::cross_entropy(hidden, head, dense_labels, ranks, options), count};
   return {composed::cross_entropy(hidden, head, dense_labels, options.ignored, ranks), count};
 }

@@ -5,6 +5,8 @@
 #include <redco/kernel/composed/norm.hpp>
 #include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/norm.hpp>
+#include <redco/kernel/cuda/computes.hpp>
+#include <redco/kernel/cuda/norm.hpp>
 #include <redco/kernel/detail/check_norm.hpp>
 #include <redco/config.hpp>
 
@@ -12,6 +14,7 @@ namespace redco::kernel {
 
 REDCO_INLINE at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon) {
   detail::check_norm("rms_norm", x, weight, {});
+  if (cuda::computes(x)) return cuda::norm<false>(x, weight, {}, epsilon);
   return cpu::computes(x) ? cpu::norm<false>(x, weight, {}, epsilon) : composed::norm<false>(x, weight, {}, epsilon).y;
 }
 

@@ -43,7 +43,7 @@ class deployer {
   deployer_options const& options() const { return options_; }
   redco::mesh const& mesh() const { return mesh_; }
   dtype compute() const { return dtype_.compute; }
-  at::Device device() const { return device_of(options_.device); }
+  at::Device device(int rank = 0) const { return device_.of_rank(rank); }
   chosen_dtype const& dtype_choice() const { return dtype_; }
   std::filesystem::path const& workdir() const { return options_.workdir; }
   redco::log::console& console() { return output_->console; }
@@ -99,6 +99,7 @@ class deployer {
  private:
   deployer_options options_;
   redco::mesh mesh_;
+  device_choice device_;
   std::unique_ptr<comm::world> world_;
   chosen_dtype dtype_;
   std::shared_ptr<run::run_output> output_;

@@ -20,12 +20,14 @@ namespace redco::run::detail {
 /// The mesh of options that this build can compute. Errors: exit code 64.
 inline mesh runnable_mesh(deployer_options const& o) {
   mesh const m = mesh_of(o);
-  device_of(o.device);
   if (kernel_set_in_use() == kernel_set::composed && o.check_saved)
     throw error(exit_code::usage,
                 "--check-saved compares with what the fastest kernels keep: unset REDCO_KERNELS in the environment");
   return m;
 }
+
+/// How many of the mesh's ranks this process has.
+inline int ranks_here(mesh const& on) { return on.ranks() / options::launched().processes; }
 
 inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options const& o) {
   rank_options ranks;
@@ -42,6 +44,7 @@ namespace redco {
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(std::move(options)),
       mesh_(run::detail::runnable_mesh(options_)),
+      device_(choose_device(options_.device, run::detail::ranks_here(mesh_))),
       world_(run::detail::world_of(mesh_, options_)),
       dtype_(choose_dtype(options_.dtype)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
@@ -66,6 +69,7 @@ REDCO_INLINE void deployer::claim_workdir() {
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");
   last_words_.keep(options_.workdir / "log.txt", failures_.file());
+  if (!device_.why.empty()) log().line("device: " + device_.why);
   log().line(run::dtype_text(dtype_));
 }
 

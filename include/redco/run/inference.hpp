@@ -46,8 +46,9 @@ class inference {
       : where_(where), pipeline_(std::move(pipeline)), states_(static_cast<std::size_t>(where.mesh().ranks())) {
     dynamic_plan const plan = plan_of(m, where.mesh());
     where.run([&](rank_context& rank) {
-      auto state = std::make_unique<trained_network<M>>(m, plan, sgd{}, where.compute(), where.options().seed,
-                                                        rank.rank, std::vector<std::string>{"*"}, where.device());
+      auto state =
+          std::make_unique<trained_network<M>>(m, plan, sgd{}, where.compute(), where.options().seed, rank.rank,
+                                               std::vector<std::string>{"*"}, where.device(rank.rank));
       run::load_weights(*state, weights, stored_names<M>::names, stored_names<M>::unread, rank);
       if (adapters != nullptr) run::load_adapters(*state, *adapters, stored_names<M>::names, rank);
       state->store.publish();

@@ -80,7 +80,8 @@ class trainer {
         runner_(where, plan_of(model_, where.mesh()), workdir::settings_of(model_, optimizer, where.compute()),
                 [this, &where](rank_context const& rank, std::vector<std::string> const& frozen) {
                   return std::make_unique<trained_network<M>>(model_, runner_.plan(), optimizer_, where.compute(),
-                                                              where.options().seed, rank.rank, frozen, where.device());
+                                                              where.options().seed, rank.rank, frozen,
+                                                              where.device(rank.rank));
                 }) {
     check_rates(optimizer);
   }

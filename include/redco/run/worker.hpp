@@ -63,7 +63,7 @@ class worker {
     check_rates(optimizer);
     auto made = std::make_unique<trained_network<M>>(m, plan_of(m, rank_.mesh), optimizer, where_.compute(),
                                                      random::seed_of(where_.options().seed, name), rank_.rank, frozen,
-                                                     where_.device());
+                                                     where_.device(rank_.rank));
     trained_network<M>& result = *made;
     take(name, std::move(made));
     return result;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <redco/tensor/torch.hpp>
-#include <redco/diag/error.hpp>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,12 +13,27 @@ inline at::Device host_device() { return at::kCPU; }
 
 inline bool in_host_memory(at::Tensor const& x) { return x.device() == host_device(); }
 
-/// The device that `--device` names, where parameters lie and a network computes. Errors: exit code 64 for any but "cpu".
-inline at::Device device_of(std::string_view name) {
-  if (name == "cpu") return host_device();
-  throw error(exit_code::usage, "--device " + std::string(name) +
-                                    " cannot be computed on: this version computes on CPUs only; leave the option out, "
-                                    "or give cpu");
-}
+/// The devices on which the ranks of this process compute.
+struct device_choice {
+  at::DeviceType type = at::kCPU;
+  int count = 1;         ///< of this type on this host
+  std::string why = {};  ///< what a log should say of it; empty: nothing
+  /// The one of a rank.
+  at::Device of_rank(int rank) const {
+    return type == at::kCPU ? host_device() : at::Device(type, static_cast<at::DeviceIndex>(rank % count));
+  }
+};
+
+/// What `--device` names: "cpu"; "cuda", for which libtorch's CUDA library is opened; or nothing: CUDA where each of `ranks` of this
+/// process would have a device of its own, else CPUs. CUDA computes products of f32 in f32 (no TF32).
+/// Errors: exit code 64 for other words, and for cuda with what is missing and what installs it.
+device_choice choose_device(std::optional<std::string> const& name, int ranks);
+
+/// The device of rank 0 among those that "cpu" or "cuda" names. Errors: as choose_device.
+inline at::Device device_of(std::string_view name) { return choose_device(std::string(name), 1).of_rank(0); }
 
 }  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/tensor/device.inl.hpp>
+#endif

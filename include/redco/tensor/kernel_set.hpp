@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/tensor/device.hpp>
+#include <redco/tensor/kernel_launcher.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <redco/diag/error.hpp>
@@ -45,6 +46,11 @@ inline kernel_set kernel_set_in_use() { return detail::kernel_set_cell().load(st
 /// Whether code written for CPUs computes what x is part of.
 inline bool takes_cpu_kernels(at::Tensor const& x) {
   return kernel_set_in_use() == kernel_set::fastest && in_host_memory(x);
+}
+
+/// Whether kernels that are compiled for a CUDA device compute what x is part of.
+inline bool takes_cuda_kernels(at::Tensor const& x) {
+  return kernel_set_in_use() == kernel_set::fastest && kernel_launcher::in_use().serves(x.device());
 }
 
 /// Another set while it lives, for all threads.

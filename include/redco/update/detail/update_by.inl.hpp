@@ -4,6 +4,7 @@
 
 #include <redco/update/detail/adam_kernel.hpp>
 #include <redco/update/detail/composed.hpp>
+#include <redco/update/detail/cuda_adam.hpp>
 #include <redco/update/detail/run_kernel.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
 #include <redco/tensor/kernel_set.hpp>
@@ -32,6 +33,7 @@ void update_adam(Description const& d, adam_decay decay, segment& s, double lr, 
   double const root_factor = 1 / std::sqrt(1 - std::pow(d.beta2, t));
   adam_numbers<double> const exact{grad_scale,  decay.penalty, decay.keep, 1 - d.beta1, d.beta2,
                                    1 - d.beta2, root_factor,   d.eps,      -rate};
+  if (cuda_adam_computes(s)) return cuda_adam(s, exact.rounded<float>());
   if (!takes_cpu_kernels(s.param)) return composed_adam(s, exact);
   run_kernel(s, [&]<class T, class Grad>(T* param, Grad const* grad, c10::BFloat16* copy) {
     auto const slot = [&](std::size_t i) { return i < s.slots.size() ? s.slots[i].mutable_data_ptr<T>() : nullptr; };

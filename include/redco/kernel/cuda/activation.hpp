@@ -1,0 +1,57 @@
+#pragma once
+
+#include <redco/kernel/composed/gelu.hpp>
+#include <redco/kernel/composed/gradients_of.hpp>
+#include <redco/kernel/cuda/activation_source.hpp>
+#include <redco/kernel/gelu.hpp>
+#include <redco/tensor/kernel_launcher.hpp>
+#include <redco/tensor/kernel_memory.hpp>
+#include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+
+namespace redco::kernel::cuda {
+
+/// The forms as the kernel numbers them.
+enum class activation_form : int {
+  gelu_tanh = static_cast<int>(gelu_form::tanh),
+  gelu_erf = static_cast<int>(gelu_form::erf),
+  gelu_logistic = static_cast<int>(gelu_form::logistic),
+  silu = 3
+};
+
+struct activation_function : redco::recorded_function<activation_function> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& any, activation_form form) {
+    ctx->save_for_backward({any});
+    ctx->saved_data["form"] = static_cast<std::int64_t>(form);
+    auto const x = any.contiguous(), y = at::empty_like(x);
+    launch_kernel(activation_source, "activation", x, blocks_for(x.numel()), read_by_kernel(x), written_by_kernel(y),
+                  x.numel(), form);
+    return y;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& gradients) {
+    at::Tensor const saved = ctx->get_saved_variables()[0];
+    auto const form = static_cast<activation_form>(ctx->saved_data["form"].toInt());
+    if (at::GradMode::is_enabled()) {
+      auto const reference = [&](auto const& in) {
+        return form == activation_form::silu ? at::silu(in[0]) : composed::gelu(in[0], static_cast<gelu_form>(form));
+      };
+      return {composed::gradients_of(reference, {saved}, gradients[0])[0], {}};
+    }
+    auto const x = saved.contiguous(), g = gradients[0].contiguous(), dx = at::empty_like(x);
+    launch_kernel(activation_source, "activation_gradient", x, blocks_for(x.numel()), read_by_kernel(x),
+                  read_by_kernel(g), written_by_kernel(dx), x.numel(), form);
+    return {dx, {}};
+  }
+};
+
+inline at::Tensor gelu(at::Tensor const& x, gelu_form form) {
+  return activation_function::apply(x, static_cast<activation_form>(form));
+}
+
+inline at::Tensor silu(at::Tensor const& x) { return activation_function::apply(x, activation_form::silu); }
+
+}  // namespace redco::kernel::cuda

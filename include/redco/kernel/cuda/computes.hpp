@@ -1,0 +1,13 @@
+#pragma once
+
+#include <redco/tensor/kernel_set.hpp>
+#include <redco/tensor/torch.hpp>
+
+namespace redco::kernel::cuda {
+
+/// Whether the kernels of this folder compute x; else those of cpu/ or composed/ do.
+inline bool computes(at::Tensor const& x) {
+  return (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16) && takes_cuda_kernels(x);
+}
+
+}  // namespace redco::kernel::cuda

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <redco/tensor/kernel_source.hpp>
+
+namespace redco::kernel::cuda {
+
+/// The rows of a chunk of logits, a block for each row at a time.
+inline constexpr kernel_source cross_entropy_source{"cross_entropy", R"cuda(
+// [rows, columns] with rows `stride` apart, of which the first `valid` columns are no padding; labels are global.
+struct logit_chunk {
+  element* logits;
+  i64 rows, columns, stride, valid;
+  i64 const* labels;
+  i64 first, ignored;
+  float* top;    // [rows] maximum, this shard's, then of all
+  float* stats;  // [2, rows] sum of exp(x - top), label's x - top where it is here: this shard's, then of all
+};
+
+// The column of row r's label, or -1 where another shard has it.
+__device__ inline i64 label_of(logit_chunk const& c, i64 r) {
+  i64 const column = c.labels[r] - c.first;
+  return column >= 0 && column < c.valid && c.labels[r] != c.ignored ? column : -1;
+}
+
+REDCO_ENTRY void top_of_rows(logit_chunk c) {
+  for (i64 r = blockIdx.x; r < c.rows; r += gridDim.x) {
+    element const* const row = c.logits + r * c.stride;
+    float top = __uint_as_float(0xFF800000u);
+    for (i64 j = threadIdx.x; j < c.valid; j += blockDim.x) top = larger_of_two()(top, wide(row[j]));
+    top = largest_of_block(top);
+    if (threadIdx.x == 0) c.top[r] = top;
+  }
+}
+
+REDCO_ENTRY void sums_of_rows(logit_chunk c) {
+  for (i64 r = blockIdx.x; r < c.rows; r += gridDim.x) {
+    element const* const row = c.logits + r * c.stride;
+    float const top = c.top[r];
+    float part = 0;
+    for (i64 j = threadIdx.x; j < c.valid; j += blockDim.x) part += expf(wide(row[j]) - top);
+    part = sum_of_block(part);
+    if (threadIdx.x != 0) continue;
+    i64 const label = label_of(c, r);
+    c.stats[r] = part;
+    c.stats[c.rows + r] = label >= 0 ? wide(row[label]) - top : 0.0f;
+  }
+}
+
+// Row r becomes the gradient of its loss: probabilities, minus one at the label; zero in padding and in ignored rows.
+REDCO_ENTRY void gradient_of_rows(logit_chunk c) {
+  for (i64 r = blockIdx.x; r < c.rows; r += gridDim.x) {
+    element* const row = c.logits + r * c.stride;
+    i64 const label = label_of(c, r), seen = c.labels[r] == c.ignored ? 0 : c.valid;
+    float const lse = c.top[r] + logf(c.stats[r]);
+    for (i64 j = threadIdx.x; j < c.columns; j += blockDim.x)
+      put(row[j], j < seen ? expf(wide(row[j]) - lse) - (j == label ? 1.0f : 0.0f) : 0.0f);
+  }
+}
+)cuda"};
+
+}  // namespace redco::kernel::cuda

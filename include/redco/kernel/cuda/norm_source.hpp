@@ -1,0 +1,99 @@
+#pragma once
+
+#include <redco/tensor/kernel_source.hpp>
+
+namespace redco::kernel::cuda {
+
+/// Layer norm (centered) and rms norm of rows of n, a block for each row at a time. Weight and bias are f32, or null.
+inline constexpr kernel_source norm_source{"norm", R"cuda(
+template <bool centered>
+__device__ void norm_rows(element const* x, float const* weight, float const* bias, element* y, float* mean, float* rstd,
+                          i64 rows, i64 n, float epsilon) {
+  for (i64 r = blockIdx.x; r < rows; r += gridDim.x) {
+    element const* const row = x + r * n;
+    float center = 0, part = 0;
+    if (centered) {
+      for (i64 j = threadIdx.x; j < n; j += blockDim.x) part += wide(row[j]);
+      center = sum_of_block(part) / static_cast<float>(n);
+      part = 0;
+    }
+    for (i64 j = threadIdx.x; j < n; j += blockDim.x) {
+      float const apart = wide(row[j]) - center;
+      part += apart * apart;
+    }
+    float const scale = 1 / sqrtf(sum_of_block(part) / static_cast<float>(n) + epsilon);
+    if (threadIdx.x == 0) {
+      if (centered) mean[r] = center;
+      rstd[r] = scale;
+    }
+    for (i64 j = threadIdx.x; j < n; j += blockDim.x) {
+      float value = (wide(row[j]) - center) * scale;
+      if (weight) value *= weight[j];
+      if (bias) value += bias[j];
+      put(y[r * n + j], value);
+    }
+  }
+}
+
+// With h = (x - mean) rstd and w = g weight: dx = rstd (w - [mean of w] - h mean of w h).
+template <bool centered>
+__device__ void norm_gradient_rows(element const* g, element const* x, float const* weight, float const* mean,
+                                   float const* rstd, element* dx, i64 rows, i64 n) {
+  for (i64 r = blockIdx.x; r < rows; r += gridDim.x) {
+    float const center = centered ? mean[r] : 0, scale = rstd[r];
+    float plain = 0, along = 0;
+    for (i64 j = threadIdx.x; j < n; j += blockDim.x) {
+      float const w = wide(g[r * n + j]) * (weight ? weight[j] : 1.0f);
+      plain += w;
+      along += w * ((wide(x[r * n + j]) - center) * scale);
+    }
+    plain = centered ? sum_of_block(plain) / static_cast<float>(n) : 0;
+    along = sum_of_block(along) / static_cast<float>(n);
+    for (i64 j = threadIdx.x; j < n; j += blockDim.x) {
+      float const w = wide(g[r * n + j]) * (weight ? weight[j] : 1.0f), h = (wide(x[r * n + j]) - center) * scale;
+      put(dx[r * n + j], scale * (w - plain - h * along));
+    }
+  }
+}
+
+REDCO_ENTRY void layer_norm_rows(element const* x, float const* weight, float const* bias, element* y, float* mean,
+                                 float* rstd, i64 rows, i64 n, float epsilon) {
+  norm_rows<true>(x, weight, bias, y, mean, rstd, rows, n, epsilon);
+}
+
+REDCO_ENTRY void rms_norm_rows(element const* x, float const* weight, float const* bias, element* y, float* mean,
+                               float* rstd, i64 rows, i64 n, float epsilon) {
+  norm_rows<false>(x, weight, bias, y, mean, rstd, rows, n, epsilon);
+}
+
+REDCO_ENTRY void layer_norm_gradient(element const* g, element const* x, float const* weight, float const* mean,
+                                     float const* rstd, element* dx, i64 rows, i64 n) {
+  norm_gradient_rows<true>(g, x, weight, mean, rstd, dx, rows, n);
+}
+
+REDCO_ENTRY void rms_norm_gradient(element const* g, element const* x, float const* weight, float const* mean,
+                                   float const* rstd, element* dx, i64 rows, i64 n) {
+  norm_gradient_rows<false>(g, x, weight, mean, rstd, dx, rows, n);
+}
+
+// A block sums `each` rows at a time for the gradients of weight and bias, [sums of rows, n] each, null where not wanted;
+// mean is null for an rms norm. What a sum is of does not depend on the grid.
+REDCO_ENTRY void norm_parameter_sums(element const* g, element const* x, float const* mean, float const* rstd,
+                                     float* weight_sums, float* bias_sums, i64 rows, i64 n, i64 each) {
+  for (i64 s = blockIdx.x; s * each < rows; s += gridDim.x) {
+    i64 const first = s * each, last = first + each < rows ? first + each : rows;
+    for (i64 j = threadIdx.x; j < n; j += blockDim.x) {
+      float along = 0, plain = 0;
+      for (i64 r = first; r < last; ++r) {
+        float const one = wide(g[r * n + j]);
+        along += one * ((wide(x[r * n + j]) - (mean ? mean[r] : 0.0f)) * rstd[r]);
+        plain += one;
+      }
+      if (weight_sums) weight_sums[s * n + j] = along;
+      if (bias_sums) bias_sums[s * n + j] = plain;
+    }
+  }
+}
+)cuda"};
+
+}  // namespace redco::kernel::cuda

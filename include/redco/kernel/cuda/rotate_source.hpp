@@ -1,0 +1,46 @@
+#pragma once
+
+#include <redco/tensor/kernel_source.hpp>
+
+namespace redco::kernel::cuda {
+
+/// Rotary positions in place: a thread turns one pair of features of all heads of a row. Angles are made in f64.
+inline constexpr kernel_source rotate_source{"rotate", R"cuda(
+struct rotary_turn {
+  i64 batch, rows, batch_stride, row_stride, heads, head_dim, dims, first, context;
+  double theta, factor, low_frequency, high_frequency;
+  int neighbours, positions_of_each_example;
+  float sign;
+};
+
+// Radians that pair i turns per position.
+__device__ inline double frequency(rotary_turn const& by, i64 i) {
+  double const plain = pow(by.theta, -2 * static_cast<double>(i) / static_cast<double>(by.dims));
+  if (by.factor == 1) return plain;
+  double const waves = static_cast<double>(by.context) * plain / 6.283185307179586;
+  if (waves < by.low_frequency) return plain / by.factor;
+  if (waves > by.high_frequency) return plain;
+  double const mix = (waves - by.low_frequency) / (by.high_frequency - by.low_frequency);
+  return plain * (mix + (1 - mix) / by.factor);
+}
+
+// `positions` is [batch or 1, rows], or null for rows behind each other.
+REDCO_ENTRY void rotate_rows(element* x, i64 const* positions, rotary_turn by) {
+  i64 const half = by.dims / 2, apart = by.neighbours ? 1 : half, step = by.neighbours ? 2 : 1;
+  for (i64 i = first_of_grid(); i < by.batch * by.rows * half; i += size_of_grid()) {
+    i64 const pair = i % half, row = i / half, b = row / by.rows, t = row % by.rows;
+    i64 const place = positions ? positions[by.positions_of_each_example ? row : t] : by.first + t;
+    double const angle = static_cast<double>(place) * frequency(by, pair);
+    float const c = static_cast<float>(cos(angle)), s = by.sign * static_cast<float>(sin(angle));
+    element* const here = x + b * by.batch_stride + t * by.row_stride + pair * step;
+    for (i64 h = 0; h < by.heads; ++h) {
+      element* const one = here + h * by.head_dim;
+      float const u = wide(one[0]), v = wide(one[apart]);
+      put(one[0], u * c - v * s);
+      put(one[apart], v * c + u * s);
+    }
+  }
+}
+)cuda"};
+
+}  // namespace redco::kernel::cuda

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <redco/tensor/kernel_launcher.hpp>
+
+#include <redco/tensor/compiled_kernels.hpp>
+#include <redco/config.hpp>
+
+#include <atomic>
+
+namespace redco {
+
+namespace detail {
+
+inline std::atomic<kernel_launcher*>& forced_launcher_cell() {
+  static std::atomic<kernel_launcher*> launcher = nullptr;
+  return launcher;
+}
+
+}  // namespace detail
+
+REDCO_INLINE kernel_launcher& kernel_launcher::in_use() {
+  kernel_launcher* const forced = detail::forced_launcher_cell().load(std::memory_order_relaxed);
+  return forced != nullptr ? *forced : compiled_kernels::of_process();
+}
+
+REDCO_INLINE kernel_launcher::forced::forced(kernel_launcher& launcher)
+    : before_(detail::forced_launcher_cell().exchange(&launcher)) {}
+
+REDCO_INLINE kernel_launcher::forced::~forced() { detail::forced_launcher_cell().store(before_); }
+
+}  // namespace redco

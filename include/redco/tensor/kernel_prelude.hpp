@@ -1,0 +1,65 @@
+#pragma once
+
+namespace redco {
+
+/// What the text of every kernel_source may use: integers of fixed sizes, bf16 by its bits, loops over a grid, and sums and
+/// maxima of a block.
+inline constexpr char kernel_prelude[] = R"cuda(
+#ifndef REDCO_ENTRY
+#define REDCO_ENTRY extern "C" __global__
+#endif
+
+typedef long long i64;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+struct bf16 {
+  unsigned short bits;
+};
+
+__device__ inline float wide(float x) { return x; }
+__device__ inline float wide(bf16 x) { return __uint_as_float(static_cast<u32>(x.bits) << 16); }
+
+__device__ inline void put(float& to, float x) { to = x; }
+
+// Rounds to nearest even; NaN becomes the one that ATen writes.
+__device__ inline void put(bf16& to, float x) {
+  u32 const bits = __float_as_uint(x);
+  to.bits = x != x ? 0x7FC0 : static_cast<unsigned short>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+}
+
+// The elements first_of_grid(), first_of_grid() + size_of_grid() ... are this thread's.
+__device__ inline i64 first_of_grid() { return static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ inline i64 size_of_grid() { return static_cast<i64>(gridDim.x) * blockDim.x; }
+
+struct sum_of_two {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+struct larger_of_two {
+  __device__ float operator()(float a, float b) const { return a > b ? a : b; }
+};
+
+// What `both` makes of x of all threads of the block, in each of them. All call it together; at most 1024.
+template <class Both>
+__device__ float over_block(float x, Both both) {
+  __shared__ float part[1024];
+  u32 const me = threadIdx.x;
+  part[me] = x;
+  __syncthreads();
+  u32 half = 1;
+  while (2 * half < blockDim.x) half *= 2;
+  for (; half > 0; half /= 2) {
+    if (me < half && me + half < blockDim.x) part[me] = both(part[me], part[me + half]);
+    __syncthreads();
+  }
+  float const all = part[0];
+  __syncthreads();  // before the next call writes
+  return all;
+}
+
+__device__ inline float sum_of_block(float x) { return over_block(x, sum_of_two()); }
+__device__ inline float largest_of_block(float x) { return over_block(x, larger_of_two()); }
+)cuda";
+
+}  // namespace redco

@@ -1,0 +1,173 @@
+#pragma once
+
+// Kernels that are written for a device, compiled for the host: each thread of a block is a thread here, and one block runs at
+// a time. device_text/ is made by device_text.cmake from the strings in include/.
+
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/kernel_launcher.hpp>
+#include <redco/tensor/torch.hpp>
+#include <device_text/all_includes.hpp>
+
+#include "catch.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace device_text {
+
+struct three {
+  unsigned x = 0;
+};
+inline thread_local three threadIdx, blockIdx, blockDim, gridDim;
+
+/// Where the threads of a block wait for each other.
+class meeting {
+ public:
+  explicit meeting(unsigned threads) : threads_(threads) {}
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    if (++here_ == threads_) {
+      here_ = 0;
+      ++round_;
+      all_.notify_all();
+    } else {
+      all_.wait(lock, [&, mine = round_] { return round_ != mine; });
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_;
+  unsigned threads_, here_ = 0;
+  unsigned long round_ = 0;
+};
+inline thread_local meeting* block = nullptr;
+
+inline void wait_for_block() {
+  if (block != nullptr) block->wait();
+}
+
+#define __device__
+#define __shared__ static
+#define __syncthreads() wait_for_block()
+#define __uint_as_float(x) std::bit_cast<float>(static_cast<std::uint32_t>(x))
+#define __float_as_uint(x) std::bit_cast<std::uint32_t>(x)
+#define REDCO_ENTRY inline
+#include <device_text/kernel_prelude.hpp>
+namespace of_f32 {
+using element = float;
+#include <device_text/all_elements.hpp>
+}  // namespace of_f32
+namespace of_bf16 {
+using element = bf16;
+#include <device_text/all_elements.hpp>
+}  // namespace of_bf16
+#undef __device__
+#undef __shared__
+#undef __syncthreads
+#undef __uint_as_float
+#undef __float_as_uint
+#undef REDCO_ENTRY
+
+using arguments = std::span<redco::kernel_launcher::argument const>;
+using entry = void (*)(arguments);
+
+template <class T>
+T value_of(redco::kernel_launcher::argument const& a) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T value;
+  std::memcpy(&value, a.value, sizeof value);
+  return value;
+}
+
+template <class... P>
+bool fits(void (*)(P...), arguments given) {
+  std::vector<std::size_t> const wanted{sizeof(P)...};
+  return std::ranges::equal(given, wanted, {}, &redco::kernel_launcher::argument::bytes);
+}
+
+template <class... P, std::size_t... I>
+void call_with(void (*f)(P...), arguments given, std::index_sequence<I...>) {
+  f(value_of<P>(given[I])...);
+}
+
+template <auto F>
+struct typed;
+template <class... P, void (*F)(P...)>
+struct typed<F> {
+  static bool takes(arguments given) { return fits(F, given); }
+  static void call(arguments given) { call_with(F, given, std::index_sequence_for<P...>()); }
+};
+
+struct host_entry {
+  bool (*takes)(arguments);
+  entry of_f32, of_bf16;
+};
+
+inline std::map<std::string_view, host_entry> const& entries() {
+  static std::map<std::string_view, host_entry> const all{
+#define REDCO_HOST_ENTRY(name) \
+  {#name, {typed<&of_f32::name>::takes, typed<&of_f32::name>::call, typed<&of_bf16::name>::call}},
+#include <device_text/all_entries.hpp>
+#undef REDCO_HOST_ENTRY
+  };
+  return all;
+}
+
+}  // namespace device_text
+
+/// Runs kernels of device text for tensors in host memory, in at most `blocks` blocks of `threads` threads.
+class host_launcher final : public redco::kernel_launcher {
+ public:
+  explicit host_launcher(unsigned threads, std::int64_t blocks = 1 << 16) : threads_(threads), blocks_(blocks) {}
+
+  bool serves(at::Device device) const override { return device == redco::host_device(); }
+
+  void run(call const& what, std::span<argument const> given) override {
+    auto const& entry = device_text::entries().at(what.entry);
+    INFO("the arguments of " << what.entry);
+    if (!entry.takes(given)) FAIL("do not fit");
+    auto const f = what.element == at::kBFloat16 ? entry.of_bf16 : entry.of_f32;
+    auto const blocks = static_cast<unsigned>(std::min(what.blocks, blocks_));
+    std::lock_guard const one_block_at_a_time(mutex_);
+    ++runs_[what.entry];
+    device_text::meeting meeting(threads_);
+    auto const thread = [&](unsigned index) {
+      device_text::threadIdx.x = index, device_text::blockDim.x = threads_, device_text::gridDim.x = blocks;
+      device_text::block = &meeting;
+      for (unsigned b = 0; b < blocks; ++b) {
+        device_text::blockIdx.x = b;
+        f(given);
+        meeting.wait();
+      }
+      device_text::block = nullptr;
+    };
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < threads_; ++i) others.emplace_back(thread, i);
+    thread(0);
+    for (std::thread& one : others) one.join();
+  }
+
+  /// How often entries ran.
+  std::map<std::string_view, int> const& runs() const { return runs_; }
+
+ private:
+  unsigned threads_;
+  std::int64_t blocks_;
+  std::mutex mutex_;
+  std::map<std::string_view, int> runs_;
+};
