@@ -16,6 +16,13 @@
 #include <utility>
 #include <vector>
 
+namespace redco::comm::detail {
+
+class nccl_group;
+struct operand;
+
+}  // namespace redco::comm::detail
+
 namespace redco {
 
 /// One rank's handle on a communicator group: `size` ranks, of which this one is `rank`.
@@ -104,6 +111,8 @@ class group {
   group(int rank, int size, std::string name) : rank_(rank), size_(size), name_(std::move(name)) {}
 
  private:
+  friend class comm::detail::nccl_group;  // hands on to the group of the same ranks in host memory
+
   /// What transports implement, for size() > 1 only. Tensors are contiguous, detached and of legal extents; outputs are
   /// allocated and overlap no input, but for `do_all_reduce`, whose output may be its input; `do_all_to_all` exchanges
   /// rows, which lie in the order of their ranks.
@@ -115,6 +124,8 @@ class group {
   virtual void do_send(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_recv(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_barrier() = 0;
+  /// A barrier in which all show what they bring to a call of another transport; it throws where these differ.
+  virtual void do_meet(comm::detail::operand const& brought) = 0;
   virtual void do_begin_run() = 0;
 
   void count(collective kind, std::int64_t payload);

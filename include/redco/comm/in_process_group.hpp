@@ -13,18 +13,27 @@
 #include <string>
 #include <vector>
 
+namespace redco::comm::detail {
+
+class device_calls;
+
+}  // namespace redco::comm::detail
+
 namespace redco {
 
-/// A group whose ranks are threads of this process and meet in shared memory. CPU tensors only.
+/// A group whose ranks are threads of this process and meet in shared memory. Tensors on devices, which ranks may share, are
+/// reduced and copied there (detail/device_calls.hpp); all ranks bring one there, or none.
 ///
 /// all_reduce: each rank reduces its slice of all ranks' tensors and writes it into all of them; up to 4 KiB each rank
 /// reduces everything from copies, which takes one meeting instead of two. No call but send allocates, beyond its
 /// result and the dense copy of a strided argument.
 class in_process_group final : public group {
  public:
-  /// One handle per rank of a new group of the threads `members`, numbered as in `line`.
+  /// One handle per rank of a new group of the threads `members`, numbered as in `line`. `as_on_devices` treats what lies in host
+  /// memory as if it lay on a device.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members,
-                                                  std::shared_ptr<comm::lifeline> const& line);
+                                                  std::shared_ptr<comm::lifeline> const& line,
+                                                  bool as_on_devices = false);
 
   /// The same for a run that has no other group: threads 0 to `size` - 1.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, int size);
@@ -44,10 +53,12 @@ class in_process_group final : public group {
   void do_send(at::Tensor const& x, int peer, int tag) override;
   void do_recv(at::Tensor const& x, int peer, int tag) override;
   void do_barrier() override;
+  void do_meet(comm::detail::operand const& brought) override;
   void do_begin_run() override;
 
   void gather_pointers();
-  void check_device(at::Tensor const& x) const;
+  bool on_device(at::Tensor const& x) const;
+  comm::detail::device_calls on_devices() const;
 
   std::shared_ptr<shared> place_;
   std::size_t me_;

@@ -2,11 +2,13 @@
 
 #include <redco/comm/in_process_group.hpp>
 
+#include <redco/comm/detail/device_calls.hpp>
 #include <redco/comm/detail/letters.hpp>
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>
 #include <redco/comm/detail/tensor_rows.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -18,17 +20,19 @@ namespace redco {
 
 /// Where the ranks of a group meet.
 struct in_process_group::shared {
-  shared(std::string const& name, std::vector<int> const& members, std::shared_ptr<comm::lifeline> const& line)
-      : meeting(name, members, line) {}
+  shared(std::string const& name, std::vector<int> const& members, std::shared_ptr<comm::lifeline> const& line, bool as)
+      : as_on_devices(as), meeting(name, members, line) {}
 
+  bool as_on_devices;
   comm::detail::meeting meeting;
   comm::detail::mailbox mailbox;
 };
 
 REDCO_INLINE std::vector<std::unique_ptr<group>> in_process_group::make(std::string const& name,
                                                                         std::vector<int> const& members,
-                                                                        std::shared_ptr<comm::lifeline> const& line) {
-  auto const place = std::make_shared<shared>(name, members, line);
+                                                                        std::shared_ptr<comm::lifeline> const& line,
+                                                                        bool as_on_devices) {
+  auto const place = std::make_shared<shared>(name, members, line, as_on_devices);
   std::vector<std::unique_ptr<group>> handles;
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
     handles.push_back(std::unique_ptr<group>(new in_process_group(place, rank)));
@@ -54,8 +58,8 @@ REDCO_INLINE in_process_group::in_process_group(std::shared_ptr<shared> place, s
       targets_(place_->meeting.size()) {}
 
 REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) {
-  check_device(x);
   comm::detail::reduce_function const reduce = comm::detail::reduction_for(x, name());
+  if (on_device(x)) return on_devices().all_reduce(x, out, op);
   auto const mine = comm::detail::operand::of(collective::all_reduce, x, 0, op);
   comm::detail::meeting& meeting = place_->meeting;
   std::size_t const ranks = pointers_.size();
@@ -79,7 +83,7 @@ REDCO_INLINE void in_process_group::do_all_reduce(at::Tensor const& x, at::Tenso
 }
 
 REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
-  check_device(x);
+  if (on_device(x)) return on_devices().all_gather(x, out, dim);
   place_->meeting.open(me_, comm::detail::operand::of(collective::all_gather, x, dim), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const outer = comm::detail::rows_before(x, dim);
@@ -95,8 +99,8 @@ REDCO_INLINE void in_process_group::do_all_gather(at::Tensor const& x, at::Tenso
 }
 
 REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
-  check_device(x);
   comm::detail::reduce_function const reduce = comm::detail::reduction_for(x, name());
+  if (on_device(x)) return on_devices().reduce_scatter(x, out, dim);
   place_->meeting.open(me_, comm::detail::operand::of(collective::reduce_scatter, x, dim), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const outer = comm::detail::rows_before(x, dim);
@@ -111,7 +115,7 @@ REDCO_INLINE void in_process_group::do_reduce_scatter(at::Tensor const& x, at::T
 
 REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out,
                                                   comm::row_counts const& rows) {
-  check_device(x);
+  if (on_device(x)) return on_devices().all_to_all(x, out, rows);
   place_->meeting.open(me_, comm::detail::operand::of_rows(x, rows), deadline(), x.data_ptr());
   gather_pointers();
   std::size_t const row = comm::detail::row_bytes(x);
@@ -126,7 +130,7 @@ REDCO_INLINE void in_process_group::do_all_to_all(at::Tensor const& x, at::Tenso
 }
 
 REDCO_INLINE void in_process_group::do_broadcast(at::Tensor const& x, int root) {
-  check_device(x);
+  if (on_device(x)) return on_devices().broadcast(x, root);
   place_->meeting.open(me_, comm::detail::operand::of(collective::broadcast, x, root), deadline(), x.data_ptr());
   auto const from = static_cast<std::size_t>(root);
   if (me_ != from && x.numel() != 0) std::memcpy(x.data_ptr(), place_->meeting.data_of(from, me_), x.nbytes());
@@ -134,17 +138,19 @@ REDCO_INLINE void in_process_group::do_broadcast(at::Tensor const& x, int root) 
 }
 
 REDCO_INLINE void in_process_group::do_send(at::Tensor const& x, int peer, int tag) {
-  check_device(x);
   comm::detail::letters{place_->meeting, place_->mailbox}.send(me_, static_cast<std::size_t>(peer), tag, x);
 }
 
 REDCO_INLINE void in_process_group::do_recv(at::Tensor const& x, int peer, int tag) {
-  check_device(x);
   comm::detail::letters{place_->meeting, place_->mailbox}.receive(me_, static_cast<std::size_t>(peer), tag, x,
                                                                   deadline());
 }
 
 REDCO_INLINE void in_process_group::do_barrier() { place_->meeting.open(me_, {}, deadline()); }
+
+REDCO_INLINE void in_process_group::do_meet(comm::detail::operand const& brought) {
+  place_->meeting.open(me_, brought, deadline());
+}
 
 REDCO_INLINE void in_process_group::do_begin_run() { place_->mailbox.clear(); }
 
@@ -152,8 +158,12 @@ REDCO_INLINE void in_process_group::gather_pointers() {
   for (std::size_t rank = 0; rank < pointers_.size(); ++rank) pointers_[rank] = place_->meeting.data_of(rank, me_);
 }
 
-REDCO_INLINE void in_process_group::check_device(at::Tensor const& x) const {
-  comm::detail::check_in_host_memory(x, name(), "threads");
+REDCO_INLINE bool in_process_group::on_device(at::Tensor const& x) const {
+  return place_->as_on_devices || !in_host_memory(x);
+}
+
+REDCO_INLINE comm::detail::device_calls in_process_group::on_devices() const {
+  return {place_->meeting, me_, deadline()};
 }
 
 }  // namespace redco

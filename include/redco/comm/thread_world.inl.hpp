@@ -2,6 +2,7 @@
 
 #include <redco/comm/thread_world.hpp>
 
+#include <redco/comm/detail/nccl_group.hpp>
 #include <redco/comm/detail/rank_threads.hpp>
 #include <redco/comm/in_process_group.hpp>
 #include <redco/tensor/kept_memory.hpp>
@@ -61,7 +62,8 @@ REDCO_INLINE void thread_world::crew::begin() {
     groups.reset();
     line = std::make_shared<lifeline>(shape.ranks());
     groups.emplace(shape, 0, shape.ranks(), [this](auto const& which, std::vector<int> const& members) {
-      return in_process_group::make(which.name, members, line);
+      return detail::nccl_group::make(in_process_group::make(which.name, members, line), members, line, 0, true,
+                                      options.deterministic);
     });
   }
   line->begin();

@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 #include <ATen/TensorIterator.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/Event.h>
 #include <c10/util/StringUtil.h>
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <torch/csrc/autograd/autograd.h>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/comm/detail/device_streams.hpp>
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/tensor_rows.hpp>
@@ -26,7 +27,9 @@ struct letters {
 
   void send(std::size_t me, std::size_t peer, int tag, at::Tensor const& x) const {
     if (meeting.line().failed()) throw meeting.line().cause();
-    mailbox.post(me, peer, tag, x.clone());
+    at::Tensor const copy = x.clone();
+    settle(copy.device());
+    mailbox.post(me, peer, tag, copy);
     meeting.room().wake();
   }
 

@@ -5,6 +5,7 @@
 
 #include <redco/shape/collective.hpp>
 
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
@@ -24,10 +25,11 @@ struct operand {
   at::ScalarType type = at::kByte;
   std::int64_t argument = 0;  // dimension or root
   std::int64_t dims = 0;
+  bool in_host = true;                            // memory
   std::array<std::int64_t, most_dims> extents{};  // of the leading dimensions; no tensor of ours has more
 
   static operand of(collective kind, at::Tensor const& x, std::int64_t argument, reduce_op op = reduce_op::sum) {
-    operand made{kind, op, x.scalar_type(), argument, x.dim(), {}};
+    operand made{kind, op, x.scalar_type(), argument, x.dim(), in_host_memory(x), {}};
     std::size_t const known = std::min(static_cast<std::size_t>(x.dim()), most_dims);
     for (std::size_t dim = 0; dim < known; ++dim) made.extents[dim] = x.size(static_cast<std::int64_t>(dim));
     return made;
@@ -49,7 +51,7 @@ struct operand {
     };
     mix(static_cast<std::int64_t>(kind) * 65'536 + static_cast<std::int64_t>(op) * 256 + static_cast<int>(type));
     mix(argument);
-    mix(dims);
+    mix(dims * 2 + in_host);
     for (std::size_t dim = 0; dim < most_dims && static_cast<std::int64_t>(dim) < dims; ++dim) mix(extents[dim]);
     return mixed;
   }
@@ -63,7 +65,7 @@ struct operand {
     for (std::size_t dim = 0; dim < most_dims && static_cast<std::int64_t>(dim) < dims; ++dim) {
       out += (dim ? ", " : "") + (extents[dim] == any ? "any" : std::to_string(extents[dim]));
     }
-    return out + "]";
+    return out + (in_host ? "]" : "] on a device");
   }
 };
 

@@ -272,6 +272,11 @@ class process_group final : public group {
         {}, {}, {}, [] {}, [&](process_exchange::call const& call) { others().open(call); }, [] {});
   }
 
+  void do_meet(operand const& brought) override {
+    together(
+        brought, {}, {}, [] {}, [&](process_exchange::call const& call) { others().open(call); }, [] {});
+  }
+
   void do_begin_run() override {
     early_.clear();
     place_->post.clear();
@@ -353,7 +358,7 @@ class process_group final : public group {
   std::size_t ranks() const { return static_cast<std::size_t>(size()); }
   bool is_here(std::size_t member) const { return others().party_of(member) == others().me(); }
   process_exchange::call call_of(operand const& mine) const { return {mine, here().calls(seat_), deadline()}; }
-  void check(at::Tensor const& x) const { check_in_host_memory(x, name(), "processes"); }
+  void check(at::Tensor const& x) const { check_in_host_memory(x, name()); }
 
   std::shared_ptr<process_place> place_;
   std::size_t seat_;                ///< among the members here

@@ -2,6 +2,7 @@
 
 #include <redco/comm/detail/call_words.hpp>
 #include <redco/comm/detail/message_tags.hpp>
+#include <redco/comm/detail/nccl_group.hpp>
 #include <redco/comm/detail/process_group.hpp>
 #include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/rank_threads.hpp>
@@ -98,9 +99,11 @@ class processes final : public world {
     auto const is_here = [this](int rank) { return tags_.process_of(rank) == session_.rank(); };
     if (std::none_of(members.begin(), members.end(), is_here))
       return std::vector<std::unique_ptr<group>>(members.size());
-    if (std::all_of(members.begin(), members.end(), is_here)) return in_process_group::make(which.name, members, line_);
-    return process_group::make(which.name, members, which.number, which.line, session_, tags_, line_,
-                               options_.deterministic);
+    bool const all_here = std::all_of(members.begin(), members.end(), is_here);
+    auto hosts = all_here ? in_process_group::make(which.name, members, line_)
+                          : process_group::make(which.name, members, which.number, which.line, session_, tags_, line_,
+                                                options_.deterministic);
+    return nccl_group::make(std::move(hosts), members, line_, session_.rank(), all_here, options_.deterministic);
   }
 
   /// Takes in what others tell, and tells them of a failure here and of ranks that have ended.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/comm/detail/device_streams.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>
 
 #include <redco/tensor/describe.hpp>
@@ -11,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 
 namespace redco::comm::detail {
@@ -38,10 +38,9 @@ inline reduce_function reduction_for(at::Tensor const& x, std::string const& gro
                                        "; convert it to a floating type, Long, Int or Byte");
 }
 
-/// `who` are the ranks of the group: threads, processes.
-inline void check_in_host_memory(at::Tensor const& x, std::string const& group, char const* who) {
+inline void check_in_host_memory(at::Tensor const& x, std::string const& group) {
   if (in_host_memory(x)) return;
-  throw error(exit_code::internal, "group " + group + " joins " + who + " over CPU tensors and got one on " +
+  throw error(exit_code::internal, "group " + group + " joins processes over CPU tensors and got one on " +
                                        x.device().str() + "; move it to the CPU");
 }
 
@@ -53,7 +52,8 @@ inline void deliver(at::Tensor const& letter, at::Tensor const& x, int tag, std:
                                          std::to_string(sender) + " sent " + describe(letter) + ", rank " +
                                          std::to_string(receiver) + " expects " + describe(x) +
                                          "; receive into a tensor of the shape and dtype that was sent");
-  if (x.numel() != 0) std::memcpy(x.data_ptr(), letter.data_ptr(), x.nbytes());
+  x.copy_(letter);
+  settle(x.device());
 }
 
 }  // namespace redco::comm::detail

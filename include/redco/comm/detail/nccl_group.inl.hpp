@@ -1,0 +1,227 @@
+#pragma once
+
+#include <redco/comm/detail/nccl_group.hpp>
+
+#include <redco/comm/detail/call_words.hpp>
+#include <redco/comm/detail/device_streams.hpp>
+#include <redco/comm/detail/rank_order.hpp>
+#include <redco/comm/detail/tensor_rows.hpp>
+
+#include <redco/tensor/device.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
+#include <redco/config.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+namespace redco::comm::detail {
+
+namespace nccl {
+
+inline data_type type_of(at::ScalarType type) {
+  switch (type) {
+    case at::kDouble: return float64;
+    case at::kFloat: return float32;
+    case at::kBFloat16: return bfloat16;
+    case at::kHalf: return float16;
+    case at::kLong: return int64;
+    case at::kInt: return int32;
+    default: return uint8;
+  }
+}
+
+}  // namespace nccl
+
+REDCO_INLINE std::vector<std::unique_ptr<group>> nccl_group::make(std::vector<std::unique_ptr<group>> hosts,
+                                                                  std::vector<int> const& members, means const& by) {
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+    if (hosts[rank]) hosts[rank].reset(new nccl_group(std::move(hosts[rank]), members[rank], by));
+  return hosts;
+}
+
+REDCO_INLINE std::vector<std::unique_ptr<group>> nccl_group::make(std::vector<std::unique_ptr<group>> hosts,
+                                                                  std::vector<int> const& members,
+                                                                  std::shared_ptr<lifeline> const& line, int process,
+                                                                  bool one_process, bool by_rank) {
+  if (!at::accelerator::getAccelerator()) return hosts;
+  return make(std::move(hosts), members,
+              {std::make_shared<torch_devices>(), nccl_library::of_process, line, process, one_process, by_rank});
+}
+
+REDCO_INLINE nccl_group::nccl_group(std::unique_ptr<group> host, int member, means const& by)
+    : group(host->rank(), host->size(), host->name()),
+      host_(std::move(host)),
+      member_(member),
+      by_(by),
+      device_(host_device()) {}
+
+REDCO_INLINE void nccl_group::do_all_reduce(at::Tensor const& x, at::Tensor const& out, reduce_op op) {
+  operand const brought = operand::of(collective::all_reduce, x, 0, op);
+  if (!by_nccl(x, brought)) return host().do_all_reduce(x, out, op);
+  (void)reduction_for(x, name());
+  if (by_.by_rank || op != reduce_op::sum) {
+    auto extents = x.sizes().vec();
+    extents.insert(extents.begin(), size());
+    at::Tensor const rows = at::empty(extents, x.options());
+    gather(x, rows, brought);
+    out.copy_(reduced_in_order(rows.unbind(0), op, out));
+    return;
+  }
+  run(brought, {x, out}, [&](nccl_link::round& on) {
+    on.made(on.use.all_reduce(x.data_ptr(), out.data_ptr(), static_cast<std::size_t>(x.numel()),
+                              nccl::type_of(x.scalar_type()), nccl::sum, on.in, on.on));
+  });
+}
+
+REDCO_INLINE void nccl_group::do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
+  operand const brought = operand::of(collective::all_gather, x, dim);
+  if (!by_nccl(x, brought)) return host().do_all_gather(x, out, dim);
+  if (rows_before(x, dim) == 1) return gather(x, out, brought);
+  auto extents = x.sizes().vec();
+  extents.insert(extents.begin(), size());
+  at::Tensor const rows = at::empty(extents, x.options());
+  gather(x, rows, brought);
+  out.unflatten(dim, {size(), x.size(dim)}).copy_(rows.movedim(0, dim));
+}
+
+REDCO_INLINE void nccl_group::do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) {
+  operand const brought = operand::of(collective::reduce_scatter, x, dim);
+  if (!by_nccl(x, brought)) return host().do_reduce_scatter(x, out, dim);
+  (void)reduction_for(x, name());
+  at::Tensor const parts = x.unflatten(dim, {size(), out.size(dim)}).movedim(dim, 0).contiguous();
+  if (by_.by_rank) {
+    at::Tensor const rows = at::empty_like(parts);
+    exchange(parts, rows, row_counts(1), brought);
+    out.copy_(reduced_in_order(rows.unbind(0), reduce_op::sum, out));
+    return;
+  }
+  run(brought, {parts, out}, [&](nccl_link::round& on) {
+    on.made(on.use.reduce_scatter(parts.data_ptr(), out.data_ptr(), static_cast<std::size_t>(out.numel()),
+                                  nccl::type_of(x.scalar_type()), nccl::sum, on.in, on.on));
+  });
+}
+
+REDCO_INLINE void nccl_group::do_all_to_all(at::Tensor const& x, at::Tensor const& out, row_counts const& rows) {
+  operand const brought = operand::of_rows(x, rows);
+  if (!by_nccl(x, brought)) return host().do_all_to_all(x, out, rows);
+  exchange(x, out, rows, brought);
+}
+
+REDCO_INLINE void nccl_group::do_broadcast(at::Tensor const& x, int root) {
+  operand const brought = operand::of(collective::broadcast, x, root);
+  if (!by_nccl(x, brought)) return host().do_broadcast(x, root);
+  run(brought, {x}, [&](nccl_link::round& on) {
+    on.made(on.use.broadcast(x.data_ptr(), x.data_ptr(), x.nbytes(), nccl::uint8, root, on.in, on.on));
+  });
+}
+
+REDCO_INLINE void nccl_group::do_send(at::Tensor const& x, int peer, int tag) {
+  host().do_send(by_.one_process ? x : x.to(host_device()), peer, tag);
+}
+
+REDCO_INLINE void nccl_group::do_recv(at::Tensor const& x, int peer, int tag) {
+  if (by_.one_process || in_host_memory(x)) return host().do_recv(x, peer, tag);
+  at::Tensor const arrived = at::empty_like(x, x.options().device(host_device()));
+  host().do_recv(arrived, peer, tag);
+  x.copy_(arrived);
+}
+
+/// Ends its waits when this one's are to end.
+REDCO_INLINE group& nccl_group::host() {
+  host_->set_deadline(deadline());
+  return *host_;
+}
+
+/// Whether NCCL is to be used; then all ranks have come with the same operands.
+REDCO_INLINE bool nccl_group::by_nccl(at::Tensor const& x, operand const& brought) {
+  if (!by_.devices->holds(x)) return false;
+  if (way_ == way::unsettled) settle_way(x, brought);
+  if (way_ == way::host) return false;
+  if (x.device() != device_)
+    throw error(exit_code::internal, "group " + name() + " joins devices, this rank's is " + device_.str() +
+                                         ", and got a tensor on " + x.device().str() + "; a rank has one device");
+  if (by_.line->failed()) throw by_.line->cause();
+  ++calls_;
+  host().do_meet(brought);
+  return true;
+}
+
+/// All ranks tell each other which devices theirs are, and come to the same conclusion.
+REDCO_INLINE void nccl_group::settle_way(at::Tensor const& x, operand const& brought) {
+  host().do_meet(brought);
+  at::Tensor const mine = at::tensor({std::int64_t{by_.process}, by_.devices->number_of(x.device())}, at::kLong);
+  at::Tensor const all = at::empty({size(), 2}, at::kLong);
+  host().do_all_gather(mine.view({1, 2}), all, 0);
+  for (int rank = 0; rank < size(); ++rank) {
+    for (int before = 0; before < rank; ++before) {
+      if (!at::equal(all[before], all[rank])) continue;
+      way_ = way::host;
+      if (by_.one_process) return;
+      throw error(exit_code::usage,
+                  "ranks " + std::to_string(before) + " and " + std::to_string(rank) + " of group " + name() +
+                      " are on one device, and others are in other processes: use one rank per device");
+    }
+  }
+  device_ = x.device();
+  c10::DeviceGuard const on(device_);
+  auto const library = by_.library();
+  nccl::unique_id id{};
+  if (rank() == 0) {
+    nccl::result const made = library->get_unique_id(&id);
+    if (made != nccl::success)
+      throw error(exit_code::internal, "NCCL names no group: " + library->words_of(made, nullptr));
+  }
+  at::Tensor const told = at::empty({static_cast<std::int64_t>(sizeof id)}, at::kByte);
+  std::memcpy(told.data_ptr(), &id, sizeof id);
+  host().do_broadcast(told, 0);
+  std::memcpy(&id, told.const_data_ptr(), sizeof id);
+  link_.emplace(library, by_.devices->make_queue(device_));
+  link_->join(id, size(), rank(), patience_for(brought));
+  way_ = way::nccl;
+}
+
+REDCO_INLINE nccl_link::patience nccl_group::patience_for(operand const& brought) const {
+  return {*by_.line, member_, deadline(), where_text(brought.text(), calls_, name())};
+}
+
+/// `rows` get what each rank has, in their order.
+REDCO_INLINE void nccl_group::gather(at::Tensor const& x, at::Tensor const& rows, operand const& brought) {
+  run(brought, {x, rows}, [&](nccl_link::round& on) {
+    on.made(on.use.all_gather(x.data_ptr(), rows.data_ptr(), x.nbytes(), nccl::uint8, on.in, on.on));
+  });
+}
+
+REDCO_INLINE void nccl_group::exchange(at::Tensor const& x, at::Tensor const& out, row_counts const& rows,
+                                       operand const& brought) {
+  std::size_t const row = row_bytes(x);
+  auto const me = static_cast<std::size_t>(rank());
+  run(brought, {x, out}, [&](nccl_link::round& on) {
+    auto const* from = static_cast<std::byte const*>(x.data_ptr());
+    auto* to = static_cast<std::byte*>(out.data_ptr());
+    for (std::size_t other = 0; other < static_cast<std::size_t>(size()); ++other) {
+      std::size_t const leaves = static_cast<std::size_t>(rows(me, other)) * row;
+      std::size_t const comes = static_cast<std::size_t>(rows(other, me)) * row;
+      int const peer = static_cast<int>(other);
+      if (leaves != 0) on.made(on.use.send(from, leaves, nccl::uint8, peer, on.in, on.on));
+      if (comes != 0) on.made(on.use.recv(to, comes, nccl::uint8, peer, on.in, on.on));
+      from += leaves;
+      to += comes;
+    }
+  });
+}
+
+REDCO_INLINE void nccl_group::run(operand const& brought, std::vector<at::Tensor> const& uses,
+                                  function_ref<void(nccl_link::round&)> calls) {
+  c10::DeviceGuard const on(device_);
+  try {
+    link_->run(calls, patience_for(brought));
+  } catch (...) {
+    abandoned_.insert(abandoned_.end(), uses.begin(), uses.end());
+    throw;
+  }
+}
+
+}  // namespace redco::comm::detail

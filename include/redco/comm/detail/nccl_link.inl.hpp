@@ -1,0 +1,90 @@
+#pragma once
+
+#include <redco/comm/detail/nccl_link.hpp>
+
+#include <redco/comm/detail/waiting_room.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/diag/exit_code.hpp>
+#include <redco/config.hpp>
+
+#include <thread>
+#include <utility>
+
+namespace redco::comm::detail {
+
+REDCO_INLINE nccl_link::nccl_link(std::shared_ptr<nccl_library const> library, std::unique_ptr<device_queue> queue)
+    : library_(std::move(library)), queue_(std::move(queue)) {}
+
+REDCO_INLINE void nccl_link::join(nccl::unique_id const& id, int ranks, int rank, patience const& until) {
+  nccl::config how;
+  judge(library_->init_rank(&communicator_, ranks, id, rank, &how), true, until);
+  wait([&] { return has_come_on(true, until); }, until);
+}
+
+REDCO_INLINE void nccl_link::run(function_ref<void(round&)> calls, patience const& until) {
+  queue_->follow();
+  round made{*library_, communicator_, queue_->handle()};
+  made.made(library_->group_start());
+  calls(made);
+  made.made(library_->group_end());
+  judge(made.outcome, false, until);
+  // Only then are the calls in the queue.
+  wait([&] { return has_come_on(false, until); }, until);
+  queue_->mark();
+  wait([&] { return has_come_on(false, until) && queue_->reached(); }, until);
+}
+
+REDCO_INLINE void nccl_link::abort() noexcept {
+  if (communicator_ != nullptr) library_->abort(std::exchange(communicator_, nullptr));
+}
+
+/// A peer that is gone has its own cause, which comes before this one.
+REDCO_INLINE void nccl_link::judge(nccl::result what, bool joins, patience const& until) {
+  if (!failed(what)) return;
+  bool const refused = joins && (what == nccl::invalid_usage || what == nccl::invalid_argument);
+  std::string const words = library_->words_of(what, communicator_);
+  fail(refused                      ? exit_code::usage
+       : what == nccl::remote_error ? exit_code::peer_lost
+                                    : exit_code::internal,
+       refused ? "does not join these devices: " + words + "; use one rank per device" : "fails: " + words, until);
+}
+
+REDCO_INLINE bool nccl_link::has_come_on(bool joins, patience const& until) {
+  nccl::result state = nccl::success;
+  judge(library_->get_async_error(communicator_, &state), joins, until);
+  judge(state, joins, until);
+  return state == nccl::success;
+}
+
+REDCO_INLINE void nccl_link::wait(function_ref<bool()> done, patience const& until) {
+  using clock = std::chrono::steady_clock;
+  int const spins = until.line.crowded() ? 0 : 2'000, offers = until.line.crowded() ? 50 : 4'000;
+  auto const end = clock::now() + until.limit;
+  for (int turn = 0; !done(); ++turn) {
+    if (until.line.failed()) {
+      abort();
+      throw until.line.cause();
+    }
+    if (turn < spins) {
+      pause_core();
+      continue;
+    }
+    if (clock::now() > end)
+      fail(exit_code::peer_lost,
+           "did not end within " + std::to_string(until.limit.count()) +
+               " ms, and all ranks had come; see what the devices and the links between them do "
+               "(NCCL_DEBUG=INFO), or raise the deadline",
+           until);
+    if (turn < offers) std::this_thread::yield();
+    else std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+REDCO_INLINE void nccl_link::fail(exit_code code, std::string const& what, patience const& until) {
+  abort();
+  until.line.fail(until.member, code, "NCCL " + what + "; " + until.where);
+  throw until.line.cause();
+}
+
+}  // namespace redco::comm::detail

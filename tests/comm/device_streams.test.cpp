@@ -1,0 +1,76 @@
+#include "torch_catch.hpp"
+
+#include <redco/comm/detail/device_streams.hpp>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+/// A device of libtorch's interface that writes down what it is asked: streams have numbers, 0 is the current one.
+struct told_device final : c10::impl::DeviceGuardImplInterface {
+  static inline std::vector<std::string> told;
+
+  static std::string text(c10::Stream const& s) {
+    return std::to_string(s.id()) + " of " + std::to_string(s.device_index());
+  }
+
+  c10::DeviceType type() const override { return c10::DeviceType::PrivateUse1; }
+  c10::Device exchangeDevice(c10::Device d) const override { return d; }
+  c10::Device getDevice() const override { return {type(), 0}; }
+  void setDevice(c10::Device) const override {}
+  void uncheckedSetDevice(c10::Device) const noexcept override {}
+  c10::DeviceIndex deviceCount() const noexcept override { return 2; }
+  c10::Stream getStream(c10::Device d) const override { return c10::Stream(c10::Stream::UNSAFE, d, 0); }
+  c10::Stream getStreamFromGlobalPool(c10::Device d, bool) const override {
+    return c10::Stream(c10::Stream::UNSAFE, d, 7);
+  }
+  c10::Stream exchangeStream(c10::Stream s) const override { return s; }
+  void* getStreamNativeHandle(c10::Stream s) const override { return reinterpret_cast<void*>(0x100 + s.id()); }
+  void record(void** event, c10::Stream const& s, c10::DeviceIndex, c10::EventFlag) const override {
+    *event = reinterpret_cast<void*>(0x200);
+    told.push_back("record on " + text(s));
+  }
+  void block(void*, c10::Stream const& s) const override { told.push_back("block " + text(s)); }
+  bool queryEvent(void*) const override {
+    told.push_back("query");
+    return told.size() > 4;
+  }
+  void synchronizeEvent(void*) const override { told.push_back("wait"); }
+};
+
+using words = std::vector<std::string>;
+
+TEST_CASE("a transport's stream follows the current one, and marks are made where the work is") {
+  namespace detail = redco::comm::detail;
+  static told_device const guard;
+  c10::impl::DeviceGuardImplRegistrar const registered(c10::DeviceType::PrivateUse1, &guard);
+  at::Device const second(c10::DeviceType::PrivateUse1, 1), first(c10::DeviceType::PrivateUse1, 0);
+  auto const queue = detail::torch_devices().make_queue(second);
+  CHECK(queue->handle() == reinterpret_cast<void*>(0x107));
+  queue->follow();
+  queue->mark();
+  CHECK_FALSE(queue->reached());
+  CHECK(queue->reached());
+  CHECK(told_device::told == words{"record on 0 of 1", "block 7 of 1", "record on 7 of 1", "query", "query"});
+  CHECK(detail::torch_devices().number_of(second) == 1);
+
+  told_device::told.clear();
+  auto const mark = detail::mark_on(first);
+  detail::follow_on(first, mark);
+  detail::follow_on(second, mark);
+  detail::settle(second);
+  CHECK(told_device::told ==
+        words{"record on 0 of 0", "block 0 of 0", "block 0 of 1", "block 0 of 0", "record on 0 of 1", "wait"});
+}
+
+TEST_CASE("in host memory there is nothing to wait for") {
+  namespace detail = redco::comm::detail;
+  CHECK_FALSE(detail::mark_on(at::kCPU).has_value());
+  detail::follow_on(at::kCPU, std::nullopt);
+  detail::settle(at::kCPU);
+  CHECK_FALSE(detail::torch_devices().holds(at::ones({2})));
+  CHECK(detail::torch_devices().holds(at::ones({2}, at::kMeta)));
+}
+
+}  // namespace

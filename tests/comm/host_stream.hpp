@@ -1,0 +1,54 @@
+#pragma once
+
+// A device's stream in host memory: a thread of its own does what is enqueued, in order.
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace comm_test {
+
+class host_stream {
+ public:
+  host_stream() : thread_([this] { work(); }) {}
+  host_stream(host_stream const&) = delete;
+  host_stream& operator=(host_stream const&) = delete;
+  ~host_stream() {
+    enqueue({});
+    thread_.join();
+  }
+
+  void enqueue(std::function<void()> what) {
+    {
+      std::lock_guard const lock(mutex_);
+      waiting_.push_back(std::move(what));
+    }
+    bell_.notify_one();
+  }
+
+ private:
+  /// To the first that is empty.
+  void work() {
+    while (true) {
+      std::function<void()> next;
+      {
+        std::unique_lock lock(mutex_);
+        bell_.wait(lock, [&] { return !waiting_.empty(); });
+        next = std::move(waiting_.front());
+        waiting_.pop_front();
+      }
+      if (!next) return;
+      next();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable bell_;
+  std::deque<std::function<void()>> waiting_;
+  std::thread thread_;
+};
+
+}  // namespace comm_test

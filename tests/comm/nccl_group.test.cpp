@@ -1,0 +1,212 @@
+#include "comm/drawn_calls.hpp"
+#include "comm/laws.hpp"
+#include "comm/nccl_world.hpp"
+#include "torch_catch.hpp"
+
+#include <redco/comm/collective_label.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <thread>
+
+namespace {
+
+using comm_test::count_fake;
+using comm_test::mentions;
+using comm_test::must;
+using comm_test::nccl_world;
+using comm_test::plan_fake;
+using comm_test::values;
+using redco::rank_context;
+
+TEST_CASE("calls of any kind over NCCL, in groups of any axes: each group has one communicator and gives it back") {
+  std::uint64_t seed = 0;
+  for (redco::mesh const shape :
+       {redco::mesh{.dp = 3, .tp = 2}, redco::mesh{.dp = 2, .tp = 2}, redco::mesh{.tp = 5}, redco::mesh{.dp = 2}}) {
+    plan_fake({.delay_us = 30});
+    nccl_world{shape}.run([&](rank_context& me) {
+      comm_test::drawn_calls(me, seed).make(60);
+      for (redco::group* const some : {&me.world, &me.dp, &me.tp}) some->all_reduce(at::ones({3}));
+    });
+    int const groups = 1 + (shape.dp > 1) + (shape.tp > 1);
+    auto const counted = count_fake();
+    CHECK(counted.made == groups * shape.ranks());
+    CHECK(counted.alive == 0);
+    CHECK(counted.calls > 30 * shape.ranks());
+    ++seed;
+  }
+}
+
+TEST_CASE("what only moves is exact over NCCL, and sums are where rank order is asked for") {
+  for (int const ranks : {2, 3, 5}) {
+    plan_fake({});
+    nccl_world{{.dp = ranks}}.run([](rank_context& me) {
+      comm_test::cuts_are_turned(me);
+      comm_test::letters_keep_their_order(me);
+    });
+    nccl_world{{.dp = ranks}, true}.run([](rank_context& me) {
+      comm_test::reductions_are_in_rank_order(me);
+      comm_test::strided_tensors_are_reduced(me);
+      comm_test::parts_are_gathered_and_scattered(me);
+    });
+    CHECK(count_fake().alive == 0);
+  }
+}
+
+TEST_CASE("sums are left to NCCL, a NaN wins maxima and minima all the same") {
+  plan_fake({});
+  nccl_world{{.dp = 3}}.run([](rank_context& me) {
+    at::Tensor const x = at::full({4}, me.rank == 0 ? 1 : 3e-3, at::kBFloat16);
+    me.world.all_reduce(x);  // small ones first: they are not lost one by one
+    must(x[0].item<float>() > 1, "the fake's own order");
+    for (auto const op : {redco::comm::reduce_op::max, redco::comm::reduce_op::min}) {
+      at::Tensor const y = values({29}, at::kFloat, me.rank);
+      if (me.rank == 1) y[17] = std::numeric_limits<double>::quiet_NaN();
+      me.world.all_reduce(y, op);
+      must(y[17].isnan().item<bool>() && y.isnan().sum().item<std::int64_t>() == 1, "one NaN, in its place");
+    }
+  });
+}
+
+TEST_CASE("ranks that disagree hear it before NCCL does") {
+  plan_fake({});
+  auto const differs = nccl_world{{.dp = 3}}.failure_of([](rank_context& me) {
+    me.world.all_reduce(at::ones({5}));
+    redco::comm::collective_label const label("grads");
+    me.world.all_reduce(at::ones({me.rank == 2 ? 4 : 5, 2}));
+  });
+  CHECK(differs.code() == redco::exit_code::internal);
+  CHECK(mentions(differs, "of group world for 'grads': rank 0 has all_reduce(sum) of Float [5, 2]"));
+  CHECK(mentions(differs, "rank 2 has all_reduce(sum) of Float [4, 2]"));
+  CHECK(count_fake().calls == 3);
+  CHECK(
+      mentions(nccl_world{{.dp = 2}}.failure_of([](rank_context& me) { me.world.all_reduce(at::ones(3, at::kBool)); }),
+               "cannot reduce Bool [3]"));
+}
+
+TEST_CASE("a call that hangs on a device ends with the deadline, in one sentence") {
+  plan_fake({.hangs = true});
+  auto const late = nccl_world{.shape = {.dp = 3}, .deadline_ms = 300}.failure_of([](rank_context& me) {
+    (void)me.world.all_gather(at::ones({3, 2}), 1);
+  });
+  CHECK(late.code() == redco::exit_code::peer_lost);
+  CHECK(mentions(late, "NCCL did not end within 300 ms"));
+  CHECK(mentions(late, "in all_gather(1) of Float [3, 2], call 1 of group world"));
+  CHECK(count_fake().alive == 0);
+}
+
+TEST_CASE("a rank that leaves, or does not come, is a lost peer") {
+  plan_fake({});
+  auto const left = nccl_world{{.dp = 3}}.failure_of([](rank_context& me) {
+    me.world.barrier();
+    if (me.rank != 1) me.world.all_reduce(at::ones({3}));
+  });
+  CHECK(left.code() == redco::exit_code::peer_lost);
+  CHECK(mentions(left, "in all_reduce(sum) of Float [3], call 2 of group world for rank 1, which has ended"));
+  auto const late = nccl_world{.shape = {.dp = 2}, .deadline_ms = 200}.failure_of([](rank_context& me) {
+    me.world.all_reduce(at::ones({3}));
+    if (me.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    me.world.all_reduce(at::ones({4}));
+  });
+  CHECK(late.code() == redco::exit_code::peer_lost);
+  CHECK(mentions(late, "waited 200 ms in all_reduce(sum) of Float [4]"));
+  CHECK(count_fake().alive == 0);
+}
+
+TEST_CASE("what fails elsewhere ends calls that are under way on devices") {
+  for (bool const aborts : {false, true}) {
+    plan_fake({.hangs = true});
+    auto const failure = nccl_world{{.dp = 2, .tp = 2}}.failure_of([&](rank_context& me) {
+      if (me.rank < 2) me.tp.all_reduce(at::ones({3'000}));
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      if (me.rank == 3 && aborts) me.world.abort(redco::exit_code::data, "no more text");
+      if (me.rank == 3 && !aborts) throw redco::error(redco::exit_code::data, "no more text");
+      me.dp.barrier();
+    });
+    CHECK(failure.code() == redco::exit_code::data);
+    CHECK(mentions(failure, "rank 3: no more text"));
+    auto const counted = count_fake();
+    CHECK((counted.made == 2 && counted.alive == 0));
+  }
+}
+
+TEST_CASE("what NCCL says of a call that fails is told by the rank that hears it") {
+  for (std::string const function : {"ncclAllReduce", "ncclGroupEnd", "ncclCommGetAsyncError"}) {
+    plan_fake({.failing = function.c_str(), .failing_rank = 1});
+    auto const failure = nccl_world{{.dp = 3}}.failure_of([](rank_context& me) { me.world.all_reduce(at::ones(3)); });
+    CHECK(failure.code() == redco::exit_code::internal);
+    CHECK(mentions(failure, "rank 1: NCCL fails: unhandled error (said the fake); in all_reduce(sum) of Float [3]"));
+    CHECK(count_fake().alive == 0);
+  }
+  plan_fake({.failing = "ncclCommGetAsyncError", .failing_result = redco::comm::detail::nccl::remote_error});
+  auto const remote = nccl_world{{.dp = 2}}.failure_of([](rank_context& me) { me.world.broadcast(at::ones(3), 0); });
+  CHECK(remote.code() == redco::exit_code::peer_lost);
+  plan_fake({.failing = "ncclGetUniqueId"});
+  CHECK(mentions(nccl_world{{.dp = 2}}.failure_of([](rank_context& me) { me.world.all_reduce(at::ones(3)); }),
+                 "rank 0: NCCL names no group: unhandled error"));
+}
+
+TEST_CASE("behind a failure a group is of no more use") {
+  plan_fake({.failing = "ncclAllReduce"});
+  auto const failure = nccl_world{{.dp = 2}}.failure_of([](rank_context& me) {
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      try {
+        me.world.all_reduce(at::ones({3}));
+        must(false, "it fails");
+      } catch (redco::error const& e) {
+        must(mentions(e, "rank 0: NCCL fails: unhandled error"), e.what());
+      }
+    }
+  });
+  CHECK(mentions(failure, "rank 0: NCCL fails: unhandled error"));
+}
+
+TEST_CASE("ranks that share a device do without NCCL in one process, and are refused where they are in several") {
+  plan_fake({});
+  nccl_world{.shape = {.dp = 3}, .shared = true}.run([](rank_context& me) {
+    comm_test::reductions_are_in_rank_order(me);
+    comm_test::parts_are_gathered_and_scattered(me);
+    comm_test::cuts_are_turned(me);
+    comm_test::letters_keep_their_order(me);
+  });
+  CHECK(count_fake().made == 0);
+  auto const refused = nccl_world{.shape = {.dp = 3}, .shared = true, .one_process = false}.failure_of(
+      [](rank_context& me) { me.world.all_reduce(at::ones(3)); });
+  CHECK(refused.code() == redco::exit_code::usage);
+  CHECK(mentions(refused, "are on one device, and others are in other processes: use one rank per device"));
+  plan_fake({.failing = "join", .failing_rank = 1, .failing_result = redco::comm::detail::nccl::invalid_usage});
+  auto const unfit = nccl_world{{.dp = 2}}.failure_of([](rank_context& me) { me.world.all_reduce(at::ones(3)); });
+  CHECK(unfit.code() == redco::exit_code::usage);
+  CHECK(mentions(unfit, "NCCL does not join these devices: invalid usage (said the fake); use one rank per device"));
+  CHECK(count_fake().alive == 0);
+}
+
+TEST_CASE("a rank has one device, and members of several processes send letters through host memory") {
+  plan_fake({});
+  auto const moved = nccl_world{{.dp = 2}}.failure_of([](rank_context& me) {
+    me.world.all_reduce(at::ones({3}));
+    me.world.all_reduce(at::ones({3}, at::kMeta));
+  });
+  CHECK(mentions(moved, "this rank's is cpu, and got a tensor on meta; a rank has one device"));
+  nccl_world{.shape = {.dp = 3}, .one_process = false}.run(comm_test::letters_keep_their_order);
+  CHECK(count_fake().alive == 0);
+}
+
+TEST_CASE("a library that is not there, or is no NCCL, is refused with what to install") {
+  using redco::comm::detail::nccl_library;
+  auto const refusal = [](std::string const& path) {
+    try {
+      (void)nccl_library::open(path);
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal("libno_such_nccl.so").find("install the wheel nvidia-nccl-cu13") != std::string::npos);
+  CHECK(refusal("libm.so.6").find("libm.so.6 is not it (it has no ncclGetVersion)") != std::string::npos);
+}
+
+}  // namespace

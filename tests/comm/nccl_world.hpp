@@ -1,0 +1,123 @@
+#pragma once
+
+// Ranks whose groups reach NCCL's functions, which fake_nccl.cpp has, with tensors in host memory.
+
+#include "comm/fake_nccl.hpp"
+#include "comm/host_stream.hpp"
+#include "comm/values.hpp"
+
+#include <redco/comm/detail/device_queue.hpp>
+#include <redco/comm/detail/nccl_group.hpp>
+#include <redco/comm/detail/nccl_library.hpp>
+#include <redco/comm/detail/rank_threads.hpp>
+#include <redco/comm/in_process_group.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/comm/rank_groups.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <dlfcn.h>
+
+namespace comm_test {
+
+/// The ranks of a mesh, with groups that `make(which, members, line)` makes. What they fail with is thrown.
+template <class Make, class F>
+void on_groups(redco::mesh const& shape, Make const& make, F const& f, int deadline_ms = 20'000) {
+  using std::chrono::milliseconds;
+  auto const line = std::make_shared<redco::comm::lifeline>(shape.ranks());
+  redco::comm::rank_groups groups(shape, 0, shape.ranks(),
+                                  [&](auto const& which, auto const& members) { return make(which, members, line); });
+  groups.begin_run(milliseconds(deadline_ms));
+  redco::comm::detail::rank_threads threads(0, shape.ranks());
+  threads.run({*line, groups, 1, milliseconds(deadline_ms), f}, milliseconds(5), [](std::vector<int> const&) {});
+  if (line->failed()) throw line->cause();
+}
+
+/// The library that lies beside this program.
+inline std::string fake_nccl_path() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libfake_nccl.so";
+}
+
+template <class Function>
+Function* of_fake(char const* name) {
+  static void* const library = dlopen(fake_nccl_path().c_str(), RTLD_NOW);
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+inline void plan_fake(fake_plan const& plan) { of_fake<plan_function>("fake_nccl_plan")(&plan); }
+
+inline fake_counts count_fake() {
+  fake_counts counted;
+  of_fake<counts_function>("fake_nccl_counts")(&counted);
+  return counted;
+}
+
+class host_queue final : public redco::comm::detail::device_queue {
+ public:
+  void* handle() override { return &stream_; }
+  void follow() override {}
+  void mark() override {
+    reached_->store(false);
+    stream_.enqueue([reached = reached_] { reached->store(true); });
+  }
+  bool reached() override { return reached_->load(); }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> reached_ = std::make_shared<std::atomic<bool>>(false);
+  host_stream stream_;
+};
+
+/// Host memory as devices: one for each thread that asks, or one for all.
+class host_devices final : public redco::comm::detail::device_access {
+ public:
+  explicit host_devices(bool shared) : shared_(shared) {}
+
+  bool holds(at::Tensor const&) const override { return true; }
+  std::int64_t number_of(at::Device) const override {
+    static std::atomic<std::int64_t> threads{0};
+    thread_local std::int64_t const own = ++threads;
+    return shared_ ? 0 : own;
+  }
+  std::unique_ptr<redco::comm::detail::device_queue> make_queue(at::Device) const override {
+    return std::make_unique<host_queue>();
+  }
+
+ private:
+  bool shared_;
+};
+
+struct nccl_world {
+  redco::mesh shape;
+  bool by_rank = false, shared = false, one_process = true;
+  int deadline_ms = 20'000;
+
+  template <class F>
+  void run(F const& f) const {
+    using redco::comm::detail::nccl_group;
+    auto const devices = std::make_shared<host_devices>(shared);
+    auto const make = [&](auto const& which, std::vector<int> const& members, auto const& line) {
+      auto const library = [] { return redco::comm::detail::nccl_library::open(fake_nccl_path()); };
+      return nccl_group::make(redco::in_process_group::make(which.name, members, line), members,
+                              nccl_group::means{devices, library, line, 0, one_process, by_rank});
+    };
+    on_groups(shape, make, f, deadline_ms);
+  }
+
+  template <class F>
+  redco::error failure_of(F const& f) const {
+    try {
+      run(f);
+    } catch (redco::error const& failure) {
+      return failure;
+    }
+    return redco::error(redco::exit_code::done, "nothing failed");
+  }
+};
+
+}  // namespace comm_test
