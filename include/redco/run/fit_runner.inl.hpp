@@ -158,7 +158,7 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
                    (by_process ? "in each process, then over the processes" : "in rank order"));
   }
   if (where_.device() != host_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
-    log.quiet_line("sums on devices are made in NCCL's order, among threads that share a device in rank order");
+    log.quiet_line("sums on devices: in NCCL's order and rounding, among threads that share a device in rank order");
   if (std::exchange(plan_told_, true)) log.quiet_line(plan);
   else log.line(plan);
   if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);
