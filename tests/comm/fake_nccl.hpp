@@ -13,7 +13,7 @@ struct fake_plan {
   unsigned failing_result = 3;
 };
 
-/// Of all communicators since the last plan: how many were made, and have not been aborted; how many calls were enqueued.
+/// How many communicators were made since the last plan, and how many, of all, have not been aborted; how many calls were enqueued.
 struct fake_counts {
   int made = 0, alive = 0, calls = 0;
 };

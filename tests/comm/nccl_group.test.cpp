@@ -87,13 +87,18 @@ TEST_CASE("ranks that disagree hear it before NCCL does") {
 }
 
 TEST_CASE("a call that hangs on a device ends with the deadline, in one sentence") {
-  plan_fake({.hangs = true});
-  auto const late = nccl_world{.shape = {.dp = 3}, .deadline_ms = 300}.failure_of([](rank_context& me) {
+  plan_fake({});
+  auto const late = nccl_world{{.dp = 3}}.failure_of([](rank_context& me) {
+    me.world.all_reduce(at::ones({3}));
+    me.world.barrier();
+    if (me.rank == 0) plan_fake({.hangs = true});
+    me.world.barrier();
+    me.world.set_deadline(std::chrono::milliseconds(300));
     (void)me.world.all_gather(at::ones({3, 2}), 1);
   });
   CHECK(late.code() == redco::exit_code::peer_lost);
   CHECK(mentions(late, "NCCL did not end within 300 ms"));
-  CHECK(mentions(late, "in all_gather(1) of Float [3, 2], call 1 of group world"));
+  CHECK(mentions(late, "in all_gather(1) of Float [3, 2], call 2 of group world"));
   CHECK(count_fake().alive == 0);
 }
 
@@ -105,8 +110,9 @@ TEST_CASE("a rank that leaves, or does not come, is a lost peer") {
   });
   CHECK(left.code() == redco::exit_code::peer_lost);
   CHECK(mentions(left, "in all_reduce(sum) of Float [3], call 2 of group world for rank 1, which has ended"));
-  auto const late = nccl_world{.shape = {.dp = 2}, .deadline_ms = 200}.failure_of([](rank_context& me) {
+  auto const late = nccl_world{{.dp = 2}}.failure_of([](rank_context& me) {
     me.world.all_reduce(at::ones({3}));
+    me.world.set_deadline(std::chrono::milliseconds(200));
     if (me.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
     me.world.all_reduce(at::ones({4}));
   });

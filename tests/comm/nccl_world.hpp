@@ -28,14 +28,15 @@ namespace comm_test {
 
 /// The ranks of a mesh, with groups that `make(which, members, line)` makes. What they fail with is thrown.
 template <class Make, class F>
-void on_groups(redco::mesh const& shape, Make const& make, F const& f, int deadline_ms = 20'000) {
+void on_groups(redco::mesh const& shape, Make const& make, F const& f) {
   using std::chrono::milliseconds;
+  milliseconds const deadline(20'000);
   auto const line = std::make_shared<redco::comm::lifeline>(shape.ranks());
   redco::comm::rank_groups groups(shape, 0, shape.ranks(),
                                   [&](auto const& which, auto const& members) { return make(which, members, line); });
-  groups.begin_run(milliseconds(deadline_ms));
+  groups.begin_run(deadline);
   redco::comm::detail::rank_threads threads(0, shape.ranks());
-  threads.run({*line, groups, 1, milliseconds(deadline_ms), f}, milliseconds(5), [](std::vector<int> const&) {});
+  threads.run({*line, groups, 1, deadline, f}, milliseconds(5), [](std::vector<int> const&) {});
   if (line->failed()) throw line->cause();
 }
 
@@ -95,7 +96,6 @@ class host_devices final : public redco::comm::detail::device_access {
 struct nccl_world {
   redco::mesh shape;
   bool by_rank = false, shared = false, one_process = true;
-  int deadline_ms = 20'000;
 
   template <class F>
   void run(F const& f) const {
@@ -106,7 +106,7 @@ struct nccl_world {
       return nccl_group::make(redco::in_process_group::make(which.name, members, line), members,
                               nccl_group::means{devices, library, line, 0, one_process, by_rank});
     };
-    on_groups(shape, make, f, deadline_ms);
+    on_groups(shape, make, f);
   }
 
   template <class F>

@@ -30,8 +30,8 @@ namespace redco {
 ///
 /// All ranks of a group call the same collectives in the same order with tensors of the same shape and dtype; each
 /// call blocks until its result is there. Results depend on the ranks' values only, never on who came first: sums run
-/// in rank order, bf16 and f16 are summed in f32 and rounded once. Tensors may be empty or strided; reductions know
-/// f64, f32, bf16, f16, i64, i32 and u8, the others move any dtype. No call records autograd nodes (collectives.hpp
+/// in rank order, bf16 and f16 are summed in f32 and rounded once (NCCL has its own order, and may round each addition). Tensors
+/// may be empty or strided; reductions know f64, f32, bf16, f16, i64, i32 and u8, the others move any dtype. No call records autograd nodes (collectives.hpp
 /// has those that do), and all are legal inside backward. A group of one returns its argument and counts nothing.
 ///
 /// Errors: a rank that fails, leaves or misses its deadline ends every waiting rank with `error`: `peer_lost` when a

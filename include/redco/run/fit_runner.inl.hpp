@@ -8,6 +8,7 @@
 #include <redco/run/stopped_by.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/save_model.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/words_of.hpp>
 #include <redco/report/plan_text.hpp>
 #include <redco/workdir/settings_of.hpp>
@@ -156,6 +157,8 @@ REDCO_INLINE void fit_runner::log_start(std::string const& config) {
     log.quiet_line("ranks: " + std::to_string(each) + " in each of " + to_text(how) + "; large sums are made " +
                    (by_process ? "in each process, then over the processes" : "in rank order"));
   }
+  if (where_.device() != host_device() && plan_.mesh.ranks() > 1 && !where_.options().deterministic)
+    log.quiet_line("sums on devices: in NCCL's order and rounding, among threads that share a device in rank order");
   if (std::exchange(plan_told_, true)) log.quiet_line(plan);
   else log.line(plan);
   if (std::string const again = where_.failures().repeated(); !again.empty()) log.warning(again);

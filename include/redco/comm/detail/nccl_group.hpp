@@ -24,11 +24,10 @@ namespace redco::comm::detail {
 /// made then.
 ///
 /// All ranks compare what they bring before each call of NCCL, in host memory, as NCCL does not: it hangs, or writes where it
-/// may not. That takes 1 to 2 us among threads and one message each way among processes, beside the tens of us that the device
-/// and the host's look at it take.
+/// may not. That costs a barrier of the host's group, and finds ranks that are late or gone by their names.
 ///
-/// Sums are made in NCCL's own order, or, where `by_rank`, gathered and made in rank order, as maxima and minima always are: NCCL
-/// does not say that a NaN wins. Letters go through the host's group
+/// Sums are made in NCCL's own order, in which 16-bit floats may be rounded at each addition, or, where `by_rank`, gathered and
+/// made in rank order, as maxima and minima always are: NCCL does not say that a NaN wins. Letters go through the host's group
 /// and between processes through host memory: NCCL keeps nothing for a receiver who comes later, knows no tags, and its
 /// communicator cannot be made by two of many.
 class nccl_group final : public group {

@@ -29,7 +29,8 @@ REDCO_INLINE void nccl_link::run(function_ref<void(round&)> calls, patience cons
   calls(made);
   made.made(library_->group_end());
   judge(made.outcome, false, until);
-  wait([&] { return has_come_on(false, until); }, until);  // only then are the calls in the queue
+  // Only then are the calls in the queue.
+  wait([&] { return has_come_on(false, until); }, until);
   queue_->mark();
   wait([&] { return has_come_on(false, until) && queue_->reached(); }, until);
 }
