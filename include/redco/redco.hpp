@@ -20,6 +20,7 @@
 #include <redco/tensor/key_store.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
+#include <redco/tensor/move_tensors.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/tensor/recorded_function.hpp>

@@ -2,6 +2,7 @@
 
 #include "host_launcher.hpp"
 #include "skip.hpp"
+#include "tested_device.hpp"
 
 #include <redco/kernel/cross_entropy.hpp>
 #include <redco/kernel/dropout.hpp>
@@ -66,6 +67,14 @@ TEST_CASE("device text drops what the CPU's kernels drop, to the bit, cut anywhe
       }
       CHECK(launcher.runs().at("dropout_rows") == 4);
     }
+}
+
+TEST_CASE("a device that is tested drops what the CPU drops, to the bit") {
+  for (auto const type : {at::kFloat, at::kBFloat16}) {
+    at::Tensor const x = device_sample({3, 5, 1037}, type);
+    auto const drop = [](at::Tensor const& given) { return kernel::dropout(given, 0.3, device_numbers, 41, 6, 7); };
+    CHECK(at::equal(on_host(drop(x.to(tested_device()))), drop(x)));
+  }
 }
 
 TEST_CASE("kernels of device text run for the fastest set alone, for f32 and bf16") {

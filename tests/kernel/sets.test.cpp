@@ -2,6 +2,7 @@
 
 #include "gradcheck.hpp"
 #include "host_launcher.hpp"
+#include "tested_device.hpp"
 
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/batch_norm.hpp>
@@ -71,7 +72,7 @@ std::vector<set_case> all_set_cases(group& one) {
   add("silu", {x}, [](in t) { return kernel::silu(t[0]); });
   add("swiglu", {set_sample({3, 7, 38}, 0.3)}, [](in t) { return kernel::swiglu(t[0]); });
   add("dropout", {x}, [](in t) { return kernel::dropout(t[0], 0.3, random::make_stream(7, 1, 2, 3), 5, 2, 1); });
-  at::Tensor const ids = at::tensor({4, 9, 2, 4, 7, 1}, at::kLong).view({2, 3});
+  at::Tensor const ids = at::tensor({4, 9, 2, 4, 7, 1}, at::kLong).view({2, 3}).to(tested_device());
   add("lookup", {set_sample({11, 5}, 0.6)}, [ids](in t) { return kernel::lookup(t[0], ids, 0, 11, 2); });
   add("lookup of a shard", {set_sample({5, 5}, 0.6)}, [ids](in t) { return kernel::lookup(t[0], ids, 4, 11, 7); });
   for (auto const pairs : {rotary_pairs::halves, rotary_pairs::neighbours})
@@ -94,12 +95,13 @@ std::vector<set_case> all_set_cases(group& one) {
   at::Tensor const mask = at::ones({2, 9}, at::kBool);
   mask[1].narrow(0, 3, 6).fill_(false);
   mask[0][0].fill_(false);  // query 0 sees nothing
+  at::Tensor const seen = mask.to(tested_device());
   add("cross-attention, windows, masks and a bias",
       {set_sample({2, 9, 8}, 0.2), set_sample({2, 9, 4}, 1.2), set_sample({2, 9, 4}, 2.2),
        set_sample({1, 2, 9, 9}, 0.7)},
-      [mask](in t) {
+      [seen](in t) {
         auto o = attention_of(2, 1);
-        o.window = 4, o.key_mask = mask, o.bias = t[3];
+        o.window = 4, o.key_mask = seen, o.bias = t[3];
         return kernel::cross_attention(t[0], t[1], t[2], o);
       });
   add("attention with a bias by distance", {set_sample({2, 5, 12}, 0.2), set_sample({2, 13}, 0.8)}, [](in t) {
@@ -123,7 +125,7 @@ struct set_results {
 set_results results_in(kernel_set set, set_case const& c, at::ScalarType type) {
   forced_kernel_set const forced(set);
   tensors leaves;
-  for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(type).detach().clone().requires_grad_());
+  for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(tested_device(), type).detach().clone().requires_grad_());
   at::Tensor const y = c.call(leaves), g = gradcheck::weights_for(y.detach().to(at::kDouble), 0.4).to(y.scalar_type());
   set_results all{y.detach(), torch::autograd::grad({y}, leaves, {g}, true), {}};
   if (type == at::kDouble) {

@@ -23,6 +23,7 @@
 #include "parity/reference.hpp"
 #include "parity/saved_again.hpp"
 #include "temporary_folder.hpp"
+#include "tested_device.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -90,7 +91,7 @@ class check {
     save_model_options const as_it_was = source.save_options();
     temporary_folder const saved;
     run_ranks(on, {}, [&](rank_context& rank) {
-      trained_network<M> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {});
+      trained_network<M> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {}, tested_device());
       using names = stored_names<M>;
       load_model(weights, names::names, names::unread, state.master_parts(), rank);
       save_model(saved.path, names::names, state.master_parts(), rank.world, as_it_was);
@@ -185,7 +186,7 @@ class check {
                                                [](auto const& y, at::Tensor const&) { return whole(y); });
     at::Tensor seen;
     if (Task == task::decoder) seen = mine.of(data_.inputs.at("attention_mask")).to(at::kBool);
-    data_.expect_logits(found, mine.of(data_.expected.at("logits")), seen);
+    data_.expect_logits(on_host(found), mine.of(data_.expected.at("logits")), seen);
   }
 
   /// This rank's part of every gradient. The reference's lie in a file like the parameters.
@@ -197,7 +198,7 @@ class check {
       if (!p.trainable) continue;
       stored_place const place = place_in_file(stored_names<M>::names, part.name);
       at::Tensor expected = data_.expected.at("grad." + place.theirs);
-      at::Tensor found = p.gradient / weight;
+      at::Tensor found = on_host(p.gradient / weight);
       if (place.row->transposed) expected = expected.t();
       while (expected.dim() > found.dim()) expected = expected.squeeze(0);
       double const largest = expected.abs().max().template item<double>();
@@ -226,7 +227,7 @@ class check {
     at::Tensor const undecided = (expected.abs() < 1e-5 * largest + 1e-7).logical_and(expected != 0);
     at::Tensor part = master;
     for (std::int64_t d = 0; d < found.dim(); ++d) part = part.narrow(d, 0, found.size(d));
-    part.add_((direction(found) - direction(expected)) * undecided, optimizer.lr.peak);
+    part.add_(((direction(found) - direction(expected)) * undecided).to(part.device()), optimizer.lr.peak);
     return undecided.sum().template item<std::int64_t>();
   }
 

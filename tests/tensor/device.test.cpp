@@ -1,5 +1,7 @@
 #include "torch_catch.hpp"
 
+#include "tested_device.hpp"
+
 #include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 
@@ -33,6 +35,7 @@ TEST_CASE("a device that no one computes on is refused with what to give") {
 }
 
 TEST_CASE("CUDA is taken where it can be computed on, and else refused with what is missing and what installs it") {
+  tested_device();  // where one is wanted, it is there
   std::string const why = device_refusal("cuda");
   if (why.empty()) {
     CHECK(redco::device_of("cuda") == at::Device(at::kCUDA, 0));

@@ -1,6 +1,7 @@
 #include "torch_catch.hpp"
 
 #include "host_launcher.hpp"
+#include "tested_device.hpp"
 
 #include <redco/update/detail/adam_kernel.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
@@ -150,6 +151,21 @@ TEST_CASE("the composed updates and norm are those of the kernels up to rounding
   double const fast = redco::update::squared_norm(flat, ranges);
   redco::forced_kernel_set const forced(redco::kernel_set::composed);
   REQUIRE(redco::update::squared_norm(flat, ranges) == Approx(fast).epsilon(1e-12));
+}
+
+TEST_CASE("Adam of a device that is tested gives the bits of the CPU's kernel") {
+  constexpr std::int64_t n = 100'003;
+  for (at::ScalarType const grad_type : {at::kFloat, at::kBFloat16}) {
+    redco::adamw const rule{.beta1 = 0.5, .beta2 = 0.6, .weight_decay = 0.1, .amsgrad = true};
+    auto const updated = [&](at::Device device) {
+      auto const there = [&](double seed, at::ScalarType type) { return keyed_values(n, seed, type).to(device); };
+      redco::update::segment s = redco::update::make_segment(rule, there(1, at::kFloat), there(2, grad_type), true,
+                                                             at::zeros({n}, there(1, at::kBFloat16).options()));
+      for (std::int64_t step = 1; step <= 5; ++step) redco::update::update(rule, s, 0.03, step, 0.5);
+      return trained{redco::on_host(s.param), redco::on_host(s.compute), {}};
+    };
+    require_equal(updated(tested_device()), updated(redco::host_device()));
+  }
 }
 
 TEST_CASE("the wide kernels give the bits of the plain ones") {

@@ -4,6 +4,7 @@
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/network.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/diag/error.hpp>
 
@@ -34,13 +35,13 @@ class decoding {
     pass_.training = false;
     pass_.cache = &cache_;
     if constexpr (given<key_mask>) {
-      at::Tensor const prompt = net.template get<key_mask>();
+      at::Tensor const prompt = on_host(net.template get<key_mask>());
       if (!prompt.any(1).all().template item<bool>())
         throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
       shown_ = at::cat({prompt, at::ones({prompt.size(0), more}, at::kBool)}, 1);
       places_ = (shown_.to(at::kLong).cumsum(1) - 1).clamp_min(0);
     }
-    if constexpr (given<encoder_mask>) shown_source_ = net.template get<encoder_mask>();
+    if constexpr (given<encoder_mask>) shown_source_ = on_host(net.template get<encoder_mask>());
   }
   decoding(decoding const&) = delete;
   decoding& operator=(decoding const&) = delete;

@@ -54,8 +54,8 @@ REDCO_INLINE vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_
                                            at::Tensor const& labels, group& ranks,
                                            cross_entropy_options const& options) {
   detail::check_head(hidden, head, labels);
-  at::Tensor const dense_labels = labels.contiguous();
-  std::int64_t const count = detail::count_labels(dense_labels.to(host_device()), head.vocabulary, options.ignored);
+  std::int64_t const count = detail::count_labels(on_host(labels), head.vocabulary, options.ignored);
+  at::Tensor const dense_labels = labels.to(hidden.device()).contiguous();
   if (cuda::computes(hidden)) return {cuda::cross_entropy(hidden, head, dense_labels, ranks, options), count};
   if (cpu::computes(hidden)) return {cpu::cross_entropy(hidden, head, dense_labels, ranks, options), count};
   return {composed::cross_entropy(hidden, head, dense_labels, options.ignored, ranks), count};

@@ -26,7 +26,8 @@ inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
 /// the example whose label is none of the classes.
 inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels) {
   std::int64_t const count = detail::count_labels(labels, whole_logits.size(-1));
-  at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), labels.flatten(), {}, at::Reduction::Sum);
+  at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), labels.flatten().to(whole_logits.device()),
+                                                {}, at::Reduction::Sum);
   return {sum, static_cast<double>(count)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <redco/nn/key_value_cache.hpp>
 
+#include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -57,7 +58,8 @@ REDCO_INLINE kernel::gathered_keys key_value_cache::shared_rows(at::Tensor const
   return {all.narrow(1, 0, features), all.narrow(1, features, features), shared_places_};
 }
 
-REDCO_INLINE void key_value_cache::select_rows(at::Tensor const& rows) {
+REDCO_INLINE void key_value_cache::select_rows(at::Tensor const& given) {
+  at::Tensor const rows = on_host(given);
   std::int64_t const count = rows.size(0);
   if (!spare_.defined() || spare_.size(0) != count) spare_ = at::empty({count, capacity_}, at::kInt);
   auto const* const from = rows.const_data_ptr<std::int64_t>();

@@ -134,6 +134,8 @@ class bound_network {
   template <context_entry First, context_entry... More>
   auto with(First first, More... more) const {
     if constexpr (std::is_same_v<First, encoder_input>) first.value = detail::as_input(first.value, net_->store());
+    else if constexpr (std::is_same_v<decltype(first.value), at::Tensor>)
+      if (first.value.defined()) first.value = first.value.to(net_->store().device());
     auto const one = std::apply(
         [&](auto const&... entries) {
           return bound_network<M, std::remove_cvref_t<decltype(entries)>...>(net_, values_, *pass_, entries...);

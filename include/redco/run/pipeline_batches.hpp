@@ -4,6 +4,8 @@
 #include <redco/run/computed_batches.hpp>
 #include <redco/run/prediction.hpp>
 #include <redco/nn/network.hpp>
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/move_tensors.hpp>
 #include <redco/tensor/tensor_archive.hpp>
 #include <redco/workdir/object_bytes.hpp>
 #include <redco/data/batches.hpp>
@@ -58,6 +60,8 @@ class pipeline_batches final : public computed_batches {
 
   micro_batch const* next() override {
     now_ = source_.next();
+    if (at::Device const device = net_->store().device(); now_ && device != host_device())
+      move_tensors(now_->batch, device);
     return now_ ? &now_->place : nullptr;
   }
 

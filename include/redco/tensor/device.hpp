@@ -13,6 +13,9 @@ inline at::Device host_device() { return at::kCPU; }
 
 inline bool in_host_memory(at::Tensor const& x) { return x.device() == host_device(); }
 
+/// x as host code reads it: contiguous, and a copy only where it is not.
+inline at::Tensor on_host(at::Tensor const& x) { return x.to(host_device()).contiguous(); }
+
 /// The devices on which the ranks of this process compute.
 struct device_choice {
   at::DeviceType type = at::kCPU;

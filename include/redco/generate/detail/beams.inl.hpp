@@ -4,6 +4,7 @@
 
 #include <redco/generate/detail/check_options.hpp>
 #include <redco/generate/detail/score_rules.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -49,12 +50,12 @@ REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_
   }
   if (has_rules(options_, generated_)) return ruled_best_of(next, count);
   kernel::largest_logits const best = next.top(count);
-  return {best.logits - best.log_sum.unsqueeze(1), best.entries};
+  return {on_host(best.logits - best.log_sum.unsqueeze(1)), on_host(best.entries)};
 }
 
 /// The rules change log-probabilities, so that they are all needed.
 REDCO_INLINE beams::continuations beams::ruled_best_of(logits const& next, std::int64_t count) const {
-  at::Tensor const log_p = next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1);
+  at::Tensor const log_p = on_host(next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1));
   std::int64_t const rows = log_p.size(0), vocabulary = log_p.size(1), total = running_.size(2);
   std::int64_t const each = prompts_ * options_.beams / rows;  // at first a row stands for all beams of its prompt
   auto const seen = static_cast<std::size_t>(length_ + generated_);

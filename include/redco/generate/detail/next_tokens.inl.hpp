@@ -4,6 +4,7 @@
 
 #include <redco/generate/detail/draw.hpp>
 #include <redco/generate/detail/score_rules.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/random/stream.hpp>
 #include <redco/random/uniform.hpp>
@@ -19,7 +20,7 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
                                      pass const& in, std::int64_t step) {
   constexpr std::uint32_t site = 0x67656e;  // "gen": far from the sites of a model, which count from 0
   std::int64_t const rows = whole.size(0), vocabulary = whole.size(1);
-  at::Tensor const scores = whole.to(at::kDouble, false, true).contiguous();
+  at::Tensor const scores = on_host(whole).to(at::kDouble, false, true).contiguous();
   at::Tensor const chosen = at::empty({rows}, at::kLong);
   random::stream const key = random::make_stream(in.seed, site, in.step, static_cast<std::uint32_t>(step));
   auto* const all = scores.mutable_data_ptr<double>();
@@ -40,7 +41,7 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
 
 REDCO_INLINE at::Tensor next_tokens(logits const& from, at::Tensor const& seen, generate_options const& options,
                                     pass const& in, std::int64_t step) {
-  if (options.temperature == 0 && !has_rules(options, step)) return from.top(1).entries.squeeze(1);
+  if (options.temperature == 0 && !has_rules(options, step)) return on_host(from.top(1).entries.squeeze(1));
   return drawn_tokens(from.tensor().squeeze(1), seen, options, in, step);
 }
 

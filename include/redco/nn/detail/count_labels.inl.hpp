@@ -4,6 +4,7 @@
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/describe.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -16,7 +17,7 @@ REDCO_INLINE std::int64_t count_labels(at::Tensor const& labels, std::int64_t cl
   if (labels.scalar_type() != at::kLong)
     throw error(exit_code::data, "cross_entropy: labels are " + describe(labels) +
                                      "; give int64 class numbers, as labels.to(at::kLong) does");
-  at::Tensor const dense = labels.contiguous();
+  at::Tensor const dense = on_host(labels);
   auto const* const first = dense.const_data_ptr<std::int64_t>();
   std::int64_t const per_example = dense.dim() > 1 ? dense.numel() / std::max<std::int64_t>(dense.size(0), 1) : 1;
   std::int64_t count = 0;
