@@ -22,7 +22,7 @@ struct deployer_options {
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
-  std::optional<std::string> device = {};
+  std::string device = "cpu";
   std::optional<redco::dtype> dtype = {};
   recomputed_blocks recompute = {};
   std::string resume = "auto";
@@ -44,8 +44,7 @@ struct deployer_options {
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
         field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
         field<"seed">(&o::seed, "of parameters, dropout and the order of examples"),
-        field<"device">(&o::device,
-                        "what computes: cpu or cuda; default: cuda where every rank has a device of its own"),
+        field<"device">(&o::device, "what computes: cpu, or cuda, which no GPU has proved yet"),
         field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the CPU multiplies it faster, else f32"),
         field<"recompute">(
             &o::recompute,

@@ -26,9 +26,6 @@ inline mesh runnable_mesh(deployer_options const& o) {
   return m;
 }
 
-/// How many of the mesh's ranks this process has.
-inline int ranks_here(mesh const& on) { return on.ranks() / options::launched().processes; }
-
 inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options const& o) {
   rank_options ranks;
   ranks.threads = o.threads;
@@ -44,7 +41,7 @@ namespace redco {
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(std::move(options)),
       mesh_(run::detail::runnable_mesh(options_)),
-      device_(choose_device(options_.device, run::detail::ranks_here(mesh_))),
+      device_(choose_device(options_.device)),
       world_(run::detail::world_of(mesh_, options_)),
       dtype_(choose_dtype(options_.dtype)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
@@ -69,7 +66,8 @@ REDCO_INLINE void deployer::claim_workdir() {
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");
   last_words_.keep(options_.workdir / "log.txt", failures_.file());
-  if (!device_.why.empty()) log().line("device: " + device_.why);
+  if (device_.type != host_device().type())
+    log().line("device: " + options_.device + ", of which ranks share " + std::to_string(device_.count));
   log().line(run::dtype_text(dtype_));
 }
 

@@ -2,7 +2,6 @@
 
 #include <redco/tensor/torch.hpp>
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,21 +18,20 @@ inline at::Tensor on_host(at::Tensor const& x) { return x.to(host_device()).cont
 /// The devices on which the ranks of this process compute.
 struct device_choice {
   at::DeviceType type = at::kCPU;
-  int count = 1;         ///< of this type on this host
-  std::string why = {};  ///< what a log should say of it; empty: nothing
+  int count = 1;  ///< of this type on this host
+
   /// The one of a rank.
   at::Device of_rank(int rank) const {
     return type == at::kCPU ? host_device() : at::Device(type, static_cast<at::DeviceIndex>(rank % count));
   }
 };
 
-/// What `--device` names: "cpu"; "cuda", for which libtorch's CUDA library is opened; or nothing: CUDA where each of `ranks` of this
-/// process would have a device of its own, else CPUs. CUDA computes products of f32 in f32 (no TF32).
+/// What `--device` names: "cpu", or "cuda", for which libtorch's CUDA library is opened. CUDA computes products of f32 in f32 (no TF32).
 /// Errors: exit code 64 for other words, and for cuda with what is missing and what installs it.
-device_choice choose_device(std::optional<std::string> const& name, int ranks);
+device_choice choose_device(std::string_view name);
 
-/// The device of rank 0 among those that "cpu" or "cuda" names. Errors: as choose_device.
-inline at::Device device_of(std::string_view name) { return choose_device(std::string(name), 1).of_rank(0); }
+/// The device of rank 0 among those. Errors: as choose_device.
+inline at::Device device_of(std::string_view name) { return choose_device(name).of_rank(0); }
 
 }  // namespace redco
 

@@ -44,22 +44,14 @@ struct cuda_part {
 
 }  // namespace detail
 
-REDCO_INLINE device_choice choose_device(std::optional<std::string> const& name, int ranks) {
+REDCO_INLINE device_choice choose_device(std::string_view name) {
   if (name == "cpu") return {};
-  if (!name) {
-    if (!detail::shared_library::open({"libcuda.so.1"})) return {};
-    auto const& cuda = detail::cuda_part::of_process();
-    if (cuda.count == 0) return {.why = "cpu, because " + cuda.missing};
-    if (cuda.count < ranks)
-      return {.why = "cpu, because CUDA devices are fewer than ranks: " + std::to_string(cuda.count) + " for " +
-                     std::to_string(ranks)};
-    return {at::kCUDA, cuda.count, "cuda: each rank has one of " + std::to_string(cuda.count)};
-  }
   if (name != "cuda")
-    throw error(exit_code::usage, "--device " + *name + " is nothing that this version computes on: give cpu or cuda");
+    throw error(exit_code::usage,
+                "--device " + std::string(name) + " is nothing that this version computes on: give cpu or cuda");
   auto const& cuda = detail::cuda_part::of_process();
   if (cuda.count == 0) throw error(exit_code::usage, "--device cuda cannot be computed on: " + cuda.missing);
-  return {at::kCUDA, cuda.count, "cuda: ranks share " + std::to_string(cuda.count)};
+  return {at::kCUDA, cuda.count};
 }
 
 }  // namespace redco
