@@ -95,7 +95,7 @@ TEST_CASE("compiled kernels serve CUDA devices and no others") {
   CHECK(!compiled_kernels::of_process().serves(host_device()));
 }
 
-TEST_CASE("NVRTC compiles every kernel for f32 and bf16, for an A100 and an H100") {
+TEST_CASE("NVRTC compiles every kernel for f32 and bf16, for an A100 and an H100", "[outside]") {
   try {
     kernel_compiler::of_process();
   } catch (error const& e) {

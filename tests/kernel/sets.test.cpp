@@ -164,7 +164,7 @@ TEST_CASE("both kernel sets give the same values, gradients and second derivativ
 TEST_CASE(
     "kernels of device text, run on the host in blocks of one and of several threads, give what the reference gives") {
   auto const groups = in_process_group::make("one", 1);
-  for (unsigned const threads : {1u, 5u, 8u}) {
+  for (unsigned const threads : {8u, 1u, 5u}) {
     host_launcher launcher(threads, 6);
     kernel_launcher::forced const forced(launcher);
     for (set_case const& c : all_set_cases(*groups.front()))

@@ -19,6 +19,12 @@ REDCO_INLINE compiled_kernels& compiled_kernels::of_process() {
   return all;
 }
 
+namespace detail {
+
+REDCO_INLINE kernel_launcher& compiled_launcher() { return compiled_kernels::of_process(); }
+
+}  // namespace detail
+
 REDCO_INLINE compiled_kernels::device_code const& compiled_kernels::device_of(int index) {
   auto const [at, fresh] = devices_.try_emplace(index);
   device_code& device = at->second;

@@ -2,7 +2,6 @@
 
 #include <redco/tensor/kernel_launcher.hpp>
 
-#include <redco/tensor/compiled_kernels.hpp>
 #include <redco/config.hpp>
 
 #include <atomic>
@@ -10,6 +9,9 @@
 namespace redco {
 
 namespace detail {
+
+/// compiled_kernels, which is a launcher itself and defined behind it.
+REDCO_INLINE kernel_launcher& compiled_launcher();
 
 inline std::atomic<kernel_launcher*>& forced_launcher_cell() {
   static std::atomic<kernel_launcher*> launcher = nullptr;
@@ -20,7 +22,7 @@ inline std::atomic<kernel_launcher*>& forced_launcher_cell() {
 
 REDCO_INLINE kernel_launcher& kernel_launcher::in_use() {
   kernel_launcher* const forced = detail::forced_launcher_cell().load(std::memory_order_relaxed);
-  return forced != nullptr ? *forced : compiled_kernels::of_process();
+  return forced != nullptr ? *forced : detail::compiled_launcher();
 }
 
 REDCO_INLINE kernel_launcher::forced::forced(kernel_launcher& launcher)
@@ -29,3 +31,5 @@ REDCO_INLINE kernel_launcher::forced::forced(kernel_launcher& launcher)
 REDCO_INLINE kernel_launcher::forced::~forced() { detail::forced_launcher_cell().store(before_); }
 
 }  // namespace redco
+
+#include <redco/tensor/compiled_kernels.hpp>
