@@ -56,7 +56,7 @@ TEST_CASE("between hosts a message takes the link's time too, and hosts that sha
   c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};
   c.memory.parameters = 100;
   c.messages.all[redco::cost::messages::forward] = {
-      {4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 4, 2, 2, 150, 600};
+      {4, 200, 200, 600}, "", redco::axis::tp, redco::collective::all_reduce, 4, 2, 2, 150};
   redco::setup const run{.mesh = {.dp = 2, .tp = 4}, .hosts = 4};
   CHECK(refused([&] { redco::cost::step_time_of(c, run, machine); }) ==
         "65 no link between hosts was measured; run mpirun -n 4 redco-plan --calibrate, a process on each of them");
@@ -83,7 +83,7 @@ TEST_CASE("between hosts a message takes the link's time too, and hosts that sha
 
   // A group with one rank on each host has nothing to do inside.
   c.messages.all[redco::cost::messages::forward] = {
-      {4, 200, 200}, "", redco::axis::tp, redco::collective::all_reduce, 4, 4, 1, 0, 600};
+      {4, 200, 200, 600}, "", redco::axis::tp, redco::collective::all_reduce, 4, 4, 1, 0};
   CHECK(redco::cost::step_time_of(c, run, linked).messages == Approx(4 * 9 + 600.0 / 10));
 }
 
