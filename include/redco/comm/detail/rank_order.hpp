@@ -4,6 +4,7 @@
 
 #include <redco/tensor/torch.hpp>
 
+#include <cstddef>
 #include <vector>
 
 namespace redco::comm::detail {
