@@ -37,7 +37,7 @@ set(redco_alone_flags -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow 
 function(redco_alone target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PCH" "FLAGS;HEADERS")
   # Definitions and private folders are read by the headers that include them.
-  list(FILTER arg_HEADERS EXCLUDE REGEX "[.]inl[.]hpp$|/include/redco/.*/(detail|composed|cpu)/")
+  list(FILTER arg_HEADERS EXCLUDE REGEX "[.]inl[.]hpp$|/include/redco/.*/(detail|composed|cpu|cuda)/")
   set(checked)
   foreach(header IN LISTS arg_HEADERS)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})
@@ -111,7 +111,7 @@ endif()
 # Every header as header-only users read it: a program of two such units does not link if a function is not inline.
 function(redco_umbrella file)
   set(headers ${ARGN})
-  list(FILTER headers EXCLUDE REGEX "/kernel/(composed|cpu)/")  # sets of kernels, read by the operations that choose one
+  list(FILTER headers EXCLUDE REGEX "/kernel/(composed|cpu|cuda)/")  # sets of kernels, read by the operations that choose one
   set(text "#pragma once\n\n")
   foreach(header IN LISTS headers)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/include ${header})

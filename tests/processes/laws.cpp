@@ -202,7 +202,8 @@ void failures(redco::comm::world& world, int ranks, int each) {
     me.lane(redco::every_axis).all_reduce(at::ones({20'000}));
     me.lane(redco::every_axis).wait();
   });
-  must(unanswered.code() == redco::exit_code::peer_lost && mentions(unanswered, "rank 1, which has ended"),
+  must(unanswered.code() == redco::exit_code::peer_lost && mentions(unanswered, "for rank 1 on ") &&
+           mentions(unanswered, ", which has ended"),
        unanswered.what());
   must(mentions(unanswered, "call 1 of group world lane"), unanswered.what());
   auto const busy = failure_of(world, [](rank_context& me) {
