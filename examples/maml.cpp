@@ -87,7 +87,7 @@ struct my_options {
     using o = my_options;
     return redco::fields(field<"deployer">(&o::deployer, "where to run"),
                          field<"tasks">(&o::tasks, "sinusoids, or glyphs"),
-                         field<"steps">(&o::steps, "meta-steps; 0: 4000, of glyphs 3000"),
+                         field<"steps">(&o::steps, "meta-steps; 0: 4000, of glyphs 4500"),
                          field<"batch">(&o::batch, "tasks of a meta-step"),
                          field<"lr">(&o::lr, "peak of the learning rate of the start"),
                          field<"inner_lr">(&o::inner_lr, "of the step that learns a task; 0: 0.01, of glyphs 0.4"));
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {
     bool const shapes = o.tasks == "glyphs";
     if (!shapes && o.tasks != "sinusoids")
       throw error(exit_code::usage, "--tasks " + o.tasks + ": give sinusoids or glyphs");
-    std::int64_t const steps = o.steps > 0 ? o.steps : shapes ? 3000 : 4000;
+    std::int64_t const steps = o.steps > 0 ? o.steps : shapes ? 4500 : 4000;
     double const rate = o.inner_lr > 0 ? o.inner_lr : shapes ? 0.4 : 0.01;
     if (shapes) {
       double const right = learnt<glyphs>(o, "maml", steps, rate);
