@@ -10,6 +10,7 @@
 
 #include <redco/comm/ranks.hpp>
 
+#include "save_on.hpp"
 #include "sharded_state.hpp"
 #include "workdir/recording_ops.hpp"
 
@@ -23,22 +24,9 @@
 namespace {
 
 using ckpt_test::recording_ops;
+using ckpt_test::save_on;
+using ckpt_test::saving;
 using ckpt_test::sharded_state;
-
-redco::workdir::save_options saving(std::filesystem::path const& workdir, redco::mesh const& mesh, std::int64_t step) {
-  redco::workdir::save_options options{.workdir = workdir, .facts = {}};
-  options.facts.run = "run-a";
-  options.facts.step = step;
-  options.facts.mesh = mesh;
-  return options;
-}
-
-void save_on(redco::mesh const& mesh, redco::workdir::save_options const& options, recording_ops& ops) {
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-    auto const parts = sharded_state(mesh, rank.rank, true);
-    redco::ckpt::save_checkpoint_with(ops, options, parts, rank.world);
-  });
-}
 
 int wrong_on(redco::mesh const& mesh, redco::workdir::found_checkpoint const& found) {
   std::atomic<int> wrong = 0;
@@ -302,131 +290,4 @@ TEST_CASE("strided and foreign-typed local tensors are saved and filled by value
     redco::ckpt::load_checkpoint(found.value(), parts, rank.world);
     CHECK(parts[0].local.equal(values.t()));
   });
-}
-
-namespace {
-
-/// As on hosts without a folder that both see: all ranks but the first have another workdir.
-redco::workdir::save_options saving_on_hosts(temporary_folder const& folder, int rank, redco::mesh const& mesh,
-                                             std::int64_t step) {
-  return saving(folder / (rank == 0 ? "first" : "other"), mesh, step);
-}
-
-void save_on_hosts(temporary_folder const& folder, redco::mesh const& mesh, std::int64_t step, recording_ops& ops) {
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-    auto const parts = sharded_state(mesh, rank.rank, true);
-    redco::ckpt::save_checkpoint_with(ops, saving_on_hosts(folder, rank.rank, mesh, step), parts, rank.world);
-  });
-}
-
-int wrong_on_hosts(redco::mesh const& mesh, temporary_folder const& folder) {
-  std::atomic<int> wrong = 0;
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-    auto const parts = sharded_state(mesh, rank.rank, false);
-    auto found = redco::ckpt::find_checkpoint(rank.world, folder / "first", "auto").value();
-    if (rank.rank > 0) found.directory = folder / "other/ckpts" / found.directory.filename();
-    redco::ckpt::load_checkpoint(found, parts, rank.world);
-    wrong += ckpt_test::wrong_parts(parts);
-  });
-  return wrong;
-}
-
-}  // namespace
-
-TEST_CASE("ranks whose host does not see the folder are written and read by rank 0, on any mesh") {
-  std::vector<redco::mesh> const meshes{{.dp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}, {.tp = 5}};
-  for (auto const& from : meshes) {
-    temporary_folder const here, hosts;
-    std::filesystem::create_directories(hosts / "first");
-    recording_ops ops(here.path), ops_of_hosts(hosts.path);
-    save_on(from, saving(here.path, from, 3), ops);
-    save_on_hosts(hosts, from, 3, ops_of_hosts);
-    CHECK(!std::filesystem::exists(hosts / "other"));
-    CHECK(redco::workdir::check_checkpoint(hosts / "first/ckpts/step_3") ==
-          redco::workdir::check_checkpoint(here / "ckpts/step_3"));
-    for (auto const& to : meshes) {
-      INFO("from " << from.dp << "x" << from.tp << " to " << to.dp << "x" << to.tp);
-      CHECK(wrong_on_hosts(to, hosts) == 0);
-    }
-  }
-}
-
-TEST_CASE("rank 0 writes and reads tensors of many megabytes for others") {
-  temporary_folder const folder;
-  std::filesystem::create_directories(folder / "first");
-  redco::mesh const mesh{.dp = 2};
-  std::vector<std::int64_t> const shape{5'000'003};
-  std::atomic<int> wrong = 0;
-  at::Tensor const values = at::arange(shape[0], at::kFloat);
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-    auto const part = [&](at::Tensor const& local) {
-      return redco::ckpt::state_part{"large", shape, local, {{0}, shape}, rank.rank == 1};
-    };
-    std::vector<redco::ckpt::state_part> const saved{part(values.clone())};
-    redco::ckpt::save_checkpoint(saving_on_hosts(folder, rank.rank, mesh, 1), saved, rank.world);
-    auto found = redco::ckpt::find_checkpoint(rank.world, folder / "first", "auto").value();
-    if (rank.rank == 1) found.directory = folder / "other";
-    at::Tensor const loaded = at::zeros(shape);
-    redco::ckpt::load_checkpoint(found, std::vector<redco::ckpt::state_part>{part(loaded)}, rank.world);
-    wrong += at::equal(loaded, values) ? 0 : 1;
-  });
-  CHECK(wrong == 0);
-}
-
-TEST_CASE("what another run has left on another host is not read") {
-  redco::mesh const mesh{.tp = 2};
-  temporary_folder const folder;
-  std::filesystem::create_directories(folder / "first");
-  recording_ops ops(folder.path);
-  save_on_hosts(folder, mesh, 3, ops);
-  auto old = saving(folder / "other", mesh, 3);
-  old.facts.run = "run-b";
-  std::filesystem::create_directories(folder / "other");
-  redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-    redco::ckpt::save_checkpoint_with(ops, old, sharded_state(mesh, rank.rank, false), rank.world);
-  });
-  CHECK(wrong_on_hosts(mesh, folder) == 0);
-}
-
-TEST_CASE("a call that fails while rank 0 writes for others leaves the older checkpoint or the new one") {
-  redco::mesh const mesh{.tp = 3};
-  std::size_t calls = 1;
-  for (std::size_t call = 0; call < calls; ++call) {
-    temporary_folder const folder;
-    std::filesystem::create_directories(folder / "first");
-    recording_ops ops(folder.path);
-    save_on_hosts(folder, mesh, 1, ops);
-    ops.log.clear();
-    ops.fail_at = static_cast<int>(call);
-    auto const failure = ckpt_test::error_of([&] { save_on_hosts(folder, mesh, 2, ops); });
-    INFO("call " << call << ": " << failure.text);
-    CHECK(failure.code == redco::exit_code::io);
-    CHECK(wrong_on_hosts(mesh, folder) == 0);
-    if (call > 0) continue;
-    ops.log.clear();
-    ops.fail_at = -1;
-    save_on_hosts(folder, mesh, 2, ops);
-    calls = ops.log.size();
-    REQUIRE(calls > 40);
-  }
-}
-
-TEST_CASE("a run that only another host has is not begun anew") {
-  redco::mesh const mesh{.dp = 2};
-  temporary_folder const folder;
-  recording_ops ops(folder.path);
-  save_on(mesh, saving(folder.path, mesh, 3), ops);
-  std::atomic<bool> found = true;
-  auto const find = [&](std::string const& resume) {
-    redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
-      std::filesystem::path const workdir = rank.rank == 0 ? folder / "empty" : folder.path;
-      found = redco::ckpt::find_checkpoint(rank.world, workdir, resume).has_value();
-    });
-  };
-  find("none");
-  CHECK(!found);
-  auto const failure = ckpt_test::error_of([&] { find("auto"); });
-  CHECK(failure.code == redco::exit_code::data);
-  CHECK(
-      ckpt_test::has(failure.text, ", where rank 0 looks, but one, where rank 1 looks: start the first process there"));
 }
