@@ -10,8 +10,27 @@
 #include <redco/config.hpp>
 
 #include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <dlfcn.h>
 
 namespace redco {
+
+namespace detail {
+
+/// Opens the libraries that lie where `function` comes from and whose names begin so: NVRTC looks for its own by name alone, and
+/// finds it then, be its folder one that the loader knows or not.
+inline void open_beside(void* function, std::string_view name) {
+  Dl_info from{};
+  if (dladdr(function, &from) == 0 || from.dli_fname == nullptr) return;
+  std::error_code none;
+  for (auto const& one : std::filesystem::directory_iterator(std::filesystem::path(from.dli_fname).parent_path(), none))
+    if (one.path().filename().string().starts_with(name)) dlopen(one.path().c_str(), RTLD_NOW | RTLD_GLOBAL);
+}
+
+}  // namespace detail
 
 REDCO_INLINE kernel_compiler const& kernel_compiler::of_process() {
   static kernel_compiler const compiler;
@@ -30,6 +49,7 @@ REDCO_INLINE kernel_compiler::kernel_compiler() {
       !library.find(destroy_, "nvrtcDestroyProgram"))
     throw error(exit_code::usage,
                 "the NVRTC that was found is older than CUDA 11.1: scripts/setup --cuda installs one");
+  detail::open_beside(reinterpret_cast<void*>(create_), "libnvrtc-builtins.so");
 }
 
 REDCO_INLINE std::string kernel_compiler::compile(kernel_source const& source, std::string const& element,
