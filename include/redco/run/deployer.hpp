@@ -66,7 +66,7 @@ class deployer {
   workdir::workdir_lock const& lock() const { return lock_.value(); }
 
   /// The bytes of gradients that ranks sum over the replicas at once while backward runs, a multiple of 8; 0: behind it.
-  std::int64_t gradient_bucket() const;
+  std::int64_t gradient_bucket() const { return gradient_bucket_; }
 
   /// This process shows, logs and writes: it has rank 0.
   bool speaks() const { return options::launched().first(); }
@@ -99,6 +99,7 @@ class deployer {
  private:
   deployer_options options_;
   redco::mesh mesh_;
+  std::int64_t gradient_bucket_;
   device_choice device_;
   std::unique_ptr<comm::world> world_;
   chosen_dtype dtype_;

@@ -34,6 +34,16 @@ inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options co
   return comm::make_world(on, ranks);
 }
 
+/// deployer::gradient_bucket.
+inline std::int64_t gradient_bucket_of(mesh const& on, deployer_options const& o) {
+  host_map const processes{on, options::launched().processes};
+  bool reaches_others = false;
+  for (int rank = 0; rank < on.ranks(); ++rank)
+    reaches_others = reaches_others || processes.share(rank, example_axes).hosts > 1;
+  if (on.size(example_axes) == 1 || !o.overlap.value_or(reaches_others)) return 0;
+  return std::max<std::int64_t>(1, std::llround(o.gradient_bucket * 1024 * 1024 / 8)) * 8;
+}
+
 }  // namespace redco::run::detail
 
 namespace redco {
@@ -41,6 +51,7 @@ namespace redco {
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(std::move(options)),
       mesh_(run::detail::runnable_mesh(options_)),
+      gradient_bucket_(run::detail::gradient_bucket_of(mesh_, options_)),
       device_(choose_device(options_.device)),
       world_(run::detail::world_of(mesh_, options_)),
       dtype_(choose_dtype(options_.dtype)),
@@ -49,15 +60,6 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       last_words_(words_of) {
   diag::let_writes_fail();
   run::keep_for_end(output_);
-}
-
-REDCO_INLINE std::int64_t deployer::gradient_bucket() const {
-  host_map const processes{mesh_, options::launched().processes};
-  bool reaches_others = false;
-  for (int rank = 0; rank < mesh_.ranks(); ++rank)
-    reaches_others = reaches_others || processes.share(rank, example_axes).hosts > 1;
-  if (mesh_.size(example_axes) == 1 || !options_.overlap.value_or(reaches_others)) return 0;
-  return std::max<std::int64_t>(1, std::llround(options_.gradient_bucket * 1024 * 1024 / 8)) * 8;
 }
 
 REDCO_INLINE void deployer::claim_workdir() {
