@@ -15,12 +15,16 @@
 #include <redco/nn/nn.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/cost/cost_of.hpp>
+#include <redco/cost/read_machine.hpp>
+#include <redco/cost/step_time.hpp>
 #include <redco/model/llama.hpp>
+#include <redco/options/launch.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/parse.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
+#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 #include <redco/random/random_words.hpp>
 
@@ -28,6 +32,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -42,18 +47,23 @@ struct bench_options {
   double dropout = 0;
   std::string loop = "trainer";
   int threads = 0;
+  std::optional<bool> overlap;
+  std::optional<std::filesystem::path> machine;
   bool paced = false;
 
   static constexpr auto fields() {
     using o = bench_options;
     using redco::field;
-    return redco::fields(field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name: dp=2,tp=2"),
-                         field<"dtype">(&o::dtype, "f32, bf16 or f64"),
-                         field<"steps">(&o::steps, "updates; the median leaves the first three out"),
-                         field<"dropout">(&o::dropout, "on embeddings, branches and attention"),
-                         field<"loop">(&o::loop, "trainer, or hand: kernels and collectives without trainer and plan"),
-                         field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
-                         field<"paced">(&o::paced, "one step for each line on standard input"));
+    return redco::fields(
+        field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name: dp=2,tp=2"),
+        field<"dtype">(&o::dtype, "f32, bf16 or f64"),
+        field<"steps">(&o::steps, "updates; the median leaves the first three out"),
+        field<"dropout">(&o::dropout, "on embeddings, branches and attention"),
+        field<"loop">(&o::loop, "trainer, or hand: kernels and collectives without trainer and plan"),
+        field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
+        field<"overlap">(&o::overlap, "gradients are summed while backward runs; default: between processes"),
+        field<"machine">(&o::machine, "file of the machine's speed: prints predicted times of a step"),
+        field<"paced">(&o::paced, "one step for each line on standard input"));
   }
 };
 
@@ -99,11 +109,14 @@ redco::deployer_options place(bench_options const& o, std::filesystem::path cons
   d.mesh = o.mesh;
   d.dtype = o.dtype;
   d.threads = o.threads;
+  d.overlap = o.overlap;
   d.workdir = folder;
   d.resume = "none";
   d.quiet = true;
   return d;
 }
+
+double rounded(double x, double digits) { return std::round(x * digits) / digits; }
 
 auto language_model(step_watch& watch) {
   return redco::collate([](std::span<ids const> rows) { return batch_of_rows(rows); }) |
@@ -136,8 +149,17 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
   setup.mesh = o.mesh;
   setup.load = {batch / o.mesh.dp, std::ssize(data.front()) - 1};
   setup.compute = o.dtype;
+  setup.hosts = redco::options::launched().processes;
+  setup.gradient_bucket = deployer.gradient_bucket();
   for (redco::run::step_measure const& rank : result.measures) line["peak_bytes"].push_back(rank.peak_bytes);
-  line["report_bytes"] = redco::cost_of(model, optimizer, setup).memory.peak();
+  redco::rank_cost const cost = redco::cost_of(model, optimizer, setup);
+  line["report_bytes"] = cost.memory.peak();
+  if (!o.machine) return;
+  auto const machine = redco::cost::read_machine(redco::json::read_json(*o.machine), o.machine->string());
+  redco::cost::step_time const time = redco::cost::step_time_of(cost, setup, machine);
+  line["predicted_s"] = rounded(time.total(), 1e4);
+  line["predicted_messages_s"] = rounded(time.messages, 1e4);
+  line["predicted_hidden_s"] = rounded(time.hidden, 1e4);
 }
 
 void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, bench_options const& o,
@@ -157,8 +179,6 @@ void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, ben
   });
 }
 
-double rounded(double x, double digits) { return std::round(x * digits) / digits; }
-
 /// The speed of a step on random ids, 256 of them in each of `batch` examples.
 template <class Model>
 int step_speed(std::string const& workload, Model const& model, std::int64_t batch, bench_options const& o,
@@ -167,10 +187,12 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
   auto const data = sequences(batch, length + 1, [&](std::int64_t, std::uint32_t word) {
     return static_cast<std::int64_t>(word) % model.config.vocab;
   });
-  step_watch watch(o.paced, out);
+  bool const first = redco::options::launched().first();
+  step_watch watch(o.paced, out, first);
   redco::json::json_value line = {{"program", "redco " + o.loop},
                                   {"workload", workload},
                                   {"mesh", redco::options::to_text(o.mesh)},
+                                  {"processes", redco::options::launched().processes},
                                   {"dtype", std::string(name_of(o.dtype))},
                                   {"dropout", o.dropout}};
   redco::json::json_value bytes = redco::json::json_value::object();
@@ -183,6 +205,7 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
   } else {
     throw redco::error(redco::exit_code::usage, "--loop " + o.loop + ": it is trainer or hand");
   }
+  if (!first) return 0;
   double const step = step_watch::typical(watch.seconds);
   line["steps"] = watch.seconds.size();
   line["tok_s"] = rounded(static_cast<double>(batch * length) / step, 10);

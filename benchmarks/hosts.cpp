@@ -7,6 +7,8 @@
 #include <redco/run/main_of.hpp>
 #include <redco/cost/read_machine.hpp>
 #include <redco/cost/step_time.hpp>
+#include <redco/options/deployer_options.hpp>
+#include <redco/options/gradient_bucket.hpp>
 #include <redco/options/launch.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/optimizer/adamw.hpp>
@@ -35,6 +37,7 @@ struct host_options {
 /// Meshes of as many ranks as there are processes, in both dtypes, with micro-batches of one and of four examples.
 std::vector<redco::setup> runs() {
   int const processes = redco::options::launched().processes;
+  redco::deployer_options const where;
   std::vector<redco::setup> all;
   for (int tp = 1; tp <= 2 && tp <= processes; ++tp)
     for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
@@ -43,6 +46,7 @@ std::vector<redco::setup> runs() {
         run.load.batch = at_once;
         run.micro_batches = plan_steps::load.batch / run.mesh.dp / at_once;
         run.hosts = processes;
+        run.gradient_bucket = redco::options::gradient_bucket(run.mesh, processes, {}, where.gradient_bucket);
         all.push_back(run);
       }
   return all;

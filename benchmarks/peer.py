@@ -1,6 +1,8 @@
 """The eager PyTorch peer of benchmarks/bench.cpp: transformers' models, sdpa, fused AdamW; the same JSON line.
 
-With --paced it does one step for each line on standard input and answers with the step's seconds.
+With --paced it does one step for each line on standard input and answers with the step's seconds. Where WORLD_SIZE, RANK, MASTER_ADDR
+and MASTER_PORT say that it is one of several processes, they share the batch and DDP over gloo sums the gradients, in bf16 with
+--compress.
 """
 import argparse
 import json
@@ -25,6 +27,7 @@ def options():
     parser.add_argument("--steps", type=int, default=13)
     parser.add_argument("--threads", type=int, default=0, help="0: all cores that this process may use")
     parser.add_argument("--dropout", type=float, default=0.0)
+    parser.add_argument("--compress", action="store_true", help="processes send gradients in bf16, as we do with --dtype bf16")
     parser.add_argument("--paced", action="store_true")
     return parser.parse_args()
 
@@ -56,8 +59,18 @@ def main():
     model, batch = model_and_batch(given.workload, given.dropout)
     if given.dtype == "f64":
         model.double()
+    processes, process = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
+    trained = model
+    if processes > 1:
+        from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import bf16_compress_hook
+
+        torch.distributed.init_process_group("gloo")
+        model = torch.nn.parallel.DistributedDataParallel(trained)
+        if given.compress:
+            model.register_comm_hook(None, bf16_compress_hook)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
-    data = torch.randint(model.config.vocab_size, (batch, 257), generator=torch.Generator().manual_seed(42))
+    data = torch.randint(trained.config.vocab_size, (batch, 257), generator=torch.Generator().manual_seed(42))
+    tokens, data = batch * 256, data.chunk(processes)[process]
     ids, labels = data[:, :-1].contiguous(), data[:, 1:].contiguous()
 
     seconds, cpu, losses, first = [], [], [], 0.0
@@ -78,13 +91,15 @@ def main():
         cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         if step == 0:
             first = process_age()
-        if given.paced:
+        if given.paced and process == 0:
             print(seconds[-1], cpu[-1], flush=True)
 
+    if process > 0:
+        return
     timed = seconds[3:] or seconds
     print(json.dumps({
-        "program": "eager", "workload": given.workload, "mesh": "1x1", "dtype": given.dtype, "dropout": given.dropout,
-        "threads": given.threads, "steps": len(seconds), "tok_s": round(ids.numel() / statistics.median(timed), 1),
+        "program": "eager", "workload": given.workload, "mesh": f"{processes}x1", "processes": processes, "dtype": given.dtype, "dropout": given.dropout,
+        "threads": given.threads, "steps": len(seconds), "tok_s": round(tokens / statistics.median(timed), 1),
         "step_s": round(statistics.median(timed), 4), "step_cpu_s": round(statistics.median(cpu[3:] or cpu), 4),
         "first_step_s": round(first, 3),
         "peak_rss_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3),

@@ -16,20 +16,24 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/// Times the steps of a run. Paced, no rank begins a step before a line on standard input asks for it, and each step's
-/// wall and processor seconds are answered on `out`: so two programs can take turns step by step.
+/// Times the steps of a run. Paced, no rank begins a step before a line on its process's standard input asks for it, and the
+/// process of rank 0 answers each step's wall and processor seconds on `out`: so programs can take turns step by step.
 class step_watch {
  public:
-  step_watch(bool paced, std::ostream& out) : paced_(paced), out_(out) {}
+  /// `first`: this is the process of rank 0.
+  step_watch(bool paced, std::ostream& out, bool first = true) : paced_(paced), first_(first), out_(out) {}
 
   /// To be called before the first step.
-  void begin() { release(); }
+  void begin() {
+    if (first_) release();
+  }
 
   /// What every rank calls at the beginning of update `step` = 0, 1, ...
   void enter(std::uint64_t step) {
     if (!paced_) return;
     std::unique_lock lock(mutex_);
-    bell_.wait(lock, [&] { return released_ > step; });
+    if (first_) return bell_.wait(lock, [&] { return released_ > step; });
+    for (std::string line; released_ <= step; ++released_) std::getline(std::cin, line);
   }
 
   /// What rank 0 calls after each update.
@@ -95,7 +99,7 @@ class step_watch {
     return now - std::stod(word) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
 
-  bool paced_;
+  bool paced_, first_;
   std::ostream& out_;
   std::mutex mutex_;
   std::condition_variable bell_;

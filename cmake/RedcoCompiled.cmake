@@ -40,17 +40,15 @@ function(redco_compiled_for result)
   set(${result} "${CMAKE_CXX_COMPILER_ID} ${version}, ${torch}" PARENT_SCOPE)
 endfunction()
 
-# redco_add_compiled(INCLUDE [PRECOMPILED HEADER] [LIBRARIES FOLDER] [ROOMS ROOM...]): the rooms that are named, else all. Libraries that fit lie in the folder of an installed package; then nothing is compiled.
+# redco_add_compiled(INCLUDE [LIBRARIES FOLDER] [ROOMS ROOM...]): the rooms that are named, else all. Libraries that fit lie in the
+# folder of an installed package; then nothing is compiled.
 function(redco_add_compiled include)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PRECOMPILED;LIBRARIES" "ROOMS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARIES" "ROOMS")
   set(made_for "")
   if(arg_LIBRARIES AND EXISTS "${arg_LIBRARIES}/redco_compiled.txt")
     file(READ "${arg_LIBRARIES}/redco_compiled.txt" made_for)
   endif()
   redco_compiled_for(wanted)
-  if(NOT arg_PRECOMPILED)
-    set(arg_PRECOMPILED <redco/tensor/torch.hpp>)
-  endif()
   if(NOT arg_ROOMS)
     set(arg_ROOMS ${REDCO_ROOMS})
   endif()
@@ -60,14 +58,14 @@ function(redco_add_compiled include)
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/torch_pch.cpp" CONTENT "extern int redco_torch_pch;\n")
   add_library(redco_torch_pch OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/redco_compiled/torch_pch.cpp")
   target_link_libraries(redco_torch_pch PRIVATE redco::redco)
-  target_precompile_headers(redco_torch_pch PRIVATE ${arg_PRECOMPILED})
+  target_precompile_headers(redco_torch_pch PRIVATE <redco/tensor/torch.hpp>)
 
   # And what programs include, for them: redco_precompiled(TARGET).
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/program_pch.cpp" CONTENT "extern int redco_program_pch;\n")
   add_library(redco_program_pch OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/redco_compiled/program_pch.cpp")
   target_link_libraries(redco_program_pch PRIVATE redco::redco)
   target_compile_definitions(redco_program_pch PRIVATE REDCO_COMPILED)
-  target_precompile_headers(redco_program_pch PRIVATE ${arg_PRECOMPILED} <redco/train.hpp> <redco/pretrained.hpp>)
+  target_precompile_headers(redco_program_pch PRIVATE <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
   set_target_properties(redco_torch_pch redco_program_pch PROPERTIES CXX_EXTENSIONS OFF)
 
   if(made_for STREQUAL wanted)

@@ -1,8 +1,8 @@
 # For scripts that call compilers: one command line for all of them.
 
-# syntax(<compiler> <torch: ON|OFF> <status> <output> <file> [flag...]) compiles with -fsyntax-only. With torch it is over
-# declarations (REDCO_COMPILED), and a precompiled header of redco/train.hpp is made in ${CACHE} on first use, or again when a
-# header or the compiler changed.
+# syntax(<compiler> <torch: ON|OFF> <status> <output> <file> [flag...]) compiles with -fsyntax-only, with torch over declarations
+# (REDCO_COMPILED). A precompiled header of what most such files include is made in ${CACHE} on first use, or again when a header
+# or the compiler changed. It is small without torch: g++ takes its time for each that it has read.
 function(syntax compiler with_torch status output file)
   set(flags -std=c++20 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -fno-diagnostics-show-caret -I${INCLUDE})
   if(compiler MATCHES "clang")
@@ -14,18 +14,21 @@ function(syntax compiler with_torch status output file)
     foreach(folder IN LISTS TORCH)
       list(APPEND flags -isystem ${folder})
     endforeach()
-    torch_header(${compiler} "${flags}" torch_flags)
-    list(PREPEND flags ${torch_flags})
+    read_once(${compiler} torch "${flags}" header train)
+  else()
+    read_once(${compiler} plan "${flags}" header cost/fits model/gpt2 pipeline/pipe)
   endif()
+  list(PREPEND flags ${header})
   execute_process(COMMAND ${compiler} ${flags} ${ARGN} -fsyntax-only ${file}
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
   set(${status} "${result}" PARENT_SCOPE)
   set(${output} "${text}" PARENT_SCOPE)
 endfunction()
 
-function(torch_header compiler flags result)
-  get_filename_component(name ${compiler} NAME)
-  set(folder ${CACHE}/${name})
+# read_once(<compiler> <name> <flags> <result> <header of redco>...): the flags that read these headers from one that is precompiled.
+function(read_once compiler name flags result)
+  get_filename_component(folder ${compiler} NAME)
+  set(folder ${CACHE}/${folder}/${name})
   file(MAKE_DIRECTORY ${folder})
   file(LOCK ${folder} DIRECTORY GUARD FUNCTION)
   set(made ${folder}/door.hpp.gch)
@@ -47,7 +50,8 @@ function(torch_header compiler flags result)
     file(READ ${folder}/mark old)
   endif()
   if(NOT old STREQUAL mark)
-    file(WRITE ${folder}/door.hpp "#include <redco/train.hpp>\n")
+    list(TRANSFORM ARGN REPLACE "(.+)" "#include <redco/\\1.hpp>\n" OUTPUT_VARIABLE text)
+    file(WRITE ${folder}/door.hpp ${text})
     execute_process(COMMAND ${compiler} ${flags} -x c++-header ${folder}/door.hpp -o ${made} COMMAND_ERROR_IS_FATAL ANY)
     file(WRITE ${folder}/mark "${mark}")
   endif()

@@ -46,7 +46,7 @@ class link_calibration {
       int const group = one.mesh.tp;
       auto const sent = redco::host_bytes(redco::collective::all_reduce, payload, {group, group, 1});
       links.push_back({group, hosts_, redco::options::launched().here, 0,
-                       static_cast<double>(reductions * sent) / median(one.seconds)});
+                       static_cast<double>(reductions * sent) / median(one.seconds), std::min(1.0, median(one.busy))});
     }
     m.links.insert(m.links.end(), links.begin(), links.end());
     for (std::size_t i = 0; i < links.size(); ++i)

@@ -17,6 +17,7 @@
 #include <redco/report/timeline_text.hpp>
 #include <redco/report/widths_text.hpp>
 
+#include <redco/cost/check_hosts.hpp>
 #include <redco/cost/read_machine.hpp>
 #include <redco/cost/search_both_forms.hpp>
 
@@ -26,6 +27,8 @@
 #include <redco/model/sequence_parallel.hpp>
 
 #include <redco/options/bytes_text.hpp>
+#include <redco/options/deployer_options.hpp>
+#include <redco/options/gradient_bucket.hpp>
 #include <redco/options/mesh_of.hpp>
 #include <redco/options/resolve.hpp>
 #include <redco/optimizer/adam.hpp>
@@ -92,6 +95,8 @@ struct plan_options {
   bool timeline = false;
   bool search = false;
   int hosts = 1;
+  std::optional<bool> overlap;
+  double gradient_bucket = redco::deployer_options().gradient_bucket;
   bool calibrate = false;
   std::filesystem::path machine = "redco_machine.json";
 
@@ -123,6 +128,10 @@ struct plan_options {
         field<"search">(&o::search,
                         "the fastest mesh, micro-batch, dtype, recomputation and split of tokens that fit on --ranks"),
         field<"hosts">(&o::hosts, "on which the ranks lie, equally many neighbours on each"),
+        field<"overlap">(
+            &o::overlap,
+            "sum gradients over the replicas while backward runs; default: where these lie on several hosts"),
+        field<"gradient_bucket">(&o::gradient_bucket, "MiB of gradients that are summed at once then"),
         field<"calibrate">(
             &o::calibrate,
             "measure this machine for --search, or under a launcher the links between its processes, one "
@@ -210,10 +219,13 @@ redco::cost::machine machine_in(std::filesystem::path const& file) {
 template <class Model>
 exit_code search(Model const& model, kept_state const& optimizer, plan_options const& o, redco::workload const& load,
                  std::int64_t budget) {
-  redco::cost::search_space const space{.load = load, .ranks = o.ranks.value_or(1), .hosts = o.hosts, .budget = budget};
+  redco::cost::search_space space{.load = load, .ranks = o.ranks.value_or(1), .hosts = o.hosts, .budget = budget};
   check_count("--ranks", space.ranks);
   if (space.ranks > most_ranks)
     refuse("--ranks " + std::to_string(space.ranks) + " is more than a million; choose fewer");
+  redco::cost::check_hosts({.dp = space.ranks}, space.hosts);
+  space.gradient_bucket =
+      redco::options::gradient_bucket({.dp = space.ranks}, space.hosts, o.overlap, o.gradient_bucket);
   redco::cost::search_result const found =
       redco::cost::search_both_forms(model, optimizer, space, machine_in(o.machine));
   write(o, redco::report::search_text(found, space));
@@ -253,6 +265,8 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
     if (o.search) return search(model, optimizer, o, load, budget);
   redco::setup run = redco::report::setup_of(mesh_of(o), load, micro_batch, o.dtype, o.recompute);
   run.hosts = o.hosts;
+  redco::cost::check_hosts(run.mesh, run.hosts);
+  run.gradient_bucket = redco::options::gradient_bucket(run.mesh, run.hosts, o.overlap, o.gradient_bucket);
   if (o.timeline) {
     redco::rank_cost const planned = redco::report_of(model, optimizer, run).cost;  // refuses an illegal mesh
     redco::fact::program const facts = redco::facts_of(model, run.load);

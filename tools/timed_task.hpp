@@ -3,12 +3,16 @@
 #include <redco/comm/make_world.hpp>
 #include <redco/comm/rank_context.hpp>
 
+#include <redco/tensor/parallel.hpp>
+
 #include <redco/shape/mesh.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <vector>
+
+#include <time.h>
 
 namespace calibration {
 
@@ -24,9 +28,18 @@ struct task {
   redco::mesh mesh;
   /// Called on every rank; gives what is then called again and again.
   std::function<std::function<void()>(redco::rank_context&)> prepare;
+  /// Of one call on rank 0, after all ranks have come; where that is another process's, none.
+  std::vector<double> seconds{};
   std::vector<double>
-      seconds{};  ///< of one call on rank 0, after all ranks have come; where that is another process's, none
+      busy{};  ///< share of the process's threads, where it is a rank of its own, that compute meanwhile
 };
+
+/// Seconds that the threads of this process have computed.
+inline double processor_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 inline void time(task& t) {
   using clock = std::chrono::steady_clock;
@@ -35,9 +48,12 @@ inline void time(task& t) {
     for (int i = -2; i < repeats; ++i) {
       rank.world.barrier();
       auto const began = clock::now();
+      double const computed = processor_seconds();
       call();
       rank.world.barrier();
-      if (rank.rank == 0 && i >= 0) t.seconds.push_back(std::chrono::duration<double>(clock::now() - began).count());
+      if (rank.rank != 0 || i < 0) continue;
+      t.seconds.push_back(std::chrono::duration<double>(clock::now() - began).count());
+      t.busy.push_back((processor_seconds() - computed) / t.seconds.back() / at::get_num_threads());
     }
   });
 }

@@ -38,7 +38,12 @@ expect(64 "5 model shards do not divide" config.json --n-model-shards 5 --timeli
 expect(0 "\"schema\": \"redco.shard_report\"" config.json --format json)
 expect(0 "^plan: mesh 3x2 on 2 hosts, .*\n  forward activations +tp +all_reduce +25 x 384 KiB, sends 9.38 MiB, a host 9.38 MiB to \
 others\n.* gradients +dp +all_reduce +1 x 239 MiB, sends 319 MiB, a host 478 MiB to others\n.*at most\n +2 .*\n +4 "
+  config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64 --no-overlap)
+expect(0 " gradients +dp +all_reduce +61 x 3.92 MiB, sends 319 MiB, a host 478 MiB to others\n"
   config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64)
+expect(0 " gradients +dp +all_reduce +31 x 7.71 MiB, sends" config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64 --gradient-bucket 8)
+expect(0 " gradients +dp +all_reduce +1 x 239 MiB, sends" config.json --mesh 3x2 --batch 6 --sequence 64)
+expect(64 "--gradient-bucket 0: give MiB" config.json --gradient-bucket 0)
 expect(0 "\"host_bytes\": [1-9].*\"hosts\": 2" config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64 --format json)
 expect(0 "model shards and what a rank holds at most" config.json --format html --output page.html)
 file(READ "${WORK}/page.html" page)
@@ -90,7 +95,7 @@ set(machine "\"version\": 1, \"compute\": [{\"dtype\": \"f32\", \"ranks\": 1, ${
 \"all_reduce\": [{\"group\": 2, \"ranks\": 2, \"seconds_per_call\": 1e-5, \"bytes_per_second\": 1e9}], \"update_bytes_per_second\": 1e10")
 file(WRITE "${WORK}/machine.json" "{\"schema\": \"redco.machine\", ${machine}}")
 file(WRITE "${WORK}/linked.json" "{\"schema\": \"redco.machine\", ${machine}, \"links\": [{\"between\": \"hosts\", \"hosts\": 2, \"of\": 2, \
-\"hosts_of_machine\": 1, \"seconds_per_call\": 1e-4, \"bytes_per_second\": 1e8}]}")
+\"hosts_of_machine\": 1, \"seconds_per_call\": 1e-4, \"bytes_per_second\": 1e8, \"busy\": 0.25}]}")
 file(WRITE "${WORK}/other.json" "{\"schema\": \"redco.other\", ${machine}}")
 set(search config.json --batch 16 --sequence 256 --ranks 2 --search --machine machine.json)
 expect(0 "^2 ranks, 16 x 256 a step: [0-9]+ plans fit 8.00 GiB on every rank; step times are predicted\nmesh +micro-batch  dtype +\

@@ -14,7 +14,7 @@ redco::cost::machine const machine{.compute = {{redco::dtype::f32, 1, 4e10, 5e9,
                                                {redco::dtype::f32, 4, 3e10, 4e9, 5e9, 2e-6},
                                                {redco::dtype::bf16, 2, 2e10, 3e9, 4e9, 0}},
                                    .groups = {{2, 2, 1e-5, 7e9}, {2, 4, 2e-5, 6e9}, {4, 4, 3e-5, 5e9}},
-                                   .links = {{2, 2, 1, 1e-4, 1e8}, {2, 4, 2, 2e-4, 2e8}, {4, 4, 4, 3e-4, 3e8}},
+                                   .links = {{2, 2, 1, 1e-4, 1e8, 0.25}, {2, 4, 2, 2e-4, 2e8}, {4, 4, 4, 3e-4, 3e8, 1}},
                                    .update_bytes_per_second = 8e9};
 
 TEST_CASE("a machine is read as it was written") {
@@ -106,6 +106,8 @@ TEST_CASE("what a speed should not say is refused, and where") {
   refuse("links", "hosts", 1, "a \"hosts\" that is no integer from 2");
   refuse("links", "hosts_of_machine", 0, "a \"hosts_of_machine\" that is no integer from 1");
   refuse("links", "bytes_per_second", 0, "a \"bytes_per_second\" that is no positive number");
+  refuse("links", "busy", 1.5, "a \"busy\" above 1");
+  refuse("links", "busy", -0.5, "a \"busy\" that is no number from 0");
   refuse("links", "of", 1, "a \"of\" that is no integer from 2");
   CHECK_THROWS_AS(redco::cost::read_machine(redco::json::json_value::array(), "m.json"), redco::error);
 }

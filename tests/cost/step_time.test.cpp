@@ -87,6 +87,47 @@ TEST_CASE("between hosts a message takes the link's time too, and hosts that sha
   CHECK(redco::cost::step_time_of(c, run, linked).messages == Approx(4 * 9 + 600.0 / 10));
 }
 
+TEST_CASE("buckets of gradients pass while the last backward computes, behind what makes them and behind each other") {
+  redco::rank_cost c;
+  c.operations = {1000, 2000, 500};
+  c.activity = {.tensors = 6, .bytes = 700, .weight_bytes = 80};  // with products 3.5 + 7 + 8 + 3 = 21.5 s
+  c.messages.all[redco::cost::messages::gradients] = {
+      {5, 0, 0, 300}, "gradients", redco::axis::dp, redco::collective::all_reduce, 2, 2, 1, 0};
+  c.messages.all[redco::cost::messages::forward] = {
+      {5, 0, 0, 300}, "forward activations", redco::axis::dp, redco::collective::all_reduce, 2, 2, 1, 0};
+  redco::setup run{.mesh = {.dp = 2}, .hosts = 2};
+  auto const hidden = [&](double seconds_per_call, double busy = 0) {
+    redco::cost::machine linked = machine;
+    linked.links = {{2, 2, 1, seconds_per_call, 300, busy}};
+    auto const time = redco::cost::step_time_of(c, run, linked);
+    CHECK(time.messages == Approx(2 * (1 + 5 * seconds_per_call)));
+    CHECK(time.total() == Approx(time.products + 18 + time.messages + time.update - time.hidden));
+    return time.hidden;
+  };
+  CHECK(hidden(0.8) == 0);
+  run.gradient_bucket = 64;
+  double const backward = 21.5 * 2500 / 3500;
+  // Sums of 5 s, less than backward: only the last of five buckets is left behind it.
+  CHECK(hidden(0.8) == Approx(4));
+  CHECK(hidden(0.8, 0.25) == Approx(3));
+  // Of 20 s, more than backward: they begin when its first fifth is done.
+  CHECK(hidden(3.8) == Approx(backward * 4 / 5));
+  // Behind two micro-batches, of which the last one's backward counts.
+  run.micro_batches = 2;
+  CHECK(hidden(3.8) == Approx(backward / 2 * 4 / 5));
+  // One bucket has nothing to pass behind.
+  c.messages.all[redco::cost::messages::gradients].calls = 1;
+  run.micro_batches = 1;
+  redco::cost::machine linked = machine;
+  linked.links = {{2, 2, 1, 1, 300}};
+  CHECK(redco::cost::step_time_of(c, run, linked).hidden == 0);
+  // Inside a host they take the cores that compute.
+  c.messages.all[redco::cost::messages::forward] = {};
+  c.messages.all[redco::cost::messages::gradients] = {
+      {5, 0, 0, 0}, "gradients", redco::axis::dp, redco::collective::all_reduce, 2, 1, 2, 300};
+  CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}, .gradient_bucket = 64}, machine).hidden == 0);
+}
+
 TEST_CASE(
     "the activity of a toy is what its layers keep, three times, four where it is recomputed, and between for some") {
   using block = redco::sequential<redco::linear<8, 32>, redco::relu, redco::linear<32, 8>>;

@@ -1,5 +1,5 @@
 """Two hosts on this machine: node1 (10.7.0.1) and node2 (10.7.0.2), each with a network, a name and mounts of its own, joined by a
-link of 1 Gbit/s. They are namespaces of a process that this module starts: nothing outside sees them, and they and all that runs in
+link of 1 Gbit/s, or another rate that is asked for. They are namespaces of a process that this module starts: nothing outside sees them, and they and all that runs in
 them end with it, however it ends.
 
     two_hosts.run(work, test)    calls test(hosts) and ends as it does; `work` is a folder for files, emptied first
@@ -104,7 +104,7 @@ class Host:
 
 
 class Hosts:
-    def __init__(self, work, names):
+    def __init__(self, work, names, rate):
         self.work, self.names = work, names  # the file /etc/hosts
         self.all = self.first, self.second = Host(1, work), Host(2, work)
         self.ports = iter(range(29400, 30000))
@@ -113,7 +113,7 @@ class Hosts:
         for number, host in enumerate(self.all, 1):
             tool(*host.inside("ip", "-batch", "-"), text=True,
                  input=f"link set lo up\naddr add {host.address}/24 dev link{number}\nlink set link{number} up\n")
-            tool(*host.inside("tc", "qdisc", "add", "dev", f"link{number}", "root", "tbf", "rate", "1gbit", "burst", "256k", "latency", "50ms"))
+            tool(*host.inside("tc", "qdisc", "add", "dev", f"link{number}", "root", "tbf", "rate", rate, "burst", "256k", "latency", "50ms"))
         self.agent = work / "agent"
         self.agent.write_text("#!/bin/sh\nhost=$1\nshift\ncase $host in\n" + "".join(
             f"  {host.name} | {host.address}) exec {' '.join(host.inside('sh', '-c'))} \"$*\" ;;\n" for host in self.all) + "esac\n")
@@ -131,17 +131,19 @@ class Hosts:
         return [host.start(f"{name}.{process}", command, **environment(number, process, 2 * each, port))
                 for number, host in enumerate(self.all) for process in range(number * each, (number + 1) * each)]
 
+    def said_by_hand(self, each, process, port):
+        return {"REDCO_PROCESSES": str(2 * each), "REDCO_PROCESS": str(process), "REDCO_PROCESSES_HERE": str(each),
+                "REDCO_MEET": f"{self.all[0].name}:{port}"}
+
     def by_hand(self, name, each, command):
-        return self.processes(name, each, command, lambda number, process, processes, port: {
-            "REDCO_PROCESSES": str(processes), "REDCO_PROCESS": str(process), "REDCO_PROCESSES_HERE": str(each),
-            "REDCO_MEET": f"{self.all[0].name}:{port}"})
+        return self.processes(name, each, command, lambda _, process, __, port: self.said_by_hand(each, process, port))
 
     def cut(self):
         """Nothing goes over the link any more; no connection is told."""
         tool(*self.first.inside("ip", "link", "set", "link1", "down"))
 
 
-def within(work, test):
+def within(work, test, rate):
     """In namespaces of its own, with the process number 1: what it starts ends with it."""
     LIBC.prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
     shutil.rmtree(work, ignore_errors=True)
@@ -152,13 +154,13 @@ def within(work, test):
         tool("mount", "--make-rprivate", "/")
         tool("mount", "-t", "proc", "proc", "/proc")
         tool("mount", "--bind", str(names), "/etc/hosts")
-        hosts = Hosts(work, names)
+        hosts = Hosts(work, names, rate)
     except (OSError, subprocess.SubprocessError) as e:
         skip(f"this machine lets a test make no hosts ({e}): run it as root, with iproute2")
     test(hosts)
 
 
-def run(work, test):
+def run(work, test, rate="1gbit"):
     try:
         users = os.getuid(), os.getgid()
         unshare(MOUNTS | PROCESSES | NETWORK | (USERS if users[0] else 0))
@@ -173,7 +175,7 @@ def run(work, test):
     if child == 0:
         code = 1
         try:
-            within(Path(work).resolve(), test)
+            within(Path(work).resolve(), test, rate)
             code = 0
         except SystemExit as e:
             code = e.code if isinstance(e.code, int) else print(e.code, file=sys.stderr) or 1

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-// By hand, because they take minutes and gigabytes: test_text "[long]". Each tokenizer is given 100 MB as one word and as text.
+// By hand, because they take minutes and gigabytes: test_tokenizer "[long]". Each tokenizer is given 100 MB as one word and as text.
 
 namespace {
 

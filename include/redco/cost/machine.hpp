@@ -38,6 +38,7 @@ struct host_link {
   int hosts_of_machine = 1;     ///< that share one machine's cores: processes that were started on one machine
   double seconds_per_call = 0;  ///< however little is sent, waiting for the others included
   double bytes_per_second = 1;  ///< that a host sends, whatever groups it sends for: message_total::host_bytes
+  double busy = 0;              ///< share of a host's cores that a message takes while it passes
 
   friend bool operator==(host_link const&, host_link const&) = default;
 };

@@ -34,7 +34,8 @@ REDCO_INLINE json::json_value machine_json(machine const& m) {
                              {"of", one.of},
                              {"hosts_of_machine", one.hosts_of_machine},
                              {"seconds_per_call", one.seconds_per_call},
-                             {"bytes_per_second", one.bytes_per_second}});
+                             {"bytes_per_second", one.bytes_per_second},
+                             {"busy", one.busy}});
   return file;
 }
 

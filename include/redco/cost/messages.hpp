@@ -38,6 +38,8 @@ struct messages {
     purposes
   };
 
+  static constexpr std::string_view name_of_gradients = "gradients";
+
   std::array<message_total, purposes + 16> all{};
   std::size_t used = purposes;
 
@@ -135,7 +137,7 @@ constexpr messages messages_of(simulation const& of) {
   row(messages::backward_scatter, "backward, tokens summed", axis::tp, collective::reduce_scatter);
   row(messages::loss, "loss over the vocabulary", axis::tp);
   row(messages::statistics, "batch norm statistics", example_axes);
-  row(messages::gradients, "gradients", example_axes);
+  row(messages::gradients, messages::name_of_gradients, example_axes);
   row(messages::shared_gradients, "gradients of shared parts", axis::tp);
   row(messages::loss_total, "loss and count", every_axis);
   row(messages::norm_of_gradients, "gradient norm", model_axes);
@@ -164,7 +166,7 @@ constexpr messages messages_of(simulation const& of) {
   count_gradients(m.all[messages::gradients], flat[example_axes.bits]);
   for (axis const a : all_axes)
     if (auto const& bytes = flat[axes(a).bits]; example_axes.has(a) && bytes[0] + bytes[1] > 0)
-      count_gradients(m.total({{}, "gradients", a, collective::all_reduce, s.mesh[a]}), bytes);
+      count_gradients(m.total({{}, messages::name_of_gradients, a, collective::all_reduce, s.mesh[a]}), bytes);
   count(m.all[messages::loss_total], 1, loss_total_numbers * size_of(dtype::f64));
   count(m.all[messages::norm_of_gradients], 1, size_of(dtype::f64));
   return m;

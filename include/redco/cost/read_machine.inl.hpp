@@ -101,6 +101,8 @@ inline host_link host_link_in(machine_object object) {
   s.hosts_of_machine = object.count("hosts_of_machine", 1);
   s.seconds_per_call = object.number("seconds_per_call", true);
   s.bytes_per_second = object.number("bytes_per_second");
+  s.busy = object.number("busy", true);
+  if (s.busy > 1) object.refuse("has a \"busy\" above 1");
   object.finish();
   return s;
 }

@@ -21,8 +21,9 @@ namespace redco::cost {
 struct search_space {
   workload load = {};  ///< the global batch and the length of its examples
   int ranks = 1;
-  int hosts = 1;            ///< on which the ranks lie; see setup
-  std::int64_t budget = 0;  ///< bytes that a rank may hold; 0: any number
+  int hosts = 1;                     ///< on which the ranks lie; see setup
+  std::int64_t budget = 0;           ///< bytes that a rank may hold; 0: any number
+  std::int64_t gradient_bucket = 0;  ///< where gradients are summed over several hosts; see setup
   std::vector<dtype> compute = {dtype::f32, dtype::bf16};
 };
 

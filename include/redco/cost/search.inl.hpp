@@ -2,6 +2,8 @@
 
 #include <redco/cost/search.hpp>
 
+#include <redco/cost/check_hosts.hpp>
+#include <redco/shape/host_map.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -23,21 +25,24 @@ REDCO_INLINE std::vector<std::int64_t> divisors_of(std::int64_t n) {
 }
 
 REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards) {
+  check_hosts({.dp = space.ranks}, space.hosts);
   std::vector<setup> runs;
   for (int const tp : shards) {
-    int const dp = space.ranks / tp;
-    if (space.load.batch % dp != 0) continue;
-    std::int64_t const share = space.load.batch / dp;
+    mesh const on{.dp = space.ranks / tp, .tp = tp};
+    if (space.load.batch % on.dp != 0) continue;
+    std::int64_t const share = space.load.batch / on.dp;
     for (std::int64_t const at_once : divisors_of(share))
       for (dtype const compute : space.compute)
         for (recomputed_blocks const& recompute :
              {recomputed_blocks(), recomputed_blocks::every_kth(2), recomputed_blocks(true)})
-          runs.push_back({.mesh = {.dp = dp, .tp = tp},
-                          .load = {at_once, space.load.sequence, space.load.source},
-                          .compute = compute,
-                          .recompute = recompute,
-                          .micro_batches = share / at_once,
-                          .hosts = space.hosts});
+          runs.push_back(
+              {.mesh = on,
+               .load = {at_once, space.load.sequence, space.load.source},
+               .compute = compute,
+               .recompute = recompute,
+               .micro_batches = share / at_once,
+               .hosts = space.hosts,
+               .gradient_bucket = host_map{on, space.hosts}.parts(example_axes) ? space.gradient_bucket : 0});
   }
   if (!runs.empty()) return runs;
   std::string widths;

@@ -9,6 +9,17 @@
 
 namespace redco::cost {
 
+namespace detail {
+
+/// Seconds that buckets of equal size save: where all their messages take `sums`, and end no sooner than `backward` does.
+inline double saved_by_buckets(double backward, double sums, std::int64_t buckets, double busy) {
+  if (buckets == 0) return 0;
+  double const n = static_cast<double>(buckets), behind = std::max(sums / n, backward / n + sums - backward);
+  return (sums - behind) * (1 - busy);
+}
+
+}  // namespace detail
+
 REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, machine const& on) {
   // Hosts that share a machine's cores are counted together.
   int const machines = run.hosts > 1 ? std::max(1, run.hosts / on.link_of(run.hosts, run.hosts).hosts_of_machine) : 1;
@@ -21,8 +32,11 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
   t.activations = all(what.activity.bytes) / speed.activation_bytes_per_second;
   t.weights = all(what.activity.weight_bytes) / speed.weight_bytes_per_second;
   t.tensors = static_cast<double>(what.activity.tensors) * speed.seconds_per_tensor;
+  double sums = 0, busy = 1;  // of gradients; inside a host they take the cores that compute
+  std::int64_t buckets = 0;
   for (message_total const& one : what.messages) {
     if (one.calls == 0) continue;
+    double const before = t.messages;
     // An all-reduce, which was measured, is a reduce-scatter and an all-gather.
     double const calls = static_cast<double>(one.calls) * (one.what == collective::all_reduce ? 1 : 0.5);
     auto const add = [&](auto const& speed_of_group, std::int64_t bytes) {
@@ -31,6 +45,16 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     };
     if (one.here > 1) add(on.group_of(one.here, ranks), one.inside_bytes);
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
+    if (one.purpose != messages::name_of_gradients) continue;
+    sums += t.messages - before;
+    buckets += one.calls;
+    if (one.hosts > 1) busy = on.link_of(one.hosts, run.hosts).busy;
+  }
+  if (run.gradient_bucket > 0 && what.operations.total() > 0) {
+    double const computes = t.products + t.activations + t.weights + t.tensors;
+    double const forward = static_cast<double>(what.operations.forward) / static_cast<double>(what.operations.total());
+    double const last_backward = computes * (1 - forward) / static_cast<double>(run.micro_batches);
+    t.hidden = detail::saved_by_buckets(last_backward, sums, buckets, busy);
   }
   memory const& m = what.memory;
   t.update = all(m.parameters + m.masters + m.gradients + m.optimizer) / on.update_bytes_per_second;

@@ -2,6 +2,7 @@
 
 #include <redco/options/deployer_options.hpp>
 
+#include <redco/options/gradient_bucket.hpp>
 #include <redco/options/mesh_of.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/log/text.hpp>
@@ -40,8 +41,7 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how)
            " over all ranks of a process");
   if (!(o.deadline >= 0.001 && o.deadline <= 1e8))
     refuse("--deadline " + log::short_text(o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
-  if (!(o.gradient_bucket > 0 && o.gradient_bucket <= 1e6))
-    refuse("--gradient-bucket " + log::short_text(o.gradient_bucket, 4) + ": give MiB, more than 0 and at most 1e6");
+  options::gradient_bucket(m, how.processes, o.overlap, o.gradient_bucket);  // refuses what cannot be meant
   return m;
 }
 

@@ -7,7 +7,7 @@
 #include <redco/comm/rank_options.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
-#include <redco/shape/host_map.hpp>
+#include <redco/options/gradient_bucket.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -34,16 +34,6 @@ inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options co
   return comm::make_world(on, ranks);
 }
 
-/// deployer::gradient_bucket.
-inline std::int64_t gradient_bucket_of(mesh const& on, deployer_options const& o) {
-  host_map const processes{on, options::launched().processes};
-  bool reaches_others = false;
-  for (int rank = 0; rank < on.ranks(); ++rank)
-    reaches_others = reaches_others || processes.share(rank, example_axes).hosts > 1;
-  if (on.size(example_axes) == 1 || !o.overlap.value_or(reaches_others)) return 0;
-  return std::max<std::int64_t>(1, std::llround(o.gradient_bucket * 1024 * 1024 / 8)) * 8;
-}
-
 }  // namespace redco::run::detail
 
 namespace redco {
@@ -51,7 +41,8 @@ namespace redco {
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(std::move(options)),
       mesh_(run::detail::runnable_mesh(options_)),
-      gradient_bucket_(run::detail::gradient_bucket_of(mesh_, options_)),
+      gradient_bucket_(
+          options::gradient_bucket(mesh_, options::launched().processes, options_.overlap, options_.gradient_bucket)),
       device_(choose_device(options_.device)),
       world_(run::detail::world_of(mesh_, options_)),
       dtype_(choose_dtype(options_.dtype)),

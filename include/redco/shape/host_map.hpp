@@ -39,6 +39,13 @@ struct host_map {
     return members_below(rank, over, first_of(host + 1)) - members_below(rank, over, first_of(host));
   }
 
+  /// Whether some group over these axes lies on more than one host.
+  constexpr bool parts(axes over) const {
+    for (int rank = 0; rank < mesh.ranks(); ++rank)
+      if (share(rank, over).hosts > 1) return true;
+    return false;
+  }
+
   /// The group of `rank` over these axes, as its host sees it.
   constexpr host_share share(int rank, axes over) const {
     host_share s{mesh.size(over), 0, members_on(host_of(rank), rank, over)};

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Runs a program as two processes on two hosts, each a namespace of this machine, joined by a link; shows what the first prints.
+
+    on_two_hosts.py [--rate 1gbit] PROGRAM ARGUMENTS...
+"""
+import argparse
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests/hosts"))
+import two_hosts
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--rate", default="1gbit", help="of the link, as tc takes it")
+parser.add_argument("program", nargs=argparse.REMAINDER)
+given = parser.parse_args()
+
+
+def together(hosts):
+    started = hosts.by_hand("process", 1, given.program)
+    codes = [one.end(3600) for one in started]
+    print(started[0].text, end="")
+    if any(codes):
+        sys.exit(f"on_two_hosts: the processes ended with {codes}: {started[1].text}")
+
+
+two_hosts.run(ROOT / "build/release/two_hosts", together, given.rate)

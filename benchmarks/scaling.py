@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""W1 as one, two and four processes on two hosts, which are namespaces of this machine with half of its cores each, joined by a link.
+
+    scaling.py [--steps 13] [--dtype f32] [--rate 1gbit] [--no-peer]
+
+Measures the hosts' cores and their link (redco-calibrate), then runs all programs step by step in turns: ours as 1, 2 and 4
+processes, as 2 that sum gradients behind backward (no overlap), and PyTorch's DDP over gloo as 2 (with .deps/peers), in bf16 also with
+gradients sent in bf16. Then benchmarks/overlap says how much of a sum is hidden. Prints a table; exit code 1 where a prediction is off
+by more than 15 % or DDP is faster.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests/hosts"))
+import two_hosts
+
+BUILD = ROOT / "build/release"
+BENCH, CALIBRATE, OVERLAP = BUILD / "benchmarks/bench", BUILD / "tools/redco-calibrate", BUILD / "benchmarks/overlap"
+PEERS = ROOT / ".deps/peers"
+SKIPPED = 3
+LIMIT = 900  # seconds of one calibration
+
+
+def cores_of(number):
+    """Half of those that this process may use."""
+    cores = sorted(os.sched_getaffinity(0))
+    half = len(cores) // 2
+    if half == 0:
+        sys.exit("scaling: two hosts need two cores")
+    return ",".join(map(str, cores[:half] if number == 0 else cores[half:2 * half]))
+
+
+def on_cores(number, command):
+    return ["taskset", "--cpu-list", cores_of(number), *map(str, command)]
+
+
+class Paced:
+    """A program as processes, `each` on each host, or one on the first; each step waits for its turn."""
+
+    def __init__(self, hosts, name, each, command, environment):
+        self.name, self.seconds, port = name, [], next(hosts.ports)
+        places = [(0, 0)] if each == 0 else [(number, number * each + i) for number in (0, 1) for i in range(each)]
+        self.processes = [subprocess.Popen(hosts.all[number].inside(*on_cores(number, command)), text=True, stdin=subprocess.PIPE,
+                                           stdout=subprocess.PIPE if process == 0 else subprocess.DEVNULL,
+                                           stderr=(hosts.work / f"{name.replace(' ', '_')}.{process}").open("w"),
+                                           env={**os.environ, **environment(len(places), process, port)})
+                          for number, process in places]
+
+    def turn(self):
+        for one in self.processes:
+            one.stdin.write("\n")
+            one.stdin.flush()
+        answer = self.processes[0].stdout.readline().split()
+        if not answer:
+            sys.exit(f"scaling: {self.name} ended early")
+        self.seconds.append(float(answer[0]))
+
+    def line(self):
+        """What it prints in the end. Ours waits once more."""
+        for one in self.processes:
+            try:
+                one.stdin.write("\n")
+                one.stdin.close()
+            except BrokenPipeError:
+                pass
+        text = self.processes[0].stdout.read()
+        for one in self.processes:
+            one.wait()
+        return json.loads(text.strip().splitlines()[-1])
+
+    def typical(self):
+        return statistics.median(self.seconds[SKIPPED:])
+
+
+def calibrated(hosts):
+    machine = hosts.work / "machine.json"
+    command = [CALIBRATE, "--machine", machine]
+    hosts.first.start("alone", on_cores(0, command)).done(LIMIT)
+    for each in 1, 2:
+        port = next(hosts.ports)
+        started = [host.start(f"links.{2 * each}.{process}", on_cores(number, command), **hosts.said_by_hand(each, process, port))
+                   for number, host in enumerate(hosts.all) for process in range(number * each, (number + 1) * each)]
+        for one in started:
+            one.done(LIMIT)
+    return machine
+
+
+def programs(hosts, given, machine):
+    words = ["W1", "--dtype", given.dtype, "--steps", given.steps, "--threads"]
+    cores = len(cores_of(0).split(","))
+
+    def ours(name, each, *more):
+        processes = max(1, 2 * each)
+        threads = max(1, cores // max(1, each))
+        return Paced(hosts, name, each, [BENCH, *words, threads, "--mesh", f"{processes}x1", "--machine", machine, "--paced", *more],
+                     lambda _, process, port: hosts.said_by_hand(each, process, port) if each else {})
+
+    def ddp(name, *more):
+        python = PEERS / "bin/python"
+        return Paced(hosts, name, 1, [python, ROOT / "benchmarks/peer.py", *words, cores, "--paced", *more],
+                     lambda processes, process, port: {"WORLD_SIZE": str(processes), "RANK": str(process), "MASTER_ADDR": "node1",
+                                                       "MASTER_PORT": str(port), "GLOO_SOCKET_IFNAME": f"link{process + 1}"})
+
+    all = [ours("redco, 1 process", 0), ours("redco, 2 processes", 1), ours("redco, 4 processes", 2),
+           ours("redco, 2 processes, no overlap", 1, "--no-overlap")]
+    if given.peer:
+        all.append(ddp("DDP, 2 processes"))
+        if given.dtype == "bf16":
+            all.append(ddp("DDP, 2 processes, bf16 gradients", "--compress"))
+    return all
+
+
+def compare(hosts, given):
+    machine = calibrated(hosts)
+    all = programs(hosts, given, machine)
+    for step in range(given.steps):
+        for one in all if step % 2 == 0 else reversed(all):
+            one.turn()
+    lines = [one.line() for one in all]
+    for line in lines:
+        print(json.dumps(line))
+    one_process, two = all[0].typical(), all[1].typical()
+    print("\n| program | tok/s | step ms | predicted ms | error | speedup |\n|---|---|---|---|---|---|")
+    worst, slower = 0, []
+    for one, line in zip(all, lines):
+        step, cells = one.typical(), "| | "
+        if "predicted_s" in line:
+            error = line["predicted_s"] / step - 1
+            worst = max(worst, abs(error))
+            cells = f"| {1e3 * line['predicted_s']:.0f} | {100 * error:+.0f} % "
+        elif step < two:
+            slower.append(one.name)
+        print(f"| {one.name} | {16 * 256 / step:.0f} | {1e3 * step:.0f} {cells}| {one_process / step:.2f} |")
+    port = next(hosts.ports)
+    started = [host.start(f"overlap.{number}", on_cores(number, [OVERLAP, "--mesh", "2x1", "--dtype", given.dtype, "--quiet"]),
+                          **hosts.said_by_hand(1, number, port)) for number, host in enumerate(hosts.all)]
+    for one in started:
+        one.done(LIMIT)
+    print("\n" + started[0].text.strip().splitlines()[-1])
+    if slower or worst > 0.15:
+        sys.exit(f"scaling: largest error {100 * worst:.0f} %; faster than ours: {', '.join(slower) or 'none'}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--steps", type=int, default=13)
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--rate", default="1gbit", help="of the link, as tc takes it")
+    parser.add_argument("--no-peer", dest="peer", action="store_false")
+    given = parser.parse_args()
+    if given.peer and not (PEERS / ".redco").exists():
+        sys.exit("scaling: no PyTorch to compare with: scripts/bench --install-peers, or --no-peer")
+    two_hosts.run(BUILD / "scaling", lambda hosts: compare(hosts, given), given.rate)
