@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -55,6 +57,24 @@ class lifeline {
   /// True when a waiting rank has to look whether its wait is in vain.
   bool troubled() const noexcept { return failed_.load() || any_ended_.load(); }
 
+  /// Says while it lives what a rank of this process waits in for others, longer than a moment. The line outlives it.
+  class long_wait {
+   public:
+    /// `where`: "in all_reduce(sum) of Float [3], call 17 of group tp"
+    long_wait(lifeline& line, int rank, std::string const& where);
+    long_wait(long_wait const&) = delete;
+    long_wait& operator=(long_wait const&) = delete;
+    ~long_wait();
+
+   private:
+    lifeline& line_;
+    std::uint64_t number_;
+  };
+
+  /// "rank 0 waits in all_reduce(sum) of Float [3], call 17 of group tp", with its step where it is in one: the wait of this process
+  /// that is the longest; empty where no rank waits.
+  std::string longest_wait() const;
+
   /// Lets fail() and end() wake those who wait in `room`.
   void attach(std::shared_ptr<detail::waiting_room> room);
 
@@ -68,6 +88,8 @@ class lifeline {
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
   std::optional<error> cause_;
+  std::map<std::uint64_t, std::string> waits_;  ///< in the order in which they began
+  std::uint64_t waits_begun_ = 0;
   std::vector<std::shared_ptr<detail::waiting_room>> rooms_;
 };
 

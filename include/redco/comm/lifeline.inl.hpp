@@ -3,9 +3,11 @@
 #include <redco/comm/lifeline.hpp>
 
 #include <redco/comm/detail/waiting_room.hpp>
+#include <redco/diag/run_place.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace redco::comm {
@@ -27,6 +29,24 @@ REDCO_INLINE void lifeline::end(int rank) {
   ended_[static_cast<std::size_t>(rank)].store(true);
   any_ended_.store(true);
   wake();
+}
+
+REDCO_INLINE lifeline::long_wait::long_wait(lifeline& line, int rank, std::string const& where) : line_(line) {
+  std::int64_t const step = diag::run_place::here().step;
+  std::string const in_step = step < 0 ? "" : "in step " + std::to_string(step + 1) + ", ";
+  std::lock_guard const lock(line_.mutex_);
+  number_ = line_.waits_begun_++;
+  line_.waits_.emplace(number_, "rank " + std::to_string(rank) + " waits " + in_step + where);
+}
+
+REDCO_INLINE lifeline::long_wait::~long_wait() {
+  std::lock_guard const lock(line_.mutex_);
+  line_.waits_.erase(number_);
+}
+
+REDCO_INLINE std::string lifeline::longest_wait() const {
+  std::lock_guard const lock(mutex_);
+  return waits_.empty() ? "" : waits_.begin()->second;
 }
 
 REDCO_INLINE void lifeline::attach(std::shared_ptr<detail::waiting_room> room) {

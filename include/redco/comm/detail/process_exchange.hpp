@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -159,6 +160,8 @@ class process_exchange {
     int const spins = crowded ? 0 : 2000, offers = crowded ? 50 : 4000;
     auto const end = clock::now() + of.deadline;
     auto last = clock::time_point::max();
+    std::optional<lifeline::long_wait> told;
+    auto const where = [&] { return where_text(of.words.empty() ? of.mine.text() : of.words, of.number, name_); };
     for (int turn = 0; !session_.finished(some); ++turn) {
       if (life_->failed()) {
         session_.abandon(std::move(some));
@@ -177,11 +180,14 @@ class process_exchange {
         std::vector<int> const late = late_of(with, some);
         if (late.empty()) return;
         session_.abandon(std::move(some));
-        std::string const what = of.words.empty() ? of.mine.text() : of.words;
-        lose_peers(*life_, members_[begins_[me_]], where_text(what, of.number, name_), late, of.deadline);
+        lose_peers(*life_, members_[begins_[me_]], where(), late, of.deadline);
       }
-      if (turn < offers) std::this_thread::yield();
-      else std::this_thread::sleep_for(std::chrono::microseconds(50));
+      if (turn < offers) {
+        std::this_thread::yield();
+        continue;
+      }
+      if (!told) told.emplace(*life_, members_[begins_[me_]], where());
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }
 

@@ -24,6 +24,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +86,7 @@ class processes final : public world {
     ++runs_;
     failures_.clear();
     failed_at_.reset();
+    gone_since_.clear();
     told_ = false;
     told_ended_.assign(static_cast<std::size_t>(threads_.ranks()), false);
     if (!line_ || line_->failed()) {
@@ -123,8 +125,10 @@ class processes final : public world {
     early_ = std::move(later);
     for (process_notice one : session_.gone()) {
       if (ended(one.from)) continue;
+      std::string const wait = line_->longest_wait();
+      if (wait.empty() && !gone_for_a_moment(one.from)) continue;
       one.run = runs_;
-      one.text = "rank " + ranks_text(one.from) + ": " + one.text;
+      one.text = "rank " + ranks_text(one.from) + ": " + one.text + (wait.empty() ? "" : "; " + wait);
       hear(one);
       for_each_rank(one.from, [this](int rank) { line_->end(rank); });
     }
@@ -136,6 +140,12 @@ class processes final : public world {
       hear({runs_, session_.rank(), -1, own.code(), own.what()});
     }
     for (int const rank : ended_here) session_.announce({runs_, session_.rank(), rank});
+  }
+
+  /// In which ranks here come to where they miss it.
+  bool gone_for_a_moment(int process) {
+    auto const [since, fresh] = gone_since_.try_emplace(process, clock::now());
+    return !fresh && clock::now() > since->second + std::chrono::milliseconds(300);
   }
 
   template <class F>
@@ -222,6 +232,7 @@ class processes final : public world {
   std::vector<process_notice> early_;     ///< of runs to come
   std::vector<process_notice> failures_;  ///< of this run, one of a process at most
   std::optional<clock::time_point> failed_at_;
+  std::map<int, clock::time_point> gone_since_;  ///< processes that are gone, since this run missed them
   bool told_ = false;             ///< of the failure: the others know, or told it
   std::vector<bool> told_ended_;  ///< by rank here
 };
