@@ -151,6 +151,7 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
   setup.compute = o.dtype;
   setup.hosts = redco::options::launched().processes;
   setup.gradient_bucket = deployer.gradient_bucket();
+  setup.overlap_shards = deployer.overlaps_shards();
   for (redco::run::step_measure const& rank : result.measures) line["peak_bytes"].push_back(rank.peak_bytes);
   redco::rank_cost const cost = redco::cost_of(model, optimizer, setup);
   line["report_bytes"] = cost.memory.peak();

@@ -30,6 +30,7 @@
 #include <redco/options/deployer_options.hpp>
 #include <redco/options/gradient_bucket.hpp>
 #include <redco/options/mesh_of.hpp>
+#include <redco/options/overlaps_shards.hpp>
 #include <redco/options/resolve.hpp>
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
@@ -130,7 +131,7 @@ struct plan_options {
         field<"hosts">(&o::hosts, "on which the ranks lie, equally many neighbours on each"),
         field<"overlap">(
             &o::overlap,
-            "sum gradients over the replicas while backward runs; default: where these lie on several hosts"),
+            "sum gradients over the replicas, and over the shards, while backward runs; default: over several hosts"),
         field<"gradient_bucket">(&o::gradient_bucket, "MiB of gradients that are summed at once then"),
         field<"calibrate">(
             &o::calibrate,
@@ -267,6 +268,7 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   run.hosts = o.hosts;
   redco::cost::check_hosts(run.mesh, run.hosts);
   run.gradient_bucket = redco::options::gradient_bucket(run.mesh, run.hosts, o.overlap, o.gradient_bucket);
+  run.overlap_shards = redco::options::overlaps_shards(run.mesh, run.hosts, o.overlap);
   if (o.timeline) {
     redco::rank_cost const planned = redco::report_of(model, optimizer, run).cost;  // refuses an illegal mesh
     redco::fact::program const facts = redco::facts_of(model, run.load);

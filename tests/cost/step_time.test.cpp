@@ -128,6 +128,25 @@ TEST_CASE("buckets of gradients pass while the last backward computes, behind wh
   CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}, .gradient_bucket = 64}, machine).hidden == 0);
 }
 
+TEST_CASE("sums over shards pass while the gradients of weights are made") {
+  redco::rank_cost c;
+  c.operations = {1000, 2000, 500};
+  auto& sums = c.messages.all[redco::cost::messages::backward];
+  sums = {{4, 0, 0, 300}, "backward activations", redco::axis::tp, redco::collective::all_reduce, 2, 2, 1, 0};
+  redco::setup run{.mesh = {.tp = 2}, .hosts = 2};
+  redco::cost::machine linked = machine;
+  linked.links = {{2, 2, 1, 0.05, 1000, 0.25}};
+  auto const hidden = [&] { return redco::cost::step_time_of(c, run, linked).hidden; };
+  CHECK(hidden() == 0);
+  run.overlap_shards = true;
+  double const products = 3500.0 / 2 / 1e3;
+  CHECK(hidden() == Approx((4 * 0.05 + 300.0 / 1000) * 0.75));
+  linked.links[0].seconds_per_call = 1;
+  CHECK(hidden() == Approx(products * 1000 / 3500 * 0.75));
+  sums.hosts = 1, sums.here = 2;
+  CHECK(hidden() == 0);
+}
+
 TEST_CASE(
     "the activity of a toy is what its layers keep, three times, four where it is recomputed, and between for some") {
   using block = redco::sequential<redco::linear<8, 32>, redco::relu, redco::linear<32, 8>>;

@@ -76,7 +76,7 @@ void check_same_bits(Model const& model, Pipeline const& pipeline, run_test::opt
 }
 
 TEST_CASE("overlapped or not, a run has the same losses and parameters to the last bit") {
-  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}})
+  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}, {.tp = 3}})
     for (std::int64_t const micro : {0, 1, 2})
       for (dtype const type : {dtype::f64, dtype::bf16}) {
         INFO(on.dp << "x" << on.tp << ", micro-batch " << micro << ", " << name_of(type));
@@ -95,7 +95,7 @@ TEST_CASE("overlapped or not, a run has the same losses and parameters to the la
 }
 
 TEST_CASE("so do frozen parameters, adapters of a frozen model, losses of several terms and batch norm") {
-  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}}) {
+  for (mesh const& on : {mesh{.dp = 2}, {.dp = 3}, {.dp = 2, .tp = 2}, {.tp = 2}}) {
     INFO(on.dp << "x" << on.tp);
     run_test::options_of<gpt2, decltype(language())> o;
     o.epochs = 3;

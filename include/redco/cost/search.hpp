@@ -23,7 +23,7 @@ struct search_space {
   int ranks = 1;
   int hosts = 1;                     ///< on which the ranks lie; see setup
   std::int64_t budget = 0;           ///< bytes that a rank may hold; 0: any number
-  std::int64_t gradient_bucket = 0;  ///< where gradients are summed over several hosts; see setup
+  std::int64_t gradient_bucket = 0;  ///< what is summed over several hosts at once, beside backward; 0: behind it
   std::vector<dtype> compute = {dtype::f32, dtype::bf16};
 };
 

@@ -31,18 +31,19 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
     mesh const on{.dp = space.ranks / tp, .tp = tp};
     if (space.load.batch % on.dp != 0) continue;
     std::int64_t const share = space.load.batch / on.dp;
+    host_map const lies{on, space.hosts};
     for (std::int64_t const at_once : divisors_of(share))
       for (dtype const compute : space.compute)
         for (recomputed_blocks const& recompute :
              {recomputed_blocks(), recomputed_blocks::every_kth(2), recomputed_blocks(true)})
-          runs.push_back(
-              {.mesh = on,
-               .load = {at_once, space.load.sequence, space.load.source},
-               .compute = compute,
-               .recompute = recompute,
-               .micro_batches = share / at_once,
-               .hosts = space.hosts,
-               .gradient_bucket = host_map{on, space.hosts}.parts(example_axes) ? space.gradient_bucket : 0});
+          runs.push_back({.mesh = on,
+                          .load = {at_once, space.load.sequence, space.load.source},
+                          .compute = compute,
+                          .recompute = recompute,
+                          .micro_batches = share / at_once,
+                          .hosts = space.hosts,
+                          .gradient_bucket = lies.parts(example_axes) ? space.gradient_bucket : 0,
+                          .overlap_shards = space.gradient_bucket > 0 && lies.parts(axis::tp)});
   }
   if (!runs.empty()) return runs;
   std::string widths;

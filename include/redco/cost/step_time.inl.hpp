@@ -11,6 +11,12 @@ namespace redco::cost {
 
 namespace detail {
 
+/// Of seconds that sums take, those in which backward makes the gradients of weights, half of its products.
+inline double saved_beside_weights(double sums, double products, operations const& all, double busy) {
+  double const of_weights = products * static_cast<double>(all.backward) / 2 / static_cast<double>(all.total());
+  return std::min(sums, of_weights) * (1 - busy);
+}
+
 /// Seconds that buckets of equal size save: where all their messages take `sums`, and end no sooner than `backward` does.
 inline double saved_by_buckets(double backward, double sums, std::int64_t buckets, double busy) {
   if (buckets == 0) return 0;
@@ -45,6 +51,9 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     };
     if (one.here > 1) add(on.group_of(one.here, ranks), one.inside_bytes);
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
+    if (&one == &what.messages[messages::backward] && run.overlap_shards && what.operations.total() > 0)
+      t.hidden += detail::saved_beside_weights(t.messages - before, t.products, what.operations,
+                                               one.hosts > 1 ? on.link_of(one.hosts, run.hosts).busy : 1);
     if (one.purpose != messages::name_of_gradients) continue;
     sums += t.messages - before;
     buckets += one.calls;
@@ -54,7 +63,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     double const computes = t.products + t.activations + t.weights + t.tensors;
     double const forward = static_cast<double>(what.operations.forward) / static_cast<double>(what.operations.total());
     double const last_backward = computes * (1 - forward) / static_cast<double>(run.micro_batches);
-    t.hidden = detail::saved_by_buckets(last_backward, sums, buckets, busy);
+    t.hidden += detail::saved_by_buckets(last_backward, sums, buckets, busy);
   }
   memory const& m = what.memory;
   t.update = all(m.parameters + m.masters + m.gradients + m.optimizer) / on.update_bytes_per_second;

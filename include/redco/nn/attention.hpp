@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/context_entries.hpp>
+#include <redco/nn/detail/entering_linear.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/low_rank.hpp>
@@ -58,7 +59,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
 
   template <class Context>
   tensor<partial> operator()(tensor<X> const& x, Context const& ctx) const {
-    at::Tensor const heads_out = attend(detail::entering(x, ctx.tp()).local(), ctx);
+    at::Tensor const heads_out = attend(x, ctx);
     bool const alone = ctx.tp().size() == 1;
     at::Tensor const own = kernel::linear(heads_out, ctx[o_weight], alone ? ctx[o_bias] : at::Tensor());
     at::Tensor const product = o_adapters.beside(own, heads_out, ctx);
@@ -146,8 +147,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   }
 
   template <class Context>
-  at::Tensor attend(at::Tensor const& x, Context const& ctx) const {
-    kernel::attention_options o = options(x, ctx);
+  at::Tensor attend(tensor<X> const& x, Context const& ctx) const {
     if constexpr (cross) {
       if constexpr (Context::template require<encoder_states>()) {
         key_value_cache* const cache = ctx.pass().cache;
@@ -155,7 +155,9 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
           at::Tensor const states = enter(ctx.template get<encoder_states>(), ctx.tp()).local();
           return adapters.beside(kernel::linear(states, shared(weight, ctx), shared(bias, ctx)), states, ctx);
         };
-        at::Tensor const q = q_adapters.beside(kernel::linear(x, ctx[q_weight], ctx[q_bias]), x, ctx);
+        auto const [whole, product] = detail::entering_linear(x, ctx[q_weight], ctx[q_bias], ctx);
+        kernel::attention_options const o = options(whole, ctx);
+        at::Tensor const q = q_adapters.beside(product, whole, ctx);
         if (cache != nullptr && cache->length() > 0)
           return kernel::gathered_attention(q, cache->shared(cache_slot, project), o);
         auto const kv = (cache == nullptr ? project() : cache->once(cache_slot, project)).chunk(2, -1);
@@ -165,8 +167,9 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       }
     } else {
       key_value_cache* const cache = ctx.pass().cache;
-      at::Tensor const product = adapters.beside(kernel::linear(x, shared(weight, ctx), shared(bias, ctx)), x, ctx);
-      at::Tensor const qkv = turned(normed(product, ctx), ctx);
+      auto const [whole, product] = detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), ctx);
+      kernel::attention_options o = options(whole, ctx);
+      at::Tensor const qkv = turned(normed(adapters.beside(product, whole, ctx), ctx), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = parts_of(qkv);
       auto const seen = cache->append(cache_slot, parts[1], parts[2]);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/nn/detail/entering_linear.hpp>
 #include <redco/nn/featurewise.hpp>
 #include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
@@ -27,8 +28,8 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
                                              detail::shared_parameter<X>(ctx[bias], ctx.tp()));
       return x.like(activated(adapters.beside(both, x.local(), ctx, is_token_split<X>)));
     } else {
-      at::Tensor const whole = detail::entering(x, ctx.tp()).local();
-      return result(activated(adapters.beside(kernel::linear(whole, ctx[weight], ctx[bias]), whole, ctx)));
+      auto const [whole, product] = detail::entering_linear(x, ctx[weight], ctx[bias], ctx);
+      return result(activated(adapters.beside(product, whole, ctx)));
     }
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/nn/detail/entering_linear.hpp>
 #include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/linear.hpp>
@@ -30,8 +31,8 @@ struct module<linear<In, Out, Bias, Cut>, X> {
                                                 detail::shared_parameter<X>(ctx[bias], ctx.tp()));
       return x.like(adapters.beside(product, x.local(), ctx, is_token_split<X>));
     } else {
-      at::Tensor const whole = detail::entering(x, ctx.tp()).local();
-      return result(adapters.beside(kernel::linear(whole, ctx[weight], ctx[bias]), whole, ctx));
+      auto const [whole, product] = detail::entering_linear(x, ctx[weight], ctx[bias], ctx);
+      return result(adapters.beside(product, whole, ctx));
     }
   }
 

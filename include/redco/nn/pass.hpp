@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/comm/lane.hpp>
 #include <redco/comm/replica_round.hpp>
 
 #include <redco/comm/group.hpp>
@@ -29,7 +30,9 @@ struct pass {
   std::int64_t examples = 0;         ///< in the micro-batch; 0: rows are examples
   key_value_cache* cache = nullptr;  ///< decoding: keys and values of earlier positions
   parameter_watch* watch = nullptr;  ///< sees each use of a parameter
-  mutable std::uint32_t calls = 0;   ///< how often the network ran in this micro-batch
+  comm::lane* sums_of_entered =
+      nullptr;  ///< sums gradients over the shards while those of weights are made; null: on their way
+  mutable std::uint32_t calls = 0;  ///< how often the network ran in this micro-batch
 
   /// The stream of a site in the network's current call.
   random::stream at(std::uint32_t site, std::uint32_t call) const {

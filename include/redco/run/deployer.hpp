@@ -68,6 +68,9 @@ class deployer {
   /// The bytes of gradients that ranks sum over the replicas at once while backward runs, a multiple of 8; 0: behind it.
   std::int64_t gradient_bucket() const { return gradient_bucket_; }
 
+  /// What shards owe each other's layers is summed while the gradients of weights are made.
+  bool overlaps_shards() const { return overlaps_shards_; }
+
   /// This process shows, logs and writes: it has rank 0.
   bool speaks() const { return options::launched().first(); }
 
@@ -100,6 +103,7 @@ class deployer {
   deployer_options options_;
   redco::mesh mesh_;
   std::int64_t gradient_bucket_;
+  bool overlaps_shards_;
   device_choice device_;
   std::unique_ptr<comm::world> world_;
   chosen_dtype dtype_;

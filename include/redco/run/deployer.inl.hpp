@@ -8,6 +8,7 @@
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/options/gradient_bucket.hpp>
+#include <redco/options/overlaps_shards.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -43,6 +44,7 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       mesh_(run::detail::runnable_mesh(options_)),
       gradient_bucket_(
           options::gradient_bucket(mesh_, options::launched().processes, options_.overlap, options_.gradient_bucket)),
+      overlaps_shards_(options::overlaps_shards(mesh_, options::launched().processes, options_.overlap)),
       device_(choose_device(options_.device)),
       world_(run::detail::world_of(mesh_, options_)),
       dtype_(choose_dtype(options_.dtype)),

@@ -99,6 +99,7 @@ class trainer {
     setup run = report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
     run.hosts = options::launched().processes;
     run.gradient_bucket = where().gradient_bucket();
+    run.overlap_shards = where().overlaps_shards();
     return report_text(report_of(model_, optimizer_, run));
   }
 

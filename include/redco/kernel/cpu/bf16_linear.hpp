@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/kernel/cpu/bf16_product.hpp>
+#include <redco/kernel/product.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/torch.hpp>
 
@@ -31,16 +32,9 @@ struct bf16_linear : redco::recorded_function<bf16_linear> {
     auto const &x = saved[0], &weight = saved[1];
     std::int64_t const in = weight.size(1), out = weight.size(0);
     at::Tensor const g = gradients[0].contiguous().view({-1, out}), rows = x.view({-1, in});
-    bool const composed = at::GradMode::is_enabled();  // true exactly under create_graph
-    auto const product = [&](at::Tensor const& a, at::Tensor const& b) {
-      if (composed) return at::mm(a, b);
-      auto const y = at::empty({a.size(0), b.size(1)}, a.options());
-      bf16_product(y, a, b);
-      return y;
-    };
     at::Tensor dx, dw, db;
-    if (ctx->saved_data["wants_x"].toBool()) dx = product(g, weight).view(x.sizes());
-    if (ctx->saved_data["wants_weight"].toBool()) dw = product(g.t(), rows);
+    if (ctx->saved_data["wants_x"].toBool()) dx = kernel::product(g, weight).view(x.sizes());
+    if (ctx->saved_data["wants_weight"].toBool()) dw = kernel::product(g.t(), rows);
     if (ctx->saved_data["wants_bias"].toBool()) db = g.sum(at::IntArrayRef{0});
     return {dx, dw, db};
   }
