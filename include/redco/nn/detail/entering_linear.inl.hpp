@@ -4,7 +4,7 @@
 
 #include <redco/kernel/product.hpp>
 #include <redco/comm/collective_label.hpp>
-#include <redco/comm/detail/step_function.hpp>
+#include <redco/comm/collectives.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/config.hpp>
 
@@ -50,10 +50,9 @@ struct started_sum : recorded_function<started_sum> {
     return x;
   }
   static gradients_of_node backward(node* ctx, gradients_of_node const& gradients) {
-    using comm::detail::all_reduce_step;
     if (at::GradMode::is_enabled())
-      return {comm::detail::take_step<all_reduce_step>(gradients[0], held<group>(*ctx, "shards"), 0), {}, {}};
-    comm::collective_label const label(all_reduce_step::label);
+      return {reduce(tensor<partial>(gradients[0]), held<group>(*ctx, "shards")).local(), {}, {}};
+    comm::collective_label const label("reduce");
     at::Tensor const sum = gradients[0].clone(at::MemoryFormat::Contiguous);
     held<comm::lane>(*ctx, "sums").all_reduce(sum);
     return {sum, {}, {}};
@@ -92,8 +91,7 @@ struct product_for_weights : recorded_function<product_for_weights> {
     at::Tensor of_weight, of_bias;
     if (ctx->saved_data["wants_weight"].toBool()) {
       at::Tensor const x = ctx->get_saved_variables()[0];
-      auto& shards = held<group>(*ctx, "shards");
-      of_weight = kernel::product(g.t(), as_rows(comm::detail::take_step<comm::detail::identity_step>(x, shards, 0)));
+      of_weight = kernel::product(g.t(), as_rows(enter(tensor<replicated>(x), held<group>(*ctx, "shards")).local()));
     }
     if (ctx->saved_data["wants_bias"].toBool()) of_bias = g.sum(at::IntArrayRef{0});
     return {{}, of_weight, of_bias, {}};
