@@ -233,8 +233,8 @@ class processes final : public world {
   std::vector<process_notice> failures_;  ///< of this run, one of a process at most
   std::optional<clock::time_point> failed_at_;
   std::map<int, clock::time_point> gone_since_;  ///< processes that are gone, since this run missed them
-  bool told_ = false;             ///< of the failure: the others know, or told it
-  std::vector<bool> told_ended_;  ///< by rank here
+  bool told_ = false;                            ///< of the failure: the others know, or told it
+  std::vector<bool> told_ended_;                 ///< by rank here
 };
 
 }  // namespace redco::comm::detail
