@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """W1 as one, two and four processes on two hosts, which are namespaces of this machine with half of its cores each, joined by a link.
 
-    scaling.py [--steps 13] [--dtype f32] [--rate 1gbit] [--no-peer]
+    scaling.py [--steps 13] [--dtype f32] [--rate 1gbit] [--machine MACHINE.json] [--no-peer]
 
-Measures the hosts' cores and their link (redco-calibrate), then runs all programs step by step in turns: ours as 1, 2 and 4
+Measures the hosts' cores and their link (redco-calibrate) unless a file is given, then runs all programs step by step in turns, each
+asleep in those of the others: ours as 1, 2 and 4
 processes, as 2 that sum gradients behind backward (no overlap), and PyTorch's DDP over gloo as 2 (with .deps/peers), in bf16 also with
 gradients sent in bf16. Then benchmarks/overlap says how much of a sum is hidden. Prints a table; exit code 1 where a prediction is off
 by more than 15 % or DDP is faster.
@@ -11,6 +12,7 @@ by more than 15 % or DDP is faster.
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -52,7 +54,12 @@ class Paced:
                                            env={**os.environ, **environment(len(places), process, port)})
                           for number, process in places]
 
+    def signal(self, which):
+        for one in self.processes:
+            one.send_signal(which)
+
     def turn(self):
+        self.signal(signal.SIGCONT)
         for one in self.processes:
             one.stdin.write("\n")
             one.stdin.flush()
@@ -60,9 +67,11 @@ class Paced:
         if not answer:
             sys.exit(f"scaling: {self.name} ended early")
         self.seconds.append(float(answer[0]))
+        self.signal(signal.SIGSTOP)
 
     def line(self):
         """What it prints in the end. Ours waits once more."""
+        self.signal(signal.SIGCONT)
         for one in self.processes:
             try:
                 one.stdin.write("\n")
@@ -117,7 +126,7 @@ def programs(hosts, given, machine):
 
 
 def compare(hosts, given):
-    machine = calibrated(hosts)
+    machine = given.machine or calibrated(hosts)
     all = programs(hosts, given, machine)
     for step in range(given.steps):
         for one in all if step % 2 == 0 else reversed(all):
@@ -152,6 +161,7 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, default=13)
     parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
     parser.add_argument("--rate", default="1gbit", help="of the link, as tc takes it")
+    parser.add_argument("--machine", type=lambda name: Path(name).resolve(), help="what redco-calibrate wrote there before")
     parser.add_argument("--no-peer", dest="peer", action="store_false")
     given = parser.parse_args()
     if given.peer and not (PEERS / ".redco").exists():
