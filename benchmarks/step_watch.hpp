@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <mutex>
@@ -20,19 +21,19 @@
 /// process of rank 0 answers each step's wall and processor seconds on `out`: so programs can take turns step by step.
 class step_watch {
  public:
-  /// `first`: this is the process of rank 0.
-  step_watch(bool paced, std::ostream& out, bool first = true) : paced_(paced), first_(first), out_(out) {}
+  /// `answers`: this is the process of rank 0.
+  step_watch(bool paced, std::ostream& out, bool answers = true) : paced_(paced), answers_(answers), out_(out) {}
 
   /// To be called before the first step.
   void begin() {
-    if (first_) release();
+    if (answers_) release();
   }
 
   /// What every rank calls at the beginning of update `step` = 0, 1, ...
   void enter(std::uint64_t step) {
     if (!paced_) return;
     std::unique_lock lock(mutex_);
-    if (first_) return bell_.wait(lock, [&] { return released_ > step; });
+    if (answers_) return bell_.wait(lock, [&] { return released_ > step; });
     for (std::string line; released_ <= step; ++released_) std::getline(std::cin, line);
   }
 
@@ -78,14 +79,7 @@ class step_watch {
     bell_.notify_all();
   }
 
-  static double processor_seconds() {
-    rusage use{};
-    ::getrusage(RUSAGE_SELF, &use);
-    auto const of = [](timeval const& t) {
-      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-    };
-    return of(use.ru_utime) + of(use.ru_stime);
-  }
+  static double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
   /// Seconds since this process started, to a hundredth: field 22 of its stat, in clock ticks since boot.
   static double process_age() {
@@ -99,7 +93,7 @@ class step_watch {
     return now - std::stod(word) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   }
 
-  bool paced_, first_;
+  bool paced_, answers_;
   std::ostream& out_;
   std::mutex mutex_;
   std::condition_variable bell_;

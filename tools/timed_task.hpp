@@ -9,10 +9,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <functional>
 #include <vector>
-
-#include <time.h>
 
 namespace calibration {
 
@@ -30,16 +29,9 @@ struct task {
   std::function<std::function<void()>(redco::rank_context&)> prepare;
   /// Of one call on rank 0, after all ranks have come; where that is another process's, none.
   std::vector<double> seconds{};
-  std::vector<double>
-      busy{};  ///< share of the process's threads, where it is a rank of its own, that compute meanwhile
+  /// Share of the process's threads, where it is a rank of its own, that compute meanwhile.
+  std::vector<double> busy{};
 };
-
-/// Seconds that the threads of this process have computed.
-inline double processor_seconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 inline void time(task& t) {
   using clock = std::chrono::steady_clock;
@@ -48,12 +40,13 @@ inline void time(task& t) {
     for (int i = -2; i < repeats; ++i) {
       rank.world.barrier();
       auto const began = clock::now();
-      double const computed = processor_seconds();
+      std::clock_t const computed = std::clock();
       call();
       rank.world.barrier();
       if (rank.rank != 0 || i < 0) continue;
       t.seconds.push_back(std::chrono::duration<double>(clock::now() - began).count());
-      t.busy.push_back((processor_seconds() - computed) / t.seconds.back() / at::get_num_threads());
+      double const computing = static_cast<double>(std::clock() - computed) / CLOCKS_PER_SEC;
+      t.busy.push_back(computing / t.seconds.back() / at::get_num_threads());
     }
   });
 }

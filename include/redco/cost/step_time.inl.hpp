@@ -11,18 +11,22 @@ namespace redco::cost {
 
 namespace detail {
 
-/// Of seconds that sums take, those in which backward makes the gradients of weights, half of its products.
-inline double saved_beside_weights(double sums, double products, operations const& all, double busy) {
-  double const of_weights = products * static_cast<double>(all.backward) / 2 / static_cast<double>(all.total());
-  return std::min(sums, of_weights) * (1 - busy);
-}
+/// Sums of gradients that may pass while backward computes.
+struct sums_beside {
+  double seconds = 0;
+  std::int64_t calls = 0;
+  double busy = 1;  ///< inside a host they take the cores that compute
 
-/// Seconds that buckets of equal size save: where all their messages take `sums`, and end no sooner than `backward` does.
-inline double saved_by_buckets(double backward, double sums, std::int64_t buckets, double busy) {
-  if (buckets == 0) return 0;
-  double const n = static_cast<double>(buckets), behind = std::max(sums / n, backward / n + sums - backward);
-  return (sums - behind) * (1 - busy);
-}
+  /// Seconds saved where they pass while the gradients of weights are made.
+  double saved_beside(double weights) const { return std::min(seconds, weights) * (1 - busy); }
+
+  /// Seconds saved by buckets of equal size, which end no sooner than `backward` does.
+  double saved_in_buckets(double backward) const {
+    if (calls == 0) return 0;
+    double const n = static_cast<double>(calls), behind = std::max(seconds / n, backward / n + seconds - backward);
+    return (seconds - behind) * (1 - busy);
+  }
+};
 
 }  // namespace detail
 
@@ -38,8 +42,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
   t.activations = all(what.activity.bytes) / speed.activation_bytes_per_second;
   t.weights = all(what.activity.weight_bytes) / speed.weight_bytes_per_second;
   t.tensors = static_cast<double>(what.activity.tensors) * speed.seconds_per_tensor;
-  double sums = 0, busy = 1;  // of gradients; inside a host they take the cores that compute
-  std::int64_t buckets = 0;
+  detail::sums_beside of_gradients, of_entered;
   for (message_total const& one : what.messages) {
     if (one.calls == 0) continue;
     double const before = t.messages;
@@ -51,19 +54,20 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     };
     if (one.here > 1) add(on.group_of(one.here, ranks), one.inside_bytes);
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
-    if (&one == &what.messages[messages::backward] && run.overlap_shards && what.operations.total() > 0)
-      t.hidden += detail::saved_beside_weights(t.messages - before, t.products, what.operations,
-                                               one.hosts > 1 ? on.link_of(one.hosts, run.hosts).busy : 1);
-    if (one.purpose != messages::name_of_gradients) continue;
-    sums += t.messages - before;
-    buckets += one.calls;
-    if (one.hosts > 1) busy = on.link_of(one.hosts, run.hosts).busy;
+    bool const entered = &one == &what.messages[messages::backward];
+    if (!entered && one.purpose != messages::name_of_gradients) continue;
+    detail::sums_beside& sums = entered ? of_entered : of_gradients;
+    sums.seconds += t.messages - before;
+    sums.calls += one.calls;
+    if (one.hosts > 1) sums.busy = on.link_of(one.hosts, run.hosts).busy;
   }
-  if (run.gradient_bucket > 0 && what.operations.total() > 0) {
+  if (double const all_products = static_cast<double>(what.operations.total()); all_products > 0) {
     double const computes = t.products + t.activations + t.weights + t.tensors;
-    double const forward = static_cast<double>(what.operations.forward) / static_cast<double>(what.operations.total());
-    double const last_backward = computes * (1 - forward) / static_cast<double>(run.micro_batches);
-    t.hidden += detail::saved_by_buckets(last_backward, sums, buckets, busy);
+    double const backward = 1 - static_cast<double>(what.operations.forward) / all_products;
+    double const of_weights = static_cast<double>(what.operations.backward) / 2 / all_products;
+    if (run.overlap_shards) t.hidden += of_entered.saved_beside(t.products * of_weights);
+    if (run.gradient_bucket > 0)
+      t.hidden += of_gradients.saved_in_buckets(computes * backward / static_cast<double>(run.micro_batches));
   }
   memory const& m = what.memory;
   t.update = all(m.parameters + m.masters + m.gradients + m.optimizer) / on.update_bytes_per_second;
