@@ -4,10 +4,9 @@
     scaling.py [--steps 13] [--dtype f32] [--rate 1gbit] [--machine MACHINE.json] [--no-peer]
 
 Measures the hosts' cores and their link (redco-calibrate) unless a file is given, then runs all programs step by step in turns, each
-asleep in those of the others: ours as 1, 2 and 4
-processes, as 2 that sum gradients behind backward (no overlap), and PyTorch's DDP over gloo as 2 (with .deps/peers), in bf16 also with
-gradients sent in bf16. Then benchmarks/overlap says how much of a sum is hidden. Prints a table; exit code 1 where a prediction is off
-by more than 15 % or DDP is faster.
+asleep in those of the others: ours as 1, 2 and 4 processes, as 2 that sum gradients behind backward (no overlap), and PyTorch's DDP over
+gloo as 2 (with .deps/peers), in bf16 also with gradients sent in bf16. Then benchmarks/overlap says how much of a sum is hidden. Prints a
+table; exit code 1 where a prediction is off by more than 15 % or DDP is faster.
 """
 import argparse
 import json
@@ -29,17 +28,20 @@ SKIPPED = 3
 LIMIT = 900  # seconds of one calibration
 
 
-def cores_of(number):
-    """Half of those that this process may use."""
+def share_cores(hosts):
+    """Binds each host's programs to half of the cores that this process may use; how many that are."""
     cores = sorted(os.sched_getaffinity(0))
     half = len(cores) // 2
     if half == 0:
         sys.exit("scaling: two hosts need two cores")
-    return ",".join(map(str, cores[:half] if number == 0 else cores[half:2 * half]))
+    for host, own in zip(hosts.all, (cores[:half], cores[half:2 * half])):
+        host.before = ["taskset", "--cpu-list", ",".join(map(str, own))]
+    return half
 
 
-def on_cores(number, command):
-    return ["taskset", "--cpu-list", cores_of(number), *map(str, command)]
+def done(started):
+    for one in started:
+        one.done(LIMIT)
 
 
 class Paced:
@@ -47,8 +49,8 @@ class Paced:
 
     def __init__(self, hosts, name, each, command, environment):
         self.name, self.seconds, port = name, [], next(hosts.ports)
-        places = [(0, 0)] if each == 0 else [(number, number * each + i) for number in (0, 1) for i in range(each)]
-        self.processes = [subprocess.Popen(hosts.all[number].inside(*on_cores(number, command)), text=True, stdin=subprocess.PIPE,
+        places = hosts.places(each) or [(0, 0)]
+        self.processes = [subprocess.Popen(hosts.all[number].inside(*command), text=True, stdin=subprocess.PIPE,
                                            stdout=subprocess.PIPE if process == 0 else subprocess.DEVNULL,
                                            stderr=(hosts.work / f"{name.replace(' ', '_')}.{process}").open("w"),
                                            env={**os.environ, **environment(len(places), process, port)})
@@ -90,19 +92,14 @@ class Paced:
 def calibrated(hosts):
     machine = hosts.work / "machine.json"
     command = [CALIBRATE, "--machine", machine]
-    hosts.first.start("alone", on_cores(0, command)).done(LIMIT)
+    done([hosts.first.start("alone", command)])
     for each in 1, 2:
-        port = next(hosts.ports)
-        started = [host.start(f"links.{2 * each}.{process}", on_cores(number, command), **hosts.said_by_hand(each, process, port))
-                   for number, host in enumerate(hosts.all) for process in range(number * each, (number + 1) * each)]
-        for one in started:
-            one.done(LIMIT)
+        done(hosts.by_hand(f"links.{2 * each}", each, command))
     return machine
 
 
-def programs(hosts, given, machine):
+def programs(hosts, cores, given, machine):
     words = ["W1", "--dtype", given.dtype, "--steps", given.steps, "--threads"]
-    cores = len(cores_of(0).split(","))
 
     def ours(name, each, *more):
         processes = max(1, 2 * each)
@@ -126,8 +123,8 @@ def programs(hosts, given, machine):
 
 
 def compare(hosts, given):
-    machine = given.machine or calibrated(hosts)
-    all = programs(hosts, given, machine)
+    cores = share_cores(hosts)
+    all = programs(hosts, cores, given, given.machine or calibrated(hosts))
     for step in range(given.steps):
         for one in all if step % 2 == 0 else reversed(all):
             one.turn()
@@ -146,11 +143,8 @@ def compare(hosts, given):
         elif step < two:
             slower.append(one.name)
         print(f"| {one.name} | {16 * 256 / step:.0f} | {1e3 * step:.0f} {cells}| {one_process / step:.2f} |")
-    port = next(hosts.ports)
-    started = [host.start(f"overlap.{number}", on_cores(number, [OVERLAP, "--mesh", "2x1", "--dtype", given.dtype, "--quiet"]),
-                          **hosts.said_by_hand(1, number, port)) for number, host in enumerate(hosts.all)]
-    for one in started:
-        one.done(LIMIT)
+    started = hosts.by_hand("overlap", 1, [OVERLAP, "--mesh", "2x1", "--dtype", given.dtype, "--quiet"])
+    done(started)
     print("\n" + next(line for line in started[0].text.splitlines() if line.startswith("{")))
     if slower or worst > 0.15:
         sys.exit(f"scaling: largest error {100 * worst:.0f} %; faster than ours: {', '.join(slower) or 'none'}")

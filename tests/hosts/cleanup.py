@@ -40,10 +40,11 @@ def waiting(hosts):
     time.sleep(600)
 
 
-def gone_within(folder, seconds):
+def become(count, folder, seconds, otherwise):
+    """A shell that forks is two for a moment."""
     end = time.monotonic() + seconds
-    while found := host_processes(folder):
-        assert time.monotonic() < end, f"processes {found} outlive their test"
+    while len(found := host_processes(folder)) != count:
+        assert time.monotonic() < end, f"{otherwise}: {found}"
         time.sleep(0.05)
 
 
@@ -56,11 +57,11 @@ def ended(work, how):
         two_hosts.skip(first.removeprefix("skipped: ").strip())
     assert first == "waits\n", f"a test says '{first}'"
     if how != "fail":
-        assert len(host_processes(folder)) == 2, "the hosts run nothing"
+        become(2, folder, 10, "the hosts run nothing, or too much")
         os.kill(test.pid, how)
     code = test.wait(20)
     assert code != 0, "a test that is ended passes"
-    gone_within(folder, 10)
+    become(0, folder, 10, "processes outlive their test")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,8 @@ if __name__ == "__main__":
     def test(hosts):
         node1, node2 = r"node1 \(10.7.0.1\)", r"node2 \(10.7.0.2\)"
         pass_at_once(
-            signalled(hosts, given.laws, 2, 3, signal.SIGKILL, f"rank 3: its process on {node2} is gone without a word: .*; rank 0 waits {CALL}$"),
+            signalled(hosts, given.laws, 2, 3, signal.SIGKILL,
+                      f"rank 3: its process on {node2} is gone without a word: .*; rank 0 waits {CALL}$"),
             signalled(hosts, given.laws, 1, 1, signal.SIGSTOP, f"rank 0: {COLLECTIVE}1 on {node2}, which did not come"),
             signalled(hosts, given.laws, 1, 0, signal.SIGSTOP, f"rank 0: its process on {node1} does not answer"),
             rank_busy(hosts, given.laws),

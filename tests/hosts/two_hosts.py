@@ -1,8 +1,8 @@
 """Two hosts on this machine: node1 (10.7.0.1) and node2 (10.7.0.2), each with a network, a name and mounts of its own, joined by a
-link of 1 Gbit/s, or another rate that is asked for. They are namespaces of a process that this module starts: nothing outside sees them, and they and all that runs in
-them end with it, however it ends.
+link of 1 Gbit/s or of `rate`. They are namespaces of a process that this module starts: nothing outside sees them, and they and all that
+runs in them end with it, however it ends.
 
-    two_hosts.run(work, test)    calls test(hosts) and ends as it does; `work` is a folder for files, emptied first
+    two_hosts.run(work, test, rate)    calls test(hosts) and ends as it does; `work` is a folder for files, emptied first
 """
 import ctypes
 import os
@@ -78,6 +78,7 @@ class Process:
 class Host:
     def __init__(self, number, work):
         self.name, self.address, self.work = f"node{number}", f"10.7.0.{number}", work
+        self.before = []  # of each program's words, such as ["taskset", "--cpu-list", "0"]
         ready, tell = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -91,7 +92,7 @@ class Host:
             skip("this machine lets no process have a network of its own")
 
     def inside(self, *command):
-        return ["nsenter", f"--target={self.pid}", "--mount", "--uts", "--net", *map(str, command)]
+        return ["nsenter", f"--target={self.pid}", "--mount", "--uts", "--net", *self.before, *map(str, command)]
 
     def start(self, name, command, **environment):
         """What it prints goes to the file `name`."""
@@ -125,11 +126,15 @@ class Hosts:
         places = ",".join(f"{host.name}:{each}" for host in self.all)
         return self.first.start(name, [mpirun, "-n", 2 * each, "--host", places, *command], **MPI, **agent)
 
+    def places(self, each):
+        """Of `each` processes on each host: number of the host, and of the process."""
+        return [(number, process) for number in (0, 1) for process in range(number * each, (number + 1) * each)]
+
     def processes(self, name, each, command, environment):
         """`each` processes on each host; environment(host's number, process, processes, port) says what a launcher would."""
         port = next(self.ports)
-        return [host.start(f"{name}.{process}", command, **environment(number, process, 2 * each, port))
-                for number, host in enumerate(self.all) for process in range(number * each, (number + 1) * each)]
+        return [self.all[number].start(f"{name}.{process}", command, **environment(number, process, 2 * each, port))
+                for number, process in self.places(each)]
 
     def said_by_hand(self, each, process, port):
         return {"REDCO_PROCESSES": str(2 * each), "REDCO_PROCESS": str(process), "REDCO_PROCESSES_HERE": str(each),
