@@ -30,8 +30,8 @@ struct pass {
   std::int64_t examples = 0;         ///< in the micro-batch; 0: rows are examples
   key_value_cache* cache = nullptr;  ///< decoding: keys and values of earlier positions
   parameter_watch* watch = nullptr;  ///< sees each use of a parameter
-  comm::lane* sums_of_entered =
-      nullptr;  ///< sums gradients over the shards while those of weights are made; null: on their way
+  /// Sums gradients over the shards while those of weights are made; null: on their way.
+  comm::lane* sums_of_entered = nullptr;
   mutable std::uint32_t calls = 0;  ///< how often the network ran in this micro-batch
 
   /// The stream of a site in the network's current call.

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace redco::detail {
+namespace redco::detail::overlapped {
 
 // Backward runs the nodes that are ready in the reverse of the order in which they were made. So they are made in this one: who waits
 // for the sum, the product's part that gives the gradients of the weights, who starts the sum, and the part that gives the gradient of x.
@@ -104,8 +104,13 @@ struct both_parts : recorded_function<both_parts> {
   static gradients_of_node backward(node*, gradients_of_node const& gradients) { return {gradients[0], gradients[0]}; }
 };
 
+}  // namespace redco::detail::overlapped
+
+namespace redco::detail {
+
 REDCO_INLINE entered_product overlapped_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                                                group& shards, comm::lane& sums) {
+  using namespace overlapped;
   std::optional<at::Tensor> const added = bias.defined() ? std::optional(bias) : std::nullopt;
   at::Tensor const awaited = awaited_sum::apply(x, handle_of(sums));
   bool const trained = weight.requires_grad() || (added && added->requires_grad());
