@@ -66,7 +66,8 @@ endif()
 if(REDCO_TOOLS)
   add_executable(redco-plan ${PROJECT_SOURCE_DIR}/tools/redco-plan.cpp)
   set_target_properties(redco-plan PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
-  target_link_libraries(redco-plan PRIVATE redco_flags redco_quick redco::plan_compiled)  # many models, little to compute
+  target_link_libraries(redco-plan PRIVATE redco_flags redco::plan_compiled)
+  target_compile_options(redco-plan PRIVATE $<$<CONFIG:Release>:-O0>)  # code for many models; what computes is the library
   add_executable(redco-calibrate ${PROJECT_SOURCE_DIR}/tools/redco-calibrate.cpp)
   set_target_properties(redco-calibrate PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tools)
   target_link_libraries(redco-calibrate PRIVATE redco_flags redco::compiled)

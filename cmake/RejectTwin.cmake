@@ -1,10 +1,10 @@
 # A file that must not compile, for the reason it states, and its twin that must: on g++ and on clang++
-#   1. with -DREDCO_ACCEPT=1 it compiles;
+#   1. with -DREDCO_ACCEPT=1 it compiles, which is not tried again for files that then have the same text;
 #   2. without, the compiler fails with exactly one error, and that error says redco[CODE] of the line
 #      "// expect: redco[CODE]"; where that line goes on " in N lines with TEXT", it prints at most N lines, code and
 #      carets included, from the line of FILE that g++ says it comes from, and TEXT is among them.
 # A file whose first line is "// torch" sees libtorch.
-#   cmake -DFILE=reject/S001_x.cpp -DINCLUDE=include [-DTORCH=DIR;DIR] [-DCACHE=DIR] [-DCOMPILERS=g++;clang++] -P RejectTwin.cmake
+#   cmake -DFILE=reject/S001_x.cpp -DINCLUDE=include [-DTORCH=DIR;DIR] -DCACHE=DIR [-DCOMPILERS=g++;clang++] -P RejectTwin.cmake
 
 cmake_minimum_required(VERSION 3.25)
 include("${CMAKE_CURRENT_LIST_DIR}/Syntax.cmake")
@@ -35,10 +35,21 @@ if(source MATCHES "^// torch\n")
   set(with_torch ON)
 endif()
 
+# What the twin is, with the headers that it may include.
+string(REGEX REPLACE "\n#else[^#]*\n#endif" "\n#endif" accepted "${source}")
+string(REGEX REPLACE "\n *//[^\n]*" "" accepted "\n${accepted}")
+get_filename_component(folder "${FILE}" DIRECTORY)
+file(GLOB own_headers ${folder}/*.hpp)
+headers_hash(headers ${own_headers})
+
 foreach(compiler IN LISTS COMPILERS)
-  syntax(${compiler} ${with_torch} status output "${FILE}" -DREDCO_ACCEPT=1)
-  if(NOT status EQUAL 0)
-    message(FATAL_ERROR "${name}: ${compiler} refuses the accepted twin:\n${output}")
+  string(SHA256 twin "${compiler}${with_torch}${headers}${accepted}")
+  if(NOT EXISTS ${CACHE}/accepted/${twin})
+    syntax(${compiler} ${with_torch} status output "${FILE}" -DREDCO_ACCEPT=1)
+    if(NOT status EQUAL 0)
+      message(FATAL_ERROR "${name}: ${compiler} refuses the accepted twin:\n${output}")
+    endif()
+    file(WRITE ${CACHE}/accepted/${twin} "${name}\n")
   endif()
   set(carets "")
   if(most_lines)

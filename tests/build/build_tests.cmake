@@ -125,8 +125,8 @@ redco_umbrella(${PROJECT_BINARY_DIR}/umbrella/everything.hpp
 redco_umbrella(${PROJECT_BINARY_DIR}/umbrella/plan_only.hpp ${redco_plan_headers})
 add_library(odr OBJECT odr/everything.cpp)
 target_include_directories(odr PRIVATE ${PROJECT_BINARY_DIR}/umbrella)
-target_link_libraries(odr PRIVATE redco_flags redco::redco)
-target_precompile_headers(odr REUSE_FROM redco_torch_pch)
+target_link_libraries(odr PRIVATE redco_test_flags redco::redco)
+target_precompile_headers(odr REUSE_FROM redco_torch_test_pch)
 redco_add_test(build.one_definition COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DOBJECT=$<TARGET_OBJECTS:odr>
   -P ${CMAKE_CURRENT_LIST_DIR}/one_definition.cmake)
 

@@ -1,12 +1,12 @@
 # RejectTwin.cmake must pass a good twin and must see each way in which a twin can be wrong.
-#   cmake -DTWIN=RejectTwin.cmake -DWORK=DIR -DINCLUDE=DIR -P reject_planted.cmake
+#   cmake -DTWIN=RejectTwin.cmake -DWORK=DIR -DINCLUDE=DIR -DCACHE=DIR -P reject_planted.cmake
 
 file(REMOVE_RECURSE "${WORK}")
 
 function(check name expected accept reject)
   set(file "${WORK}/${name}.cpp")
   file(WRITE "${file}" "#if REDCO_ACCEPT\n${accept}\n#else  // expect: redco[S001]\n${reject}\n#endif\n")
-  execute_process(COMMAND ${CMAKE_COMMAND} -DFILE=${file} -DINCLUDE=${INCLUDE} -P ${TWIN}
+  execute_process(COMMAND ${CMAKE_COMMAND} -DFILE=${file} -DINCLUDE=${INCLUDE} -DCACHE=${CACHE} -P ${TWIN}
     RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(expected STREQUAL "")
     if(NOT status EQUAL 0)
@@ -30,7 +30,7 @@ check(S002_name "name it S001_" "${good}" "${bad}")
 # The bound on lines and the text among them.
 function(check_bound expected bound)
   file(WRITE "${WORK}/S001_bound.cpp" "#if REDCO_ACCEPT\n#else  // expect: redco[S001] ${bound}\n${bad}\n#endif\n")
-  execute_process(COMMAND ${CMAKE_COMMAND} -DFILE=${WORK}/S001_bound.cpp -DINCLUDE=${INCLUDE} -P ${TWIN}
+  execute_process(COMMAND ${CMAKE_COMMAND} -DFILE=${WORK}/S001_bound.cpp -DINCLUDE=${INCLUDE} -DCACHE=${CACHE} -P ${TWIN}
     RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   if(NOT status EQUAL expected)
     message(FATAL_ERROR "bound '${bound}' gives ${status}, not ${expected}:\n${out}")

@@ -22,8 +22,8 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
-# Whole training is compiled header-only once (pkg_config) and linked once from the installed libraries (find_package); the
-# others compile less.
+# Whole training is compiled header-only once (pkg_config) and linked once from the installed libraries (find_package); of the
+# others add_subdirectory compiles less of it, and fetch_content, which is that behind a declaration, plans alone.
 set(program ${CMAKE_CURRENT_LIST_DIR}/main.cpp)
 set(refusal 1x3 "legal widths are 1, 2, 4, 8")
 find_program(CCACHE_PROGRAM ccache)
@@ -90,11 +90,15 @@ static_assert(small.config.activation == redco::activation_kind::gelu);
 static_assert(redco::legal<small, redco::mesh{.tp = 4}>{});
 int main() {}
 ")
+set(consumer "add_executable(consumer ${program})
+target_link_libraries(consumer PRIVATE ${target})")
+if(WAY STREQUAL "fetch_content")
+  set(consumer "")
+endif()
 file(WRITE ${WORK}/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES CXX)
 ${how}
-add_executable(consumer ${program})
-target_link_libraries(consumer PRIVATE ${target})
+${consumer}
 redco_add_shard_report(NAME report MODEL app::model HEADER app/model.hpp MESHES 1x2 2x4 BATCH 8 BUDGET 1MiB FORMATS md json html)
 add_executable(small small.cpp)
 target_link_libraries(small PRIVATE redco::plan)
@@ -104,7 +108,10 @@ redco_add_shard_report(NAME small_report MODEL small HEADER redco_models/small.h
 run(${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_COMPILER_LAUNCHER=${CCACHE_PROGRAM}
   -DCMAKE_PREFIX_PATH=${WORK}/prefix -DREDCO_TORCH_ROOT=${TORCH_ROOT})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
-check_program(${WORK}/build/consumer ${refusal})
+run(${WORK}/build/small)
+if(consumer)
+  check_program(${WORK}/build/consumer ${refusal})
+endif()
 if(WAY STREQUAL "find_package")
   file(GLOB_RECURSE compiled ${WORK}/build/libredco*.a ${WORK}/build/*redco_compiled/*.o)
   if(compiled)
