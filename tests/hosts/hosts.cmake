@@ -4,9 +4,9 @@ if(EXISTS /usr/bin/python3)
   set(redco_python /usr/bin/python3)  # which has what scripts/setup --tests installs
 endif()
 function(redco_hosts_test name script)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "PROCESSORS" "ARGUMENTS;PROPERTIES")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGUMENTS;PROPERTIES")
   redco_add_test(hosts.${name} COMMAND ${redco_python} ${CMAKE_CURRENT_SOURCE_DIR}/hosts/${script} ${arg_ARGUMENTS}
-    PROPERTIES PROCESSORS ${arg_PROCESSORS} SKIP_REGULAR_EXPRESSION "skipped: " ${arg_PROPERTIES})
+    PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: " ${arg_PROPERTIES})
 endfunction()
 if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE AND REDCO_EXAMPLES)
   set(hosts ${PROJECT_BINARY_DIR}/tests/hosts)
@@ -18,16 +18,15 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE AND REDCO_EXAMPLES)
   set(short_run ${short} --mesh 2x1 --max-steps 2)
   redco_add_test(hosts.threads COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:language_modeling>
     "-DARGUMENTS=${short_run};--workdir;${hosts}/threads" -DEXIT=0 -DFRESH=${hosts}/threads
-    -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake PROPERTIES PROCESSORS 3 FIXTURES_SETUP hosts_threads)
+    -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake PROPERTIES FIXTURES_SETUP hosts_threads)
   foreach(how mpirun torchrun by_hand pods)
-    redco_hosts_test(${how} launchers.py PROCESSORS 3 ARGUMENTS ${how} --work ${hosts}/${how} --laws $<TARGET_FILE:processes>
+    redco_hosts_test(${how} launchers.py ARGUMENTS ${how} --work ${hosts}/${how} --laws $<TARGET_FILE:processes>
       --threads ${hosts}/threads ${mpirun} --demo $<TARGET_FILE:language_modeling> ${short_run} PROPERTIES FIXTURES_REQUIRED hosts_threads)
   endforeach()
-  # They wait more than they compute.
-  redco_hosts_test(faults faults.py PROCESSORS 1 ARGUMENTS --work ${hosts}/faults --laws $<TARGET_FILE:processes> ${mpirun})
-  redco_hosts_test(checkpoints checkpoints.py PROCESSORS 3 ARGUMENTS --work ${hosts}/checkpoints
+  redco_hosts_test(faults faults.py ARGUMENTS --work ${hosts}/faults --laws $<TARGET_FILE:processes> ${mpirun})
+  redco_hosts_test(checkpoints checkpoints.py ARGUMENTS --work ${hosts}/checkpoints
     --demo $<TARGET_FILE:language_modeling> ${short})
-  redco_hosts_test(cleanup cleanup.py PROCESSORS 1 ARGUMENTS ${hosts}/cleanup)
+  redco_hosts_test(cleanup cleanup.py ARGUMENTS ${hosts}/cleanup)
 endif()
 
 # The files with which clusters start such ranks.
