@@ -27,6 +27,16 @@ function(redco_compiled_sources result include)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
+# redco_add_header(NAME LIBRARY HEADER...): redco_NAME_pch, whose precompiled header of these others reuse.
+function(redco_add_header name library)
+  set(source ${PROJECT_BINARY_DIR}/pch/${name}.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "extern int redco_${name}_pch;\n")
+  add_library(redco_${name}_pch OBJECT EXCLUDE_FROM_ALL ${source})
+  target_link_libraries(redco_${name}_pch PRIVATE ${library})
+  target_precompile_headers(redco_${name}_pch PRIVATE ${ARGN})
+  set_target_properties(redco_${name}_pch PROPERTIES CXX_EXTENSIONS OFF)
+endfunction()
+
 # redco_precompiled(TARGET): a target that links redco::compiled reads redco/train.hpp and redco/pretrained.hpp, and with them
 # libtorch, from one precompiled header, whatever it includes of them. It needs the flags of redco::compiled.
 function(redco_precompiled target)
@@ -54,19 +64,10 @@ function(redco_add_compiled include)
   endif()
   list(JOIN arg_ROOMS "|" wanted_rooms)
 
-  # libtorch is read once, for all rooms below the torch line.
-  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/torch_pch.cpp" CONTENT "extern int redco_torch_pch;\n")
-  add_library(redco_torch_pch OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/redco_compiled/torch_pch.cpp")
-  target_link_libraries(redco_torch_pch PRIVATE redco::redco)
-  target_precompile_headers(redco_torch_pch PRIVATE <redco/tensor/torch.hpp>)
-
-  # And what programs include, for them: redco_precompiled(TARGET).
-  file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/program_pch.cpp" CONTENT "extern int redco_program_pch;\n")
-  add_library(redco_program_pch OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/redco_compiled/program_pch.cpp")
-  target_link_libraries(redco_program_pch PRIVATE redco::redco)
+  # libtorch is read once, for all rooms below the torch line; and what programs include, for them: redco_precompiled(TARGET).
+  redco_add_header(torch redco::redco <redco/tensor/torch.hpp>)
+  redco_add_header(program redco::redco <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
   target_compile_definitions(redco_program_pch PRIVATE REDCO_COMPILED)
-  target_precompile_headers(redco_program_pch PRIVATE <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
-  set_target_properties(redco_torch_pch redco_program_pch PROPERTIES CXX_EXTENSIONS OFF)
 
   if(made_for STREQUAL wanted)
     foreach(name compiled plan_compiled)

@@ -187,6 +187,11 @@ foreach(name consume.pkg_config build.format build.other_plan build.other_torch 
   set_tests_properties(${redco_prefix}${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endforeach()
 
+# What takes longest starts first.
+foreach(name consume.pkg_config build.other_torch build.other_plan)
+  set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
+endforeach()
+
 redco_add_test(build.shard_report COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/shard_report
   -DTORCH_ROOT=${redco_torch_found} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/shard_report.cmake)
 
