@@ -2,10 +2,19 @@
 // A predictor needs a predict.
 #include "points.hpp"
 
+int main() {
+  std::vector<double> const xs{-1, 0, 2};
+  redco::model_of<redco::linear<1, 1>> const model;
+  redco::deployer deployer({});
 #if REDCO_ACCEPT
-inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(heights);
+  redco::trainer trainer(deployer, model, redco::collate(points) | redco::loss(distance) | redco::predict(heights),
+                         redco::adamw{});
+  trainer.fit(xs, {.epochs = 2});
+  std::vector<at::Tensor> const ys = redco::predictor(trainer).predict(xs);
 #else  // expect: redco[P006]
-inline auto const job = redco::collate(points) | redco::loss(distance);
+  redco::trainer trainer(deployer, model, redco::collate(points) | redco::loss(distance), redco::adamw{});
+  trainer.fit(xs, {.epochs = 2});
+  std::vector<at::Tensor> const ys = redco::predictor(trainer).predict(xs);
 #endif
-
-#include "train_points.hpp"
+  std::cout << ys.size();
+}
