@@ -31,7 +31,7 @@ endforeach()
 # The signal comes when the run has begun: its workdir is claimed then.
 list(JOIN ARGUMENTS " " words)
 execute_process(COMMAND sh -c "${PROGRAM} ${words} --dtype f64 --threads 1 --quiet --workdir ${WORK}/stopped & pid=$!
-  until find ${WORK}/stopped -name log.txt 2>&1 | grep -q log.txt; do sleep 0.02; done; sleep 0.1; kill -TERM $pid; wait $pid"
+  until find ${WORK}/stopped -name log.txt 2>&1 | grep -q log.txt; do sleep 0.005; done; kill -TERM $pid; wait $pid"
   RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
 if(NOT status EQUAL 75)
   message(FATAL_ERROR "a signal ends the run with ${status}, not 75:\n${out}")

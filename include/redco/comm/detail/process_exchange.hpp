@@ -158,7 +158,8 @@ class process_exchange {
     constexpr auto under_way = std::chrono::milliseconds(200);  // what a peer sent before it ended comes within
     bool const crowded = number_ >= 16 || life_->crowded();     // a lane lets its rank compute
     int const spins = crowded ? 0 : 2000, offers = crowded ? 50 : 4000;
-    auto const end = clock::now() + of.deadline;
+    constexpr auto moment = std::chrono::milliseconds(20);
+    auto const begin = clock::now(), end = begin + of.deadline;
     auto last = clock::time_point::max();
     std::optional<lifeline::long_wait> told;
     auto const where = [&] { return where_text(of.words.empty() ? of.mine.text() : of.words, of.number, name_); };
@@ -182,11 +183,11 @@ class process_exchange {
         session_.abandon(std::move(some));
         lose_peers(*life_, members_[begins_[me_]], where(), late, of.deadline);
       }
+      if (!told && (turn >= offers || now > begin + moment)) told.emplace(*life_, members_[begins_[me_]], where());
       if (turn < offers) {
         std::this_thread::yield();
         continue;
       }
-      if (!told) told.emplace(*life_, members_[begins_[me_]], where());
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }

@@ -145,7 +145,7 @@ class processes final : public world {
   /// In which ranks here come to where they miss it.
   bool gone_for_a_moment(int process) {
     auto const [since, fresh] = gone_since_.try_emplace(process, clock::now());
-    return !fresh && clock::now() > since->second + std::chrono::milliseconds(300);
+    return !fresh && clock::now() > since->second + std::chrono::seconds(1);
   }
 
   template <class F>
