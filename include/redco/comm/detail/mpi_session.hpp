@@ -146,16 +146,19 @@ class mpi_session final : public process_session {
     if (std::exchange(left_, true)) return;
     for (int other = 0; other < size_; ++other)
       if (other != rank_ && answers_.silent(other)) return;
-    int sound = code == 0 || abandoned_.empty() ? 1 : 0, all_sound = 0, done = 0;
-    MPI_Request one;
-    if (MPI_Iallreduce(&sound, &all_sound, 1, MPI_INT, MPI_MIN, control_, &one) != MPI_SUCCESS) return;
     auto const end =
         std::chrono::steady_clock::now() + (code == 0 ? std::chrono::seconds(3600) : std::chrono::seconds(5));
-    while (MPI_Test(&one, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
-      if (std::chrono::steady_clock::now() > end) return;
+    MPI_Request all_are_done = MPI_REQUEST_NULL;
+    bool asked = false;
+    while (std::chrono::steady_clock::now() < end) {
+      take_unwanted();
+      if (!asked && nothing_is_under_way())
+        if (asked = MPI_Ibarrier(control_, &all_are_done) == MPI_SUCCESS; !asked) return;
+      int done = 0;
+      if (asked && (MPI_Test(&all_are_done, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0)) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (done != 0 && all_sound != 0) MPI_Finalize();
+    if (asked && all_are_done == MPI_REQUEST_NULL) MPI_Finalize();
   }
 
  private:
@@ -169,6 +172,40 @@ class mpi_session final : public process_session {
     std::vector<std::byte> message;
     std::vector<MPI_Request> requests;
   };
+  struct unwanted {
+    std::vector<std::byte> message;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  /// MPI ends only where no message is under way: takes those that nobody here waits for any more.
+  void take_unwanted() {
+    taken_.remove_if([](unwanted& one) {
+      int done = 0;
+      return MPI_Test(&one.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+    });
+    for (MPI_Comm const one : {data_, control_}) {
+      int there = 0, bytes = 0;
+      MPI_Message which;
+      MPI_Status from;
+      while (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, one, &there, &which, &from) == MPI_SUCCESS && there != 0) {
+        MPI_Get_count(&from, MPI_BYTE, &bytes);
+        unwanted& message = taken_.emplace_back();
+        message.message.resize(static_cast<std::size_t>(bytes));
+        MPI_Imrecv(message.message.data(), bytes, MPI_BYTE, &which, &message.request);
+      }
+    }
+  }
+
+  /// Of what this process sent or gave up.
+  bool nothing_is_under_way() {
+    auto const done = [](std::vector<MPI_Request>& some) {
+      int all = 0;
+      return MPI_Testall(static_cast<int>(some.size()), some.data(), &all, MPI_STATUSES_IGNORE) == MPI_SUCCESS &&
+             all != 0;
+    };
+    return std::all_of(told_.begin(), told_.end(), [&](telling& one) { return done(one.requests); }) &&
+           std::all_of(abandoned_.begin(), abandoned_.end(), [&](messages& one) { return done(requests_of(one)); });
+  }
 
   static void check(char const* call, int code) {
     if (code == MPI_SUCCESS) return;
@@ -230,6 +267,7 @@ class mpi_session final : public process_session {
   answers answers_;
   std::list<telling> told_;
   std::vector<messages> abandoned_;
+  std::list<unwanted> taken_;
   bool left_ = false;
 };
 
