@@ -1,5 +1,5 @@
-// Steps whose gradients are summed while backward runs beside steps that sum them behind it, in turns, and beside the sum alone; one
-// JSON line. It is meant for ranks in several processes, which a network joins: scripts/bench overlap.
+// Steps whose messages pass beside what ranks compute, next to steps that send them between, in turns, and next to the messages alone;
+// one JSON line. It is meant for ranks in several processes, which a network joins: scripts/bench overlap.
 //   overlap --mesh 2x1 --steps 7 --threads 1
 
 #include <redco/run/deployer.hpp>
@@ -8,36 +8,50 @@
 #include <redco/run/training_step.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
+#include <redco/tensor/scalar_type.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/read_machine.hpp>
+#include <redco/cost/step_time.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/sequence_parallel.hpp>
+#include <redco/options/launch.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <vector>
 
 namespace {
 
 /// The demo's model and batch.
-constexpr redco::gpt2 model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
+constexpr redco::gpt2 whole{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
+constexpr redco::sequence_parallel<redco::gpt2> by_tokens{whole.config};
 
 struct overlap_options {
   redco::deployer_options deployer;
   std::int64_t batch = 16;
   int steps = 7;
+  bool split_tokens = false;
+  std::filesystem::path machine;
 
   static constexpr auto fields() {
     using o = overlap_options;
     using redco::field;
-    return redco::fields(field<"deployer">(&o::deployer),
-                         field<"batch">(&o::batch, "examples of a step over all ranks"),
-                         field<"steps">(&o::steps, "of each kind, behind two that do not count"));
+    return redco::fields(
+        field<"deployer">(&o::deployer), field<"batch">(&o::batch, "examples of a step over all ranks"),
+        field<"steps">(&o::steps, "of each kind, behind two that do not count"),
+        field<"split_tokens">(&o::split_tokens, "between the blocks each shard has its own tokens"),
+        field<"machine">(&o::machine, "what redco-calibrate wrote: predictions beside what is measured"));
   }
 };
 
@@ -48,14 +62,41 @@ double median(std::vector<double> times) {
 
 double rounded(double x) { return std::round(x * 1e4) / 1e4; }
 
-enum kind { behind, meanwhile, alone, kinds };
+enum kind { between, beside, alone, kinds };
+
+redco::setup setup_of(redco::deployer const& place, overlap_options const& o, kind how) {
+  redco::setup run{.mesh = place.mesh(), .load = {o.batch / place.mesh().size(redco::example_axes), 256}};
+  run.compute = place.compute();
+  run.hosts = redco::options::launched().processes;
+  if (how == beside) run.gradient_bucket = place.gradient_bucket();
+  run.overlap_shards = how == beside && place.overlaps_shards();
+  return run;
+}
+
+/// What shards exchange in a step, without what they compute.
+void exchange(redco::rank_context& rank, redco::cost::messages const& all, redco::dtype type) {
+  using redco::cost::messages;
+  for (std::size_t purpose = messages::forward; purpose <= messages::backward_scatter; ++purpose) {
+    redco::cost::message_total const& one = all.all[purpose];
+    if (one.calls == 0 || rank.tp.size() == 1) continue;
+    std::int64_t const numbers = one.payload_bytes / one.calls / redco::size_of(type), ranks = rank.tp.size();
+    at::Tensor const x = at::zeros({ranks, numbers / ranks}, redco::scalar_type_of(type));
+    for (std::int64_t call = 0; call < one.calls; ++call) {
+      if (one.what == redco::collective::all_gather) rank.tp.all_gather(x[0], 0);
+      else if (one.what == redco::collective::reduce_scatter) rank.tp.reduce_scatter(x, 0);
+      else rank.tp.all_reduce(x);
+    }
+  }
+}
 
 /// Seconds of each turn of each kind on this rank, from where all ranks are to where they are again.
+template <class Model>
 std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco::deployer const& place,
-                                                overlap_options const& o) {
+                                                Model const& model, overlap_options const& o) {
   std::array<std::vector<double>, kinds> seconds;
-  redco::trained_network<redco::gpt2> net(model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4},
-                                          place.compute(), 42, rank.rank);
+  redco::trained_network<Model> net(model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4}, place.compute(),
+                                    42, rank.rank);
+  redco::cost::messages const messages = redco::cost_of(model, redco::adamw{}, setup_of(place, o, between)).messages;
   std::int64_t const rows = o.batch / rank.mesh.size(redco::example_axes);
   at::Tensor const ids = (at::arange(rows * 257, at::kLong) * 7919 + 13 * rank.rank).remainder(251).view({rows, 257});
   redco::pass in;
@@ -70,8 +111,11 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
       auto const began = std::chrono::steady_clock::now();
       if (now == alone) {
         rank.group(redco::example_axes).all_reduce(net.store.gradients());
+        exchange(rank, messages, place.compute());
       } else {
-        redco::training_step step(net, rank, false, now == meanwhile ? place.gradient_bucket() : 0);
+        bool const meanwhile = now == beside;
+        in.shard_lane = meanwhile && place.overlaps_shards() ? &rank.lane(redco::axis::tp) : nullptr;
+        redco::training_step step(net, rank, false, meanwhile ? place.gradient_bucket() : 0);
         step.expect_last();
         step.add(redco::cross_entropy(net.in(in)(ids.slice(1, 0, 256)), ids.slice(1, 1)));
         step.finish(turn + 2, o.steps + 2, false);
@@ -84,29 +128,48 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
   return seconds;
 }
 
+template <class Model>
+void compare(redco::deployer& place, Model const& model, overlap_options const& o) {
+  std::array<double, kinds> predicted{};
+  if (!o.machine.empty()) {
+    auto const machine = redco::cost::read_machine(redco::json::read_json(o.machine), o.machine.string());
+    for (kind const how : {between, beside}) {
+      redco::setup const run = setup_of(place, o, how);
+      predicted[how] = redco::cost::step_time_of(redco::cost_of(model, redco::adamw{}, run), run, machine).total();
+    }
+  }
+  place.run([&](redco::rank_context& rank) {
+    auto const seconds = measured(rank, place, model, o);
+    if (rank.rank != 0) return;
+    double const off = median(seconds[between]), on = median(seconds[beside]), sent = median(seconds[alone]);
+    redco::json::json_value line = {{"mesh", redco::options::to_text(place.mesh())},
+                                    {"dtype", std::string(name_of(place.compute()))},
+                                    {"batch", o.batch},
+                                    {"split_tokens", o.split_tokens},
+                                    {"bucket_mib", o.deployer.gradient_bucket},
+                                    {"steps", o.steps},
+                                    {"step_s_between", rounded(off)},
+                                    {"step_s_beside", rounded(on)},
+                                    {"speedup", rounded(off / on)},
+                                    {"messages_s", rounded(sent)},
+                                    {"hidden", rounded((off - on) / sent)}};
+    if (!o.machine.empty()) {
+      line["predicted_s_between"] = rounded(predicted[between]);
+      line["predicted_s_beside"] = rounded(predicted[beside]);
+    }
+    std::cout << line.dump() << std::endl;
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return redco::main_of<overlap_options>(
-      argc, argv, "What gradients that travel while backward runs save.", [](overlap_options const& given) {
-        overlap_options o = given;
-        o.deployer.overlap = true;
-        redco::deployer place(o.deployer);
-        place.run([&](redco::rank_context& rank) {
-          auto const seconds = measured(rank, place, o);
-          if (rank.rank != 0) return;
-          double const off = median(seconds[behind]), on = median(seconds[meanwhile]), sum = median(seconds[alone]);
-          redco::json::json_value const line = {{"mesh", redco::options::to_text(place.mesh())},
-                                                {"dtype", std::string(name_of(place.compute()))},
-                                                {"batch", o.batch},
-                                                {"bucket_mib", o.deployer.gradient_bucket},
-                                                {"steps", o.steps},
-                                                {"step_s_behind", rounded(off)},
-                                                {"step_s_overlapped", rounded(on)},
-                                                {"speedup", rounded(off / on)},
-                                                {"sum_s", rounded(sum)},
-                                                {"hidden", rounded((off - on) / sum)}};
-          std::cout << line.dump() << std::endl;
-        });
-      });
+  return redco::main_of<overlap_options>(argc, argv, "What messages that pass beside what ranks compute save.",
+                                         [](overlap_options const& given) {
+                                           overlap_options o = given;
+                                           o.deployer.overlap = true;
+                                           redco::deployer place(o.deployer);
+                                           if (o.split_tokens) compare(place, by_tokens, o);
+                                           else compare(place, whole, o);
+                                         });
 }

@@ -73,6 +73,30 @@ TEST_CASE("a rank goes on while its lane waits for the others") {
   });
 }
 
+TEST_CASE("a rank waits for one call of its lane while the next ones wait for the others") {
+  on_ranks(2, [&](rank_context& me) {
+    redco::comm::lane& lane = me.lane(redco::axis::dp);
+    at::Tensor const x = at::full({3}, 1 + me.rank), joined = at::empty({4});
+    std::uint64_t const first = lane.all_reduce(x);
+    auto const join = [&](redco::group& ranks) { joined.copy_(ranks.all_gather(at::full({2}, 7 - me.rank), 0)); };
+    if (me.rank == 0) {
+      must(lane.ask(join) == first + 1, "calls are numbered");
+      lane.wait(first);
+      must(x[2].item<float>() == 3, "the first call's sum");
+      me.world.send(at::ones({1}), 1);
+    } else {
+      me.world.recv(at::empty({1}), 0);  // a rank that waited for all would never send it
+      lane.ask(join);
+    }
+    lane.wait(first + 1);
+    must(at::equal(joined, at::tensor({7.0F, 7.0F, 6.0F, 6.0F})), "what the second call joins");
+    lane.wait();
+    auto const& counted = me.dp.counters();
+    must(counted[redco::collective::all_gather].calls == 1 && counted[redco::collective::all_reduce].calls == 1,
+         "calls of both kinds");
+  });
+}
+
 TEST_CASE("a lane waits no longer than its group's deadline and says for what") {
   std::atomic<bool> over{false};
   auto const failure = failure_of(

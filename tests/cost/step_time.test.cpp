@@ -128,9 +128,9 @@ TEST_CASE("buckets of gradients pass while the last backward computes, behind wh
   CHECK(redco::cost::step_time_of(c, {.mesh = {.dp = 2}, .gradient_bucket = 64}, machine).hidden == 0);
 }
 
-TEST_CASE("sums over shards pass while the gradients of weights are made") {
+TEST_CASE("what shards send passes beside the products that give it or take it") {
   redco::rank_cost c;
-  c.operations = {1000, 2000, 500};
+  c.operations = {1000, 2000, 500, 1100, 200};
   auto& sums = c.messages.all[redco::cost::messages::backward];
   sums = {{4, 0, 0, 300}, "backward activations", redco::axis::tp, redco::collective::all_reduce, 2, 2, 1, 0};
   redco::setup run{.mesh = {.tp = 2}, .hosts = 2};
@@ -142,7 +142,24 @@ TEST_CASE("sums over shards pass while the gradients of weights are made") {
   double const products = 3500.0 / 2 / 1e3;
   CHECK(hidden() == Approx((4 * 0.05 + 300.0 / 1000) * 0.75));
   linked.links[0].seconds_per_call = 1;
-  CHECK(hidden() == Approx(products * 1000 / 3500 * 0.75));
+  double const columns = products * 1100 / 3500, rows = products * 200 / 3500;
+  CHECK(hidden() == Approx(columns * 0.75));
+  // Half of forward runs again, and what is sent in four runs passes beside three of them.
+  auto const alone = [&](redco::cost::messages::purpose what, redco::collective kind) {
+    c.messages.all[what] = {{4, 0, 0, 300}, "", redco::axis::tp, kind, 2, 2, 1, 0};
+    double const more = hidden() - columns * 0.75;
+    c.messages.all[what] = {};
+    return more;
+  };
+  CHECK(alone(redco::cost::messages::forward, redco::collective::all_reduce) == Approx(rows * 1.5 * 0.75 * 0.75));
+  CHECK(alone(redco::cost::messages::forward_scatter, redco::collective::reduce_scatter) ==
+        Approx(rows * 1.5 * 0.75 * 0.75));
+  CHECK(alone(redco::cost::messages::forward_gather, redco::collective::all_gather) ==
+        Approx(columns * 1.5 * 0.75 * 0.75));
+  CHECK(alone(redco::cost::messages::backward_gather, redco::collective::all_gather) == Approx(rows * 0.75 * 0.75));
+  CHECK(alone(redco::cost::messages::backward_scatter, redco::collective::reduce_scatter) ==
+        Approx(columns * 1.75 * 0.75));
+  CHECK(alone(redco::cost::messages::loss, redco::collective::all_reduce) == 0);
   sums.hosts = 1, sums.here = 2;
   CHECK(hidden() == 0);
 }

@@ -37,7 +37,6 @@ gradients made(rank_context& me, comm::lane* sums, at::ScalarType type, bool wit
   at::Tensor const bias = with_bias ? numbers({10}, type, 0.3 + me.rank).requires_grad_() : at::Tensor();
   at::Tensor product;
   if (sums != nullptr) {
-    must(redco::detail::overlaps(x, sums), "this is worth an overlap");
     product = redco::detail::overlapped_linear(x * 1, weight, bias, me.tp, *sums).product;
   } else {
     product = kernel::linear(enter(tensor<replicated>(x * 1), me.tp).local(), weight, bias);

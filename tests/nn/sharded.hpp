@@ -202,6 +202,7 @@ struct settings {
   bool training = false;
   redco::recomputed_blocks recompute = {};
   bool second_order = true;
+  bool beside = false;  ///< shards exchange beside their products
 };
 
 namespace detail {
@@ -267,6 +268,8 @@ inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, s
     redco::pass in;
     in.tp = &rank.tp;
     in.training = how.training;
+    if (how.beside) in.shard_lane = &rank.lane(redco::axis::tp);
+    in.check_saved = how.beside;
     in.recompute = how.recompute;
     in.seed = 7, in.step = 3, in.first_example = 2, in.examples = x.size(0);
     detail::first_order(r, in, x, rank.tp_index(), first, result, mutex);

@@ -78,6 +78,9 @@ constexpr std::int64_t hidden = 4 * tokens * d;
 using redco::cost::messages;
 static_assert(two.messages[messages::forward].calls == 4 * 13 && two.messages[messages::backward].calls == 4 * 13);
 static_assert(two.messages[messages::forward].payload_bytes == 4 * 13 * hidden);
+// Of the weights, 3 and 4 parts of d^2 are cut by columns, 1 and 4 by rows; the head's are neither before nor behind a sum.
+static_assert(two.operations.columns == 4 * 6 * 2 * tokens * 7 * d * d &&
+              two.operations.rows == 4 * 6 * 2 * tokens * 5 * d * d);
 static_assert(two.messages[messages::loss].calls == 4 * 2 &&
               two.messages[messages::loss].payload_bytes == 4 * 3 * 4 * tokens);
 static_assert(two.messages[messages::gradients].payload_bytes == two.memory.gradients);

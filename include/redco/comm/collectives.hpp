@@ -8,6 +8,7 @@
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace redco::comm::detail {
 
@@ -34,6 +35,9 @@ at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int
 
 /// Sums a pending value over the ranks, then adds its addends once. The gradient stays as it is.
 tensor<replicated> reduce(tensor<partial> const& x, group& ranks);
+
+/// What `reduce` gives of a value whose sum over the ranks is there already, in memory that nobody else reads.
+tensor<replicated> with_addends(at::Tensor sum, std::vector<at::Tensor> const& addends);
 
 /// Joins the ranks' parts; the gradient is this rank's part of the unsharded gradient.
 template <int Dim>
@@ -74,6 +78,9 @@ tensor<replicated> gather(tensor<token_split> const& x, group& ranks);
 
 /// Sums a pending value and keeps this rank's run of tokens; addends, which broadcast over the tokens, are added once.
 tensor<token_split> reduce_tokens(tensor<partial> const& x, group& ranks);
+
+/// What `reduce_tokens` gives of a value whose sums for this rank's run are there already.
+tensor<token_split> with_addends(tensor<token_split> sums, std::vector<at::Tensor> const& addends, group& ranks);
 
 }  // namespace redco
 

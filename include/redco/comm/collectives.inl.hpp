@@ -6,6 +6,8 @@
 #include <redco/comm/detail/step_function.hpp>
 #include <redco/config.hpp>
 
+#include <utility>
+
 namespace redco::comm::detail {
 
 REDCO_INLINE at::Tensor gather_parts(at::Tensor const& x, group& ranks, std::int64_t dim) {
@@ -20,14 +22,18 @@ REDCO_INLINE at::Tensor gather_entered(at::Tensor const& x, group& ranks, std::i
   return take_step<gather_entered_step>(x, ranks, dim);
 }
 
-REDCO_INLINE at::Tensor reduce_to_part(tensor<partial> const& x, group& ranks, std::int64_t dim) {
-  at::Tensor sum = take_step<reduce_scatter_step>(x.local(), ranks, dim);
-  std::int64_t const from_end = dim < 0 ? -dim : x.local().dim() - dim;
-  for (at::Tensor const& addend : x.addends()) {
+/// The sum of a rank's part along `dim` with its part of the addends.
+inline at::Tensor with_parts(at::Tensor sum, std::vector<at::Tensor> const& addends, group& ranks, std::int64_t dim) {
+  std::int64_t const from_end = dim < 0 ? -dim : sum.dim() - dim;
+  for (at::Tensor const& addend : addends) {
     bool const whole = addend.dim() >= from_end && addend.size(addend.dim() - from_end) != 1;
     sum = sum + (whole ? take_step<slice_step>(addend, ranks, -from_end) : take_step<identity_step>(addend, ranks, 0));
   }
   return sum;
+}
+
+REDCO_INLINE at::Tensor reduce_to_part(tensor<partial> const& x, group& ranks, std::int64_t dim) {
+  return with_parts(take_step<reduce_scatter_step>(x.local(), ranks, dim), x.addends(), ranks, dim);
 }
 
 }  // namespace redco::comm::detail
@@ -45,10 +51,14 @@ REDCO_INLINE at::Tensor enter_shared(at::Tensor const& x, group& ranks, int shar
 
 REDCO_INLINE tensor<replicated> reduce(tensor<partial> const& x, group& ranks) {
   at::Tensor sum = comm::detail::take_step<comm::detail::all_reduce_step>(x.local(), ranks, 0);
-  bool const fresh = ranks.size() > 1;  // a group of one gave the argument back
-  for (at::Tensor const& addend : x.addends()) {
-    if (fresh && at::infer_size(sum.sizes(), addend.sizes()) == sum.sizes() &&
-        addend.scalar_type() == sum.scalar_type()) {
+  if (ranks.size() > 1) return with_addends(std::move(sum), x.addends());
+  for (at::Tensor const& addend : x.addends()) sum = sum + addend;  // the sum is the argument itself
+  return sum;
+}
+
+REDCO_INLINE tensor<replicated> with_addends(at::Tensor sum, std::vector<at::Tensor> const& addends) {
+  for (at::Tensor const& addend : addends) {
+    if (at::infer_size(sum.sizes(), addend.sizes()) == sum.sizes() && addend.scalar_type() == sum.scalar_type()) {
       sum.add_(addend);
     } else {
       sum = sum + addend;
@@ -91,6 +101,11 @@ REDCO_INLINE tensor<replicated> gather(tensor<token_split> const& x, group& rank
 REDCO_INLINE tensor<token_split> reduce_tokens(tensor<partial> const& x, group& ranks) {
   tensor<partial> const padded(comm::detail::padded_tokens(x.local(), ranks), x.addends());
   return tensor<token_split>(comm::detail::reduce_to_part(padded, ranks, -2), x.local().size(-2));
+}
+
+REDCO_INLINE tensor<token_split> with_addends(tensor<token_split> sums, std::vector<at::Tensor> const& addends,
+                                              group& ranks) {
+  return sums.like(comm::detail::with_parts(sums.local(), addends, ranks, -2));
 }
 
 }  // namespace redco

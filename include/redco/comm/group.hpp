@@ -57,6 +57,10 @@ class group {
   void count(traffic const& more) noexcept {
     for (std::size_t kind = 0; kind < counters_.kinds.size(); ++kind) counters_.kinds[kind] += more.kinds[kind];
   }
+  /// `calls` of this kind that were counted are the parts of one.
+  void count_as_one(collective kind, std::int64_t calls) noexcept {
+    if (size_ > 1) counters_[kind].calls -= calls - 1;
+  }
 
   /// Between two runs of a world: counts from nothing, and forgets what was sent and never received.
   void begin_run() {

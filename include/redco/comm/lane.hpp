@@ -5,8 +5,10 @@
 #include <redco/tensor/torch.hpp>
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -14,10 +16,10 @@
 
 namespace redco::comm {
 
-/// Sums over the ranks of a group that run while their rank computes: on a thread of their own, one after the other, in the order in
-/// which they were asked for. All ranks ask for the same in the same order. One thread uses a lane.
+/// Collectives over the ranks of a group that run while their rank computes: on a thread of their own, one after the other, in the
+/// order in which they were asked for. All ranks ask for the same in the same order. One thread uses a lane.
 ///
-/// The thread starts with the first sum; what it takes is counted as the rank's memory. Each sum waits for the peers as long as its
+/// The thread starts with the first of them; what it takes is counted as the rank's memory. Each waits for the peers as long as its
 /// group's deadline says. A failure ends the run with its cause, on all ranks.
 class lane {
  public:
@@ -28,21 +30,29 @@ class lane {
   /// What has not begun is given up; what has is waited for.
   ~lane();
 
-  /// Has the elements of `x` replaced by their sums over the ranks, some time before wait() returns; until then nobody else touches
-  /// them. `x` is contiguous. The calling thread's collective_label, a literal, names it.
-  void all_reduce(at::Tensor const& x);
+  /// Runs `calls` with the lane's handle on the ranks, some time before wait() returns; until then nobody else touches what they
+  /// read and write. The calling thread's collective_label, a literal, names them. Gives its number, from 1 on. A group of one runs
+  /// them at once.
+  std::uint64_t ask(std::function<void(group&)> calls);
 
-  /// Returns when all is done. Errors: the first failure; the lane is of no more use then.
+  /// Has the elements of `x`, which is contiguous, replaced by their sums over the ranks.
+  std::uint64_t all_reduce(at::Tensor const& x);
+
+  /// Returns when all is done, and counts it as what the group was asked for. Errors: the first failure; the lane is of no more use
+  /// then.
   void wait();
 
+  /// Returns when what has this number is done. Errors: as above.
+  void wait(std::uint64_t number);
+
  private:
-  struct sum {
-    at::Tensor x;
+  struct job {
+    std::function<void(group&)> calls;
     std::string_view label;
   };
 
   void work();
-  std::exception_ptr made(sum const& one) noexcept;
+  std::exception_ptr made(job const& one) noexcept;
 
   group& own_;
   group& like_;
@@ -50,7 +60,8 @@ class lane {
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable bell_;
-  std::deque<sum> queue_;  ///< the first is at work
+  std::deque<job> queue_;  ///< the first is at work
+  std::uint64_t asked_ = 0;
   std::exception_ptr failure_;
   bool over_ = false;
 };

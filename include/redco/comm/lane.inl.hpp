@@ -26,17 +26,24 @@ REDCO_INLINE lane::~lane() {
   thread_.join();
 }
 
-REDCO_INLINE void lane::all_reduce(at::Tensor const& x) {
-  if (own_.size() == 1) return;
+REDCO_INLINE std::uint64_t lane::ask(std::function<void(group&)> calls) {
+  if (own_.size() == 1) {
+    calls(own_);
+    return ++asked_;
+  }
   if (!thread_.joinable())
     thread_ = std::thread([this, rank = diag::run_place::here().rank] {
       diag::run_place::here().rank = rank;
       work();
     });
   std::lock_guard const lock(mutex_);
-  if (failure_) return;  // wait() tells it
-  queue_.push_back({x, collective_label::current()});
+  if (!failure_) queue_.push_back({std::move(calls), collective_label::current()});  // wait() tells it
   bell_.notify_all();
+  return ++asked_;
+}
+
+REDCO_INLINE std::uint64_t lane::all_reduce(at::Tensor const& x) {
+  return ask([x](group& ranks) { ranks.all_reduce(x); });
 }
 
 REDCO_INLINE void lane::wait() {
@@ -47,6 +54,12 @@ REDCO_INLINE void lane::wait() {
   if (failure_) std::rethrow_exception(failure_);
 }
 
+REDCO_INLINE void lane::wait(std::uint64_t number) {
+  std::unique_lock lock(mutex_);
+  bell_.wait(lock, [&] { return queue_.size() <= asked_ - number; });
+  if (failure_) std::rethrow_exception(failure_);
+}
+
 REDCO_INLINE void lane::work() {
   memory_counter::scope const counting(memory_);
   pthread_setname_np(pthread_self(), "redco lane");
@@ -54,9 +67,10 @@ REDCO_INLINE void lane::work() {
   while (true) {
     bell_.wait(lock, [&] { return over_ || !queue_.empty(); });
     if (over_) return;
-    sum const one = queue_.front();
+    job one = std::move(queue_.front());
     lock.unlock();
     std::exception_ptr const failure = made(one);
+    one = {};  // frees what the calls hold before who waits goes on
     lock.lock();
     if (failure) {
       failure_ = failure;
@@ -64,15 +78,15 @@ REDCO_INLINE void lane::work() {
     } else {
       queue_.pop_front();
     }
-    if (queue_.empty()) bell_.notify_all();
+    bell_.notify_all();
   }
 }
 
-/// Makes one sum; null, or why it could not be made, which ends the run.
-REDCO_INLINE std::exception_ptr lane::made(sum const& one) noexcept {
+/// Makes the calls; null, or why one could not be made, which ends the run.
+REDCO_INLINE std::exception_ptr lane::made(job const& one) noexcept {
   try {
     collective_label const label(one.label);
-    own_.all_reduce(one.x);
+    one.calls(own_);
   } catch (error const& failure) {
     own_.abort(failure.code(), failure.what());
     return std::current_exception();

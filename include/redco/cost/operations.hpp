@@ -14,6 +14,8 @@ struct operations {
   std::int64_t forward = 0;
   std::int64_t backward = 0;  ///< gradients of both factors of every product
   std::int64_t again = 0;     ///< of blocks that are recomputed
+  std::int64_t columns = 0;   ///< of forward, with weights that are cut by columns
+  std::int64_t rows = 0;      ///< and by rows
 
   constexpr std::int64_t total() const { return saturating_add(saturating_add(forward, backward), again); }
   /// Of the step, for one of its tokens (or examples, where the sequence is 1).
@@ -27,7 +29,8 @@ struct operations {
 constexpr operations operations_of(fact::work const& forward, setup const& s) {
   auto const times = [](std::int64_t a, std::int64_t b) { return saturating_multiply(a, b); };
   return {times(forward.all, s.micro_batches), times(times(forward.all, 2), s.micro_batches),
-          times(forward.again, s.micro_batches)};
+          times(forward.again, s.micro_batches), times(forward.columns, s.micro_batches),
+          times(forward.rows, s.micro_batches)};
 }
 
 }  // namespace redco::cost

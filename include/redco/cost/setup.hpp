@@ -19,7 +19,7 @@ struct setup {
   std::int64_t prefetch = 2;         ///< batches prepared ahead, besides the one that is computed
   int hosts = 1;                     ///< on which the ranks lie, equally many neighbours on each
   std::int64_t gradient_bucket = 0;  ///< bytes of gradients that are summed at once beside backward; 0: all, behind it
-  bool overlap_shards = false;       ///< gradients that enter the shards' layers are summed beside those of weights
+  bool overlap_shards = false;       ///< what shards send passes beside their products
 };
 
 }  // namespace redco

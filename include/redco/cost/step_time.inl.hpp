@@ -2,23 +2,28 @@
 
 #include <redco/cost/step_time.hpp>
 
+#include <redco/cost/messages.hpp>
+#include <redco/cost/operations.hpp>
+#include <redco/shape/product_runs.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace redco::cost {
 
 namespace detail {
 
-/// Sums of gradients that may pass while backward computes.
-struct sums_beside {
+/// Messages that may pass while their rank computes.
+struct messages_beside {
   double seconds = 0;
   std::int64_t calls = 0;
   double busy = 1;  ///< inside a host they take the cores that compute
 
-  /// Seconds saved where they pass while the gradients of weights are made.
-  double saved_beside(double weights) const { return std::min(seconds, weights) * (1 - busy); }
+  /// Seconds saved where they pass beside products of these seconds.
+  double saved_beside(double products) const { return std::min(seconds, products) * (1 - busy); }
 
   /// Seconds saved by buckets of equal size, which end no sooner than `backward` does.
   double saved_in_buckets(double backward) const {
@@ -27,6 +32,23 @@ struct sums_beside {
     return (seconds - behind) * (1 - busy);
   }
 };
+
+/// Seconds saved by what shards send beside the products that give it or take it, `beside[purpose]`. Of those that go in runs, one
+/// run has nothing to pass beside.
+inline double saved_by_shards(std::array<messages_beside, messages::purposes> const& beside, operations const& made,
+                              double seconds_per_operation) {
+  auto const seconds = [&](std::int64_t all) { return static_cast<double>(all) * seconds_per_operation; };
+  double const again = made.forward > 0 ? static_cast<double>(made.again) / static_cast<double>(made.forward) : 0;
+  double const columns = seconds(made.columns), rows = seconds(made.rows);
+  constexpr double all_but_one = 1 - 1.0 / static_cast<double>(product_runs::most);
+  auto const in_runs = [&](messages::purpose what, double products) {
+    return beside[what].saved_beside(products) * all_but_one;
+  };
+  return in_runs(messages::forward, rows * (1 + again)) + in_runs(messages::forward_scatter, rows * (1 + again)) +
+         in_runs(messages::forward_gather, columns * (1 + again)) + in_runs(messages::backward_gather, rows) +
+         beside[messages::backward].saved_beside(columns) +
+         beside[messages::backward_scatter].saved_beside(columns * (1 + all_but_one));
+}
 
 }  // namespace detail
 
@@ -42,7 +64,8 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
   t.activations = all(what.activity.bytes) / speed.activation_bytes_per_second;
   t.weights = all(what.activity.weight_bytes) / speed.weight_bytes_per_second;
   t.tensors = static_cast<double>(what.activity.tensors) * speed.seconds_per_tensor;
-  detail::sums_beside of_gradients, of_entered;
+  detail::messages_beside of_gradients;
+  std::array<detail::messages_beside, messages::purposes> of_shards;
   for (message_total const& one : what.messages) {
     if (one.calls == 0) continue;
     double const before = t.messages;
@@ -54,18 +77,18 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     };
     if (one.here > 1) add(on.group_of(one.here, ranks), one.inside_bytes);
     if (one.hosts > 1) add(on.link_of(one.hosts, run.hosts), one.host_bytes);
-    bool const entered = &one == &what.messages[messages::backward];
-    if (!entered && one.purpose != messages::name_of_gradients) continue;
-    detail::sums_beside& sums = entered ? of_entered : of_gradients;
-    sums.seconds += t.messages - before;
-    sums.calls += one.calls;
-    if (one.hosts > 1) sums.busy = on.link_of(one.hosts, run.hosts).busy;
+    auto const place = static_cast<std::size_t>(&one - what.messages.begin());
+    bool const gradients = one.purpose == messages::name_of_gradients;
+    if (!gradients && place > messages::backward_scatter) continue;
+    detail::messages_beside& beside = gradients ? of_gradients : of_shards[place];
+    beside.seconds += t.messages - before;
+    beside.calls += one.calls;
+    if (one.hosts > 1) beside.busy = on.link_of(one.hosts, run.hosts).busy;
   }
   if (double const all_products = static_cast<double>(what.operations.total()); all_products > 0) {
     double const computes = t.products + t.activations + t.weights + t.tensors;
     double const backward = 1 - static_cast<double>(what.operations.forward) / all_products;
-    double const of_weights = static_cast<double>(what.operations.backward) / 2 / all_products;
-    if (run.overlap_shards) t.hidden += of_entered.saved_beside(t.products * of_weights);
+    if (run.overlap_shards) t.hidden += detail::saved_by_shards(of_shards, what.operations, t.products / all_products);
     if (run.gradient_bucket > 0)
       t.hidden += of_gradients.saved_in_buckets(computes * backward / static_cast<double>(run.micro_batches));
   }

@@ -11,6 +11,8 @@ namespace redco::fact {
 struct work {
   std::int64_t all = 0;
   std::int64_t again = 0;  ///< of those, in blocks that run again in backward
+  /// Of all, those with trained weights that are cut by columns, behind what enters, and by rows, before a sum.
+  std::int64_t columns = 0, rows = 0;
 
   constexpr void add(std::int64_t operations, std::int64_t of_those_again) {
     all = saturating_add(all, operations);

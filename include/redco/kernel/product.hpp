@@ -8,6 +8,10 @@ namespace redco::kernel {
 /// (create_graph) it is ATen's and differentiable.
 at::Tensor product(at::Tensor const& a, at::Tensor const& b);
 
+/// y = a b, plus `bias` where it is defined, into memory that is there: what `linear` gives for many rows where b is W^T, and what
+/// `product` gives. No graph is recorded.
+void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias = {});
+
 }  // namespace redco::kernel
 
 #ifndef REDCO_COMPILED

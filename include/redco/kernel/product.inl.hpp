@@ -9,10 +9,17 @@
 namespace redco::kernel {
 
 REDCO_INLINE at::Tensor product(at::Tensor const& a, at::Tensor const& b) {
-  if (at::GradMode::is_enabled() || a.scalar_type() != at::kBFloat16 || !cpu::computes(a)) return at::mm(a, b);
+  if (at::GradMode::is_enabled()) return at::mm(a, b);
   auto const y = at::empty({a.size(0), b.size(1)}, a.options());
-  cpu::bf16_product(y, a, b);
+  product_into(y, a, b);
   return y;
+}
+
+REDCO_INLINE void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias) {
+  at::NoGradGuard const unrecorded;
+  if (a.scalar_type() == at::kBFloat16 && cpu::computes(a)) return cpu::bf16_product(y, a, b, bias);
+  at::Tensor out = y;
+  bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
 }
 
 }  // namespace redco::kernel

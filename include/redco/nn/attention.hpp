@@ -2,6 +2,7 @@
 
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/detail/entering_linear.hpp>
+#include <redco/nn/detail/leaving_linear.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
 #include <redco/nn/low_rank.hpp>
@@ -59,11 +60,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
 
   template <class Context>
   tensor<partial> operator()(tensor<X> const& x, Context const& ctx) const {
-    at::Tensor const heads_out = attend(x, ctx);
-    bool const alone = ctx.tp().size() == 1;
-    at::Tensor const own = kernel::linear(heads_out, ctx[o_weight], alone ? ctx[o_bias] : at::Tensor());
-    at::Tensor const product = o_adapters.beside(own, heads_out, ctx);
-    return o_bias && !alone ? tensor<partial>(product, {ctx[o_bias]}) : tensor<partial>(product);
+    return detail::leaving_linear(attend(x, ctx), ctx[o_weight], ctx[o_bias], o_adapters, ctx);
   }
 
   std::int64_t heads, kv_heads, head_dim;
@@ -155,7 +152,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
           at::Tensor const states = enter(ctx.template get<encoder_states>(), ctx.tp()).local();
           return adapters.beside(kernel::linear(states, shared(weight, ctx), shared(bias, ctx)), states, ctx);
         };
-        auto const [whole, product] = detail::entering_linear(x, ctx[q_weight], ctx[q_bias], ctx);
+        auto const [whole, product] = detail::entering_linear(x, ctx[q_weight], ctx[q_bias], q_adapters, ctx);
         kernel::attention_options const o = options(whole, ctx);
         at::Tensor const q = q_adapters.beside(product, whole, ctx);
         if (cache != nullptr && cache->length() > 0)
@@ -167,7 +164,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       }
     } else {
       key_value_cache* const cache = ctx.pass().cache;
-      auto const [whole, product] = detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), ctx);
+      auto const [whole, product] = detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), adapters, ctx);
       kernel::attention_options o = options(whole, ctx);
       at::Tensor const qkv = turned(normed(adapters.beside(product, whole, ctx), ctx), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/detail/entering_linear.hpp>
+#include <redco/nn/detail/leaving_linear.hpp>
 #include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/linear.hpp>
@@ -22,16 +23,13 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_feature_split<X>) {
-      bool const alone = ctx.tp().size() == 1;
-      at::Tensor const own = kernel::linear(x.local(), ctx[weight], alone ? ctx[bias] : at::Tensor());
-      at::Tensor const product = adapters.beside(own, x.local(), ctx);
-      return bias && !alone ? result(product, {ctx[bias]}) : result(product);
+      return detail::leaving_linear(x.local(), ctx[weight], ctx[bias], adapters, ctx);
     } else if constexpr (is_replicated(Cut)) {
       at::Tensor const product = kernel::linear(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
                                                 detail::shared_parameter<X>(ctx[bias], ctx.tp()));
       return x.like(adapters.beside(product, x.local(), ctx, is_token_split<X>));
     } else {
-      auto const [whole, product] = detail::entering_linear(x, ctx[weight], ctx[bias], ctx);
+      auto const [whole, product] = detail::entering_linear(x, ctx[weight], ctx[bias], adapters, ctx);
       return result(adapters.beside(product, whole, ctx));
     }
   }

@@ -66,6 +66,8 @@ class low_rank {
     tp_index_ = b.coordinate(axis::tp);
   }
 
+  bool empty() const { return products_.empty(); }
+
   /// y + s (x A^T) B^T. `own_tokens`: x is this rank's tokens only.
   template <class Context>
   at::Tensor beside(at::Tensor const& y, at::Tensor const& x, Context const& ctx, bool own_tokens = false) const {

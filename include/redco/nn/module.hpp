@@ -2,6 +2,8 @@
 
 #include <redco/nn/builder.hpp>
 #include <redco/nn/context.hpp>
+#include <redco/nn/detail/reduced.hpp>
+#include <redco/nn/pass.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
@@ -21,13 +23,13 @@ namespace detail {
 
 /// Reduces a pending sum to layout `Home`; any other layout is itself.
 template <layout Home = replicated, layout X>
-tensor<finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] group& tp) {
+tensor<finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] pass const& in) {
   if constexpr (!std::is_same_v<X, partial>) {
     return x;
   } else if constexpr (is_token_split<Home>) {
-    return reduce_tokens(x, tp);
+    return reduced_tokens(x, in);
   } else {
-    return reduce(x, tp);
+    return reduced(x, in);
   }
 }
 
@@ -46,8 +48,10 @@ template <layout X>
 at::Tensor unshard(tensor<X> const& x, [[maybe_unused]] group& tp) {
   if constexpr (is_split<X>) {
     return gather(x, tp).local();
+  } else if constexpr (std::is_same_v<X, partial>) {
+    return reduce(x, tp).local();
   } else {
-    return finish(x, tp).local();
+    return x.local();
   }
 }
 

@@ -30,14 +30,16 @@ struct pass {
   std::int64_t examples = 0;         ///< in the micro-batch; 0: rows are examples
   key_value_cache* cache = nullptr;  ///< decoding: keys and values of earlier positions
   parameter_watch* watch = nullptr;  ///< sees each use of a parameter
-  /// Sums gradients over the shards while those of weights are made; null: on their way.
-  comm::lane* sums_of_entered = nullptr;
-  mutable std::uint32_t calls = 0;  ///< how often the network ran in this micro-batch
+  comm::lane* shard_lane = nullptr;  ///< sends what shards exchange beside their products; null: between them
+  mutable std::uint32_t calls = 0;   ///< how often the network ran in this micro-batch
 
   /// The stream of a site in the network's current call.
   random::stream at(std::uint32_t site, std::uint32_t call) const {
     return random::make_stream(seed, site, step, call);
   }
+
+  /// Whether what a layer's product of x is about can pass beside it: few rows take other kernels (see kernel::linear).
+  bool beside_shards(at::Tensor const& x) const { return shard_lane != nullptr && x.numel() > 32 * x.size(-1); }
 
   /// The global number of the first of `rows` rows: first example x rows per example.
   std::int64_t first_row(std::int64_t rows) const {

@@ -80,7 +80,7 @@ struct module<repeat<Times, Blocks...>, X> {
 
   template <class Context>
   static tensor<X> computed(any_block const& block, tensor<X> const& x, Context const& ctx) {
-    return std::visit([&](auto const& one) { return detail::finish<X>(one(x, ctx), ctx.tp()); }, block);
+    return std::visit([&](auto const& one) { return detail::finish<X>(one(x, ctx), ctx.pass()); }, block);
   }
 };
 

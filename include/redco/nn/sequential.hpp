@@ -38,7 +38,7 @@ struct linked_modules<First, Rest...> {
 
   template <class X, class Context>
   auto operator()(tensor<X> x, Context const& ctx) const {
-    auto y = finish<typename First::home>(first(std::move(x), ctx), ctx.tp());
+    auto y = finish<typename First::home>(first(std::move(x), ctx), ctx.pass());
     x = {};  // what nobody saves for backward is freed before the rest is computed
     return rest(std::move(y), ctx);
   }

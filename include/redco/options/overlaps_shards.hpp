@@ -7,8 +7,8 @@
 
 namespace redco::options {
 
-/// Whether a run sums the gradients of what enters the shards' layers while it makes those of weights: as asked for, by default where
-/// shards lie on several of `hosts` hosts (processes), which divide the ranks.
+/// Whether what the shards of a run exchange passes beside their products: as asked for, by default where shards
+/// lie on several of `hosts` hosts (processes), which divide the ranks.
 inline bool overlaps_shards(mesh const& on, int hosts, std::optional<bool> overlap) {
   return on.tp > 1 && overlap.value_or(host_map{on, hosts}.parts(axis::tp));
 }

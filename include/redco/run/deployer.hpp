@@ -68,7 +68,7 @@ class deployer {
   /// The bytes of gradients that ranks sum over the replicas at once while backward runs, a multiple of 8; 0: behind it.
   std::int64_t gradient_bucket() const { return gradient_bucket_; }
 
-  /// What shards owe each other's layers is summed while the gradients of weights are made.
+  /// What shards exchange passes beside their products.
   bool overlaps_shards() const { return overlaps_shards_; }
 
   /// This process shows, logs and writes: it has rank 0.

@@ -54,7 +54,7 @@ REDCO_INLINE redco::pass run_state::pass(std::int64_t first, std::int64_t exampl
   in.step = static_cast<std::uint64_t>(step_);
   in.first_example = first;
   in.examples = examples;
-  if (training && where_.overlaps_shards()) in.sums_of_entered = &rank_.lane(axis::tp);
+  if (training && where_.overlaps_shards()) in.shard_lane = &rank_.lane(axis::tp);
   return in;
 }
 

@@ -37,6 +37,25 @@ class saved_watch {
     saved_watch* watch_;
   };
 
+  /// The path of a layer, whose names outlive it.
+  using place = std::vector<std::string_view>;
+
+  /// That of the current layer; empty without a watch.
+  static place here();
+
+  /// While it lives, what autograd saves on this thread belongs to the layer at `other`: work that was left for later.
+  class elsewhere {
+   public:
+    explicit elsewhere(place other);
+    ~elsewhere();
+    elsewhere(elsewhere const&) = delete;
+    elsewhere& operator=(elsewhere const&) = delete;
+
+   private:
+    saved_watch* watch_;
+    place back_;
+  };
+
   saved_watch();
   ~saved_watch();
   saved_watch(saved_watch const&) = delete;
@@ -68,7 +87,7 @@ class saved_watch {
   std::vector<entry>::iterator find(at::Tensor const& x);
 
   std::vector<entry> entries_;
-  std::vector<std::string_view> here_;  ///< the path of the current layer
+  place here_;                          ///< the path of the current layer
   std::vector<name_of_storage> names_;  ///< that it gave to what is not saved yet
 };
 

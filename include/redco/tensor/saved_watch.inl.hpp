@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace redco {
 
@@ -54,6 +55,18 @@ REDCO_INLINE saved_watch::layer::~layer() {
   if (watch_ == nullptr) return;
   watch_->here_.pop_back();
   watch_->names_.clear();
+}
+
+REDCO_INLINE saved_watch::place saved_watch::here() {
+  return detail::watching == nullptr ? place() : detail::watching->here_;
+}
+
+REDCO_INLINE saved_watch::elsewhere::elsewhere(place other) : watch_(detail::watching), back_(std::move(other)) {
+  if (watch_ != nullptr) watch_->here_.swap(back_);
+}
+
+REDCO_INLINE saved_watch::elsewhere::~elsewhere() {
+  if (watch_ != nullptr) watch_->here_.swap(back_);
 }
 
 REDCO_INLINE std::string saved_watch::path() const {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <redco/shape/layout.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -67,15 +69,36 @@ class tensor<replicated> {
 
 /// A pending sum over the ranks. Its addends (biases of row-parallel layers, replicated branches) are equal on all
 /// ranks and are added once, after the reduction.
+///
+/// It may be a product x W^T that nobody has made yet: who sums it can make some rows and send them while it makes the next, and
+/// whoever asks for this rank's part makes it.
 template <>
 class tensor<partial> {
  public:
+  struct product {
+    at::Tensor x, weight;
+    at::Tensor (*made)(at::Tensor const& x, at::Tensor const& weight);
+    saved_watch::place layer = saved_watch::here();  ///< which saves what its backward needs
+  };
+
   tensor() = default;
   explicit tensor(at::Tensor local, std::vector<at::Tensor> addends = {})
       : local_(std::move(local)), addends_(std::move(addends)) {}
+  explicit tensor(product pending, std::vector<at::Tensor> addends = {})
+      : pending_(std::move(pending)), addends_(std::move(addends)) {}
 
-  at::Tensor const& local() const { return local_; }
+  at::Tensor const& local() const {
+    if (pending_) {
+      saved_watch::elsewhere const in_layer(pending_->layer);
+      local_ = pending_->made(pending_->x, pending_->weight);
+      pending_.reset();
+    }
+    return local_;
+  }
   std::vector<at::Tensor> const& addends() const { return addends_; }
+
+  /// The product that this is, where nobody has made it.
+  std::optional<product> const& pending() const { return pending_; }
 
   /// The same with another addend, a replicated value.
   tensor with_addend(at::Tensor const& x) const {
@@ -85,7 +108,8 @@ class tensor<partial> {
   }
 
  private:
-  at::Tensor local_;
+  mutable at::Tensor local_;
+  mutable std::optional<product> pending_;
   std::vector<at::Tensor> addends_;
 };
 

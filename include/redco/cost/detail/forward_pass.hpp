@@ -117,8 +117,9 @@ class forward_pass {
       case event_kind::loss: place(i, kind::loss, copies()); break;
       case event_kind::loss_workspace:
       case event_kind::loss_sum: place(i, kind::loss_workspace, copies()); break;
+      case event_kind::make: products_ = 0; break;
+      case event_kind::weight_gradient: end_products(e.tensor.split_dim); [[fallthrough]];
       case event_kind::hold:
-      case event_kind::weight_gradient:
       case event_kind::branch:
       case event_kind::branch_end: place(i, kind::none, 1); break;
       case event_kind::repeat: enter(i); break;
@@ -126,9 +127,17 @@ class forward_pass {
       case event_kind::message: send(static_cast<std::size_t>(e.count)); break;
       case event_kind::multiply:
         work.add(saturating_multiply(e.count, copies()), saturating_multiply(e.count, again(copies())));
+        products_ = saturating_add(products_, saturating_multiply(e.count, copies()));
         break;
       default: break;
     }
+  }
+
+  /// The products of an activation, behind which the gradient of a weight is stated that is cut along `split_dim`, use it.
+  constexpr void end_products(int split_dim) {
+    if (split_dim == 0) work.columns = saturating_add(work.columns, products_);
+    if (split_dim == 1) work.rows = saturating_add(work.rows, products_);
+    products_ = 0;
   }
 
   constexpr void send(std::size_t message) {
@@ -211,9 +220,10 @@ class forward_pass {
   fact::program const& program_;
   setup const& setup_;
   std::vector<open_repeat> open_;
-  open_repeat left_;       ///< the one left last: in front of each slice but the first, the slice before it
-  activations_set saved_;  ///< were no block run again
-  activations_set kept_;   ///< saved
+  open_repeat left_;           ///< the one left last: in front of each slice but the first, the slice before it
+  activations_set saved_;      ///< were no block run again
+  activations_set kept_;       ///< saved
+  std::int64_t products_ = 0;  ///< since the last activation was made
 };
 
 }  // namespace redco::cost::detail

@@ -2,6 +2,7 @@
 
 #include <redco/nn/detail/entering_linear.hpp>
 
+#include <redco/nn/detail/overlapped_calls.hpp>
 #include <redco/kernel/product.hpp>
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/collectives.hpp>
@@ -15,20 +16,6 @@ namespace redco::detail::overlapped {
 
 // Backward runs the nodes that are ready in the reverse of the order in which they were made. So they are made in this one: who waits
 // for the sum, the product's part that gives the gradients of the weights, who starts the sum, and the part that gives the gradient of x.
-
-using node = torch::autograd::AutogradContext;
-using gradients_of_node = torch::autograd::variable_list;
-
-template <class T>
-std::int64_t handle_of(T& one) {
-  return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&one));
-}
-template <class T>
-T& held(node& ctx, char const* name) {
-  return *reinterpret_cast<T*>(ctx.saved_data[name].toInt());
-}
-
-inline at::Tensor as_rows(at::Tensor const& x) { return x.contiguous().view({-1, x.size(-1)}); }
 
 /// x; its gradient is there when the lane's sums are.
 struct awaited_sum : recorded_function<awaited_sum> {

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <redco/nn/detail/joined_linear.hpp>
+
+#include <redco/nn/detail/overlapped_calls.hpp>
+#include <redco/kernel/product.hpp>
+#include <redco/comm/collectives.hpp>
+#include <redco/tensor/recorded_function.hpp>
+#include <redco/config.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace redco::detail::overlapped {
+
+/// x where it lies in what is joined: a recorded graph goes on from there to x, without other memory. For autograd it is no view of
+/// that, which is filled later.
+struct in_place_of : recorded_function<in_place_of> {
+  static at::Tensor forward(node*, at::Tensor const&, at::Tensor const& place) {
+    at::Tensor own = at::empty({0}, place.options());
+    return own.set_(place.storage(), place.storage_offset(), place.sizes(), place.strides());
+  }
+  static gradients_of_node backward(node*, gradients_of_node const& gradients) { return {gradients[0], {}}; }
+};
+
+/// What is joined into `whole`, of which x is this rank's part, times W^T, plus b.
+struct product_of_joined : recorded_function<product_of_joined> {
+  static at::Tensor forward(node* ctx, at::Tensor const& x, at::Tensor const& weight,
+                            std::optional<at::Tensor> const& bias, at::Tensor* whole, group* shards, comm::lane* lane,
+                            joined_tokens* join) {
+    ctx->save_for_backward({x, weight, *whole});
+    ctx->saved_data["shards"] = handle_of(*shards);
+    ctx->saved_data["lane"] = handle_of(*lane);
+    ctx->saved_data["wants_x"] = x.requires_grad();
+    ctx->saved_data["wants_weight"] = weight.requires_grad();
+    ctx->saved_data["wants_bias"] = bias && bias->requires_grad();
+    at::Tensor const product = at::empty(with_features(*whole, weight.size(0)), whole->options());
+    join->for_each([&](std::int64_t first, std::int64_t many) {
+      kernel::product_into(as_rows(product.narrow(0, first, many)), as_rows(whole->narrow(0, first, many)), weight.t(),
+                           bias.value_or(at::Tensor()));
+    });
+    return product;
+  }
+
+  static gradients_of_node backward(node* ctx, gradients_of_node const& gradients) {
+    auto const saved = ctx->get_saved_variables();
+    at::Tensor const &x = saved[0], &weight = saved[1];
+    auto& shards = held<group>(*ctx, "shards");
+    at::Tensor const g = as_rows(gradients[0]);
+    std::int64_t const tokens = gradients[0].size(-2);
+    bool const recorded = at::GradMode::is_enabled(), wants_x = ctx->saved_data["wants_x"].toBool();
+    at::Tensor of_x, of_weight, of_bias;
+    std::optional<token_sums> sums;
+    if (wants_x && recorded) {
+      at::Tensor const own = at::mm(g, weight).view({-1, tokens, weight.size(1)});
+      of_x = reduce_tokens(tensor<partial>(own), shards).local();
+    } else if (wants_x) {
+      sums.emplace(product_sums(g, weight, tokens, shards, held<comm::lane>(*ctx, "lane")));
+    }
+    if (ctx->saved_data["wants_weight"].toBool()) {
+      at::Tensor const whole = recorded ? enter(tensor<token_split>(x, tokens), shards).local() : saved[2];
+      of_weight = kernel::product(g.t(), as_rows(whole));
+    }
+    if (ctx->saved_data["wants_bias"].toBool()) of_bias = g.sum(at::IntArrayRef{0});
+    if (sums) of_x = sums->result();
+    return {of_x, of_weight, of_bias, {}, {}, {}, {}};
+  }
+};
+
+}  // namespace redco::detail::overlapped
+
+namespace redco::detail {
+
+REDCO_INLINE entered_product joined_linear(tensor<token_split> const& x, at::Tensor const& weight,
+                                           at::Tensor const& bias, group& shards, comm::lane& lane) {
+  using namespace overlapped;
+  at::Tensor whole = at::empty({x.local().size(0), x.tokens(), x.local().size(-1)}, x.local().options());
+  joined_tokens join(x.local().detach().contiguous(), whole, shards, lane);
+  std::optional<at::Tensor> const added = bias.defined() ? std::optional(bias) : std::nullopt;
+  at::Tensor const own = in_place_of::apply(x.local(), shards.part_of(whole, -2));
+  return {whole, product_of_joined::apply(own, weight, added, &whole, &shards, &lane, &join)};
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/nn/low_rank.hpp>
+#include <redco/nn/pass.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/tensor/tensor.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// x [..., In] W^T + b of a row-parallel layer; b, replicated, is added once. Where its sum can pass beside it, it is left to who asks
+/// for that.
+template <class Context>
+tensor<partial> leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
+                               low_rank const& adapters, Context const& ctx) {
+  if (ctx.tp().size() == 1) return tensor<partial>(adapters.beside(kernel::linear(x, weight, bias), x, ctx));
+  std::vector<at::Tensor> addends;
+  if (bias.defined()) addends.push_back(bias);
+  if (adapters.empty() && ctx.pass().beside_shards(x)) {
+    auto const made = [](at::Tensor const& a, at::Tensor const& b) { return kernel::linear(a, b); };
+    return tensor<partial>(tensor<partial>::product{x, weight, made}, std::move(addends));
+  }
+  return tensor<partial>(adapters.beside(kernel::linear(x, weight), x, ctx), std::move(addends));
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,139 @@
+#include "comm/values.hpp"
+#include "nn/sharded.hpp"
+
+#include <redco/nn/detail/joined_linear.hpp>
+#include <redco/nn/detail/reduced.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/comm/collectives.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/model/input.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+// What shards exchange in runs beside their products: the numbers, calls and bytes of exchanges between them.
+
+namespace beside_shards_test {
+
+using namespace redco;
+using comm_test::must;
+using sharded::check_module;
+using sharded::tensor_map;
+using sharded::values_of;
+
+/// 150 rows: several runs of rows and of examples, the last of each shorter; 30 tokens divide by 2 and 3, 29 do not.
+at::Tensor some_x(std::int64_t tokens = 30) { return values_of("x", std::vector<std::int64_t>{5, tokens, 6}); }
+
+at::Tensor apply(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+  return at::linear(x, p.at(name + ".weight"), p.at(name + ".bias"));
+}
+at::Tensor normed(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+  return at::layer_norm(x, {6}, p.at(name + ".weight"), p.at(name + ".bias"), 1e-5);
+}
+at::Tensor attended(tensor_map const& p, std::string const& at, at::Tensor const& x) {
+  auto const by_head = [&](char const* name) { return apply(p, at + name, x).unflatten(2, {6, 1}).transpose(1, 2); };
+  at::Tensor const scores = at::matmul(by_head("q"), by_head("k").transpose(2, 3));
+  at::Tensor const seen = scores.masked_fill(at::ones_like(scores, at::kBool).tril().logical_not(), -1e300);
+  return apply(p, at + "o", at::matmul(seen.softmax(-1), by_head("v")).transpose(1, 2).flatten(2));
+}
+
+using attention_branch = residual<sequential<named<"n", layer_norm<6>>, causal_attention<6, 6>>>;
+using feed_forward = residual<sequential<named<"m", layer_norm<6>>, named<"up", linear<6, 18>>, gelu,
+                                         named<"down", linear<18, 6>>, dropout<real{0.0}>>>;
+using blocks = named<"h", repeat<2, sequential<attention_branch, feed_forward>>>;
+
+at::Tensor plain_blocks(tensor_map const& p, at::Tensor x) {
+  for (std::string const at : {"h.0.", "h.1."}) {
+    x = x + attended(p, at, normed(p, at + "n", x));
+    x = x + apply(p, at + "down", at::gelu(apply(p, at + "up", normed(p, at + "m", x)), "tanh"));
+  }
+  return x;
+}
+
+TEST_CASE("blocks whose shards exchange beside their products are the plain ones, to the second derivative") {
+  for (bool const recompute : {false, true})
+    check_module<model_of<blocks, input<30, 6>>>(some_x(), plain_blocks, {2, 3}, sharded::call{},
+                                                 {.recompute = recompute, .beside = true});
+}
+
+TEST_CASE("so are those that split tokens, evenly or not") {
+  using net = sequential<named<"in", linear<6, 6>>, split_tokens, blocks, named<"n", layer_norm<6>>>;
+  for (std::int64_t const tokens : {30, 29})
+    check_module<model_of<net, input<30, 6>>>(
+        some_x(tokens),
+        [](tensor_map const& p, at::Tensor const& x) { return normed(p, "n", plain_blocks(p, apply(p, "in", x))); },
+        {2, 3}, sharded::call{}, {.recompute = tokens == 29, .beside = true});
+}
+
+at::Tensor numbers(at::IntArrayRef sizes, at::ScalarType type, double seed) {
+  at::Tensor const n = at::arange(c10::multiply_integers(sizes), at::kDouble) * 0.7310585 + seed;
+  return (n.sin() * 0.5).view(sizes).to(type);
+}
+
+/// A value of these shards and the gradients of what it is made of, and what was sent for them.
+struct outcome {
+  std::vector<at::Tensor> all;
+  traffic sent;
+};
+using maker = std::function<at::Tensor(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias)>;
+
+outcome made(rank_context& me, at::Tensor const& x, at::ScalarType type, std::int64_t out, bool frozen,
+             maker const& make) {
+  at::Tensor const weight = numbers({out, x.size(-1)}, type, 0.2 + me.rank).requires_grad_(!frozen);
+  at::Tensor const bias = numbers({out}, type, 0.3).requires_grad_();
+  me.tp.reset_counters();
+  at::Tensor const y = make(x, weight, bias);
+  std::vector<at::Tensor> wanted{x, bias};
+  if (!frozen) wanted.push_back(weight);
+  outcome result{torch::autograd::grad({y.square().sum()}, wanted), {}};
+  result.all.push_back(y.detach());
+  result.sent = me.tp.counters();
+  return result;
+}
+
+void check_same(outcome const& found, outcome const& expected, at::ScalarType type) {
+  double const tolerance = type == at::kDouble ? 1e-14 : type == at::kFloat ? 1e-6 : 1e-2;
+  for (std::size_t i = 0; i < expected.all.size(); ++i)
+    must(at::allclose(found.all[i], expected.all[i], tolerance, tolerance), "tensor " + std::to_string(i));
+  must(found.sent == expected.sent, "calls and bytes");
+}
+
+TEST_CASE("they count as many calls and bytes") {
+  for (int const shards : {2, 3})
+    for (at::ScalarType const type : {at::kDouble, at::kFloat, at::kBFloat16})
+      for (bool const frozen : {false, true})
+        run_ranks({.tp = shards}, {}, [&](rank_context& me) {
+          pass in;
+          in.tp = &me.tp;
+          in.shard_lane = &me.lane(axis::tp);
+          at::Tensor const whole = numbers({5, 30, 8}, type, 0.1 + me.rank).requires_grad_();
+          auto const make = [](at::Tensor const& a, at::Tensor const& b) { return kernel::linear(a, b); };
+          auto const pending = [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+            return tensor<partial>(tensor<partial>::product{x, weight, make}, {bias});
+          };
+          check_same(made(me, whole, type, 7, frozen,
+                          [&](auto const&... all) { return redco::detail::reduced(pending(all...), in).local(); }),
+                     made(me, whole, type, 7, frozen,
+                          [&](auto const&... all) { return reduce(pending(all...), me.tp).local(); }),
+                     type);
+          check_same(
+              made(me, whole, type, 7, frozen,
+                   [&](auto const&... all) { return redco::detail::reduced_tokens(pending(all...), in).local(); }),
+              made(me, whole, type, 7, frozen,
+                   [&](auto const&... all) { return reduce_tokens(pending(all...), me.tp).local(); }),
+              type);
+          at::Tensor const own = numbers({5, 30 / shards, 8}, type, 0.4 + me.rank).requires_grad_();
+          check_same(made(me, own, type, 7, frozen,
+                          [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+                            return redco::detail::joined_linear({x, 30}, weight, bias, me.tp, *in.shard_lane).product;
+                          }),
+                     made(me, own, type, 7, frozen,
+                          [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+                            return kernel::linear(enter(tensor<token_split>(x, 30), me.tp).local(), weight, bias);
+                          }),
+                     type);
+        });
+}
+
+}  // namespace beside_shards_test
