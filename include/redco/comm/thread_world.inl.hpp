@@ -51,7 +51,7 @@ REDCO_INLINE void thread_world::run(function_ref<void(rank_context&)> f) {
   crew_->threads.run({line, *crew_->groups, each, crew_->options.deadline, f}, std::chrono::milliseconds(50),
                      [&](std::vector<int> const& busy) {
                        if (line.failed() && !last) last = clock::now() + crew_->options.grace;
-                       if (last && clock::now() > *last) detail::kill_process(line, busy);
+                       if (last && clock::now() > *last) detail::kill_process(line, busy, [](int) {});
                      });
   if (line.failed()) throw line.cause();
 }

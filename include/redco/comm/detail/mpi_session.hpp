@@ -143,7 +143,8 @@ class mpi_session final : public process_session {
   }
 
   void leave(int code) noexcept override {
-    if (std::exchange(left_, true)) return;
+    std::unique_lock const alone(mutex_, std::try_to_lock);
+    if (!alone || std::exchange(left_, true)) return;
     for (int other = 0; other < size_; ++other)
       if (other != rank_ && answers_.silent(other)) return;
     auto const end =

@@ -67,7 +67,8 @@ class processes final : public world {
     threads_.run({*line_, *groups_, each, options_.deadline, f}, std::chrono::milliseconds(5),
                  [&](std::vector<int> const& busy) {
                    listen();
-                   if (failed_at_ && clock::now() > *failed_at_ + options_.grace) kill_process(*line_, busy);
+                   if (failed_at_ && clock::now() > *failed_at_ + options_.grace)
+                     kill_process(*line_, busy, [&](int code) { session_.leave(code); });
                  });
     await_others();
     if (!failures_.empty()) throw cause();

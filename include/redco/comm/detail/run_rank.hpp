@@ -50,12 +50,14 @@ inline void run_rank(run_setup const& run, int rank) noexcept {
 }
 
 /// Ends the process where ranks of it have not ended in time behind a failure: they cannot be stopped and still use the caller's
-/// data, so that it is the only end that cannot hang.
-[[noreturn]] inline void kill_process(lifeline const& line, std::vector<int> const& stuck) {
+/// data, so that it is the only end that cannot hang. Calls last(code) before.
+template <class Last>
+[[noreturn]] void kill_process(lifeline const& line, std::vector<int> const& stuck, Last const& last) {
   error const cause = line.cause();
   std::string text = std::string(cause.what()) + "\n";
   for (int const rank : stuck) text += "rank " + std::to_string(rank) + " does not end: killed\n";
   std::fputs(text.c_str(), stderr);
+  last(static_cast<int>(cause.code()));
   std::_Exit(static_cast<int>(cause.code()));
 }
 
