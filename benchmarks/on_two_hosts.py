@@ -18,7 +18,7 @@ given = parser.parse_args()
 
 
 def together(hosts):
-    started = hosts.by_hand("process", 1, given.program)
+    started = hosts.by_hand("process", 1, [Path(given.program[0]).resolve(), *given.program[1:]])
     codes = [one.end(3600) for one in started]
     print(started[0].text, end="")
     if any(codes):

@@ -1,7 +1,7 @@
 #include "comm/values.hpp"
 #include "nn/sharded.hpp"
 
-#include <redco/nn/detail/joined_linear.hpp>
+#include <redco/nn/detail/entering_linear.hpp>
 #include <redco/nn/detail/reduced.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/collectives.hpp>
@@ -108,6 +108,7 @@ TEST_CASE("they count as many calls and bytes") {
           in.tp = &me.tp;
           in.shard_lane = &me.lane(axis::tp);
           at::Tensor const whole = numbers({5, 30, 8}, type, 0.1 + me.rank).requires_grad_();
+          at::Tensor const same = numbers({5, 30, 8}, type, 0.7).requires_grad_();
           auto const make = [](at::Tensor const& a, at::Tensor const& b) { return kernel::linear(a, b); };
           auto const pending = [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
             return tensor<partial>(tensor<partial>::product{x, weight, make}, {bias});
@@ -124,15 +125,20 @@ TEST_CASE("they count as many calls and bytes") {
                    [&](auto const&... all) { return reduce_tokens(pending(all...), me.tp).local(); }),
               type);
           at::Tensor const own = numbers({5, 30 / shards, 8}, type, 0.4 + me.rank).requires_grad_();
-          check_same(made(me, own, type, 7, frozen,
-                          [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-                            return redco::detail::joined_linear({x, 30}, weight, bias, me.tp, *in.shard_lane).product;
-                          }),
-                     made(me, own, type, 7, frozen,
-                          [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-                            return kernel::linear(enter(tensor<token_split>(x, 30), me.tp).local(), weight, bias);
-                          }),
-                     type);
+          auto const check_entering = [&](auto const& as_tensor, at::Tensor const& values) {
+            check_same(
+                made(me, values, type, 7, frozen,
+                     [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+                       return redco::detail::product_beside(as_tensor(x), weight, bias, me.tp, *in.shard_lane).product;
+                     }),
+                made(me, values, type, 7, frozen,
+                     [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+                       return kernel::linear(enter(as_tensor(x), me.tp).local(), weight, bias);
+                     }),
+                type);
+          };
+          check_entering([](at::Tensor const& x) { return tensor<token_split>(x, 30); }, own);
+          check_entering([](at::Tensor const& x) { return tensor<replicated>(x); }, same);
         });
 }
 

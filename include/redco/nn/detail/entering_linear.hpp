@@ -1,7 +1,5 @@
 #pragma once
 
-#include <redco/nn/detail/entered_product.hpp>
-#include <redco/nn/detail/joined_linear.hpp>
 #include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/kernel/linear.hpp>
@@ -13,23 +11,38 @@
 
 namespace redco::detail {
 
-/// x enters, and kernel::linear of it. In backward `sums`, whose ranks are the shards, sums the gradient of x while those of weight and
-/// bias are computed (Megatron-LM's asynchronous all-reduce; Narayanan et al. 2021). The same bits as without. Differentiable at any
-/// order. The lane outlives the graph.
-entered_product overlapped_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, group& shards,
-                                  comm::lane& sums);
+/// What has entered a column-parallel layer, and its product with the layer's weight.
+struct entered_product {
+  at::Tensor whole;  ///< in the graph where adapters read it
+  at::Tensor product;
+};
+
+/// x enters, and kernel::linear of it. In backward the gradient of a run of rows is summed over the shards while that of the next is
+/// made, and then those of weight and bias (Megatron-LM's asynchronous all-reduce, Narayanan et al. 2021, in runs). Differentiable at
+/// any order. The lane outlives the graph.
+entered_product product_beside(tensor<replicated> const& x, at::Tensor const& weight, at::Tensor const& bias,
+                               group& shards, comm::lane& lane);
+
+/// The same of this rank's tokens, which divide by the shards: a run of examples is joined while the one before it is multiplied.
+/// Saves what is joined and the weight.
+entered_product product_beside(tensor<token_split> const& x, at::Tensor const& weight, at::Tensor const& bias,
+                               group& shards, comm::lane& lane);
+
+/// Whether there is something to pass beside the product of x.
+inline bool passes_beside(tensor<replicated> const& x, pass const& in) {
+  return in.beside_shards(x.local()) && at::GradMode::is_enabled() && x.local().requires_grad();
+}
+inline bool passes_beside(tensor<token_split> const& x, pass const& in) {
+  return in.beside_shards(x.local()) && x.tokens() % in.tp->size() == 0;
+}
 
 /// x on its way into a column-parallel layer, and its product there; what has entered is itself. `adapters` read it too.
 template <layout X, class Context>
 entered_product entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Tensor const& bias,
                                 low_rank const& adapters, Context const& ctx) {
-  if constexpr (std::is_same_v<X, replicated>) {
-    if (ctx.pass().beside_shards(x.local()) && at::GradMode::is_enabled() && x.local().requires_grad())
-      return overlapped_linear(x.local(), weight, bias, ctx.tp(), *ctx.pass().shard_lane);
-  } else if constexpr (is_token_split<X>) {
-    if (ctx.pass().beside_shards(x.local()) && adapters.empty() && x.tokens() % ctx.tp().size() == 0)
-      return joined_linear(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
-  }
+  if constexpr (is_at_rest<X>)
+    if (adapters.empty() && passes_beside(x, ctx.pass()))
+      return product_beside(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
   at::Tensor const whole = entering(x, ctx.tp()).local();
   return {whole, kernel::linear(whole, weight, bias)};
 }

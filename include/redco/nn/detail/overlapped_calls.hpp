@@ -70,47 +70,41 @@ class joined_tokens {
   std::uint64_t last_ = 0;
 };
 
-/// The sums over the shards of examples [B, T, features], of which each gets its T / shards tokens, run by run.
-class token_sums {
- public:
-  token_sums(std::int64_t examples, std::int64_t tokens, std::int64_t features, at::TensorOptions const& options,
-             group& shards, comm::lane& lane)
-      : cut(examples, 1, tokens),
-        sums_(at::empty({examples, tokens / shards.size(), features}, options)),
-        shards_(shards),
-        lane_(lane) {}
+/// The sums of a product over the shards, on their way.
+struct sums_under_way {
+  at::Tensor sums;
+  collective kind;
+  std::int64_t calls;
+  group& shards;
+  comm::lane& lane;
 
-  /// The examples from `first` on, in memory that nobody else reads.
-  void add(std::int64_t first, at::Tensor const& part) {
-    comm::collective_label const label("reduce_scatter");
-    lane_.ask(
-        [part, to = sums_.narrow(0, first, part.size(0))](group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
+  at::Tensor const& wait() const {
+    lane.wait();
+    shards.count_as_one(kind, calls);
+    return sums;
   }
-
-  at::Tensor result() {
-    lane_.wait();
-    shards_.count_as_one(collective::reduce_scatter, cut.count());
-    return sums_;
-  }
-
-  product_runs const cut;
-
- private:
-  at::Tensor sums_;
-  group& shards_;
-  comm::lane& lane_;
 };
 
-/// The sums over the shards of a b, whose rows are those of `examples` of `tokens` each: this rank's tokens [examples, own, features].
-inline token_sums product_sums(at::Tensor const& a, at::Tensor const& b, std::int64_t tokens, group& shards,
-                               comm::lane& lane) {
-  token_sums sums(a.size(0) / tokens, tokens, b.size(1), a.options(), shards, lane);
-  sums.cut.for_each([&](std::int64_t first, std::int64_t many) {
-    at::Tensor const part = at::empty({many, tokens, b.size(1)}, a.options());
-    kernel::product_into(as_rows(part), a.narrow(0, first * tokens, many * tokens), b);
-    sums.add(first, part);
+/// Those of a b, whose rows are those of a whole product of these sizes, run by run, each while the next is made: of all rows, or of
+/// this rank's run of tokens.
+inline sums_under_way sums_of_product(at::Tensor const& a, at::Tensor const& b, std::vector<std::int64_t> sizes,
+                                      bool by_tokens, group& shards, comm::lane& lane) {
+  constexpr std::int64_t rows_of_cache_lines = 16;
+  std::int64_t& tokens_of_one = sizes[sizes.size() - 2];
+  std::int64_t const features = sizes.back(), tokens = by_tokens ? tokens_of_one : 1, rows = a.size(0);
+  comm::collective_label const label(by_tokens ? "reduce_scatter" : "reduce");
+  if (by_tokens) tokens_of_one /= shards.size();
+  at::Tensor const sums = at::empty(sizes, a.options());
+  at::Tensor const result = sums.view({rows / tokens, -1, features});
+  product_runs const cut(rows / tokens, by_tokens ? 1 : shards.size() * rows_of_cache_lines, tokens);
+  cut.for_each([&](std::int64_t first, std::int64_t many) {
+    at::Tensor const to = result.narrow(0, first, many);
+    at::Tensor const part = by_tokens ? at::empty({many, tokens, features}, a.options()) : to;
+    kernel::product_into(part.view({-1, features}), a.narrow(0, first * tokens, many * tokens), b);
+    if (by_tokens) lane.ask([part, to](group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
+    else lane.all_reduce(part);
   });
-  return sums;
+  return {sums, by_tokens ? collective::reduce_scatter : collective::all_reduce, cut.count(), shards, lane};
 }
 
 }  // namespace redco::detail::overlapped

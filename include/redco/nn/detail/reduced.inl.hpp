@@ -15,23 +15,6 @@
 
 namespace redco::detail::overlapped {
 
-/// x W^T summed over the shards, every row on every rank.
-inline at::Tensor sum_of_product(at::Tensor const& x, at::Tensor const& weight, group& shards, comm::lane& lane) {
-  comm::collective_label const label("reduce");
-  at::Tensor const rows = as_rows(x), sums = at::empty(with_features(x, weight.size(0)), x.options());
-  at::Tensor const sum = as_rows(sums);
-  constexpr std::int64_t rows_of_cache_lines = 16;
-  product_runs const cut(rows.size(0), shards.size() * rows_of_cache_lines);
-  cut.for_each([&](std::int64_t first, std::int64_t many) {
-    at::Tensor const part = sum.narrow(0, first, many);
-    kernel::product_into(part, rows.narrow(0, first, many), weight.t());
-    lane.all_reduce(part);
-  });
-  lane.wait();
-  shards.count_as_one(collective::all_reduce, cut.count());
-  return sums;
-}
-
 /// The sum of a product that is made meanwhile. Where tokens are split, that of this rank's run.
 struct summed_product : recorded_function<summed_product> {
   static at::Tensor forward(node* ctx, at::Tensor const& x, at::Tensor const& weight, std::int64_t shards,
@@ -42,9 +25,9 @@ struct summed_product : recorded_function<summed_product> {
     ctx->saved_data["by_tokens"] = by_tokens;
     ctx->saved_data["wants_x"] = x.requires_grad();
     ctx->saved_data["wants_weight"] = weight.requires_grad();
-    if (!by_tokens) return sum_of_product(x, weight, held<group>(*ctx, "shards"), held<comm::lane>(*ctx, "lane"));
-    return product_sums(as_rows(x), weight.t(), x.size(-2), held<group>(*ctx, "shards"), held<comm::lane>(*ctx, "lane"))
-        .result();
+    return sums_of_product(as_rows(x), weight.t(), with_features(x, weight.size(0)), by_tokens,
+                           held<group>(*ctx, "shards"), held<comm::lane>(*ctx, "lane"))
+        .wait();
   }
 
   static gradients_of_node backward(node* ctx, gradients_of_node const& gradients) {
