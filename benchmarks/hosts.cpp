@@ -11,7 +11,6 @@
 #include <redco/options/gradient_bucket.hpp>
 #include <redco/options/launch.hpp>
 #include <redco/options/mesh_text.hpp>
-#include <redco/options/overlaps_shards.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/json/read.hpp>
 #include <redco/diag/error.hpp>
@@ -48,7 +47,6 @@ std::vector<redco::setup> runs() {
         run.micro_batches = plan_steps::load.batch / run.mesh.dp / at_once;
         run.hosts = processes;
         run.gradient_bucket = redco::options::gradient_bucket(run.mesh, processes, {}, where.gradient_bucket);
-        run.overlap_shards = redco::options::overlaps_shards(run.mesh, processes, {});
         all.push_back(run);
       }
   return all;

@@ -5,8 +5,9 @@
 
 Measures the hosts' cores and their link (redco-calibrate) unless a file is given, then runs all programs step by step in turns, each
 asleep in those of the others: ours as 1, 2 and 4 processes, as 2 that sum gradients behind backward (no overlap), and PyTorch's DDP over
-gloo as 2 (with .deps/peers), in bf16 also with gradients sent in bf16. Then benchmarks/overlap says how much of a sum is hidden. Prints a
-table; exit code 1 where a prediction is off by more than 15 % or DDP is faster.
+gloo as 2 (with .deps/peers), in bf16 also with gradients sent in bf16. Then benchmarks/overlap says how much of the messages is hidden,
+between two replicas, two shards, and two that split tokens. Prints tables; exit code 1 where a prediction is off by more than 15 % or
+DDP is faster.
 """
 import argparse
 import json
@@ -122,9 +123,25 @@ def programs(hosts, cores, given, machine):
     return all
 
 
+def overlapped(hosts, cores, dtype, machine, name, words):
+    """Prints how much of the messages passes beside what ranks compute; the largest error of its predictions."""
+    started = hosts.by_hand("overlap." + "".join(words), 1,
+                            [OVERLAP, "--dtype", dtype, "--machine", machine, "--threads", cores, "--quiet", "--mesh", *words])
+    done(started)
+    line = json.loads(next(line for line in started[0].text.splitlines() if line.startswith("{")))
+    cells, worst = "", 0
+    for how in "between", "beside":
+        measured, predicted = line[f"step_s_{how}"], line[f"predicted_s_{how}"]
+        worst = max(worst, abs(predicted / measured - 1))
+        cells += f"| {measured:.3f} | {predicted:.3f} | {100 * (predicted / measured - 1):+.0f} % "
+    print(f"| {name} {cells}| {100 * line['hidden']:.0f} % of {line['messages_s']:.3f} s |")
+    return worst
+
+
 def compare(hosts, given):
     cores = share_cores(hosts)
-    all = programs(hosts, cores, given, given.machine or calibrated(hosts))
+    machine = given.machine or calibrated(hosts)
+    all = programs(hosts, cores, given, machine)
     for step in range(given.steps):
         for one in all if step % 2 == 0 else reversed(all):
             one.turn()
@@ -143,9 +160,9 @@ def compare(hosts, given):
         elif step < two:
             slower.append(one.name)
         print(f"| {one.name} | {16 * 256 / step:.0f} | {1e3 * step:.0f} {cells}| {one_process / step:.2f} |")
-    started = hosts.by_hand("overlap", 1, [OVERLAP, "--mesh", "2x1", "--dtype", given.dtype, "--quiet"])
-    done(started)
-    print("\n" + next(line for line in started[0].text.splitlines() if line.startswith("{")))
+    print("\n| messages of | between s | predicted | error | beside s | predicted | error | hidden |\n|---|---|---|---|---|---|---|---|")
+    for name, words in ("two replicas", ["2x1"]), ("two shards", ["1x2"]), ("two shards, split tokens", ["1x2", "--split-tokens"]):
+        worst = max(worst, overlapped(hosts, cores, given.dtype, machine, name, words))
     if slower or worst > 0.15:
         sys.exit(f"scaling: largest error {100 * worst:.0f} %; faster than ours: {', '.join(slower) or 'none'}")
 

@@ -268,7 +268,8 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   run.hosts = o.hosts;
   redco::cost::check_hosts(run.mesh, run.hosts);
   run.gradient_bucket = redco::options::gradient_bucket(run.mesh, run.hosts, o.overlap, o.gradient_bucket);
-  run.overlap_shards = redco::options::overlaps_shards(run.mesh, run.hosts, o.overlap);
+  run.overlap_shards =
+      redco::options::overlaps_shards(run.mesh, redco::host_map{run.mesh, run.hosts}.parts(redco::axis::tp), o.overlap);
   if (o.timeline) {
     redco::rank_cost const planned = redco::report_of(model, optimizer, run).cost;  // refuses an illegal mesh
     redco::fact::program const facts = redco::facts_of(model, run.load);

@@ -130,9 +130,16 @@ TEST_CASE("buckets of gradients pass while the last backward computes, behind wh
 
 TEST_CASE("what shards send passes beside the products that give it or take it") {
   redco::rank_cost c;
-  c.operations = {1000, 2000, 500, 1100, 200};
+  c.operations = {1000, 2000, 500, 700, 200};
   auto& sums = c.messages.all[redco::cost::messages::backward];
-  sums = {{4, 0, 0, 300}, "backward activations", redco::axis::tp, redco::collective::all_reduce, 2, 2, 1, 0};
+  sums = {{4, 4 * redco::MiB(1), 0, 300},
+          "backward activations",
+          redco::axis::tp,
+          redco::collective::all_reduce,
+          2,
+          2,
+          1,
+          0};
   redco::setup run{.mesh = {.tp = 2}, .hosts = 2};
   redco::cost::machine linked = machine;
   linked.links = {{2, 2, 1, 0.05, 1000, 0.25}};
@@ -142,12 +149,12 @@ TEST_CASE("what shards send passes beside the products that give it or take it")
   double const products = 3500.0 / 2 / 1e3;
   CHECK(hidden() == Approx((4 * 0.05 + 300.0 / 1000) * 0.75));
   linked.links[0].seconds_per_call = 1;
-  double const columns = products * 1100 / 3500, rows = products * 200 / 3500;
-  CHECK(hidden() == Approx(columns * 0.75));
+  double const columns = products * 700 / 3500, rows = products * 200 / 3500;
+  CHECK(hidden() == Approx(columns * 1.75 * 0.75));
   // Half of forward runs again, and what is sent in four runs passes beside three of them.
   auto const alone = [&](redco::cost::messages::purpose what, redco::collective kind) {
-    c.messages.all[what] = {{4, 0, 0, 300}, "", redco::axis::tp, kind, 2, 2, 1, 0};
-    double const more = hidden() - columns * 0.75;
+    c.messages.all[what] = {{4, 4 * redco::MiB(1), 0, 300}, "", redco::axis::tp, kind, 2, 2, 1, 0};
+    double const more = hidden() - columns * 1.75 * 0.75;
     c.messages.all[what] = {};
     return more;
   };
@@ -159,7 +166,13 @@ TEST_CASE("what shards send passes beside the products that give it or take it")
   CHECK(alone(redco::cost::messages::backward_gather, redco::collective::all_gather) == Approx(rows * 0.75 * 0.75));
   CHECK(alone(redco::cost::messages::backward_scatter, redco::collective::reduce_scatter) ==
         Approx(columns * 1.75 * 0.75));
-  CHECK(alone(redco::cost::messages::loss, redco::collective::all_reduce) == 0);
+  CHECK(alone(redco::cost::messages::loss, redco::collective::all_reduce) == Approx(0).margin(1e-12));
+  // Two runs are all that half a mebibyte is worth, and less than a quarter of one none.
+  sums.payload_bytes = 2 * redco::MiB(1);
+  CHECK(hidden() == Approx(columns * 1.5 * 0.75));
+  sums.payload_bytes = redco::MiB(1) - 4;
+  CHECK(hidden() == 0);
+  sums.payload_bytes = redco::MiB(4);
   sums.hosts = 1, sums.here = 2;
   CHECK(hidden() == 0);
 }

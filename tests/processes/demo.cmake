@@ -1,6 +1,6 @@
 # The demo where its ranks are processes, or threads of several (RUNS: processes:mesh): its losses are those of threads alone, to
-# the last digit that is written.
-#   cmake -DPROGRAM= -DARGUMENTS= -DMPIRUN= [-DSTART=] -DWORK= -DRUNS="2:2x1;4:2x2" -P demo.cmake
+# the last digit that is written. RUNS with "overlap" are in f64, as products made in runs may be rounded otherwise.
+#   cmake -DPROGRAM= -DARGUMENTS= -DMPIRUN= [-DSTART=] -DWORK= -DRUNS="2:2x1;4:2x2;2:1x2:overlap" -P demo.cmake
 
 include(${CMAKE_CURRENT_LIST_DIR}/processes.cmake)
 skip_without_mpi()
@@ -22,28 +22,34 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 foreach(run IN LISTS RUNS)
-  string(REGEX MATCH "(.):(.*)" run ${run})
+  string(REGEX MATCH "(.):([0-9x]+)(:overlap)?" run ${run})
   set(processes ${CMAKE_MATCH_1})
   set(mesh ${CMAKE_MATCH_2})
-  set(arguments ${ARGUMENTS} --mesh ${mesh} --max-steps 2 --global-batch 8 --dtype f32 --threads 1 --quiet --deterministic)
-  execute_process(COMMAND ${PROGRAM} ${arguments} --workdir ${WORK}/${processes}_threads_${mesh}
+  set(type f32)
+  set(between --deterministic)
+  if(CMAKE_MATCH_3)
+    set(type f64)
+    set(between --overlap)
+  endif()
+  set(arguments ${ARGUMENTS} --mesh ${mesh} --max-steps 2 --global-batch 8 --dtype ${type} --threads 1 --quiet)
+  execute_process(COMMAND ${PROGRAM} ${arguments} --workdir ${WORK}/${processes}_threads_${mesh}_${type}
     RESULT_VARIABLE status OUTPUT_VARIABLE of_threads ERROR_VARIABLE of_threads)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "threads as ${mesh} ended with ${status}:\n${of_threads}")
   endif()
-  run_processes(${processes} status of_processes ${PROGRAM} ${arguments} --workdir ${WORK}/${processes}_processes_${mesh})
+  run_processes(${processes} status of_processes ${PROGRAM} ${arguments} ${between} --workdir ${WORK}/${processes}_processes_${mesh}_${type})
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "processes as ${mesh} ended with ${status}:\n${of_processes}")
   endif()
-  losses_of(${WORK}/${processes}_threads_${mesh} threads)
-  losses_of(${WORK}/${processes}_processes_${mesh} by_processes)
+  losses_of(${WORK}/${processes}_threads_${mesh}_${type} threads)
+  losses_of(${WORK}/${processes}_processes_${mesh}_${type} by_processes)
   if(NOT threads MATCHES "step 2 loss [0-9.]+" OR NOT threads STREQUAL by_processes)
     message(FATAL_ERROR "${mesh}: threads gave\n${threads}, ${processes} processes\n${by_processes}")
   endif()
   # Replicas in several processes send gradients while backward runs, threads behind it.
   set(overlap "gradients are summed over [0-9]+ replicas while backward runs, 4194304 bytes at once")
-  file(STRINGS ${WORK}/${processes}_threads_${mesh}/log.txt of_thread_log REGEX "${overlap}")
-  file(STRINGS ${WORK}/${processes}_processes_${mesh}/log.txt of_process_log REGEX "${overlap}")
+  file(STRINGS ${WORK}/${processes}_threads_${mesh}_${type}/log.txt of_thread_log REGEX "${overlap}")
+  file(STRINGS ${WORK}/${processes}_processes_${mesh}_${type}/log.txt of_process_log REGEX "${overlap}")
   if(of_thread_log OR (mesh MATCHES "^2x" AND NOT of_process_log) OR (mesh MATCHES "^1x" AND of_process_log))
     message(FATAL_ERROR "${mesh}: the log of threads has '${of_thread_log}', that of processes '${of_process_log}'")
   endif()

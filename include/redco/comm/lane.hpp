@@ -3,6 +3,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/shape/product_runs.hpp>
 
 #include <condition_variable>
 #include <cstdint>
@@ -25,6 +26,10 @@ class lane {
  public:
   /// `own` is a handle that nobody else uses, on the same ranks as `like`, in which its traffic counts. Both outlive the lane.
   lane(group& own, group& like, std::shared_ptr<memory_counter> memory);
+
+  /// What has fewer bytes is not worth the lane's thread: whoever cuts messages into runs makes none smaller.
+  std::int64_t least_bytes = product_runs::least_bytes;
+
   lane(lane const&) = delete;
   lane& operator=(lane const&) = delete;
   /// What has not begun is given up; what has is waited for.

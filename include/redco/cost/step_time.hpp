@@ -23,8 +23,8 @@ struct step_time {
 /// with what they send: inside a host by the speed of its group there, and then between hosts, where all groups of a host
 /// share its link. Buckets of gradients (setup::gradient_bucket) pass while the last backward computes: each waits for its gradients,
 /// which end evenly over backward, and for the bucket before it, and takes from backward the share of the cores that keeps it busy.
-/// What shards send (setup::overlap_shards) passes beside the products that give it or take it, at most as long: sums of what enters
-/// beside the gradients of weights, the others in product_runs, of which one has nothing to pass beside.
+/// What shards send (setup::overlap_shards) passes beside the products that give it or take it, at most as long, in product_runs, of
+/// which one has nothing to pass beside; sums of what enters also beside the gradients of weights; small messages do not.
 /// Errors: exit code 65 where the machine's speed in this dtype, of all-reduces, or between hosts, was not measured.
 step_time step_time_of(rank_cost const& what, setup const& run, machine const& on);
 

@@ -19,7 +19,7 @@ namespace detail {
 /// Messages that may pass while their rank computes.
 struct messages_beside {
   double seconds = 0;
-  std::int64_t calls = 0;
+  std::int64_t calls = 0, bytes = 0;
   double busy = 1;  ///< inside a host they take the cores that compute
 
   /// Seconds saved where they pass beside products of these seconds.
@@ -33,21 +33,25 @@ struct messages_beside {
   }
 };
 
-/// Seconds saved by what shards send beside the products that give it or take it, `beside[purpose]`. Of those that go in runs, one
-/// run has nothing to pass beside.
+/// Seconds saved by what shards send beside the products that give it or take it, `beside[purpose]`: in runs, of which one has nothing
+/// to pass beside.
 inline double saved_by_shards(std::array<messages_beside, messages::purposes> const& beside, operations const& made,
                               double seconds_per_operation) {
   auto const seconds = [&](std::int64_t all) { return static_cast<double>(all) * seconds_per_operation; };
   double const again = made.forward > 0 ? static_cast<double>(made.again) / static_cast<double>(made.forward) : 0;
   double const columns = seconds(made.columns), rows = seconds(made.rows);
-  constexpr double all_but_one = 1 - 1.0 / static_cast<double>(product_runs::most);
-  auto const in_runs = [&](messages::purpose what, double products) {
-    return beside[what].saved_beside(products) * all_but_one;
+  // `behind`: products that the last run passes beside too.
+  auto const saved = [&](messages::purpose what, double products, double behind = 0) {
+    messages_beside const& sent = beside[what];
+    std::int64_t const runs =
+        sent.calls == 0 ? 0 : std::min(sent.bytes / sent.calls / product_runs::least_bytes, product_runs::most);
+    if (runs == 0) return 0.0;
+    double const all_but_one = 1 - 1 / static_cast<double>(runs);
+    return behind > 0 ? sent.saved_beside(products * all_but_one + behind) : sent.saved_beside(products) * all_but_one;
   };
-  return in_runs(messages::forward, rows * (1 + again)) + in_runs(messages::forward_scatter, rows * (1 + again)) +
-         in_runs(messages::forward_gather, columns * (1 + again)) + in_runs(messages::backward_gather, rows) +
-         beside[messages::backward].saved_beside(columns) +
-         beside[messages::backward_scatter].saved_beside(columns * (1 + all_but_one));
+  return saved(messages::forward, rows * (1 + again)) + saved(messages::forward_scatter, rows * (1 + again)) +
+         saved(messages::forward_gather, columns * (1 + again)) + saved(messages::backward_gather, rows) +
+         saved(messages::backward, columns, columns) + saved(messages::backward_scatter, columns, columns);
 }
 
 }  // namespace detail
@@ -83,6 +87,7 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
     detail::messages_beside& beside = gradients ? of_gradients : of_shards[place];
     beside.seconds += t.messages - before;
     beside.calls += one.calls;
+    beside.bytes += one.payload_bytes;
     if (one.hosts > 1) beside.busy = on.link_of(one.hosts, run.hosts).busy;
   }
   if (double const all_products = static_cast<double>(what.operations.total()); all_products > 0) {

@@ -6,6 +6,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/random/stream.hpp>
+#include <redco/shape/product_runs.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
 
 #include <cstdint>
@@ -38,8 +39,11 @@ struct pass {
     return random::make_stream(seed, site, step, call);
   }
 
-  /// Whether what a layer's product of x is about can pass beside it: few rows take other kernels (see kernel::linear).
-  bool beside_shards(at::Tensor const& x) const { return shard_lane != nullptr && x.numel() > 32 * x.size(-1); }
+  /// Whether a message of so many rows can pass beside the product that gives or takes it, and is worth it: few rows take other kernels
+  /// (see kernel::linear).
+  bool beside_shards(std::int64_t rows, std::int64_t row_bytes) const {
+    return shard_lane != nullptr && rows >= product_runs::least_rows && rows * row_bytes >= shard_lane->least_bytes;
+  }
 
   /// The global number of the first of `rows` rows: first example x rows per example.
   std::int64_t first_row(std::int64_t rows) const {

@@ -54,7 +54,7 @@ struct deployer_options {
         field<"deadline">(&o::deadline, "seconds that a rank waits for another after the first step"),
         field<"overlap">(
             &o::overlap,
-            "send gradients while backward runs, and what shards exchange beside their products; default: over several processes"),
+            "send gradients while backward runs (default: between processes) and what shards exchange beside products (hosts)"),
         field<"gradient_bucket">(&o::gradient_bucket, "MiB of gradients that are summed at once then"),
         field<"deterministic">(
             &o::deterministic,

@@ -103,9 +103,9 @@ class deployer {
   deployer_options options_;
   redco::mesh mesh_;
   std::int64_t gradient_bucket_;
-  bool overlaps_shards_;
   device_choice device_;
   std::unique_ptr<comm::world> world_;
+  bool overlaps_shards_;  ///< known when the processes have met
   chosen_dtype dtype_;
   std::shared_ptr<run::run_output> output_;
   std::optional<workdir::workdir_lock> lock_;

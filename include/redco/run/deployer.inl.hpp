@@ -5,6 +5,7 @@
 #include <redco/run/dtype_text.hpp>
 #include <redco/comm/make_world.hpp>
 #include <redco/comm/rank_options.hpp>
+#include <redco/comm/rank_places.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/options/gradient_bucket.hpp>
@@ -35,6 +36,15 @@ inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options co
   return comm::make_world(on, ranks);
 }
 
+/// Whether the shards of a replica are on several hosts, as all processes know once they have met. Products made in runs may be rounded
+/// otherwise than whole ones, so that a deterministic run has to ask for them.
+inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
+  if (deterministic) return false;
+  for (int rank = 0; rank < on.ranks(); ++rank)
+    if (comm::place_of_rank(rank) != comm::place_of_rank(rank - rank % on.tp)) return true;
+  return false;
+}
+
 }  // namespace redco::run::detail
 
 namespace redco {
@@ -44,9 +54,10 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       mesh_(run::detail::runnable_mesh(options_)),
       gradient_bucket_(
           options::gradient_bucket(mesh_, options::launched().processes, options_.overlap, options_.gradient_bucket)),
-      overlaps_shards_(options::overlaps_shards(mesh_, options::launched().processes, options_.overlap)),
       device_(choose_device(options_.device)),
       world_(run::detail::world_of(mesh_, options_)),
+      overlaps_shards_(options::overlaps_shards(
+          mesh_, run::detail::overlaps_shards_by_itself(mesh_, options_.deterministic), options_.overlap)),
       dtype_(choose_dtype(options_.dtype)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
       failures_(options_.workdir),

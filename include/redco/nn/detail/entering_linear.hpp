@@ -30,10 +30,14 @@ entered_product product_beside(tensor<token_split> const& x, at::Tensor const& w
 
 /// Whether there is something to pass beside the product of x.
 inline bool passes_beside(tensor<replicated> const& x, pass const& in) {
-  return in.beside_shards(x.local()) && at::GradMode::is_enabled() && x.local().requires_grad();
+  at::Tensor const& all = x.local();
+  return at::GradMode::is_enabled() && all.requires_grad() &&
+         in.beside_shards(all.numel() / all.size(-1), all.size(-1) * all.element_size());
 }
 inline bool passes_beside(tensor<token_split> const& x, pass const& in) {
-  return in.beside_shards(x.local()) && x.tokens() % in.tp->size() == 0;
+  at::Tensor const& own = x.local();
+  return x.tokens() % in.tp->size() == 0 &&
+         in.beside_shards(own.size(0) * x.tokens(), own.size(-1) * own.element_size());
 }
 
 /// x on its way into a column-parallel layer, and its product there; what has entered is itself. `adapters` read it too.

@@ -19,7 +19,7 @@ tensor<partial> leaving_linear(at::Tensor const& x, at::Tensor const& weight, at
   if (ctx.tp().size() == 1) return tensor<partial>(adapters.beside(kernel::linear(x, weight, bias), x, ctx));
   std::vector<at::Tensor> addends;
   if (bias.defined()) addends.push_back(bias);
-  if (adapters.empty() && ctx.pass().beside_shards(x)) {
+  if (adapters.empty() && ctx.pass().beside_shards(x.numel() / x.size(-1), weight.size(0) * x.element_size())) {
     auto const made = [](at::Tensor const& a, at::Tensor const& b) { return kernel::linear(a, b); };
     return tensor<partial>(tensor<partial>::product{x, weight, made}, std::move(addends));
   }

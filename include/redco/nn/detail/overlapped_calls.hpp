@@ -41,7 +41,9 @@ class joined_tokens {
  public:
   /// `whole` [B, T, features] is filled with those of all shards.
   joined_tokens(at::Tensor const& own, at::Tensor const& whole, group& shards, comm::lane& lane)
-      : cut(whole.size(0), 1, whole.size(1)), shards_(shards), lane_(lane) {
+      : cut(whole.size(0), 1, whole.size(1), whole.size(2) * whole.element_size(), lane.least_bytes),
+        shards_(shards),
+        lane_(lane) {
     comm::collective_label const label("all_gather_entered");
     cut.for_each([&](std::int64_t first, std::int64_t many) {
       last_ = lane.ask([from = own.narrow(0, first, many), to = whole.narrow(0, first, many)](group& ranks) {
@@ -96,7 +98,8 @@ inline sums_under_way sums_of_product(at::Tensor const& a, at::Tensor const& b, 
   if (by_tokens) tokens_of_one /= shards.size();
   at::Tensor const sums = at::empty(sizes, a.options());
   at::Tensor const result = sums.view({rows / tokens, -1, features});
-  product_runs const cut(rows / tokens, by_tokens ? 1 : shards.size() * rows_of_cache_lines, tokens);
+  product_runs const cut(rows / tokens, by_tokens ? 1 : shards.size() * rows_of_cache_lines, tokens,
+                         features * a.element_size(), lane.least_bytes);
   cut.for_each([&](std::int64_t first, std::int64_t many) {
     at::Tensor const to = result.narrow(0, first, many);
     at::Tensor const part = by_tokens ? at::empty({many, tokens, features}, a.options()) : to;
