@@ -39,6 +39,7 @@
 #include <redco/optimizer/state_slots.hpp>
 
 #include <redco/json/read.hpp>
+#include <redco/shape/host_map.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/nn/detail/reduced.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/layer/residual.hpp>
 
@@ -18,9 +17,9 @@ struct module<residual<Branch>, X> {
     auto const y = branch(x, ctx);
     constexpr bool pending = std::is_same_v<out_t<typename residual<Branch>::body, X>, partial>;
     if constexpr (pending && is_token_split<X>) {
-      return x.like(detail::reduced_tokens(y, ctx.pass()).local() + x.local());
+      return x.like(detail::finish<X>(y, ctx.pass()).local() + x.local());
     } else if constexpr (pending) {
-      return detail::reduced(y.with_addend(x.local()), ctx.pass());
+      return detail::finish(y.with_addend(x.local()), ctx.pass());
     } else {
       return y.like(x.local() + y.local());
     }

@@ -8,7 +8,6 @@
 #include <redco/comm/lane.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/saved_watch.hpp>
-#include <redco/shape/product_runs.hpp>
 #include <redco/config.hpp>
 
 #include <cstdint>
@@ -17,17 +16,15 @@ namespace redco::detail::overlapped {
 
 /// The sum of a product that is made meanwhile. Where tokens are split, that of this rank's run.
 struct summed_product : recorded_function<summed_product> {
-  static at::Tensor forward(node* ctx, at::Tensor const& x, at::Tensor const& weight, std::int64_t shards,
-                            std::int64_t lane, bool by_tokens) {
+  static at::Tensor forward(node* ctx, at::Tensor const& x, at::Tensor const& weight, group* shards, comm::lane* lane,
+                            bool by_tokens) {
     ctx->save_for_backward({x, weight});
-    ctx->saved_data["shards"] = shards;
-    ctx->saved_data["lane"] = lane;
+    ctx->saved_data["shards"] = handle_of(*shards);
+    ctx->saved_data["lane"] = handle_of(*lane);
     ctx->saved_data["by_tokens"] = by_tokens;
     ctx->saved_data["wants_x"] = x.requires_grad();
     ctx->saved_data["wants_weight"] = weight.requires_grad();
-    return sums_of_product(as_rows(x), weight.t(), with_features(x, weight.size(0)), by_tokens,
-                           held<group>(*ctx, "shards"), held<comm::lane>(*ctx, "lane"))
-        .wait();
+    return sums_of_product(as_rows(x), weight.t(), with_features(x, weight.size(0)), by_tokens, *shards, *lane).wait();
   }
 
   static gradients_of_node backward(node* ctx, gradients_of_node const& gradients) {
@@ -65,8 +62,7 @@ inline at::Tensor sum_beside(tensor<partial> const& x, pass const& in, bool by_t
   at::Tensor const& of = x.pending()->x;
   if (by_tokens && (of.dim() != 3 || of.size(1) % in.tp->size() != 0)) return {};
   saved_watch::elsewhere const in_layer(x.pending()->layer);
-  return overlapped::summed_product::apply(of, x.pending()->weight, overlapped::handle_of(*in.tp),
-                                           overlapped::handle_of(*in.shard_lane), by_tokens);
+  return overlapped::summed_product::apply(of, x.pending()->weight, in.tp, in.shard_lane, by_tokens);
 }
 
 REDCO_INLINE tensor<replicated> reduced(tensor<partial> const& x, pass const& in) {
