@@ -8,8 +8,11 @@
 #include <redco/tensor/compiled_kernels.hpp>
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
+#include <redco/tensor/device_streams.hpp>
 #include <redco/tensor/flat_zeros.hpp>
+#include <redco/tensor/for_each_tensor.hpp>
 #include <redco/tensor/function_ref.hpp>
+#include <redco/tensor/host_copies.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/kernel_compiler.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
@@ -20,7 +23,6 @@
 #include <redco/tensor/key_store.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
-#include <redco/tensor/move_tensors.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/tensor/recorded_function.hpp>
@@ -29,6 +31,7 @@
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/tensor/upload.hpp>
 #include <redco/tensor/words_of.hpp>
 
 #include <redco/comm/broadcast_text.hpp>

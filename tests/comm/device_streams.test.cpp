@@ -1,6 +1,7 @@
 #include "torch_catch.hpp"
 
 #include <redco/comm/detail/device_streams.hpp>
+#include <redco/tensor/device_streams.hpp>
 
 #include <string>
 #include <vector>
@@ -56,19 +57,19 @@ TEST_CASE("a transport's stream follows the current one, and marks are made wher
   CHECK(detail::torch_devices().number_of(second) == 1);
 
   told_device::told.clear();
-  auto const mark = detail::mark_on(first);
-  detail::follow_on(first, mark);
-  detail::follow_on(second, mark);
-  detail::settle(second);
+  auto const mark = redco::mark_on(first);
+  redco::follow_on(first, mark);
+  redco::follow_on(second, mark);
+  redco::settle(second);
   CHECK(told_device::told ==
         words{"record on 0 of 0", "block 0 of 0", "block 0 of 1", "block 0 of 0", "record on 0 of 1", "wait"});
 }
 
 TEST_CASE("in host memory there is nothing to wait for") {
   namespace detail = redco::comm::detail;
-  CHECK_FALSE(detail::mark_on(at::kCPU).has_value());
-  detail::follow_on(at::kCPU, std::nullopt);
-  detail::settle(at::kCPU);
+  CHECK_FALSE(redco::mark_on(at::kCPU).has_value());
+  redco::follow_on(at::kCPU, std::nullopt);
+  redco::settle(at::kCPU);
   CHECK_FALSE(detail::torch_devices().holds(at::ones({2})));
   CHECK(detail::torch_devices().holds(at::ones({2}, at::kMeta)));
 }

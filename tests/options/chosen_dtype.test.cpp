@@ -22,3 +22,12 @@ TEST_CASE("the dtype is asked for or the CPU's fastest, and f16 is refused with 
     CHECK(std::string(e.what()).find("use bf16") != std::string::npos);
   }
 }
+
+TEST_CASE("on a device the dtype is asked for, else bf16 where there are tensor cores for it") {
+  using redco::choose_device_dtype, redco::dtype;
+  CHECK(choose_device_dtype({}, true).compute == dtype::bf16);
+  CHECK(choose_device_dtype({}, true).why == "the device multiplies it on tensor cores");
+  CHECK(choose_device_dtype({}, false).compute == dtype::f32);
+  CHECK(choose_device_dtype(dtype::f64, true).compute == dtype::f64);
+  CHECK_THROWS_AS(choose_device_dtype(dtype::f16, true), redco::error);
+}

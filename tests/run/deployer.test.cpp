@@ -22,8 +22,17 @@ TEST_CASE("a device that nothing computes on is refused by name, with what to gi
   for (std::string const device : {"cuda:1", "CPU", "meta", ""}) {
     redco::deployer_options o;
     o.device = device;
-    CHECK(refusal(o) == "64 --device " + device + " is nothing that this version computes on: give cpu or cuda");
+    CHECK(refusal(o) == "64 --device " + device + " is nothing that this version computes on: give auto, cpu or cuda");
   }
+}
+
+TEST_CASE("TF32 is refused where no CUDA device computes") {
+  redco::deployer_options o;
+  o.device = "cpu";
+  o.tf32 = true;
+  CHECK(refusal(o) ==
+        "64 --tf32 is for products on CUDA devices, and the CPU computes here (asked for): leave it out, or give "
+        "--device cuda");
 }
 
 TEST_CASE("what the reference kernels keep is not compared with what the fastest are stated to") {

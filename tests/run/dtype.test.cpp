@@ -60,7 +60,8 @@ TEST_CASE("the composed kernels train alike in every dtype on every mesh, and th
     CHECK(run_test::difference(exact, run_in(redco::dtype::f32, mesh).losses) < 1e-5);
     CHECK(run_test::difference(exact, run_in(redco::dtype::bf16, mesh).losses) < 0.01);
   }
-  CHECK(redco::run::dtype_text({redco::dtype::bf16, "asked for"}) == "dtype bf16: asked for; kernels composed");
+  CHECK(redco::run::dtype_text({redco::dtype::bf16, "asked for"}, redco::host_device()) ==
+        "dtype bf16: asked for; kernels composed");
 }
 
 TEST_CASE("the dtype and why it was chosen are in log.txt, config.json and the manifest, with options or without") {

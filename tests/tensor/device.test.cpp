@@ -5,6 +5,7 @@
 #include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 
+#include <cstdlib>
 #include <string>
 
 namespace {
@@ -30,7 +31,8 @@ TEST_CASE("a CPU is always computed on, and its memory is the host's") {
 
 TEST_CASE("a device that no one computes on is refused with what to give") {
   for (std::string const name : {"cuda:1", "cpu:0", "CPU", ""})
-    CHECK(device_refusal(name) == "--device " + name + " is nothing that this version computes on: give cpu or cuda");
+    CHECK(device_refusal(name) ==
+          "--device " + name + " is nothing that this version computes on: give auto, cpu or cuda");
 }
 
 TEST_CASE("CUDA is taken where it can be computed on, and else refused with what is missing and what installs it") {
@@ -42,6 +44,24 @@ TEST_CASE("CUDA is taken where it can be computed on, and else refused with what
   }
   CHECK(why.starts_with("--device cuda cannot be computed on: "));
   CHECK((why.find("scripts/setup --cuda") != std::string::npos || why.find("nvidia-smi") != std::string::npos));
+}
+
+TEST_CASE("what is found is taken where nothing is asked for, unless the environment names a device, and it says why") {
+  char const* const before = std::getenv("REDCO_DEVICE");
+  std::string const kept = before != nullptr ? before : "";
+  ::setenv("REDCO_DEVICE", "cpu", 1);
+  redco::device_choice const named = redco::choose_device("auto");
+  CHECK(named.type == at::kCPU);
+  CHECK(named.why == "REDCO_DEVICE in the environment");
+  ::setenv("REDCO_DEVICE", "tpu", 1);
+  CHECK(device_refusal("auto").starts_with("--device tpu "));
+  ::setenv("REDCO_DEVICE", "", 1);
+  redco::device_choice const found = redco::choose_device("auto");
+  bool const has_cuda = device_refusal("cuda").empty();
+  CHECK((found.type == at::kCUDA) == has_cuda);
+  CHECK(!found.why.empty());
+  CHECK(redco::choose_device("cpu").why == "asked for");
+  before != nullptr ? ::setenv("REDCO_DEVICE", kept.c_str(), 1) : ::unsetenv("REDCO_DEVICE");
 }
 
 TEST_CASE("ranks take the devices of their host in turn") {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,12 +30,13 @@ struct collate_settings {
   std::int64_t first_step = 0;  ///< update number of the batches' step 0
 };
 
-/// The examples of one rank's micro-batches, collated in order by a thread of the rank, at most `depth` ahead.
-template <class Example, class Batch, class Pipeline>
-prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examples<Example> const& data,
-                                                 batches const& from, sampler const& order, std::int64_t epoch,
-                                                 collate_settings settings, length_of<Example> const& length, int depth,
-                                                 std::function<void()> on_thread_start) {
+/// The examples of one rank's micro-batches, collated in order by a thread of the rank, at most `depth` ahead, as what
+/// `finish(prepared_batch<Batch>)` makes of them there.
+template <class Example, class Batch, class Pipeline, class Finish>
+prefetch<std::invoke_result_t<Finish const&, prepared_batch<Batch>>> prepared_batches(
+    Pipeline const& pipeline, examples<Example> const& data, batches const& from, sampler const& order,
+    std::int64_t epoch, collate_settings settings, length_of<Example> const& length, int depth,
+    std::function<void()> on_thread_start, Finish const& finish) {
   auto const longest = [&data, &from, order, epoch, length](std::int64_t step) {
     if (!length) return std::int64_t{0};
     auto const global = from.step(step).global;
@@ -45,7 +47,7 @@ prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examp
     for (Example const& example : chosen.span()) result = std::max(result, length(example));
     return result;
   };
-  auto const produce = [&pipeline, &data, &from, settings, longest, ahead = depth > 0](std::int64_t i) {
+  auto const produce = [&pipeline, &data, &from, settings, longest, finish, ahead = depth > 0](std::int64_t i) {
     micro_batch place = from[i];
     collate_info info;
     info.longest = longest(place.step);
@@ -54,7 +56,7 @@ prefetch<prepared_batch<Batch>> prepared_batches(Pipeline const& pipeline, examp
     info.step = static_cast<std::uint64_t>(settings.first_step + place.step);
     if (ahead) diag::run_place::here().step = settings.first_step + place.step;
     auto const chosen = data[place.examples];
-    return prepared_batch<Batch>{std::move(place), pipeline.collate(chosen.span(), info)};
+    return finish(prepared_batch<Batch>{std::move(place), pipeline.collate(chosen.span(), info)});
   };
   return {from.size(), depth, produce, std::move(on_thread_start)};
 }

@@ -5,6 +5,7 @@
 #include <redco/kernel/composed/lookup.hpp>
 #include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/lookup.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -15,7 +16,7 @@ namespace redco::kernel {
 REDCO_INLINE at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, std::int64_t first_row,
                                std::int64_t vocabulary, std::int64_t padding) {
   if (ids.numel() > 0) {
-    auto const [low, high] = at::aminmax(ids);
+    auto const [low, high] = at::aminmax(on_host(ids));
     if (low.item<std::int64_t>() < 0 || high.item<std::int64_t>() >= vocabulary)
       throw error(exit_code::data, "token ids from " + std::to_string(low.item<std::int64_t>()) + " to " +
                                        std::to_string(high.item<std::int64_t>()) + " in a vocabulary of " +

@@ -22,7 +22,7 @@ struct deployer_options {
   std::optional<redco::mesh> mesh = {};
   std::filesystem::path workdir = "run";
   std::uint64_t seed = 42;
-  std::string device = "cpu";
+  std::string device = "auto";
   std::optional<redco::dtype> dtype = {};
   recomputed_blocks recompute = {};
   std::string resume = "auto";
@@ -30,6 +30,7 @@ struct deployer_options {
   double deadline = 120;
   std::optional<bool> overlap = {};
   double gradient_bucket = 4;
+  bool tf32 = false;
   bool deterministic = false;
   bool quiet = false;
   bool check_saved = false;
@@ -44,8 +45,9 @@ struct deployer_options {
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
         field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
         field<"seed">(&o::seed, "of parameters, dropout and the order of examples"),
-        field<"device">(&o::device, "what computes: cpu, or cuda, which no GPU has proved yet"),
-        field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the CPU multiplies it faster, else f32"),
+        field<"device">(&o::device, "what computes: cpu, cuda, or auto: cuda where a device and its libraries are"),
+        field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the device multiplies it faster, else f32"),
+        field<"tf32">(&o::tf32, "CUDA devices round the factors of f32 products to 10 bits: faster"),
         field<"recompute">(
             &o::recompute,
             "keep only the input of all blocks, every k-th or the first n, and compute them again in backward"),

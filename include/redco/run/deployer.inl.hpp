@@ -28,6 +28,16 @@ inline mesh runnable_mesh(deployer_options const& o) {
   return m;
 }
 
+/// The devices of options, set up as they say. Errors: exit code 64.
+inline device_choice devices_for(deployer_options const& o) {
+  device_choice found = choose_device(o.device);
+  if (found.type != host_device().type()) multiply_in_tf32(o.tf32);
+  else if (o.tf32)
+    throw error(exit_code::usage, "--tf32 is for products on CUDA devices, and the CPU computes here (" + found.why +
+                                      "): leave it out, or give --device cuda");
+  return found;
+}
+
 inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options const& o) {
   rank_options ranks;
   ranks.threads = o.threads;
@@ -54,11 +64,12 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       mesh_(run::detail::runnable_mesh(options_)),
       gradient_bucket_(
           options::gradient_bucket(mesh_, options::launched().processes, options_.overlap, options_.gradient_bucket)),
-      device_(choose_device(options_.device)),
+      device_(run::detail::devices_for(options_)),
       world_(run::detail::world_of(mesh_, options_)),
       overlaps_shards_(options::overlaps_shards(
           mesh_, run::detail::overlaps_shards_by_itself(mesh_, options_.deterministic), options_.overlap)),
-      dtype_(choose_dtype(options_.dtype)),
+      dtype_(device_.type == host_device().type() ? choose_dtype(options_.dtype)
+                                                  : choose_device_dtype(options_.dtype, device_.multiplies_bf16)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
       failures_(options_.workdir),
       last_words_(words_of) {
@@ -72,9 +83,11 @@ REDCO_INLINE void deployer::claim_workdir() {
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");
   last_words_.keep(options_.workdir / "log.txt", failures_.file());
-  if (device_.type != host_device().type())
-    log().line("device: " + options_.device + ", of which ranks share " + std::to_string(device_.count));
-  log().line(run::dtype_text(dtype_));
+  bool const on_cpu = device() == host_device();
+  log().line(on_cpu
+                 ? "device cpu: " + device_.why
+                 : "device cuda: " + device_.why + ", the ranks of this host share " + std::to_string(device_.count));
+  log().line(run::dtype_text(dtype_, device()));
 }
 
 }  // namespace redco

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/tensor/bf16_path.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/options/chosen_dtype.hpp>
 
@@ -9,10 +10,10 @@
 namespace redco::run {
 
 /// "dtype bf16: ...", who multiplies it, and which kernels compute.
-inline std::string dtype_text(chosen_dtype const& chosen) {
+inline std::string dtype_text(chosen_dtype const& chosen, at::Device device) {
   std::string text = "dtype " + std::string(name_of(chosen.compute)) + ": " + chosen.why;
   kernel_set const kernels = kernel_set_in_use();
-  if (chosen.compute == dtype::bf16 && kernels == kernel_set::fastest)
+  if (chosen.compute == dtype::bf16 && kernels == kernel_set::fastest && device == host_device())
     text += "; products by " + std::string(name_of(bf16_path_in_use()));
   text += "; kernels " + std::string(name_of(kernels));
   return text;

@@ -57,6 +57,7 @@ class fit_loop {
   metric_map measured(std::int64_t examples);
   void run_epoch();
   void run_step(computed_batches& source, batch_step const& at, int epoch, std::int64_t done_in_epoch);
+  void end_measure();
   void compute(training_step& update, computed_batches& source, micro_batch const& at,
                comm::replica_round const& round);
   metric_map evaluate(int epoch);

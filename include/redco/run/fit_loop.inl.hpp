@@ -207,7 +207,7 @@ REDCO_INLINE void fit_loop::run_epoch() {
 REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const& at, int epoch,
                                      std::int64_t done_in_epoch) {
   diag::run_place::begin_step(step());
-  if (step() == report_.measured_step) step_measure::begin(rank_);
+  if (step() == report_.measured_step) step_measure::begin(rank_, where_.device(rank_.rank));
   training_step update(network_, rank_, job_.several_terms(), where_.gradient_bucket());
   std::int64_t to_come = at.micro_batches;
   if (job_.several_terms() && at.rounds > 1) update.refuse_micro_batches();
@@ -219,7 +219,7 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
   });
   if (at.micro_batches == 0 && !network_.network().meets_replicas()) update.add_nothing();
   step_result const result = update.finish(step(), length_.steps, where_.stop_requested() != 0);
-  if (step() == report_.measured_step) measure_ = step_measure::end(rank_);
+  if (step() == report_.measured_step) end_measure();
   state_.end_step();
   preempted_ = result.stop;
   if (!first()) return;
@@ -227,6 +227,14 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
   recorder_->step(event, done_in_epoch, result.weight, at.global.size());
   report_.after_step(event, recorder_->per_second());
   if (options_.on_step) user_call("on_step", step() - 1, [&] { options_.on_step(event); });
+}
+
+REDCO_INLINE void fit_loop::end_measure() {
+  measure_ = step_measure::end(rank_, where_.device(rank_.rank));
+  if (!first() || measure_.device_bytes == 0) return;
+  where_.log().quiet_line("step " + std::to_string(step() + 1) + ": " + std::to_string(measure_.device_bytes) +
+                          " bytes of tensors at most on " + where_.device(rank_.rank).str() +
+                          ", whose allocator had taken " + std::to_string(measure_.reserved_bytes));
 }
 
 REDCO_INLINE void fit_loop::compute(training_step& update, computed_batches& source, micro_batch const& at,

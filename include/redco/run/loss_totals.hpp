@@ -25,7 +25,7 @@ class loss_totals {
   /// Errors: exit code 64 for a loss without terms or with more than are told apart.
   static void check(terms const& loss);
 
-  /// Takes in one micro-batch's loss.
+  /// Takes in one micro-batch's loss. What lies on a device is read when ranks add up: the device goes on meanwhile.
   void add(terms const& loss);
 
   /// Adds up over all ranks, each of which calls it once, and tells whether some rank raised `flag`.
@@ -46,8 +46,22 @@ class loss_totals {
     return count > 0 ? sums_[3 * term + column] / count : 0;
   }
 
+  void add_sum(std::size_t term, double sum, double factor) {
+    sums_[3 * term] += sum * factor;
+    sums_[3 * term + 1] += sum;
+  }
+
+  void read_devices();
+
   std::array<double, cost::loss_total_numbers> sums_{};  ///< per term: sum times factor, sum, count; then the flag
   std::vector<std::string> names_;
+
+  struct unread {
+    at::Tensor sum;
+    std::size_t term;
+    double factor;
+  };
+  std::vector<unread> on_device_;
 };
 
 }  // namespace redco::run

@@ -3,6 +3,7 @@
 #include <redco/run/loss_totals.hpp>
 
 #include <redco/comm/collective_label.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/config.hpp>
 
 #include <cmath>
@@ -22,15 +23,25 @@ REDCO_INLINE void run::loss_totals::add(terms const& loss) {
   names_.clear();
   for (std::size_t i = 0; i < loss.all.size(); ++i) {
     auto const& [name, one, factor] = loss.all[i];
-    double const sum = one.sum.template item<double>();
-    sums_[3 * i] += sum * factor;
-    sums_[3 * i + 1] += sum;
+    if (in_host_memory(one.sum)) add_sum(i, one.sum.template item<double>(), factor);
+    else on_device_.push_back({one.sum.detach(), i, factor});
     sums_[3 * i + 2] += one.count;
     names_.push_back(name);
   }
 }
 
+REDCO_INLINE void run::loss_totals::read_devices() {
+  if (on_device_.empty()) return;
+  std::vector<at::Tensor> all;
+  for (unread const& one : on_device_) all.push_back(one.sum.to(at::kDouble));
+  at::Tensor const sums = on_host(at::stack(all));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    add_sum(on_device_[i].term, sums.const_data_ptr<double>()[i], on_device_[i].factor);
+  on_device_.clear();
+}
+
 REDCO_INLINE bool run::loss_totals::reduce(rank_context& rank, bool flag) {
+  read_devices();
   // Every shard of a replica holds the same: one of them speaks, the others only of what is not finite.
   if (rank.tp_index() != 0)
     for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;

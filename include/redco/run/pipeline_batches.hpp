@@ -5,8 +5,8 @@
 #include <redco/run/prediction.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/tensor/device.hpp>
-#include <redco/tensor/move_tensors.hpp>
 #include <redco/tensor/tensor_archive.hpp>
+#include <redco/tensor/upload.hpp>
 #include <redco/workdir/object_bytes.hpp>
 #include <redco/data/batches.hpp>
 #include <redco/data/examples.hpp>
@@ -56,13 +56,14 @@ class pipeline_batches final : public computed_batches {
         use_(use),
         source_(prepared_batches<Example, batch>(pipeline_, data_, how_.all, how_.order, how_.epoch, how_.collate,
                                                  use.length != nullptr ? *use.length : length_of<Example>(),
-                                                 how_.prefetch, how_.on_thread_start)) {}
+                                                 how_.prefetch, how_.on_thread_start,
+                                                 placed_on(net_->store().device()))) {}
 
   micro_batch const* next() override {
     now_ = source_.next();
-    if (at::Device const device = net_->store().device(); now_ && device != host_device())
-      move_tensors(now_->batch, device);
-    return now_ ? &now_->place : nullptr;
+    if (!now_) return nullptr;
+    now_->way.arrive();
+    return &now_->place;
   }
 
   terms loss(pass const& in) override {
@@ -112,13 +113,26 @@ class pipeline_batches final : public computed_batches {
   }
 
  private:
+  /// A micro-batch whose tensors are where the network computes, or on their way.
+  struct placed_batch : prepared_batch<batch> {
+    upload way;
+  };
+
+  static auto placed_on(at::Device device) {
+    return [device](prepared_batch<batch> made) {
+      placed_batch placed{std::move(made), {}};
+      if (device != host_device()) placed.way = upload(placed.batch, device);
+      return placed;
+    };
+  }
+
   Pipeline const& pipeline_;
   std::shared_ptr<network<M> const> net_;
   examples<Example> data_;
   batch_order how_;
   uses use_;
-  prefetch<prepared_batch<batch>> source_;
-  std::optional<prepared_batch<batch>> now_;
+  prefetch<placed_batch> source_;
+  std::optional<placed_batch> now_;
   std::vector<std::int64_t> predicted_;  ///< the examples whose slots this rank filled
 };
 

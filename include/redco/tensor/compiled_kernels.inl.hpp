@@ -30,10 +30,9 @@ REDCO_INLINE compiled_kernels::device_code const& compiled_kernels::device_of(in
   device_code& device = at->second;
   if (device.context != nullptr) return device;
   auto const& driver = detail::cuda_driver::of_process();
-  int handle = 0, major = 0, minor = 0;
+  int handle = 0;
   driver.check(driver.device_get(&handle, index), "find device " + std::to_string(index));
-  driver.check(driver.attribute(&major, detail::cuda_driver::compute_major, handle), "ask for the device's kind");
-  driver.check(driver.attribute(&minor, detail::cuda_driver::compute_minor, handle), "ask for the device's kind");
+  auto const [major, minor] = driver.compute_capability(index);
   device.index = index;
   device.architecture = "sm_" + std::to_string(major) + std::to_string(minor);
   driver.check(driver.retain_context(&device.context, handle), "take the device's context");

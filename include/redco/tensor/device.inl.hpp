@@ -2,6 +2,7 @@
 
 #include <redco/tensor/device.hpp>
 
+#include <redco/tensor/detail/cuda_driver.hpp>
 #include <redco/tensor/detail/shared_library.hpp>
 
 #include <redco/diag/error.hpp>
@@ -9,6 +10,9 @@
 #include <redco/config.hpp>
 
 #include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <cstdlib>
+#include <utility>
 
 namespace redco {
 
@@ -36,22 +40,54 @@ struct cuda_part {
     if (count == 0) return {0, "no CUDA device was found: nvidia-smi, which comes with NVIDIA's driver, must list one"};
     if (!at::globalContext().hasCUDA())
       return {0, "libtorch was asked for CUDA before its CUDA library was opened: make the deployer first"};
-    at::globalContext().setAllowTF32CuBLAS(false);
-    at::globalContext().setAllowTF32CuDNN(false);
+    multiply_in_tf32(false);
     return {count, {}};
   }
 };
 
+/// From compute capability 8 on (A100 and later) all of them multiply bf16 on tensor cores.
+inline bool cuda_multiplies_bf16(int count) {
+  auto const& driver = cuda_driver::of_process();
+  for (int i = 0; i < count; ++i)
+    if (driver.compute_capability(i).first < 8) return false;
+  return true;
+}
+
+inline device_choice cuda_devices(std::string why) {
+  int const count = cuda_part::of_process().count;
+  return {at::kCUDA, count, cuda_multiplies_bf16(count), std::move(why)};
+}
+
+/// What is found where nothing is asked for.
+inline device_choice found_device() {
+  if (!shared_library::open({"libcuda.so.1"})) return {.why = "no NVIDIA driver is here"};
+  auto const& cuda = cuda_part::of_process();
+  if (cuda.count == 0) return {.why = cuda.missing};
+  return cuda_devices("found");
+}
+
 }  // namespace detail
 
 REDCO_INLINE device_choice choose_device(std::string_view name) {
-  if (name == "cpu") return {};
+  if (name == "cpu") return {.why = "asked for"};
+  if (name == "auto") {
+    char const* const wanted = std::getenv("REDCO_DEVICE");
+    if (wanted == nullptr || *wanted == 0 || std::string_view(wanted) == "auto") return detail::found_device();
+    device_choice choice = choose_device(wanted);
+    choice.why = "REDCO_DEVICE in the environment";
+    return choice;
+  }
   if (name != "cuda")
     throw error(exit_code::usage,
-                "--device " + std::string(name) + " is nothing that this version computes on: give cpu or cuda");
+                "--device " + std::string(name) + " is nothing that this version computes on: give auto, cpu or cuda");
   auto const& cuda = detail::cuda_part::of_process();
   if (cuda.count == 0) throw error(exit_code::usage, "--device cuda cannot be computed on: " + cuda.missing);
-  return {at::kCUDA, cuda.count};
+  return detail::cuda_devices("asked for");
+}
+
+REDCO_INLINE void multiply_in_tf32(bool allowed) {
+  at::globalContext().setAllowTF32CuBLAS(allowed);
+  at::globalContext().setAllowTF32CuDNN(allowed);
 }
 
 }  // namespace redco

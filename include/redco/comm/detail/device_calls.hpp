@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/comm/detail/device_streams.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/operand.hpp>
 #include <redco/comm/detail/rank_order.hpp>
@@ -8,6 +7,7 @@
 #include <redco/comm/reduce_op.hpp>
 #include <redco/comm/row_counts.hpp>
 
+#include <redco/tensor/device_streams.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>

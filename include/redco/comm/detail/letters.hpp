@@ -1,12 +1,12 @@
 #pragma once
 
-#include <redco/comm/detail/device_streams.hpp>
 #include <redco/comm/detail/mailbox.hpp>
 #include <redco/comm/detail/meeting.hpp>
 #include <redco/comm/detail/tensor_rows.hpp>
 #include <redco/comm/lifeline.hpp>
 
 #include <redco/tensor/describe.hpp>
+#include <redco/tensor/device_streams.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <chrono>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/comm/detail/device_streams.hpp>
 #include <redco/comm/detail/reduce_ranks.hpp>
 
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
+#include <redco/tensor/device_streams.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <redco/diag/error.hpp>

@@ -5,6 +5,7 @@
 #include <redco/diag/error.hpp>
 
 #include <string>
+#include <utility>
 
 namespace redco::detail {
 
@@ -27,6 +28,15 @@ struct cuda_driver {
   static cuda_driver const& of_process() {
     static cuda_driver const driver = opened();
     return driver;
+  }
+
+  /// Of a device: {9, 0} for an H100.
+  std::pair<int, int> compute_capability(int index) const {
+    int handle = 0, major = 0, minor = 0;
+    check(device_get(&handle, index), "find device " + std::to_string(index));
+    check(attribute(&major, compute_major, handle), "ask for the device's kind");
+    check(attribute(&minor, compute_minor, handle), "ask for the device's kind");
+    return {major, minor};
   }
 
   /// Throws error 70 with the driver's words unless `status` is that of success.

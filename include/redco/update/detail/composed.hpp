@@ -6,6 +6,8 @@
 
 #include <redco/tensor/torch.hpp>
 
+#include <cstdint>
+
 namespace redco::update::detail {
 
 // The updates and the norm from ATen's operators, on any device: the reference of the kernels in this folder.
@@ -38,8 +40,12 @@ inline void composed_sgd(segment& s, sgd_numbers<double> const& c) {
   if (s.compute.defined()) s.compute.copy_(s.param);
 }
 
-inline double composed_sum_of_squares(at::Tensor const& flat) {
-  return flat.to(at::kDouble).square().sum().item<double>();
+/// In f64, a scalar where `flat` lies, which may be large: so many elements at once are widened.
+inline at::Tensor composed_sum_of_squares(at::Tensor const& flat, std::int64_t at_once = std::int64_t{1} << 24) {
+  at::Tensor sum = at::zeros({}, flat.options().dtype(at::kDouble));
+  for (std::int64_t begin = 0; begin < flat.numel(); begin += at_once)
+    sum += flat.slice(0, begin, begin + at_once).to(at::kDouble).square().sum();
+  return sum;
 }
 
 }  // namespace redco::update::detail

@@ -33,27 +33,27 @@ constexpr bool is_plain_struct() {
 
 }  // namespace detail
 
-/// Takes to a device what `x` has of tensors: itself, members of structs, elements of containers, pairs, tuples and optionals.
-/// What is const, what inherits, and classes with constructors stay as they are.
-template <class T>
-void move_tensors(T& x, at::Device device) {
-  [[maybe_unused]] auto const each = [device](auto&... parts) { (move_tensors(parts, device), ...); };
+/// Calls f(at::Tensor&) for what `x` has of defined tensors: itself, members of structs, elements of containers, pairs, tuples and
+/// optionals. What is const, what inherits, and classes with constructors are not looked into.
+template <class T, class F>
+void for_each_tensor(T& x, F const& f) {
+  [[maybe_unused]] auto const each = [&f](auto&... parts) { (for_each_tensor(parts, f), ...); };
   if constexpr (std::is_const_v<T> || std::is_scalar_v<T>) {
     return;
   } else if constexpr (std::is_same_v<T, at::Tensor>) {
-    if (x.defined()) x = x.to(device);
+    if (x.defined()) f(x);
   } else if constexpr (requires { x.has_value(), *x; }) {
-    if (x.has_value()) move_tensors(*x, device);
+    if (x.has_value()) for_each_tensor(*x, f);
   } else if constexpr (std::is_array_v<T>) {
-    for (auto& one : x) move_tensors(one, device);
+    for (auto& one : x) for_each_tensor(one, f);
   } else if constexpr (requires { x.begin(), x.end(); }) {
     if constexpr (std::is_lvalue_reference_v<decltype(*x.begin())>)
       if constexpr (!std::is_scalar_v<std::remove_cvref_t<decltype(*x.begin())>>)
-        for (auto& one : x) move_tensors(one, device);
+        for (auto& one : x) for_each_tensor(one, f);
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     std::apply(each, x);
   } else if constexpr (detail::is_plain_struct<T>()) {
-    meta::for_each_field(x, [device](auto& member) { move_tensors(member, device); });
+    meta::for_each_field(x, [&f](auto& member) { for_each_tensor(member, f); });
   }
 }
 

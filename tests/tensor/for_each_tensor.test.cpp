@@ -1,6 +1,6 @@
 #include "torch_catch.hpp"
 
-#include <redco/tensor/move_tensors.hpp>
+#include <redco/tensor/for_each_tensor.hpp>
 
 #include <any>
 #include <array>
@@ -44,12 +44,14 @@ class with_constructor {
   at::Tensor x_;
 };
 
+void to_meta(at::Tensor& x) { x = x.to(at::kMeta); }
+
 }  // namespace
 
-TEST_CASE("all tensors of a batch go to a device, wherever it keeps them") {
+TEST_CASE("all tensors of a batch are found, wherever it keeps them") {
   at::Tensor const x = at::ones({2});
   moved_batch batch{x, {}, {{x, x, {}}, {x, {}, {}}}, {1, x}, {{"a", x}}, {x, x}, "text", {true}, "seen", {x, x}};
-  redco::move_tensors(batch, at::kMeta);
+  redco::for_each_tensor(batch, to_meta);
   std::vector<at::Tensor> const all{batch.ids,           batch.parts[0].mask,   *batch.parts[0].weights,
                                     batch.parts[1].mask, batch.numbered.second, batch.named.at("a"),
                                     batch.both[1],       batch.pair[1]};
@@ -58,21 +60,21 @@ TEST_CASE("all tensors of a batch go to a device, wherever it keeps them") {
   CHECK(!batch.parts[0].none);
   CHECK(x.is_cpu());
   at::Tensor alone = x;
-  redco::move_tensors(alone, at::kMeta);
+  redco::for_each_tensor(alone, to_meta);
   CHECK(alone.is_meta());
 }
 
 TEST_CASE("what cannot be visited stays where it is") {
   at::Tensor const x = at::ones({2});
   inherits derived{{x, {}, {}}, x};
-  redco::move_tensors(derived, at::kMeta);
+  redco::for_each_tensor(derived, to_meta);
   CHECK(derived.own.is_cpu());
   with_constructor closed(x);
-  redco::move_tensors(closed, at::kMeta);
+  redco::for_each_tensor(closed, to_meta);
   CHECK(closed.x().is_cpu());
   std::any any = x;
-  redco::move_tensors(any, at::kMeta);
+  redco::for_each_tensor(any, to_meta);
   auto shared = std::make_shared<at::Tensor>(x);
-  redco::move_tensors(shared, at::kMeta);
+  redco::for_each_tensor(shared, to_meta);
   CHECK(shared->is_cpu());
 }

@@ -1,0 +1,69 @@
+#include "torch_catch.hpp"
+
+#include "tested_device.hpp"
+
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/host_copies.hpp>
+#include <redco/tensor/upload.hpp>
+
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace {
+
+struct uploaded_batch {
+  at::Tensor ids, labels;
+  std::vector<at::Tensor> more;
+};
+
+at::Tensor sample() { return at::arange(24, at::kLong).view({4, 6}); }
+
+}  // namespace
+
+TEST_CASE("host code finds what a tensor and its views were copied from, until somebody writes there") {
+  at::Tensor const here = sample(), there = here.clone();
+  redco::host_copies known;
+  known.add(there, here);
+  CHECK(known.find(there)->is_alias_of(here));
+  at::Tensor const view = there.narrow(0, 1, 2).narrow(1, 2, 3).t();
+  auto const found = known.find(view);
+  REQUIRE(found);
+  CHECK(found->is_alias_of(here));
+  CHECK(at::equal(*found, view));
+  CHECK(!known.find(sample()));
+  CHECK(!known.find(there.view(at::kDouble)));
+  there.add_(1);
+  CHECK(!known.find(there));
+  CHECK(!known.find(view));
+  known.add(there, here);
+  known.clear();
+  CHECK(!known.find(there));
+}
+
+TEST_CASE("a part of a larger tensor is found at its own place") {
+  at::Tensor const whole = sample(), there = whole.clone().narrow(0, 1, 3), here = whole.narrow(0, 1, 3);
+  redco::host_copies known;
+  known.add(there, here);
+  CHECK(at::equal(*known.find(there.narrow(0, 2, 1)), whole.narrow(0, 3, 1)));
+  at::Tensor const other = sample().t().contiguous().t();
+  known.add(other, here);
+  CHECK(!known.find(other));
+}
+
+TEST_CASE(
+    "a batch that a thread has sent to a device arrives where it is computed with, and on_host need not ask there") {
+  at::Device const device = tested_device() == redco::host_device() ? at::Device(at::kMeta) : tested_device();
+  uploaded_batch batch{sample().narrow(1, 0, 5), sample().narrow(1, 1, 5), {sample(), at::Tensor()}};
+  redco::upload way;
+  std::thread([&] { way = redco::upload(batch, device); }).join();
+  way.arrive();
+  CHECK(batch.ids.device().type() == device.type());
+  CHECK(!batch.more[1].defined());
+  CHECK(at::equal(redco::on_host(batch.ids), sample().narrow(1, 0, 5)));
+  CHECK(at::equal(redco::on_host(batch.labels.flatten()), sample().narrow(1, 1, 5).flatten()));
+  CHECK(at::equal(redco::on_host(batch.more[0]), sample()));
+  if (!device.is_meta()) CHECK(at::equal(batch.labels.to(at::kCPU), sample().narrow(1, 1, 5)));
+  redco::upload().arrive();
+  CHECK(!redco::host_copies::of_thread().find(batch.ids));
+}
