@@ -8,6 +8,7 @@
 #include <redco/tensor/compiled_kernels.hpp>
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/device.hpp>
+#include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/device_streams.hpp>
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/for_each_tensor.hpp>
@@ -21,6 +22,7 @@
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/tensor/kernel_source.hpp>
 #include <redco/tensor/key_store.hpp>
+#include <redco/tensor/look_on_host.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/memory_counter.hpp>
 #include <redco/tensor/parallel.hpp>
@@ -153,6 +155,7 @@
 #include <redco/run/run_output.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/run/shown.hpp>
+#include <redco/run/step_graphs.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/run/stopped_by.hpp>
 #include <redco/run/trained_network.hpp>

@@ -8,7 +8,7 @@
 #include <redco/kernel/cuda/computes.hpp>
 #include <redco/kernel/cuda/cross_entropy.hpp>
 #include <redco/tensor/describe.hpp>
-#include <redco/tensor/device.hpp>
+#include <redco/tensor/look_on_host.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -54,7 +54,10 @@ REDCO_INLINE vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_
                                            at::Tensor const& labels, group& ranks,
                                            cross_entropy_options const& options) {
   detail::check_head(hidden, head, labels);
-  std::int64_t const count = detail::count_labels(on_host(labels), head.vocabulary, options.ignored);
+  std::int64_t const count =
+      look_on_host(labels, [vocabulary = head.vocabulary, ignored = options.ignored](at::Tensor const& all) {
+        return detail::count_labels(all, vocabulary, ignored);
+      }).value;
   at::Tensor const dense_labels = labels.to(hidden.device()).contiguous();
   if (cuda::computes(hidden)) return {cuda::cross_entropy(hidden, head, dense_labels, ranks, options), count};
   if (cpu::computes(hidden)) return {cpu::cross_entropy(hidden, head, dense_labels, ranks, options), count};

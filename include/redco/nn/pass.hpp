@@ -9,6 +9,8 @@
 #include <redco/shape/product_runs.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <cstdint>
 
 namespace redco {
@@ -32,10 +34,16 @@ struct pass {
   key_value_cache* cache = nullptr;  ///< decoding: keys and values of earlier positions
   parameter_watch* watch = nullptr;  ///< sees each use of a parameter
   comm::lane* shard_lane = nullptr;  ///< sends what shards exchange beside their products; null: between them
+  bool recorded = false;             ///< it will be repeated for other steps (--cuda-graph)
   mutable std::uint32_t calls = 0;   ///< how often the network ran in this micro-batch
 
-  /// The stream of a site in the network's current call.
+  /// The stream of a site in the network's current call. Errors: exit code 64 where it would be repeated in other steps.
   random::stream at(std::uint32_t site, std::uint32_t call) const {
+    if (recorded)
+      throw error(
+          exit_code::usage,
+          "--cuda-graph would repeat the random numbers of the step that it records, so that dropout drops the same "
+          "in all: train without dropout, or leave it out");
     return random::make_stream(seed, site, step, call);
   }
 

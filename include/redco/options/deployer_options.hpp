@@ -31,6 +31,7 @@ struct deployer_options {
   std::optional<bool> overlap = {};
   double gradient_bucket = 4;
   bool tf32 = false;
+  bool cuda_graph = false;
   bool deterministic = false;
   bool quiet = false;
   bool check_saved = false;
@@ -48,6 +49,8 @@ struct deployer_options {
         field<"device">(&o::device, "what computes: cpu, cuda, or auto: cuda where a device and its libraries are"),
         field<"dtype">(&o::dtype, "f32, bf16 or f64; default: bf16 where the device multiplies it faster, else f32"),
         field<"tf32">(&o::tf32, "CUDA devices round the factors of f32 products to 10 bits: faster"),
+        field<"cuda_graph">(&o::cuda_graph,
+                            "record forward and backward of a batch's shape once, and repeat them as a CUDA graph"),
         field<"recompute">(
             &o::recompute,
             "keep only the input of all blocks, every k-th or the first n, and compute them again in backward"),

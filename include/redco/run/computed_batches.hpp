@@ -2,7 +2,9 @@
 
 #include <redco/run/training_step.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/loss.hpp>
+#include <redco/tensor/torch.hpp>
 #include <redco/data/batches.hpp>
 
 #include <string>
@@ -20,6 +22,9 @@ class computed_batches {
 
   /// Collates the next one; where it lies, until the next call. Null behind the last.
   virtual micro_batch const* next() = 0;
+
+  /// Its tensors, which may be replaced by others of the same values.
+  virtual void each_tensor(function_ref<void(at::Tensor&)> f) = 0;
 
   /// What can be done with it: its loss, not yet differentiated; a step of the user's own instead, where there is one; its
   /// predictions, into their slots.

@@ -6,6 +6,7 @@
 #include <redco/comm/make_world.hpp>
 #include <redco/comm/rank_options.hpp>
 #include <redco/comm/rank_places.hpp>
+#include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/kernel_set.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/options/gradient_bucket.hpp>
@@ -35,6 +36,12 @@ inline device_choice devices_for(deployer_options const& o) {
   else if (o.tf32)
     throw error(exit_code::usage, "--tf32 is for products on CUDA devices, and the CPU computes here (" + found.why +
                                       "): leave it out, or give --device cuda");
+  if (o.cuda_graph && !device_graph::maker_in_use().serves(found.of_rank(0)))
+    throw error(exit_code::usage, "--cuda-graph is for CUDA devices, and the CPU computes here (" + found.why +
+                                      "): leave it out, or give --device cuda");
+  if (o.cuda_graph && o.overlap.value_or(false))
+    throw error(exit_code::usage,
+                "--cuda-graph and --overlap exclude each other: a recorded backward cannot send gradients meanwhile");
   return found;
 }
 
@@ -62,8 +69,9 @@ namespace redco {
 REDCO_INLINE deployer::deployer(deployer_options options)
     : options_(std::move(options)),
       mesh_(run::detail::runnable_mesh(options_)),
-      gradient_bucket_(
-          options::gradient_bucket(mesh_, options::launched().processes, options_.overlap, options_.gradient_bucket)),
+      gradient_bucket_(options::gradient_bucket(mesh_, options::launched().processes,
+                                                options_.cuda_graph ? std::optional(false) : options_.overlap,
+                                                options_.gradient_bucket)),
       device_(run::detail::devices_for(options_)),
       world_(run::detail::world_of(mesh_, options_)),
       overlaps_shards_(options::overlaps_shards(

@@ -6,6 +6,7 @@
 #include <redco/run/fit_report.hpp>
 #include <redco/run/network_state.hpp>
 #include <redco/run/run_state.hpp>
+#include <redco/run/step_graphs.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
@@ -81,6 +82,7 @@ class fit_loop {
   workdir::best_metrics::table saved_best_;
   std::optional<workdir::run_recorder> recorder_;  ///< rank 0
   step_measure measure_;
+  std::optional<step_graphs> graphs_;
   run_length length_;
   data_position position_;
   bool preempted_ = false, out_of_patience_ = false;

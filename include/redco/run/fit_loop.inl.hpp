@@ -116,6 +116,10 @@ REDCO_INLINE void fit_loop::start() {
     network_.store.publish();
   }
   report_.run = state_.id();
+  if (where_.options().cuda_graph) {
+    step_graphs::check(network_, rank_, job_.several_terms());
+    graphs_.emplace(where_.device(rank_.rank));
+  }
   if (!first()) return;
   report_.started(step(), run_epoch_of(position_));
   if (auto const text = smaller_rounds(network_.network(), options_.global_batch, options_.micro_batch, replicas());
@@ -243,9 +247,11 @@ REDCO_INLINE void fit_loop::compute(training_step& update, computed_batches& sou
   in.round = round;
   in.check_saved = where_.options().check_saved && step() == state_.first_step();
   if (source.own_step()) {
+    if (graphs_) step_graphs::refuse("the program takes its steps itself");
     user_call("train_step", step(), [&] { source.take_step(update, in); });
     return;
   }
+  if (graphs_) return user_call("loss and backward", step(), [&] { graphs_->compute(update, source, in); });
   terms const loss = user_call("loss", step(), [&] { return source.loss(in); });
   user_call("backward", step(), [&] { update.add(loss); });
 }

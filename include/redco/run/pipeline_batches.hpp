@@ -5,6 +5,8 @@
 #include <redco/run/prediction.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/tensor/device.hpp>
+#include <redco/tensor/for_each_tensor.hpp>
+#include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/tensor_archive.hpp>
 #include <redco/tensor/upload.hpp>
 #include <redco/workdir/object_bytes.hpp>
@@ -65,6 +67,8 @@ class pipeline_batches final : public computed_batches {
     now_->way.arrive();
     return &now_->place;
   }
+
+  void each_tensor(function_ref<void(at::Tensor&)> f) override { for_each_tensor(now_->batch, f); }
 
   terms loss(pass const& in) override {
     if constexpr (Pipeline::has_loss)

@@ -43,8 +43,15 @@ class training_step {
 
   /// Backward of one micro-batch's loss. A loss of several terms takes one micro-batch per step. Errors: exit code 70 for a
   /// loss that no trained parameter has a part in.
-  void add(terms const& loss);
+  void add(terms const& loss) {
+    count(loss);
+    differentiate(loss);
+  }
   void add(mean const& loss) { add(terms{{{"loss", loss, 1}}}); }
+
+  /// The two parts of it, for who repeats a recorded backward: what the loss adds to the totals, and its gradient.
+  void count(terms const& loss) { totals_.add(loss); }
+  void differentiate(terms const& loss);
 
   /// The loss that is added next is the last of this rank in the step: gradients are sent as soon as its backward has ended them.
   void expect_last() { last_ = true; }

@@ -39,8 +39,7 @@ REDCO_INLINE void training_step::refuse_micro_batches() {
       "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
 }
 
-REDCO_INLINE void training_step::add(terms const& loss) {
-  totals_.add(loss);
+REDCO_INLINE void training_step::differentiate(terms const& loss) {
   if (several_) add_several(loss);
   else backward(loss.all.front().loss.sum);
   check_storage();

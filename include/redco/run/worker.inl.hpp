@@ -2,6 +2,7 @@
 
 #include <redco/run/worker.hpp>
 
+#include <redco/run/step_graphs.hpp>
 #include <redco/run/stopped_by.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/workdir/fit_record.hpp>
@@ -19,6 +20,7 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
     : where_(where), rank_(rank), options_(options), state_(where, rank, workdir::new_run_id()) {
   if (options.steps < 1)
     throw error(exit_code::usage, "a worker of " + std::to_string(options.steps) + " steps: give 1 or more");
+  if (where.options().cuda_graph) run::step_graphs::refuse("a worker's steps are the program's own");
   if (rank_.rank == 0) {
     where_.claim_workdir();
     where_.summary().emplace();

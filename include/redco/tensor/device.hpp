@@ -14,7 +14,9 @@ inline at::Device host_device() { return at::kCPU; }
 inline bool in_host_memory(at::Tensor const& x) { return x.device() == host_device(); }
 
 /// x as host code reads it: contiguous, and a copy only where it is not. It waits for the device, unless host_copies knows x.
+/// Errors: exit code 64 while the work of a device is recorded (see look_on_host).
 inline at::Tensor on_host(at::Tensor const& x) {
+  host_copies::of_thread().refuse_if_recorded();
   if (in_host_memory(x)) return x.contiguous();
   auto const known = host_copies::of_thread().find(x);
   return (known ? *known : x.to(host_device())).contiguous();

@@ -2,7 +2,10 @@
 
 #include <redco/tensor/torch.hpp>
 
+#include <redco/diag/error.hpp>
+
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,6 +27,18 @@ class host_copies {
   }
 
   void clear() { all_.clear(); }
+
+  /// While a device's work is recorded: what look_on_host finds out, to be done again for each later batch. Nobody else may look then.
+  std::vector<std::function<void()>>* recorded = nullptr;
+
+  /// Errors: exit code 64 where work is recorded.
+  void refuse_if_recorded() const {
+    if (recorded == nullptr) return;
+    throw error(
+        exit_code::usage,
+        "the loss reads values of its batch on the host, where a recorded graph would see the first batch's for "
+        "ever: compute with tensors alone, or train without --cuda-graph");
+  }
 
   /// The same values in host memory, of a tensor that was added, or of a view of one; nothing for others and for what was written.
   std::optional<at::Tensor> find(at::Tensor const& x) const {

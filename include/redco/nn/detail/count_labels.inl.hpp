@@ -4,20 +4,16 @@
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/describe.hpp>
-#include <redco/tensor/device.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 namespace redco::detail {
 
-REDCO_INLINE std::int64_t count_labels(at::Tensor const& labels, std::int64_t classes) {
-  if (labels.scalar_type() != at::kLong)
-    throw error(exit_code::data, "cross_entropy: labels are " + describe(labels) +
-                                     "; give int64 class numbers, as labels.to(at::kLong) does");
-  at::Tensor const dense = on_host(labels);
+inline double counted_labels(at::Tensor const& dense, std::int64_t classes) {
   auto const* const first = dense.const_data_ptr<std::int64_t>();
   std::int64_t const per_example = dense.dim() > 1 ? dense.numel() / std::max<std::int64_t>(dense.size(0), 1) : 1;
   std::int64_t count = 0;
@@ -31,7 +27,14 @@ REDCO_INLINE std::int64_t count_labels(at::Tensor const& labels, std::int64_t cl
                                        std::to_string(classes - 1) + ", or -100 for what does not count");
     ++count;
   }
-  return count;
+  return static_cast<double>(count);
+}
+
+REDCO_INLINE look<double> count_labels(at::Tensor const& labels, std::int64_t classes) {
+  if (labels.scalar_type() != at::kLong)
+    throw error(exit_code::data, "cross_entropy: labels are " + describe(labels) +
+                                     "; give int64 class numbers, as labels.to(at::kLong) does");
+  return look_on_host(labels, [classes](at::Tensor const& dense) { return counted_labels(dense, classes); });
 }
 
 }  // namespace redco::detail

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <redco/run/step_graphs.hpp>
+
+#include <redco/run/loss_totals.hpp>
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/host_copies.hpp>
+#include <redco/tensor/words_of.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace redco::run {
+
+namespace detail {
+
+/// Batches of a shape that are computed before one is recorded.
+inline constexpr int batches_before_recording = 2;
+
+/// Batches of one text are computed by the same calls.
+inline std::string shape_text(std::vector<at::Tensor*> const& batch, pass const& in) {
+  std::string text = std::to_string(in.examples);
+  for (at::Tensor const* x : batch) text += c10::str("|", x->scalar_type(), x->sizes(), x->strides());
+  return text;
+}
+
+}  // namespace detail
+
+REDCO_INLINE void step_graphs::refuse(std::string const& why) {
+  throw error(exit_code::usage, "--cuda-graph: " + why + "; leave it out");
+}
+
+REDCO_INLINE void step_graphs::check(network_state const& network, rank_context const& rank, bool several_terms) {
+  if (rank.mesh.tp > 1) refuse("shards of a model exchange amid what would be recorded");
+  if (network.network().meets_replicas()) refuse("batch norm asks the other replicas amid what would be recorded");
+  if (several_terms) refuse("a loss of several terms asks the other replicas for their counts first");
+}
+
+REDCO_INLINE void step_graphs::compute(training_step& step, computed_batches& batch, pass const& in) {
+  std::vector<at::Tensor*> tensors;
+  batch.each_tensor([&](at::Tensor& x) { tensors.push_back(&x); });
+  for (at::Tensor const* x : tensors)
+    if (x->device() != device_) refuse("a tensor of the batch is on " + x->device().str());
+  recorded_batch& at = of_shape_[detail::shape_text(tensors, in)];
+  if (at.computed++ < detail::batches_before_recording) return step.add(batch.loss(in));
+  move_in(at, tensors);
+  step_ = &step, batch_ = &batch, in_ = in;
+  if (at.graph) {
+    for (auto const& look : at.looks) look();
+  } else {
+    record(at);
+  }
+  at.graph->replay();
+  terms now = at.loss;
+  for (std::size_t i = 0; i < now.all.size(); ++i) {
+    mean& one = now.all[i].loss;
+    one.sum = at.sums[static_cast<std::int64_t>(i)].clone();
+    if (one.latest_count) one.count = one.latest_count();
+  }
+  step.count(now);
+}
+
+/// The batch becomes the graph's own tensors, which get its values.
+REDCO_INLINE void step_graphs::move_in(recorded_batch& at, std::vector<at::Tensor*> const& batch) {
+  bool const first = at.tensors.empty();
+  auto& copies = host_copies::of_thread();
+  std::vector<at::Tensor> here;
+  for (at::Tensor const* x : batch) here.push_back(on_host(*x));
+  copies.clear();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (first) at.tensors.push_back(at::empty_like(*batch[i]));
+    at.tensors[i].copy_(*batch[i]);
+    copies.add(at.tensors[i], here[i]);
+    *batch[i] = at.tensors[i];
+  }
+}
+
+REDCO_INLINE void step_graphs::record(recorded_batch& at) {
+  at.sums =
+      at::zeros({static_cast<std::int64_t>(loss_totals::most_terms)}, at::TensorOptions(device_).dtype(at::kDouble));
+  auto graph = device_graph::maker_in_use().make(device_);
+  auto& copies = host_copies::of_thread();
+  copies.recorded = &at.looks;
+  in_.recorded = true;
+  try {
+    graph->record([this, &at] {
+      terms loss = batch_->loss(in_);
+      loss_totals::check(loss);
+      step_->differentiate(loss);
+      for (std::size_t i = 0; i < loss.all.size(); ++i) {
+        at::Tensor& sum = loss.all[i].loss.sum;
+        at.sums[static_cast<std::int64_t>(i)].copy_(sum.detach());
+        sum = at::Tensor();
+      }
+      at.loss = std::move(loss);
+    });
+  } catch (c10::Error const& e) {
+    copies.recorded = nullptr;
+    refuse(std::string("the loss cannot be recorded: ") + words_of(e));
+  } catch (...) {
+    copies.recorded = nullptr;
+    throw;
+  }
+  copies.recorded = nullptr;
+  in_.recorded = false;
+  bool const counted = !at.looks.empty();
+  for (terms::term const& one : at.loss.all)
+    if (counted && one.loss.count != static_cast<double>(in_.examples) && !one.loss.latest_count)
+      refuse(
+          "the loss counts what its batch has by a number that the graph cannot make again: return what "
+          "cross_entropy gives, with its latest_count, or a scalar");
+  at.graph = std::move(graph);
+}
+
+}  // namespace redco::run

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/tensor/device_graph.hpp>
+
+#include <redco/tensor/detail/cuda_graph.hpp>
+#include <redco/config.hpp>
+
+#include <atomic>
+#include <memory>
+
+namespace redco {
+
+namespace detail {
+
+inline std::atomic<device_graph::maker const*>& graph_maker_cell() {
+  static cuda_graph::maker const cuda;
+  static std::atomic<device_graph::maker const*> maker = &cuda;
+  return maker;
+}
+
+}  // namespace detail
+
+REDCO_INLINE device_graph::maker const& device_graph::maker_in_use() { return *detail::graph_maker_cell().load(); }
+
+REDCO_INLINE device_graph::forced::forced(maker const& other) : before_(detail::graph_maker_cell().exchange(&other)) {}
+
+REDCO_INLINE device_graph::forced::~forced() { detail::graph_maker_cell().store(before_); }
+
+}  // namespace redco

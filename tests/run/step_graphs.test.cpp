@@ -1,0 +1,149 @@
+#include "mlp.hpp"
+
+#include <redco/run/worker.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/tensor/device_graph.hpp>
+#include <redco/layer/dropout.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace run_test;
+
+/// A graph of the host: it repeats the calls instead of the device's work. What is recorded has been computed, so that its first replay
+/// does nothing.
+class host_graph final : public redco::device_graph {
+ public:
+  explicit host_graph(std::atomic<int>& replays) : replays_(replays) {}
+  void record(std::function<void()> f) override {
+    f();
+    work_ = std::move(f);
+  }
+  void replay() override {
+    if (++here_ > 1) work_();
+    ++replays_;
+  }
+
+ private:
+  std::function<void()> work_;
+  int here_ = 0;
+  std::atomic<int>& replays_;
+};
+
+struct host_graphs final : redco::device_graph::maker {
+  mutable std::atomic<int> made = 0, replays = 0;
+  bool serves(at::Device) const override { return true; }
+  std::unique_ptr<redco::device_graph> make(at::Device) const override {
+    ++made;
+    return std::make_unique<host_graph>(replays);
+  }
+};
+
+struct graph_behaviour {
+  bool look = false, own_count = false;
+};
+
+/// Labels of every fifth example are ignored, so that batches of one shape count differently.
+auto ignoring_pipeline(graph_behaviour b = {}) {
+  return redco::collate([](std::span<std::int64_t const> ids, redco::collate_info const&) {
+           mlp_batch made = mlp_batch_of(ids);
+           made.labels = at::where(made.ids.remainder(5).eq(1), -100, made.labels);
+           return made;
+         }) |
+         redco::loss([b](auto const& net, mlp_batch const& batch) {
+           redco::mean const made = redco::cross_entropy(net(batch.x), batch.labels);
+           if (b.look) redco::on_host(batch.labels);
+           if (b.own_count) return redco::mean{made.sum, made.count};
+           return made;
+         });
+}
+
+struct dropping_config {
+  std::int64_t hidden = 12;
+  double dropped = 0.25;
+};
+struct dropping {
+  static constexpr auto hidden = &dropping_config::hidden;
+  static constexpr auto dropped = &dropping_config::dropped;
+  using net = redco::sequential<redco::named<"up", redco::linear<5, hidden>>, redco::dropout<dropped>,
+                                redco::named<"down", redco::linear<hidden, 3>>>;
+  dropping_config config;
+};
+
+template <class Model>
+outcome recorded(redco::deployer_options where, Model const& model, graph_behaviour b = {}, bool graph = true) {
+  where.cuda_graph = graph;
+  using options = options_of<Model, decltype(ignoring_pipeline())>;
+  return fit(where, model, ignoring_pipeline(b), numbers(23), options{.epochs = 4, .global_batch = 4});
+}
+
+}  // namespace
+
+TEST_CASE("recorded steps train as others do, for batches of several shapes that count differently") {
+  temporary_folder const folder;
+  for (redco::mesh const mesh : {redco::mesh{}, redco::mesh{.dp = 2}}) {
+    INFO(mesh.dp << " replicas");
+    outcome const plain = recorded(in(folder.path, mesh), mlp{}, {}, false);
+    host_graphs const graphs;
+    redco::device_graph::forced const forced(graphs);
+    outcome const run = recorded(in(folder.path, mesh), mlp{});
+    INFO(run.reason);
+    CHECK(run.code == 0);
+    CHECK(run.losses == plain.losses);
+    CHECK(bit_equal(run.state, plain.state));
+    CHECK(graphs.made ==
+          (mesh.dp == 1 ? 2 : 3));  // batches of 4 and 3; or 2 on each of two ranks, and the 1 that is left on one
+    CHECK(graphs.replays > 10);
+  }
+}
+
+TEST_CASE("what a graph would repeat wrongly is refused, with what to do") {
+  temporary_folder const folder;
+  host_graphs const graphs;
+  redco::device_graph::forced const forced(graphs);
+  outcome const shards = recorded(in(folder.path, {.tp = 2}), mlp{});
+  CHECK(shards.code == 64);
+  CHECK(mentions(shards, "--cuda-graph: shards of a model exchange amid what would be recorded; leave it out"));
+  outcome const dropout = recorded(in(folder.path), dropping{});
+  CHECK(dropout.code == 64);
+  CHECK(mentions(dropout, "would repeat the random numbers"));
+  outcome const look = recorded(in(folder.path), mlp{}, {.look = true});
+  CHECK(look.code == 64);
+  CHECK(mentions(look, "the loss reads values of its batch on the host"));
+  outcome const count = recorded(in(folder.path), mlp{}, {.own_count = true});
+  CHECK(count.code == 64);
+  CHECK(mentions(count, "by a number that the graph cannot make again"));
+  redco::deployer_options where = in(folder.path);
+  where.cuda_graph = true;
+  redco::deployer deployer(where);
+  CHECK(code_of([&] {
+          deployer.run([&](redco::rank_context& rank) { redco::worker(deployer, rank, {.steps = 2}); });
+        }) == 64);
+}
+
+TEST_CASE("a label that is none is found in a batch that a graph computes") {
+  temporary_folder const folder;
+  host_graphs const graphs;
+  redco::device_graph::forced const forced(graphs);
+  redco::deployer_options where = in(folder.path);
+  where.cuda_graph = true;
+  auto const pipeline = redco::collate([](std::span<std::int64_t const> ids, redco::collate_info const& info) {
+                          mlp_batch made = mlp_batch_of(ids);
+                          if (info.step == 4) made.labels[1].fill_(9);
+                          return made;
+                        }) |
+                        redco::loss([](auto const& net, mlp_batch const& batch) {
+                          return redco::cross_entropy(net(batch.x), batch.labels);
+                        });
+  outcome const run =
+      fit(where, mlp{}, pipeline, numbers(24), options_of<mlp, decltype(pipeline)>{.epochs = 2, .global_batch = 4});
+  CHECK(run.code == 65);
+  CHECK(run.losses.size() == 4);
+  CHECK(mentions(run, "label 9 of example 1"));
+}
