@@ -4,6 +4,7 @@
 #include "tested_device.hpp"
 
 #include <redco/update/detail/adam_kernel.hpp>
+#include <redco/update/detail/composed.hpp>
 #include <redco/update/detail/sgd_kernel.hpp>
 #include <redco/update/make_segment.hpp>
 #include <redco/update/norm_range.hpp>
@@ -151,6 +152,31 @@ TEST_CASE("the composed updates and norm are those of the kernels up to rounding
   double const fast = redco::update::squared_norm(flat, ranges);
   redco::forced_kernel_set const forced(redco::kernel_set::composed);
   REQUIRE(redco::update::squared_norm(flat, ranges) == Approx(fast).epsilon(1e-12));
+  REQUIRE(redco::update::detail::composed_sum_of_squares(flat, 100).item<double>() ==
+          Approx(flat.to(at::kDouble).square().sum().item<double>()).epsilon(1e-12));
+}
+
+TEST_CASE("the norm of device text, run on the host, is that of the CPU's kernel up to the order of its sum") {
+  std::vector<redco::update::norm_range> const ranges{{3, 500, 1}, {500, 501, 0.5}, {700, 1003, 2}};
+  for (at::ScalarType const type : {at::kFloat, at::kBFloat16})
+    for (unsigned const threads : {1u, 5u}) {
+      at::Tensor const flat = keyed_values(1003, 4, type);
+      redco::forced_kernel_set const fast(redco::kernel_set::fastest);
+      double const expected = redco::update::squared_norm(flat, ranges);
+      host_launcher launcher(threads, 3);
+      redco::kernel_launcher::forced const forced(launcher);
+      REQUIRE(redco::update::squared_norm(flat, ranges) == Approx(expected).epsilon(1e-12));
+      REQUIRE(launcher.runs().at("sums_of_squares") == 3);
+    }
+}
+
+TEST_CASE("the norm of a device that is tested is the CPU's") {
+  redco::update::norm_range const whole{0, 100'003, 1};
+  for (at::ScalarType const type : {at::kFloat, at::kBFloat16}) {
+    at::Tensor const flat = keyed_values(100'003, 4, type);
+    double const expected = redco::update::squared_norm(flat, {&whole, 1});
+    REQUIRE(redco::update::squared_norm(flat.to(tested_device()), {&whole, 1}) == Approx(expected).epsilon(1e-12));
+  }
 }
 
 TEST_CASE("Adam of a device that is tested gives the bits of the CPU's kernel") {

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/update/detail/cuda_squares_source.hpp>
+
+#include <redco/tensor/kernel_launcher.hpp>
+#include <redco/tensor/kernel_memory.hpp>
+#include <redco/tensor/kernel_set.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace redco::update::detail {
+
+inline bool cuda_squares_computes(at::Tensor const& flat) {
+  return (flat.scalar_type() == at::kFloat || flat.scalar_type() == at::kBFloat16) && takes_cuda_kernels(flat);
+}
+
+/// As composed_sum_of_squares, in one pass; the order of the sum is the same in every call.
+inline at::Tensor cuda_sum_of_squares(at::Tensor const& flat) {
+  constexpr std::int64_t most_blocks = 1024;
+  std::int64_t const blocks = std::min(most_blocks, blocks_for(flat.numel()));
+  at::Tensor const sums = at::zeros({blocks * kernel_threads}, flat.options().dtype(at::kDouble));
+  launch_kernel(cuda_squares_source, "sums_of_squares", flat, blocks, read_by_kernel(flat), written_by_kernel(sums),
+                flat.numel());
+  return sums.sum();
+}
+
+}  // namespace redco::update::detail

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <redco/tensor/kernel_source.hpp>
+
+namespace redco::update::detail {
+
+/// Sums of squares in f64, one for each thread of the grid.
+inline constexpr kernel_source cuda_squares_source{"squares", R"cuda(
+REDCO_ENTRY void sums_of_squares(element const* x, double* sums, i64 n) {
+  double sum = 0;
+  for (i64 i = first_of_grid(); i < n; i += size_of_grid()) {
+    double const each = wide(x[i]);
+    sum += each * each;
+  }
+  sums[first_of_grid()] = sum;
+}
+)cuda"};
+
+}  // namespace redco::update::detail
