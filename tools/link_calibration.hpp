@@ -19,14 +19,14 @@ namespace calibration {
 /// What messages cost between the processes of a launcher, each taken for a host: groups with one rank on each.
 class link_calibration {
  public:
-  link_calibration() {
+  explicit link_calibration(redco::device_choice const& devices) : payload_(payload * larger(devices, 64)) {
     for (int group = 2; group <= hosts_; ++group) {
       if (hosts_ % group != 0) continue;
       redco::mesh const shards{.dp = hosts_ / group, .tp = group};
-      reductions_.push_back({shards, [](auto& rank) { return reductions_of(rank); }});
-      small_.push_back({shards, [](auto& rank) { return reductions_of(rank, 64); }});
+      reductions_.push_back({shards, [=, this](auto& rank) { return reductions_of(rank, devices, payload_); }});
+      small_.push_back({shards, [=](auto& rank) { return reductions_of(rank, devices, 64); }});
       if (group != 2 && group != 4) continue;  // what the heads of those models can be cut into
-      for (redco::dtype const compute : dtypes) add_steps(steps_, shards, compute, hosts_);
+      for (redco::dtype const compute : dtypes) add_steps(steps_, devices, shards, compute, hosts_);
     }
   }
 
@@ -44,7 +44,7 @@ class link_calibration {
     std::vector<redco::cost::host_link> links;
     for (task const& one : reductions_) {
       int const group = one.mesh.tp;
-      auto const sent = redco::host_bytes(redco::collective::all_reduce, payload, {group, group, 1});
+      auto const sent = redco::host_bytes(redco::collective::all_reduce, payload_, {group, group, 1});
       links.push_back({group, hosts_, redco::options::launched().here, 0,
                        static_cast<double>(reductions * sent) / median(one.seconds), std::min(1.0, median(one.busy))});
     }
@@ -68,6 +68,7 @@ class link_calibration {
     return all.empty() ? alone : std::max(0.0, median(all));
   }
 
+  std::int64_t payload_;
   int hosts_ = redco::options::launched().processes;
   std::vector<task> reductions_, small_;
   std::vector<step_task> steps_;

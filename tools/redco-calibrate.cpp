@@ -1,4 +1,4 @@
-// Measures how fast this machine trains and writes it to the file that redco-plan --search reads:
+// Measures how fast this machine trains, on its CPU or its devices, and writes it to the file that redco-plan --search reads:
 //   redco-calibrate --machine redco_machine.json
 // and, as processes of a launcher, adds to the file what messages between them cost:
 //   mpirun -n 2 redco-calibrate --machine redco_machine.json
@@ -17,6 +17,8 @@
 #include <redco/comm/make_world.hpp>
 #include <redco/comm/rank_context.hpp>
 
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/device_streams.hpp>
 #include <redco/tensor/scalar_type.hpp>
 
 #include <redco/cost/cost_of.hpp>
@@ -58,37 +60,59 @@ using redco::exit_code;
 
 struct calibrate_options {
   std::filesystem::path machine = "redco_machine.json";
+  std::string device = "auto";
 
   static constexpr auto fields() {
-    return redco::fields(redco::field<"machine">(&calibrate_options::machine, "file to write, or to add links to"));
+    using o = calibrate_options;
+    return redco::fields(redco::field<"machine">(&o::machine, "file to write, or to add links to"),
+                         redco::field<"device">(&o::device, "what is measured: cpu, cuda, or auto: cuda where it is"));
   }
 };
 
 constexpr std::array rank_counts = {1, 2, 4};
 
-/// Products of all ranks, forward and backward; and how many operations they have.
-constexpr std::int64_t rows = 256, width = 256, wide = 1024;
-constexpr double product_operations = 3 * 2.0 * rows * width * wide * 8;
+std::string name_of(redco::device_choice const& devices) { return c10::DeviceTypeName(devices.type, true); }
 
-std::function<void()> products_of(dtype compute) {
-  auto const type = redco::scalar_type_of(compute);
-  at::Tensor const x = at::randn({rows, width}).to(type).requires_grad_();
-  at::Tensor const w = at::randn({wide, width}).to(type).requires_grad_();
-  at::Tensor const gradient = at::randn({rows, wide}).to(type);
-  return [=] {
-    for (int i = 0; i < 8; ++i) torch::autograd::grad({redco::kernel::linear(x, w)}, {x, w}, {gradient});
-  };
-}
+/// Products of all ranks, forward and backward, and how many operations they have.
+struct products {
+  explicit products(redco::device_choice const& on)
+      : devices(on), rows(256 * larger(on, 16)), width(256 * larger(on, 16)), wide(1024 * larger(on, 8)) {}
+
+  double operations() const { return 3 * 2.0 * static_cast<double>(rows) * static_cast<double>(width * wide) * 8; }
+
+  std::function<void()> of(redco::rank_context const& rank, dtype compute) const {
+    at::Device const device = devices.of_rank(rank.rank);
+    auto const random = [&](std::int64_t n, std::int64_t m) {
+      return at::randn({n, m}).to(device, redco::scalar_type_of(compute));
+    };
+    at::Tensor const x = random(rows, width).requires_grad_(), w = random(wide, width).requires_grad_();
+    at::Tensor const gradient = random(rows, wide);
+    return [=] {
+      for (int i = 0; i < 8; ++i) torch::autograd::grad({redco::kernel::linear(x, w)}, {x, w}, {gradient});
+      redco::settle(device);
+    };
+  }
+
+  redco::device_choice devices;
+  std::int64_t rows, width, wide;
+};
 
 /// The end of a step of a model whose parameters are most of it.
-sample const update_sample{{.vocab = 8192, .context = 8, .width = 256, .heads = 4, .layers = 1}, {.load = {1, 8}}};
+sample update_sample(redco::device_choice const& devices) {
+  std::int64_t const times = larger(devices, 8);
+  return {{.vocab = 8192 * times, .context = 8, .width = 256 * times, .heads = 4 * times, .layers = 1},
+          {.load = {1, 8}}};
+}
 
-std::function<void()> update_of(redco::rank_context& rank) {
-  redco::gpt2 const model{update_sample.config};
+std::function<void()> update_of(redco::rank_context& rank, redco::device_choice const& devices) {
+  redco::gpt2 const model{update_sample(devices).config};
+  at::Device const device = devices.of_rank(rank.rank);
   auto const state = std::make_shared<redco::trained_network<redco::gpt2>>(model, redco::plan_of(model, rank.mesh),
-                                                                           redco::adamw{}, dtype::f32, 42, rank.rank);
-  return [state, &rank, step = std::int64_t{0}]() mutable {
+                                                                           redco::adamw{}, dtype::f32, 42, rank.rank,
+                                                                           std::vector<std::string>{}, device);
+  return [state, &rank, device, step = std::int64_t{0}]() mutable {
     redco::training_step(*state, rank).finish(step++, 1'000, false);
+    redco::settle(device);
   };
 }
 
@@ -121,17 +145,17 @@ struct product_task {
 /// Everything that is timed, and the machine that its times describe.
 class machine_calibration {
  public:
-  machine_calibration() {
+  explicit machine_calibration(redco::device_choice const& devices) : devices_(devices) {
     for (int const ranks : rank_counts) {
       redco::mesh const replicas{.dp = ranks};
       for (dtype const compute : dtypes) {
-        products_.push_back({compute, {replicas, [compute](auto&) { return products_of(compute); }}});
-        add_steps(steps_, replicas, compute);
+        products_.push_back({compute, {replicas, [this, compute](auto& rank) { return product_.of(rank, compute); }}});
+        add_steps(steps_, devices_, replicas, compute);
       }
       for (int group = 2; group <= ranks; group *= 2) {
         redco::mesh const shards{.dp = ranks / group, .tp = group};
-        reductions_.push_back({shards, [](auto& rank) { return reductions_of(rank); }});
-        for (dtype const compute : dtypes) add_steps(steps_, shards, compute);
+        reductions_.push_back({shards, [this](auto& rank) { return reductions_of(rank, devices_, payload_); }});
+        for (dtype const compute : dtypes) add_steps(steps_, devices_, shards, compute);
       }
     }
   }
@@ -147,11 +171,12 @@ class machine_calibration {
 
   redco::cost::machine machine() const {
     redco::cost::machine m;
-    redco::cost::memory const kept = cost_of(update_sample).memory;
+    m.device = name_of(devices_);
+    redco::cost::memory const kept = cost_of(update_sample(devices_)).memory;
     m.update_bytes_per_second =
         static_cast<double>(kept.parameters + kept.gradients + kept.optimizer) / median(update_.seconds);
     for (task const& one : reductions_) {
-      double const wire = static_cast<double>(reductions * redco::all_reduce_ring_bytes(payload, one.mesh.tp));
+      double const wire = static_cast<double>(reductions * redco::all_reduce_ring_bytes(payload_, one.mesh.tp));
       m.groups.push_back({one.mesh.tp, one.mesh.ranks(), 0, wire / median(one.seconds)});
     }
     for (product_task const& one : products_) m.compute.push_back(speed_of(one, m));
@@ -166,7 +191,7 @@ class machine_calibration {
   redco::cost::compute_speed speed_of(product_task const& products, redco::cost::machine m) const {
     int const ranks = products.timing.mesh.ranks();
     redco::cost::compute_speed speed{products.compute, ranks};
-    speed.operations_per_second = product_operations * ranks / median(products.timing.seconds);
+    speed.operations_per_second = product_.operations() * ranks / median(products.timing.seconds);
     m.compute = {speed};
     std::vector<std::array<double, 3>> rows_of;
     std::vector<double> rest, scale;
@@ -201,10 +226,13 @@ class machine_calibration {
     return std::max(0.0, median(all));
   }
 
+  redco::device_choice devices_;
+  products product_{devices_};
+  std::int64_t payload_ = payload * larger(devices_, 64);
   std::vector<product_task> products_;
   std::vector<task> reductions_;
   std::vector<step_task> steps_;
-  task update_{redco::mesh{}, update_of};
+  task update_{redco::mesh{}, [this](auto& rank) { return update_of(rank, devices_); }};
 };
 
 /// Appends nothing where it is asked before there is anything to write.
@@ -220,16 +248,17 @@ void write(std::filesystem::path const& path, redco::cost::machine const& machin
   std::cout << path.string() << ": written; redco-plan config.json --ranks 2 --search reads it" << std::endl;
 }
 
-void calibrate_machine(std::filesystem::path const& path) {
+void calibrate_machine(std::filesystem::path const& path, redco::device_choice const& devices) {
   write(path, "", std::ios::app);  // fails now rather than after a minute
-  std::cout << "measures this machine for about a minute; let nothing else run" << std::endl;
-  machine_calibration c;
+  std::cout << "measures this machine (" << devices.of_rank(0) << ": " << devices.why
+            << ") for about a minute; let nothing else run" << std::endl;
+  machine_calibration c(devices);
   c.measure();
   write(path, c.machine());
 }
 
 /// As one of the processes of a launcher. The first one reads and writes the file.
-void calibrate_links(std::filesystem::path const& path) {
+void calibrate_links(std::filesystem::path const& path, redco::device_choice const& devices) {
   redco::options::launch const& how = redco::options::launched();
   std::optional<redco::cost::machine> machine;
   redco::comm::make_world({.dp = how.processes}, {})->run([&](redco::rank_context& rank) {
@@ -239,10 +268,14 @@ void calibrate_links(std::filesystem::path const& path) {
                                         " is not there, to which the links between processes are added; measure "
                                         "the machine first, without a launcher: redco-plan --calibrate");
     machine = redco::cost::read_machine(redco::json::read_json(path), path.string());
+    if (std::string const here = name_of(devices); machine->device != here)
+      throw error(exit_code::usage, path.string() + " describes a machine that computes on " + machine->device +
+                                        ", and links between ranks on " + here + " would be measured: give --device " +
+                                        machine->device + ", or measure the machine anew");
     write(path, "", std::ios::app);
   });
   std::cout << "measures the links between " << redco::options::to_text(how) << "; let nothing else run" << std::endl;
-  link_calibration c;
+  link_calibration c(devices);
   c.measure();
   if (machine) write(path, c.added_to(*machine));
 }
@@ -255,7 +288,8 @@ int main(int argc, char** argv) {
       "Measures for redco-plan --search how fast this machine trains, in about a minute; as processes of a launcher, what "
       "lies between them.",
       [](calibrate_options const& o) {
-        if (redco::options::launched().processes > 1) calibrate_links(o.machine);
-        else calibrate_machine(o.machine);
+        redco::device_choice const devices = redco::choose_device(o.device);
+        if (redco::options::launched().processes > 1) calibrate_links(o.machine, devices);
+        else calibrate_machine(o.machine, devices);
       });
 }

@@ -8,6 +8,9 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 
+#include <redco/tensor/device.hpp>
+#include <redco/tensor/device_streams.hpp>
+
 #include <redco/text/token_batch.hpp>
 
 #include <redco/cost/cost_of.hpp>
@@ -21,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace calibration {
@@ -33,14 +37,22 @@ struct sample {
   redco::setup run;
 };
 
-inline std::function<void()> step_of(sample const& s, redco::rank_context& rank) {
+/// How much larger what is timed is on a device than on a CPU, where `times` is what a GPU needs to be busy.
+inline std::int64_t larger(redco::device_choice const& devices, std::int64_t times) {
+  return devices.of_rank(0) == redco::host_device() ? 1 : times;
+}
+
+inline std::function<void()> step_of(sample const& s, redco::rank_context& rank, redco::device_choice const& devices) {
   redco::gpt2 const model{s.config};
+  at::Device const device = devices.of_rank(rank.rank);
   auto const state = std::make_shared<redco::trained_network<redco::gpt2>>(
-      model, redco::plan_of(model, s.run.mesh), redco::adamw{.lr = 1e-4}, s.run.compute, 42, rank.rank);
+      model, redco::plan_of(model, s.run.mesh), redco::adamw{.lr = 1e-4}, s.run.compute, 42, rank.rank,
+      std::vector<std::string>{}, device);
   auto const length = s.run.load.sequence;
   auto const ids =
       (at::arange(s.run.load.batch * (length + 1)) * 7919).remainder(s.config.vocab).view({-1, length + 1});
-  redco::token_batch const batch{ids.narrow(1, 0, length).contiguous(), ids.narrow(1, 1, length).contiguous()};
+  redco::token_batch const batch{ids.narrow(1, 0, length).contiguous().to(device),
+                                 ids.narrow(1, 1, length).contiguous().to(device)};
   return [=, &rank, step = std::int64_t{0}]() mutable {
     redco::training_step one(*state, rank);
     for (std::int64_t i = 0; i < s.run.micro_batches; ++i) {
@@ -52,20 +64,24 @@ inline std::function<void()> step_of(sample const& s, redco::rank_context& rank)
       one.add(redco::cross_entropy(net(batch.input_ids), batch.labels));
     }
     one.finish(step++, 1'000, false);
+    redco::settle(device);
   };
 }
 
 /// All-reduces in every group of model shards at once.
 constexpr std::int64_t payload = 1 << 20, reductions = 8;
 
-inline std::function<void()> reductions_of(redco::rank_context& rank, std::int64_t bytes = payload) {
-  return [&rank, x = at::zeros({bytes / 4})] {
+inline std::function<void()> reductions_of(redco::rank_context& rank, redco::device_choice const& devices,
+                                           std::int64_t bytes = payload) {
+  at::Device const device = devices.of_rank(rank.rank);
+  return [&rank, device, x = at::zeros({bytes / 4}, device)] {
     for (std::int64_t i = 0; i < reductions; ++i) rank.tp.all_reduce(x);
+    redco::settle(device);
   };
 }
 
 /// Small models on a mesh: wide and narrow, with long and short sequences, in few and many micro-batches.
-inline std::vector<sample> samples(redco::mesh const& on, redco::dtype compute, int hosts = 1) {
+inline std::vector<sample> samples(redco::mesh const& on, redco::dtype compute, std::int64_t times, int hosts = 1) {
   std::vector<sample> all;
   auto const add = [&](redco::gpt2_config const& config, bool one_at_once) {
     std::int64_t const share = std::max(1, 8 / on.dp), at_once = one_at_once ? 1 : share;
@@ -76,11 +92,17 @@ inline std::vector<sample> samples(redco::mesh const& on, redco::dtype compute, 
                            .hosts = hosts};
     all.push_back({config, run});
   };
-  redco::gpt2_config const middle{.vocab = 256, .context = 128, .width = 192, .heads = 4, .layers = 2};
-  add(middle, false);
-  add(middle, true);
-  add({.vocab = 256, .context = 64, .width = 320, .heads = 4, .layers = 1}, true);
-  add({.vocab = 256, .context = 256, .width = 96, .heads = 4, .layers = 2}, false);
+  auto const model = [times](std::int64_t context, std::int64_t width, std::int64_t layers) {
+    return redco::gpt2_config{.vocab = 256 * times,
+                              .context = context * (times > 1 ? 4 : 1),
+                              .width = width * times,
+                              .heads = 4 * times,
+                              .layers = layers};
+  };
+  add(model(128, 192, 2), false);
+  add(model(128, 192, 2), true);
+  add(model(64, 320, 1), true);
+  add(model(256, 96, 2), false);
   return all;
 }
 
@@ -90,9 +112,10 @@ struct step_task {
 };
 
 /// Steps of those models.
-inline void add_steps(std::vector<step_task>& to, redco::mesh const& on, redco::dtype compute, int hosts = 1) {
-  for (sample const& one : samples(on, compute, hosts))
-    to.push_back({one, {on, [one](auto& rank) { return step_of(one, rank); }}});
+inline void add_steps(std::vector<step_task>& to, redco::device_choice const& devices, redco::mesh const& on,
+                      redco::dtype compute, int hosts = 1) {
+  for (sample const& one : samples(on, compute, larger(devices, 8), hosts))
+    to.push_back({one, {on, [one, devices](auto& rank) { return step_of(one, rank, devices); }}});
 }
 
 inline redco::rank_cost cost_of(sample const& s) {

@@ -31,6 +31,16 @@ TEST_CASE("a machine without links between hosts is written and read as before t
   CHECK(redco::cost::read_machine(file, "m.json") == alone);
 }
 
+TEST_CASE("a machine says what it computes on, a CPU where it does not") {
+  redco::cost::machine on_device = machine;
+  on_device.device = "cuda";
+  redco::json::json_value file = redco::cost::machine_json(on_device);
+  CHECK(file.at("device") == "cuda");
+  CHECK(redco::cost::read_machine(file, "m.json") == on_device);
+  file.erase("device");
+  CHECK(redco::cost::read_machine(file, "m.json").device == "cpu");
+}
+
 TEST_CASE("the speed of most ranks, but not of more than run, counts") {
   CHECK(machine.speed_of(redco::dtype::f32, 1).ranks == 1);
   CHECK(machine.speed_of(redco::dtype::f32, 3).ranks == 1);
@@ -80,6 +90,7 @@ TEST_CASE("what a machine file should not say is refused, and where") {
   file = good;
   file["links"].push_back(file["links"][1]);
   check_refused(file, "has the link of 2 of 4 hosts twice");
+  check_refused(bad("/device", 3), "has a \"device\" that is no text");
   check_refused(bad("/links", "none"), "has a \"links\" that is no list");
 }
 

@@ -4,6 +4,7 @@
 
 #include <redco/diag/error.hpp>
 
+#include <string>
 #include <vector>
 
 namespace redco::cost {
@@ -46,6 +47,7 @@ struct host_link {
 /// How fast a machine is, and what lies between several of them: what `redco-plan --calibrate` measures and `step_time_of` reads.
 /// Every speed is positive.
 struct machine {
+  std::string device = "cpu";  ///< what its ranks compute on
   std::vector<compute_speed> compute;
   std::vector<group_speed> groups;     ///< inside a host
   std::vector<host_link> links = {};   ///< between hosts; empty: not measured

@@ -23,11 +23,9 @@ REDCO_INLINE json::json_value machine_json(machine const& m) {
                       {"ranks", one.ranks},
                       {"seconds_per_call", one.seconds_per_call},
                       {"bytes_per_second", one.bytes_per_second}});
-  json::json_value file = {{"schema", "redco.machine"},
-                           {"version", 1},
-                           {"compute", compute},
-                           {"all_reduce", groups},
-                           {"update_bytes_per_second", m.update_bytes_per_second}};
+  json::json_value file = {{"schema", "redco.machine"}, {"version", 1},
+                           {"device", m.device},        {"compute", compute},
+                           {"all_reduce", groups},      {"update_bytes_per_second", m.update_bytes_per_second}};
   for (host_link const& one : m.links)
     file["links"].push_back({{"between", "hosts"},
                              {"hosts", one.hosts},

@@ -34,6 +34,11 @@ class machine_object {
     return *found;
   }
   bool has(std::string const& key) const { return object_.contains(key); }
+  std::string text(std::string const& key) {
+    json::json_value const& value = at(key);
+    if (!value.is_string()) refuse("has a \"" + key + "\" that is no text");
+    return value.get<std::string>();
+  }
   json::json_value const& list(std::string const& key) {
     json::json_value const& value = at(key);
     if (!value.is_array()) refuse("has a \"" + key + "\" that is no list");
@@ -114,6 +119,7 @@ REDCO_INLINE machine read_machine(json::json_value const& content, std::string c
   if (file.at("schema") != "redco.machine") file.refuse("is no machine file: its schema is not \"redco.machine\"");
   if (file.at("version") != 1) file.refuse("has a version other than 1");
   machine m;
+  if (file.has("device")) m.device = file.text("device");
   auto const place = [&](char const* list, std::size_t i) {
     return source + ": " + list + "[" + std::to_string(i) + "]";
   };
