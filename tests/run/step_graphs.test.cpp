@@ -118,7 +118,7 @@ TEST_CASE("what a graph would repeat wrongly is refused, with what to do") {
   CHECK(mentions(look, "the loss reads values of its batch on the host"));
   outcome const count = recorded(in(folder.path), mlp{}, {.own_count = true});
   CHECK(count.code == 64);
-  CHECK(mentions(count, "by a number that the graph cannot make again"));
+  CHECK(mentions(count, "a count that the graph would not make again"));
   redco::deployer_options where = in(folder.path);
   where.cuda_graph = true;
   redco::deployer deployer(where);

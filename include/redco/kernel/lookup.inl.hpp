@@ -15,22 +15,21 @@ namespace redco::kernel {
 
 namespace detail {
 
-/// How many ids there are. Errors: exit code 65 for one that is in no vocabulary of this size.
-inline std::int64_t checked_ids(at::Tensor const& ids, std::int64_t vocabulary) {
-  if (ids.numel() == 0) return 0;
+/// Errors: exit code 65 for an id that is in no vocabulary of this size.
+inline void check_ids(at::Tensor const& ids, std::int64_t vocabulary) {
+  if (ids.numel() == 0) return;
   auto const [low, high] = at::aminmax(ids);
   if (low.item<std::int64_t>() < 0 || high.item<std::int64_t>() >= vocabulary)
     throw error(exit_code::data, "token ids from " + std::to_string(low.item<std::int64_t>()) + " to " +
                                      std::to_string(high.item<std::int64_t>()) + " in a vocabulary of " +
                                      std::to_string(vocabulary) + ": check the tokenizer and the model's config");
-  return ids.numel();
 }
 
 }  // namespace detail
 
 REDCO_INLINE at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, std::int64_t first_row,
                                std::int64_t vocabulary, std::int64_t padding) {
-  look_on_host(ids, [vocabulary](at::Tensor const& all) { return detail::checked_ids(all, vocabulary); });
+  check_on_host(ids, [vocabulary](at::Tensor const& all) { detail::check_ids(all, vocabulary); });
   std::int64_t const rows = table.size(0);
   bool const foreign = rows < vocabulary;
   at::Tensor const shifted = foreign ? ids - first_row : ids;

@@ -4,10 +4,10 @@
 #include <redco/run/training_step.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/tensor/device_graph.hpp>
+#include <redco/tensor/host_copies.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -38,7 +38,7 @@ class step_graphs {
   struct recorded_batch {
     int computed = 0;
     std::vector<at::Tensor> tensors;  ///< where the graph reads the batch
-    std::vector<std::function<void()>> looks;
+    host_copies::looks looks;
     terms loss;
     at::Tensor sums;  ///< of the loss' terms, written by the graph
     std::unique_ptr<device_graph> graph;

@@ -27,6 +27,15 @@ inline std::string shape_text(std::vector<at::Tensor*> const& batch, pass const&
   return text;
 }
 
+/// What host code looks into is kept while it lives.
+class recorded_looks {
+ public:
+  explicit recorded_looks(host_copies::looks& to) { host_copies::of_thread().recorded = &to; }
+  ~recorded_looks() { host_copies::of_thread().recorded = nullptr; }
+  recorded_looks(recorded_looks const&) = delete;
+  recorded_looks& operator=(recorded_looks const&) = delete;
+};
+
 }  // namespace detail
 
 REDCO_INLINE void step_graphs::refuse(std::string const& why) {
@@ -49,7 +58,7 @@ REDCO_INLINE void step_graphs::compute(training_step& step, computed_batches& ba
   move_in(at, tensors);
   step_ = &step, batch_ = &batch, in_ = in;
   if (at.graph) {
-    for (auto const& look : at.looks) look();
+    for (auto const& look : at.looks.again) look();
   } else {
     record(at);
   }
@@ -82,10 +91,9 @@ REDCO_INLINE void step_graphs::record(recorded_batch& at) {
   at.sums =
       at::zeros({static_cast<std::int64_t>(loss_totals::most_terms)}, at::TensorOptions(device_).dtype(at::kDouble));
   auto graph = device_graph::maker_in_use().make(device_);
-  auto& copies = host_copies::of_thread();
-  copies.recorded = &at.looks;
   in_.recorded = true;
   try {
+    detail::recorded_looks const recording(at.looks);
     graph->record([this, &at] {
       terms loss = batch_->loss(in_);
       loss_totals::check(loss);
@@ -98,20 +106,14 @@ REDCO_INLINE void step_graphs::record(recorded_batch& at) {
       at.loss = std::move(loss);
     });
   } catch (c10::Error const& e) {
-    copies.recorded = nullptr;
     refuse(std::string("the loss cannot be recorded: ") + words_of(e));
-  } catch (...) {
-    copies.recorded = nullptr;
-    throw;
   }
-  copies.recorded = nullptr;
   in_.recorded = false;
-  bool const counted = !at.looks.empty();
   for (terms::term const& one : at.loss.all)
-    if (counted && one.loss.count != static_cast<double>(in_.examples) && !one.loss.latest_count)
+    if (at.looks.told && !one.loss.latest_count)
       refuse(
-          "the loss counts what its batch has by a number that the graph cannot make again: return what "
-          "cross_entropy gives, with its latest_count, or a scalar");
+          "the loss is made with a count that the graph would not make again: return what cross_entropy gives, with "
+          "its latest_count");
   at.graph = std::move(graph);
 }
 

@@ -28,8 +28,14 @@ class host_copies {
 
   void clear() { all_.clear(); }
 
-  /// While a device's work is recorded: what look_on_host finds out, to be done again for each later batch. Nobody else may look then.
-  std::vector<std::function<void()>>* recorded = nullptr;
+  /// What host code has looked into while a device's work was recorded: to be done again for each later batch.
+  struct looks {
+    std::vector<std::function<void()>> again;
+    bool told = false;  ///< a value was handed to who computes the loss
+  };
+
+  /// While work is recorded; nobody may look but look_on_host and check_on_host.
+  looks* recorded = nullptr;
 
   /// Errors: exit code 64 where work is recorded.
   void refuse_if_recorded() const {
