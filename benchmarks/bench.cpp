@@ -3,8 +3,10 @@
 //   bench W1 --mesh 1x2 --loop hand               the same without trainer, pipeline, modules and plan
 //   bench W2 --mesh 1x2 --dtype bf16              GPT-2 small, T 256, batch 4
 //   bench W3 --mesh 1x2 --dtype bf16              a LLaMA of 6 layers, width 512, T 256, batch 8
+//   bench L1 --device cuda --dtype bf16           a LLaMA of 1.24 billion parameters, T 2048, batch 8
 //   bench bf16_loss                               a small model after 200 steps in bf16 against f32: 1 beyond 1 %
 
+#include "device_peak.hpp"
 #include "hand_gpt2.hpp"
 #include "step_watch.hpp"
 #include "temporary_folder.hpp"
@@ -14,6 +16,7 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/comm/ranks.hpp>
+#include <redco/tensor/torch.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/read_machine.hpp>
 #include <redco/cost/step_time.hpp>
@@ -28,6 +31,7 @@
 #include <redco/json/value.hpp>
 #include <redco/random/random_words.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -42,13 +46,18 @@ namespace {
 
 struct bench_options {
   redco::mesh mesh;
+  std::string device = redco::deployer_options{}.device;
   redco::dtype dtype = redco::dtype::f32;
   int steps = 13;
+  std::int64_t batch = 0;
+  std::int64_t micro_batch = 0;
+  std::int64_t length = 0;
   double dropout = 0;
   std::string loop = "trainer";
   int threads = 0;
   std::optional<bool> overlap;
   std::optional<std::filesystem::path> machine;
+  double peak = 0;
   bool paced = false;
 
   static constexpr auto fields() {
@@ -56,13 +65,17 @@ struct bench_options {
     using redco::field;
     return redco::fields(
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name: dp=2,tp=2"),
-        field<"dtype">(&o::dtype, "f32, bf16 or f64"),
+        field<"device">(&o::device, "what computes, as in every program of redco"),
+        field<"dtype">(&o::dtype, "f32, bf16 or f64"), field<"batch">(&o::batch, "examples; 0: the workload's"),
+        field<"micro_batch">(&o::micro_batch, "examples of a replica at once; 0: all"),
+        field<"length">(&o::length, "tokens of an example; 0: the workload's"),
         field<"steps">(&o::steps, "updates; the median leaves the first three out"),
         field<"dropout">(&o::dropout, "on embeddings, branches and attention"),
         field<"loop">(&o::loop, "trainer, or hand: kernels and collectives without trainer and plan"),
         field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
         field<"overlap">(&o::overlap, "gradients are summed while backward runs; default: between processes"),
         field<"machine">(&o::machine, "file of the machine's speed: prints predicted times of a step"),
+        field<"peak">(&o::peak, "TFLOP/s that a device reaches at most; 0: by its name, for bf16"),
         field<"paced">(&o::paced, "one step for each line on standard input"));
   }
 };
@@ -75,6 +88,16 @@ constexpr redco::gpt2_config w2(bench_options const& o) {
 }
 constexpr redco::llama_config w3{
     .vocab = 4096, .context = 256, .width = 512, .ffn = 1376, .heads = 8, .kv_heads = 4, .layers = 6};
+constexpr redco::llama_config l1{.vocab = 128256,
+                                 .context = 2048,
+                                 .width = 2048,
+                                 .ffn = 8192,
+                                 .heads = 32,
+                                 .kv_heads = 8,
+                                 .layers = 16,
+                                 .norm_epsilon = 1e-5,
+                                 .theta = 500000,
+                                 .tied = true};
 
 using ids = std::vector<std::int64_t>;
 
@@ -107,6 +130,7 @@ redco::token_batch batch_of_rows(std::span<ids const> rows) {
 redco::deployer_options place(bench_options const& o, std::filesystem::path const& folder) {
   redco::deployer_options d;
   d.mesh = o.mesh;
+  d.device = o.device;
   d.dtype = o.dtype;
   d.threads = o.threads;
   d.overlap = o.overlap;
@@ -117,6 +141,27 @@ redco::deployer_options place(bench_options const& o, std::filesystem::path cons
 }
 
 double rounded(double x, double digits) { return std::round(x * digits) / digits; }
+
+/// What the devices of a run have left to do is done: else a step would be paid for by the program whose turn is next.
+void finish_devices(redco::deployer const& deployer) {
+  if (deployer.device().is_cpu()) return;
+  for (int rank = 0; rank < deployer.mesh().ranks(); ++rank)
+    at::accelerator::synchronizeDevice(deployer.device(rank).index());
+}
+
+/// The devices that ranks compute on and what they reach at most.
+void describe_devices(redco::deployer const& deployer, bench_options const& o, redco::json::json_value& line) {
+  at::Device const first = deployer.device();
+  line["device"] = first.is_cpu() ? "cpu" : "cuda";
+  if (first.is_cpu() && o.peak == 0) return;
+  int devices = 1;
+  while (devices < o.mesh.ranks() && deployer.device(devices) != first) ++devices;
+  std::string const name = device_name(first);
+  double const known = o.dtype == redco::dtype::bf16 ? bf16_peak_tflops(name) : 0;
+  double const peak = o.peak > 0 ? o.peak : known;
+  line["device_name"] = name;
+  if (peak > 0) line["peak_tflop_s"] = peak * devices;
+}
 
 auto language_model(step_watch& watch) {
   return redco::collate([](std::span<ids const> rows) { return batch_of_rows(rows); }) |
@@ -139,15 +184,21 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
       trainer.fit(data, {.epochs = o.steps,
                          .max_steps = o.steps,
                          .global_batch = batch,
+                         .micro_batch = o.micro_batch,
                          .eval = evaluated ? redco::examples<ids>(data) : redco::examples<ids>(),
                          .sanity_check = false,
                          .save_last = false,
                          .save_argmin = {},
-                         .on_step = [&](redco::fit_event const& e) { watch.done(e.loss); }});
+                         .on_step = [&](redco::fit_event const& e) {
+                           if (o.paced) finish_devices(deployer);
+                           watch.done(e.loss);
+                         }});
   if (evaluated) *evaluated = result.evaluation.at("loss");
   redco::setup setup;
   setup.mesh = o.mesh;
-  setup.load = {batch / o.mesh.dp, std::ssize(data.front()) - 1};
+  std::int64_t const rows = batch / o.mesh.dp, at_once = o.micro_batch > 0 ? std::min(o.micro_batch, rows) : rows;
+  setup.load = {at_once, std::ssize(data.front()) - 1};
+  setup.micro_batches = (rows + at_once - 1) / at_once;
   setup.compute = o.dtype;
   setup.hosts = redco::options::launched().processes;
   setup.gradient_bucket = deployer.gradient_bucket();
@@ -155,6 +206,8 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
   for (redco::run::step_measure const& rank : result.measures) line["peak_bytes"].push_back(rank.peak_bytes);
   redco::rank_cost const cost = redco::cost_of(model, optimizer, setup);
   line["report_bytes"] = cost.memory.peak();
+  line["flops"] = static_cast<double>(cost.operations.forward + cost.operations.backward) * o.mesh.dp;
+  describe_devices(deployer, o, line);
   if (!o.machine) return;
   auto const machine = redco::cost::read_machine(redco::json::read_json(*o.machine), o.machine->string());
   redco::cost::step_time const time = redco::cost::step_time_of(cost, setup, machine);
@@ -180,11 +233,20 @@ void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, ben
   });
 }
 
-/// The speed of a step on random ids, 256 of them in each of `batch` examples.
+/// What a workload is, where no option says otherwise.
+struct usual {
+  std::int64_t batch, length;
+};
+
+/// The speed of a step on random ids.
 template <class Model>
-int step_speed(std::string const& workload, Model const& model, std::int64_t batch, bench_options const& o,
+int step_speed(std::string const& workload, Model const& model, usual const& size, bench_options const& o,
                std::ostream& out) {
-  constexpr std::int64_t length = 256;
+  std::int64_t const batch = o.batch > 0 ? o.batch : size.batch, length = o.length > 0 ? o.length : size.length;
+  if (length > model.config.context)
+    throw redco::error(redco::exit_code::usage, "--length " + std::to_string(length) + ": " + workload +
+                                                    " has at most " + std::to_string(model.config.context) +
+                                                    " positions");
   auto const data = sequences(batch, length + 1, [&](std::int64_t, std::uint32_t word) {
     return static_cast<std::int64_t>(word) % model.config.vocab;
   });
@@ -195,11 +257,15 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
                                   {"mesh", redco::options::to_text(o.mesh)},
                                   {"processes", redco::options::launched().processes},
                                   {"dtype", std::string(name_of(o.dtype))},
+                                  {"batch", batch},
+                                  {"length", length},
                                   {"dropout", o.dropout}};
   redco::json::json_value bytes = redco::json::json_value::object();
   if (o.loop == "hand") {
     if (o.dropout != 0) throw redco::error(redco::exit_code::usage, "--loop hand knows no dropout");
-    if (workload == "W3") throw redco::error(redco::exit_code::usage, "--loop hand knows GPT-2 only: W1 or W2");
+    if (!std::is_same_v<Model, redco::gpt2>)
+      throw redco::error(redco::exit_code::usage, "--loop hand knows GPT-2 only: W1 or W2");
+    if (o.device == "cuda") throw redco::error(redco::exit_code::usage, "--loop hand computes on the CPU only");
     if constexpr (std::is_same_v<Model, redco::gpt2>) by_hand(model.config, data, o, watch);
   } else if (o.loop == "trainer") {
     train(model, data, batch, 3e-4, o, watch, bytes);
@@ -216,7 +282,14 @@ int step_speed(std::string const& workload, Model const& model, std::int64_t bat
   line["peak_rss_gib"] = rounded(step_watch::peak_rss_gib(), 1e3);
   line["loss_step10"] =
       watch.losses.size() > 9 ? redco::json::json_value(rounded(watch.losses[9], 1e5)) : redco::json::json_value();
-  if (bytes.contains("report_bytes"))  // libtorch itself, working memory of products, and what the allocator keeps
+  if (bytes.contains("flops")) {
+    double const reached = bytes["flops"].get<double>() / step / 1e12;
+    line["tflop_s"] = rounded(reached, 1e4);
+    if (bytes.contains("peak_tflop_s"))
+      line["share_of_peak"] = rounded(reached / bytes["peak_tflop_s"].get<double>(), 1e4);
+  }
+  // libtorch itself, working memory of products, and what the allocator keeps
+  if (bytes.contains("report_bytes") && bytes["device"] == "cpu")
     line["rss_beyond_plan_gib"] =
         rounded(step_watch::peak_rss_gib() - bytes["report_bytes"].get<double>() * o.mesh.ranks() / (1 << 30), 1e3);
   line.update(bytes);
@@ -250,15 +323,16 @@ int bf16_loss(bench_options o, std::ostream& out) {
 int main(int argc, char** argv) try {
   std::string const workload = argc > 1 ? argv[1] : "";
   bool const named = !workload.empty() && workload.front() != '-';
-  auto const o =
-      redco::options::parse_or_exit<bench_options>(named ? argc - 1 : argc, named ? argv + 1 : argv,
-                                                   "bench W1 | W2 | W3 | bf16_loss: one JSON line of speed and size.")
-          .values;
+  auto const o = redco::options::parse_or_exit<bench_options>(
+                     named ? argc - 1 : argc, named ? argv + 1 : argv,
+                     "bench W1 | W2 | W3 | L1 | bf16_loss: one JSON line of speed and size.")
+                     .values;
   std::ostream out(std::cout.rdbuf(std::cerr.rdbuf()));  // the library's own lines go to standard error
   int code = static_cast<int>(redco::exit_code::usage);
-  if (workload == "W1") code = step_speed(workload, redco::gpt2{w1(o)}, 16, o, out);
-  else if (workload == "W2") code = step_speed(workload, redco::gpt2{w2(o)}, 4, o, out);
-  else if (workload == "W3") code = step_speed(workload, redco::llama{w3}, 8, o, out);
+  if (workload == "W1") code = step_speed(workload, redco::gpt2{w1(o)}, {16, 256}, o, out);
+  else if (workload == "W2") code = step_speed(workload, redco::gpt2{w2(o)}, {4, 256}, o, out);
+  else if (workload == "W3") code = step_speed(workload, redco::llama{w3}, {8, 256}, o, out);
+  else if (workload == "L1") code = step_speed(workload, redco::llama{l1}, {8, 2048}, o, out);
   else if (workload == "bf16_loss") code = bf16_loss(o, out);
   else std::cerr << "which workload? bench W1 --mesh 1x2 --dtype f32, or bench bf16_loss\n";
   std::cout.rdbuf(out.rdbuf());

@@ -1,18 +1,22 @@
-"""Runs two programs of benchmarks/ step by step in turns and prints both JSON lines and the ratio of their medians.
+"""Runs programs of benchmarks/ and prints their JSON lines and the ratios of their medians.
 
     compare.py eager    [options of bench]    PyTorch's eager mode beside the trainer: ratio of tok/s; it takes as many
                                               threads as all our ranks together
+    compare.py compiled [options of bench]    the same under torch.compile
     compare.py overhead [options of bench]    the hand-written loop beside the trainer: what the trainer costs
     compare.py MESH     [options of bench]    the same on another mesh: ratio of tok/s
 
-Each step waits for the other program's, so that whatever else the machine does touches both alike. The first three
-steps count for neither.
+Several at once, with commas: eager,compiled. Each step waits for the other programs', so that whatever else the machine does touches all
+alike. The first three steps count for none. With --apart each program runs alone, one after the other, for models of which a device holds
+one; then a program that fails beside ours is told, and the others go on. --program FILE: another build's bench.
 """
 import json
 import os
 import statistics
 import subprocess
 import sys
+
+import peer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OURS = os.path.join(HERE, "..", "build", "release", "benchmarks", "bench")
@@ -30,28 +34,33 @@ def without(arguments, name):
 
 def peer_arguments(arguments):
     """The workload and all options, which the peer refuses if it has none like it, but for what has no meaning there: its
-    threads are those of all our ranks, 0 being all cores, and it has one loop."""
+    threads are those of all our ranks, 0 being all cores, it has one loop, and knows no peak of a device."""
     replicas, shards = (int(n) for n in option(arguments, "--mesh", "1x1").split("x"))
     threads = int(option(arguments, "--threads", 0)) * replicas * shards
-    return [*without(without(arguments, "--threads"), "--loop"), "--threads", str(threads)]
+    for ours in ("--threads", "--loop", "--peak"):
+        arguments = without(arguments, ours)
+    return [*arguments, "--threads", str(threads)]
 
 
-def main():
-    mode, arguments = sys.argv[1], [part for given in sys.argv[2:] for part in given.split("=", 1)]
-    steps = int(option(arguments, "--steps", 13))
-    arguments = without(arguments, "--steps")
-    if mode == "eager":
-        other = [sys.executable, os.path.join(HERE, "peer.py"), *peer_arguments(arguments)]
-    elif mode == "overhead":
-        other = [OURS, *arguments, "--loop", "hand"]
-    else:
-        other = [OURS, *without(arguments, "--mesh"), "--mesh", mode]
-    commands = [[OURS, *arguments], other]
-    running = [subprocess.Popen([*c, "--steps", str(steps), "--paced"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-               for c in commands]
-    times = [[], []]
+def command_of(mode, program, arguments):
+    if mode in ("eager", "compiled"):
+        return [sys.executable, os.path.join(HERE, "peer.py"), *peer_arguments(arguments), *(["--compile"] if mode == "compiled" else [])]
+    if mode == "overhead":
+        return [program, *arguments, "--loop", "hand"]
+    return [program, *without(arguments, "--mesh"), "--mesh", mode]
+
+
+def last_line(text):
+    return json.loads(text.strip().splitlines()[-1])
+
+
+def in_turns(commands, steps):
+    """The programs' lines, and each one's (wall, cpu) seconds of all steps."""
+    running = [subprocess.Popen([*c, "--paced"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for c in commands]
+    times = [[] for _ in commands]
+    order = list(range(len(commands)))
     for step in range(steps):
-        for i in ((0, 1) if step % 2 == 0 else (1, 0)):
+        for i in order if step % 2 == 0 else reversed(order):
             running[i].stdin.write("\n")
             running[i].stdin.flush()
             answer = running[i].stdout.readline().split()
@@ -65,16 +74,61 @@ def main():
             program.stdin.close()
         except BrokenPipeError:
             pass
-        lines.append(json.loads(program.stdout.read().strip().splitlines()[-1]))
+        lines.append(last_line(program.stdout.read()))
         program.wait()
-        print(json.dumps(lines[-1]))
-    ratio = {"compare": mode, "mesh": option(arguments, "--mesh", "1x1"), "dtype": option(arguments, "--dtype", "f32"),
-             "rounds": steps - SKIPPED}
-    for at, name in enumerate(("wall", "cpu")):
-        ours, theirs = ([t[at] for t in one[SKIPPED:]] for one in times)
-        ratio[name + "_ratio"] = round(statistics.median(theirs) / statistics.median(ours), 4)
-        ratio[name + "_ratio_of_rounds"] = round(statistics.median(b / a for a, b in zip(ours, theirs)), 4)
-    print(json.dumps(ratio))
+    return lines, times
+
+
+def apart(commands):
+    """The programs' lines; of one that fails beside ours a line that says so."""
+    lines = []
+    for mode, command in commands:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        if done.returncode == 0:
+            lines.append(last_line(done.stdout))
+        elif not lines:
+            sys.exit(f"compare: exit code {done.returncode} of " + " ".join(command))
+        else:
+            why = "out of memory" if done.returncode == peer.OUT_OF_MEMORY else f"exit code {done.returncode}"
+            lines.append({"program": mode, "failed": why})
+    return lines
+
+
+def rated(lines):
+    """The peers' lines with what they reach, by the operations of ours."""
+    flops, peak = lines[0].get("flops"), lines[0].get("peak_tflop_s")
+    for line in lines[1:]:
+        if flops and "step_s" in line and "tflop_s" not in line:
+            line["tflop_s"] = round(flops / line["step_s"] / 1e12, 4)
+        if peak and "tflop_s" in line:
+            line["share_of_peak"] = round(line["tflop_s"] / peak, 4)
+    return lines
+
+
+def main():
+    modes, arguments = sys.argv[1].split(","), [part for given in sys.argv[2:] for part in given.split("=", 1)]
+    one_by_one = "--apart" in arguments
+    arguments = [a for a in arguments if a != "--apart"]
+    program, steps = option(arguments, "--program", OURS), int(option(arguments, "--steps", 13))
+    arguments = without(without(arguments, "--program"), "--steps")
+    commands = [[program, *arguments], *(command_of(mode, program, arguments) for mode in modes)]
+    commands = [[*c, "--steps", str(steps)] for c in commands]
+    lines, times = (apart(list(zip(["ours", *modes], commands))), []) if one_by_one else in_turns(commands, steps)
+    for line in rated(lines):
+        print(json.dumps(line))
+    for i, mode in enumerate(modes, 1):
+        ratio = {"compare": mode, "mesh": option(arguments, "--mesh", "1x1"), "dtype": option(arguments, "--dtype", "f32"),
+                 "rounds": steps - SKIPPED}
+        for at, name in enumerate(("wall", "cpu")):
+            if one_by_one:
+                seconds = ("step_s", "step_cpu_s")[at]
+                ratio[name + "_ratio"] = round(lines[i][seconds] / lines[0][seconds], 4) if seconds in lines[i] else None
+                continue
+            ours, theirs = ([t[at] for t in one[SKIPPED:]] for one in (times[0], times[i]))
+            ratio[name + "_ratio"] = round(statistics.median(theirs) / statistics.median(ours), 4)
+            ratio[name + "_ratio_of_rounds"] = round(statistics.median(b / a for a, b in zip(ours, theirs)), 4)
+        print(json.dumps(ratio))
+    sys.exit(1 if any("failed" in line for line in lines) else 0)
 
 
 if __name__ == "__main__":

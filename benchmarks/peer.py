@@ -1,16 +1,30 @@
-"""The eager PyTorch peer of benchmarks/bench.cpp: transformers' models, sdpa, fused AdamW; the same JSON line.
+"""The PyTorch peer of benchmarks/bench.cpp: sdpa, fused AdamW, f32 masters under bf16 autocast; the same JSON line.
 
-With --paced it does one step for each line on standard input and answers with the step's seconds. Where WORLD_SIZE, RANK, MASTER_ADDR
-and MASTER_PORT say that it is one of several processes, they share the batch and DDP over gloo sums the gradients, in bf16 with
---compress.
+The model is transformers' on a CPU where transformers is installed, else that of plain_models.py. Programs: eager, or with --compile
+torch.compile of the model and its loss. With --paced it does one step for each line on standard input and answers with the step's
+seconds. Where WORLD_SIZE, RANK, MASTER_ADDR and MASTER_PORT say that it is one of several processes, they share the batch and DDP over
+gloo sums the gradients, in bf16 with --compress. Exit code 75: the device has too little memory.
 """
 import argparse
+import importlib.util
 import json
 import os
 import resource
 import statistics
 import sys
 import time
+
+GPT2 = {
+    "W1": dict(vocab=256, context=256, width=384, heads=6, layers=6),
+    "W2": dict(vocab=50257, context=1024, width=768, heads=12, layers=12),
+}
+LLAMA = {
+    "W3": dict(vocab=4096, context=256, width=512, ffn=1376, heads=8, kv_heads=4, layers=6),
+    "L1": dict(vocab=128256, context=2048, width=2048, ffn=8192, heads=32, kv_heads=8, layers=16, theta=500000.0, epsilon=1e-5,
+               tied=True),
+}
+USUAL = {"W1": (16, 256), "W2": (4, 256), "W3": (8, 256), "L1": (8, 2048)}  # batch, length
+OUT_OF_MEMORY = 75
 
 
 def process_age():
@@ -19,73 +33,107 @@ def process_age():
         return float(uptime.read().split()[0]) - started
 
 
-def options():
+def options(arguments=None):
     parser = argparse.ArgumentParser()
-    parser.add_argument("workload", choices=["W1", "W2", "W3"])
+    parser.add_argument("workload", choices=list(USUAL))
     parser.add_argument("--mesh", default="1x1", help="ignored: the peer is one process with all threads")
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto", help="auto: cuda where it is there")
+    parser.add_argument("--compile", action="store_true", help="torch.compile of the model and its loss")
+    parser.add_argument("--plain", action="store_true", help="the model of plain_models.py also where transformers is there")
     parser.add_argument("--dtype", choices=["f32", "bf16", "f64"], default="f32")
+    parser.add_argument("--batch", type=int, default=0, help="0: the workload's")
+    parser.add_argument("--micro-batch", type=int, default=0, help="0: all examples at once")
+    parser.add_argument("--length", type=int, default=0, help="0: the workload's")
     parser.add_argument("--steps", type=int, default=13)
     parser.add_argument("--threads", type=int, default=0, help="0: all cores that this process may use")
     parser.add_argument("--dropout", type=float, default=0.0)
+    parser.add_argument("--flops", type=float, default=0, help="of a step, as bench prints them: prints TFLOP/s")
     parser.add_argument("--compress", action="store_true", help="processes send gradients in bf16, as we do with --dtype bf16")
     parser.add_argument("--paced", action="store_true")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
-def model_and_batch(workload, drop):
+def plain_model(workload, drop):
+    import plain_models
+
+    if workload in GPT2:
+        return plain_models.GPT2(**GPT2[workload], drop=drop)
+    return plain_models.Llama(**LLAMA[workload])
+
+
+def transformers_model(workload, drop):
     from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig
 
-    def gpt2(vocabulary, context, width, heads, layers):
-        return GPT2Config(vocab_size=vocabulary, n_positions=context, n_embd=width, n_layer=layers, n_head=heads,
-                          activation_function="gelu_new", resid_pdrop=drop, embd_pdrop=drop, attn_pdrop=drop,
-                          bos_token_id=0, eos_token_id=0)
+    if workload in GPT2:
+        size = GPT2[workload]
+        config = GPT2Config(vocab_size=size["vocab"], n_positions=size["context"], n_embd=size["width"], n_layer=size["layers"],
+                            n_head=size["heads"], activation_function="gelu_new", resid_pdrop=drop, embd_pdrop=drop, attn_pdrop=drop,
+                            bos_token_id=0, eos_token_id=0)
+    else:
+        size = LLAMA[workload]
+        config = LlamaConfig(vocab_size=size["vocab"], hidden_size=size["width"], intermediate_size=size["ffn"],
+                             num_hidden_layers=size["layers"], num_attention_heads=size["heads"],
+                             num_key_value_heads=size["kv_heads"], max_position_embeddings=size["context"],
+                             rope_theta=size.get("theta", 10000.0), rms_norm_eps=size.get("epsilon", 1e-6),
+                             tie_word_embeddings=size.get("tied", False))
+    return AutoModelForCausalLM.from_config(config, attn_implementation="sdpa")
 
-    config, batch = {
-        "W1": (gpt2(256, 256, 384, 6, 6), 16),
-        "W2": (gpt2(50257, 1024, 768, 12, 12), 4),
-        "W3": (LlamaConfig(vocab_size=4096, hidden_size=512, intermediate_size=1376, num_hidden_layers=6,
-                           num_attention_heads=8, num_key_value_heads=4, max_position_embeddings=256), 8),
-    }[workload]
-    return AutoModelForCausalLM.from_config(config, attn_implementation="sdpa").train(), batch
 
-
-def main():
-    given = options()
+def measured(given):
     import torch
 
     given.threads = given.threads or len(os.sched_getaffinity(0))
     torch.set_num_threads(given.threads)
     torch.manual_seed(42)
-    model, batch = model_and_batch(given.workload, given.dropout)
+    if given.device == "auto":
+        given.device = "cuda" if torch.cuda.is_available() else "cpu"
+    plain = given.plain or given.device == "cuda" or importlib.util.find_spec("transformers") is None
+    with torch.device(given.device):
+        model = (plain_model if plain else transformers_model)(given.workload, given.dropout).train()
+    vocabulary = (GPT2 | LLAMA)[given.workload]["vocab"]
+    batch, length = given.batch or USUAL[given.workload][0], given.length or USUAL[given.workload][1]
     if given.dtype == "f64":
         model.double()
+    if plain:
+        model.compute = {"f32": torch.float32, "bf16": torch.bfloat16, "f64": torch.float64}[given.dtype]
     processes, process = int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
-    trained = model
     if processes > 1:
         from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import bf16_compress_hook
 
         torch.distributed.init_process_group("gloo")
-        model = torch.nn.parallel.DistributedDataParallel(trained)
+        model = torch.nn.parallel.DistributedDataParallel(model)
         if given.compress:
             model.register_comm_hook(None, bf16_compress_hook)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, fused=True)
-    data = torch.randint(trained.config.vocab_size, (batch, 257), generator=torch.Generator().manual_seed(42))
-    tokens, data = batch * 256, data.chunk(processes)[process]
-    ids, labels = data[:, :-1].contiguous(), data[:, 1:].contiguous()
+    data = torch.randint(vocabulary, (batch, length + 1), generator=torch.Generator().manual_seed(42))
+    own = data.chunk(processes)[process].to(given.device)
+    parts = own.split(given.micro_batch or len(own))
 
+    def loss_of(ids, labels):
+        logits = model(ids) if plain else model(ids, use_cache=False).logits
+        wide = logits if given.dtype == "f64" else logits.float()
+        return torch.nn.functional.cross_entropy(wide.flatten(0, 1), labels.flatten())
+
+    if given.compile:
+        loss_of = torch.compile(loss_of)
     seconds, cpu, losses, first = [], [], [], 0.0
     for step in range(given.steps):
         if given.paced and not sys.stdin.readline():
             break
+        if step == 2 and given.device == "cuda":  # the step that bench measures too
+            torch.cuda.reset_peak_memory_stats()
         begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
         optimizer.zero_grad(set_to_none=True)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=given.dtype == "bf16"):
-            logits = model(ids, use_cache=False).logits
-        wide = logits if given.dtype == "f64" else logits.float()
-        loss = torch.nn.functional.cross_entropy(wide.flatten(0, 1), labels.flatten())
-        loss.backward()
+        sums = []
+        for part in parts:
+            with torch.autocast(given.device, dtype=torch.bfloat16, enabled=given.dtype == "bf16"):
+                loss = loss_of(part[:, :-1], part[:, 1:]) * (len(part) / len(own))
+            loss.backward()
+            sums.append(loss.detach())
         optimizer.step()
-        losses.append(loss.item())
+        losses.append(torch.stack(sums).sum().item())
+        if given.device == "cuda":
+            torch.cuda.synchronize()
         seconds.append(time.perf_counter() - begin)
         after = resource.getrusage(resource.RUSAGE_SELF)
         cpu.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
@@ -96,15 +144,33 @@ def main():
 
     if process > 0:
         return
-    timed = seconds[3:] or seconds
-    print(json.dumps({
-        "program": "eager", "workload": given.workload, "mesh": f"{processes}x1", "processes": processes, "dtype": given.dtype, "dropout": given.dropout,
-        "threads": given.threads, "steps": len(seconds), "tok_s": round(tokens / statistics.median(timed), 1),
-        "step_s": round(statistics.median(timed), 4), "step_cpu_s": round(statistics.median(cpu[3:] or cpu), 4),
+    step_s = statistics.median(seconds[3:] or seconds)
+    line = {
+        "program": "compiled" if given.compile else "eager", "model": "plain" if plain else "transformers",
+        "workload": given.workload, "mesh": f"{processes}x1", "processes": processes, "dtype": given.dtype,
+        "batch": batch, "length": length, "dropout": given.dropout,
+        "threads": given.threads, "steps": len(seconds), "tok_s": round(batch * length / step_s, 1),
+        "step_s": round(step_s, 4), "step_cpu_s": round(statistics.median(cpu[3:] or cpu), 4),
         "first_step_s": round(first, 3),
         "peak_rss_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3),
-        "loss_step10": round(losses[9], 5) if len(losses) > 9 else None,
-    }))
+        "loss_step10": round(losses[9], 5) if len(losses) > 9 else None, "device": given.device,
+    }
+    if given.device == "cuda":
+        line["peak_device_bytes"] = torch.cuda.max_memory_allocated()
+    if given.flops:
+        line["tflop_s"] = round(given.flops / step_s / 1e12, 4)
+    print(json.dumps(line), flush=True)
+
+
+def main():
+    given = options()
+    try:
+        measured(given)
+    except RuntimeError as error:  # torch.OutOfMemoryError is one
+        if "out of memory" not in str(error):
+            raise
+        sys.stderr.write(f"peer: {error}\n")
+        sys.exit(OUT_OF_MEMORY)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,14 @@ given = {
     "W2 --threads 3 --mesh 2x2 --dropout 0.1": "W2 --mesh 2x2 --dropout 0.1 --threads 12",
     "W1 --loop hand --threads 2": "W1 --threads 2",
     "W1 --unheard-of 7": "W1 --unheard-of 7 --threads 0",
+    "L1 --device cuda --batch 4 --length 512 --peak 989": "L1 --device cuda --batch 4 --length 512 --threads 0",
 }
 for ours, theirs in given.items():
     found = " ".join(compare.peer_arguments(ours.split()))
     if found != theirs:
         sys.exit(f"{ours}: the peer gets {found}, not {theirs}")
+
+# Peers reach what our count of operations says of their own step times.
+rated = compare.rated([{"flops": 3e12, "peak_tflop_s": 60.0, "step_s": 1.0}, {"step_s": 0.25}, {"failed": "out of memory"}])
+if rated[1:] != [{"step_s": 0.25, "tflop_s": 12.0, "share_of_peak": 0.2}, {"failed": "out of memory"}]:
+    sys.exit(f"peers are rated {rated[1:]}")
