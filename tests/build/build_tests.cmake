@@ -176,6 +176,7 @@ foreach(way find_package add_subdirectory fetch_content pkg_config)
 endforeach()
 
 redco_add_test(build.bench_compare COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/bench_compare.py ${PROJECT_SOURCE_DIR}/benchmarks)
+redco_add_test(build.gpu_script COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/gpu_script.py ${PROJECT_SOURCE_DIR})
 redco_add_test(build.mutants COMMAND ${PROJECT_SOURCE_DIR}/scripts/mutants --check)
 if(TARGET test_log)
   redco_add_test(build.skips COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}

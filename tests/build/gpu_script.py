@@ -1,0 +1,90 @@
+"""What scripts/gpu tells of programs that pass, fail, hang or are not there: small scripts stand for them, and the CPU for the device."""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(sys.argv[1])
+STAND_INS = {
+    "tests/test_tensor": "echo 'All tests passed (3 assertions in 1 test case)'",
+    "tests/test_kernel": "echo 'No test cases matched'",
+    "tests/test_update": "echo '1 | is not 2' >&2; exit 3",
+    "tests/parity": """if [ "$1" = --list ]; then
+  case $2 in */folders) printf 'small 1x1\\nsmall 1x2\\nsmall 1x2 sequence_parallel\\nsmall 1x4\\nlarge 2x1\\n' ;; esac
+elif [ "$(basename "$1")" = large ]; then echo 'the loss is 2' >&2; echo '7 numbers and tensors compared, 1 differ'; exit 1
+else echo '7 numbers and tensors compared, 0 differ'; fi""",
+    "examples/language_modeling": """for word; do case $before in --workdir) folder=$word ;; --mesh) mesh=$word ;; esac; before=$word; done
+mkdir -p "$folder"; last=1.0; [ $mesh = 2x1 ] && last=1.00009; [ $mesh = 1x2 ] && last=1.00011
+for loss in 4 3 2 $last; do echo "{\\"step\\":1,\\"loss\\":$loss}"; done > "$folder/metrics.jsonl"
+echo '{"step":4,"eval/loss":1}' >> "$folder/metrics.jsonl\"""",
+}
+EXPECTED = {
+    "device": "passed: 3 assertions in 1 test case",
+    "kernels": "FAILED: exit code 0, No test cases matched; see ",
+    "updates": "FAILED: exit code 3, 1 / is not 2; see ",
+    "parity-small-1x1": "passed: 7 numbers and tensors compared, 0 differ",
+    "parity-small-1x2": "passed: 7 numbers",
+    "parity-small-1x2-sequence_parallel": "passed: 7 numbers",
+    "parity-large-2x1": "FAILED: exit code 1, the loss is 2; see ",
+    "training-reference": "passed: 4 losses",
+    "training-1x1": "passed: largest relative difference of 4 losses 0.0e+00",
+    "training-2x1": "passed: largest relative difference of 4 losses 9.0e-05",
+    "training-1x2": "FAILED: largest relative difference of 4 losses 1.1e-04",
+    "training-nccl": "skipped: NCCL joins ranks on several devices",
+}
+
+
+def called(build, *arguments):
+    """The exit code, the results by name, and the last line."""
+    done = subprocess.run([sys.executable, "-B", ROOT / "scripts/gpu", *arguments], capture_output=True, text=True,
+                          env={**os.environ, "REDCO_GPU_DEVICE": "cpu", "REDCO_GPU_BUILD": str(build), "REDCO_PARITY_DIR": str(build)})
+    cells = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ") and not line.startswith("| what")]
+    return done.returncode, {cell[1].strip(): cell[2].strip() for cell in cells}, (done.stdout + done.stderr).strip().splitlines()[-1]
+
+
+def expect(fits, what):
+    if not fits:
+        sys.exit(what)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    build = Path(folder)
+    for name, text in STAND_INS.items():
+        (build / name).parent.mkdir(exist_ok=True)
+        (build / name).write_text("#!/bin/sh\n" + text + "\n")
+        (build / name).chmod(0o755)
+    code, rows, last = called(build, "tests", "parity", "training")
+    expect(code == 1 and set(rows) == set(EXPECTED), f"exit code {code}, rows {sorted(rows)}")
+    for name, words in EXPECTED.items():
+        expect(rows[name].startswith(words), f"{name} is told as {rows[name]}, not as {words}")
+    expect(last == "7 passed, 4 failed, 1 skipped", f"the last line is {last}")
+
+    # What passed is remembered, what failed is tried again; --again tries all.
+    (build / "tests/test_tensor").unlink()
+    (build / "tests/test_update").write_text("#!/bin/sh\n" + STAND_INS["tests/test_tensor"] + "\n")
+    _, rows, _ = called(build, "tests")
+    expect(rows["device"].endswith("(before)") and rows["updates"].startswith("passed: 3"), f"the second call tells {rows}")
+    code, rows, _ = called(build, "tests", "--again")
+    expect(code == 1 and rows["device"].startswith("FAILED: exit code 127"), f"the third call tells {rows}")
+    code, _, last = called(build, "everything")
+    expect(code == 64 and "no part everything" in last, f"an unknown part: exit code {code}, {last}")
+
+    # A program that does not end is ended with its children.
+    loader = importlib.machinery.SourceFileLoader("gpu", str(ROOT / "scripts/gpu"))
+    gpu = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu", loader))
+    loader.exec_module(gpu)
+    log = build / "hangs.log"
+    code, output = gpu.run(["sh", "-c", "sleep 61 & echo $!; wait"], 1, log)
+    expect(code == 124 and gpu.reason(log) == "ended after 1 s", f"a program that hangs: {code}, {gpu.reason(log)}")
+    child = Path("/proc") / output.strip() / "cmdline"  # empty where it is gone and not yet waited for
+    for _ in range(100):
+        alive = child.exists() and b"sleep" in child.read_bytes()
+        if not alive:
+            break
+        time.sleep(0.1)
+    expect(not alive, "a child of a program that was ended goes on")
