@@ -16,6 +16,7 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/comm/ranks.hpp>
+#include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/read_machine.hpp>
@@ -48,6 +49,8 @@ struct bench_options {
   redco::mesh mesh;
   std::string device = redco::deployer_options{}.device;
   redco::dtype dtype = redco::dtype::f32;
+  bool tf32 = false;
+  bool cuda_graph = false;
   int steps = 13;
   std::int64_t batch = 0;
   std::int64_t micro_batch = 0;
@@ -66,7 +69,10 @@ struct bench_options {
     return redco::fields(
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, or axes by name: dp=2,tp=2"),
         field<"device">(&o::device, "what computes, as in every program of redco"),
-        field<"dtype">(&o::dtype, "f32, bf16 or f64"), field<"batch">(&o::batch, "examples; 0: the workload's"),
+        field<"dtype">(&o::dtype, "f32, bf16 or f64"),
+        field<"tf32">(&o::tf32, "f32 products on a CUDA device round their factors"),
+        field<"cuda_graph">(&o::cuda_graph, "forward and backward are recorded once and repeated; not with --paced"),
+        field<"batch">(&o::batch, "examples; 0: the workload's"),
         field<"micro_batch">(&o::micro_batch, "examples of a replica at once; 0: all"),
         field<"length">(&o::length, "tokens of an example; 0: the workload's"),
         field<"steps">(&o::steps, "updates; the median leaves the first three out"),
@@ -132,6 +138,8 @@ redco::deployer_options place(bench_options const& o, std::filesystem::path cons
   d.mesh = o.mesh;
   d.device = o.device;
   d.dtype = o.dtype;
+  d.tf32 = o.tf32;
+  d.cuda_graph = o.cuda_graph;
   d.threads = o.threads;
   d.overlap = o.overlap;
   d.workdir = folder;
@@ -203,7 +211,10 @@ void train(Model const& model, std::vector<ids> const& data, std::int64_t batch,
   setup.hosts = redco::options::launched().processes;
   setup.gradient_bucket = deployer.gradient_bucket();
   setup.overlap_shards = deployer.overlaps_shards();
-  for (redco::run::step_measure const& rank : result.measures) line["peak_bytes"].push_back(rank.peak_bytes);
+  for (redco::run::step_measure const& rank : result.measures) {
+    line["peak_bytes"].push_back(rank.peak_bytes);
+    if (!deployer.device().is_cpu()) line["device_bytes"].push_back(rank.device_bytes);
+  }
   redco::rank_cost const cost = redco::cost_of(model, optimizer, setup);
   line["report_bytes"] = cost.memory.peak();
   line["flops"] = static_cast<double>(cost.operations.forward + cost.operations.backward) * o.mesh.dp;
@@ -233,6 +244,14 @@ void by_hand(redco::gpt2_config const& config, std::vector<ids> const& data, ben
   });
 }
 
+/// On a CPU an epoch is one step. On a device it is all of them, as in a training, so that batches travel ahead of their steps.
+std::vector<ids> in_epochs(std::vector<ids> const& data, bench_options const& o) {
+  std::vector<ids> all = data;
+  if (redco::choose_device(o.device).type != at::kCPU)
+    for (int step = 1; step < o.steps; ++step) all.insert(all.end(), data.begin(), data.end());
+  return all;
+}
+
 /// What a workload is, where no option says otherwise.
 struct usual {
   std::int64_t batch, length;
@@ -250,9 +269,11 @@ int step_speed(std::string const& workload, Model const& model, usual const& siz
   auto const data = sequences(batch, length + 1, [&](std::int64_t, std::uint32_t word) {
     return static_cast<std::int64_t>(word) % model.config.vocab;
   });
+  if (o.cuda_graph && o.paced)
+    throw redco::error(redco::exit_code::usage, "--cuda-graph repeats steps that do not wait: leave --paced out");
   bool const first = redco::options::launched().first();
   step_watch watch(o.paced, out, first);
-  redco::json::json_value line = {{"program", "redco " + o.loop},
+  redco::json::json_value line = {{"program", "redco " + (o.cuda_graph ? "graph" : o.loop)},
                                   {"workload", workload},
                                   {"mesh", redco::options::to_text(o.mesh)},
                                   {"processes", redco::options::launched().processes},
@@ -268,7 +289,7 @@ int step_speed(std::string const& workload, Model const& model, usual const& siz
     if (o.device == "cuda") throw redco::error(redco::exit_code::usage, "--loop hand computes on the CPU only");
     if constexpr (std::is_same_v<Model, redco::gpt2>) by_hand(model.config, data, o, watch);
   } else if (o.loop == "trainer") {
-    train(model, data, batch, 3e-4, o, watch, bytes);
+    train(model, in_epochs(data, o), batch, 3e-4, o, watch, bytes);
   } else {
     throw redco::error(redco::exit_code::usage, "--loop " + o.loop + ": it is trainer or hand");
   }

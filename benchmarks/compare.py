@@ -3,6 +3,7 @@
     compare.py eager    [options of bench]    PyTorch's eager mode beside the trainer: ratio of tok/s; it takes as many
                                               threads as all our ranks together
     compare.py compiled [options of bench]    the same under torch.compile
+    compare.py graph    [options of bench]    ours with --cuda-graph beside ours, with --apart only
     compare.py overhead [options of bench]    the hand-written loop beside the trainer: what the trainer costs
     compare.py MESH     [options of bench]    the same on another mesh: ratio of tok/s
 
@@ -45,6 +46,8 @@ def peer_arguments(arguments):
 def command_of(mode, program, arguments):
     if mode in ("eager", "compiled"):
         return [sys.executable, os.path.join(HERE, "peer.py"), *peer_arguments(arguments), *(["--compile"] if mode == "compiled" else [])]
+    if mode == "graph":
+        return [program, *arguments, "--cuda-graph"]
     if mode == "overhead":
         return [program, *arguments, "--loop", "hand"]
     return [program, *without(arguments, "--mesh"), "--mesh", mode]

@@ -41,6 +41,7 @@ def options(arguments=None):
     parser.add_argument("--compile", action="store_true", help="torch.compile of the model and its loss")
     parser.add_argument("--plain", action="store_true", help="the model of plain_models.py also where transformers is there")
     parser.add_argument("--dtype", choices=["f32", "bf16", "f64"], default="f32")
+    parser.add_argument("--tf32", action="store_true", help="f32 products on a CUDA device round their factors")
     parser.add_argument("--batch", type=int, default=0, help="0: the workload's")
     parser.add_argument("--micro-batch", type=int, default=0, help="0: all examples at once")
     parser.add_argument("--length", type=int, default=0, help="0: the workload's")
@@ -85,6 +86,7 @@ def measured(given):
     given.threads = given.threads or len(os.sched_getaffinity(0))
     torch.set_num_threads(given.threads)
     torch.manual_seed(42)
+    torch.backends.cuda.matmul.allow_tf32 = given.tf32
     if given.device == "auto":
         given.device = "cuda" if torch.cuda.is_available() else "cpu"
     plain = given.plain or given.device == "cuda" or importlib.util.find_spec("transformers") is None
