@@ -7,6 +7,7 @@
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/model/input.hpp>
+#include <redco/layer/low_rank_adapted.hpp>
 
 #include <functional>
 #include <string>
@@ -25,8 +26,13 @@ using sharded::values_of;
 /// 150 rows: several runs of rows and of examples, the last of each shorter; 30 tokens divide by 2 and 3, 29 do not.
 at::Tensor some_x(std::int64_t tokens = 30) { return values_of("x", std::vector<std::int64_t>{5, tokens, 6}); }
 
+constexpr lora_options adapters{.rank = 2, .alpha = 3, .targets = "q,v,o,up,down"};
+
 at::Tensor apply(tensor_map const& p, std::string const& name, at::Tensor const& x) {
-  return at::linear(x, p.at(name + ".weight"), p.at(name + ".bias"));
+  at::Tensor const y = at::linear(x, p.at(name + ".weight"), p.at(name + ".bias"));
+  auto const half = p.find(name + ".lora_A.weight");
+  if (half == p.end()) return y;
+  return y + at::linear(at::linear(x, half->second) * 1.5, p.at(name + ".lora_B.weight"));
 }
 at::Tensor normed(tensor_map const& p, std::string const& name, at::Tensor const& x) {
   return at::layer_norm(x, {6}, p.at(name + ".weight"), p.at(name + ".bias"), 1e-5);
@@ -66,6 +72,25 @@ TEST_CASE("so are those that split tokens, evenly or not") {
         {2, 3}, sharded::call{}, {.recompute = tokens == 29, .beside = true});
 }
 
+TEST_CASE("so are those with adapters, whose products are part of what is exchanged") {
+  using split = sequential<split_tokens, blocks>;
+  check_module<model_of<low_rank_adapted<adapters, blocks>, input<30, 6>>>(some_x(), plain_blocks, {2, 3},
+                                                                           sharded::call{}, {.beside = true});
+  check_module<model_of<low_rank_adapted<adapters, split>, input<30, 6>>>(some_x(), plain_blocks, {2, 3},
+                                                                          sharded::call{}, {.beside = true});
+}
+
+TEST_CASE("what adapters drop is dropped alike beside their layers' exchanges") {
+  constexpr lora_options dropping{.rank = 2, .alpha = 3, .dropout = 0.3, .targets = "q,v,o,up,down"};
+  for (bool const recompute : {false, true}) {
+    auto const make = sharded::maker_of<model_of<low_rank_adapted<dropping, blocks>, input<30, 6>>>();
+    auto const on = [&](int width, bool beside) {
+      return sharded::on_width(make, width, some_x(), {.training = true, .recompute = recompute, .beside = beside});
+    };
+    sharded::check_equal(on(3, true), on(1, false));
+  }
+}
+
 at::Tensor numbers(at::IntArrayRef sizes, at::ScalarType type, double seed) {
   at::Tensor const n = at::arange(c10::multiply_integers(sizes), at::kDouble) * 0.7310585 + seed;
   return (n.sin() * 0.5).view(sizes).to(type);
@@ -89,6 +114,11 @@ outcome made(rank_context& me, at::Tensor const& x, at::ScalarType type, std::in
   outcome result{torch::autograd::grad({y.square().sum()}, wanted), {}};
   result.all.push_back(y.detach());
   result.sent = me.tp.counters();
+  if (type != at::kDouble) return result;
+  at::Tensor number = at::zeros({}, type);
+  for (at::Tensor const& one : torch::autograd::grad({make(x, weight, bias).pow(3).sum()}, wanted, {}, true, true))
+    number = number + one.square().sum();
+  for (at::Tensor const& one : torch::autograd::grad({number}, wanted)) result.all.push_back(one / number.detach());
   return result;
 }
 
@@ -112,7 +142,7 @@ TEST_CASE("they count as many calls and bytes") {
           at::Tensor const same = numbers({5, 30, 8}, type, 0.7).requires_grad_();
           auto const make = [](at::Tensor const& a, at::Tensor const& b) { return kernel::linear(a, b); };
           auto const pending = [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-            return tensor<partial>(tensor<partial>::product{x, weight, make}, {bias});
+            return tensor<partial>(tensor<partial>::products{{x}, {weight}, make}, {bias});
           };
           check_same(made(me, whole, type, 7, frozen,
                           [&](auto const&... all) { return redco::detail::reduced(pending(all...), in).local(); }),

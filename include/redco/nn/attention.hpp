@@ -152,9 +152,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
           at::Tensor const states = enter(ctx.template get<encoder_states>(), ctx.tp()).local();
           return adapters.beside(kernel::linear(states, shared(weight, ctx), shared(bias, ctx)), states, ctx);
         };
-        auto const [whole, product] = detail::entering_linear(x, ctx[q_weight], ctx[q_bias], q_adapters, ctx);
-        kernel::attention_options const o = options(whole, ctx);
-        at::Tensor const q = q_adapters.beside(product, whole, ctx);
+        kernel::attention_options const o = options(x.local(), ctx);
+        at::Tensor const q = detail::entering_linear(x, ctx[q_weight], ctx[q_bias], q_adapters, ctx);
         if (cache != nullptr && cache->length() > 0)
           return kernel::gathered_attention(q, cache->shared(cache_slot, project), o);
         auto const kv = (cache == nullptr ? project() : cache->once(cache_slot, project)).chunk(2, -1);
@@ -164,9 +163,9 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       }
     } else {
       key_value_cache* const cache = ctx.pass().cache;
-      auto const [whole, product] = detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), adapters, ctx);
-      kernel::attention_options o = options(whole, ctx);
-      at::Tensor const qkv = turned(normed(adapters.beside(product, whole, ctx), ctx), ctx);
+      kernel::attention_options o = options(x.local(), ctx);
+      at::Tensor const product = detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), adapters, ctx);
+      at::Tensor const qkv = turned(normed(product, ctx), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = parts_of(qkv);
       auto const seen = cache->append(cache_slot, parts[1], parts[2]);

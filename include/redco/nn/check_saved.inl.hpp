@@ -90,23 +90,27 @@ std::vector<T const*> with_bytes(std::span<T const> all) {
 
 /// A sentence for each slot that a layer declares and does not save, unless that `may_be`, and for each tensor that a layer
 /// saves and neither it nor a composition around it declares. A tensor is that of one slot of its dtype and bytes, and of its name
-/// where `save_as` gave it one: one that the same layers declare, else one of them, else a composition around them.
+/// where `save_as` gave it one: one that the same layers declare, else one of them, else a composition around them. Those with names choose
+/// first.
 inline std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
                                                   std::span<saved_watch::entry const> saved, bool may_be_unsaved) {
   auto slots = with_bytes(declared);
   auto tensors = with_bytes(saved);
   std::vector<std::string> differences;
-  for (auto const are_related : {&same_layers, &one_layer, &composition})
-    for (bool const of_one_shape : {true, false})
-      std::erase_if(tensors, [&](saved_watch::entry const* const t) {
-        auto const found = std::ranges::find_if(slots, [&](cost::saved_slot const* const s) {
-          return fits_slot(*s, *t) && (!of_one_shape || t->tensor.sizes() == sizes_of(s->shape)) && are_related(*s, *t);
+  for (bool const named : {true, false})
+    for (auto const are_related : {&same_layers, &one_layer, &composition})
+      for (bool const of_one_shape : {true, false})
+        std::erase_if(tensors, [&](saved_watch::entry const* const t) {
+          if (t->slot.empty() == named) return false;
+          auto const found = std::ranges::find_if(slots, [&](cost::saved_slot const* const s) {
+            return fits_slot(*s, *t) && (!of_one_shape || t->tensor.sizes() == sizes_of(s->shape)) &&
+                   are_related(*s, *t);
+          });
+          if (found == slots.end()) return false;
+          compare_layers(**found, *t, may_be_unsaved, differences);
+          slots.erase(found);
+          return true;
         });
-        if (found == slots.end()) return false;
-        compare_layers(**found, *t, may_be_unsaved, differences);
-        slots.erase(found);
-        return true;
-      });
   if (!may_be_unsaved)
     for (cost::saved_slot const* const one : slots) differences.push_back(not_saved(*one, one->owners.front()));
   for (saved_watch::entry const* const one : tensors) differences.push_back(not_declared(*one, one->layers.front()));

@@ -28,8 +28,7 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
                                              detail::shared_parameter<X>(ctx[bias], ctx.tp()));
       return x.like(activated(adapters.beside(both, x.local(), ctx, is_token_split<X>)));
     } else {
-      auto const [whole, product] = detail::entering_linear(x, ctx[weight], ctx[bias], adapters, ctx);
-      return result(activated(adapters.beside(product, whole, ctx)));
+      return result(activated(detail::entering_linear(x, ctx[weight], ctx[bias], adapters, ctx)));
     }
   }
 

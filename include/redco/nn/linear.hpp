@@ -29,8 +29,7 @@ struct module<linear<In, Out, Bias, Cut>, X> {
                                                 detail::shared_parameter<X>(ctx[bias], ctx.tp()));
       return x.like(adapters.beside(product, x.local(), ctx, is_token_split<X>));
     } else {
-      auto const [whole, product] = detail::entering_linear(x, ctx[weight], ctx[bias], adapters, ctx);
-      return result(adapters.beside(product, whole, ctx));
+      return result(detail::entering_linear(x, ctx[weight], ctx[bias], adapters, ctx));
     }
   }
 

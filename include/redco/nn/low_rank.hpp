@@ -68,10 +68,18 @@ class low_rank {
 
   bool empty() const { return products_.empty(); }
 
-  /// y + s (x A^T) B^T. `own_tokens`: x is this rank's tokens only.
+  /// Half-made products s (x A^T) B^T.
+  struct product_of_halves {
+    std::int64_t first_column;
+    at::Tensor narrow;  ///< s (x A^T)
+    at::Tensor wide;    ///< B
+  };
+
+  /// Those of all adapters. `own_tokens`: x is this rank's tokens only.
   template <class Context>
-  at::Tensor beside(at::Tensor const& y, at::Tensor const& x, Context const& ctx, bool own_tokens = false) const {
-    if (products_.empty()) return y;
+  std::vector<product_of_halves> products(at::Tensor const& x, Context const& ctx, bool own_tokens = false) const {
+    std::vector<product_of_halves> all;
+    if (products_.empty()) return all;
     at::Tensor read = x;
     if (ctx.pass().training && dropout_ > 0)
       read = save_as("dropped_input", kernel::dropout(x, dropout_, ctx.at(site_), ctx.pass().first_row(x.size(0)),
@@ -80,12 +88,21 @@ class low_rank {
     auto const half = [&](parameter p, bool on_all_ranks) {
       return on_all_ranks || own_tokens ? enter(tensor<replicated>(ctx[p]), ctx.tp()).local() : ctx[p];
     };
-    std::vector<some_columns> parts;
     for (product const& one : products_) {
       at::Tensor const narrow = save_as("low_rank", kernel::linear(read, half(one.a, one.cut == 0)) * scale_);
-      at::Tensor const wide = enter_shared(half(one.b, one.cut == 1), ctx.tp(), one.sharers, one.shared_from);
-      parts.push_back({one.first, kernel::linear(narrow, wide)});
+      all.push_back(
+          {one.first, narrow, enter_shared(half(one.b, one.cut == 1), ctx.tp(), one.sharers, one.shared_from)});
     }
+    return all;
+  }
+
+  /// y with the products of all adapters added to their columns.
+  template <class Context>
+  at::Tensor beside(at::Tensor const& y, at::Tensor const& x, Context const& ctx, bool own_tokens = false) const {
+    if (products_.empty()) return y;
+    std::vector<some_columns> parts;
+    for (product_of_halves const& one : products(x, ctx, own_tokens))
+      parts.push_back({one.first_column, kernel::linear(one.narrow, one.wide)});
     return plus_columns(y, parts);
   }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -41,9 +42,10 @@ struct recorded_call : torch::autograd::Function<recorded_call> {
     std::vector<bool> is_tensor;
   };
 
-  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::TensorList,
-                            function_ref<at::Tensor(torch::autograd::AutogradContext*)> run,
-                            c10::intrusive_ptr<callee> const& called) {
+  using recorded_forward = function_ref<torch::autograd::variable_list(torch::autograd::AutogradContext*)>;
+
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* ctx, at::TensorList,
+                                                recorded_forward run, c10::intrusive_ptr<callee> const& called) {
     ctx->saved_data["redco.callee"] = c10::IValue::make_capsule(called);
     return run(ctx);
   }
@@ -60,24 +62,31 @@ struct recorded_call : torch::autograd::Function<recorded_call> {
     return result;
   }
 
-  static at::Tensor record(recorded_arguments arguments, recorded_backward backward,
-                           function_ref<at::Tensor(torch::autograd::AutogradContext*)> run) {
+  static torch::autograd::variable_list record(recorded_arguments arguments, recorded_backward backward,
+                                               recorded_forward run) {
     return apply(at::TensorList(arguments.tensors), run,
                  c10::make_intrusive<callee>(backward, std::move(arguments.is_tensor)));
   }
 };
 
-/// torch::autograd::Function for a T whose `forward` gives one tensor, used in the same way: `T::apply(arguments...)`
+/// torch::autograd::Function for a T whose `forward` gives one tensor or a list of them, used in the same way: `T::apply(arguments...)`
 /// calls T::forward(context, arguments...) without recording what happens in it; backward calls T::backward(context,
 /// gradients), which gives one tensor per argument (per tensor of a list), undefined for what is no tensor.
 template <class T>
 struct recorded_function {
   template <class... Args>
-  static at::Tensor apply(Args const&... args) {
+  static auto apply(Args const&... args) {
+    using node = torch::autograd::AutogradContext*;
+    using torch::autograd::variable_list;
+    constexpr bool one = std::is_same_v<decltype(T::forward(node(), args...)), at::Tensor>;
     recorded_arguments arguments;
     (arguments.add(args), ...);
-    return recorded_call::record(std::move(arguments), &T::backward,
-                                 [&](torch::autograd::AutogradContext* ctx) { return T::forward(ctx, args...); });
+    variable_list all = recorded_call::record(std::move(arguments), &T::backward, [&](node ctx) {
+      if constexpr (one) return variable_list{T::forward(ctx, args...)};
+      else return T::forward(ctx, args...);
+    });
+    if constexpr (one) return at::Tensor(std::move(all.front()));
+    else return all;
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <redco/shape/layout.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -70,13 +71,13 @@ class tensor<replicated> {
 /// A pending sum over the ranks. Its addends (biases of row-parallel layers, replicated branches) are equal on all
 /// ranks and are added once, after the reduction.
 ///
-/// It may be a product x W^T that nobody has made yet: who sums it can make some rows and send them while it makes the next, and
-/// whoever asks for this rank's part makes it.
+/// It may be products x W^T, added up, that nobody has made yet: who sums them can make some rows and send them while it makes the next,
+/// and whoever asks for this rank's part makes them.
 template <>
 class tensor<partial> {
  public:
-  struct product {
-    at::Tensor x, weight;
+  struct products {
+    std::vector<at::Tensor> x, weights;
     at::Tensor (*made)(at::Tensor const& x, at::Tensor const& weight);
     saved_watch::place layer = saved_watch::here();  ///< which saves what its backward needs
   };
@@ -84,21 +85,24 @@ class tensor<partial> {
   tensor() = default;
   explicit tensor(at::Tensor local, std::vector<at::Tensor> addends = {})
       : local_(std::move(local)), addends_(std::move(addends)) {}
-  explicit tensor(product pending, std::vector<at::Tensor> addends = {})
+  explicit tensor(products pending, std::vector<at::Tensor> addends = {})
       : pending_(std::move(pending)), addends_(std::move(addends)) {}
 
   at::Tensor const& local() const {
     if (pending_) {
       saved_watch::elsewhere const in_layer(pending_->layer);
-      local_ = pending_->made(pending_->x, pending_->weight);
+      for (std::size_t i = 0; i < pending_->x.size(); ++i) {
+        at::Tensor const one = pending_->made(pending_->x[i], pending_->weights[i]);
+        local_ = i == 0 ? one : local_ + one;
+      }
       pending_.reset();
     }
     return local_;
   }
   std::vector<at::Tensor> const& addends() const { return addends_; }
 
-  /// The product that this is, where nobody has made it.
-  std::optional<product> const& pending() const { return pending_; }
+  /// The products whose sum this is, where nobody has made them.
+  std::optional<products> const& pending() const { return pending_; }
 
   /// The same with another addend, a replicated value.
   tensor with_addend(at::Tensor const& x) const {
@@ -109,7 +113,7 @@ class tensor<partial> {
 
  private:
   mutable at::Tensor local_;
-  mutable std::optional<product> pending_;
+  mutable std::optional<products> pending_;
   std::vector<at::Tensor> addends_;
 };
 

@@ -13,18 +13,18 @@ namespace redco::detail {
 
 /// What has entered a column-parallel layer, and its product with the layer's weight.
 struct entered_product {
-  at::Tensor whole;  ///< in the graph where adapters read it
+  at::Tensor whole;  ///< in the graph, for who reads it too
   at::Tensor product;
 };
 
-/// x enters, and kernel::linear of it. In backward the gradient of a run of rows is summed over the shards while that of the next is
-/// made, and then those of weight and bias (Megatron-LM's asynchronous all-reduce, Narayanan et al. 2021, in runs). Differentiable at
-/// any order. The lane outlives the graph.
+/// x enters, and kernel::linear of it. In backward the gradient of a run of rows, with what others that read `whole` owe, is summed over
+/// the shards while that of the next is made, and then those of weight and bias (Megatron-LM's asynchronous all-reduce, Narayanan et al.
+/// 2021, in runs). Differentiable at any order. The lane outlives the graph.
 entered_product product_beside(tensor<replicated> const& x, at::Tensor const& weight, at::Tensor const& bias,
                                group& shards, comm::lane& lane);
 
 /// The same of this rank's tokens, which divide by the shards: a run of examples is joined while the one before it is multiplied.
-/// Saves what is joined and the weight.
+/// Saves the weight and, where it is not frozen, what is joined.
 entered_product product_beside(tensor<token_split> const& x, at::Tensor const& weight, at::Tensor const& bias,
                                group& shards, comm::lane& lane);
 
@@ -40,15 +40,17 @@ inline bool passes_beside(tensor<token_split> const& x, pass const& in) {
          in.beside_shards(own.size(0) * x.tokens(), own.size(-1) * own.element_size());
 }
 
-/// x on its way into a column-parallel layer, and its product there; what has entered is itself. `adapters` read it too.
+/// x W^T + b, and what adapters add, of a column-parallel layer that x enters.
 template <layout X, class Context>
-entered_product entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Tensor const& bias,
-                                low_rank const& adapters, Context const& ctx) {
-  if constexpr (is_at_rest<X>)
-    if (adapters.empty() && passes_beside(x, ctx.pass()))
-      return product_beside(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
-  at::Tensor const whole = entering(x, ctx.tp()).local();
-  return {whole, kernel::linear(whole, weight, bias)};
+at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Tensor const& bias,
+                           low_rank const& adapters, Context const& ctx) {
+  entered_product const made = [&]() -> entered_product {
+    if constexpr (is_at_rest<X>)
+      if (passes_beside(x, ctx.pass())) return product_beside(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
+    at::Tensor const whole = entering(x, ctx.tp()).local();
+    return {whole, kernel::linear(whole, weight, bias)};
+  }();
+  return adapters.beside(made.product, made.whole, ctx);
 }
 
 }  // namespace redco::detail

@@ -24,55 +24,69 @@ struct in_place_of : recorded_function<in_place_of> {
   static gradients_of_node backward(node*, gradients_of_node const& gradients) { return {gradients[0], {}}; }
 };
 
-/// `whole`, of which x is this rank's part (or all of it, where `join` is null), times W^T, plus b.
+/// `whole`, of which x is this rank's part (or all of it, where `join` is null), times W^T, plus b; and `whole`, for others that read it:
+/// the gradient that they owe is summed with the product's. What has entered is saved where the weight is not frozen.
 struct product_of_entered : recorded_function<product_of_entered> {
-  static at::Tensor forward(node* ctx, at::Tensor const& x, at::Tensor const& weight,
-                            std::optional<at::Tensor> const& bias, at::Tensor const* whole, group* shards,
-                            comm::lane* lane, joined_tokens* join) {
-    ctx->save_for_backward({x, weight, *whole});
-    ctx->saved_data["shards"] = handle_of(*shards);
-    ctx->saved_data["lane"] = handle_of(*lane);
-    ctx->saved_data["by_tokens"] = join != nullptr;
-    ctx->saved_data["wants_x"] = x.requires_grad();
-    ctx->saved_data["wants_weight"] = weight.requires_grad();
-    ctx->saved_data["wants_bias"] = bias && bias->requires_grad();
+  static gradients_of_node forward(node* ctx, at::Tensor const& x, at::Tensor const& weight,
+                                   std::optional<at::Tensor> const& bias, at::Tensor const* whole, exchange const& over,
+                                   joined_tokens* join) {
+    over.keep_in(*ctx);
+    ctx->saved_data["has_bias"] = bias.has_value();
+    ctx->save_for_backward(weight.requires_grad() ? gradients_of_node{weight, x, *whole} : gradients_of_node{weight});
+    ctx->set_materialize_grads(false);
+    if (!x.requires_grad()) ctx->mark_non_differentiable({*whole});
     at::Tensor const added = bias.value_or(at::Tensor());
-    if (join == nullptr) return kernel::linear(*whole, weight, added);
+    if (join == nullptr) return {kernel::linear(*whole, weight, added), *whole};
     at::Tensor const product = at::empty(with_features(*whole, weight.size(0)), whole->options());
     join->for_each([&](std::int64_t first, std::int64_t many) {
       kernel::product_into(as_rows(product.narrow(0, first, many)), as_rows(whole->narrow(0, first, many)), weight.t(),
                            added);
     });
-    return product;
+    return {product, *whole};
   }
 
   static gradients_of_node backward(node* ctx, gradients_of_node const& gradients) {
+    gradients_of_node of(6);  // x, weight, bias
+    at::Tensor const &of_product = gradients[0], &of_whole = gradients[1];
+    if (!of_product.defined() && !of_whole.defined()) return of;
     auto const saved = ctx->get_saved_variables();
-    at::Tensor const &x = saved[0], &weight = saved[1];
-    at::Tensor whole = saved[2];
-    auto& shards = held<group>(*ctx, "shards");
-    bool const by_tokens = ctx->saved_data["by_tokens"].toBool(), wants_x = ctx->saved_data["wants_x"].toBool();
-    at::Tensor const g = as_rows(gradients[0]);
-    auto const sizes = with_features(gradients[0], weight.size(1));
-    at::Tensor of_x, of_weight, of_bias;
+    at::Tensor const& weight = saved[0];
+    exchange const& over = exchange::of(*ctx);
+    auto const sizes = of_whole.defined() ? of_whole.sizes().vec() : with_features(of_product, weight.size(1));
+    at::Tensor const g =
+        of_product.defined()
+            ? as_rows(of_product)
+            : at::zeros({c10::multiply_integers(sizes) / sizes.back(), weight.size(0)}, of_whole.options());
+    bool const wants_x = ctx->needs_input_grad(0), wants_weight = ctx->needs_input_grad(1);
+    at::Tensor whole = wants_weight ? saved[2] : at::Tensor();
     std::optional<sums_under_way> sums;
     if (at::GradMode::is_enabled()) {
-      tensor<token_split> const own(x, sizes[sizes.size() - 2]);
-      tensor<partial> const addend(at::mm(g, weight).view(sizes));
-      whole = by_tokens ? enter(own, shards).local() : enter(tensor<replicated>(x), shards).local();
-      if (wants_x) of_x = by_tokens ? reduce_tokens(addend, shards).local() : reduce(addend, shards).local();
+      at::Tensor const product = at::mm(g, weight).view(sizes);
+      tensor<partial> const addend(of_whole.defined() ? product + of_whole : product);
+      if (wants_weight)
+        whole = over.by_tokens ? enter(tensor<token_split>(saved[1], sizes[sizes.size() - 2]), over.shards).local()
+                               : enter(tensor<replicated>(saved[1]), over.shards).local();
+      if (wants_x)
+        of[0] = over.by_tokens ? reduce_tokens(addend, over.shards).local() : reduce(addend, over.shards).local();
     } else if (wants_x) {
-      sums.emplace(sums_of_product(g, weight, sizes, by_tokens, shards, held<comm::lane>(*ctx, "lane")));
+      sums.emplace(
+          sums_of_rows(sizes, g.options(), over, [&](at::Tensor const& y, std::int64_t first, std::int64_t many) {
+            kernel::product_into(y, g.narrow(0, first, many), weight);
+            if (of_whole.defined()) y.add_(as_rows(of_whole).narrow(0, first, many));
+          }));
     }
-    if (ctx->saved_data["wants_weight"].toBool()) of_weight = kernel::product(g.t(), as_rows(whole));
-    if (ctx->saved_data["wants_bias"].toBool()) of_bias = g.sum(at::IntArrayRef{0});
-    if (sums) of_x = sums->wait();
-    return {of_x, of_weight, of_bias, {}, {}, {}, {}};
+    if (wants_weight) of[1] = kernel::product(g.t(), as_rows(whole));
+    if (ctx->saved_data["has_bias"].toBool() && ctx->needs_input_grad(2)) of[2] = g.sum(at::IntArrayRef{0});
+    if (sums) of[0] = sums->wait();
+    return of;
   }
 };
 
 inline std::optional<at::Tensor> if_defined(at::Tensor const& bias) {
   return bias.defined() ? std::optional(bias) : std::nullopt;
+}
+inline entered_product entered(gradients_of_node const& product_and_whole) {
+  return {product_and_whole[1], product_and_whole[0]};
 }
 
 }  // namespace redco::detail::overlapped
@@ -83,17 +97,18 @@ REDCO_INLINE entered_product product_beside(tensor<replicated> const& x, at::Ten
                                             at::Tensor const& bias, group& shards, comm::lane& lane) {
   using namespace overlapped;
   at::Tensor const& whole = x.local();
-  return {whole, product_of_entered::apply(whole, weight, if_defined(bias), &whole, &shards, &lane,
-                                           static_cast<joined_tokens*>(nullptr))};
+  return entered(product_of_entered::apply(whole, weight, if_defined(bias), &whole, exchange(shards, lane, false),
+                                           static_cast<joined_tokens*>(nullptr)));
 }
 
 REDCO_INLINE entered_product product_beside(tensor<token_split> const& x, at::Tensor const& weight,
                                             at::Tensor const& bias, group& shards, comm::lane& lane) {
   using namespace overlapped;
+  exchange const over(shards, lane, true);
   at::Tensor const whole = at::empty({x.local().size(0), x.tokens(), x.local().size(-1)}, x.local().options());
-  joined_tokens join(x.local().detach().contiguous(), whole, shards, lane);
+  joined_tokens join(x.local().detach().contiguous(), whole, over);
   at::Tensor const own = in_place_of::apply(x.local(), shards.part_of(whole, -2));
-  return {whole, product_of_entered::apply(own, weight, if_defined(bias), &whole, &shards, &lane, &join)};
+  return entered(product_of_entered::apply(own, weight, if_defined(bias), &whole, over, &join));
 }
 
 }  // namespace redco::detail

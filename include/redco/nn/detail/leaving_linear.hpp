@@ -11,17 +11,22 @@
 
 namespace redco::detail {
 
-/// x [..., In] W^T + b of a row-parallel layer; b, replicated, is added once. Where its sum can pass beside it, it is left to who asks
-/// for that.
+/// x [..., In] W^T + b of a row-parallel layer, with its adapters'; b, replicated, is added once. Where its sum can pass beside it, it is
+/// left to who asks for that.
 template <class Context>
 tensor<partial> leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                                low_rank const& adapters, Context const& ctx) {
   if (ctx.tp().size() == 1) return tensor<partial>(adapters.beside(kernel::linear(x, weight, bias), x, ctx));
   std::vector<at::Tensor> addends;
   if (bias.defined()) addends.push_back(bias);
-  if (adapters.empty() && ctx.pass().beside_shards(x.numel() / x.size(-1), weight.size(0) * x.element_size())) {
+  if (ctx.pass().beside_shards(x.numel() / x.size(-1), weight.size(0) * x.element_size())) {
     auto const made = [](at::Tensor const& a, at::Tensor const& b) { return kernel::linear(a, b); };
-    return tensor<partial>(tensor<partial>::product{x, weight, made}, std::move(addends));
+    tensor<partial>::products all{{x}, {weight}, made};
+    for (low_rank::product_of_halves const& one : adapters.products(x, ctx)) {
+      all.x.push_back(one.narrow);
+      all.weights.push_back(one.wide);
+    }
+    return tensor<partial>(std::move(all), std::move(addends));
   }
   return tensor<partial>(adapters.beside(kernel::linear(x, weight), x, ctx), std::move(addends));
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/kernel/product.hpp>
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/group.hpp>
 #include <redco/comm/lane.hpp>
@@ -18,14 +17,21 @@ namespace redco::detail::overlapped {
 using node = torch::autograd::AutogradContext;
 using gradients_of_node = torch::autograd::variable_list;
 
-template <class T>
-std::int64_t handle_of(T& one) {
-  return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&one));
-}
-template <class T>
-T& held(node& ctx, char const* name) {
-  return *reinterpret_cast<T*>(ctx.saved_data[name].toInt());
-}
+/// The ranks among which a node exchanges beside its products, its lane to them, and whether each has its run of tokens only.
+struct exchange final : torch::CustomClassHolder {
+  exchange(group& ranks, comm::lane& beside, bool split) : shards(ranks), lane(beside), by_tokens(split) {}
+
+  void keep_in(node& ctx) const {
+    ctx.saved_data["exchange"] = c10::IValue::make_capsule(c10::make_intrusive<exchange>(shards, lane, by_tokens));
+  }
+  static exchange const& of(node& ctx) {
+    return *static_cast<exchange const*>(ctx.saved_data.at("exchange").toCapsule().get());
+  }
+
+  group& shards;
+  comm::lane& lane;
+  bool by_tokens;
+};
 
 inline at::Tensor as_rows(at::Tensor const& x) { return x.contiguous().view({-1, x.size(-1)}); }
 inline at::Tensor as_examples(at::Tensor const& x) { return x.contiguous().view({-1, x.size(-2), x.size(-1)}); }
@@ -40,13 +46,11 @@ inline std::vector<std::int64_t> with_features(at::Tensor const& x, std::int64_t
 class joined_tokens {
  public:
   /// `whole` [B, T, features] is filled with those of all shards.
-  joined_tokens(at::Tensor const& own, at::Tensor const& whole, group& shards, comm::lane& lane)
-      : cut(whole.size(0), 1, whole.size(1), whole.size(2) * whole.element_size(), lane.least_bytes),
-        shards_(shards),
-        lane_(lane) {
+  joined_tokens(at::Tensor const& own, at::Tensor const& whole, exchange const& over)
+      : cut(whole.size(0), 1, whole.size(1), whole.size(2) * whole.element_size(), over.lane.least_bytes), over_(over) {
     comm::collective_label const label("all_gather_entered");
     cut.for_each([&](std::int64_t first, std::int64_t many) {
-      last_ = lane.ask([from = own.narrow(0, first, many), to = whole.narrow(0, first, many)](group& ranks) {
+      last_ = over_.lane.ask([from = own.narrow(0, first, many), to = whole.narrow(0, first, many)](group& ranks) {
         to.copy_(ranks.all_gather(from, -2));
       });
     });
@@ -57,57 +61,56 @@ class joined_tokens {
   void for_each(F const& f) {
     std::uint64_t next = last_ - static_cast<std::uint64_t>(cut.count());
     cut.for_each([&](std::int64_t first, std::int64_t many) {
-      lane_.wait(++next);
+      over_.lane.wait(++next);
       f(first, many);
     });
-    lane_.wait();
-    shards_.count_as_one(collective::all_gather, cut.count());
+    over_.lane.wait();
+    over_.shards.count_as_one(collective::all_gather, cut.count());
   }
 
   product_runs const cut;
 
  private:
-  group& shards_;
-  comm::lane& lane_;
+  exchange const& over_;
   std::uint64_t last_ = 0;
 };
 
-/// The sums of a product over the shards, on their way.
+/// Sums over the shards, on their way.
 struct sums_under_way {
   at::Tensor sums;
-  collective kind;
   std::int64_t calls;
-  group& shards;
-  comm::lane& lane;
+  exchange const& over;
 
   at::Tensor const& wait() const {
-    lane.wait();
-    shards.count_as_one(kind, calls);
+    over.lane.wait();
+    over.shards.count_as_one(over.by_tokens ? collective::reduce_scatter : collective::all_reduce, calls);
     return sums;
   }
 };
 
-/// Those of a b, whose rows are those of a whole product of these sizes, run by run, each while the next is made: of all rows, or of
-/// this rank's run of tokens.
-inline sums_under_way sums_of_product(at::Tensor const& a, at::Tensor const& b, std::vector<std::int64_t> sizes,
-                                      bool by_tokens, group& shards, comm::lane& lane) {
+/// Those of a tensor of these sizes, whose rows make(y, first, how many) puts into y, run by run, each while the next is made: of all
+/// rows, or of this rank's run of tokens.
+template <class Make>
+sums_under_way sums_of_rows(std::vector<std::int64_t> sizes, at::TensorOptions const& options, exchange const& over,
+                            Make const& make) {
   constexpr std::int64_t rows_of_cache_lines = 16;
   std::int64_t& tokens_of_one = sizes[sizes.size() - 2];
-  std::int64_t const features = sizes.back(), tokens = by_tokens ? tokens_of_one : 1, rows = a.size(0);
-  comm::collective_label const label(by_tokens ? "reduce_scatter" : "reduce");
-  if (by_tokens) tokens_of_one /= shards.size();
-  at::Tensor const sums = at::empty(sizes, a.options());
+  std::int64_t const features = sizes.back(), rows = c10::multiply_integers(sizes) / features,
+                     tokens = over.by_tokens ? tokens_of_one : 1;
+  comm::collective_label const label(over.by_tokens ? "reduce_scatter" : "reduce");
+  if (over.by_tokens) tokens_of_one /= over.shards.size();
+  at::Tensor const sums = at::empty(sizes, options);
   at::Tensor const result = sums.view({rows / tokens, -1, features});
-  product_runs const cut(rows / tokens, by_tokens ? 1 : shards.size() * rows_of_cache_lines, tokens,
-                         features * a.element_size(), lane.least_bytes);
+  product_runs const cut(rows / tokens, over.by_tokens ? 1 : over.shards.size() * rows_of_cache_lines, tokens,
+                         features * sums.element_size(), over.lane.least_bytes);
   cut.for_each([&](std::int64_t first, std::int64_t many) {
     at::Tensor const to = result.narrow(0, first, many);
-    at::Tensor const part = by_tokens ? at::empty({many, tokens, features}, a.options()) : to;
-    kernel::product_into(part.view({-1, features}), a.narrow(0, first * tokens, many * tokens), b);
-    if (by_tokens) lane.ask([part, to](group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
-    else lane.all_reduce(part);
+    at::Tensor const part = over.by_tokens ? at::empty({many, tokens, features}, options) : to;
+    make(part.view({-1, features}), first * tokens, many * tokens);
+    if (over.by_tokens) over.lane.ask([part, to](group& ranks) { to.copy_(ranks.reduce_scatter(part, -2)); });
+    else over.lane.all_reduce(part);
   });
-  return {sums, by_tokens ? collective::reduce_scatter : collective::all_reduce, cut.count(), shards, lane};
+  return {sums, cut.count(), over};
 }
 
 }  // namespace redco::detail::overlapped

@@ -10,45 +10,58 @@
 #include <redco/tensor/saved_watch.hpp>
 #include <redco/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace redco::detail::overlapped {
 
-/// The sum of a product that is made meanwhile. Where tokens are split, that of this rank's run.
-struct summed_product : recorded_function<summed_product> {
-  static at::Tensor forward(node* ctx, at::Tensor const& x, at::Tensor const& weight, group* shards, comm::lane* lane,
-                            bool by_tokens) {
-    ctx->save_for_backward({x, weight});
-    ctx->saved_data["shards"] = handle_of(*shards);
-    ctx->saved_data["lane"] = handle_of(*lane);
-    ctx->saved_data["by_tokens"] = by_tokens;
-    ctx->saved_data["wants_x"] = x.requires_grad();
-    ctx->saved_data["wants_weight"] = weight.requires_grad();
-    return sums_of_product(as_rows(x), weight.t(), with_features(x, weight.size(0)), by_tokens, *shards, *lane).wait();
+/// The sum of products x W^T that are made meanwhile. Where tokens are split, that of this rank's run. Saves the weights, and each x whose
+/// weight is not frozen.
+struct summed_products : recorded_function<summed_products> {
+  static at::Tensor forward(node* ctx, at::TensorList x, at::TensorList weights, exchange const& over) {
+    over.keep_in(*ctx);
+    gradients_of_node saved(weights.begin(), weights.end());
+    for (std::size_t i = 0; i < x.size(); ++i) saved.push_back(weights[i].requires_grad() ? x[i] : at::Tensor());
+    ctx->save_for_backward(std::move(saved));
+    return sums_of_rows(with_features(x[0], weights[0].size(0)), x[0].options(), over,
+                        [&](at::Tensor const& y, std::int64_t first, std::int64_t many) {
+                          auto const rows = [&](std::size_t i) { return as_rows(x[i]).narrow(0, first, many); };
+                          kernel::product_into(y, rows(0), weights[0].t());
+                          for (std::size_t i = 1; i < x.size(); ++i) y.add_(kernel::product(rows(i), weights[i].t()));
+                        })
+        .wait();
   }
 
   static gradients_of_node backward(node* ctx, gradients_of_node const& gradients) {
     auto const saved = ctx->get_saved_variables();
-    at::Tensor const &x = saved[0], &weight = saved[1], &g = gradients[0];
-    auto& shards = held<group>(*ctx, "shards");
-    bool const by_tokens = ctx->saved_data["by_tokens"].toBool(), wants_x = ctx->saved_data["wants_x"].toBool();
-    at::Tensor of_x, of_weight, whole;
-    if (by_tokens && !at::GradMode::is_enabled()) {
-      whole = at::empty(with_features(x, g.size(-1)), g.options());
-      if (wants_x) of_x = at::empty(x.sizes(), x.options());
-      joined_tokens join(as_examples(g), as_examples(whole), shards, held<comm::lane>(*ctx, "lane"));
+    at::Tensor const& g = gradients[0];
+    exchange const& over = exchange::of(*ctx);
+    std::size_t const products = saved.size() / 2;
+    auto sizes = g.sizes().vec();
+    if (over.by_tokens) sizes[sizes.size() - 2] *= over.shards.size();
+    gradients_of_node of(2 * products + 1);  // each x, each weight
+    at::Tensor whole;
+    if (over.by_tokens && !at::GradMode::is_enabled()) {
+      whole = at::empty(sizes, g.options());
+      for (std::size_t i = 0; i < products; ++i)
+        if (ctx->needs_input_grad(i)) of[i] = at::empty(with_features(whole, saved[i].size(1)), g.options());
+      joined_tokens join(as_examples(g), as_examples(whole), over);
       join.for_each([&](std::int64_t first, std::int64_t many) {
-        if (wants_x)
-          kernel::product_into(as_rows(as_examples(of_x).narrow(0, first, many)),
-                               as_rows(as_examples(whole).narrow(0, first, many)), weight);
+        auto const rows = [&](at::Tensor const& x) { return as_rows(as_examples(x).narrow(0, first, many)); };
+        for (std::size_t i = 0; i < products; ++i)
+          if (of[i].defined()) kernel::product_into(rows(of[i]), rows(whole), saved[i]);
       });
     } else {
-      whole = by_tokens ? enter(tensor<token_split>(g, x.size(-2)), shards).local()
-                        : enter(tensor<replicated>(g), shards).local();
-      if (wants_x) of_x = kernel::product(as_rows(whole), weight).view(x.sizes());
+      whole = over.by_tokens ? enter(tensor<token_split>(g, sizes[sizes.size() - 2]), over.shards).local()
+                             : enter(tensor<replicated>(g), over.shards).local();
+      for (std::size_t i = 0; i < products; ++i)
+        if (ctx->needs_input_grad(i))
+          of[i] = kernel::product(as_rows(whole), saved[i]).view(with_features(whole, saved[i].size(1)));
     }
-    if (ctx->saved_data["wants_weight"].toBool()) of_weight = kernel::product(as_rows(whole).t(), as_rows(x));
-    return {of_x, of_weight, {}, {}, {}};
+    for (std::size_t i = products; i < 2 * products; ++i)
+      if (ctx->needs_input_grad(i)) of[i] = kernel::product(as_rows(whole).t(), as_rows(saved[i]));
+    return of;
   }
 };
 
@@ -56,13 +69,15 @@ struct summed_product : recorded_function<summed_product> {
 
 namespace redco::detail {
 
-/// The sum of a pending product, or undefined where it is to be made as a whole.
+/// The sum of pending products, or undefined where they are to be made as a whole.
 inline at::Tensor sum_beside(tensor<partial> const& x, pass const& in, bool by_tokens) {
   if (!x.pending()) return {};
-  at::Tensor const& of = x.pending()->x;
-  if (by_tokens && (of.dim() != 3 || of.size(1) % in.tp->size() != 0)) return {};
-  saved_watch::elsewhere const in_layer(x.pending()->layer);
-  return overlapped::summed_product::apply(of, x.pending()->weight, in.tp, in.shard_lane, by_tokens);
+  tensor<partial>::products const& of = *x.pending();
+  at::Tensor const& first = of.x.front();
+  if (by_tokens && (first.dim() != 3 || first.size(1) % in.tp->size() != 0)) return {};
+  saved_watch::elsewhere const in_layer(of.layer);
+  return overlapped::summed_products::apply(at::TensorList(of.x), at::TensorList(of.weights),
+                                            overlapped::exchange(*in.tp, *in.shard_lane, by_tokens));
 }
 
 REDCO_INLINE tensor<replicated> reduced(tensor<partial> const& x, pass const& in) {
@@ -73,7 +88,7 @@ REDCO_INLINE tensor<replicated> reduced(tensor<partial> const& x, pass const& in
 REDCO_INLINE tensor<token_split> reduced_tokens(tensor<partial> const& x, pass const& in) {
   at::Tensor const sums = sum_beside(x, in, true);
   if (!sums.defined()) return reduce_tokens(x, *in.tp);
-  return with_addends(tensor<token_split>(sums, x.pending()->x.size(-2)), x.addends(), *in.tp);
+  return with_addends(tensor<token_split>(sums, x.pending()->x.front().size(-2)), x.addends(), *in.tp);
 }
 
 }  // namespace redco::detail

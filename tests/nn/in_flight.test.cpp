@@ -1,0 +1,207 @@
+#include "comm/values.hpp"
+#include "nn/sharded.hpp"
+
+#include <redco/comm/group.hpp>
+#include <redco/comm/lane.hpp>
+#include <redco/comm/ranks.hpp>
+#include <redco/model/input.hpp>
+#include <redco/layer/low_rank_adapted.hpp>
+#include <redco/fact/lora_options.hpp>
+
+#include <ATen/record_function.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+// Products are made while what shards exchange is on its way: each call of a lane ends only when the products beside it have begun.
+
+namespace in_flight_test {
+
+using namespace redco;
+using comm_test::must;
+
+/// How many matrix products a thread has begun.
+class products {
+ public:
+  products() {
+    counting = this;
+    handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&begin).scopes({at::RecordScope::FUNCTION}));
+  }
+  ~products() {
+    at::removeCallback(handle_);
+    counting = nullptr;
+  }
+  products(products const&) = delete;
+  products& operator=(products const&) = delete;
+
+  int begun() {
+    std::lock_guard const lock(mutex_);
+    return begun_;
+  }
+  void reset() {
+    std::lock_guard const lock(mutex_);
+    begun_ = 0;
+  }
+  /// Whether as many begin in time.
+  bool reach(int many) {
+    std::unique_lock lock(mutex_);
+    return bell_.wait_for(lock, std::chrono::seconds(10), [&] { return begun_ >= many; });
+  }
+
+ private:
+  static std::unique_ptr<at::ObserverContext> begin(at::RecordFunction const& f) {
+    std::string_view const name = f.name();
+    if (counting != nullptr && (name == "aten::mm" || name == "aten::addmm")) {
+      std::lock_guard const lock(counting->mutex_);
+      ++counting->begun_;
+      counting->bell_.notify_all();
+    }
+    return nullptr;
+  }
+
+  static thread_local products* counting;
+
+  at::CallbackHandle handle_;
+  std::mutex mutex_;
+  std::condition_variable bell_;
+  int begun_ = 0;
+};
+thread_local products* products::counting = nullptr;
+
+/// A call of a lane, and how many products its rank has begun before it ends.
+struct expected_call {
+  collective kind;
+  int products;
+};
+
+/// A group whose calls are those that are expected, each held until its products have begun; sums and joins are another's.
+class holding_group final : public group {
+ public:
+  holding_group(group& of, products& beside) : group(of.rank(), of.size(), "holding"), of_(of), beside_(beside) {}
+
+  void expect(std::vector<expected_call> calls) {
+    must(next_ == calls_.size(), "all calls were made");
+    calls_ = std::move(calls);
+    next_ = 0;
+    beside_.reset();
+  }
+
+  void abort(exit_code code, std::string const& message) override { of_.abort(code, message); }
+
+ private:
+  void hold(collective kind) {
+    std::string const which = "call " + std::to_string(next_) + ", " + std::string(name_of(kind));
+    must(next_ < calls_.size() && calls_[next_].kind == kind, which + " is expected");
+    must(beside_.reach(calls_[next_].products),
+         which + " passes beside product " + std::to_string(calls_[next_].products));
+    ++next_;
+  }
+
+  void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) override {
+    hold(collective::all_reduce);
+    out.copy_(of_.all_reduced(x, op));
+  }
+  void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
+    hold(collective::all_gather);
+    out.copy_(of_.all_gather(x, dim));
+  }
+  void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) override {
+    hold(collective::reduce_scatter);
+    out.copy_(of_.reduce_scatter(x, dim));
+  }
+  void do_all_to_all(at::Tensor const&, at::Tensor const&, comm::row_counts const&) override {
+    must(false, "no such call");
+  }
+  void do_broadcast(at::Tensor const&, int) override { must(false, "no such call"); }
+  void do_send(at::Tensor const&, int, int) override { must(false, "no such call"); }
+  void do_recv(at::Tensor const&, int, int) override { must(false, "no such call"); }
+  void do_barrier() override { must(false, "no such call"); }
+  void do_meet(comm::detail::operand const&) override { must(false, "no such call"); }
+  void do_begin_run() override {}
+
+  group& of_;
+  products& beside_;
+  std::vector<expected_call> calls_;
+  std::size_t next_ = 0;
+};
+
+constexpr int runs = 3;  // of the 5 x 30 rows below, by rows and by examples
+
+/// Sums of runs behind `before` products: each is there when the next run's first of `each` products has begun, the last when one behind
+/// it has, if there is one.
+void add_sums(std::vector<expected_call>& calls, collective kind, int before, int each, bool behind) {
+  for (int run = 1; run <= runs; ++run) calls.push_back({kind, before + run * each + (run < runs || behind ? 1 : 0)});
+}
+
+/// Joins of runs, which are all asked for at once: each but the first ends when the first of the products of the run before it has begun.
+void add_joins(std::vector<expected_call>& calls, int each) {
+  for (int run = 0; run < runs; ++run) calls.push_back({collective::all_gather, run == 0 ? 0 : (run - 1) * each + 1});
+}
+
+constexpr lora_options both{.rank = 2, .targets = "up,down"};
+using mlp = residual<sequential<named<"up", linear<6, 10>>, gelu, named<"down", linear<10, 6>>>>;
+using split_mlp = sequential<split_tokens, mlp>;
+
+/// Runs a network, forward and backward, on two shards whose lane makes these calls.
+template <class Net>
+void check(std::vector<expected_call> const& forward, int products_forward, std::vector<expected_call> const& backward,
+           int products_backward) {
+  run_ranks({.tp = 2}, {}, [&](rank_context& me) {
+    products beside;
+    holding_group held(me.world, beside);
+    comm::lane lane(held, me.tp, me.memory);
+    lane.least_bytes = 1;
+    auto const net = sharded::maker_of<model_of<Net, input<30, 6>>>()(me.mesh, me.tp_index());
+    pass in;
+    in.tp = &me.tp;
+    in.shard_lane = &lane;
+    at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{5, 30, 6}).requires_grad_();
+    held.expect(forward);
+    at::Tensor const y = net.run(in, nullptr, x);
+    must(beside.begun() == products_forward, "forward makes " + std::to_string(beside.begun()) + " products");
+    held.expect(backward);
+    sharded::quadratic(y).backward();
+    must(beside.begun() == products_backward, "backward makes " + std::to_string(beside.begun()) + " products");
+    held.expect({});
+  });
+}
+
+TEST_CASE("the sum of a run passes while the next run's products are made") {
+  std::vector<expected_call> forward, backward;
+  add_sums(forward, collective::all_reduce, 1, 1, false);  // behind up's product
+  add_sums(backward, collective::all_reduce, 2, 1, true);  // behind down's two, in front of the gradient of up's weight
+  check<mlp>(forward, 1 + runs, backward, 2 + runs + 1);
+}
+
+TEST_CASE("of split tokens, runs are joined and summed while others are multiplied") {
+  std::vector<expected_call> forward, backward;
+  add_joins(forward, 1);
+  add_sums(forward, collective::reduce_scatter, runs, 1, false);
+  add_joins(backward, 1);
+  add_sums(backward, collective::reduce_scatter, runs + 1, 1, true);
+  check<split_mlp>(forward, 2 * runs, backward, 2 * (runs + 1));
+}
+
+TEST_CASE("with adapters too, whose products are part of the runs that leave and of what the runs that entered owe") {
+  std::vector<expected_call> forward, backward;
+  add_sums(forward, collective::all_reduce, 4, 2,
+           false);  // up's product and the adapter's two, and half of down's adapter
+  add_sums(backward, collective::all_reduce, 9, 1, false);  // down's two and its adapter's three, up's adapter's four
+  check<low_rank_adapted<both, mlp>>(forward, 4 + 2 * runs, backward, 9 + runs);
+  forward.clear(), backward.clear();
+  add_joins(forward, 1);
+  add_sums(forward, collective::reduce_scatter, runs + 3, 2, false);
+  add_joins(backward, 2);
+  add_sums(backward, collective::reduce_scatter, 2 * runs + 7, 1, false);
+  check<low_rank_adapted<both, split_mlp>>(forward, runs + 3 + 2 * runs, backward, 2 * runs + 7 + runs);
+}
+
+}  // namespace in_flight_test
