@@ -30,9 +30,18 @@ struct fit_event {
 
 namespace detail {
 
-/// A function of a user that sees a value of type `Seen`; anything where that value was refused, so that one error stays one.
+/// A function of a user that sees a value of type `Seen`; anything where that value was refused, so that one error stays one. Others
+/// specialise it for what cannot be seen.
 template <class Function, class Seen>
-using hook = std::conditional_t<std::is_same_v<Seen, diag::ill_formed>, diag::ill_formed, Function>;
+struct hook_for {
+  using type = Function;
+};
+template <class Function>
+struct hook_for<Function, diag::ill_formed> {
+  using type = diag::ill_formed;
+};
+template <class Function, class Seen>
+using hook = typename hook_for<Function, Seen>::type;
 
 }  // namespace detail
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/tensor/torch.hpp>
+#include <redco/options/fit_options.hpp>
 #include <redco/pipeline/batch_of.hpp>
 
 #include <cstddef>
@@ -8,7 +9,6 @@
 #include <iterator>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace redco::run {
 
@@ -33,10 +33,14 @@ std::size_t elements_of(Result const& result) {
   }
 }
 
-/// What predict gives for one example: std::monostate where the pipeline has no predict.
+/// What a pipeline without predict gives for one example.
+template <class Pipeline>
+struct no_prediction {};
+
+/// What predict gives for one example.
 template <class Pipeline, class Net, class Example>
 struct prediction {
-  using type = std::monostate;
+  using type = no_prediction<std::remove_const_t<Pipeline>>;
 };
 template <class Pipeline, class Net, class Example>
 requires Pipeline::has_predict struct prediction<Pipeline, Net, Example> {
@@ -47,3 +51,18 @@ requires Pipeline::has_predict struct prediction<Pipeline, Net, Example> {
 };
 
 }  // namespace redco::run
+
+namespace redco::detail {
+
+/// What would see predictions of a pipeline without predict: whoever gives one is told so.
+template <class Function, class Pipeline>
+struct hook_for<Function, run::no_prediction<Pipeline>> {
+  struct type {
+    type() = default;
+    template <class F>
+      requires(!std::is_same_v<std::remove_cvref_t<F>, type>)
+    type(F&&) { lacks_function<Pipeline>(); }
+  };
+};
+
+}  // namespace redco::detail
