@@ -147,8 +147,8 @@ void add_joins(std::vector<expected_call>& calls, int each) {
 }
 
 constexpr lora_options both{.rank = 2, .targets = "up,down"};
-using mlp = residual<sequential<named<"up", linear<6, 10>>, gelu, named<"down", linear<10, 6>>>>;
-using split_mlp = sequential<split_tokens, mlp>;
+using mlp = sequential<named<"up", linear<6, 10>>, gelu, named<"down", linear<10, 6>>>;
+using split_mlp = sequential<split_tokens, residual<mlp>>;
 
 /// Runs a network, forward and backward, on two shards whose lane makes these calls.
 template <class Net>

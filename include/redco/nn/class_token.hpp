@@ -29,7 +29,7 @@ struct module<first_token, X> {
 
   template <class Context>
   tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
-    return detail::unshard(x, ctx.tp()).select(1, 0).clone();
+    return detail::unshard(x, ctx.pass()).select(1, 0).clone();
   }
 };
 

@@ -53,7 +53,8 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
 
   template <class Context>
   tensor<replicated> encode_in(tensor<X> const& source, Context const& ctx) const {
-    return detail::in_layer("encoder", source.local(), [&] { return detail::unshard(encoder(source, ctx), ctx.tp()); });
+    return detail::in_layer("encoder", source.local(),
+                            [&] { return detail::unshard(encoder(source, ctx), ctx.pass()); });
   }
 };
 

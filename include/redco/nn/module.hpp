@@ -45,13 +45,11 @@ tensor<entered> entering(tensor<X> const& x, [[maybe_unused]] group& tp) {
 
 /// A result for who wants an ordinary tensor: a pending sum is reduced, a split joined.
 template <layout X>
-at::Tensor unshard(tensor<X> const& x, [[maybe_unused]] group& tp) {
+at::Tensor unshard(tensor<X> const& x, pass const& in) {
   if constexpr (is_split<X>) {
-    return gather(x, tp).local();
-  } else if constexpr (std::is_same_v<X, partial>) {
-    return reduce(x, tp).local();
+    return gather(x, *in.tp).local();
   } else {
-    return x.local();
+    return finish(x, in).local();
   }
 }
 

@@ -72,7 +72,7 @@ inline void check_substitutes(std::size_t given, std::size_t taken) {
 }
 
 /// A handle is what a user gets for it.
-inline logits unshard(logits const& x, group&) { return x; }
+inline logits unshard(logits const& x, pass const&) { return x; }
 
 /// What the module gives whose layer type says Out, and what a user gets for it.
 template <class Out>
@@ -94,7 +94,7 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
   auto const y = net.modules()(tensor<replicated>(x), ctx);
   static_assert(std::is_same_v<decltype(y), typename results_of<M>::module const>,
                 "a module gives another layout than its layer type says");
-  return unshard(y, ctx.tp());
+  return unshard(y, ctx.pass());
 }
 
 }  // namespace detail
