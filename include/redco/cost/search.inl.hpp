@@ -41,7 +41,7 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
                           .compute = compute,
                           .recompute = recompute,
                           .micro_batches = share / at_once,
-                          .hosts = space.hosts,
+                          .hosts = lies.hosts,
                           .gradient_bucket = lies.parts(example_axes) ? space.gradient_bucket : 0,
                           .overlap_shards = space.gradient_bucket > 0 && lies.parts(axis::tp)});
   }
