@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -153,12 +154,12 @@ using split_mlp = sequential<split_tokens, residual<mlp>>;
 /// Runs a network, forward and backward, on two shards whose lane makes these calls.
 template <class Net>
 void check(std::vector<expected_call> const& forward, int products_forward, std::vector<expected_call> const& backward,
-           int products_backward) {
+           int products_backward, std::int64_t least_bytes = 1) {
   run_ranks({.tp = 2}, {}, [&](rank_context& me) {
     products beside;
     holding_group held(me.world, beside);
     comm::lane lane(held, me.tp, me.memory);
-    lane.least_bytes = 1;
+    lane.least_bytes = least_bytes;
     auto const net = sharded::maker_of<model_of<Net, input<30, 6>>>()(me.mesh, me.tp_index());
     pass in;
     in.tp = &me.tp;
@@ -202,6 +203,13 @@ TEST_CASE("with adapters too, whose products are part of the runs that leave and
   add_joins(backward, 2);
   add_sums(backward, collective::reduce_scatter, 2 * runs + 7, 1, false);
   check<low_rank_adapted<both, split_mlp>>(forward, runs + 3 + 2 * runs, backward, 2 * runs + 7 + runs);
+}
+
+TEST_CASE("what is not worth a lane's thread is exchanged between products") {
+  std::int64_t const bytes = 5 * 30 * 6 * 8;
+  check<mlp>({}, 2, {}, 4, bytes + 1);
+  std::vector<expected_call> const whole{{collective::all_reduce, 2}}, last{{collective::all_reduce, 4}};
+  check<mlp>(whole, 2, last, 4, bytes);
 }
 
 }  // namespace in_flight_test
