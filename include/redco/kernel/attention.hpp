@@ -14,7 +14,12 @@ namespace redco::kernel {
 /// The gradient of qkv is one packed tensor. Saved for backward: qkv, out, the log-sum-exp [B, H, T] in f32 (f64 for
 /// f64), and bias and mask where given; probabilities are made again. Scratch per thread: two blocks of scores
 /// (query_rows(T) x T each). Under create_graph backward is made of ATen operators and holds [B, H, T, S]. Throws
-/// redco::error (70) where shapes and types do not fit.
+/// redco::error (70) where shapes, types and devices do not fit.
+///
+/// On a CUDA device bf16 without bias, mask, window and dropout is what ATen's flash operators compute, which add the gradient
+/// of q in any order unless ATen is told to be deterministic. All else is made in blocks of queries: of scores at most two of
+/// 64 MiB in f32, and copies in bf16 (single queries whose scores are larger are a block), and of some examples the gradients
+/// of k and v in f32.
 at::Tensor self_attention(at::Tensor const& qkv, attention_options const& options);
 
 /// Attention of q [B, T, H D] to k and v [B, S, Hkv D], of any length: cross-attention, and decoding with a cache (T =

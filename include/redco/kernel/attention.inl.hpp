@@ -5,6 +5,9 @@
 #include <redco/kernel/composed/attention.hpp>
 #include <redco/kernel/cpu/attention.hpp>
 #include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/cuda/attention.hpp>
+#include <redco/kernel/cuda/computes.hpp>
+#include <redco/kernel/detail/attention_function.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -28,6 +31,8 @@ inline void check_attention(at::Tensor const& q, std::int64_t keys, attention_op
   attention_check(o.heads > 0 && o.kv_heads > 0 && o.heads % o.kv_heads == 0, "kv_heads must divide heads", q);
   attention_check(o.dropout >= 0 && o.dropout < 1, "dropout must be at least 0 and below 1", q);
   attention_check(keys > 0, "there must be at least one key", q);
+  for (at::Tensor const& x : {o.key_mask, o.bias})
+    attention_check(!x.defined() || x.device() == q.device(), "key_mask and bias must be on the queries' device", x);
   if (o.key_mask.defined()) {
     attention_check(o.key_mask.scalar_type() == at::kBool && o.key_mask.sizes() == at::IntArrayRef{q.size(0), keys},
                     "key_mask must be bool [B, S]", o.key_mask);
@@ -49,20 +54,24 @@ REDCO_INLINE at::Tensor self_attention(at::Tensor const& qkv, attention_options 
   detail::attention_check(qkv.dim() == 3 && qkv.size(2) % (options.heads + 2 * options.kv_heads) == 0,
                           "qkv must be [B, T, (heads + 2 kv_heads) * D]", qkv);
   detail::check_attention(qkv, qkv.size(1), options);
-  return cpu::computes(qkv) ? cpu::self_attention(qkv, options) : composed::self_attention(qkv, options);
+  if (cuda::computes(qkv)) return detail::self_attention_by<cuda::attention_twin>(qkv, options);
+  if (cpu::computes(qkv)) return detail::self_attention_by<cpu::attention_twin>(qkv, options);
+  return composed::self_attention(qkv, options);
 }
 
 REDCO_INLINE at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
                                         attention_options const& options) {
   detail::attention_check(q.dim() == 3 && q.size(2) % options.heads == 0, "q must be [B, T, heads * D]", q);
   auto const fits = [&](at::Tensor const& x) {
-    return x.dim() == 3 && x.scalar_type() == q.scalar_type() && x.size(0) == q.size(0) && x.size(1) == k.size(1) &&
-           x.size(2) == q.size(2) / options.heads * options.kv_heads;
+    return x.dim() == 3 && x.scalar_type() == q.scalar_type() && x.device() == q.device() && x.size(0) == q.size(0) &&
+           x.size(1) == k.size(1) && x.size(2) == q.size(2) / options.heads * options.kv_heads;
   };
-  detail::attention_check(k.dim() == 3 && fits(k), "k must be [B, S, kv_heads * D] in q's type", k);
-  detail::attention_check(fits(v), "v must be [B, S, kv_heads * D] in q's type", v);
+  detail::attention_check(k.dim() == 3 && fits(k), "k must be [B, S, kv_heads * D] in q's type, on its device", k);
+  detail::attention_check(fits(v), "v must be [B, S, kv_heads * D] in q's type, on its device", v);
   detail::check_attention(q, k.size(1), options);
-  return cpu::computes(q) ? cpu::cross_attention(q, k, v, options) : composed::attention(q, k, v, options);
+  if (cuda::computes(q)) return detail::cross_attention_by<cuda::attention_twin>(q, k, v, options);
+  if (cpu::computes(q)) return detail::cross_attention_by<cpu::attention_twin>(q, k, v, options);
+  return composed::attention(q, k, v, options);
 }
 
 }  // namespace redco::kernel

@@ -14,7 +14,7 @@ struct gathered_keys {
 
 /// Attention of few queries q [R, T, H D] to keys that lie in a cache: decoding. Otherwise as cross_attention, with a bias
 /// by distance only and without dropout; the key mask [R, S] is read where it is. Memory grows with neither T nor S but for
-/// one row of scores per head and thread. Not differentiable. Throws redco::error (70) where shapes and types do not fit.
+/// one row of scores per head and thread; on a CUDA device each row's keys and values are copied to one place first. Not differentiable. Throws redco::error (70) where shapes and types do not fit.
 at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, attention_options const& options);
 
 }  // namespace redco::kernel

@@ -5,6 +5,9 @@
 #include <redco/kernel/composed/gathered_attention.hpp>
 #include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/gathered_attention.hpp>
+#include <redco/kernel/cuda/attention.hpp>
+#include <redco/kernel/cuda/computes.hpp>
+#include <redco/kernel/detail/attention_function.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -33,6 +36,9 @@ inline void check_gathered(at::Tensor const& q, gathered_keys const& seen, atten
       !o.bias.defined() || (o.bias.dim() == 2 && o.bias.size(0) == o.heads && o.distance0 >= o.query0 + q.size(1) - 1 &&
                             o.distance0 - o.query0 + seen.places.size(1) - 1 < o.bias.size(1)),
       "a bias must be [H, all distances]");
+  for (at::Tensor const& x : {seen.keys, seen.values, o.key_mask, o.bias})
+    gathered_check(!x.defined() || x.device() == q.device(),
+                   "keys, values, key_mask and bias must be on the device of q");
   gathered_check(o.dropout == 0, "it has no dropout");
 }
 
@@ -42,6 +48,9 @@ REDCO_INLINE at::Tensor gathered_attention(at::Tensor const& q, gathered_keys co
                                            attention_options const& options) {
   at::NoGradGuard const no_grad;
   detail::check_gathered(q, seen, options);
+  if (cuda::computes(q))
+    return detail::cross_attention_by<cuda::attention_twin>(q, composed::gathered(seen.keys, seen.places),
+                                                            composed::gathered(seen.values, seen.places), options);
   return cpu::computes(q) ? cpu::gathered_attention(q, seen, options) : composed::gathered_attention(q, seen, options);
 }
 

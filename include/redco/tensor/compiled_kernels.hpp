@@ -23,10 +23,14 @@ class compiled_kernels final : public kernel_launcher {
   bool serves(at::Device device) const override { return device.is_cuda(); }
   void run(call const& what, std::span<argument const> arguments) override;
 
+  /// The first number of the compute capability of a CUDA device: 8 of an A100, 9 of an H100.
+  int compute_major(at::Device device);
+
  private:
   /// A device's context, which libtorch uses too, and what code it runs.
   struct device_code {
     int index = 0;
+    int major = 0;  // of its compute capability
     void* context = nullptr;
     std::string architecture;
   };

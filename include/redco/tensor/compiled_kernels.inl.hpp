@@ -34,6 +34,7 @@ REDCO_INLINE compiled_kernels::device_code const& compiled_kernels::device_of(in
   driver.check(driver.device_get(&handle, index), "find device " + std::to_string(index));
   auto const [major, minor] = driver.compute_capability(index);
   device.index = index;
+  device.major = major;
   device.architecture = "sm_" + std::to_string(major) + std::to_string(minor);
   driver.check(driver.retain_context(&device.context, handle), "take the device's context");
   return device;
@@ -55,6 +56,12 @@ REDCO_INLINE void* compiled_kernels::function_of(device_code const& device, call
   auto const& driver = detail::cuda_driver::of_process();
   driver.check(driver.find_function(&function, module_of(device, what), what.entry), std::string("find ") + what.entry);
   return function;
+}
+
+REDCO_INLINE int compiled_kernels::compute_major(at::Device any) {
+  auto const device = any.has_index() ? any : c10::impl::VirtualGuardImpl(any.type()).getDevice();
+  std::lock_guard const lock(mutex_);
+  return device_of(device.index()).major;
 }
 
 REDCO_INLINE void compiled_kernels::run(call const& what, std::span<argument const> arguments) {

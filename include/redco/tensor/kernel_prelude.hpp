@@ -2,8 +2,8 @@
 
 namespace redco {
 
-/// What the text of every kernel_source may use: integers of fixed sizes, bf16 by its bits, loops over a grid, and sums and
-/// maxima of a block.
+/// What the text of every kernel_source may use: integers of fixed sizes, bf16 by its bits, loops over a grid, sums and maxima
+/// of a block, and the words of random/philox.hpp.
 inline constexpr char kernel_prelude[] = R"cuda(
 #ifndef REDCO_ENTRY
 #define REDCO_ENTRY extern "C" __global__
@@ -60,6 +60,24 @@ __device__ float over_block(float x, Both both) {
 
 __device__ inline float sum_of_block(float x) { return over_block(x, sum_of_two()); }
 __device__ inline float largest_of_block(float x) { return over_block(x, larger_of_two()); }
+
+struct four_words {
+  u32 at[4];
+};
+
+// Philox4x32-10 of Salmon, Moraes, Dror and Shaw (SC 2011).
+__device__ inline four_words philox(u32 c0, u32 c1, u32 c2, u32 c3, u32 k0, u32 k1) {
+  for (int round = 0; round < 10; ++round) {
+    u64 const a = static_cast<u64>(0xD2511F53u) * c0, b = static_cast<u64>(0xCD9E8D57u) * c2;
+    c0 = static_cast<u32>(b >> 32) ^ c1 ^ k0;
+    c1 = static_cast<u32>(b);
+    c2 = static_cast<u32>(a >> 32) ^ c3 ^ k1;
+    c3 = static_cast<u32>(a);
+    k0 += 0x9E3779B9u;
+    k1 += 0xBB67AE85u;
+  }
+  return {{c0, c1, c2, c3}};
+}
 )cuda";
 
 }  // namespace redco

@@ -13,17 +13,26 @@
 
 namespace redco::kernel::composed {
 
+/// Random words below this drop.
+inline std::uint32_t dropped_below(attention_options const& o) {
+  return static_cast<std::uint32_t>(std::min(std::ldexp(o.dropout, 32), 4294967295.0));
+}
+
+/// What q k^T of heads of d elements is multiplied by.
+inline double attention_scale(attention_options const& o, std::int64_t d) {
+  return o.scale != 0 ? o.scale : 1 / std::sqrt(static_cast<double>(d));
+}
+
 /// The factors of dropout as a tensor [B, H, T, S].
 inline at::Tensor attention_factors(attention_options const& o, std::int64_t batch, std::int64_t queries,
                                     std::int64_t keys) {
-  auto const dropped = static_cast<std::uint32_t>(std::min(std::ldexp(o.dropout, 32), 4294967295.0));
   auto const words_of = [&](std::int64_t row, std::uint32_t* words) {
     std::int64_t const query = row % queries, head = row / queries % o.heads, example = row / queries / o.heads;
     random::random_words(words, 0, keys, static_cast<std::uint32_t>(o.query0 + query),
                          static_cast<std::uint32_t>(o.head0 + head), static_cast<std::uint32_t>(o.row0 + example),
                          o.key);
   };
-  return keyed_factors(batch * o.heads * queries, keys, dropped, 1 / (1 - o.dropout), words_of)
+  return keyed_factors(batch * o.heads * queries, keys, dropped_below(o), 1 / (1 - o.dropout), words_of)
       .view({batch, o.heads, queries, keys});
 }
 
@@ -45,8 +54,7 @@ inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::
   };
   at::Tensor const q = by_head(q_in, o.heads), k = by_head(k_in, o.kv_heads).repeat_interleave(group, 1);
   at::Tensor const v = by_head(v_in, o.kv_heads).repeat_interleave(group, 1);
-  double const scale = o.scale != 0 ? o.scale : 1 / std::sqrt(static_cast<double>(q.size(3)));
-  at::Tensor scores = at::matmul(q, k.transpose(2, 3)) * scale;
+  at::Tensor scores = at::matmul(q, k.transpose(2, 3)) * attention_scale(o, q.size(3));
   if (o.bias.defined()) scores = scores + attention_bias(o, queries, keys);
 
   at::Tensor seen = at::ones({1, 1, queries, keys}, q.options().dtype(at::kBool));

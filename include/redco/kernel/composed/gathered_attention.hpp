@@ -6,13 +6,14 @@
 
 namespace redco::kernel::composed {
 
+/// Rows of x [entries, width] for each row of places [R, S]: [R, S, width].
+inline at::Tensor gathered(at::Tensor const& x, at::Tensor const& places) {
+  return x.index_select(0, places.to(x.device()).flatten()).view({places.size(0), places.size(1), x.size(1)});
+}
+
 /// Copies each row's keys and values to where attention reads them.
 inline at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, attention_options const& o) {
-  at::Tensor const places = seen.places.to(q.device());
-  auto const of_rows = [&](at::Tensor const& x) {
-    return x.index_select(0, places.flatten()).view({places.size(0), places.size(1), x.size(1)});
-  };
-  return attention(q, of_rows(seen.keys), of_rows(seen.values), o);
+  return attention(q, gathered(seen.keys, seen.places), gathered(seen.values, seen.places), o);
 }
 
 }  // namespace redco::kernel::composed

@@ -3,6 +3,7 @@
 #include <redco/kernel/cpu/attention.hpp>
 #include <redco/kernel/cpu/gathered_rows.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/detail/attention_function.hpp>
 #include <redco/kernel/gathered_attention.hpp>
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
@@ -42,7 +43,7 @@ void run_gathered(at::Tensor const& q, gathered_keys const& seen, attention_opti
 }
 
 inline at::Tensor gathered_attention(at::Tensor const& q_any, gathered_keys const& seen, attention_options const& o) {
-  at::Tensor const q = with_dense_rows(q_any);
+  at::Tensor const q = detail::with_dense_rows(q_any);
   at::Tensor const out = at::empty({q.size(0), q.size(1), q.size(2)}, q.options());
   at::Tensor const bias = in_sum_type(o.bias, q.scalar_type());
   with_element(q.scalar_type(), [&](auto element) { run_gathered<decltype(element)>(q, seen, o, bias, out); });

@@ -6,24 +6,6 @@ namespace redco::kernel::cuda {
 
 /// Keyed dropout: the words of random/philox.hpp, a block of four for each thread at a time.
 inline constexpr kernel_source dropout_source{"dropout", R"cuda(
-struct four_words {
-  u32 at[4];
-};
-
-// Philox4x32-10 of Salmon, Moraes, Dror and Shaw (SC 2011).
-__device__ inline four_words philox(u32 c0, u32 c1, u32 c2, u32 c3, u32 k0, u32 k1) {
-  for (int round = 0; round < 10; ++round) {
-    u64 const a = static_cast<u64>(0xD2511F53u) * c0, b = static_cast<u64>(0xCD9E8D57u) * c2;
-    c0 = static_cast<u32>(b >> 32) ^ c1 ^ k0;
-    c1 = static_cast<u32>(b);
-    c2 = static_cast<u32>(a >> 32) ^ c3 ^ k1;
-    c3 = static_cast<u32>(a);
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  return {{c0, c1, c2, c3}};
-}
-
 struct dropout_key {
   u32 k0, k1, threshold;
   float scale;

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <redco/kernel/attention_options.hpp>
+#include <redco/kernel/cuda/attention_blocks.hpp>
+#include <redco/kernel/cuda/attention_device.hpp>
+#include <redco/kernel/cuda/flash_attention.hpp>
+#include <redco/kernel/detail/attention_function.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <cstdint>
+
+namespace redco::kernel::cuda {
+
+enum class attention_way : unsigned char {
+  flash,  ///< ATen's flash operators: no scores in memory
+  blocks  ///< blocks of scores, for whatever the operators do not take
+};
+
+/// Who computes attention of these tensors: the flash operators for bf16 without bias, mask and dropout, where no key is hidden
+/// from a query or those behind it are, and all heads' sizes and the device allow it.
+inline attention_way attention_way_of(attention_tensors const& t, attention_options const& o) {
+  std::int64_t const queries = t.q.size(1), keys = t.k.size(1);
+  bool const causal = o.causal && o.query0 + 1 < keys, windowed = o.window > 0 && o.query0 + queries > o.window;
+  bool const takes = t.q.scalar_type() == at::kBFloat16 && t.q.numel() > 0 &&
+                     flash_takes_width(t.q.size(2) / o.heads) && !t.bias.defined() && !t.mask.defined() &&
+                     o.dropout == 0 && !windowed && (!causal || (o.query0 == 0 && queries == keys));
+  return takes && attention_device::in_use().has_flash(t.q.device()) ? attention_way::flash : attention_way::blocks;
+}
+
+/// Attention on CUDA devices; detail/attention_function.hpp records it.
+struct attention_twin {
+  static attention_result forward(attention_tensors const& t, attention_options const& o) {
+    if (attention_way_of(t, o) == attention_way::flash) return flash_forward(t, o);
+    return attention_in_blocks(t, o, attention_device::in_use().score_bytes()).forward();
+  }
+
+  static at::Tensor backward(attention_tensors const& t, attention_options const& o, attention_gradient const& given,
+                             attention_tensors const& into) {
+    if (attention_way_of(t, o) == attention_way::blocks)
+      return attention_in_blocks(t, o, attention_device::in_use().score_bytes()).backward(given, into);
+    flash_backward(t, o, given, into);
+    return {};
+  }
+};
+
+}  // namespace redco::kernel::cuda

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <redco/tensor/kernel_source.hpp>
+
+namespace redco::kernel::cuda {
+
+/// What attention does with a block of scores between its products, a block of threads for each row of scores at a time.
+inline constexpr kernel_source attention_source{"attention", R"cuda(
+// Scores q k^T [examples, heads, rows, keys] of some queries and the keys that one of them may see. What the pointers point to
+// begins at the first example, query and key of the block.
+struct score_block {
+  i64 examples, heads, rows, keys, queries;  // of `rows`, among all queries
+  i64 query0, key0;                          // position of the first query among all keys; the first key
+  i64 window;
+  bool const* mask;  // an example's keys are mask_stride apart
+  i64 mask_stride;
+  float const* bias;
+  i64 bias_example, bias_head, bias_query, bias_key;  // strides
+  float* lse;                                         // [examples, heads, queries]
+  i64 row0;
+  u32 head0, k0, k1, threshold;  // random words below the threshold drop
+  float scale, kept;
+  int causal, drops;
+};
+
+// One row of them: its keys are those from low to high that the mask does not hide.
+struct score_row {
+  i64 example, head, query, low, high;
+  bool sees;  // a key at all
+};
+
+__device__ inline bool hidden(score_block const& s, i64 example, i64 j) {
+  return s.mask && !s.mask[example * s.mask_stride + j];
+}
+
+// All threads of the block call it together.
+__device__ inline score_row row_of(score_block const& s, i64 n) {
+  score_row r;
+  r.query = n % s.rows;
+  r.head = n / s.rows % s.heads;
+  r.example = n / s.rows / s.heads;
+  i64 const next = s.query0 + r.query + 1 - s.key0;
+  r.low = s.window > 0 && next > s.window ? next - s.window : 0;
+  r.high = s.causal && next < s.keys ? next : s.keys;
+  r.sees = true;
+  if (!s.mask) return r;
+  float any = 0;
+  for (i64 j = r.low + threadIdx.x; j < r.high; j += blockDim.x)
+    if (!hidden(s, r.example, j)) any = 1;
+  r.sees = largest_of_block(any) > 0;
+  return r;
+}
+
+// What softmax takes for key j; a row that sees no key takes all that its position allows alike.
+__device__ inline float adjusted(score_block const& s, score_row const& r, i64 j, float score) {
+  float const never = __uint_as_float(0xFF800000u);
+  if (j < r.low || j >= r.high) return never;
+  if (!r.sees) return 0;
+  if (hidden(s, r.example, j)) return never;
+  float z = score * s.scale;
+  if (s.bias)
+    z += s.bias[r.example * s.bias_example + r.head * s.bias_head + r.query * s.bias_query + j * s.bias_key];
+  return z;
+}
+
+struct four_factors {
+  float at[4];
+};
+
+// Of dropout, for the keys 4 group ... 4 group + 3 of all keys.
+__device__ inline four_factors factors_of(score_block const& s, score_row const& r, i64 group) {
+  if (!s.drops) return {{1, 1, 1, 1}};
+  four_words const words = philox(static_cast<u32>(group), static_cast<u32>(s.query0 + r.query),
+                                  s.head0 + static_cast<u32>(r.head), static_cast<u32>(s.row0 + r.example), s.k0, s.k1);
+  four_factors keep;
+  for (int w = 0; w < 4; ++w) keep.at[w] = words.at[w] < s.threshold ? 0.0f : s.kept;
+  return keep;
+}
+
+// Probabilities p, after dropout, of the scores z, which are used up; p may be z.
+REDCO_ENTRY void attention_probabilities(score_block s, float* z, element* p) {
+  for (i64 n = blockIdx.x; n < s.examples * s.heads * s.rows; n += gridDim.x) {
+    score_row const r = row_of(s, n);
+    float* const row = z + n * s.keys;
+    float top = __uint_as_float(0xFF800000u), total = 0;
+    for (i64 j = threadIdx.x; j < s.keys; j += blockDim.x) {
+      row[j] = adjusted(s, r, j, row[j]);
+      top = larger_of_two()(top, row[j]);
+    }
+    top = largest_of_block(top);
+    for (i64 j = threadIdx.x; j < s.keys; j += blockDim.x) {
+      row[j] = expf(row[j] - top);
+      total += row[j];
+    }
+    total = sum_of_block(total);
+    if (threadIdx.x == 0) s.lse[(r.example * s.heads + r.head) * s.queries + r.query] = top + logf(total);
+    float const share = 1 / total;
+    for (i64 group = s.key0 / 4 + threadIdx.x; 4 * group < s.key0 + s.keys; group += blockDim.x) {
+      four_factors const keep = factors_of(s, r, group);
+      for (int w = 0; w < 4; ++w) {
+        i64 const j = 4 * group + w - s.key0;
+        if (j >= 0 && j < s.keys) put(p[n * s.keys + j], row[j] * share * keep.at[w]);
+      }
+    }
+  }
+}
+
+// From scores z and the gradients dp of p, which become those of the adjusted scores: p, and their gradients once more as
+// elements, ds. g and out are [examples, queries, heads, width]; p may be z, and ds be dp.
+REDCO_ENTRY void attention_score_gradients(score_block s, float const* z, float* dp, element const* g, element const* out,
+                                           element* p, element* ds, i64 width) {
+  for (i64 n = blockIdx.x; n < s.examples * s.heads * s.rows; n += gridDim.x) {
+    score_row const r = row_of(s, n);
+    i64 const here = ((r.example * s.queries + r.query) * s.heads + r.head) * width;
+    float delta = 0;
+    for (i64 d = threadIdx.x; d < width; d += blockDim.x) delta += wide(g[here + d]) * wide(out[here + d]);
+    delta = sum_of_block(delta);
+    float const lse = s.lse[(r.example * s.heads + r.head) * s.queries + r.query];
+    for (i64 group = s.key0 / 4 + threadIdx.x; 4 * group < s.key0 + s.keys; group += blockDim.x) {
+      four_factors const keep = factors_of(s, r, group);
+      for (int w = 0; w < 4; ++w) {
+        i64 const j = 4 * group + w - s.key0, at = n * s.keys + j;
+        if (j < 0 || j >= s.keys) continue;
+        float const x = expf(adjusted(s, r, j, z[at]) - lse);
+        // What a key that is hidden makes of dp may be no number; a row that sees none has constants for scores.
+        float const slope = x == 0 || !r.sees ? 0.0f : x * (dp[at] * keep.at[w] - delta);
+        put(p[at], x * keep.at[w]);
+        dp[at] = slope;
+        put(ds[at], slope);
+      }
+    }
+  }
+}
+
+// Adds ds [examples, heads, rows, keys], summed over examples and over the pairs that are equally far apart, to columns of
+// sums [heads, distances]; the pair (0, 0) goes to `column`.
+REDCO_ENTRY void attention_distance_sums(float const* ds, float* sums, i64 examples, i64 heads, i64 rows, i64 keys,
+                                         i64 distances, i64 column) {
+  i64 const each = rows + keys - 1;
+  for (i64 n = first_of_grid(); n < heads * each; n += size_of_grid()) {
+    i64 const head = n / each, apart = n % each - (rows - 1);
+    i64 const first = apart < 0 ? -apart : 0, last = rows < keys - apart ? rows : keys - apart;
+    float sum = 0;
+    for (i64 b = 0; b < examples; ++b)
+      for (i64 i = first; i < last; ++i) sum += ds[((b * heads + head) * rows + i) * keys + i + apart];
+    sums[head * distances + column + apart] += sum;
+  }
+}
+)cuda"};
+
+}  // namespace redco::kernel::cuda

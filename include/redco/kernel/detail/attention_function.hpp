@@ -1,0 +1,167 @@
+#pragma once
+
+#include <redco/kernel/attention_options.hpp>
+#include <redco/kernel/composed/attention.hpp>
+#include <redco/kernel/composed/gradients_of.hpp>
+
+#include <redco/tensor/recorded_function.hpp>
+#include <redco/tensor/save_as.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace redco::kernel::detail {
+
+/// The operands of one call as tensors: q, k, v are separate or views of one packed tensor; all have a contiguous last
+/// dimension.
+struct attention_tensors {
+  at::Tensor q, k, v, bias, mask;
+};
+
+/// out [B, T, H * D], contiguous, and log-sum-exp [B, H, T] in f32 (f64 for f64).
+struct attention_result {
+  at::Tensor out, lse;
+};
+
+/// What backward is given beside the operands.
+struct attention_gradient {
+  attention_result made;
+  at::Tensor of_out;
+  bool wants_bias;
+};
+
+/// The parts q, k, v of a packed tensor.
+inline attention_tensors unpack_qkv(at::Tensor const& qkv, attention_options const& o) {
+  auto const d = qkv.size(2) / (o.heads + 2 * o.kv_heads);
+  return {qkv.narrow(2, 0, o.heads * d),
+          qkv.narrow(2, o.heads * d, o.kv_heads * d),
+          qkv.narrow(2, (o.heads + o.kv_heads) * d, o.kv_heads * d),
+          {},
+          {}};
+}
+
+/// What backward knows beside the saved tensors.
+struct attention_state : torch::CustomClassHolder {
+  attention_state(attention_options const& o, bool b) : options(o), wants_bias(b) {
+    options.key_mask.reset();  // both are saved variables
+    options.bias.reset();
+  }
+
+  attention_options with(at::Tensor const& bias, at::Tensor const& mask) const {
+    attention_options all = options;
+    all.bias = bias, all.key_mask = mask;
+    return all;
+  }
+
+  attention_options options;
+  bool wants_bias;
+};
+
+/// Saves the operands, out, log-sum-exp, and bias and mask where given.
+inline void save_attention(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list saved,
+                           attention_result const& made, at::Tensor const& bias, attention_options const& o,
+                           bool wants_bias) {
+  for (at::Tensor const& x : {save_as("output", made.out), save_as("log_sum_exp", made.lse), bias, o.key_mask})
+    saved.push_back(x);
+  ctx->save_for_backward(std::move(saved));
+  ctx->saved_data["attention"] = c10::IValue::make_capsule(c10::make_intrusive<attention_state>(o, wants_bias));
+}
+
+inline attention_state const& state_of(torch::autograd::AutogradContext* ctx) {
+  return static_cast<attention_state const&>(*ctx->saved_data.at("attention").toCapsule());
+}
+
+/// Saves qkv, out, log-sum-exp, and bias and mask where given. A Twin has forward(tensors, options), an attention_result, and
+/// backward(tensors, options, gradient, into), which fills q, k, v of `into` and gives the bias' gradient where wanted.
+template <class Twin>
+struct packed_attention : redco::recorded_function<packed_attention<Twin>> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& qkv,
+                            std::optional<at::Tensor> const& bias_in, attention_options const& o, bool wants_bias) {
+    auto const bias = bias_in.value_or(at::Tensor());
+    auto t = unpack_qkv(qkv, o);
+    t.bias = bias, t.mask = o.key_mask;
+    auto const made = Twin::forward(t, o);
+    save_attention(ctx, {qkv}, made, bias, o, wants_bias);
+    return made.out;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& grads) {
+    auto const saved = ctx->get_saved_variables();
+    auto const& state = state_of(ctx);
+    auto t = unpack_qkv(saved[0], state.options);
+    t.bias = saved[3], t.mask = saved[4];
+    if (at::GradMode::is_enabled()) {
+      auto const f = [&](auto const& in) { return composed::self_attention(in[0], state.with(in[1], t.mask)); };
+      auto all = composed::gradients_of(f, {saved[0], t.bias}, grads[0]);
+      all.resize(4);
+      return all;
+    }
+    auto const dqkv = at::empty_like(saved[0]);
+    attention_gradient const gradient{{saved[1], saved[2]}, grads[0].contiguous(), state.wants_bias};
+    auto const dbias = Twin::backward(t, state.options, gradient, unpack_qkv(dqkv, state.options));
+    return {dqkv, dbias, {}, {}};
+  }
+};
+
+/// Saves q, k, v, out, log-sum-exp, and bias and mask where given.
+template <class Twin>
+struct separate_attention : redco::recorded_function<separate_attention<Twin>> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& q, at::Tensor const& k,
+                            at::Tensor const& v, std::optional<at::Tensor> const& bias_in, attention_options const& o,
+                            bool wants_bias) {
+    auto const bias = bias_in.value_or(at::Tensor());
+    auto const made = Twin::forward({q, k, v, bias, o.key_mask}, o);
+    save_attention(ctx, {q, k, v}, made, bias, o, wants_bias);
+    return made.out;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& grads) {
+    auto const saved = ctx->get_saved_variables();
+    auto const& state = state_of(ctx);
+    attention_tensors const t{saved[0], saved[1], saved[2], saved[5], saved[6]};
+    if (at::GradMode::is_enabled()) {
+      auto const f = [&](auto const& in) {
+        return composed::attention(in[0], in[1], in[2], state.with(in[3], t.mask));
+      };
+      auto all = composed::gradients_of(f, {t.q, t.k, t.v, t.bias}, grads[0]);
+      all.resize(6);
+      return all;
+    }
+    auto const like = [](at::Tensor const& x) { return at::empty_like(x, at::MemoryFormat::Contiguous); };
+    attention_tensors const into{like(t.q), like(t.k), like(t.v), {}, {}};
+    attention_gradient const gradient{{saved[3], saved[4]}, grads[0].contiguous(), state.wants_bias};
+    auto const dbias = Twin::backward(t, state.options, gradient, into);
+    return {into.q, into.k, into.v, dbias, {}, {}};
+  }
+};
+
+inline at::Tensor with_dense_rows(at::Tensor const& x) { return x.stride(2) == 1 ? x : x.contiguous(); }
+
+inline attention_options ready_options(attention_options o) {
+  if (o.key_mask.defined()) o.key_mask = o.key_mask.contiguous();
+  return o;
+}
+
+inline bool wants_gradient(at::Tensor const& x) {
+  return at::GradMode::is_enabled() && x.defined() && x.requires_grad();
+}
+
+// A Function takes no undefined tensor.
+inline std::optional<at::Tensor> maybe(at::Tensor const& x) { return x.defined() ? std::optional(x) : std::nullopt; }
+
+template <class Twin>
+at::Tensor self_attention_by(at::Tensor const& qkv, attention_options const& o) {
+  return packed_attention<Twin>::apply(with_dense_rows(qkv), maybe(o.bias), ready_options(o), wants_gradient(o.bias));
+}
+
+template <class Twin>
+at::Tensor cross_attention_by(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
+                              attention_options const& o) {
+  return separate_attention<Twin>::apply(with_dense_rows(q), with_dense_rows(k), with_dense_rows(v), maybe(o.bias),
+                                         ready_options(o), wants_gradient(o.bias));
+}
+
+}  // namespace redco::kernel::detail
