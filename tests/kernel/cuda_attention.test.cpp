@@ -54,8 +54,8 @@ class stand_in : public kernel::cuda::attention_device {
     auto const scores = scores_of(x);
     auto const lse = scores.logsumexp(-1);
     auto const out = at::matmul((scores - lse.unsqueeze(-1)).exp(), wide(x.v, x.q.size(2)));
-    // As it comes from the product: heads before rows.
-    return {out.to(at::kBFloat16).transpose(1, 2), lse};
+    auto const rows_first = out.to(at::kBFloat16).transpose(1, 2);
+    return {x.causal ? rows_first.contiguous() : rows_first, lse};
   }
 
   std::array<at::Tensor, 3> flash_backward(kernel::cuda::flash_operands const& x, at::Tensor const& grad,
@@ -347,6 +347,9 @@ TEST_CASE("attention gives the flash operators what they take, and packs what th
     CHECK(device.forwards == 1);
     CHECK(device.backwards == 1);
     CHECK(launcher.runs().empty());
+    tensors leaves;
+    for (at::Tensor const& x : c.inputs) leaves.push_back(x.to(at::kBFloat16).requires_grad_());
+    CHECK_NOTHROW(call_of(c, leaves).mul_(2));
   }
 }
 

@@ -31,6 +31,7 @@ inline flash_operands flash_operands_of(detail::attention_tensors const& t, atte
 
 /// Attention by ATen's flash operators, for what attention_way_of says.
 inline detail::attention_result flash_forward(detail::attention_tensors const& t, attention_options const& o) {
+  at::AutoDispatchBelowADInplaceOrView const no_autograd;  // a result that were a view could not be changed in place
   auto const [out, lse] = attention_device::in_use().flash(flash_operands_of(t, o));
   return {out.flatten(2).contiguous(), lse.contiguous()};
 }
