@@ -1,4 +1,4 @@
-"""What benchmarks/compare.py gives the peer: all options, and as many threads as all our ranks take."""
+"""What benchmarks/compare.py gives the peer, what it makes of what peers print, and what it tells of programs that fail."""
 import sys
 
 sys.path.insert(0, sys.argv[1])
@@ -21,3 +21,9 @@ for ours, theirs in given.items():
 rated = compare.rated([{"flops": 3e12, "peak_tflop_s": 60.0, "step_s": 1.0}, {"step_s": 0.25}, {"failed": "out of memory"}])
 if rated[1:] != [{"step_s": 0.25, "tflop_s": 12.0, "share_of_peak": 0.2}, {"failed": "out of memory"}]:
     sys.exit(f"peers are rated {rated[1:]}")
+
+# One after the other: a program that fails beside ours is told, and the others go on.
+said = ["sh", "-c", "echo words; echo '{\"step_s\": 2}'"]
+told = compare.apart([("ours", said), ("eager", ["sh", "-c", "exit 75"]), ("graph", ["sh", "-c", "exit 64"]), ("1x2", said)])
+if told != [{"step_s": 2}, {"program": "eager", "failed": "out of memory"}, {"program": "graph", "failed": "exit code 64"}, {"step_s": 2}]:
+    sys.exit(f"programs apart are told as {told}")
