@@ -25,6 +25,7 @@ echo '{"step":4,"eval/loss":1}' >> "$folder/metrics.jsonl\"""",
 }
 EXPECTED = {
     "device": "passed: 3 assertions in 1 test case",
+    "uploads": "passed: 3 assertions in 1 test case",
     "kernels": "FAILED: exit code 0, No test cases matched; see ",
     "updates": "FAILED: exit code 3, 1 / is not 2; see ",
     "parity-small-1x1": "passed: 7 numbers and tensors compared, 0 differ",
@@ -36,6 +37,7 @@ EXPECTED = {
     "training-2x1": "passed: largest relative difference of 4 losses 9.0e-05",
     "training-1x2": "FAILED: largest relative difference of 4 losses 1.1e-04",
     "training-nccl": "skipped: NCCL joins ranks on several devices",
+    "training-graph": "skipped: graphs are of CUDA devices",
 }
 
 
@@ -62,7 +64,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect(code == 1 and set(rows) == set(EXPECTED), f"exit code {code}, rows {sorted(rows)}")
     for name, words in EXPECTED.items():
         expect(rows[name].startswith(words), f"{name} is told as {rows[name]}, not as {words}")
-    expect(last == "7 passed, 4 failed, 1 skipped", f"the last line is {last}")
+    expect(last == "8 passed, 4 failed, 2 skipped", f"the last line is {last}")
 
     # What passed is remembered, what failed is tried again; --again tries all.
     (build / "tests/test_tensor").unlink()
