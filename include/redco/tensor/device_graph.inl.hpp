@@ -2,7 +2,6 @@
 
 #include <redco/tensor/device_graph.hpp>
 
-#include <redco/tensor/detail/cuda_graph.hpp>
 #include <redco/config.hpp>
 
 #include <atomic>
@@ -12,9 +11,11 @@ namespace redco {
 
 namespace detail {
 
+/// That of cuda_graph, which is a device_graph itself and defined behind it.
+REDCO_INLINE device_graph::maker const& cuda_graph_maker();
+
 inline std::atomic<device_graph::maker const*>& graph_maker_cell() {
-  static cuda_graph::maker const cuda;
-  static std::atomic<device_graph::maker const*> maker = &cuda;
+  static std::atomic<device_graph::maker const*> maker = &cuda_graph_maker();
   return maker;
 }
 
@@ -27,3 +28,5 @@ REDCO_INLINE device_graph::forced::forced(maker const& other) : before_(detail::
 REDCO_INLINE device_graph::forced::~forced() { detail::graph_maker_cell().store(before_); }
 
 }  // namespace redco
+
+#include <redco/tensor/detail/cuda_graph.hpp>

@@ -8,6 +8,8 @@
 
 #include <redco/diag/error.hpp>
 
+#include <redco/config.hpp>
+
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -96,5 +98,10 @@ class cuda_graph final : public device_graph {
   functions const& calls_;
   alignas(cuda_graph_api::alignment) std::array<std::byte, cuda_graph_api::size> place_;
 };
+
+REDCO_INLINE device_graph::maker const& cuda_graph_maker() {
+  static cuda_graph::maker const all;
+  return all;
+}
 
 }  // namespace redco::detail
