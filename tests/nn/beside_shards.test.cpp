@@ -5,6 +5,7 @@
 #include <redco/nn/detail/reduced.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/collectives.hpp>
+#include <redco/comm/lane.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/model/input.hpp>
 #include <redco/layer/low_rank_adapted.hpp>
@@ -171,6 +172,30 @@ TEST_CASE("they count as many calls and bytes") {
           check_entering([](at::Tensor const& x) { return tensor<token_split>(x, 30); }, own);
           check_entering([](at::Tensor const& x) { return tensor<replicated>(x); }, same);
         });
+}
+
+TEST_CASE("who reads what has entered owes a gradient, with the product or alone, where one is wanted") {
+  run_ranks({.tp = 2}, {}, [&](rank_context& me) {
+    comm::lane& lane = me.lane(axis::tp);
+    lane.least_bytes = 1;
+    at::Tensor const weight = numbers({7, 8}, at::kDouble, 0.2 + me.rank).requires_grad_();
+    at::Tensor const own = numbers({5, 15, 8}, at::kDouble, 0.4 + me.rank);
+    auto const enter_with = [&](at::Tensor const& x) {
+      return redco::detail::product_beside(tensor<token_split>(x, 30), weight, {}, me.tp, lane);
+    };
+    auto const fixed = enter_with(own);
+    must(!fixed.whole.requires_grad(), "what nobody differentiates has no gradient");
+    at::Tensor const joined = me.tp.all_gather(own, 1);
+    must(at::equal(fixed.whole, joined), "what has entered");
+    at::Tensor const expected = torch::autograd::grad({at::linear(joined, weight).square().sum()}, {weight})[0];
+    must(at::allclose(torch::autograd::grad({fixed.product.square().sum()}, {weight})[0], expected, 1e-13, 1e-13),
+         "the weight's gradient");
+    at::Tensor const x = own.clone().requires_grad_();
+    at::Tensor const slope = numbers({5, 30, 8}, at::kDouble, 1.1 + me.rank);
+    at::Tensor const owed = torch::autograd::grad({(enter_with(x).whole * slope).sum()}, {x})[0];
+    must(at::allclose(owed, me.tp.part_of(me.tp.all_reduced(slope), 1), 1e-14, 1e-14),
+         "what is owed without a product");
+  });
 }
 
 }  // namespace beside_shards_test
