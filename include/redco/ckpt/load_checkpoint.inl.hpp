@@ -88,10 +88,10 @@ REDCO_INLINE void load_checkpoint(workdir::found_checkpoint const& checkpoint, s
   safetensors::open_files const files(checkpoint.directory, diag::links::refused);
   std::vector<std::string> const away = detail::together(world, [&] {
     if (!detail::sees(checkpoint)) {
-      workdir::manifest wishes;
-      wishes.run = "wishes";
-      wishes.tensors = detail::wishes_of(parts);
-      return workdir::write_manifest(wishes);
+      workdir::manifest wish;
+      wish.run = "wishes";
+      wish.tensors = detail::wishes_of(parts);
+      return workdir::write_manifest(wish);
     }
     read_parts(files, checkpoint.facts.tensors, parts);
     return std::string();
