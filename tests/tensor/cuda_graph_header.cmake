@@ -1,12 +1,12 @@
 # Compiles cuda_graph_header.cpp against libtorch's own header, and looks for the functions in its CUDA library.
 #   cmake -DCXX=COMPILER -DROOT=DIR -DTORCH=DIR -DNM=NM -P cuda_graph_header.cmake
-# CUDA's headers come with the wheels that libtorch's CUDA wheel asks for, beside it.
+# CUDA's headers come with wheels that scripts/setup --tests puts beside libtorch's.
 
 cmake_minimum_required(VERSION 3.25)
 include("${ROOT}/cmake/Skip.cmake")
 set(cuda "${TORCH}/../nvidia/cu13/include")
-if(NOT EXISTS "${TORCH}/lib/libtorch_cuda.so" OR NOT EXISTS "${cuda}/cuda_runtime_api.h")
-  skip("no libtorch_cuda.so or no cuda_runtime_api.h beside it: libtorch is not the CUDA wheel")
+if(NOT EXISTS "${TORCH}/lib/libtorch_cuda.so" OR NOT EXISTS "${cuda}/cuda_runtime_api.h" OR NOT EXISTS "${cuda}/crt/host_config.h")
+  skip("no libtorch_cuda.so, or no headers of CUDA beside it: scripts/setup --tests")
   return()
 endif()
 execute_process(COMMAND "${CXX}" -std=c++20 -fsyntax-only -w -I "${ROOT}/include" -isystem "${TORCH}/include" -isystem "${cuda}"
