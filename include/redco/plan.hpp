@@ -10,6 +10,7 @@
 #include <redco/meta/fixed_string.hpp>
 #include <redco/meta/glob.hpp>
 #include <redco/meta/member_names.hpp>
+#include <redco/meta/plain_struct.hpp>
 #include <redco/meta/signature.hpp>
 #include <redco/meta/tuple.hpp>
 #include <redco/meta/type_name.hpp>

@@ -4,6 +4,8 @@
 
 #include <redco/tensor/torch.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace redco::kernel {
@@ -27,6 +29,14 @@ struct attention_options {
   std::int64_t row0 = 0;    ///< global index of example 0
   std::int64_t head0 = 0;   ///< global index of head 0
   std::int64_t query0 = 0;  ///< position of query 0 among the keys (decoding with a cache: S - T)
+
+  /// What q k^T of heads of d elements is multiplied by.
+  double scale_of(std::int64_t d) const { return scale != 0 ? scale : 1 / std::sqrt(static_cast<double>(d)); }
+
+  /// Random words below this drop.
+  std::uint32_t dropped_below() const {
+    return static_cast<std::uint32_t>(std::min(std::ldexp(dropout, 32), 4294967295.0));
+  }
 };
 
 }  // namespace redco::kernel

@@ -10,23 +10,24 @@ namespace redco {
 
 namespace options {
 
-inline void refuse_f16(std::optional<dtype> wanted) {
+/// Where one was asked for. Errors: exit code 64 for one that no model can be trained in.
+inline std::optional<chosen_dtype> asked_for(std::optional<dtype> wanted) {
   if (wanted == dtype::f16)
     throw error(exit_code::usage, "--dtype f16 cannot be trained in: its gradients underflow; use bf16 (or f32, f64)");
+  if (wanted) return chosen_dtype{*wanted, "asked for"};
+  return std::nullopt;
 }
 
 }  // namespace options
 
 REDCO_INLINE chosen_dtype choose_device_dtype(std::optional<dtype> wanted, bool multiplies_bf16) {
-  options::refuse_f16(wanted);
-  if (wanted) return {*wanted, "asked for"};
+  if (auto const asked = options::asked_for(wanted)) return *asked;
   if (multiplies_bf16) return {dtype::bf16, "the device multiplies it on tensor cores"};
   return {dtype::f32, "the device has no tensor cores that multiply bf16"};
 }
 
 REDCO_INLINE chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instructions cpu) {
-  options::refuse_f16(wanted);
-  if (wanted) return {*wanted, "asked for"};
+  if (auto const asked = options::asked_for(wanted)) return *asked;
   char const* const why = cpu == bf16_instructions::amx      ? "this CPU multiplies it with AMX"
                           : cpu == bf16_instructions::avx512 ? "this CPU multiplies it with AVX512-bf16"
                                                              : "this CPU has no instructions that multiply bf16";

@@ -9,7 +9,6 @@
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -26,15 +25,6 @@ inline std::string shape_text(std::vector<at::Tensor*> const& batch, pass const&
   for (at::Tensor const* x : batch) text += c10::str("|", x->scalar_type(), x->sizes(), x->strides());
   return text;
 }
-
-/// What host code looks into is kept while it lives.
-class recorded_looks {
- public:
-  explicit recorded_looks(host_copies::looks& to) { host_copies::of_thread().recorded = &to; }
-  ~recorded_looks() { host_copies::of_thread().recorded = nullptr; }
-  recorded_looks(recorded_looks const&) = delete;
-  recorded_looks& operator=(recorded_looks const&) = delete;
-};
 
 }  // namespace detail
 
@@ -93,7 +83,7 @@ REDCO_INLINE void step_graphs::record(recorded_batch& at) {
   auto graph = device_graph::maker_in_use().make(device_);
   in_.recorded = true;
   try {
-    detail::recorded_looks const recording(at.looks);
+    host_copies::recording const recording(&at.looks);
     graph->record([this, &at] {
       terms loss = batch_->loss(in_);
       loss_totals::check(loss);

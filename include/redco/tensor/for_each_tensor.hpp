@@ -2,36 +2,12 @@
 
 #include <redco/tensor/torch.hpp>
 #include <redco/meta/aggregate.hpp>
-#include <redco/meta/field_count.hpp>
+#include <redco/meta/plain_struct.hpp>
 
 #include <tuple>
 #include <type_traits>
 
 namespace redco {
-
-namespace detail {
-
-/// Converts to a base of T alone: what an aggregate of T's kind begins with where it inherits.
-template <class T>
-struct any_base {
-  template <class Base>
-    requires(std::is_base_of_v<Base, T> && !std::is_same_v<Base, T>)
-  operator Base() const;
-};
-
-/// A struct whose members can be visited: at most 32, none inherited.
-template <class T>
-constexpr bool is_plain_struct() {
-  if constexpr (!meta::aggregate<T>) {
-    return false;
-  } else if constexpr (requires { T{any_base<T>{}}; }) {
-    return false;
-  } else {
-    return meta::field_count<T> <= 32;
-  }
-}
-
-}  // namespace detail
 
 /// Calls f(at::Tensor&) for what `x` has of defined tensors: itself, members of structs, elements of containers, pairs, tuples and
 /// optionals. What is const, what inherits, and classes with constructors are not looked into.
@@ -52,7 +28,7 @@ void for_each_tensor(T& x, F const& f) {
         for (auto& one : x) for_each_tensor(one, f);
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
     std::apply(each, x);
-  } else if constexpr (detail::is_plain_struct<T>()) {
+  } else if constexpr (meta::plain_struct<T>) {
     meta::for_each_field(x, [&f](auto& member) { for_each_tensor(member, f); });
   }
 }

@@ -34,12 +34,21 @@ class host_copies {
     bool told = false;  ///< a value was handed to who computes the loss
   };
 
-  /// While work is recorded; nobody may look but look_on_host and check_on_host.
-  looks* recorded = nullptr;
+  /// Where this thread's looks are recorded while it lives; null: they are not, and anybody may look. Else nobody may but look_on_host
+  /// and check_on_host.
+  class recording {
+   public:
+    explicit recording(looks* to) : before(std::exchange(of_thread().recorded_, to)) {}
+    ~recording() { of_thread().recorded_ = before; }
+    recording(recording const&) = delete;
+    recording& operator=(recording const&) = delete;
+
+    looks* const before;
+  };
 
   /// Errors: exit code 64 where work is recorded.
   void refuse_if_recorded() const {
-    if (recorded == nullptr) return;
+    if (recorded_ == nullptr) return;
     throw error(
         exit_code::usage,
         "the loss reads values of its batch on the host, where a recorded graph would see the first batch's for "
@@ -61,6 +70,7 @@ class host_copies {
     std::int64_t version;
   };
   std::vector<copy> all_;
+  looks* recorded_ = nullptr;
 };
 
 }  // namespace redco

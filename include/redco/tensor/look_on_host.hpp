@@ -6,7 +6,6 @@
 
 #include <functional>
 #include <memory>
-#include <utility>
 
 namespace redco {
 
@@ -18,40 +17,25 @@ struct look {
   std::function<T()> latest = {};
 };
 
-namespace detail {
-
-/// Lets this thread look into batches while it lives.
-class looking {
- public:
-  host_copies::looks* const recorded = std::exchange(host_copies::of_thread().recorded, nullptr);
-
-  looking() = default;
-  ~looking() { host_copies::of_thread().recorded = recorded; }
-  looking(looking const&) = delete;
-  looking& operator=(looking const&) = delete;
-};
-
-}  // namespace detail
-
 /// f(x on the host). While the work of a device is recorded, f is called again for each batch that the record then computes: so it
 /// refers to nothing that does not live as long.
 template <class F>
 auto look_on_host(at::Tensor const& x, F f) -> look<decltype(f(x))> {
-  detail::looking const here;
+  host_copies::recording const free(nullptr);
   auto value = f(on_host(x));
-  if (here.recorded == nullptr) return {value};
+  if (free.before == nullptr) return {value};
   auto const cell = std::make_shared<decltype(value)>(value);
-  here.recorded->again.push_back([x, f, cell] { *cell = f(on_host(x)); });
-  here.recorded->told = true;
+  free.before->again.push_back([x, f, cell] { *cell = f(on_host(x)); });
+  free.before->told = true;
   return {value, [cell] { return *cell; }};
 }
 
 /// The same for what throws where x is wrong, and says nothing else.
 template <class F>
 void check_on_host(at::Tensor const& x, F f) {
-  detail::looking const here;
+  host_copies::recording const free(nullptr);
   f(on_host(x));
-  if (here.recorded != nullptr) here.recorded->again.push_back([x, f] { f(on_host(x)); });
+  if (free.before != nullptr) free.before->again.push_back([x, f] { f(on_host(x)); });
 }
 
 }  // namespace redco

@@ -18,7 +18,7 @@ REDCO_INLINE void upload::begin(at::Device device) {
 }
 
 REDCO_INLINE at::Tensor upload::copied(at::Tensor const& x, at::Device device) {
-  if (!x.defined() || x.device() == device) return x;
+  if (x.device() == device) return x;
   c10::OptionalDeviceGuard const on(stream_ ? std::optional(device) : std::nullopt);
   c10::OptionalStreamGuard const in(stream_);
   bool const from_host = in_host_memory(x);

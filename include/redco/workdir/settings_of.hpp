@@ -11,6 +11,7 @@
 #include <redco/meta/field_count.hpp>
 #include <redco/meta/fields.hpp>
 #include <redco/meta/member_names.hpp>
+#include <redco/meta/plain_struct.hpp>
 #include <redco/meta/type_name.hpp>
 
 #include <concepts>
@@ -41,20 +42,6 @@ inline std::string schedule_text(learning_rate const& rate) {
   return text;
 }
 
-/// Converts to the base classes of T alone.
-template <class T>
-struct any_base {
-  template <class Base>
-    requires(std::is_base_of_v<Base, T> && !std::is_same_v<Base, T>)
-  operator Base() const;
-};
-
-template <class T>
-concept with_named_members = meta::aggregate<T> && !requires {
-  T{any_base<T>{}};
-}
-&&meta::field_count<T> <= 32;
-
 /// Adds a value under its name, members under "name.member"; what has neither a text nor members is left out.
 template <class T>
 void add_settings(std::map<std::string, std::string>& all, std::string const& name, T const& value) {
@@ -81,7 +68,7 @@ void add_settings(std::map<std::string, std::string>& all, std::string const& na
     for_each_named(value, [&](auto const& field, auto const& member) {
       add_settings(all, name + "." + std::string(field.name()), member);
     });
-  } else if constexpr (with_named_members<T>) {
+  } else if constexpr (meta::plain_struct<T>) {
     std::size_t i = 0;
     meta::for_each_field(value, [&](auto const& member) {
       add_settings(all, name + "." + std::string(meta::member_names<T>[i++]), member);

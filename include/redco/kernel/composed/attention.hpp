@@ -13,16 +13,6 @@
 
 namespace redco::kernel::composed {
 
-/// Random words below this drop.
-inline std::uint32_t dropped_below(attention_options const& o) {
-  return static_cast<std::uint32_t>(std::min(std::ldexp(o.dropout, 32), 4294967295.0));
-}
-
-/// What q k^T of heads of d elements is multiplied by.
-inline double attention_scale(attention_options const& o, std::int64_t d) {
-  return o.scale != 0 ? o.scale : 1 / std::sqrt(static_cast<double>(d));
-}
-
 /// The factors of dropout as a tensor [B, H, T, S].
 inline at::Tensor attention_factors(attention_options const& o, std::int64_t batch, std::int64_t queries,
                                     std::int64_t keys) {
@@ -32,7 +22,7 @@ inline at::Tensor attention_factors(attention_options const& o, std::int64_t bat
                          static_cast<std::uint32_t>(o.head0 + head), static_cast<std::uint32_t>(o.row0 + example),
                          o.key);
   };
-  return keyed_factors(batch * o.heads * queries, keys, dropped_below(o), 1 / (1 - o.dropout), words_of)
+  return keyed_factors(batch * o.heads * queries, keys, o.dropped_below(), 1 / (1 - o.dropout), words_of)
       .view({batch, o.heads, queries, keys});
 }
 
@@ -54,7 +44,7 @@ inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::
   };
   at::Tensor const q = by_head(q_in, o.heads), k = by_head(k_in, o.kv_heads).repeat_interleave(group, 1);
   at::Tensor const v = by_head(v_in, o.kv_heads).repeat_interleave(group, 1);
-  at::Tensor scores = at::matmul(q, k.transpose(2, 3)) * attention_scale(o, q.size(3));
+  at::Tensor scores = at::matmul(q, k.transpose(2, 3)) * o.scale_of(q.size(3));
   if (o.bias.defined()) scores = scores + attention_bias(o, queries, keys);
 
   at::Tensor seen = at::ones({1, 1, queries, keys}, q.options().dtype(at::kBool));

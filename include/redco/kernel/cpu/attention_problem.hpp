@@ -52,9 +52,7 @@ struct attention_problem {
   std::int64_t group() const { return options.heads / options.kv_heads; }
   std::int64_t stride() const { return padded_columns(keys); }
 
-  sum scale() const {
-    return static_cast<sum>(options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(width)));
-  }
+  sum scale() const { return static_cast<sum>(options.scale_of(width)); }
 
   /// How many keys query i sees if none is masked.
   std::int64_t visible(std::int64_t i) const { return options.causal ? std::min(keys, options.query0 + i + 1) : keys; }
@@ -113,8 +111,7 @@ template <int W, class T>
   if (o.dropout == 0) return nullptr;
   random::random_words(words, 0, n, static_cast<std::uint32_t>(o.query0 + i), static_cast<std::uint32_t>(o.head0 + h),
                        static_cast<std::uint32_t>(o.row0 + b), o.key);
-  auto const dropped = static_cast<std::uint32_t>(std::min(std::ldexp(o.dropout, 32), 4294967295.0));
-  threshold_lanes<W>(words, n, dropped, static_cast<sum_of<T>>(1 / (1 - o.dropout)), factors);
+  threshold_lanes<W>(words, n, o.dropped_below(), static_cast<sum_of<T>>(1 / (1 - o.dropout)), factors);
   return factors;
 }
 

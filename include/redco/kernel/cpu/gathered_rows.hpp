@@ -73,7 +73,7 @@ struct gathered_task {
     sum* const totals = scratch<sum, 11>(heads);
     T const* const q = a.q.at(r, i, h0 * d);
     std::int32_t const* const places = a.places + r * a.places_stride;
-    auto const scale = static_cast<sum>(a.options.scale != 0 ? a.options.scale : 1 / std::sqrt(static_cast<double>(d)));
+    auto const scale = static_cast<sum>(a.options.scale_of(d));
     for (auto j = low; j < n; ++j) {
       T const* const key = a.k + places[j] * a.k_stride + h0 / group * d;
       for (std::int64_t h = 0; h < heads; ++h)

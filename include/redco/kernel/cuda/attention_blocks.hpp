@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/kernel/attention_options.hpp>
-#include <redco/kernel/composed/attention.hpp>
 #include <redco/kernel/cuda/attention_source.hpp>
 #include <redco/kernel/detail/attention_function.hpp>
 #include <redco/tensor/kernel_launcher.hpp>
@@ -119,7 +118,7 @@ class attention_in_blocks {
 
  private:
   std::int64_t width() const { return t_.q.size(2) / o_.heads; }
-  double scale() const { return composed::attention_scale(o_, width()); }
+  double scale() const { return o_.scale_of(width()); }
 
   template <class F>
   void for_groups_of_examples(F const& f) const {
@@ -187,7 +186,7 @@ class attention_in_blocks {
         s.bias_head = bias.stride(1), s.bias_query = bias.stride(2), s.bias_key = bias.stride(3);
       }
     }
-    s.drops = o_.dropout != 0, s.threshold = composed::dropped_below(o_);
+    s.drops = o_.dropout != 0, s.threshold = o_.dropped_below();
     s.kept = static_cast<float>(1 / (1 - o_.dropout)), s.k0 = o_.key.k0, s.k1 = o_.key.k1;
     s.row0 = o_.row0 + part.example, s.head0 = static_cast<std::uint32_t>(o_.head0);
     return s;

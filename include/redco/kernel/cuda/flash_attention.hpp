@@ -1,7 +1,6 @@
 #pragma once
 
 #include <redco/kernel/attention_options.hpp>
-#include <redco/kernel/composed/attention.hpp>
 #include <redco/kernel/cuda/attention_device.hpp>
 #include <redco/kernel/detail/attention_function.hpp>
 #include <redco/tensor/torch.hpp>
@@ -26,7 +25,7 @@ inline at::Tensor flash_operand(at::Tensor const& x, std::int64_t heads) {
 inline flash_operands flash_operands_of(detail::attention_tensors const& t, attention_options const& o) {
   bool const all_seen = o.query0 + 1 >= t.k.size(1);
   return {flash_operand(t.q, o.heads), flash_operand(t.k, o.kv_heads), flash_operand(t.v, o.kv_heads),
-          o.causal && !all_seen, composed::attention_scale(o, t.q.size(2) / o.heads)};
+          o.causal && !all_seen, o.scale_of(t.q.size(2) / o.heads)};
 }
 
 /// Attention by ATen's flash operators, for what attention_way_of says.

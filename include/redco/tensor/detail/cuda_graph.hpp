@@ -42,21 +42,19 @@ class cuda_graph final : public device_graph {
   /// On a stream of its own, as the default one cannot be recorded.
   void record(std::function<void()> f) override {
     auto const before = mark_on(device_);
-    {
-      c10::StreamGuard const in(c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_));
-      follow_on(device_, before);
-      calls_.capture_begin(place_.data(), {0, 0}, cuda_graph_api::this_thread);
+    c10::StreamGuard const in(c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_));
+    follow_on(device_, before);
+    calls_.capture_begin(place_.data(), {0, 0}, cuda_graph_api::this_thread);
+    try {
+      f();
+    } catch (...) {
       try {
-        f();
-      } catch (...) {
-        try {
-          calls_.capture_end(place_.data());
-        } catch (...) {  // what f threw says more
-        }
-        throw;
+        calls_.capture_end(place_.data());
+      } catch (...) {  // what f threw says more
       }
-      calls_.capture_end(place_.data());
+      throw;
     }
+    calls_.capture_end(place_.data());
   }
 
   void replay() override {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <redco/meta/aggregate.hpp>
+#include <redco/meta/field_count.hpp>
+
+#include <type_traits>
+
+namespace redco::meta {
+
+namespace detail {
+
+/// Converts to a base of T alone: what an aggregate of T's kind begins with where it inherits.
+template <class T>
+struct any_base {
+  template <class Base>
+    requires(std::is_base_of_v<Base, T> && !std::is_same_v<Base, T>)
+  operator Base() const;
+};
+
+template <class T>
+constexpr bool inherits() {
+  return requires { T{any_base<T>{}}; };
+}
+
+}  // namespace detail
+
+/// Satisfied by the structs whose members can all be visited: at most 32, none inherited.
+template <class T>
+concept plain_struct = aggregate<T> && !detail::inherits<T>() && field_count<T> <= 32;
+
+}  // namespace redco::meta
