@@ -33,6 +33,16 @@ expect(64 "--beams draws nothing" generate --model "${WORK}/llama" --prompt "To 
 expect(64 "give --temperature" generate --model "${WORK}/llama" --prompt "To be" --top-p 0.9 ${quiet})
 expect(64 "give --beams" generate --model "${WORK}/llama" --prompt "To be" --length-penalty 2 ${quiet})
 
+# A prompt is one text as it is written, whatever brackets, commas and quotes are in it.
+foreach(prompt "[INST] do it [/INST]" "[a, b]" "{}" "'a', \"b\"" "-x" "--- a")
+  execute_process(COMMAND "${PROGRAMS}/generate" --model "${WORK}/llama" --prompt "${prompt}" --max-new-tokens 2 ${quiet}
+    RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE problem)
+  string(FIND "${out}" "${prompt}" at)
+  if(NOT status EQUAL 0 OR NOT at EQUAL 0)
+    message(FATAL_ERROR "generate --prompt '${prompt}' ends with ${status} and continues another prompt:\n${out}${problem}")
+  endif()
+endforeach()
+
 # What generation_config.json asks for is done or refused by name; keys of the folder that change nothing are listed.
 file(COPY "${WORK}/llama/" DESTINATION "${WORK}/asks")
 file(WRITE "${WORK}/asks/generation_config.json" "{\"num_beams\": 3, \"max_new_tokens\": 4, \"use_cache\": true, \"eos_token_id\": 256}")

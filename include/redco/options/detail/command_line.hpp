@@ -5,8 +5,6 @@
 #include <redco/diag/error.hpp>
 #include <redco/meta/nearest.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -15,79 +13,126 @@
 
 namespace redco::options::detail {
 
-/// What the command line says, not yet believed.
+/// Contents of a command line before any value is converted.
 struct command_line {
-  std::vector<std::vector<std::string>> texts;  // per entry; empty where it was not given
+  std::vector<std::vector<std::string>> texts;  ///< per entry; empty if the option was not given
   std::optional<std::string> config;
   bool help = false;
 };
 
-[[noreturn]] inline void refuse_extra(std::vector<std::string> const& extras, std::vector<entry> const& entries) {
-  for (std::string const& extra : extras) {
-    if (!extra.starts_with('-')) continue;
-    std::string const flag = extra.substr(0, extra.find('='));
-    std::vector<std::string> known = {"--config", "--help"};
-    for (entry const& e : entries) known.push_back(e.flag);
-    std::string const near = meta::nearest(flag, known);
-    throw error(exit_code::usage,
-                "unknown option " + flag + "; " + (near.empty() ? "see --help for all" : "did you mean " + near + "?"));
+/// Reads `argv` word by word. A value is never changed: brackets, quotes, commas, `{}` and the empty text stay as they are.
+///
+///   --name=VALUE    the value is everything after the first '='
+///   --name VALUE    the value is the next word, unless that is the name of an option
+///   --list A B ...  the first word as above, then all words up to one that starts with "--" and a letter, or is -h
+///   --flag, --no-flag, --flag=VALUE
+///
+/// The last occurrence of an option counts; a list collects all of its occurrences.
+class command_line_reader {
+ public:
+  command_line_reader(std::vector<entry> const& entries, int argc, char const* const* argv) : entries_(entries) {
+    for (int i = 1; i < argc; ++i) words_.emplace_back(argv[i]);
+    line_.texts.resize(entries.size());
   }
-  throw error(exit_code::usage,
-              "unexpected argument '" + extras.front() + "'; every value follows the name of its option, see --help");
-}
 
-/// Refuses "--no-recompute every:2": CLI11 would take the value.
-inline void refuse_value_of_twin(entry const& e, int argc, char const* const* argv) {
-  std::string const twin = "--no-" + e.flag.substr(2);
-  for (int i = 1; i < argc; ++i) {
-    std::string_view const word = argv[i];
-    bool const joined = word.starts_with(twin + "="), apart = word == twin && i + 1 < argc && argv[i + 1][0] != '-';
-    if (joined || apart)
-      throw error(exit_code::usage, twin + " takes no value, but has '" +
-                                        std::string(joined ? word.substr(twin.size() + 1) : argv[i + 1]) +
-                                        "'; give it to " + e.flag + ", or leave it out");
+  /// Throws `error` with exit code 64 for unknown options, missing values and words that belong to no option.
+  command_line read() {
+    while (next_ < words_.size() && !line_.help) read_option(words_[next_++]);
+    return line_;
   }
-}
 
-/// Reads `argv` with CLI11. Of an option given twice the last one counts; a list takes all.
-inline command_line read_command_line(std::vector<entry> const& entries, int argc, char const* const* argv) {
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  command_line line;
-  app.add_flag("-h,--help", line.help);
-  std::string config;
-  auto* const config_option = app.add_option("--config", config)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+ private:
+  /// An option as its name selects it.
+  struct selected {
+    entry const* of = nullptr;  ///< null for --config, --help and unknown names
+    bool negated = false;       ///< --no-NAME
+  };
 
-  line.texts.resize(entries.size());
-  std::vector<std::string> single(entries.size());
-  std::vector<CLI::Option*> added;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    entry const& e = entries[i];
-    if (e.type.is_list) {
-      added.push_back(app.add_option(e.flag, line.texts[i]));
-    } else if (e.type.is_flag) {
-      added.push_back(app.add_flag(e.flag + "{true},--no-" + e.flag.substr(2) + "{false}", single[i]));
-      if (!e.type.kind.empty()) added.back()->expected(0, 1);
-      if (!e.type.kind.empty()) refuse_value_of_twin(e, argc, argv);
-    } else {
-      added.push_back(app.add_option(e.flag, single[i]));
+  static bool is_help(std::string_view word) { return word == "-h" || word == "--help"; }
+
+  static std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')); }
+
+  static bool starts_option(std::string_view word) {
+    auto const is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    return is_help(word) || (word.starts_with("--") && word.size() > 2 && is_letter(word[2]));
+  }
+
+  selected find(std::string_view name) const {
+    for (entry const& e : entries_) {
+      if (name == e.flag) return {&e};
+      if (e.type.is_flag && name == "--no-" + e.flag.substr(2)) return {&e, true};
     }
-    if (!e.type.is_list) added.back()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    return {};
   }
 
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::ParseError const& e) {
-    throw error(exit_code::usage, std::string(e.what()) + "; see --help");
+  bool is_known(std::string_view word) const {
+    std::string_view const name = name_in(word);
+    return is_help(name) || name == "--config" || find(name).of != nullptr;
   }
-  if (line.help) return line;
-  if (auto const extras = app.remaining(); !extras.empty()) refuse_extra(extras, entries);
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!entries[i].type.is_list && added[i]->count() > 0) line.texts[i].push_back(single[i]);
+
+  void read_option(std::string_view word) {
+    std::string_view const name = name_in(word);
+    std::optional<std::string> joined;
+    if (name.size() < word.size()) joined = word.substr(name.size() + 1);
+    selected const option = find(name);
+    if (option.of != nullptr) {
+      auto& texts = line_.texts[static_cast<std::size_t>(option.of - entries_.data())];
+      if (!option.of->type.is_list) texts.clear();
+      if (option.of->type.is_flag) texts.push_back(flag_value(option, joined));
+      else read_values(*option.of, joined, texts);
+    } else if (name == "--config") {
+      line_.config = joined ? *joined : next_value("--config", "FILE");
+    } else if (is_help(word)) {
+      line_.help = true;
+    } else {
+      refuse(word, name);
+    }
   }
-  if (config_option->count() > 0) line.config = config;
-  return line;
-}
+
+  std::string flag_value(selected const& option, std::optional<std::string> const& joined) {
+    std::string const& flag = option.of->flag;
+    bool const apart = !option.of->type.kind.empty() && next_ < words_.size() && !words_[next_].starts_with('-');
+    if (!option.negated) return joined ? *joined : apart ? std::string(words_[next_++]) : "true";
+    if (joined || apart)
+      throw error(exit_code::usage, "--no-" + flag.substr(2) + " takes no value, but has '" +
+                                        (joined ? *joined : std::string(words_[next_])) + "'; give it to " + flag +
+                                        ", or leave it out");
+    return "false";
+  }
+
+  void read_values(entry const& option, std::optional<std::string> const& joined, std::vector<std::string>& texts) {
+    texts.push_back(joined ? *joined : next_value(option.flag, option.type.kind));
+    while (option.type.is_list && next_ < words_.size() && !starts_option(words_[next_]))
+      texts.emplace_back(words_[next_++]);
+  }
+
+  std::string next_value(std::string const& flag, std::string const& kind) {
+    if (next_ == words_.size())
+      throw error(exit_code::usage, flag + " has no value; write " + flag + " " + kind + ", see --help");
+    std::string const value(words_[next_]);
+    if (is_known(value))
+      throw error(exit_code::usage, flag + " has no value: the option " + std::string(name_in(value)) +
+                                        " follows; write " + flag + " " + kind + ", or " + flag + "=" + value +
+                                        " if that is the value");
+    ++next_;
+    return value;
+  }
+
+  [[noreturn]] void refuse(std::string_view word, std::string_view name) const {
+    if (!word.starts_with('-') || word.size() == 1)
+      throw error(exit_code::usage, "unexpected argument '" + std::string(word) +
+                                        "'; every value follows the name of its option, see --help");
+    std::vector<std::string> known = {"--config", "--help"};
+    for (entry const& e : entries_) known.push_back(e.flag);
+    std::string const near = meta::nearest(name, known);
+    throw error(exit_code::usage, "unknown option " + std::string(name) + "; " +
+                                      (near.empty() ? "see --help for all" : "did you mean " + near + "?"));
+  }
+
+  std::vector<entry> const& entries_;
+  std::vector<std::string_view> words_;
+  std::size_t next_ = 0;
+  command_line line_;
+};
 
 }  // namespace redco::options::detail
