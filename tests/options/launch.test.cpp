@@ -107,6 +107,88 @@ TEST_CASE("torchrun, srun, pods and what a user sets by hand say where the proce
   CHECK_FALSE(pytorch_job.has_store);
 }
 
+TEST_CASE("a program that a shell of SLURM runs is one process") {
+  std::map<std::string, std::string> shell{{"SLURM_JOB_ID", "1731344"},   {"SLURM_PROCID", "0"},
+                                           {"SLURM_LOCALID", "0"},        {"SLURM_NODEID", "0"},
+                                           {"SLURM_NNODES", "1"},         {"SLURM_STEP_NUM_TASKS", "1"},
+                                           {"SLURM_STEP_NODELIST", "n7"}, {"SLURM_STEP_TASKS_PER_NODE", "1"},
+                                           {"SLURM_JOB_NODELIST", "n7"},  {"SLURM_TASKS_PER_NODE", "8"}};
+  // SLURM_INTERACTIVE_STEP, SLURM_BATCH_SCRIPT, SLURM_EXTERN_CONT and SLURM_PENDING_STEP of slurm.h.
+  for (char const* const step : {"4294967290", "4294967291", "4294967292", "4294967293"}) {
+    shell["SLURM_STEP_ID"] = step;
+    CHECK(of(shell).processes == 1);
+    CHECK(of(shell).by.empty());
+    shell["SLURM_NTASKS"] = shell["SLURM_STEP_NUM_TASKS"] = "8";  // of the allocation
+    CHECK(of(shell).processes == 1);
+    shell["PMIX_RANK"] = "0";  // of a shell that starts by the cluster's default --mpi=pmix
+    CHECK(of(shell).processes == 1);
+    shell.erase("PMIX_RANK");
+    shell["SLURM_STEP_NUM_TASKS"] = "1";
+  }
+  // The mpirun of Open MPI, and that of MPICH in a step for its proxies, start the processes.
+  std::map<std::string, std::string> in_shell = shell;
+  in_shell.insert({{"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}});
+  CHECK(of(in_shell).process == 2);
+  launch const hydra = of({{"SLURM_STEP_ID", "0"},
+                           {"SLURM_PROCID", "1"},
+                           {"SLURM_NTASKS", "2"},
+                           {"PMI_SIZE", "6"},
+                           {"PMI_RANK", "5"},
+                           {"MPI_LOCALNRANKS", "3"}});
+  CHECK(hydra.by == "mpirun");
+  CHECK(hydra.process == 5);
+  CHECK(hydra.here == 3);
+  // srun --mpi=pmi2 sets PMI_SIZE for its own tasks.
+  CHECK(of({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}, {"PMI_SIZE", "1"}, {"PMI_RANK", "0"}})
+            .by == "srun");
+}
+
+TEST_CASE("one process meets nobody, so that it needs no place to meet") {
+  for (std::map<std::string, std::string> const& alone :
+       {std::map<std::string, std::string>{{"RANK", "0"}, {"WORLD_SIZE", "1"}},
+        {{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}},
+        {{"REDCO_PROCESSES", "1"}, {"REDCO_PROCESS", "0"}},
+        {{"PET_NNODES", "1"}, {"PET_NODE_RANK", "0"}, {"PET_NPROC_PER_NODE", "4"}},
+        {{"PMI_SIZE", "1"}, {"PMI_RANK", "0"}},
+        {{"SLURM_STEP_ID", "3"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}}) {
+    INFO(alone.begin()->first);
+    CHECK(of(alone).processes == 1);
+    CHECK(of(alone).first());
+    CHECK(of(alone).host.empty());
+  }
+  CHECK(refusal({{"RANK", "1"}, {"WORLD_SIZE", "1"}})
+            .starts_with("64 the launcher's variable RANK=1: a number from 0 to 0"));
+}
+
+TEST_CASE("RANK=0 and WORLD_SIZE=1 of an image do not contradict a launcher") {
+  std::map<std::string, std::string> const image{{"RANK", "0"}, {"WORLD_SIZE", "1"}};
+  std::map<std::string, std::string> mpirun{
+      {"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}};
+  mpirun.insert(image.begin(), image.end());
+  CHECK(of(mpirun).by == "mpirun");
+  CHECK(of(mpirun).process == 2);
+  std::map<std::string, std::string> pods{
+      {"PET_NNODES", "2"}, {"PET_NODE_RANK", "1"}, {"PET_MASTER_ADDR", "job-0"}, {"PET_MASTER_PORT", "29500"}};
+  pods.insert(image.begin(), image.end());
+  CHECK(of(pods).process == 1);
+  // One process that mpirun starts stays one, also in a step of several.
+  CHECK(of({{"OMPI_COMM_WORLD_SIZE", "1"},
+            {"OMPI_COMM_WORLD_RANK", "0"},
+            {"SLURM_STEP_ID", "0"},
+            {"SLURM_PROCID", "3"},
+            {"SLURM_NTASKS", "4"}})
+            .processes == 1);
+  mpirun["WORLD_SIZE"] = "5";  // left by another job
+  CHECK(refusal(mpirun) ==
+        "64 mpirun makes this process 2 of 3, RANK and WORLD_SIZE makes this process 0 of 5: unset the "
+        "variables of one of them");
+}
+
+TEST_CASE("a launcher that does not tell the number of its processes is refused") {
+  CHECK(refusal({{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "prterun-n1-77@1"}})
+            .starts_with("64 the launcher's variable PMIX_RANK=1: a launcher that tells the number of processes too"));
+}
+
 TEST_CASE("launchers that contradict each other are refused") {
   CHECK(refusal({{"REDCO_PROCESSES", "3"},
                  {"REDCO_PROCESS", "2"},

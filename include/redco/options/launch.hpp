@@ -20,14 +20,17 @@ struct launch {
   bool first() const { return process == 0; }
 };
 
-/// What a launcher left in the environment; the first of these that is there:
+/// Reads what a launcher left in the environment. The first of these that is there counts:
 ///
 ///   REDCO_*                REDCO_PROCESSES, REDCO_PROCESS, REDCO_MEET=HOST:PORT [, REDCO_PROCESSES_HERE]: by hand
 ///   torchrun               WORLD_SIZE, RANK, LOCAL_WORLD_SIZE, LOCAL_RANK, MASTER_ADDR, MASTER_PORT
-///   mpirun                 of Open MPI (OMPI_COMM_WORLD_SIZE, _RANK, _LOCAL_SIZE) or of MPICH (PMI_SIZE, PMI_RANK, MPI_LOCALNRANKS)
+///   mpirun                 of Open MPI (OMPI_COMM_WORLD_SIZE, _RANK, _LOCAL_SIZE) or MPICH (PMI_SIZE, PMI_RANK, MPI_LOCALNRANKS)
 ///   srun                   SLURM_NTASKS, SLURM_PROCID ... inside a step: behind mpirun, which starts its daemons as a step
 ///   PET_*                  PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT of a Kubernetes TrainJob: a process per pod
 ///   RANK and WORLD_SIZE    with MASTER_ADDR and MASTER_PORT, of a PyTorchJob: a process per pod
+///
+/// A launcher that counts one process starts one, whatever else it leaves out; so do the shells of `salloc` and `sbatch`.
+/// PMIx tells a process its number alone, so that `prterun` and `prun` are refused. Arguments tell nothing of this.
 ///
 /// Errors: exit code 64 for values that cannot be meant, and for two launchers that say different things.
 launch launch_of(std::function<char const*(char const* name)> const& environment);

@@ -58,7 +58,13 @@ class launch_variables {
 
 constexpr int most_processes = 1'000'000, most_port = 65'535;
 
-/// Processes and which one this is, under these names.
+/// A launcher that left its variables: the processes that it counts, and what tells where several of them meet.
+struct launch_source {
+  launch one;
+  void (*complete)(launch_variables const& in, launch& one);
+};
+
+/// Reads the number of processes and the number of this one from these variables.
 inline launch counted(launch_variables const& in, std::string by, char const* processes, char const* process) {
   launch one;
   one.by = std::move(by);
@@ -73,33 +79,29 @@ inline void meet_at(launch_variables const& in, launch& one, char const* host, c
   one.port = in.number(port, 1, most_port);
 }
 
-inline launch by_hand(launch_variables const& in) {
-  launch one = counted(in, "REDCO_*", "REDCO_PROCESSES", "REDCO_PROCESS");
+inline void complete_by_hand(launch_variables const& in, launch& one) {
   one.here = in.number_or("REDCO_PROCESSES_HERE", 1, one.processes, 1);
   std::string const meet = in.text("REDCO_MEET");
   std::size_t const colon = meet.rfind(':');
   if (colon == std::string::npos || colon == 0) in.refuse("REDCO_MEET", "HOST:PORT of the first process");
   one.host = meet.substr(0, colon);
   one.port = in.number("REDCO_MEET", std::string_view(meet).substr(colon + 1), 1, most_port);
-  return one;
 }
 
-inline launch by_torchrun(launch_variables const& in) {
-  launch one = counted(in, "torchrun", "WORLD_SIZE", "RANK");
+inline void complete_torchrun(launch_variables const& in, launch& one) {
   one.here = in.number("LOCAL_WORLD_SIZE", 1, one.processes);
   in.number("LOCAL_RANK", 0, one.here - 1);
   meet_at(in, one, "MASTER_ADDR", "MASTER_PORT");
   one.has_store = in.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
   one.run = in.text("TORCHELASTIC_RUN_ID") + "/" + in.text("TORCHELASTIC_RESTART_COUNT");
-  return one;
 }
 
-inline launch by_mpirun(launch_variables const& in) {
-  bool const open_mpi = in.has("OMPI_COMM_WORLD_SIZE");
-  launch one = open_mpi ? counted(in, "mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")
-                        : counted(in, "mpirun", "PMI_SIZE", "PMI_RANK");
-  one.here = in.number(open_mpi ? "OMPI_COMM_WORLD_LOCAL_SIZE" : "MPI_LOCALNRANKS", 1, one.processes);
-  return one;
+inline void complete_open_mpi(launch_variables const& in, launch& one) {
+  one.here = in.number("OMPI_COMM_WORLD_LOCAL_SIZE", 1, one.processes);
+}
+
+inline void complete_mpich(launch_variables const& in, launch& one) {
+  one.here = in.number("MPI_LOCALNRANKS", 1, one.processes);
 }
 
 /// The first host of a list as SLURM writes it: "n[01-04,7],m3" has n01.
@@ -136,9 +138,19 @@ inline int of_node(launch_variables const& in, char const* name, std::string con
   return 0;
 }
 
-inline launch by_srun(launch_variables const& in) {
-  launch one =
-      counted(in, "srun", in.has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS", "SLURM_PROCID");
+/// Returns true inside a step that srun started for a program. The shell of a batch script or of `salloc`, what SLURM
+/// takes in from outside, and a step that waits have special numbers (SLURM_BATCH_SCRIPT and others in slurm.h).
+inline bool is_step_of_srun(launch_variables const& in) {
+  std::string const step = in.text("SLURM_STEP_ID");
+  return !step.empty() && in.has("SLURM_PROCID") && step != "4294967290" && step != "4294967291" &&
+         step != "4294967292" && step != "4294967293";
+}
+
+inline launch counted_by_srun(launch_variables const& in) {
+  return counted(in, "srun", in.has("SLURM_STEP_NUM_TASKS") ? "SLURM_STEP_NUM_TASKS" : "SLURM_NTASKS", "SLURM_PROCID");
+}
+
+inline void complete_srun(launch_variables const& in, launch& one) {
   char const* const tasks = in.has("SLURM_STEP_TASKS_PER_NODE") ? "SLURM_STEP_TASKS_PER_NODE" : "SLURM_TASKS_PER_NODE";
   one.here = of_node(in, tasks, in.text(tasks), in.number("SLURM_NODEID", 0, most_processes));
   if (one.here < 1 || one.here > one.processes) in.refuse(tasks, "the tasks of each node");
@@ -149,48 +161,63 @@ inline launch by_srun(launch_variables const& in) {
   int const job = in.number("SLURM_JOB_ID", 1, INT32_MAX), step = in.number("SLURM_STEP_ID", 0, INT32_MAX);
   one.port = 15'000 + (job % 10'000 + step % 10'000) % 10'000;
   one.run = std::to_string(job) + "." + std::to_string(step) + "/" + in.text("SLURM_RESTART_COUNT");
-  return one;
 }
 
-inline launch by_train_job(launch_variables const& in) {
-  launch one = counted(in, "PET_*", "PET_NNODES", "PET_NODE_RANK");
+inline void complete_train_job(launch_variables const& in, launch& one) {
   if (in.has("PET_NPROC_PER_NODE")) {
     std::string const each = in.text("PET_NPROC_PER_NODE");
     if (each != "1" && each != "auto" && each != "cpu") in.refuse("PET_NPROC_PER_NODE", "1, a process for each pod,");
   }
   meet_at(in, one, "PET_MASTER_ADDR", "PET_MASTER_PORT");
-  return one;
 }
 
-inline launch by_pytorch_job(launch_variables const& in) {
-  launch one = counted(in, "RANK and WORLD_SIZE", "WORLD_SIZE", "RANK");
+inline void complete_pytorch_job(launch_variables const& in, launch& one) {
   meet_at(in, one, "MASTER_ADDR", "MASTER_PORT");
-  return one;
+}
+
+/// Returns every launcher that left variables, the one that counts first.
+inline std::vector<launch_source> sources_of(launch_variables const& in) {
+  bool const torchrun = in.has("RANK") && in.has("LOCAL_RANK");
+  std::vector<launch_source> all;
+  if (in.has("REDCO_PROCESSES") || in.has("REDCO_PROCESS") || in.has("REDCO_MEET"))
+    all.push_back({counted(in, "REDCO_*", "REDCO_PROCESSES", "REDCO_PROCESS"), complete_by_hand});
+  if (torchrun) all.push_back({counted(in, "torchrun", "WORLD_SIZE", "RANK"), complete_torchrun});
+  // srun --mpi=pmi2 sets PMI_SIZE too; only MPICH's own mpirun sets MPI_LOCALNRANKS beside it.
+  if (in.has("OMPI_COMM_WORLD_SIZE"))
+    all.push_back({counted(in, "mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), complete_open_mpi});
+  else if (in.has("PMI_SIZE") && (in.has("MPI_LOCALNRANKS") || !in.has("SLURM_STEP_ID")))
+    all.push_back({counted(in, "mpirun", "PMI_SIZE", "PMI_RANK"), complete_mpich});
+  // Others start what SLURM, or a pod, has started: only where there are none does it count.
+  if (all.empty() && is_step_of_srun(in)) all.push_back({counted_by_srun(in), complete_srun});
+  if (!torchrun && in.has("PET_NNODES"))
+    all.push_back({counted(in, "PET_*", "PET_NNODES", "PET_NODE_RANK"), complete_train_job});
+  if (!torchrun && (in.has("RANK") || in.has("WORLD_SIZE"))) {
+    launch const pods = counted(in, "RANK and WORLD_SIZE", "WORLD_SIZE", "RANK");
+    // Images and shells set RANK=0 and WORLD_SIZE=1 for every program, also for those that others start.
+    if (all.empty() || pods.processes > 1) all.push_back({pods, complete_pytorch_job});
+  }
+  return all;
 }
 
 }  // namespace detail
 
-REDCO_INLINE launch launch_of(std::function<char const*(char const*)> const& environment) {
+REDCO_INLINE launch launch_of(std::function<char const*(char const* name)> const& environment) {
   detail::launch_variables const in(environment);
-  bool const torchrun = in.has("RANK") && in.has("LOCAL_RANK");
-  std::vector<launch> all;
-  if (in.has("REDCO_PROCESSES") || in.has("REDCO_PROCESS") || in.has("REDCO_MEET")) all.push_back(detail::by_hand(in));
-  if (torchrun) all.push_back(detail::by_torchrun(in));
-  if (in.has("OMPI_COMM_WORLD_SIZE") || (in.has("PMI_SIZE") && !in.has("SLURM_STEP_ID")))
-    all.push_back(detail::by_mpirun(in));
-  // Others start what SLURM, or a pod, has started: only where there are none does it count.
-  if (all.empty() && in.has("SLURM_STEP_ID") && in.has("SLURM_PROCID")) all.push_back(detail::by_srun(in));
-  if (!torchrun && in.has("PET_NNODES")) all.push_back(detail::by_train_job(in));
-  if (!torchrun && (in.has("RANK") || in.has("WORLD_SIZE"))) all.push_back(detail::by_pytorch_job(in));
-  if (all.empty()) return {};
-  launch const& chosen = all.front();
-  for (launch const& other : all)
-    if (other.process != chosen.process || other.processes != chosen.processes) {
+  std::vector<detail::launch_source> all = detail::sources_of(in);
+  if (all.empty()) {
+    if (in.has("PMIX_RANK") && !in.has("SLURM_STEP_ID"))
+      in.refuse("PMIX_RANK", "a launcher that tells the number of processes too, such as mpirun, srun or torchrun,");
+    return {};
+  }
+  launch& chosen = all.front().one;
+  for (detail::launch_source const& other : all)
+    if (other.one.process != chosen.process || other.one.processes != chosen.processes) {
       auto const text = [](launch const& one) {
         return one.by + " makes this process " + std::to_string(one.process) + " of " + std::to_string(one.processes);
       };
-      throw error(exit_code::usage, text(chosen) + ", " + text(other) + ": unset the variables of one of them");
+      throw error(exit_code::usage, text(chosen) + ", " + text(other.one) + ": unset the variables of one of them");
     }
+  if (chosen.processes > 1) all.front().complete(in, chosen);  // one alone meets nobody
   return chosen;
 }
 
