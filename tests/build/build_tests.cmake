@@ -177,7 +177,15 @@ endforeach()
 
 redco_add_test(build.bench_compare COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/bench_compare.py ${PROJECT_SOURCE_DIR}/benchmarks)
 redco_add_test(build.gpu_script COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/gpu_script.py ${PROJECT_SOURCE_DIR})
+list(JOIN redco_long_names "\n" redco_list)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/long_tests.txt CONTENT "${redco_list}\n" @ONLY)
+list(JOIN REDCO_TORCH_ROOMS " " redco_list)
+list(JOIN redco_outside_only " " redco_list_outside)
+redco_add_test(build.long_tests COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/long_tests.py ${PROJECT_SOURCE_DIR}
+  ${PROJECT_BINARY_DIR}/long_tests.txt "${redco_list}" "${redco_list_outside}")
 redco_add_test(build.mutants COMMAND ${PROJECT_SOURCE_DIR}/scripts/mutants --check)
+redco_test_executable(planted_mistakes plan ${CMAKE_CURRENT_LIST_DIR}/planted_mistakes.cpp)
+redco_add_test(build.mutants_planted COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/mutants.py ${PROJECT_SOURCE_DIR} $<TARGET_FILE:planted_mistakes>)
 if(TARGET test_log)
   redco_add_test(build.skips COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
     -DWORK=${PROJECT_BINARY_DIR}/skips -P ${CMAKE_CURRENT_LIST_DIR}/skips.cmake)

@@ -1,6 +1,7 @@
 #include "catch.hpp"
 #include "fixtures.hpp"
 #include "peak_memory.hpp"
+#include "processor_time.hpp"
 #include "refusal.hpp"
 #include "sentencepiece_file.hpp"
 #include "temporary_folder.hpp"
@@ -11,13 +12,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <string>
 #include <string_view>
 
-// By hand, because they take minutes and gigabytes: test_tokenizer "[long]". Each tokenizer is given 100 MB as one word and as text.
+// Long tests (scripts/test --list), because they take minutes and gigabytes. Each tokenizer is given 100 MB as one word and as text.
 
 namespace {
 
@@ -41,9 +41,9 @@ void check_long(char const* name, redco::json_tokenizer const& tokenizer) {
     INFO(name << ", " << kind);
     std::string const text = repeated(piece);
     std::int64_t const before = peak_memory::reset();
-    std::clock_t const start = std::clock();
+    double const start = processor_time();
     std::size_t const ids = tokenizer.encode(text, {.add_special = false}).size();
-    double const seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    double const seconds = processor_time() - start;
     double const each = static_cast<double>(peak_memory::now() - before) / static_cast<double>(text.size());
     std::cout << name << ", " << kind << ": " << ids << " ids in " << seconds << " s of processor time, " << each
               << " bytes of memory for each of the text" << std::endl;
@@ -55,19 +55,19 @@ void check_long(char const* name, redco::json_tokenizer const& tokenizer) {
 
 }  // namespace
 
-TEST_CASE("100 MB through BPE with a split pattern", "[.][long]") {
+TEST_CASE("100 MB through BPE with a split pattern", "[.][long_llama3]") {
   check_long("llama3", redco::json_tokenizer::parse(llama3_file, "llama3"));
 }
 
-TEST_CASE("100 MB through BPE with a normal form", "[.][long]") {
+TEST_CASE("100 MB through BPE with a normal form", "[.][long_qwen2]") {
   check_long("qwen2", redco::json_tokenizer::parse(qwen2_file, "qwen2"));
 }
 
-TEST_CASE("100 MB through BPE over code points", "[.][long]") {
+TEST_CASE("100 MB through BPE over code points", "[.][long_llama2]") {
   check_long("llama2", redco::json_tokenizer::parse(llama2_file(), "llama2"));
 }
 
-TEST_CASE("100 MB through WordPiece", "[.][long]") {
+TEST_CASE("100 MB through WordPiece", "[.][long_bert]") {
   check_long("bert", redco::json_tokenizer::parse(bert_file, "bert"));
 }
 
