@@ -57,11 +57,11 @@ def ended(work, how):
         two_hosts.skip(first.removeprefix("skipped: ").strip())
     assert first == "waits\n", f"a test says '{first}'"
     if how != "fail":
-        become(2, folder, 10, "the hosts run nothing, or too much")
+        become(2, folder, 100, "the hosts run nothing, or too much")
         os.kill(test.pid, how)
     code = test.wait(20)
     assert code != 0, "a test that is ended passes"
-    become(0, folder, 10, "processes outlive their test")
+    become(0, folder, 100, "processes outlive their test")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
 #include <redco/diag/error.hpp>
 
 #include "catch.hpp"
+#include "processor_time.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -100,7 +100,7 @@ TEST_CASE("an object of very many keys is read in time linear in its size") {
   std::string text = "{";
   for (int i = 0; i < 200'000; ++i) text += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":1";
   text += "}";
-  auto const start = std::chrono::steady_clock::now();
+  double const start = processor_time();
   CHECK(redco::json::parse_json(text, "in.json").size() == 200'000);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));  // a search per key would take minutes
+  CHECK(processor_time() - start < 20);  // a search per key would take minutes
 }

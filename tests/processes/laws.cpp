@@ -238,7 +238,7 @@ int main(int argc, char** argv) {
     redco::mesh const shape = ranks % 2 == 0 ? redco::mesh{.dp = ranks / 2, .tp = 2} : redco::mesh{.dp = ranks};
     redco::rank_options waits;
     waits.first_deadline = waits.deadline = std::chrono::milliseconds(static_cast<int>(o.deadline * 1000));
-    if (o.impatient) waits.first_deadline = std::chrono::milliseconds(1'000);
+    if (o.impatient) waits.first_deadline = std::chrono::seconds(10);
     if (o.stuck) waits.grace = std::chrono::milliseconds(500);
     if (o.endless)
       redco::comm::make_world(shape, waits)->run([&](rank_context& me) { sums(me, std::chrono::seconds(o.busy)); });

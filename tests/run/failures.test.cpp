@@ -1,9 +1,10 @@
 #include "mlp.hpp"
 
+#include "at_once.hpp"
+
 #include <redco/workdir/read_manifest.hpp>
 #include <redco/json/parse.hpp>
 
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <stdexcept>
@@ -61,9 +62,9 @@ TEST_CASE("an exception in a user's function on one rank ends all ranks and says
       o.sanity_check = false;
       o.eval_predictions = true;
       o.eval = run_test::numbers(9);
-      auto const began = std::chrono::steady_clock::now();
+      wait_clock const clock;
       outcome const run = fit_mlp(in(folder.path, mesh), o, 13, one.how);
-      CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
+      CHECK(clock.at_once());
       CHECK(run.code == 70);
       CHECK(mentions(run, "rank "));
       CHECK(mentions(run, "step "));
@@ -266,22 +267,20 @@ TEST_CASE("a failing save is a warning, three in a row are exit 74, and so is th
   o.save_every_steps = 1;
   temporary_folder folder;
   auto const ckpts = folder.path / "ckpts", aside = folder.path / "aside";
-  auto const breaks_at = [&](std::int64_t from, std::int64_t until) {
-    o.on_step = [&, from, until](redco::fit_event const& e) {
-      if (e.step == from) {
-        std::filesystem::rename(ckpts, aside);
-        std::filesystem::create_symlink("nowhere", ckpts);
-      } else if (e.step == until) {
-        std::filesystem::remove(ckpts);
-        std::filesystem::rename(aside, ckpts);
-      }
-    };
+  // The saves of steps 5 and 6 fail, and after two that succeed those of 9 and 10: four in all, never three in a row.
+  o.on_step = [&](redco::fit_event const& e) {
+    if (e.step == 5 || e.step == 9) {
+      std::filesystem::rename(ckpts, aside);
+      std::filesystem::create_symlink("nowhere", ckpts);
+    } else if (e.step == 7 || e.step == 11) {
+      std::filesystem::remove(ckpts);
+      std::filesystem::rename(aside, ckpts);
+    }
   };
-  breaks_at(5, 7);
   outcome const some = fit_mlp(in(folder.path, {.dp = 2}), o);
   CHECK(some.code == 0);
   CHECK(some.losses.size() == 16);
-  CHECK(some.warnings == 2);
+  CHECK(some.warnings == 4);
   CHECK(some.log.find("not saved") != std::string::npos);
 
   temporary_folder second;
