@@ -1,6 +1,7 @@
 #include "mlp.hpp"
 
 #include <redco/workdir/run_recorder.hpp>
+#include <redco/optimizer/schedules.hpp>
 #include <redco/json/parse.hpp>
 
 #include <cstddef>
@@ -77,6 +78,24 @@ TEST_CASE("metrics.jsonl has a row for each evaluation and log.txt options and p
   CHECK(count(log, "  up.weight  ") == 1);
   CHECK(count(log, "  column-parallel") + count(log, "  row-parallel") >= 2);  // with its reasons
   CHECK(count(run.log, "plan: mesh 1x2, f64") == 1);
+}
+
+TEST_CASE("metrics.jsonl has the learning rate that each step's update took") {
+  temporary_folder folder;
+  mlp_options o;
+  o.global_batch = 4;
+  o.epochs = 2;
+  fit_mlp(in(folder.path, {.dp = 2}), o, 13, {}, {}, {.lr = redco::linear_decay{.peak = 0.06, .warmup = 2}});
+  std::istringstream rows(content_of(folder.path / "metrics.jsonl"));
+  std::vector<double> rates;
+  for (std::string row; std::getline(rows, row);) {
+    auto const parsed = redco::json::parse_json(row, "metrics.jsonl");
+    if (parsed.contains("lr")) rates.push_back(parsed["lr"].get<double>());
+  }
+  // transformers' get_linear_schedule_with_warmup(2, 8): 0, 1/2, then (8 - step) / 6 of the peak.
+  double const shares[] = {0, 3. / 6, 6. / 6, 5. / 6, 4. / 6, 3. / 6, 2. / 6, 1. / 6};
+  REQUIRE(rates.size() == 8);
+  for (std::size_t step = 0; step < 8; ++step) CHECK(rates[step] == Approx(0.06 * shares[step]).margin(1e-9));
 }
 
 TEST_CASE("the unit of the rate follows the example, and can be given") {

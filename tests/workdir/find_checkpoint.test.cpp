@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -100,6 +101,28 @@ TEST_CASE("a damaged checkpoint is put aside with a warning, and the one before 
     CHECK(look(folder.path).found->facts.step == 5);
     CHECK(look(folder.path, folder / "ckpts/.corrupt-step_12").failure.code == redco::exit_code::data);
   }
+}
+
+TEST_CASE("--resume PATH passes over a damaged checkpoint of another's workdir and changes nothing there") {
+  temporary_folder const folder, own;
+  for (std::int64_t const step : {3, 5, 12}) save_bytes(folder.path, step);
+  auto const damaged = folder / "ckpts/step_12/parameters-0of1.safetensors";
+  flip_bit(damaged, std::filesystem::file_size(damaged) * 8 - 5);
+  std::filesystem::create_directory(folder / "ckpts/.tmp-step_13-run-a");
+  auto const content = [&] {
+    std::map<std::string, std::string> all;
+    for (auto const& entry : std::filesystem::recursive_directory_iterator(folder.path))
+      all[entry.path().string()] = entry.is_symlink()        ? std::filesystem::read_symlink(entry.path()).string()
+                                   : entry.is_regular_file() ? ckpt_test::get(entry.path())
+                                                             : "";
+    return all;
+  };
+  auto const before = content();
+  auto const result = look(own.path, folder.path);
+  REQUIRE(result.found);
+  CHECK(result.found->facts.step == 5);
+  CHECK(ckpt_test::has(result.warnings, "step_12 is damaged"));
+  CHECK(content() == before);
 }
 
 TEST_CASE("a checkpoint of a newer format is refused, neither put aside nor passed over") {
