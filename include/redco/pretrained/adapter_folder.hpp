@@ -21,13 +21,17 @@ inline constexpr char const* adapter_weights_name = "adapter_model.safetensors";
 ///   trainer.start_from(folder);
 ///   trainer.start_from(adapter);
 ///
-/// Errors: exit code 65 for a file that is missing or broken, and for what is not computed here (DoRA, ranks that differ between
-/// modules, biases and whole modules that are trained), naming the key.
+/// Throws `error` with exit code 65 if a file is missing or broken, or if the adapter needs what
+/// redco does not compute: DoRA, ranks or scales that differ between modules, trained biases or
+/// whole modules, adapters in some blocks only, and initialisations that change the base weights
+/// (PiSSA, OLoRA, CorDA, LoftQ). The message names the key or the tensor.
 class adapter_folder {
  public:
   explicit adapter_folder(std::filesystem::path const& path);
 
-  /// The adapters, with targets named as the frozen model names its weights. Errors: exit code 65 for a module that it has not.
+  /// Returns the adapters' options; targets are the shortest unambiguous ends of the frozen model's
+  /// weight paths. Throws `error` with exit code 65 if the file adapts a module that the model does
+  /// not have, or has a tensor that is no plain LoRA.
   lora_options options(std::span<stored_name const> names) const;
 
   template <model M>

@@ -10,39 +10,113 @@
 #include <redco/meta/glob.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace redco {
 
 namespace detail {
 
-/// Whether a key says nothing: what a newer PEFT knows and this adapter does not use.
-inline bool says_nothing(json::json_value const& value) {
+/// Returns true for the values by which PEFT states that an option is unused.
+inline bool is_unused(json::json_value const& value) {
   return value.is_null() || value == false || ((value.is_object() || value.is_array()) && value.empty());
+}
+
+/// An option of PEFT that changes what is computed in a way that redco does not compute.
+struct uncomputed_option {
+  std::string_view key, what;
+};
+inline constexpr uncomputed_option uncomputed_options[] = {
+    {"alora_invocation_tokens", "adapters that only act after some tokens (aLoRA)"},
+    {"alpha_pattern", "scales that differ between modules"},
+    {"layer_replication", "blocks that are repeated"},
+    {"layers_to_transform", "adapters in some blocks only"},
+    {"lora_bias", "biases of adapters"},
+    {"modules_to_save", "modules that are trained as a whole"},
+    {"rank_pattern", "ranks that differ between modules"},
+    {"target_parameters", "adapters of parameters that no linear layer has"},
+    {"trainable_token_indices", "rows of an embedding that are trained"},
+    {"use_dora", "DoRA, which also trains the magnitudes of weights"},
+    {"use_qalora", "QALoRA, which pools its input"}};
+
+inline constexpr std::string_view merge_cure =
+    " not computed here; merge the adapter into its model with PEFT (merge_and_unload) and give that folder";
+
+/// Throws exit code 65 for an initialisation after which the adapter alone does not give PEFT's
+/// numbers. PiSSA, OLoRA, CorDA, LoftQ and LoRA-GA also change the base weights; MiCA keeps half of
+/// each adapter frozen.
+inline void check_initialisation(config_reader& c) {
+  json::json_value const* const how = c.find("init_lora_weights");
+  if (how == nullptr || how->is_boolean()) return;
+  if (how->is_string())
+    for (char const* const plain : {"gaussian", "eva", "orthogonal"})
+      if (*how == plain) return;
+  c.refuse(c.is("init_lora_weights", *how) +
+           ", whose base weights are not those of the model's folder; save the adapter in PEFT with "
+           "path_initial_model_for_weight_conversion, or merge it (merge_and_unload) and give that folder");
 }
 
 inline lora_options read_adapter_config(std::filesystem::path const& file) {
   json::json_value const config = json::read_json(file);
   config_reader c(config, file.string());
   json::json_value const* const type = c.find("peft_type");
-  if (type == nullptr || *type != "LORA") c.refuse("\"peft_type\" is not \"LORA\"; give a folder of a LoRA");
+  if (type == nullptr) c.refuse("\"peft_type\" is missing; give a folder in which PEFT saved a LoRA");
+  if (*type != "LORA") c.refuse(c.is("peft_type", *type) + ", not \"LORA\"; give a folder in which PEFT saved a LoRA");
   lora_options found;
   found.rank = c.extent({"r"});
   found.alpha = c.real("lora_alpha", 8, -1e6, 1e6);
   found.dropout = c.real("lora_dropout", 0, 0, 1);
   if (c.flag("use_rslora", false)) found.alpha *= std::sqrt(static_cast<double>(found.rank));
-  c.only("bias", "none");
-  c.skip({"alora_invocation_tokens", "auto_mapping", "base_model_name_or_path", "exclude_modules", "fan_in_fan_out",
-          "inference_mode", "init_lora_weights", "megatron_core", "peft_version", "qalora_group_size", "revision",
-          "target_modules", "task_type"});
+  if (json::json_value const* const bias = c.find("bias"); bias != nullptr && *bias != "none")
+    c.refuse(c.is("bias", *bias) + ": trained biases are" + std::string(merge_cure));
+  check_initialisation(c);
+  for (auto const& [key, what] : uncomputed_options)
+    if (json::json_value const* const value = c.find(key); value != nullptr && !is_unused(*value))
+      c.refuse(c.is(key, *value) + ": " + std::string(what) + " are" + std::string(merge_cure));
+  c.skip({"auto_mapping", "base_model_name_or_path", "corda_config", "ensure_weight_tying", "eva_config",
+          "exclude_modules", "fan_in_fan_out", "inference_mode", "layers_pattern", "loftq_config", "lora_ga_config",
+          "megatron_config", "megatron_core", "peft_version", "qalora_group_size", "revision", "target_modules",
+          "task_type"});
   for (auto const& [key, value] : config.items())
-    if (says_nothing(value)) c.skip({key});
+    if (is_unused(value)) c.skip({key});
   c.finish();
   return found;
+}
+
+/// Returns the shortest end of `path`, in whole components, that names no weight of `all` which is
+/// not adapted.
+inline std::string shortest_target(std::string_view path, std::set<std::string> const& adapted,
+                                   std::set<std::string> const& all) {
+  for (std::size_t dot = path.rfind('.'); dot != std::string_view::npos && dot > 0; dot = path.rfind('.', dot - 1)) {
+    std::string_view const end = path.substr(dot + 1);
+    bool const exact = std::ranges::none_of(
+        all, [&](std::string const& other) { return lora_options::names(end, other) && !adapted.contains(other); });
+    if (exact) return std::string(end);
+  }
+  return std::string(path);
+}
+
+inline safetensors::weights_source open_adapter_weights(std::filesystem::path const& folder) {
+  std::error_code unknown;  // a file that cannot be looked at is named when it is opened
+  if (!std::filesystem::exists(folder / adapter_weights_name, unknown) &&
+      std::filesystem::exists(folder / "adapter_model.bin", unknown))
+    throw error(exit_code::data, folder.string() + " has adapter_model.bin but no " + adapter_weights_name +
+                                     ", and redco reads no pickle; load the adapter in PEFT and save it again with "
+                                     "safe_serialization=True");
+  return safetensors::open_safetensors(folder / adapter_weights_name);
+}
+
+/// Returns what a tensor of an adapter's file is that belongs to no plain LoRA of a linear layer.
+inline std::string_view uncomputed_tensor(std::string_view name) {
+  if (name.find(".lora_magnitude_vector") != std::string_view::npos) return "a magnitude of DoRA (use_dora)";
+  if (name.find(".lora_embedding_") != std::string_view::npos) return "an adapter of an embedding";
+  if (name.ends_with(".lora_A.bias") || name.ends_with(".lora_B.bias")) return "a bias of an adapter (lora_bias)";
+  return "a module that was trained as a whole (modules_to_save)";
 }
 
 }  // namespace detail
@@ -50,27 +124,40 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
 REDCO_INLINE adapter_folder::adapter_folder(std::filesystem::path const& path)
     : folder_(path),
       read_(detail::read_adapter_config(path / adapter_config_name)),
-      weights_(safetensors::open_safetensors(path / adapter_weights_name)) {}
+      weights_(detail::open_adapter_weights(path)) {}
 
 REDCO_INLINE lora_options adapter_folder::options(std::span<stored_name const> names) const {
-  constexpr std::string_view prefix = "base_model.model.", end = ".lora_A.weight", weight = ".weight";
-  std::set<std::string> targets;
+  constexpr std::string_view prefix = "base_model.model.", a_end = ".lora_A.weight", b_end = ".lora_B.weight",
+                             weight = ".weight";
+  auto const refuse = [&](std::string const& why) { throw error(exit_code::data, folder_.string() + " " + why); };
+  auto const path_of = [&](stored_name const& row) {  // the path of its weight, that of all three of a fused one
+    std::string path(row.ours.substr(0, row.ours.size() - weight.size()));
+    if (row.parts > 1) path.replace(path.rfind('.') + 1, std::string::npos, "qkv");
+    return path;
+  };
+  std::set<std::string> adapted, all;
+  for (stored_name const& row : names)
+    if (row.ours.ends_with(weight)) all.insert(path_of(row));
   for (auto const& [name, tensor] : weights_.tensors) {
-    if (!name.starts_with(prefix) || !name.ends_with(end)) continue;
+    bool const is_a = name.ends_with(a_end);
+    if (!name.starts_with(prefix) || (!is_a && !name.ends_with(b_end)))
+      refuse("has " + safetensors::shown(name) + ", " + std::string(detail::uncomputed_tensor(name)) + ", which is" +
+             std::string(detail::merge_cure));
+    if (!is_a) continue;
+    if (tensor.shape.empty() || tensor.shape[0] != read_.rank)
+      refuse("has " + safetensors::shown(name) + " of shape " + safetensors::text_of(tensor.shape) + ", but \"r\" is " +
+             std::to_string(read_.rank) + ": ranks that differ between modules are" + std::string(detail::merge_cure));
     std::string const theirs =
-        name.substr(prefix.size(), name.size() - prefix.size() - end.size()) + std::string(weight);
-    stored_name const* found = nullptr;
-    for (stored_name const& row : names)
-      if (found == nullptr && meta::glob(row.theirs, theirs)) found = &row;
-    if (found == nullptr)
-      throw error(exit_code::data, folder_.string() + " adapts " + safetensors::shown(theirs) +
-                                       ", which this model has not; give the model that it was trained with");
-    std::size_t const star = found->ours.find('*');
-    std::string target(found->ours.substr(star == std::string_view::npos ? 0 : star + 2));
-    target.resize(target.size() - weight.size());
-    if (found->parts > 1) target.replace(target.rfind('.') + 1, std::string::npos, "qkv");
-    targets.insert(target);
+        name.substr(prefix.size(), name.size() - prefix.size() - a_end.size()) + std::string(weight);
+    auto const row =
+        std::ranges::find_if(names, [&](stored_name const& one) { return meta::glob(one.theirs, theirs); });
+    if (row == names.end())
+      refuse("adapts " + safetensors::shown(theirs) +
+             ", which this model has not; give the model that it was trained with");
+    adapted.insert(path_of(*row));
   }
+  std::set<std::string> targets;
+  for (std::string const& path : adapted) targets.insert(detail::shortest_target(path, adapted, all));
   std::string list;
   for (std::string const& target : targets) list += (list.empty() ? "" : ",") + target;
   lora_options result = read_;

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <redco/safetensors/tensor_table.hpp>
+
+#include <span>
+#include <string>
+
+namespace redco {
+
+/// Throws `error` with exit code 65 if an adapter's file has a tensor of `wanted` in some blocks of
+/// the model and lacks it in others, as PEFT saves with layers_to_transform or with a pattern as
+/// target_modules. `source` is the folder of the file.
+void check_adapted_blocks(std::string const& source, safetensors::tensor_table const& stored,
+                          std::span<std::string const> wanted);
+
+}  // namespace redco
+
+#ifndef REDCO_COMPILED
+#include <redco/pretrained/check_adapted_blocks.inl.hpp>
+#endif
