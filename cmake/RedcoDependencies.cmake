@@ -1,6 +1,6 @@
 # Third-party headers as targets, for the build and for the installed package alike. No package files are needed: the
 # libraries are headers, found in the standard places, in CMAKE_PREFIX_PATH and in <NAME>_ROOT-like hints of the user.
-#   redco::dependencies   Boost.Hana, range-v3, cereal, nlohmann-json (SYSTEM, so their warnings are not ours)
+#   redco::dependencies   Boost.Hana, range-v3, cereal, CLI11, nlohmann-json (SYSTEM, so their warnings are not ours)
 #   redco::xxhash, redco::utf8proc
 #   redco::text_libraries PCRE2 and SentencePiece, each where found, with REDCO_WITH_<NAME> defined
 #   redco::processes      MPI, likewise
@@ -19,8 +19,10 @@ endfunction()
 redco_find_header(REDCO_HANA_INCLUDE boost/hana.hpp libboost-dev)
 redco_find_header(REDCO_RANGES_INCLUDE range/v3/all.hpp librange-v3-dev)
 redco_find_header(REDCO_CEREAL_INCLUDE cereal/cereal.hpp libcereal-dev)
+redco_find_header(REDCO_CLI11_INCLUDE CLI/CLI.hpp libcli11-dev)
 redco_find_header(REDCO_NLOHMANN_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
-set(redco_includes ${REDCO_HANA_INCLUDE} ${REDCO_RANGES_INCLUDE} ${REDCO_CEREAL_INCLUDE} ${REDCO_NLOHMANN_INCLUDE})
+set(redco_includes ${REDCO_HANA_INCLUDE} ${REDCO_RANGES_INCLUDE} ${REDCO_CEREAL_INCLUDE} ${REDCO_CLI11_INCLUDE}
+  ${REDCO_NLOHMANN_INCLUDE})
 list(REMOVE_DUPLICATES redco_includes)
 add_library(redco::dependencies INTERFACE IMPORTED GLOBAL)
 # From 18 on clang++ writes a template's constraints into its symbol; libtorch's symbols, which g++ wrote, are without them.

@@ -68,6 +68,7 @@ set(REDCO_DOORS
   "^boost/hana" meta
   "^nlohmann/" json
   "^range/v3/" data
+  "^CLI/" options
   "^(ATen|c10|torch)/" tensor
   "^cereal/" workdir
   "^xxhash\\.h$" safetensors

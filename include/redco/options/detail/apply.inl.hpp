@@ -103,7 +103,7 @@ inline void check_required(std::vector<entry> const& entries) {
 }
 
 REDCO_INLINE void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::string_view about) {
-  command_line const line = command_line_reader(entries, argc, argv).read();
+  command_line const line = read_command_line(entries, argc, argv);
   if (line.help) throw help_requested(help_text(entries, argc > 0 ? argv[0] : "program", about));
   if (line.config) apply_file(entries, *line.config);
   for (std::size_t i = 0; i < entries.size(); ++i) {
