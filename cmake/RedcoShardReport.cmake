@@ -14,6 +14,7 @@
 #   BUDGET      bytes that a rank may hold; without it none is checked
 #   FORMATS     of txt, md, json and html; default: md
 #   MICRO_BATCH examples of a replica at once (default: all)
+#   MACHINE     file of redco-plan --calibrate, for the time of a step; default: none is predicted
 #   RECOMPUTE   runs blocks again in backward: all, or every:2 for every second, first:3 for the first three
 #   OUTPUT      folder of the files; default: the current binary folder
 #   INCLUDES, LINK    where HEADER is found besides the current source folder and its include/; targets that it needs
@@ -21,7 +22,7 @@
 include_guard(GLOBAL)
 
 function(redco_add_shard_report)
-  set(one NAME MODEL HEADER OPTIMIZER BATCH SEQUENCE SOURCE DTYPE BUDGET MICRO_BATCH OUTPUT)
+  set(one NAME MODEL HEADER OPTIMIZER BATCH SEQUENCE SOURCE DTYPE BUDGET MICRO_BATCH MACHINE OUTPUT)
   set(many RECOMPUTE MESHES FORMATS INCLUDES LINK)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "${one}" "${many}")
   set(where "redco_add_shard_report(${arg_NAME})")
@@ -121,6 +122,13 @@ such as 10GiB")
     endforeach()
   endif()
 
+  if(DEFINED arg_MACHINE)
+    get_filename_component(arg_MACHINE "${arg_MACHINE}" ABSOLUTE)
+    if(NOT EXISTS "${arg_MACHINE}")
+      refuse("MACHINE ${arg_MACHINE} is not there; measure the machine: redco-plan --calibrate --machine ${arg_MACHINE}")
+    endif()
+  endif()
+
   if(NOT DEFINED arg_OUTPUT)
     set(arg_OUTPUT "${CMAKE_CURRENT_BINARY_DIR}")
   endif()
@@ -155,7 +163,7 @@ target that has it with LINK")
   add_executable(${program} EXCLUDE_FROM_ALL "${source}")
   target_include_directories(${program} PRIVATE ${folders})
   target_link_libraries(${program} PRIVATE redco::plan ${arg_LINK})
-  add_custom_command(OUTPUT ${outputs} COMMAND ${program} DEPENDS ${program} VERBATIM
+  add_custom_command(OUTPUT ${outputs} COMMAND ${program} DEPENDS ${program} ${arg_MACHINE} VERBATIM
     COMMENT "shard report ${arg_NAME}")
   add_custom_target(${arg_NAME} ALL DEPENDS ${outputs})
 endfunction()

@@ -7,15 +7,14 @@
 //   mpirun -n 2 redco-plan --calibrate
 //   redco-plan config.json --ranks 4 --hosts 2 --batch 16 --sequence 256 --search
 // Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh; 65 the configuration; 74 output.
-#include <redco/report/budget_text.hpp>
+#include <redco/report/answer_text.hpp>
+#include <redco/report/answered_report.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_format.hpp>
+#include <redco/report/run_request.hpp>
 #include <redco/report/search_text.hpp>
-#include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
-#include <redco/report/smallest_change.hpp>
 #include <redco/report/timeline_text.hpp>
-#include <redco/report/widths_text.hpp>
 
 #include <redco/cost/check_hosts.hpp>
 #include <redco/cost/read_machine.hpp>
@@ -30,7 +29,6 @@
 #include <redco/options/deployer_options.hpp>
 #include <redco/options/gradient_bucket.hpp>
 #include <redco/options/mesh_of.hpp>
-#include <redco/options/overlaps_shards.hpp>
 #include <redco/options/resolve.hpp>
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/adamw.hpp>
@@ -38,8 +36,8 @@
 #include <redco/optimizer/slot_list.hpp>
 #include <redco/optimizer/state_slots.hpp>
 
+#include <redco/safetensors/replace_file.hpp>
 #include <redco/json/read.hpp>
-#include <redco/shape/host_map.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/meta/fields.hpp>
@@ -49,7 +47,6 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -138,7 +135,8 @@ struct plan_options {
             &o::calibrate,
             "measure this machine for --search, or under a launcher the links between its processes, one "
             "on each host; takes no model"),
-        field<"machine">(&o::machine, "file of the machine's speed: --calibrate writes it, --search reads it"));
+        field<"machine">(&o::machine,
+                         "file of the machine's speed: --calibrate writes it, --search and times of a step read it"));
   }
 };
 
@@ -187,16 +185,27 @@ redco::mesh mesh_of(plan_options const& o) {
   return m;
 }
 
+redco::report::run_request request_of(plan_options const& o, redco::workload const& load) {
+  return {.mesh = mesh_of(o),
+          .load = load,
+          .micro_batch = o.micro_batch.value_or(0),
+          .compute = o.dtype,
+          .recompute = o.recompute,
+          .hosts = o.hosts,
+          .overlap = o.overlap,
+          .gradient_bucket = o.gradient_bucket,
+          .form = o.mesh    ? redco::report::request_form::mesh
+                  : o.ranks ? redco::report::request_form::ranks
+                            : redco::report::request_form::model_shards};
+}
+
 void write(plan_options const& o, std::string const& text) {
   if (!o.output) {
     std::cout << text << std::flush;
     if (!std::cout) throw error(exit_code::io, "standard output cannot be written; is the disk full?");
     return;
   }
-  std::ofstream file(*o.output, std::ios::binary);
-  file << text << std::flush;
-  if (!file)
-    throw error(exit_code::io, o.output->string() + ": cannot be written; give --output a file in a writable folder");
+  redco::safetensors::replace_file(*o.output, text, "give --output a file in a writable folder");
 }
 
 /// Replaces this process by the program beside it that measures the machine, which needs libtorch.
@@ -248,7 +257,6 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   if (o.source && !redco::has_encoder<redco::net_of<Model>>)
     refuse("--source has no meaning for a model without an encoder before its decoder; leave it out");
   std::int64_t const sequence = o.sequence.value_or(context), micro_batch = o.micro_batch.value_or(o.batch);
-  if (o.dtype == redco::dtype::f16) refuse("--dtype f16 cannot be trained in: its gradients underflow; use bf16");
   check_count("--batch", o.batch);
   check_count("--micro-batch", micro_batch);
   check_count("--hosts", o.hosts);
@@ -265,28 +273,18 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
   std::int64_t const budget = o.device_memory ? redco::options::parse_bytes(*o.device_memory) : 0;
   if constexpr (!redco::is_sequence_parallel<Model>)
     if (o.search) return search(model, optimizer, o, load, budget);
-  redco::setup run = redco::report::setup_of(mesh_of(o), load, micro_batch, o.dtype, o.recompute);
-  run.hosts = o.hosts;
-  redco::cost::check_hosts(run.mesh, run.hosts);
-  run.gradient_bucket = redco::options::gradient_bucket(run.mesh, run.hosts, o.overlap, o.gradient_bucket);
-  run.overlap_shards =
-      redco::options::overlaps_shards(run.mesh, redco::host_map{run.mesh, run.hosts}.parts(redco::axis::tp), o.overlap);
+  redco::report::run_request const asked = request_of(o, load);
   if (o.timeline) {
+    redco::setup const run = redco::report::setup_of(asked);
     redco::rank_cost const planned = redco::report_of(model, optimizer, run).cost;  // refuses an illegal mesh
     redco::fact::program const facts = redco::facts_of(model, run.load);
     write(o, redco::report::timeline_text(redco::cost::simulation(facts, run), planned.memory));
     return exit_code::done;
   }
-  redco::shard_report const report = redco::report_of(model, optimizer, run, budget);
+  redco::shard_report const report = redco::report::answered_report(model, optimizer, asked, budget, o.machine);
   write(o, redco::report_as(o.format, report, std::filesystem::path(file).filename().string()));
-
-  bool const alone = o.format != redco::report_format::txt && !o.output;  // another program reads standard output
-  std::ostream& out = alone ? std::cerr : std::cout;
-  out << redco::report::widths_text(model, optimizer, run, budget);
-  if (budget == 0) return exit_code::done;
-  std::optional<redco::report::fitting_change> change;
-  if (!report.fits()) change = redco::report::smallest_change(model, optimizer, run, budget);
-  out << redco::report::budget_text(report, change) << std::endl;
+  if (o.format != redco::report_format::txt || o.output)  // another program may read standard output
+    (o.output ? std::cout : std::cerr) << redco::report::answer_text(report) << std::flush;
   return report.fits() ? exit_code::done : exit_code::missed;
 }
 

@@ -6,6 +6,7 @@
 #include <redco/meta/aggregate.hpp>
 #include <redco/meta/edit_distance.hpp>
 #include <redco/meta/field_count.hpp>
+#include <redco/meta/field_named.hpp>
 #include <redco/meta/fields.hpp>
 #include <redco/meta/fixed_string.hpp>
 #include <redco/meta/glob.hpp>
@@ -252,12 +253,14 @@
 #include <redco/options/mesh_of.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/parse.hpp>
+#include <redco/options/predicting_options.hpp>
 #include <redco/options/provenance.hpp>
 #include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/options/resolve.hpp>
 #include <redco/options/resolved.hpp>
 #include <redco/options/row.hpp>
 #include <redco/options/run_length.hpp>
+#include <redco/options/stepping_options.hpp>
 #include <redco/options/to_json.hpp>
 #include <redco/options/training_flags.hpp>
 
@@ -353,25 +356,27 @@
 #include <redco/cost/simulation.hpp>
 #include <redco/cost/step_time.hpp>
 
-#include <redco/report/budget_text.hpp>
+#include <redco/report/answer_text.hpp>
+#include <redco/report/answered_report.hpp>
 #include <redco/report/build_report.hpp>
 #include <redco/report/graph_of.hpp>
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/model_graph.hpp>
 #include <redco/report/plan_text.hpp>
 #include <redco/report/program_text.hpp>
+#include <redco/report/report_answer.hpp>
 #include <redco/report/report_format.hpp>
 #include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
 #include <redco/report/report_text.hpp>
+#include <redco/report/run_request.hpp>
 #include <redco/report/search_text.hpp>
 #include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/smallest_change.hpp>
 #include <redco/report/step_moments.hpp>
 #include <redco/report/timeline_text.hpp>
-#include <redco/report/widths_text.hpp>
 
 #include <redco/compat/compat_parameter.hpp>
 #include <redco/compat/compat_plan.hpp>

@@ -25,6 +25,28 @@ expect(0 "^plan: mesh 1x4, f32, adamw, 1 micro-batch of 8 x 1024\n.*\n +4 +[0-9.
   config.json --n-model-shards 4 --batch 8 --sequence 1024 --optimizer adamw --device-memory 40GiB)
 expect(1 "   1 +[0-9.]+ GiB  does not fit\n.*mesh 1x1: does not fit, .*\n  largest: activations .*\n  smallest change that fits: \
 [24] model shards" config.json --batch 8 --device-memory 3GiB)
+# Whoever follows a suggestion holds what it promises, and no number of shards is listed that the ranks cannot hold.
+function(follow)
+  execute_process(COMMAND ${TOOL} ${ARGN} WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE out RESULT_VARIABLE status)
+  if(NOT status EQUAL 1 OR NOT out MATCHES "smallest change that fits: [^\n]*[(]([^\n]*)[)], ([^\n]*) on every rank")
+    message(FATAL_ERROR "redco-plan ${ARGN} suggests nothing (${status}):\n${out}")
+  endif()
+  separate_arguments(change UNIX_COMMAND "${CMAKE_MATCH_1}")
+  string(REPLACE "." "[.]" bytes "${CMAKE_MATCH_2}")
+  if(ARGN MATCHES "--ranks")
+    expect(0 "mesh [0-9]+x[0-9]+: fits, ${bytes} of .*" ${ARGN} ${change})
+    expect(0 "at most on the same [0-9]+ ranks\n" ${ARGN} ${change})
+  else()
+    expect(0 ": fits, ${bytes} of " ${ARGN} ${change})
+  endif()
+endfunction()
+follow(config.json --batch 8 --device-memory 3GiB)
+follow(config.json --ranks 16 --n-model-shards 1 --batch 32 --device-memory 3GiB)
+follow(config.json --ranks 16 --batch 64 --micro-batch 3 --device-memory 2GiB --hosts 2)
+follow(config.json --mesh 4x2 --batch 16 --device-memory 1GiB --overlap)
+follow(config.json --mesh 6x1 --batch 7 --device-memory 1500MiB --optimizer sgd)
+expect(0 "on the same 16 ranks\n +1 [^\n]*\n +2 [^\n]*\n +4 [^\n]*\ntime" config.json --ranks 16 --batch 32)
+
 expect(0 "mesh 2x3, bf16, sgd, 2 micro-batches of 2 x 64, blocks recomputed" config.json --mesh 2x3 --batch 8 --micro-batch 2
   --dtype bf16 --optimizer sgd --sequence 64 --recompute)
 expect(0 "micro-batch of 8 x 64, blocks recomputed .every:2.\n" config.json --batch 8 --sequence 64 --recompute every:2)
@@ -37,8 +59,8 @@ expect(0 "^bytes of one rank, of which [0-9]+ throughout the step\nphase +layer 
 expect(64 "5 model shards do not divide" config.json --n-model-shards 5 --timeline)
 expect(0 "\"schema\": \"redco.shard_report\"" config.json --format json)
 expect(0 "^plan: mesh 3x2 on 2 hosts, .*\n  forward activations +tp +all_reduce +25 x 384 KiB, sends 9.38 MiB, a host 9.38 MiB to \
-others\n.* gradients +dp +all_reduce +1 x 239 MiB, sends 319 MiB, a host 478 MiB to others\n.*at most\n +2 .*\n +4 "
-  config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64 --no-overlap)
+others\n.* gradients +dp +all_reduce +1 x 239 MiB, sends 319 MiB, a host 478 MiB to others\n.*at most on the same 6 ranks\n +1 .*\n +2 .*\n \
++3 .*\n +6 [^\n]*\ntime of a step" config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64 --no-overlap)
 expect(0 " gradients +dp +all_reduce +61 x 3.92 MiB, sends 319 MiB, a host 478 MiB to others\n"
   config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64)
 expect(0 " gradients +dp +all_reduce +31 x 7.71 MiB, sends" config.json --mesh 3x2 --hosts 2 --batch 6 --sequence 64 --gradient-bucket 8)
@@ -61,7 +83,7 @@ file(WRITE "${WORK}/t5.json" "{\"model_type\": \"t5\", \"vocab_size\": 96, \"d_m
 expect(0 "decoder.block...EncDecAttention.q.weight" t5.json --sequence 16 --n-model-shards 2)
 expect(0 "micro-batch of 2 x 16 that read 2 x 40" t5.json --batch 2 --sequence 16 --source 40)
 expect(64 "--source has no meaning for a model without an encoder" config.json --source 40)
-expect(64 "--dtype f16 cannot be trained in.*use bf16" config.json --dtype f16)
+expect(64 "--dtype: 'f16' is not one of f32.bf16.f64" config.json --dtype f16)
 expect(64 "--source 0 is no count" t5.json --sequence 16 --source 0)
 expect(64 "--sequence is missing; this family has no longest one" t5.json)
 
@@ -97,6 +119,10 @@ file(WRITE "${WORK}/machine.json" "{\"schema\": \"redco.machine\", ${machine}}")
 file(WRITE "${WORK}/linked.json" "{\"schema\": \"redco.machine\", ${machine}, \"links\": [{\"between\": \"hosts\", \"hosts\": 2, \"of\": 2, \
 \"hosts_of_machine\": 1, \"seconds_per_call\": 1e-4, \"bytes_per_second\": 1e8, \"busy\": 0.25}]}")
 file(WRITE "${WORK}/other.json" "{\"schema\": \"redco.other\", ${machine}}")
+expect(0 "\ntime of a step: [0-9.]+ m?s, predicted for the measured machine\n" config.json --batch 16 --sequence 256 --machine machine.json)
+expect(0 "\ntime of a step: not predicted: .*f64" config.json --sequence 256 --machine machine.json --dtype f64)
+expect(0 "\ntime of a step: not predicted: no machine was measured; run redco-plan --calibrate\n" config.json --sequence 256)
+expect(0 "<h2>What fits</h2>.*<p>Time of a step: [0-9.]+ m?s, predicted" config.json --format html --sequence 256 --machine machine.json)
 set(search config.json --batch 16 --sequence 256 --ranks 2 --search --machine machine.json)
 expect(0 "^2 ranks, 16 x 256 a step: [0-9]+ plans fit 8.00 GiB on every rank; step times are predicted\nmesh +micro-batch  dtype +\
 recompute +tokens +peak +step time\n[12]x[12] .*\nrun: --mesh [12]x[12] --dtype b?f(16|32) --global-batch 16 --micro-batch [0-9]+(, of the model as \

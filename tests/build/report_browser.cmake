@@ -1,4 +1,5 @@
-# A report's page in headless Chromium: its table sorts, nothing is wider than a narrow screen. Skips where there is none.
+# Pages of reports in headless Chromium, on a phone and on a desktop screen: the table of parameters sorts, nothing
+# is wider than the screen, no labels of a drawing collide or leave it. Skips where there is no Chromium.
 # $REDCO_CHROMIUM names one that is not in the path.
 #   cmake -DROOT=DIR -DWORK=DIR -P report_browser.cmake
 
@@ -13,22 +14,58 @@ if(NOT chromium)
   return()
 endif()
 file(REMOVE_RECURSE "${WORK}")
-file(READ "${ROOT}/tests/golden/mlp_1x3.html" page)
-string(CONCAT check "<script>const rows = () => [...document.querySelectorAll('.plan tbody tr')].map(r => r."
-  "cells[0].textContent).join(' ');const buttons = document.querySelectorAll('.plan th button');buttons[4].click();const up = rows();"
-  "buttons[4].click();document.title = 'up ' + up + ', down ' + rows() + ', wide ' + "
-  "(document.documentElement.scrollWidth > innerWidth);</script>")
-string(REPLACE "</body>" "${check}</body>" page "${page}")
-file(WRITE "${WORK}/page.html" "${page}")
-execute_process(COMMAND ${chromium} --headless --no-sandbox --disable-gpu --user-data-dir=${WORK}/profile --window-size=500,900
-  --dump-dom file://${WORK}/page.html OUTPUT_VARIABLE dom ERROR_VARIABLE errors RESULT_VARIABLE status TIMEOUT 120)
+set(frames "")
+foreach(name mlp_1x3 gpt2_demo_4x2)
+  file(READ "${ROOT}/tests/golden/${name}.html" page)
+  file(WRITE "${WORK}/${name}.html" "${page}")
+  foreach(width 360 1200)
+    string(APPEND frames "<iframe src='${name}.html' style='width:${width}px;height:900px;border:0'></iframe>\n")
+  endforeach()
+endforeach()
+file(WRITE "${WORK}/page.html" "<!doctype html><title>not checked</title>\n${frames}" [[<script>
+const problems_of = (page, width) => {
+  const found = [], wide = page.documentElement.clientWidth;
+  if (page.documentElement.scrollWidth > wide) found.push("the page is wider than the screen");
+  for (const part of page.querySelectorAll("table, td, th, p, li, svg"))
+    if (part.getBoundingClientRect().right > wide + 0.5) found.push("cut off: " + part.textContent.slice(0, 40));
+  for (const drawing of page.querySelectorAll("svg[role=img]")) {
+    const edge = drawing.getBoundingClientRect();
+    const texts = [...drawing.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()]);
+    texts.forEach(([a, x], i) => {
+      if (x.left < edge.left - 0.5 || x.right > edge.right + 0.5 || x.top < edge.top - 1) found.push("outside: " + a);
+      for (const [b, y] of texts.slice(i + 1)) {
+        const across = Math.min(x.right, y.right) - Math.max(x.left, y.left);
+        const down = Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top);
+        if (across > 0.5 && down > 1.5) found.push(a + " collides with " + b);
+      }
+    });
+  }
+  return found.map(one => width + ": " + one);
+};
+onload = () => {
+  const frames = [...document.querySelectorAll("iframe")];
+  const problems = frames.flatMap(frame => problems_of(frame.contentDocument, frame.style.width));
+  const page = frames[0].contentDocument, buttons = page.querySelectorAll(".plan th button");
+  const rows = () => [...page.querySelectorAll(".plan tbody tr")].map(row => row.cells[0].textContent).join(" ");
+  buttons[4].click();
+  const up = rows();
+  buttons[4].click();
+  const answers = frames.map(frame => frame.contentDocument.querySelector("h2").textContent).join(", ");
+  document.title = ("up " + up + ", down " + rows() + ", first " + answers + ", problems " + problems.join("; "))
+    .replace(/\s+/g, " ");
+};
+</script>
+]])
+execute_process(COMMAND ${chromium} --headless --no-sandbox --disable-gpu --hide-scrollbars --allow-file-access-from-files
+  --user-data-dir=${WORK}/profile --window-size=1300,900 --dump-dom file://${WORK}/page.html
+  OUTPUT_VARIABLE dom ERROR_VARIABLE errors RESULT_VARIABLE status TIMEOUT 120)
 if(NOT status EQUAL 0)
   skip("${chromium} does not run here (another one: REDCO_CHROMIUM): ${errors}")
   return()
 endif()
 string(REGEX MATCH "<title>[^<]*</title>" title "${dom}")
-string(CONCAT wanted "<title>up down.bias up.bias down.weight up.weight, "
-  "down up.weight down.weight up.bias down.bias, wide false</title>")
+string(CONCAT wanted "<title>up down.bias up.bias down.weight up.weight, down up.weight down.weight up.bias down.bias, "
+  "first What fits, What fits, What fits, What fits, problems </title>")
 if(NOT title STREQUAL wanted)
-  message(FATAL_ERROR "the page in chromium says\n${title}\nnot\n${wanted}")
+  message(FATAL_ERROR "the pages in chromium say\n${title}\nnot\n${wanted}")
 endif()

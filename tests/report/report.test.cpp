@@ -1,8 +1,12 @@
 #include "catch.hpp"
+#include "temporary_folder.hpp"
 
+#include <redco/report/answered_report.hpp>
 #include <redco/report/detail/html_text.hpp>
+#include <redco/report/detail/label_places.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/program_text.hpp>
+#include <redco/report/report_format.hpp>
 #include <redco/report/report_html.hpp>
 #include <redco/report/report_json.hpp>
 #include <redco/report/report_markdown.hpp>
@@ -10,6 +14,8 @@
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_moments.hpp>
 #include <redco/report/timeline_text.hpp>
+#include <redco/cost/read_machine.hpp>
+#include <redco/cost/step_time.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/named.hpp>
@@ -17,7 +23,9 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/json/dump.hpp>
+#include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
+#include <redco/shape/bytes.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -138,9 +146,77 @@ TEST_CASE("the report of an MLP in bf16 is the golden one") {
 }
 
 TEST_CASE("the page of an MLP over its budget is the golden one") {
-  auto const report = redco::report_of(mlp, redco::adamw{}, {.mesh = {.tp = 3}, .load = {640, 1}}, 300'000);
+  auto const report =
+      redco::report::answered_report(mlp, redco::adamw{}, {.mesh = {.tp = 3}, .load = {640, 1}}, 300'000);
   CHECK_FALSE(report.fits());
   matches_golden("mlp_1x3.html", redco::report_html(report, "An MLP <of> \"two\" layers & 'a' budget"));
+}
+
+TEST_CASE("the page of eight ranks on two hosts is the golden one") {
+  redco::report::run_request const asked{
+      .mesh = {.dp = 4, .tp = 2}, .load = {64, 256}, .hosts = 2, .form = redco::report::request_form::ranks};
+  matches_golden(
+      "gpt2_demo_4x2.html",
+      redco::report_html(redco::report::answered_report(demo, redco::adamw{}, asked, redco::MiB(300)), "GPT-2"));
+}
+
+TEST_CASE("every format answers: what fits, the smallest change, the time of a step") {
+  temporary_folder const folder;
+  auto const machine = folder.path / "machine.json";
+  std::ofstream(machine) << R"({"schema": "redco.machine", "version": 1, "compute": [{"dtype": "f32", "ranks": 1,
+    "operations_per_second": 1e11, "activation_bytes_per_second": 1e10, "weight_bytes_per_second": 1e10,
+    "seconds_per_tensor": 1e-6}], "all_reduce": [{"group": 2, "ranks": 2, "seconds_per_call": 1e-5,
+    "bytes_per_second": 1e9}], "update_bytes_per_second": 1e10})";
+  redco::report::run_request const asked{
+      .mesh = {.dp = 4}, .load = {64, 256}, .form = redco::report::request_form::ranks};
+  auto const large = redco::report::answered_report(demo, redco::adamw{}, asked, redco::MiB(500), machine);
+  REQUIRE(large.answer->change);
+  double const seconds =
+      redco::cost::step_time_of(large.cost, large.run,
+                                redco::cost::read_machine(redco::json::read_json(machine), machine.string()))
+          .total();
+  for (redco::report_format const format : redco::options::choices<redco::report_format>) {
+    std::string const text = redco::report_as(format, large, "GPT-2");
+    INFO(name_of(format));
+    bool const json = format == redco::report_format::json;
+    auto const has = [&](std::string const& words) { return text.find(words) != std::string::npos; };
+    CHECK(has(json ? "\"fits\": false" : "does not fit, a rank holds "));
+    CHECK(has(large.answer->change->what));
+    CHECK(has(large.answer->change->options));
+    CHECK(has(json ? "\"step_seconds\": "
+                   : redco::report::detail::seconds_text(seconds) + ", predicted for the measured"));
+    for (redco::report::legal_width const& one : large.answer->widths)
+      CHECK(has(json ? "\"peak_bytes\": " + std::to_string(one.peak) : redco::report::detail::bytes_text(one.peak)));
+  }
+  redco::json::json_value const answer = redco::report_json(large).at("answer");
+  CHECK(answer.at("step_seconds") == seconds);
+  CHECK(answer.at("smallest_change").at("peak_bytes") == large.answer->change->peak);
+  CHECK(answer.at("widths").size() == large.answer->widths.size());
+
+  auto const roomy = redco::report::answered_report(demo, redco::adamw{}, asked, redco::GiB(9));
+  for (redco::report_format const format :
+       {redco::report_format::txt, redco::report_format::md, redco::report_format::html}) {
+    std::string const text = redco::report_as(format, roomy, "GPT-2");
+    CHECK(text.find("mesh 4x1: fits, ") != std::string::npos);
+    CHECK(text.find("not predicted: no machine was measured; run redco-plan --calibrate") != std::string::npos);
+    CHECK(text.find("mallest change") == std::string::npos);
+  }
+  redco::report::run_request double_precision = asked;
+  double_precision.compute = redco::dtype::f64;
+  auto const untimed = redco::report::answered_report(demo, redco::adamw{}, double_precision, 0, machine);
+  CHECK(untimed.answer->untimed.find("f64") != std::string::npos);
+}
+
+TEST_CASE("labels of a drawing that would collide move up") {
+  redco::report::detail::label_places labels;
+  CHECK(labels.place(10, 50, "3.80 GiB") == 50);
+  CHECK(labels.place(30, 48, "3.99 GiB") == 37);
+  CHECK(labels.place(35, 45, "3.82 GiB") == 24);
+  CHECK(labels.place(200, 45, "956 MiB") == 45);
+  CHECK(labels.highest() == 0);
+  CHECK(labels.place(10, 0, "a") == 0);
+  CHECK(labels.place(10, 2, "b") == -13);
+  CHECK(labels.highest() == -13);
 }
 
 TEST_CASE("text in a page is no markup") {

@@ -1,57 +1,203 @@
 #include "catch.hpp"
 
-#include <redco/report/budget_text.hpp>
+#include <redco/report/answer_text.hpp>
+#include <redco/report/answered_report.hpp>
+#include <redco/report/detail/numbers.hpp>
+#include <redco/cost/search.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/options/mesh_of.hpp>
+#include <redco/options/mesh_text.hpp>
+#include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/shape/bytes.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace change_test {
 
-redco::gpt2 const model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
+using redco::report::request_form;
+using redco::report::run_request;
 
-std::optional<redco::report::fitting_change> change(redco::setup const& run, std::int64_t budget) {
-  return redco::report::smallest_change(model, redco::adamw{}, run, budget);
+redco::gpt2 const model{{.vocab = 256, .context = 256, .width = 384, .heads = 6, .layers = 6}};
+redco::llama const grouped{
+    {.vocab = 1001, .context = 96, .width = 120, .ffn = 312, .heads = 12, .kv_heads = 4, .layers = 5}};
+
+template <class M>
+std::int64_t peak_of(M const& m, run_request const& asked) {
+  return redco::cost_of(m, redco::adamw{}, setup_of(asked)).memory.peak();
 }
 
-TEST_CASE("the least intrusive change that is enough is proposed, and its peak is that of the changed run") {
-  redco::setup const run{.mesh = {.dp = 1}, .load = {16, 256}};
+/// A request after a reader has written `options` in place of the options that they name.
+run_request followed(run_request asked, std::string const& options) {
+  std::istringstream words(options);
+  std::string name, value;
+  while (words >> name >> value) {
+    if (name == "--n-model-shards") {
+      int const shards = std::stoi(value);
+      asked.mesh = redco::options::mesh_of(asked.form == request_form::ranks ? asked.mesh.ranks() : shards, shards);
+    } else if (name == "--mesh" || name == "MESHES") {
+      asked.mesh = redco::options::parse_mesh(value);
+    } else if (name == "--dtype" || name == "DTYPE") {
+      REQUIRE(value == "bf16");
+      asked.compute = redco::dtype::bf16;
+    } else if (name == "--micro-batch" || name == "MICRO_BATCH") {
+      asked.micro_batch = std::stoll(value);
+    } else {
+      REQUIRE((name == "--recompute" || name == "RECOMPUTE"));
+      asked.recompute = redco::options::parse_recomputed_blocks(value);
+    }
+  }
+  return asked;
+}
+
+/// The requests as command lines and builds state them, with odd sizes and several hosts.
+std::vector<run_request> requests() {
+  std::vector<run_request> all;
+  for (std::int64_t const batch : {5, 16, 33})
+    for (std::int64_t const micro_batch : {0, 3}) {
+      run_request const one{.load = {batch, 90}, .micro_batch = micro_batch};
+      auto const add = [&](redco::mesh const& on, request_form form, int hosts = 1) {
+        run_request r = one;
+        r.mesh = on;
+        r.form = form;
+        r.hosts = hosts;
+        all.push_back(r);
+      };
+      add({}, request_form::model_shards);
+      add({.tp = 2}, request_form::model_shards);
+      add({.dp = 4}, request_form::ranks);
+      add({.dp = 3, .tp = 2}, request_form::ranks, 3);
+      add({.dp = 1, .tp = 2}, request_form::ranks);
+      for (request_form const form : {request_form::mesh, request_form::cmake}) {
+        add({}, form);
+        add({.dp = 6}, form);
+        add({.dp = 2, .tp = 2}, form);
+      }
+    }
+  return all;
+}
+
+template <class M>
+void follow_all(M const& m) {
+  int followed_changes = 0;
+  for (run_request const& asked : requests()) {
+    std::int64_t const peak = peak_of(m, asked);
+    for (int const percent : {90, 70, 50, 30, 20, 12, 6}) {
+      std::int64_t const budget = peak / 100 * percent;
+      auto const report = redco::report::answered_report(m, redco::adamw{}, asked, budget);
+      for (redco::report::legal_width const& one : report.answer->widths) {
+        std::string const shards = std::to_string(one.mesh.tp);
+        bool const by_mesh = asked.form == request_form::mesh || asked.form == request_form::cmake;
+        run_request const wide =
+            followed(asked, by_mesh ? "--mesh " + redco::options::to_text(one.mesh) : "--n-model-shards " + shards);
+        CHECK(peak_of(m, wide) == one.peak);
+        CHECK(wide.mesh == one.mesh);
+        CHECK((wide.mesh.ranks() == asked.mesh.ranks() || (asked.mesh.dp == 1 && asked.form != request_form::ranks)));
+      }
+      if (!report.answer->change) continue;
+      redco::report::fitting_change const& change = *report.answer->change;
+      INFO(redco::options::to_text(asked.mesh) << " batch " << asked.load.batch << ": " << change.options);
+      CHECK(peak_of(m, followed(asked, change.options)) == change.peak);
+      CHECK(change.peak <= budget);
+      std::string const text = redco::report::budget_text(report);
+      CHECK(text.find(change.what + " (" + change.options + "), " + redco::report::detail::bytes_text(change.peak) +
+                      " on every rank") != std::string::npos);
+      ++followed_changes;
+    }
+  }
+  CHECK(followed_changes > 150);
+}
+
+TEST_CASE("whoever follows a suggestion gets exactly the bytes that it promises") {
+  follow_all(model);
+  follow_all(grouped);
+}
+
+TEST_CASE("with a number of ranks another width keeps the ranks and the global batch") {
+  run_request const asked{.mesh = {.dp = 4}, .load = {16, 90}, .form = request_form::ranks};
+  auto const report = redco::report::answered_report(model, redco::adamw{}, asked, redco::GiB(1));
+  auto const& widths = report.answer->widths;
+  REQUIRE(widths.size() == 2);  // 3 and 6 are legal for the model, but do not divide 4
+  CHECK(widths[1].mesh == redco::mesh{.dp = 2, .tp = 2});
+  redco::setup const two{.mesh = {.dp = 2, .tp = 2}, .load = {8, 90}};
+  CHECK(widths[1].peak == redco::cost_of(model, redco::adamw{}, two).memory.peak());
+  auto const close = redco::report::answered_report(model, redco::adamw{}, asked, widths[1].peak);
+  REQUIRE(close.answer->change);
+  CHECK(close.answer->change->what == "2 model shards on the same 4 ranks");
+  CHECK(close.answer->change->options == "--n-model-shards 2");
+  CHECK(redco::report::answer_text(close).starts_with(
+      "model shards and what a rank holds at most on the same 4 ranks\n   1 "));
+}
+
+TEST_CASE("the least intrusive change that is enough is proposed") {
+  run_request const asked{.load = {16, 256}, .form = request_form::model_shards};
   struct row {
     std::int64_t mib;
-    std::string what;
+    std::string what, options;
   };
-  for (row const& r : {row{600, "2 model shards"},
-                       {350, "6 model shards"},
-                       {240, "16 micro-batches of 1"},
-                       {200, "6 model shards and bf16"},
-                       {70, "6 model shards and 8 micro-batches of 2"}}) {
-    auto const found = change(run, redco::MiB(r.mib));
+  for (row const& r : {row{600, "2 model shards", "--n-model-shards 2"},
+                       {350, "6 model shards", "--n-model-shards 6"},
+                       {240, "16 micro-batches of 1", "--micro-batch 1"},
+                       {200, "6 model shards and bf16", "--n-model-shards 6 --dtype bf16"},
+                       {70, "6 model shards and 8 micro-batches of 2", "--n-model-shards 6 --micro-batch 2"}}) {
+    auto const found = redco::report::smallest_change(model, redco::adamw{}, asked, redco::MiB(r.mib));
     REQUIRE(found);
     CHECK(found->what == r.what);
-    CHECK(found->peak == redco::cost_of(model, redco::adamw{}, found->run).memory.peak());
-    CHECK(found->peak <= redco::MiB(r.mib));
+    CHECK(found->options == r.options);
   }
 }
 
 TEST_CASE("a step keeps its examples when micro-batches grow more") {
-  redco::setup const run{
-      .mesh = {.tp = 6}, .load = {5, 256}, .compute = redco::dtype::bf16, .recompute = true, .micro_batches = 3};
-  auto const found = change(run, redco::MiB(60));
+  run_request const asked{.mesh = {.dp = 1, .tp = 6},
+                          .load = {13, 256},
+                          .micro_batch = 5,
+                          .compute = redco::dtype::bf16,
+                          .recompute = true};
+  auto const found = redco::report::smallest_change(model, redco::adamw{}, asked, redco::MiB(60));
   REQUIRE(found);
-  CHECK(found->run.load.batch < 5);
-  CHECK(found->run.load.batch * found->run.micro_batches >= 15);
+  redco::setup const run = setup_of(found->asked);
+  CHECK(run.load.batch < 5);
+  CHECK(run.load.batch * run.micro_batches >= 13);
+  CHECK(run.load.batch * (run.micro_batches - 1) < 13);
 }
 
 TEST_CASE("where nothing helps the sentence says what was tried") {
-  redco::setup const run{.mesh = {.tp = 6}, .load = {2, 256}};
-  CHECK_FALSE(change(run, redco::MiB(1)));
-  auto const report = redco::report_of(model, redco::adamw{}, run, redco::MiB(1));
-  std::string const text = redco::report::budget_text(report, {});
-  CHECK(text.find("more than the budget of 1.00 MiB\n  largest: ") != std::string::npos);
-  CHECK(text.find("smallest change that fits: none; up to 64 model shards with bf16") != std::string::npos);
-  auto const roomy = redco::report_of(model, redco::adamw{}, run, redco::GiB(1));
-  CHECK(redco::report::budget_text(roomy, {}).find("mesh 1x6: fits, ") == 0);
+  run_request asked{.mesh = {.dp = 1, .tp = 6}, .load = {2, 256}};
+  auto const text_within = [&](std::int64_t budget) {
+    return redco::report::budget_text(redco::report::answered_report(model, redco::adamw{}, asked, budget));
+  };
+  CHECK(text_within(redco::MiB(1)).find("more than the budget of 1.00 MiB\n  largest: ") != std::string::npos);
+  CHECK(text_within(redco::MiB(1))
+            .ends_with("smallest change that fits: none; 6 model shards with bf16, micro-batches of one example and "
+                       "recomputation are too large: take a smaller model, a shorter sequence or more memory"));
+  asked.mesh = {.dp = 4};
+  CHECK(text_within(redco::MiB(1)).find("none; 2 model shards on the same 4 ranks with bf16") != std::string::npos);
+  CHECK(text_within(redco::MiB(1)).find("take more ranks, a smaller model") != std::string::npos);
+  CHECK(text_within(redco::GiB(1)).find("mesh 4x1: fits, ") == 0);
+}
+
+TEST_CASE("the plan that a search recommends holds what its row promises") {
+  redco::cost::machine machine;
+  for (redco::dtype const compute : {redco::dtype::f32, redco::dtype::bf16})
+    machine.compute.push_back({compute, 1, 1e11, 1e10, 1e10, 1e-6});
+  machine.groups.push_back({2, 2, 1e-5, 1e9});
+  for (int const ranks : {1, 4, 6}) {
+    redco::cost::search_space const space{.load = {24, 90}, .ranks = ranks};
+    for (redco::cost::found_plan const& one : redco::cost::search(model, redco::adamw{}, space, machine).plans) {
+      run_request const asked{.mesh = one.run.mesh,
+                              .load = space.load,
+                              .micro_batch = one.run.load.batch,
+                              .compute = one.run.compute,
+                              .recompute = one.run.recompute};
+      CHECK(peak_of(model, asked) == one.peak);
+    }
+  }
 }
 
 }  // namespace change_test

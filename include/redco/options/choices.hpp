@@ -14,9 +14,9 @@ namespace redco::options {
 template <class Enum>
 inline constexpr std::array<Enum, 0> choices{};
 
-/// The types in which a model computes.
+/// Types in which a model computes. f16 is none of them: its gradients underflow.
 template <>
-inline constexpr std::array<dtype, 4> choices<dtype> = {dtype::f32, dtype::bf16, dtype::f64, dtype::f16};
+inline constexpr std::array<dtype, 3> choices<dtype> = {dtype::f32, dtype::bf16, dtype::f64};
 
 /// Satisfied by enumerations that can be an option.
 template <class T>

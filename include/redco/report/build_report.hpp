@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/report/budget_text.hpp>
+#include <redco/report/answer_text.hpp>
+#include <redco/report/answered_report.hpp>
 #include <redco/report/report_format.hpp>
-#include <redco/report/setup_of.hpp>
+#include <redco/report/run_request.hpp>
 #include <redco/report/shard_report.hpp>
-#include <redco/report/smallest_change.hpp>
 
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/model.hpp>
@@ -31,7 +31,8 @@ struct build_report_request {
   std::int64_t micro_batch = 0;  ///< examples of a replica at once; 0: all
   dtype compute = dtype::f32;
   recomputed_blocks recompute = {};
-  std::int64_t budget = 0;  ///< 0: none
+  std::int64_t budget = 0;   ///< bytes that a rank may hold; 0: no limit
+  std::string machine = {};  ///< file of `redco-plan --calibrate`, for the time of a step
   std::vector<report_format> formats;
 };
 
@@ -59,11 +60,15 @@ exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_req
       continue;
     }
     try {
-      setup const run = setup_of(on, r.load, r.micro_batch, r.compute, r.recompute);
-      shard_report const report = report_of(m, optimizer, run, r.budget);
+      run_request const asked{.mesh = on,
+                              .load = r.load,
+                              .micro_batch = r.micro_batch,
+                              .compute = r.compute,
+                              .recompute = r.recompute,
+                              .form = request_form::cmake};
+      shard_report const report = answered_report(m, optimizer, asked, r.budget, r.machine);
       write_reports(r, report);
-      if (report.fits()) continue;
-      fail(exit_code::missed, budget_text(report, smallest_change(m, optimizer, run, r.budget)));
+      if (!report.fits()) fail(exit_code::missed, budget_text(report));
     } catch (error const& e) {
       fail(e.code(), e.what());
     }

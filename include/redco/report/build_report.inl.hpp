@@ -3,11 +3,11 @@
 #include <redco/report/build_report.hpp>
 
 #include <redco/options/mesh_text.hpp>
+#include <redco/safetensors/replace_file.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 
 namespace redco::report::detail {
@@ -18,9 +18,7 @@ REDCO_INLINE void write_reports(build_report_request const& r, shard_report cons
   for (report_format const format : r.formats) {
     std::filesystem::path const file =
         folder / (r.name + "_" + options::to_text(report.run.mesh) + "." + std::string(name_of(format)));
-    std::ofstream out(file, std::ios::binary);
-    out << report_as(format, report, r.name) << std::flush;
-    if (!out) throw error(exit_code::io, file.string() + ": cannot be written; make its folder writable");
+    safetensors::replace_file(file, report_as(format, report, r.name), "make its folder writable");
   }
 }
 

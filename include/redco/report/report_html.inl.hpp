@@ -2,6 +2,7 @@
 
 #include <redco/report/report_html.hpp>
 
+#include <redco/report/detail/html_answer.hpp>
 #include <redco/report/detail/html_bytes.hpp>
 #include <redco/report/detail/html_graph.hpp>
 #include <redco/report/detail/html_parameters.hpp>
@@ -32,8 +33,8 @@ REDCO_INLINE std::string report_html(shard_report const& r, std::string const& t
   item(std::to_string(s.micro_batches) + (s.micro_batches == 1 ? " micro-batch of " : " micro-batches of ") +
        report::detail::examples_text(s.load));
   if (s.recompute.any()) item(report::detail::recomputed_text(s.recompute));
-  text += "</ul>\n" + report::detail::html_bytes(r) + report::detail::html_phases(r) + report::detail::html_graph(r) +
-          report::detail::html_parameters(r) + report::detail::html_messages(r) +
+  text += "</ul>\n" + report::detail::html_answer(r) + report::detail::html_bytes(r) + report::detail::html_phases(r) +
+          report::detail::html_graph(r) + report::detail::html_parameters(r) + report::detail::html_messages(r) +
           std::string(report::detail::html_script) + "</body>\n</html>\n";
   return text;
 }

@@ -49,6 +49,25 @@ json::json_value json_of_lines(Lines const& lines) {
   return result;
 }
 
+inline json::json_value json_of(shard_report const& r, report_answer const& answer) {
+  json::json_value j;
+  j["fits"] = r.budget > 0 ? json::json_value(r.fits()) : json::json_value(nullptr);
+  j["same_ranks"] = answer.asked.keeps_ranks();
+  j["widths"] = json::json_value::array();
+  for (legal_width const& one : answer.widths) {
+    json::json_value width = {
+        {"model_shards", one.mesh.tp}, {"mesh", options::to_text(one.mesh)}, {"peak_bytes", one.peak}};
+    if (r.budget > 0) width["fits"] = one.peak <= r.budget;
+    j["widths"].push_back(std::move(width));
+  }
+  j["smallest_change"] = nullptr;
+  if (answer.change)
+    j["smallest_change"] = {
+        {"what", answer.change->what}, {"options", answer.change->options}, {"peak_bytes", answer.change->peak}};
+  j["step_seconds"] = answer.step_seconds ? json::json_value(*answer.step_seconds) : json::json_value(nullptr);
+  return j;
+}
+
 }  // namespace redco::report::detail
 
 namespace redco {
@@ -70,6 +89,7 @@ REDCO_INLINE json::json_value report_json(shard_report const& r) {
   if (r.run.load.source > 0) j["run"]["source"] = r.run.load.source;
   bool const several = r.run.hosts > 1;
   if (several) j["run"]["hosts"] = r.run.hosts;
+  if (r.answer) j["answer"] = report::detail::json_of(r, *r.answer);
   j["plan"] = json::json_value::array();
   for (shard::entry const& e : r.plan.entries) {
     json::json_value p;

@@ -2,20 +2,45 @@
 
 #include <redco/report/report_markdown.hpp>
 
+#include <redco/report/answer_text.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/options/mesh_text.hpp>
 #include <redco/shape/group_name.hpp>
 #include <redco/config.hpp>
 
 #include <cstdint>
 
+namespace redco::report::detail {
+
+/// Returns the answer as a section; empty for a report without one.
+inline std::string markdown_answer(shard_report const& r) {
+  if (!r.answer) return "";
+  std::string text = "\n## What fits\n\n";
+  if (r.budget > 0) text += "- " + fit_text(r) + "\n";
+  if (!r.fits()) text += "- largest: " + largest_text(r) + "\n- smallest change that fits: " + change_text(r) + "\n";
+  text += "- time of a step: " + step_time_text(r) + "\n\n| model shards" + widths_scope(r.answer->asked) +
+          " | mesh | bytes of a rank at most | |" + (r.budget > 0 ? " budget |" : "") + "\n|---:|---|---:|---:|" +
+          (r.budget > 0 ? "---|" : "") + "\n";
+  for (legal_width const& one : r.answer->widths)
+    text += "| " + std::to_string(one.mesh.tp) + " | " + options::to_text(one.mesh) + " | " + std::to_string(one.peak) +
+            " | " + bytes_text(one.peak) + " |" +
+            (r.budget == 0          ? ""
+             : one.peak <= r.budget ? " fits |"
+                                    : " does not fit |") +
+            "\n";
+  return text;
+}
+
+}  // namespace redco::report::detail
+
 namespace redco {
 
 REDCO_INLINE std::string report_markdown(shard_report const& r) {
-  std::string text = "# Shard report\n\n" + report::detail::run_text(r) + "\n\n## Plan\n\n" +
-                     "| parameter | logical | on rank | split | because |\n|---|---|---|---|---|\n";
+  std::string text = "# Shard report\n\n" + report::detail::run_text(r) + "\n" + report::detail::markdown_answer(r) +
+                     "\n## Plan\n\n" + "| parameter | logical | on rank | split | because |\n|---|---|---|---|---|\n";
   for (shard::entry const& e : r.plan.entries)
     text += "| `" + std::string(e.fact.name.view()) + "`" + report::detail::copies_text(e) + " | " +
             report::detail::extents_text(e.fact.shape) + " | " + report::detail::extents_text(e.local()) + " | " +

@@ -2,6 +2,7 @@
 
 #include <redco/report/report_text.hpp>
 
+#include <redco/report/answer_text.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/detail/run_text.hpp>
 #include <redco/report/memory_lines.hpp>
@@ -57,7 +58,7 @@ REDCO_INLINE std::string report_text(shard_report const& r) {
               report::detail::bytes_text(line.payload_bytes / line.calls) + ", sends " +
               report::detail::bytes_text(line.wire_bytes) +
               (r.run.hosts > 1 ? ", a host " + report::detail::bytes_text(line.host_bytes) + " to others" : "") + "\n";
-  return text;
+  return r.answer ? text + report::answer_text(r) : text;
 }
 
 }  // namespace redco

@@ -9,25 +9,10 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace redco::report {
 
 namespace detail {
-
-/// "12.3 s", "4.56 ms", "789 us": three digits that matter.
-inline std::string seconds_text(double seconds) {
-  char const* const units[] = {"s", "ms", "us"};
-  std::size_t unit = 0;
-  while (seconds < 1 && unit + 1 < std::size(units)) seconds *= 1000, ++unit;
-  char text[64];
-  std::snprintf(text, sizeof text,
-                seconds < 10    ? "%.2f %s"
-                : seconds < 100 ? "%.1f %s"
-                                : "%.0f %s",
-                seconds, units[unit]);
-  return text;
-}
 
 /// The options of a program that trains so, and its model where that is another type.
 inline std::string flags_text(cost::found_plan const& best, cost::search_space const& space) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/report/model_graph.hpp>
+#include <redco/report/report_answer.hpp>
 
 #include <redco/cost/activations_of.hpp>
 #include <redco/cost/cost_of.hpp>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,8 @@ struct shard_report {
   redco::rank_cost cost;
   std::vector<cost::layer_activations> activations;
   report::model_graph graph;
-  std::int64_t budget = 0;  ///< bytes that a rank may hold; 0: nobody asked
+  std::int64_t budget = 0;                           ///< bytes that a rank may hold; 0: no limit was stated
+  std::optional<report::report_answer> answer = {};  ///< of `report::answered_report`
 
   /// Whether every layer states what it saves and computes.
   bool counts_all() const {

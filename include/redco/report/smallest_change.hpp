@@ -1,5 +1,7 @@
 #pragma once
 
+#include <redco/report/run_request.hpp>
+
 #include <redco/cost/cost_of.hpp>
 
 #include <redco/shard/plan.hpp>
@@ -11,33 +13,35 @@
 
 namespace redco::report {
 
-/// A run that fits, and what makes it differ from the one that was asked for.
+/// A request that fits, and its difference from the original request.
 struct fitting_change {
-  setup run;
-  std::string what;  ///< "4 model shards", "bf16 and 2 micro-batches of 4"
+  run_request asked;
+  std::string what;     ///< "4 model shards", "bf16 and 2 micro-batches of 4"
+  std::string options;  ///< what to write: "--n-model-shards 4", "--dtype bf16 --micro-batch 4"
   std::int64_t peak = 0;
 };
 
 namespace detail {
 
-/// The runs that differ from `run` in all of `changes`, the smallest difference first. The changes are a sum of 1 more
-/// shards, 2 bf16, 4 more micro-batches, 8 recomputation: the least intrusive first.
-std::vector<setup> changed_runs(setup const& run, unsigned changes, std::vector<int> const& widths);
+/// Returns the requests that differ from `asked` in all of `changes`, the smallest difference first. `changes` is a sum of
+/// 1 more shards, 2 bf16, 4 more micro-batches, 8 recomputation.
+std::vector<run_request> changed_requests(run_request const& asked, unsigned changes, std::vector<int> const& widths);
 
-std::string difference_text(setup const& from, setup const& to);
+std::string difference_text(run_request const& from, run_request const& to);
 
 }  // namespace detail
 
-/// The smallest change after which a rank stays within `budget` bytes: a wider legal mesh, bf16, more micro-batches,
-/// recomputation; one of them if that is enough, else two and so on, in this order. Empty when all together do not help.
+/// Returns the smallest change after which a rank stays within `budget` bytes: more model shards, bf16, more micro-batches,
+/// recomputation; one of them if that is enough, else two and so on, in this order. Whoever writes
+/// `fitting_change::options` gets exactly `fitting_change::peak` bytes. Empty if all together are not enough.
 template <model M, class Optimizer>
-std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optimizer, setup const& run,
+std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optimizer, run_request const& asked,
                                               std::int64_t budget) {
   std::vector<int> const widths = legal_widths(facts_of(m).parameters);
   for (unsigned const changes : {1U, 2U, 4U, 8U, 3U, 5U, 9U, 6U, 10U, 12U, 7U, 11U, 13U, 14U, 15U})
-    for (setup const& s : detail::changed_runs(run, changes, widths))
-      if (std::int64_t const peak = cost_of(m, optimizer, s).memory.peak(); peak <= budget)
-        return fitting_change{s, detail::difference_text(run, s), peak};
+    for (run_request const& one : detail::changed_requests(asked, changes, widths))
+      if (std::int64_t const peak = cost_of(m, optimizer, setup_of(one)).memory.peak(); peak <= budget)
+        return fitting_change{one, detail::difference_text(asked, one), changed_options(asked, one), peak};
   return {};
 }
 

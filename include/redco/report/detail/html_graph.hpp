@@ -40,7 +40,7 @@ inline std::string draw_node(shard_report const& r, graph_node const& n, graph_b
     return "<circle cx=\"" + coordinate(middle) + "\" cy=\"" + coordinate(box.top + box.height / 2) +
            "\" r=\"9\" class=\"whole\"/>" + svg_text(middle, box.top + box.height / 2 + 4, "+", "mid strong") + "\n";
   if (n.what == graph_node::kind::block)
-    return svg_text(box.left, box.top + 13,
+    return svg_text(box.left + 8, box.top + 13,
                     blocks_name(n.layer.view()) + ": " + std::to_string(n.copies) + " equal blocks", "strong") +
            "\n";
   std::string text = "<rect x=\"" + coordinate(box.left) + "\" y=\"" + coordinate(box.top) + "\" width=\"" +

@@ -15,7 +15,7 @@ namespace redco::report::detail {
 /// Every parameter with its cut and the reason for it; `data-key` is what a column is sorted by.
 inline std::string html_parameters(shard_report const& r) {
   std::string text =
-      "<h2>Parameters</h2>\n<table class=\"plan\"><thead><tr><th>parameter</th><th>logical</th><th>on a "
+      "<h2>Parameters</h2>\n<table class=\"plan cards\"><thead><tr><th>parameter</th><th>logical</th><th>on a "
       "rank</th><th>split</th>"
       "<th class=\"n\">bytes</th><th>because</th></tr></thead><tbody>\n";
   std::size_t place = 0;
@@ -35,21 +35,26 @@ inline std::string html_parameters(shard_report const& r) {
 /// The messages of a step by purpose.
 inline std::string html_messages(shard_report const& r) {
   if (r.cost.messages.calls() == 0) return "<h2>Messages of one step</h2>\n<p>None: one rank talks to nobody.</p>\n";
-  std::string text =
-      "<h2>Messages of one step</h2>\n<table class=\"narrow\"><thead><tr><th>purpose</th><th>group</th><th "
-      "class=\"n\">calls</th>"
-      "<th class=\"n\">payload of one</th><th class=\"n\">sent</th>";
   bool const several = r.run.hosts > 1;
-  text += std::string(several ? "<th class=\"n\">by a host to others</th>" : "") + "</tr></thead><tbody>\n";
-  for (cost::message_total const& line : r.cost.messages)
-    if (line.calls > 0)
-      text += "<tr><td>" + escaped(line.purpose) + "</td><td>" + escaped(group_name(r.run.mesh, line.over)) +
-              "</td><td class=\"n\">" + std::to_string(line.calls) + "</td><td class=\"n\">" +
-              bytes_text(line.payload_bytes / line.calls) + "</td><td class=\"n\">" + bytes_text(line.wire_bytes) +
-              (several ? "</td><td class=\"n\">" + bytes_text(line.host_bytes) : "") + "</td></tr>\n";
-  return text +
-         "</tbody></table>\n<p class=\"soft\">All are all-reduces; sent is what one rank sends if rings are "
-         "used.</p>\n";
+  std::string text =
+      "<h2>Messages of one step</h2>\n<table class=\"cards\"><thead><tr><th>purpose</th><th>group</th><th>collective</th>"
+      "<th class=\"n\">calls</th><th class=\"n\">payload of one</th><th class=\"n\">sent</th>" +
+      std::string(several ? "<th class=\"n\">by a host to others</th>" : "") + "</tr></thead><tbody>\n";
+  auto const cell = [&](char const* style, char const* heading, std::string const& value) {
+    text += "<td" + std::string(style) + " data-is=\"" + heading + "\">" + value + "</td>";
+  };
+  for (cost::message_total const& line : r.cost.messages) {
+    if (line.calls == 0) continue;
+    text += "<tr><td>" + escaped(line.purpose) + "</td>";
+    cell("", "group", escaped(group_name(r.run.mesh, line.over)));
+    cell("", "collective", escaped(name_of(line.what)));
+    cell(" class=\"n\"", "calls", std::to_string(line.calls));
+    cell(" class=\"n\"", "payload", bytes_text(line.payload_bytes / line.calls));
+    cell(" class=\"n\"", "sent", bytes_text(line.wire_bytes));
+    if (several) cell(" class=\"n\"", "to others", bytes_text(line.host_bytes));
+    text += "</tr>\n";
+  }
+  return text + "</tbody></table>\n<p class=\"soft\">Sent is what one rank sends in a ring of its group.</p>\n";
 }
 
 }  // namespace redco::report::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/report/detail/html_text.hpp>
+#include <redco/report/detail/label_places.hpp>
 #include <redco/report/detail/numbers.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_moments.hpp>
@@ -23,13 +24,47 @@ inline constexpr std::array<phase_point, 9> phase_points = {
     {{0, 0}, {112, 1}, {124, 2}, {154, 2}, {166, 3}, {226, 4}, {300, 5}, {314, 6}, {360, 6}}};
 inline constexpr std::array<double, 5> phase_edges = {0, 118, 160, 307, 360};
 
+/// The most of a phase: its circle, and its label with the middle of the text above the circle or, in forward, its end.
+struct phase_peak {
+  double x, y, label;
+  std::string text;
+  bool ends;
+};
+
+/// Returns the peaks of the phases, from the upper left corner of the areas, with labels that do not collide. `y_of` maps
+/// bytes to distances from the top.
+template <class Height>
+std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, label_places& labels) {
+  auto const moments = step_moments(r.cost.memory);
+  std::vector<phase_peak> peaks;
+  std::size_t last = moments.size();
+  for (phase_point const& p : phase_points) {
+    step_moment const& m = moments[p.moment];
+    if (!m.most || p.moment == last) continue;
+    last = p.moment;
+    bool const wide = m.what == "holds most" && m.phase != "backward", ends = m.phase == "forward";
+    double const x = p.x + (wide ? (m.phase == "loss" ? 15 : 23) : 0), y = y_of(static_cast<double>(m.total()));
+    std::string const text = bytes_text(m.total());
+    double const width = label_places::width_of(text), from = ends ? x - 6 - width : x - width / 2;
+    peaks.push_back({x, y, labels.place(from, y - 8, text), text, ends});
+  }
+  return peaks;
+}
+
 /// Memory over the phases of a step: areas by kind between the computed moments, with the most of each phase marked.
 inline std::string html_phases(shard_report const& r) {
   auto const moments = step_moments(r.cost.memory);
-  double const left = 52, top = 24, width = 360, height = 190, bottom = top + height;
+  double const left = 62, width = 360, height = 190;
   double most = static_cast<double>(std::max<std::int64_t>(r.cost.memory.peak(), 1));
   most = std::max(most, static_cast<double>(r.budget) < 2 * most ? static_cast<double>(r.budget) : 0);
-  auto const y_of = [&](double bytes) { return bottom - bytes / most * height; };
+  auto const below_top = [&](double bytes) { return height - bytes / most * height; };
+  bool const shows_budget = r.budget > 0 && static_cast<double>(r.budget) <= most;
+  std::string const budget = "budget " + bytes_text(r.budget);
+  label_places labels;
+  double const budget_label = shows_budget ? labels.place(4, below_top(static_cast<double>(r.budget)) - 5, budget) : 0;
+  auto const peaks = phase_peaks(r, below_top, labels);
+  double const top = std::max(24.0, 12 - labels.highest()), bottom = top + height;
+  auto const y_of = [&](double bytes) { return top + below_top(bytes); };
 
   std::string inside;
   for (int part = 0; part <= 4; ++part) {
@@ -58,25 +93,17 @@ inline std::string html_phases(shard_report const& r) {
     if (phase > 0)
       inside += svg_path("M" + coordinate(from) + " " + coordinate(top) + "V" + coordinate(bottom + 6), "axis") + "\n";
   }
-  std::size_t last = moments.size();
-  for (phase_point const& p : phase_points) {
-    step_moment const& m = moments[p.moment];
-    if (!m.most || p.moment == last) continue;
-    last = p.moment;
-    bool const wide = m.what == "holds most" && m.phase != "backward";
-    double const x = left + p.x + (wide ? (m.phase == "loss" ? 15 : 23) : 0), y = y_of(static_cast<double>(m.total()));
-    inside += "<circle cx=\"" + coordinate(x) + "\" cy=\"" + coordinate(y) + "\" r=\"3.5\" class=\"peak\"/>" +
-              svg_text(m.phase == "forward" ? x - 6 : x, y - 8, bytes_text(m.total()),
-                       m.phase == "forward" ? "strong halo end" : "strong halo mid") +
-              "\n";
-  }
-  if (r.budget > 0 && static_cast<double>(r.budget) <= most)
+  for (phase_peak const& p : peaks)
     inside +=
-        svg_path(
-            "M" + coordinate(left) + " " + coordinate(y_of(static_cast<double>(r.budget))) + "h" + coordinate(width),
-            "budget") +
-        svg_text(left + 4, y_of(static_cast<double>(r.budget)) - 5, "budget " + bytes_text(r.budget), "over halo") +
+        "<circle cx=\"" + coordinate(left + p.x) + "\" cy=\"" + coordinate(top + p.y) +
+        "\" r=\"3.5\" class=\"peak\"/>" +
+        svg_text(left + p.x - (p.ends ? 6 : 0), top + p.label, p.text, p.ends ? "strong halo end" : "strong halo mid") +
         "\n";
+  if (shows_budget) {
+    std::string const y = coordinate(y_of(static_cast<double>(r.budget)));
+    inside += svg_path("M" + coordinate(left) + " " + y + "h" + coordinate(width), "budget") +
+              svg_text(left + 4, top + budget_label, budget, "over halo") + "\n";
+  }
   std::string text =
       "<h2>Memory over a step</h2>\n<p>One micro-batch, on one rank. Circles mark the most of each phase";
   if (r.cost.memory.backward.layer.size > 0)

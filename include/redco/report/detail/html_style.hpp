@@ -39,18 +39,20 @@ stroke-dasharray:3 3}
 .k7{fill:var(--k7)}.k8{fill:var(--k8)}.k9{fill:var(--k9)}.k10{fill:var(--k10)}
 .narrow{max-width:36rem}.key{display:inline-block;width:.8rem;height:.8rem;vertical-align:-.05rem;margin-right:.4rem}
 table{border-collapse:collapse;width:100%;font-size:.9rem}th,td{text-align:left;padding:.28rem .6rem .28rem 0;
-border-bottom:1px solid var(--line);vertical-align:top}
+border-bottom:1px solid var(--line);vertical-align:top}td:first-child,code{overflow-wrap:anywhere}
 th{color:var(--soft);font-weight:600}.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--split)}
 th[aria-sort=ascending] button::after{content:" \2191"}
 th[aria-sort=descending] button::after{content:" \2193"}
-@media screen and (max-width:44rem){body{padding:.75rem}
-.plan tr{display:grid;grid-template-columns:1fr 1fr;gap:0 .6rem;border-bottom:1px solid var(--line);padding:.35rem 0}
-.plan td,.plan th{border:0;padding:.05rem 0}.plan td:first-child,.plan .why{grid-column:1/-1}
-.plan td[data-is]::before{content:attr(data-is) " ";color:var(--soft)}
+tr.this td{font-weight:600}
+@media screen and (max-width:44rem){body{padding:.75rem}th.n{white-space:normal}
+.cards tr{display:grid;grid-template-columns:1fr 1fr;gap:0 .6rem;border-bottom:1px solid var(--line);padding:.35rem 0}
+.cards td,.cards th{border:0;padding:.05rem 0}.cards td:first-child,.cards .why{grid-column:1/-1}
+.cards td[data-is]::before{content:attr(data-is) " ";color:var(--soft)}
+.cards:not(.plan) thead{display:none}.cards:not(.plan) td:first-child{font-weight:600}
 .plan thead tr{display:flex;flex-wrap:wrap;gap:.3rem}.plan th button{border:1px solid var(--line);border-radius:.4rem;
 padding:.1rem .45rem}
-.plan .n{text-align:left}.wide{display:none}}
+.cards .n{text-align:left;white-space:normal}.wide{display:none}}
 @media print{body{max-width:none;padding:0;font-size:11px}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 h2{break-after:avoid}tr,.whole,svg.once{break-inside:avoid}.narrow{max-width:28rem}a{color:inherit}
 thead{display:table-header-group}}

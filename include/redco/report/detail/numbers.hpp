@@ -30,6 +30,20 @@ inline std::string operations_text(double value) {
   return text;
 }
 
+/// "12.3 s", "4.56 ms", "789 us": three digits that matter.
+inline std::string seconds_text(double seconds) {
+  char const* const units[] = {"s", "ms", "us"};
+  std::size_t unit = 0;
+  while (seconds < 1 && unit + 1 < std::size(units)) seconds *= 1000, ++unit;
+  char text[64];
+  std::snprintf(text, sizeof text,
+                seconds < 10    ? "%.2f %s"
+                : seconds < 100 ? "%.1f %s"
+                                : "%.0f %s",
+                seconds, units[unit]);
+  return text;
+}
+
 /// "[3072, 768]".
 inline std::string extents_text(extents const& shape) {
   std::string text = "[";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/report/run_request.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/options/mesh_text.hpp>
 #include <redco/options/recomputed_blocks_text.hpp>
@@ -25,6 +26,11 @@ inline std::string recomputed_text(recomputed_blocks const& blocks) {
 
 /// " on 2 hosts", and nothing for one.
 inline std::string hosts_text(int hosts) { return hosts > 1 ? " on " + std::to_string(hosts) + " hosts" : ""; }
+
+/// " on the same 16 ranks", or nothing if every width has ranks of its own.
+inline std::string widths_scope(run_request const& asked) {
+  return asked.keeps_ranks() ? " on the same " + std::to_string(asked.mesh.ranks()) + " ranks" : "";
+}
 
 /// "mesh 1x2, f32, adamw, 1 micro-batch of 16 x 256"; "mesh 2x2 on 2 hosts, ...".
 inline std::string run_text(shard_report const& r) {

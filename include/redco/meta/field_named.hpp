@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/meta/fields.hpp>
+#include <redco/meta/fixed_string.hpp>
+#include <redco/meta/tuple.hpp>
+
+namespace redco {
+
+namespace meta {
+
+template <fixed_string Name, class First, class... Rest>
+constexpr auto first_named(First const& first, Rest const&... rest) {
+  if constexpr (First::name() == Name.view()) return first;
+  else return first_named<Name>(rest...);
+}
+
+}  // namespace meta
+
+/// Returns the field of a reflected struct that has this name, for a struct derived from it that offers fewer options:
+///
+///   struct short_options : my_options {
+///     static constexpr auto fields() { return redco::fields(redco::field_named<my_options, "epochs">()); }
+///   };
+template <reflected Struct, fixed_string Name>
+constexpr auto field_named() {
+  return hana::unpack(Struct::fields(), [](auto const&... all) { return meta::first_named<Name>(all...); });
+}
+
+}  // namespace redco

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <redco/report/report_answer.hpp>
+#include <redco/report/run_request.hpp>
+#include <redco/report/shard_report.hpp>
+#include <redco/report/smallest_change.hpp>
+
+#include <redco/cost/cost_of.hpp>
+
+#include <redco/shard/plan.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace redco::report {
+
+namespace detail {
+
+/// Predicts the time of a step from the machine's file. Without a file, and if the file lacks a speed that the run needs,
+/// the answer says why there is no time.
+void predict_step(report_answer& answer, shard_report const& report, std::filesystem::path const& machine);
+
+}  // namespace detail
+
+/// Returns the report of a request with its answer. `machine` is a file of `redco-plan --calibrate`, which need not exist.
+/// Throws `error` with exit code 64 if the mesh cannot hold the model, with 65 if the file is no machine's.
+template <model M, class Optimizer>
+shard_report answered_report(M const& m, Optimizer const& optimizer, run_request const& asked, std::int64_t budget,
+                             std::filesystem::path const& machine = {}) {
+  shard_report report = report_of(m, optimizer, setup_of(asked), budget);
+  report_answer answer{asked, {}};
+  for (int const width : legal_widths(facts_of(m).parameters))
+    if (auto const one = with_shards(asked, width))
+      answer.widths.push_back({one->mesh, cost_of(m, optimizer, setup_of(*one)).memory.peak()});
+  if (!report.fits()) answer.change = smallest_change(m, optimizer, asked, budget);
+  detail::predict_step(answer, report, machine);
+  report.answer = answer;
+  return report;
+}
+
+}  // namespace redco::report
+
+#ifndef REDCO_COMPILED
+#include <redco/report/answered_report.inl.hpp>
+#endif

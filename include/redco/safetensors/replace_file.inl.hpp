@@ -1,0 +1,112 @@
+#pragma once
+
+#include <redco/safetensors/replace_file.hpp>
+
+#include <redco/safetensors/file_ops.hpp>
+
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+namespace redco::safetensors {
+
+namespace detail {
+
+/// An unfinished file beside the one that it replaces; removed unless it was put in place. Throws std::system_error.
+class unfinished_file {
+ public:
+  explicit unfinished_file(std::filesystem::path const& target)
+      : target_(target),
+        path_(target.string() + ".unfinished." + std::to_string(::getpid())),
+        descriptor_(checked(ops_.create(path_.c_str()))) {}
+  unfinished_file(unfinished_file const&) = delete;
+  unfinished_file& operator=(unfinished_file const&) = delete;
+  ~unfinished_file() {
+    if (descriptor_ >= 0) ops_.close(descriptor_);
+    if (!placed_) ops_.remove_file(path_.c_str());
+  }
+
+  void place(std::string_view text) {
+    while (!text.empty()) {
+      ::ssize_t const put = ops_.write(descriptor_, text.data(), text.size());
+      if (put < 0 && errno == EINTR) continue;
+      if (put == 0) errno = ENOSPC;
+      checked(put > 0 ? 0 : -1);
+      text.remove_prefix(static_cast<std::size_t>(put));
+    }
+    checked(ops_.sync(descriptor_));
+    checked(ops_.close(std::exchange(descriptor_, -1)));
+    checked(ops_.rename(path_.c_str(), target_.c_str()));
+    placed_ = true;
+    auto const folder = target_.has_parent_path() ? target_.parent_path() : std::filesystem::path(".");
+    ops_.sync_directory(folder.c_str());  // some file systems cannot; the file is whole either way
+  }
+
+ private:
+  static int checked(int result) {
+    if (result < 0) throw std::system_error(errno, std::generic_category());
+    return result;
+  }
+
+  posix_file_ops ops_;
+  std::filesystem::path target_, path_;
+  int descriptor_;
+  bool placed_ = false;
+};
+
+/// The file behind links.
+inline std::filesystem::path link_target(std::filesystem::path const& path) {
+  std::error_code none;
+  std::filesystem::path const target = std::filesystem::weakly_canonical(path, none);
+  return none ? path : target;
+}
+
+inline bool takes_bytes_only(std::filesystem::path const& path) {
+  std::error_code none;
+  auto const what = std::filesystem::status(path, none).type();
+  return what == std::filesystem::file_type::fifo || what == std::filesystem::file_type::character ||
+         what == std::filesystem::file_type::socket;
+}
+
+[[noreturn]] inline void refuse_file(std::filesystem::path const& path, std::string const& why, std::string_view cure) {
+  throw error(exit_code::io, path.string() + ": cannot be written (" + why + "); " + std::string(cure));
+}
+
+/// Calls `write` with a new unfinished file for `path`. Throws `error` with exit code 74.
+template <class Write>
+void with_unfinished(std::filesystem::path const& path, std::string_view cure, Write const& write) {
+  if (std::filesystem::is_directory(path)) refuse_file(path, "it is a folder", cure);
+  try {
+    unfinished_file file(link_target(path));
+    write(file);
+  } catch (std::system_error const& e) {
+    refuse_file(path, e.code().message(), cure);
+  }
+}
+
+}  // namespace detail
+
+REDCO_INLINE void replace_file(std::filesystem::path const& path, std::string_view text, std::string_view cure) {
+  if (detail::takes_bytes_only(path)) {
+    std::ofstream out(path, std::ios::binary);
+    out << text << std::flush;
+    if (!out) detail::refuse_file(path, std::strerror(errno), cure);
+    return;
+  }
+  detail::with_unfinished(path, cure, [&](detail::unfinished_file& file) { file.place(text); });
+}
+
+REDCO_INLINE void check_replaceable(std::filesystem::path const& path, std::string_view cure) {
+  if (!detail::takes_bytes_only(path)) detail::with_unfinished(path, cure, [](detail::unfinished_file&) {});
+}
+
+}  // namespace redco::safetensors
