@@ -61,8 +61,8 @@ struct my_options {
   static constexpr auto fields() {
     using o = my_options;
     return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
-                         redco::field<"epochs">(&o::epochs, "passes over the images"),
-                         redco::field<"images">(&o::images, "how many are drawn to train on"));
+                         redco::field<"epochs">(&o::epochs, "passes over the images").at_least(0),
+                         redco::field<"images">(&o::images, "how many are drawn to train on").at_least(1));
   }
 };
 

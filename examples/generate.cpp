@@ -19,7 +19,7 @@ struct my_options {
                          redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
                          redco::required_field<"prompt">(&o::prompt, "texts to continue"),
                          redco::field<"decoding">(&o::decoding, "how to continue them"),
-                         redco::field<"global_batch">(&o::global_batch, "prompts at once, over all ranks"));
+                         redco::field<"global_batch">(&o::global_batch, "prompts at once, over all ranks").at_least(1));
   }
 };
 

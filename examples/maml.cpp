@@ -85,12 +85,12 @@ struct my_options {
 
   static constexpr auto fields() {
     using o = my_options;
-    return redco::fields(field<"deployer">(&o::deployer, "where to run"),
-                         field<"tasks">(&o::tasks, "sinusoids, or glyphs"),
-                         field<"steps">(&o::steps, "meta-steps; 0: 4000, of glyphs 4500"),
-                         field<"batch">(&o::batch, "tasks of a meta-step"),
-                         field<"lr">(&o::lr, "peak of the learning rate of the start"),
-                         field<"inner_lr">(&o::inner_lr, "of the step that learns a task; 0: 0.01, of glyphs 0.4"));
+    return redco::fields(
+        field<"deployer">(&o::deployer, "where to run"), field<"tasks">(&o::tasks, "sinusoids, or glyphs"),
+        field<"steps">(&o::steps, "meta-steps; 0: 4000, of glyphs 4500").at_least(0),
+        field<"batch">(&o::batch, "tasks of a meta-step").at_least(1),
+        field<"lr">(&o::lr, "peak of the learning rate of the start").at_least(0),
+        field<"inner_lr">(&o::inner_lr, "of the step that learns a task; 0: 0.01, of glyphs 0.4").at_least(0));
   }
 };
 

@@ -73,7 +73,7 @@ struct my_options {
 
   static constexpr auto fields() {
     return redco::fields(redco::field<"deployer">(&my_options::deployer, "where to run"),
-                         redco::field<"epochs">(&my_options::epochs, "passes over the points"));
+                         redco::field<"epochs">(&my_options::epochs, "passes over the points").at_least(0));
   }
 };
 

@@ -337,6 +337,7 @@
 
 #include <redco/cost/activity.hpp>
 #include <redco/cost/check_magnitude.hpp>
+#include <redco/cost/check_setup.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/cost/fits.hpp>
 #include <redco/cost/local_extents.hpp>

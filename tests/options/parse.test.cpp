@@ -84,6 +84,19 @@ struct needy {
   }
 };
 
+struct bounded {
+  int epochs = 3;
+  std::int64_t batch = 8;
+  double rate = 0.5;
+  std::optional<int> ranks;
+  static constexpr auto fields() {
+    return redco::fields(redco::field<"epochs">(&bounded::epochs, "passes over the data").at_least(0),
+                         redco::field<"batch">(&bounded::batch, "examples of an update").at_least(1),
+                         redco::field<"rate">(&bounded::rate, "of learning").at_least(0),
+                         redco::field<"ranks">(&bounded::ranks, "workers").at_least(1));
+  }
+};
+
 }  // namespace option_test
 
 template <>
@@ -368,6 +381,31 @@ TEST_CASE("help lists every option with kind, sentence and default, and asks for
     CHECK(text.find("--config FILE") != std::string::npos);
   }
   CHECK_THROWS_AS(given({"--help"}), redco::options::help_requested);
+}
+
+TEST_CASE("a number below its field's bound is refused by name, from the command line, a file or a default") {
+  using option_test::bounded;
+  auto const words = [](auto&& read) {
+    try {
+      read();
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+      return std::string(e.what());
+    }
+    return std::string("accepted");
+  };
+  auto const flags = [&](char const* name, char const* value) { return words([&] { given<bounded>({name, value}); }); };
+  CHECK(flags("--batch", "0") == "--batch is 0 (examples of an update): give 1 or more");
+  CHECK(flags("--batch", "-5") == "--batch is -5 (examples of an update): give 1 or more");
+  CHECK(flags("--epochs", "-1").starts_with("--epochs is -1 "));
+  CHECK(flags("--rate", "-0.25").starts_with("--rate is -0.25 "));
+  CHECK(flags("--ranks", "0").starts_with("--ranks is 0 "));
+  CHECK(flags("--epochs", "0") == "accepted");
+  CHECK(flags("--rate", "0") == "accepted");
+  CHECK(flags("--batch", "1") == "accepted");
+  config_file const file(R"({"batch": 0})");
+  CHECK(flags("--config", file.path.c_str()).starts_with("--batch is 0 "));
+  CHECK(words([&] { given<bounded>({"--config", file.path.c_str(), "--batch", "2"}); }) == "accepted");
 }
 
 TEST_CASE("the printed table says value and source of every option") {

@@ -3,6 +3,7 @@
 #include <redco/cost/activity.hpp>
 #include <redco/cost/check_hosts.hpp>
 #include <redco/cost/check_magnitude.hpp>
+#include <redco/cost/check_setup.hpp>
 #include <redco/cost/memory_of.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/operations.hpp>
@@ -30,6 +31,7 @@ struct rank_cost {
 namespace redco::cost::detail {
 
 constexpr rank_cost cost_from(fact::program const& facts, int slots, setup const& s) {
+  check_setup(s);
   check_hosts(s.mesh, s.hosts);
   check_magnitude(facts, slots, s);
   simulation const run(facts, s);
@@ -47,10 +49,12 @@ rank_cost cost_of_program(fact::program const& facts, int slots, setup const& s)
 
 namespace redco {
 
-/// The cost of a model whose sizes are known at run time; requires a legal mesh (plan_of checks it).
-/// Errors: exit code 64 for what 64-bit integers cannot count, and for hosts that do not divide the ranks.
+/// The cost of a model whose sizes are known at run time; requires a legal mesh (plan_of checks
+/// it). Errors: exit code 64 for a run that cannot be (no examples, an axis without ranks), for
+/// what 64-bit integers cannot count, and for hosts that do not divide the ranks.
 template <model M, class Optimizer>
 rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
+  cost::check_setup(s);
   return cost::cost_of_program(facts_of(m, s.load), state_slots(optimizer).size(), s);
 }
 
@@ -58,6 +62,7 @@ rank_cost cost_of(M const& m, Optimizer const& optimizer, setup const& s) {
 ///   static_assert(cost_of<model>(adamw{}, {.mesh = {.dp = 1, .tp = 2}, .load = {16, 256}}).memory.peak() < GiB(4));
 template <auto const& Model, class Optimizer>
 constexpr rank_cost cost_of(Optimizer const& optimizer, setup const& s) {
+  cost::check_setup(s);
   return cost::detail::cost_from(facts_of<Model>(s.load), state_slots(optimizer).size(), s);
 }
 

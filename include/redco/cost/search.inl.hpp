@@ -3,6 +3,7 @@
 #include <redco/cost/search.hpp>
 
 #include <redco/cost/check_hosts.hpp>
+#include <redco/cost/check_setup.hpp>
 #include <redco/shape/host_map.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -25,6 +26,8 @@ REDCO_INLINE std::vector<std::int64_t> divisors_of(std::int64_t n) {
 }
 
 REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<int> const& shards) {
+  check_axes({.dp = space.ranks});
+  check_load(space.load);
   check_hosts({.dp = space.ranks}, space.hosts);
   std::vector<setup> runs;
   for (int const tp : shards) {

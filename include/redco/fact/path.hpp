@@ -1,7 +1,10 @@
 #pragma once
 
+#include <redco/diag/error.hpp>
+
 #include <array>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace redco::fact {
@@ -16,11 +19,16 @@ struct path {
 
   constexpr std::string_view view() const { return {text.data(), size}; }
 
-  /// Appends a component; a name longer than the capacity is cut by the compiler's own error in a constant expression.
+  /// Appends a component. Errors: exit code 70 for a path of more characters than `capacity`; in a
+  /// constant expression the compiler's own, at the throw below.
   constexpr void push(std::string_view component) {
     if (component.empty()) return;
-    if (size > 0) text.at(size++) = '.';
-    for (char const c : component) text.at(size++) = c;
+    if (component.size() + (size > 0 ? 1 : 0) > capacity - size)
+      throw error(exit_code::internal, "the layer path \"" + std::string(view()) + (size > 0 ? "." : "") +
+                                           std::string(component) + "\" has more than " + std::to_string(capacity) +
+                                           " characters: give its layers shorter names");
+    if (size > 0) text[size++] = '.';
+    for (char const c : component) text[size++] = c;
   }
 
   friend constexpr bool operator==(path const& a, path const& b) { return a.view() == b.view(); }

@@ -4,12 +4,15 @@
 #include <redco/meta/tuple.hpp>
 
 #include <concepts>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
 namespace redco {
 
-/// One named member of a reflected struct: its name (a type, see `name()`), where it is, and a sentence about it.
+/// One named member of a reflected struct: its name (a type, see `name()`), where it is, a sentence
+/// about it, and the smallest number that it may hold.
 template <fixed_string Name, class Class, class Type>
 struct field_of {
   using class_type = Class;
@@ -18,6 +21,15 @@ struct field_of {
   Type Class::*member;
   std::string_view about;
   bool required = false;  ///< its default stands for nothing: who fills the struct has to give it
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< of a number
+
+  /// This field with a lower bound: `field<"epochs">(&options::epochs, "passes over the
+  /// data").at_least(1)`. Options that are read with a smaller number are refused.
+  constexpr field_of at_least(std::int64_t number) const {
+    field_of bounded = *this;
+    bounded.least = number;
+    return bounded;
+  }
 
   static constexpr std::string_view name() { return Name.view(); }
 };

@@ -41,8 +41,9 @@ struct deployer_options {
     return redco::fields(
         field<"ranks">(
             &o::ranks,
-            "workers, as many in each process, a thread each; default: a launcher's processes, else the model shards"),
-        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model"),
+            "workers, as many in each process, a thread each; default: a launcher's processes, else the model shards")
+            .at_least(1),
+        field<"n_model_shards">(&o::n_model_shards, "ranks that share one copy of the model").at_least(1),
         field<"mesh">(&o::mesh, "data-parallel x tensor-parallel ranks, instead of the two above"),
         field<"workdir">(&o::workdir, "folder for logs, metrics and checkpoints"),
         field<"seed">(&o::seed, "of parameters, dropout and the order of examples"),
@@ -55,7 +56,7 @@ struct deployer_options {
             &o::recompute,
             "keep only the input of all blocks, every k-th or the first n, and compute them again in backward"),
         field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
-        field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks"),
+        field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks").at_least(0),
         field<"deadline">(&o::deadline, "seconds that a rank waits for another after the first step"),
         field<"overlap">(
             &o::overlap,

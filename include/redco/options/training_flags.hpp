@@ -21,14 +21,16 @@ struct training_flags {
   static constexpr auto fields() {
     using o = training_flags;
     return redco::fields(
-        field<"epochs">(&o::epochs, "passes over the examples"),
-        field<"max_steps">(&o::max_steps, "updates at most; 0: all of the epochs"),
-        field<"global_batch">(&o::global_batch, "examples of one update, over all ranks"),
+        field<"epochs">(&o::epochs, "passes over the examples").at_least(0),
+        field<"max_steps">(&o::max_steps, "updates at most; 0: all of the epochs").at_least(0),
+        field<"global_batch">(&o::global_batch, "examples of one update, over all ranks").at_least(1),
         field<"micro_batch">(&o::micro_batch,
-                             "examples that a data-parallel shard computes at once; 0: all of its share"),
-        field<"lr">(&o::lr, "peak of the learning rate, which then falls to 0"),
-        field<"warmup">(&o::warmup, "updates until the peak"), field<"weight_decay">(&o::weight_decay, "of AdamW"),
-        field<"clip_norm">(&o::clip_norm, "largest gradient norm; 0: any"));
+                             "examples that a data-parallel shard computes at once; 0: all of its share")
+            .at_least(0),
+        field<"lr">(&o::lr, "peak of the learning rate, which then falls to 0").at_least(0),
+        field<"warmup">(&o::warmup, "updates until the peak").at_least(0),
+        field<"weight_decay">(&o::weight_decay, "of AdamW").at_least(0),
+        field<"clip_norm">(&o::clip_norm, "largest gradient norm; 0: any").at_least(0));
   }
 
   friend bool operator==(training_flags const&, training_flags const&) = default;

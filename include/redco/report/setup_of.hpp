@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/cost/check_setup.hpp>
 #include <redco/cost/setup.hpp>
 
 #include <redco/model/model.hpp>
@@ -11,10 +12,14 @@
 
 namespace redco::report {
 
-/// The run of one rank when `load` is the global batch: the ranks over dp and ep take equal shares, `micro_batch` examples
-/// at once (0: all). Requires positive sizes.
+/// The run of one rank when `load` is the global batch: the ranks over dp and ep take equal shares,
+/// `micro_batch` examples at once (0: all). Errors: exit code 64 for a batch without examples, a
+/// negative micro-batch, and an axis without ranks.
 constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micro_batch, dtype compute,
                          recomputed_blocks const& recompute) {
+  cost::check_axes(on);
+  cost::check_load(load);
+  cost::check_count("the examples computed at once (micro_batch)", micro_batch, 0);
   std::int64_t const share = (load.batch - 1) / on.size(example_axes) + 1;
   std::int64_t const at_once = micro_batch > 0 && micro_batch < share ? micro_batch : share;
   setup run;

@@ -4,6 +4,7 @@
 #include <redco/report/report_answer.hpp>
 
 #include <redco/cost/activations_of.hpp>
+#include <redco/cost/check_setup.hpp>
 #include <redco/cost/cost_of.hpp>
 
 #include <redco/shard/facts.hpp>
@@ -49,9 +50,11 @@ shard_report report_from(dynamic_plan plan, fact::program const& facts, std::str
 
 namespace redco {
 
-/// The report of a model. Errors: exit code 64 with the legal widths when the mesh cannot hold the model.
+/// The report of a model. Errors: exit code 64 with the legal widths when the mesh cannot hold the
+/// model, and for a run that cannot be.
 template <model M, class Optimizer>
 shard_report report_of(M const& m, Optimizer const& optimizer, setup const& run, std::int64_t budget = 0) {
+  cost::check_setup(run);
   return report::report_from(plan_of(m, run.mesh), facts_of(m, run.load), std::string(optimizer.name),
                              state_slots(optimizer).size(), run, budget);
 }

@@ -12,8 +12,10 @@
 #include <redco/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -45,12 +47,31 @@ template <class Read>
 void assign(entry& e, provenance source, std::string const& where, option_value const& value, Read const& read) {
   try {
     read(value);
-  } catch (std::string const& reason) {
-    throw error(exit_code::usage, where + ": '" + shown(value) + "' " + reason + "; see --help");
+  } catch (unfit_value const& reason) {
+    throw error(exit_code::usage, where + ": '" + shown(value) + "' " + reason.what() + "; see --help");
   } catch (error const& refused) {
     throw error(exit_code::usage, where + ": " + refused.what());
   }
   e.source = source;
+}
+
+inline bool below(option_value const& value, std::int64_t least) {
+  return std::visit(
+      [least](auto const& one) {
+        using type = std::remove_cvref_t<decltype(one)>;
+        if constexpr (std::is_same_v<type, std::int64_t> || std::is_same_v<type, double>)
+          return one < static_cast<type>(least);
+        else return false;
+      },
+      value);
+}
+
+/// Refuses numbers below the bounds of their fields, wherever they come from.
+inline void check_bounds(std::vector<entry> const& entries) {
+  for (entry const& e : entries)
+    if (option_value const value = e.write(); below(value, e.least))
+      throw error(exit_code::usage,
+                  e.flag + " is " + shown(value) + " (" + e.about + "): give " + std::to_string(e.least) + " or more");
 }
 
 /// What config.json could not hold is refused where it comes in.
@@ -113,6 +134,7 @@ REDCO_INLINE void apply(std::vector<entry>& entries, int argc, char const* const
            [&](option_value const&) { entries[i].read_texts(line.texts[i]); });
   }
   check_required(entries);
+  check_bounds(entries);
 }
 
 }  // namespace redco::options::detail

@@ -65,7 +65,13 @@ std::string kind_of() {
   }
 }
 
-/// The readers below put a value into `out`, or throw std::string: the reason, to follow the quoted text.
+/// The reason why a value does not fit an option's type, as the end of a sentence that begins with
+/// the quoted value.
+struct unfit_value : error {
+  explicit unfit_value(std::string const& reason) : error(exit_code::usage, reason) {}
+};
+
+/// Puts a value into `out`. The readers below throw `unfit_value`.
 template <class T>
 void read_number(std::string_view text, T& out) {
   T value{};
@@ -75,10 +81,10 @@ void read_number(std::string_view text, T& out) {
   if (whole) {
     out = value;
   } else if constexpr (std::integral<T>) {
-    throw "is not an integer from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
-        std::to_string(std::numeric_limits<T>::max());
+    throw unfit_value("is not an integer from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+                      std::to_string(std::numeric_limits<T>::max()));
   } else {
-    throw std::string("is not a finite number");
+    throw unfit_value("is not a finite number");
   }
 }
 
@@ -89,7 +95,7 @@ void read_text(std::string_view text, T& out) {
     read_text(text, value);
     out = std::move(value);
   } else if constexpr (std::is_same_v<T, bool>) {
-    if (text != "true" && text != "false") throw std::string("is neither true nor false");
+    if (text != "true" && text != "false") throw unfit_value("is neither true nor false");
     out = text == "true";
   } else if constexpr (std::is_arithmetic_v<T>) {
     read_number(text, out);
@@ -104,7 +110,7 @@ void read_text(std::string_view text, T& out) {
         return;
       }
     }
-    throw "is not one of " + kind_of<T>();
+    throw unfit_value("is not one of " + kind_of<T>());
   } else {
     out = T(text);
   }
@@ -122,7 +128,7 @@ void read_value(option_value const& value, T& out) {
       out = std::move(inner);
     }
   } else if constexpr (std::is_same_v<T, bool>) {
-    if (!std::holds_alternative<bool>(value)) throw std::string("is neither true nor false");
+    if (!std::holds_alternative<bool>(value)) throw unfit_value("is neither true nor false");
     out = std::get<bool>(value);
   } else if constexpr (std::is_arithmetic_v<T>) {
     auto const* const whole = std::get_if<std::int64_t>(&value);
@@ -133,20 +139,20 @@ void read_value(option_value const& value, T& out) {
     } else if (whole != nullptr || positive != nullptr) {
       read_number(whole != nullptr ? std::to_string(*whole) : std::to_string(*positive), out);  // checks the range
     } else {
-      throw std::string(std::integral<T> ? "is not an integer" : "is not a number");
+      throw unfit_value(std::integral<T> ? "is not an integer" : "is not a number");
     }
   } else if constexpr (std::is_same_v<T, list>) {
-    if (!std::holds_alternative<list>(value)) throw std::string("is not a list of strings");
+    if (!std::holds_alternative<list>(value)) throw unfit_value("is not a list of strings");
     out = std::get<list>(value);
   } else if constexpr (std::is_same_v<T, recomputed_blocks>) {
     if (auto const* const all = std::get_if<bool>(&value)) {
       out = *all;
     } else {
-      if (text == nullptr) throw std::string("is neither a string nor true or false");
+      if (text == nullptr) throw unfit_value("is neither a string nor true or false");
       read_text(*text, out);
     }
   } else {
-    if (text == nullptr) throw std::string("is not a string");
+    if (text == nullptr) throw unfit_value("is not a string");
     read_text(*text, out);
   }
 }

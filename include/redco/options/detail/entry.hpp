@@ -5,21 +5,25 @@
 
 #include <redco/meta/fields.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace redco::options::detail {
 
 /// One option without its type, so that everything behind it is compiled once. It refers to the member of the struct.
 struct entry {
-  std::string name;   ///< of the member, and in JSON: n_model_shards
-  std::string flag;   ///< on the command line: --n-model-shards
-  std::string about;  ///< its sentence
-  member_type type;
+  std::string name = {};   ///< of the member, and in JSON: n_model_shards
+  std::string flag = {};   ///< on the command line: --n-model-shards
+  std::string about = {};  ///< its sentence
+  member_type type = {};
   void* member = nullptr;
-  bool required = false;  ///< its default is no answer
+  bool required = false;                                          ///< its default is no answer
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< smallest number that it takes
   provenance source = provenance::standard;
 
   void read_texts(std::vector<std::string> const& texts) const { type.read_texts(member, texts); }
@@ -27,9 +31,8 @@ struct entry {
   option_value write() const { return type.write(member); }
 };
 
-/// Adds the option of a member. Errors: exit code 70 for a name that is there already.
-void add_entry(std::vector<entry>& entries, std::string_view name, std::string_view about, bool required, void* member,
-               member_type type);
+/// Adds an option under a name. Errors: exit code 70 for a name that is there already.
+void add_entry(std::vector<entry>& entries, std::string_view name, entry added);
 
 /// The options of a reflected struct; members that are reflected themselves give theirs to the same list.
 template <reflected Options>
@@ -38,8 +41,12 @@ void collect(Options& object, std::vector<entry>& entries) {
     if constexpr (reflected<decltype(member)>) {
       collect(member, entries);
     } else {
-      add_entry(entries, field.name(), field.about, field.required, &member,
-                member_type_of<std::remove_reference_t<decltype(member)>>());
+      add_entry(entries, field.name(),
+                {.about = std::string(field.about),
+                 .type = member_type_of<std::remove_reference_t<decltype(member)>>(),
+                 .member = &member,
+                 .required = field.required,
+                 .least = field.least});
     }
   });
 }

@@ -12,16 +12,16 @@
 
 namespace redco::options::detail {
 
-REDCO_INLINE void add_entry(std::vector<entry>& entries, std::string_view name, std::string_view about, bool required,
-                            void* member, member_type type) {
+REDCO_INLINE void add_entry(std::vector<entry>& entries, std::string_view name, entry added) {
   for (entry const& other : entries)
     if (other.name == name)
       throw error(exit_code::internal,
                   "two options are named '" + other.name + "'; rename one of the members in fields()");
-  std::string flag = "--" + std::string(name);
-  for (char& c : flag)
+  added.name = name;
+  added.flag = "--" + added.name;
+  for (char& c : added.flag)
     if (c == '_') c = '-';
-  entries.push_back({std::string(name), flag, std::string(about), std::move(type), member, required});
+  entries.push_back(std::move(added));
 }
 
 #ifdef REDCO_COMPILED

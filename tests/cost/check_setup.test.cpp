@@ -1,0 +1,67 @@
+#include "catch.hpp"
+
+#include <redco/report/report_text.hpp>
+#include <redco/report/setup_of.hpp>
+#include <redco/report/shard_report.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/search.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/optimizer/adamw.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace check_setup_test {
+
+redco::gpt2 const model{{.vocab = 32, .context = 16, .width = 8, .heads = 2, .layers = 2}};
+
+template <class F>
+std::string refusal(F&& f) {
+  try {
+    f();
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    return e.what();
+  }
+  return "accepted";
+}
+
+bool names(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("costs and reports of a run that cannot be are refused with the number") {
+  using redco::setup;
+  struct {
+    setup run;
+    char const* what;
+  } const cases[] = {{{.load = {0, 16}}, "(batch) is 0"},
+                     {{.load = {-5, 16}}, "(batch) is -5"},
+                     {{.load = {2, 0}}, "(sequence) is 0"},
+                     {{.load = {2, -16}}, "(sequence) is -16"},
+                     {{.load = {2, 16, -1}}, "(source) is -1"},
+                     {{.mesh = {.dp = 0}, .load = {2, 16}}, "mesh axis is 0"},
+                     {{.mesh = {.tp = -2}, .load = {2, 16}}, "mesh axis is -2"},
+                     {{.load = {2, 16}, .micro_batches = 0}, "micro-batches is 0"},
+                     {{.load = {2, 16}, .prefetch = -1}, "(prefetch) is -1"},
+                     {{.load = {2, 16}, .gradient_bucket = -8}, "bucket is -8"}};
+  for (auto const& one : cases) {
+    INFO(one.what);
+    CHECK(names(refusal([&] { redco::cost_of(model, redco::adamw{}, one.run); }), one.what));
+    CHECK(names(refusal([&] { redco::cost::cost_of_program(redco::facts_of(model), 2, one.run); }), one.what));
+    if (one.run.mesh.ranks() == 1)
+      CHECK(names(refusal([&] { redco::report_of(model, redco::adamw{}, one.run); }), one.what));
+  }
+}
+
+TEST_CASE("a global batch that no run can have is refused before it is divided") {
+  auto const of = [](redco::mesh const& on, std::int64_t batch, std::int64_t sequence, std::int64_t micro_batch) {
+    return refusal([&] { redco::report::setup_of(on, {batch, sequence}, micro_batch, redco::dtype::f32, {}); });
+  };
+  CHECK(names(of({.dp = 2}, 0, 16, 0), "(batch) is 0"));
+  CHECK(names(of({.dp = 2}, -5, 16, 0), "(batch) is -5"));
+  CHECK(names(of({.dp = 0}, 4, 16, 0), "mesh axis is 0"));
+  CHECK(names(of({.dp = 2}, 4, 0, 0), "(sequence) is 0"));
+  CHECK(names(of({.dp = 2}, 4, 16, -1), "(micro_batch) is -1"));
+  CHECK(of({.dp = 2}, 3, 16, 5) == "accepted");
+}
+
+}  // namespace check_setup_test
