@@ -64,6 +64,12 @@ TEST_CASE("the ends of what is allowed are allowed") {
   CHECK(refusal(o).starts_with("64 --threads 2 on each of 1024 ranks"));
 }
 
+TEST_CASE("--deadline is told from its default, which leaves the first step more time") {
+  char const* words[] = {"program", "--deadline", "120"};
+  CHECK(redco::options::resolve<redco::deployer_options>(3, words).values.deadline == 120.0);
+  CHECK_FALSE(redco::options::resolve<redco::deployer_options>(1, words).values.deadline);
+}
+
 TEST_CASE("--overlap says yes or no, or leaves it to the place") {
   auto const given = [](std::vector<char const*> words) {
     words.insert(words.begin(), "program");

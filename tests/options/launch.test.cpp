@@ -56,12 +56,12 @@ TEST_CASE("variables of a launcher that cannot be meant are refused") {
 }
 
 TEST_CASE("torchrun, srun, pods and what a user sets by hand say where the processes meet") {
-  launch const by_hand = of({{"REDCO_PROCESSES", "3"}, {"REDCO_PROCESS", "2"}, {"REDCO_MEET", "fe80::1:2900"}});
+  launch const by_hand = of({{"REDCO_PROCESSES", "3"}, {"REDCO_PROCESS", "2"}, {"REDCO_MEET", "[fe80::1]:2900"}});
   CHECK(by_hand.processes == 3);
   CHECK(by_hand.process == 2);
   CHECK(by_hand.host == "fe80::1");
   CHECK(by_hand.port == 2900);
-  CHECK(to_text(by_hand) == "3 processes that REDCO_* started, which meet at fe80::1:2900");
+  CHECK(to_text(by_hand) == "3 processes that REDCO_* started, which meet at [fe80::1]:2900");
   std::map<std::string, std::string> const agents{
       {"WORLD_SIZE", "6"},          {"RANK", "4"},         {"LOCAL_WORLD_SIZE", "3"},
       {"LOCAL_RANK", "1"},          {"MASTER_ADDR", "a"},  {"MASTER_PORT", "29400"},
@@ -187,6 +187,46 @@ TEST_CASE("RANK=0 and WORLD_SIZE=1 of an image do not contradict a launcher") {
 TEST_CASE("a launcher that does not tell the number of its processes is refused") {
   CHECK(refusal({{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "prterun-n1-77@1"}})
             .starts_with("64 the launcher's variable PMIX_RANK=1: a launcher that tells the number of processes too"));
+}
+
+TEST_CASE("an address of IPv6 stands in brackets where a port follows it") {
+  auto const meet = [](std::string const& where) {
+    return std::map<std::string, std::string>{{"REDCO_PROCESSES", "2"}, {"REDCO_PROCESS", "1"}, {"REDCO_MEET", where}};
+  };
+  CHECK(of(meet("[::1]:29500")).host == "::1");
+  CHECK(of(meet("[::1]:29500")).port == 29'500);
+  CHECK(of(meet("[fe80::1%eth0]:1")).host == "fe80::1%eth0");
+  CHECK(of(meet("10.0.0.1:29500")).host == "10.0.0.1");
+  for (std::string const& where :
+       {"::1", "::1:29500", "fe80::1:2900", "[::1]", "[::1:29500", "::1]:29500", "[]:1", ":1", "a"})
+    CHECK(refusal(meet(where))
+              .starts_with("64 the launcher's variable REDCO_MEET=" + where +
+                           ": HOST:PORT of the first "
+                           "process, or [ADDRESS]:PORT for an address of IPv6, is meant"));
+  for (std::string const& where : {"[::1]:", "[::1]:0", "[::1]:65536", "a:b"})
+    CHECK(refusal(meet(where))
+              .starts_with("64 the launcher's variable REDCO_MEET=" + where + ": a number from 1 to 65535"));
+  launch const torchrun = of({{"WORLD_SIZE", "2"},
+                              {"RANK", "1"},
+                              {"LOCAL_WORLD_SIZE", "1"},
+                              {"LOCAL_RANK", "0"},
+                              {"MASTER_ADDR", "[::1]"},
+                              {"MASTER_PORT", "29400"}});
+  CHECK(torchrun.host == "::1");
+  CHECK(redco::options::meeting_place(torchrun) == "[::1]:29400");
+}
+
+TEST_CASE("REDCO_SECRET is read beside any launcher, and is neither short nor shown") {
+  std::map<std::string, std::string> pod{
+      {"WORLD_SIZE", "2"}, {"RANK", "1"}, {"MASTER_ADDR", "b"}, {"MASTER_PORT", "23456"}};
+  CHECK(of(pod).secret.empty());
+  pod["REDCO_SECRET"] = "0123456789abcdef";
+  CHECK(of(pod).secret == "0123456789abcdef");
+  for (std::string const& text : {"0123456789abcde", ""}) {
+    pod["REDCO_SECRET"] = text;
+    CHECK(refusal(pod).starts_with("64 REDCO_SECRET has " + std::to_string(text.size()) + " characters"));
+    CHECK((text.empty() || refusal(pod).find(text) == std::string::npos));
+  }
 }
 
 TEST_CASE("launchers that contradict each other are refused") {

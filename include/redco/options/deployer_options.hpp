@@ -27,7 +27,7 @@ struct deployer_options {
   recomputed_blocks recompute = {};
   std::string resume = "auto";
   int threads = 0;
-  double deadline = 120;
+  std::optional<double> deadline = {};
   std::optional<bool> overlap = {};
   double gradient_bucket = 4;
   bool tf32 = false;
@@ -57,7 +57,9 @@ struct deployer_options {
             "keep only the input of all blocks, every k-th or the first n, and compute them again in backward"),
         field<"resume">(&o::resume, "auto: from the newest checkpoint in workdir; none; or a checkpoint's path"),
         field<"threads">(&o::threads, "per rank; 0: the cores divided by the ranks").at_least(0),
-        field<"deadline">(&o::deadline, "seconds that a rank waits for another after the first step"),
+        field<"deadline">(
+            &o::deadline,
+            "seconds that ranks wait for each other, from the start on; default: 120, and 300 until the first step"),
         field<"overlap">(
             &o::overlap,
             "send gradients while backward runs (default: between processes) and what shards exchange beside products (hosts)"),

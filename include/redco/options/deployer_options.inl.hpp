@@ -39,8 +39,8 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how)
     refuse("--threads " + std::to_string(o.threads) + " on each of " + std::to_string(here) +
            " ranks: give 0 for the cores divided by the ranks, or at most " + std::to_string(most_threads) +
            " over all ranks of a process");
-  if (!(o.deadline >= 0.001 && o.deadline <= 1e8))
-    refuse("--deadline " + log::short_text(o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
+  if (o.deadline && !(*o.deadline >= 0.001 && *o.deadline <= 1e8))
+    refuse("--deadline " + log::short_text(*o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
   options::gradient_bucket(m, how.processes, o.overlap, o.gradient_bucket);  // refuses what cannot be meant
   return m;
 }

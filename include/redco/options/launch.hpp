@@ -13,8 +13,9 @@ struct launch {
   std::string by = {};    ///< the launcher, such as "torchrun"; empty for a program started by hand
   std::string host = {};  ///< where the processes find each other, with the port; empty: by MPI
   int port = 0;
-  bool has_store = false;  ///< the launcher keeps a store there already; else the first process does
-  std::string run = {};    ///< tells what this start writes into the store from other starts
+  bool has_store = false;   ///< the launcher keeps a store there; else process 0 waits there for the others
+  std::string run = {};     ///< tells this start from others that meet at the same port
+  std::string secret = {};  ///< REDCO_SECRET: processes that do not know it are not let in
 
   /// It shows what a program prints.
   bool first() const { return process == 0; }
@@ -31,12 +32,17 @@ struct launch {
 ///
 /// A launcher that counts one process starts one, whatever else it leaves out; so do the shells of `salloc` and `sbatch`.
 /// PMIx tells a process its number alone, so that `prterun` and `prun` are refused. Arguments tell nothing of this.
+/// With any of them REDCO_SECRET is a text of at least 16 characters that only the processes of the run know (docs/trust.md).
+/// An address of IPv6 stands in brackets where a port follows it: [::1]:29500.
 ///
 /// Errors: exit code 64 for values that cannot be meant, and for two launchers that say different things.
 launch launch_of(std::function<char const*(char const* name)> const& environment);
 
 /// The same of this process, read once.
 launch const& launched();
+
+/// "node1:29500", "[::1]:29500"
+std::string meeting_place(launch const& one);
 
 /// "4 processes that torchrun started, which meet at HOST:PORT"
 std::string to_text(launch const& one);

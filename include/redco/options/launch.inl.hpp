@@ -73,18 +73,38 @@ inline launch counted(launch_variables const& in, std::string by, char const* pr
   return one;
 }
 
+/// "::1" of "[::1]", and all other texts as they are.
+inline std::string without_brackets(std::string const& host) {
+  bool const has = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  return has ? host.substr(1, host.size() - 2) : host;
+}
+
 inline void meet_at(launch_variables const& in, launch& one, char const* host, char const* port) {
-  one.host = in.text(host);
+  one.host = without_brackets(in.text(host));
   if (one.host.empty()) in.refuse(host, "the host of the first process");
   one.port = in.number(port, 1, most_port);
+}
+
+/// Does not show it: what a program says goes into logs.
+inline std::string secret(launch_variables const& in) {
+  constexpr std::size_t least = 16;
+  std::string const text = in.text("REDCO_SECRET");
+  if (in.has("REDCO_SECRET") && text.size() < least)
+    throw error(exit_code::usage, "REDCO_SECRET has " + std::to_string(text.size()) +
+                                      " characters, which can be guessed; give at least " + std::to_string(least) +
+                                      ", such as those of `openssl rand -hex 16`, to every process");
+  return text;
 }
 
 inline void complete_by_hand(launch_variables const& in, launch& one) {
   one.here = in.number_or("REDCO_PROCESSES_HERE", 1, one.processes, 1);
   std::string const meet = in.text("REDCO_MEET");
   std::size_t const colon = meet.rfind(':');
-  if (colon == std::string::npos || colon == 0) in.refuse("REDCO_MEET", "HOST:PORT of the first process");
-  one.host = meet.substr(0, colon);
+  one.host = colon == std::string::npos ? "" : without_brackets(meet.substr(0, colon));
+  bool const in_brackets = one.host.size() + 2 == colon;
+  if (one.host.empty() || one.host.find_first_of("[]") != std::string::npos ||
+      (one.host.find(':') != std::string::npos && !in_brackets))
+    in.refuse("REDCO_MEET", "HOST:PORT of the first process, or [ADDRESS]:PORT for an address of IPv6,");
   one.port = in.number("REDCO_MEET", std::string_view(meet).substr(colon + 1), 1, most_port);
 }
 
@@ -218,6 +238,7 @@ REDCO_INLINE launch launch_of(std::function<char const*(char const* name)> const
       throw error(exit_code::usage, text(chosen) + ", " + text(other.one) + ": unset the variables of one of them");
     }
   if (chosen.processes > 1) all.front().complete(in, chosen);  // one alone meets nobody
+  chosen.secret = detail::secret(in);
   return chosen;
 }
 
@@ -226,9 +247,14 @@ REDCO_INLINE launch const& launched() {
   return one;
 }
 
+REDCO_INLINE std::string meeting_place(launch const& one) {
+  bool const brackets = one.host.find(':') != std::string::npos;
+  return (brackets ? "[" + one.host + "]" : one.host) + ":" + std::to_string(one.port);
+}
+
 REDCO_INLINE std::string to_text(launch const& one) {
   return std::to_string(one.processes) + " processes that " + one.by + " started, which meet " +
-         (one.host.empty() ? "by MPI" : "at " + one.host + ":" + std::to_string(one.port));
+         (one.host.empty() ? "by MPI" : "at " + meeting_place(one));
 }
 
 }  // namespace redco::options

@@ -49,7 +49,8 @@ inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options co
   rank_options ranks;
   ranks.threads = o.threads;
   ranks.deterministic = o.deterministic;
-  ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(o.deadline * 1000));
+  if (o.deadline)
+    ranks.first_deadline = ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(*o.deadline * 1000));
   return comm::make_world(on, ranks);
 }
 
