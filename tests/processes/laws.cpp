@@ -8,6 +8,7 @@
 //   processes --store 29500          keeps a store there, as an agent of torchrun does, until it is killed
 //   start.py 3 processes --endless --deadline 2    sums, until something ends it; each says "sums" when they go
 //   ... --busy 6                     the same; rank 0 then does something else for so many seconds
+//   ... --rest 15                    the laws; the last process then says "rests" and does so for so many seconds
 // Each process prints on standard error, as only the first shows its standard output.
 
 #include "comm/laws.hpp"
@@ -41,20 +42,21 @@ using redco::rank_context;
 
 struct how {
   bool fail = false, stuck = false, impatient = false, endless = false;
-  int killed = -1, each = 1, runs = 2, store = 0, busy = 0;
+  int killed = -1, each = 1, runs = 2, store = 0, busy = 0, rest = 0;
   double deadline = 20;
 
   static constexpr auto fields() {
-    return redco::fields(redco::field<"fail">(&how::fail, "rank 1 throws"),
-                         redco::field<"stuck">(&how::stuck, "rank 1 sleeps"),
-                         redco::field<"impatient">(&how::impatient, "gives the others a second to come"),
-                         redco::field<"endless">(&how::endless, "sums without end"),
-                         redco::field<"busy">(&how::busy, "seconds in which rank 0 does not sum"),
-                         redco::field<"deadline">(&how::deadline, "seconds of every wait"),
-                         redco::field<"runs">(&how::runs, "how often the laws are tried"),
-                         redco::field<"store">(&how::store, "a port: only keeps a store there"),
-                         redco::field<"killed">(&how::killed, "the process of this rank is killed"),
-                         redco::field<"each">(&how::each, "ranks of a process"));
+    return redco::fields(
+        redco::field<"fail">(&how::fail, "rank 1 throws"), redco::field<"stuck">(&how::stuck, "rank 1 sleeps"),
+        redco::field<"impatient">(&how::impatient, "gives the others ten seconds to come"),
+        redco::field<"endless">(&how::endless, "sums without end"),
+        redco::field<"busy">(&how::busy, "seconds in which rank 0 does not sum"),
+        redco::field<"rest">(&how::rest, "seconds in which the last process lives on behind its last run"),
+        redco::field<"deadline">(&how::deadline, "seconds of every wait"),
+        redco::field<"runs">(&how::runs, "how often the laws are tried"),
+        redco::field<"store">(&how::store, "a port: only keeps a store there"),
+        redco::field<"killed">(&how::killed, "the process of this rank is killed"),
+        redco::field<"each">(&how::each, "ranks of a process"));
   }
 };
 
@@ -274,6 +276,10 @@ int main(int argc, char** argv) {
       });
     }
     std::cout << "shown once\n";
+    if (o.rest > 0 && redco::options::launched().process == redco::options::launched().processes - 1) {
+      std::cerr << "rests\n";
+      std::this_thread::sleep_for(std::chrono::seconds(o.rest));
+    }
     std::cerr << "process " + std::to_string(redco::options::launched().process) + ": all holds\n";
   });
 }

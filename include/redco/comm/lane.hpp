@@ -5,6 +5,8 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/shape/product_runs.hpp>
 
+#include <redco/diag/run_place.hpp>
+
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -54,6 +56,7 @@ class lane {
   struct job {
     std::function<void(group&)> calls;
     std::string_view label;
+    diag::run_place place;  ///< of the rank, which asks
   };
 
   void work();

@@ -31,13 +31,10 @@ REDCO_INLINE std::uint64_t lane::ask(std::function<void(group&)> calls) {
     calls(own_);
     return ++asked_;
   }
-  if (!thread_.joinable())
-    thread_ = std::thread([this, rank = diag::run_place::here().rank] {
-      diag::run_place::here().rank = rank;
-      work();
-    });
+  if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   std::lock_guard const lock(mutex_);
-  if (!failure_) queue_.push_back({std::move(calls), collective_label::current()});  // wait() tells it
+  if (!failure_)
+    queue_.push_back({std::move(calls), collective_label::current(), diag::run_place::here()});  // wait() tells it
   bell_.notify_all();
   return ++asked_;
 }
@@ -86,6 +83,7 @@ REDCO_INLINE void lane::work() {
 REDCO_INLINE std::exception_ptr lane::made(job const& one) noexcept {
   try {
     collective_label const label(one.label);
+    diag::run_place::here() = one.place;
     one.calls(own_);
   } catch (error const& failure) {
     own_.abort(failure.code(), failure.what());

@@ -2,8 +2,8 @@
 
 #include <redco/comm/lifeline.hpp>
 
+#include <redco/comm/detail/step_text.hpp>
 #include <redco/comm/detail/waiting_room.hpp>
-#include <redco/diag/run_place.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>
@@ -32,11 +32,9 @@ REDCO_INLINE void lifeline::end(int rank) {
 }
 
 REDCO_INLINE lifeline::long_wait::long_wait(lifeline& line, int rank, std::string const& where) : line_(line) {
-  std::int64_t const step = diag::run_place::here().step;
-  std::string const in_step = step < 0 ? "" : "in step " + std::to_string(step + 1) + ", ";
   std::lock_guard const lock(line_.mutex_);
   number_ = line_.waits_begun_++;
-  line_.waits_.emplace(number_, "rank " + std::to_string(rank) + " waits " + in_step + where);
+  line_.waits_.emplace(number_, "rank " + std::to_string(rank) + " waits " + detail::step_text() + where);
 }
 
 REDCO_INLINE lifeline::long_wait::~long_wait() {

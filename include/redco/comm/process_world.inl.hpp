@@ -2,6 +2,8 @@
 
 #include <redco/comm/process_world.hpp>
 
+#include <redco/comm/detail/keeper.hpp>
+#include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/processes.hpp>
 // One of the two is empty: REDCO_WITH_MPI is defined by CMake where it finds the library.
 #include <redco/comm/detail/mpi_absent.hpp>
@@ -11,31 +13,41 @@
 #include <redco/config.hpp>
 
 #include <cstdlib>
+#include <memory>
 
 namespace redco::comm {
 
 namespace detail {
 
-/// This process's one session, which what ends the process still needs; null before the first world.
-inline process_session*& session() {
-  static process_session* one = nullptr;
-  return one;
-}
+/// This process among those of its launcher, from the first world to its end.
+struct membership {
+  process_session* session = nullptr;  ///< never destroyed: what ends the process still needs it
+  std::unique_ptr<keeper> alive = {};
+
+  static membership& own() {
+    static auto* const one = new membership;
+    return *one;
+  }
+};
 
 }  // namespace detail
 
 REDCO_INLINE std::unique_ptr<world> make_process_world(mesh const& shape, rank_options const& options) {
-  if (detail::session() == nullptr) {
+  detail::membership& own = detail::membership::own();
+  if (own.session == nullptr) {
     options::launch const& how = options::launched();
-    detail::session() =
+    own.session =
         (how.host.empty() ? detail::join_by_mpi() : detail::join_by_sockets(how, options.first_deadline)).release();
+    own.alive = std::make_unique<detail::keeper>(*own.session);
     std::atexit([] { leave_processes(0); });
   }
-  return std::make_unique<detail::processes>(shape, options, *detail::session());
+  return std::make_unique<detail::processes>(shape, options, *own.session);
 }
 
 REDCO_INLINE void leave_processes(int code) noexcept {
-  if (detail::session() != nullptr) detail::session()->leave(code);
+  detail::membership& own = detail::membership::own();
+  own.alive.reset();
+  if (own.session != nullptr) own.session->leave(code);
 }
 
 }  // namespace redco::comm

@@ -17,6 +17,7 @@ class key_store {
   /// Waits until it is there.
   std::string get(std::string const& key, std::chrono::milliseconds limit);
   bool has(std::string const& key);
+  void remove(std::string const& key);
 
  private:
   struct connection;

@@ -35,6 +35,8 @@ REDCO_INLINE std::string key_store::get(std::string const& key, std::chrono::mil
   return {text.begin(), text.end()};
 }
 
+REDCO_INLINE void key_store::remove(std::string const& key) { connection_->store->deleteKey(key); }
+
 REDCO_INLINE bool key_store::has(std::string const& key) { return connection_->store->check({key}); }
 
 }  // namespace redco

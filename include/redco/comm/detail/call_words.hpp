@@ -2,6 +2,7 @@
 
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/detail/operand.hpp>
+#include <redco/comm/detail/step_text.hpp>
 #include <redco/comm/lifeline.hpp>
 #include <redco/comm/rank_places.hpp>
 
@@ -42,10 +43,10 @@ inline void miss_peers(lifeline& line, int me, std::string const& where, std::ve
     if (line.ended(rank)) ended += (ended.empty() ? "" : ", ") + one;
   }
   line.fail(me, exit_code::peer_lost,
-            ended.empty()
-                ? "waited " + std::to_string(limit.count()) + " ms " + where + " for rank " + ranks +
-                      ", which did not come; see what it does, or raise the deadline"
-                : "waits " + where + " for rank " + ended + ", which has ended; all ranks must make the same calls");
+            ended.empty() ? "waited " + std::to_string(limit.count()) + " ms " + step_text() + where + " for rank " +
+                                ranks + ", which did not come; see what it does, or raise the deadline"
+                          : "waits " + step_text() + where + " for rank " + ended +
+                                ", which has ended; all ranks must make the same calls");
 }
 
 /// The same, and throws the cause.

@@ -3,6 +3,7 @@
 #ifdef REDCO_WITH_MPI
 
 #include <redco/comm/detail/answers.hpp>
+#include <redco/comm/detail/launcher_signal.hpp>
 #include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/rank_places.hpp>
 
@@ -49,6 +50,8 @@ class mpi_session final : public process_session {
     MPI_Comm_get_attr(data_, MPI_TAG_UB, &most, &known);
     if (known != 0) most_tag_ = *static_cast<int*>(most);
     answers_ = answers(size_);
+    peers_.resize(static_cast<std::size_t>(size_));
+    launcher_signal::watch();
     name_places();
   }
 
@@ -99,36 +102,22 @@ class mpi_session final : public process_session {
   void announce(process_notice const& what) override {
     std::lock_guard const lock(mutex_);
     if (what.ended_rank == failed) answers_.fail(what.run);
-    tell_all(what.ended_rank, what.run, what.code, what.text);
+    tell(others(), what.ended_rank, what.run, what.code, what.text);
   }
 
   std::vector<process_notice> heard() override {
-    std::vector<process_notice> all;
     std::lock_guard const lock(mutex_);
-    told_.remove_if([&](telling& one) {
-      int done = 0;
-      check("MPI_Testall", MPI_Testall(size_, one.requests.data(), &done, MPI_STATUSES_IGNORE));
-      return done != 0;
-    });
-    while (true) {
-      int there = 0;
-      MPI_Status from;
-      check("MPI_Iprobe", MPI_Iprobe(MPI_ANY_SOURCE, 0, control_, &there, &from));
-      if (there == 0) return all;
-      std::vector<std::byte> message(notice_bytes);
-      check("MPI_Recv", MPI_Recv(message.data(), notice_bytes, MPI_BYTE, from.MPI_SOURCE, 0, control_, &from));
-      notice_head head;
-      std::memcpy(&head, message.data(), sizeof head);
-      char const* const text = reinterpret_cast<char const*>(message.data()) + sizeof head;
-      answers_.answer(from.MPI_SOURCE, head.run);
-      if (head.ended_rank == answered) continue;
-      all.push_back({head.run,
-                     from.MPI_SOURCE,
-                     head.ended_rank,
-                     static_cast<exit_code>(head.code),
-                     {text, static_cast<std::size_t>(head.text_bytes)}});
-      if (head.ended_rank == failed && answers_.fail(head.run)) tell_all(answered, head.run, exit_code::done, "");
-    }
+    take_notices();
+    return std::exchange(heard_, {});
+  }
+
+  void keep() override {
+    std::lock_guard const lock(mutex_);
+    if (launcher_signal::came_before(std::chrono::milliseconds(800))) launcher_signal::pass_on();
+    if (left_) return;
+    take_notices();
+    for (int peer = 0; peer < size_; ++peer)
+      if (peer != rank_ && peers_[static_cast<std::size_t>(peer)].leaves) tell({peer}, alive, 0, exit_code::done, "");
   }
 
   std::vector<process_notice> gone() override {
@@ -142,35 +131,47 @@ class mpi_session final : public process_session {
     return all;
   }
 
-  void leave(int code) noexcept override {
+  void leave(int code) noexcept override try {
     std::unique_lock const alone(mutex_, std::try_to_lock);
     if (!alone || std::exchange(left_, true)) return;
     for (int other = 0; other < size_; ++other)
       if (other != rank_ && answers_.silent(other)) return;
-    auto const end =
-        std::chrono::steady_clock::now() + (code == 0 ? std::chrono::seconds(3600) : std::chrono::seconds(5));
+    tell(others(), leaving, 0, exit_code::done, "");
+    auto const begin = clock::now(), end = begin + (code == 0 ? std::chrono::seconds(3600) : std::chrono::seconds(5));
     MPI_Request all_are_done = MPI_REQUEST_NULL;
     bool asked = false;
-    while (std::chrono::steady_clock::now() < end) {
+    while (clock::now() < end) {
+      take_notices();
       take_unwanted();
+      if (code == 0 && somebody_is_silent(begin)) return;
       if (!asked && nothing_is_under_way())
         if (asked = MPI_Ibarrier(control_, &all_are_done) == MPI_SUCCESS; !asked) return;
       int done = 0;
       if (asked && (MPI_Test(&all_are_done, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0)) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    if (asked && all_are_done == MPI_REQUEST_NULL) MPI_Finalize();
+    if (!asked || all_are_done != MPI_REQUEST_NULL) return;
+    take_notices();
+    MPI_Finalize();
+  } catch (error const&) {
+    // MPI is broken; the launcher ends the others.
   }
 
  private:
-  static constexpr int notice_bytes = 4000;  // small enough to travel at once
+  using clock = std::chrono::steady_clock;
+
+  static constexpr int notice_bytes = 4000;                           // small enough to travel at once
+  static constexpr int alive = answered - 1, leaving = answered - 2;  // instead of a rank that has ended
   struct notice_head {
     std::uint64_t run;
     std::int32_t code, ended_rank;
-    std::int64_t text_bytes;
+  };
+  struct peer_state {
+    bool leaves = false;
+    clock::time_point heard_at = clock::now();
   };
   struct telling {
-    std::vector<std::byte> message;
+    std::string message;
     std::vector<MPI_Request> requests;
   };
   struct unwanted {
@@ -178,22 +179,69 @@ class mpi_session final : public process_session {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
+  /// With the lock, as all below.
+  void take_notices() {
+    told_.remove_if([&](telling& one) {
+      int done = 0;
+      check("MPI_Testall",
+            MPI_Testall(static_cast<int>(one.requests.size()), one.requests.data(), &done, MPI_STATUSES_IGNORE));
+      return done != 0;
+    });
+    while (true) {
+      int there = 0, bytes = 0;
+      MPI_Status from;
+      check("MPI_Iprobe", MPI_Iprobe(MPI_ANY_SOURCE, 0, control_, &there, &from));
+      if (there == 0) return;
+      std::vector<char> message(notice_bytes);
+      check("MPI_Recv", MPI_Recv(message.data(), notice_bytes, MPI_BYTE, from.MPI_SOURCE, 0, control_, &from));
+      MPI_Get_count(&from, MPI_BYTE, &bytes);
+      notice_head head;
+      if (bytes < static_cast<int>(sizeof head)) continue;
+      std::memcpy(&head, message.data(), sizeof head);
+      peer_state& peer = peers_[static_cast<std::size_t>(from.MPI_SOURCE)];
+      peer.heard_at = clock::now();
+      peer.leaves = peer.leaves || head.ended_rank == leaving;
+      answers_.answer(from.MPI_SOURCE, head.run);
+      if (head.ended_rank <= answered) continue;
+      std::string const text(message.begin() + sizeof head, message.begin() + bytes);
+      heard_.push_back({head.run, from.MPI_SOURCE, head.ended_rank, static_cast<exit_code>(head.code), text});
+      if (head.ended_rank == failed && answers_.fail(head.run)) tell(others(), answered, head.run, exit_code::done, "");
+    }
+  }
+
+  /// Says so. MPI does not end without it.
+  bool somebody_is_silent(clock::time_point since) const {
+    bool silent = false;
+    for (int other = 0; other < size_; ++other) {
+      peer_state const& one = peers_[static_cast<std::size_t>(other)];
+      if (other == rank_ || one.leaves || clock::now() < std::max(since, one.heard_at) + leave_patience) continue;
+      say_not_awaited(other);
+      silent = true;
+    }
+    return silent;
+  }
+
+  std::vector<int> others() const {
+    std::vector<int> all;
+    for (int other = 0; other < size_; ++other)
+      if (other != rank_) all.push_back(other);
+    return all;
+  }
+
   /// MPI ends only where no message is under way: takes those that nobody here waits for any more.
   void take_unwanted() {
     taken_.remove_if([](unwanted& one) {
       int done = 0;
       return MPI_Test(&one.request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
     });
-    for (MPI_Comm const one : {data_, control_}) {
-      int there = 0, bytes = 0;
-      MPI_Message which;
-      MPI_Status from;
-      while (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, one, &there, &which, &from) == MPI_SUCCESS && there != 0) {
-        MPI_Get_count(&from, MPI_BYTE, &bytes);
-        unwanted& message = taken_.emplace_back();
-        message.message.resize(static_cast<std::size_t>(bytes));
-        MPI_Imrecv(message.message.data(), bytes, MPI_BYTE, &which, &message.request);
-      }
+    int there = 0, bytes = 0;
+    MPI_Message which;
+    MPI_Status from;
+    while (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, data_, &there, &which, &from) == MPI_SUCCESS && there != 0) {
+      MPI_Get_count(&from, MPI_BYTE, &bytes);
+      unwanted& message = taken_.emplace_back();
+      message.message.resize(static_cast<std::size_t>(bytes));
+      MPI_Imrecv(message.message.data(), bytes, MPI_BYTE, &which, &message.request);
     }
   }
 
@@ -225,19 +273,16 @@ class mpi_session final : public process_session {
       rank_places::all().of_process.emplace_back(all.c_str() + rank * room);
   }
 
-  /// With the lock.
-  void tell_all(int ended_rank, std::uint64_t run, exit_code code, std::string const& words) {
-    std::vector<std::byte> message(notice_bytes);
-    std::string const text = words.substr(0, notice_bytes - sizeof(notice_head));
-    notice_head const head{run, static_cast<std::int32_t>(code), ended_rank, static_cast<std::int64_t>(text.size())};
-    std::memcpy(message.data(), &head, sizeof head);
-    std::memcpy(message.data() + sizeof head, text.data(), text.size());
-    told_.push_back({std::move(message), std::vector<MPI_Request>(static_cast<std::size_t>(size_), MPI_REQUEST_NULL)});
+  void tell(std::vector<int> const& peers, int ended_rank, std::uint64_t run, exit_code code,
+            std::string const& words) {
+    notice_head const head{run, static_cast<std::int32_t>(code), ended_rank};
+    std::string message(reinterpret_cast<char const*>(&head), sizeof head);
+    message += words.substr(0, notice_bytes - sizeof head);
+    told_.push_back({std::move(message), std::vector<MPI_Request>(peers.size(), MPI_REQUEST_NULL)});
     telling& one = told_.back();
-    for (int peer = 0; peer < size_; ++peer)
-      if (peer != rank_)
-        check("MPI_Isend", MPI_Isend(one.message.data(), static_cast<int>(sizeof head + text.size()), MPI_BYTE, peer, 0,
-                                     control_, &one.requests[static_cast<std::size_t>(peer)]));
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      check("MPI_Isend", MPI_Isend(one.message.data(), static_cast<int>(one.message.size()), MPI_BYTE, peers[i], 0,
+                                   control_, &one.requests[i]));
   }
 
   struct requests final : messages::state {
@@ -266,6 +311,8 @@ class mpi_session final : public process_session {
   std::mutex mutex_;
   MPI_Comm data_, control_;
   answers answers_;
+  std::vector<peer_state> peers_;
+  std::vector<process_notice> heard_;
   std::list<telling> told_;
   std::vector<messages> abandoned_;
   std::list<unwanted> taken_;

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <redco/comm/rank_places.hpp>
+
 #include <redco/tensor/torch.hpp>
 
 #include <redco/diag/exit_code.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,11 +73,25 @@ class process_session {
   /// Those whose processes have ended without a word, as far as is known; each with what is known of it, "its process ...".
   virtual std::vector<process_notice> gone() { return {}; }
 
+  /// Called twice a second by a thread of its own, whatever the ranks do: takes in what others tell, and shows those who wait in
+  /// leave() that this process lives.
+  virtual void keep() = 0;
+
   /// The end of this process, which ends with `code`: waits for the others, a short while only where it failed, so that the
-  /// launcher does not kill who still tells its end. Without them it is the launcher that ends them.
+  /// launcher does not kill who still tells its end. Without them it is the launcher that ends them. Who does not show that it lives
+  /// is not waited for.
   virtual void leave(int code) noexcept = 0;
 
  protected:
+  static constexpr auto leave_patience = std::chrono::seconds(10);
+
+  static void say_not_awaited(int process) {
+    std::string const text = "process " + std::to_string(process) + place_of_process(process) + " has not shown for " +
+                             std::to_string(leave_patience.count()) +
+                             " s that it lives, and is not waited for; see what it does\n";
+    std::fputs(text.c_str(), stderr);
+  }
+
   int rank_ = 0, size_ = 1, most_tag_ = 32767;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/comm/detail/call_words.hpp>
+#include <redco/comm/detail/launcher_signal.hpp>
 #include <redco/comm/detail/message_tags.hpp>
 #include <redco/comm/detail/nccl_group.hpp>
 #include <redco/comm/detail/process_group.hpp>
@@ -24,6 +25,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <optional>
@@ -67,6 +69,7 @@ class processes final : public world {
     threads_.run({*line_, *groups_, each, options_.deadline, f}, std::chrono::milliseconds(5),
                  [&](std::vector<int> const& busy) {
                    listen();
+                   say_wait_before_end();
                    if (failed_at_ && clock::now() > *failed_at_ + options_.grace)
                      kill_process(*line_, busy, [&](int code) { session_.leave(code); });
                  });
@@ -119,8 +122,9 @@ class processes final : public world {
       if (one.run > runs_) {
         later.push_back(std::move(one));
       } else if (one.run == runs_) {
-        if (one.ended_rank >= 0) line_->end(one.ended_rank);
-        else hear(one);
+        if (one.ended_rank < 0) hear(one);
+        else if (one.ended_rank < shape_.ranks() && tags_.process_of(one.ended_rank) == one.from)
+          line_->end(one.ended_rank);
       }
     }
     early_ = std::move(later);
@@ -141,6 +145,18 @@ class processes final : public world {
       hear({runs_, session_.rank(), -1, own.code(), own.what()});
     }
     for (int const rank : ended_here) session_.announce({runs_, session_.rank(), rank});
+  }
+
+  /// mpirun ends all processes a second after one is gone, which they hear by this signal alone. Where ranks go on instead, it is
+  /// asked to save and end.
+  void say_wait_before_end() {
+    if (said_wait_ || !launcher_signal::came_before(std::chrono::milliseconds(300))) return;
+    said_wait_ = true;
+    if (std::string const wait = line_->longest_wait(); !wait.empty())
+      std::fputs(
+          (wait + place_of_process(session_.rank()) + ", and SIGTERM ends it: see what the others printed\n").c_str(),
+          stderr);
+    launcher_signal::pass_on();
   }
 
   /// In which ranks here come to where they miss it.
@@ -235,7 +251,8 @@ class processes final : public world {
   std::optional<clock::time_point> failed_at_;
   std::map<int, clock::time_point> gone_since_;  ///< processes that are gone, since this run missed them
   bool told_ = false;                            ///< of the failure: the others know, or told it
-  std::vector<bool> told_ended_;                 ///< by rank here
+  bool said_wait_ = false;
+  std::vector<bool> told_ended_;  ///< by rank here
 };
 
 }  // namespace redco::comm::detail

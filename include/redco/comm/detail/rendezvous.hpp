@@ -1,6 +1,13 @@
 #pragma once
 
-#include <redco/tensor/key_store.hpp>
+#include <redco/comm/detail/door.hpp>
+#include <redco/comm/detail/handshake.hpp>
+#include <redco/comm/detail/meeting_point.hpp>
+#include <redco/comm/detail/random_text.hpp>
+#include <redco/comm/detail/sha256.hpp>
+#include <redco/comm/detail/socket.hpp>
+#include <redco/comm/detail/wire.hpp>
+#include <redco/comm/rank_places.hpp>
 #include <redco/tensor/words_of.hpp>
 #include <redco/options/launch.hpp>
 
@@ -9,40 +16,230 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace redco::comm::detail {
 
-/// Where the processes of a launcher tell each other their addresses; the store is kept by the launcher's agent, or by the first
-/// process to its end.
+/// Joins the processes of a launcher by TCP. All call process 0, which tells them each other's places when the last has come; then
+/// each calls those between process 0 and itself. Whoever cannot prove to be of the run is sent away, and when all are joined nobody
+/// listens any more.
 class rendezvous {
  public:
-  /// Errors: exit code 76 where no store is there within `limit`.
-  rendezvous(options::launch const& how, std::chrono::milliseconds limit) : how_(how), end_(clock::now() + limit) {
-    bool const serves = how.first() && !how.has_store;
+  struct joined {
+    std::vector<socket> lines = {};        ///< to each process; none to the own
+    std::vector<wire::place> places = {};  ///< of each process
+  };
+
+  rendezvous(options::launch const& how, std::chrono::milliseconds limit)
+      : how_(how), limit_(limit), end_(clock::now() + limit) {
+    own_.process = how.process;
+    own_.processes = how.processes;
+    own_.run = sha256(how.run);
+    all_.lines.resize(static_cast<std::size_t>(how.processes));
+  }
+
+  /// Errors: exit code 76, with who came and who did not.
+  joined join() {
     try {
-      store_.emplace(how.host, how.port, serves, limit);
+      meeting_point point(how_, left());
+      if (how_.first()) gather(point);
+      else attend(point);
+    } catch (error const&) {
+      throw;
     } catch (std::exception const& e) {
-      fail(" found no store within " + std::to_string(limit.count()) + " ms", e,
-           serves ? "see whether another program has the port"
-                  : "see whether process 0 runs there and whether the port can be reached");
+      fail(": they cannot meet (" + first_line(e) +
+           "); see whether another program has the port, and whether the launcher's store runs");
+    }
+    return std::move(all_);
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  static constexpr char failed = '!';  ///< begins what process 0 tells instead of a table
+
+  /// Process 0: until all have come.
+  void gather(meeting_point& point) {
+    std::vector<socket> sockets = point.opened();
+    door entrance(std::move(sockets), own_, point.key(), 1);
+    std::vector<std::optional<door::caller>> members(all_.lines.size());
+    all_.places.resize(members.size());
+    while (std::any_of(members.begin() + 1, members.end(), [](auto const& one) { return !one; })) {
+      if (clock::now() > end_) {
+        point.closed();
+        give_up(members);
+      }
+      std::optional<door::caller> one = entrance.next(std::min(left(), std::chrono::milliseconds(100)));
+      for (auto& member : members)
+        if (member && !is_there(member->line)) member.reset();
+      if (!one) continue;
+      auto const who = static_cast<std::size_t>(one->talk.process());
+      std::optional<wire::place> place = wire::read_place(one->talk.text());
+      if (!place || members[who]) continue;  // the first of a number counts, as long as it is there
+      all_.places[who] = *std::move(place);
+      members[who] = std::move(one);
+    }
+    point.closed();
+    all_.places[0] = {members.size() > 1 ? members[1]->line.own_address() : how_.host, 0, host_name()};
+    check_reachable(members);
+    answer_all(members, wire::table_text({random_text(), all_.places}));
+    for (std::size_t who = 1; who < members.size(); ++who) all_.lines[who] = std::move(members[who]->line);
+  }
+
+  /// A process that others shall call has to have an address that they know too.
+  void check_reachable(std::vector<std::optional<door::caller>>& members) {
+    for (std::size_t called = 1; called < members.size(); ++called)
+      for (std::size_t caller = called + 1; caller < members.size(); ++caller) {
+        std::string const &to = all_.places[called].address, &from = all_.places[caller].address;
+        if (!socket::is_loopback(to) || socket::is_loopback(from)) continue;
+        refuse_all(members, ": process " + std::to_string(called) + " found the way by " + to +
+                                ", which leads nowhere from the host of process " + std::to_string(caller) +
+                                "; let them meet at an address that all hosts know");
+      }
+  }
+
+  [[noreturn]] void give_up(std::vector<std::optional<door::caller>>& members) {
+    std::string came = "0", missing;
+    for (std::size_t who = 1; who < members.size(); ++who) {
+      std::string& which = members[who] ? came : missing;
+      which += (which.empty() ? "" : ", ") + std::to_string(who);
+    }
+    refuse_all(members, ": " + came + " came, " + missing + " did not within " + std::to_string(limit_.count()) +
+                            " ms; see what became of the others, or raise the deadline");
+  }
+
+  [[noreturn]] void refuse_all(std::vector<std::optional<door::caller>>& members, std::string const& why) {
+    answer_all(members, failed + why.substr(0, wire::most_place - 1));
+    fail(why);
+  }
+
+  void answer_all(std::vector<std::optional<door::caller>>& members, std::string const& text) {
+    for (auto& one : members) {
+      if (!one) continue;
+      one->talk.answer(text);
+      try {
+        write_all(one->line, one->talk.take_output());
+      } catch (std::runtime_error const&) {
+        // It has just died: the others miss it in the run, or already where they call it.
+      }
     }
   }
 
-  /// Every process's text, in their order. Errors: exit code 76, with who came and who did not.
-  std::vector<std::string> exchange(std::string const& mine) {
-    std::vector<std::string> all;
-    try {
-      store_->set(key(how_.process), mine);
-      for (int other = 0; other < how_.processes; ++other) all.push_back(store_->get(key(other), left()));
-    } catch (std::exception const& e) {
-      fail(": " + who_came(), e, "see what became of the others");
+  /// The others: until process 0 tells that all have come.
+  void attend(meeting_point& point) {
+    std::string text;
+    std::vector<socket> doors;
+    std::string key, why;
+    while (text.empty()) {
+      try {
+        meeting_point::address const at = point.found();
+        socket line = socket::connected(at.host, at.port, std::min(left(), one_try));
+        std::string const own = line.own_address();
+        doors = socket::listening(own, 0);
+        if (doors.empty()) throw std::runtime_error("this host cannot listen at its own address " + own);
+        key = at.key;
+        text = asked(line, key, 0, own_, wire::place_text({own, doors.front().port(), host_name()}),
+                     wire::most_table(how_.processes));
+        all_.lines[0] = std::move(line);
+      } catch (std::exception const& e) {
+        if (why.empty() || clock::now() < end_) why = first_line(e);  // the end of the time is no reason
+      }
+      if (text.empty()) {
+        if (clock::now() > end_)
+          fail(": process 0 does not let it in within " + std::to_string(limit_.count()) + " ms (" + why +
+               "); see whether process 0 runs there and whether the port can be reached");
+        std::this_thread::sleep_for(std::min(left(), std::chrono::milliseconds(100)));
+      }
     }
-    return all;
+    if (text.front() == failed) fail(text.substr(1));
+    std::optional<wire::table> table = wire::read_table(text, how_.processes);
+    if (!table) fail(": process 0 tells what is no table of processes; see whether all run the same program");
+    all_.places = std::move(table->places);
+    link(std::move(doors), table->session, std::string(text_of(hmac_sha256(key, table->session))));
   }
+
+  /// Connects this process with all but process 0, which is connected already.
+  void link(std::vector<socket> doors, std::string const& session, std::string const& key) {
+    wire::greeting own = own_;
+    own.links = 1;
+    own.run = sha256(session);
+    door entrance(std::move(doors), own, key, how_.process + 1);
+    for (int other = 1; other < how_.process; ++other) call(other, own, key);
+    auto const missing = [&] {
+      std::string words;
+      for (int other = how_.process + 1; other < how_.processes; ++other)
+        if (!line_of(other).open()) words += (words.empty() ? "" : ", ") + std::to_string(other);
+      return words;
+    };
+    while (!missing().empty()) {
+      if (clock::now() > end_) cannot_reach("process " + missing() + " did not call");
+      std::optional<door::caller> one = entrance.next(std::min(left(), std::chrono::milliseconds(100)));
+      if (!one) continue;
+      one->talk.answer("");
+      write_all(one->line, one->talk.take_output());
+      line_of(one->talk.process()) = std::move(one->line);
+    }
+  }
+
+  void call(int other, wire::greeting const& own, std::string const& key) {
+    wire::place const& at = all_.places[static_cast<std::size_t>(other)];
+    auto const last = std::min(end_, clock::now() + tries);
+    while (!line_of(other).open()) {
+      try {
+        socket line = socket::connected(at.address, at.port, std::min(left(), one_try));
+        asked(line, key, other, own, "", 0);
+        line_of(other) = std::move(line);
+      } catch (std::exception const& e) {
+        if (clock::now() > last) cannot_reach("process " + std::to_string(other) + ": " + first_line(e));
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      }
+    }
+  }
+
+  /// Greets there, proves, and returns what it is told when the other end does the same. Errors: std::runtime_error.
+  std::string asked(socket const& line, std::string const& key, int other, wire::greeting own, std::string text,
+                    std::size_t most_answer) {
+    randomize(own.nonce.data(), own.nonce.size());
+    handshake talk = handshake::calling(own, key, other, std::move(text), most_answer);
+    write_all(line, talk.take_output());
+    while (!talk.asked()) {
+      if (clock::now() > end_) throw std::runtime_error("process " + std::to_string(other) + " does not answer");
+      line.readable(static_cast<int>(std::min<std::int64_t>(left().count(), 1'000)));
+      if (move_on(talk, line)) continue;
+      std::string const who = "process " + std::to_string(other);
+      if (!talk.fault().empty()) throw std::runtime_error(who + ": " + talk.fault());
+      throw std::runtime_error(who + (talk.greeted()
+                                          ? " knows another REDCO_SECRET, has this process already, or has ended"
+                                          : " has ended, or is another program"));
+    }
+    return talk.text();
+  }
+
+  /// Errors: std::runtime_error where the other end is gone or does not take it in time.
+  void write_all(socket const& to, std::string const& text) const {
+    for (std::size_t at = 0; at < text.size();) {
+      std::int64_t const went = to.write(text.data() + at, text.size() - at);
+      if (went < 0 || clock::now() > end_ + one_try) throw std::runtime_error("a connection broke at once");
+      if (went == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      at += static_cast<std::size_t>(went);
+    }
+  }
+
+  /// False when it has closed, or says what it should not.
+  static bool is_there(socket const& line) {
+    char byte = 0;
+    return line.read(&byte, 1) == 0;
+  }
+
+  socket& line_of(int other) { return all_.lines[static_cast<std::size_t>(other)]; }
 
   /// Of the time that the processes have to find each other.
   std::chrono::milliseconds left() const {
@@ -50,40 +247,30 @@ class rendezvous {
     return std::max(rest, std::chrono::milliseconds(1));
   }
 
-  /// Errors: exit code 76, always.
-  [[noreturn]] void fail(std::string const& what, std::exception const& why, std::string const& cure) const {
-    std::string const words = words_of(why);
+  static std::string first_line(std::exception const& e) {
+    std::string const words = words_of(e);
+    return words.substr(0, words.find('\n'));
+  }
+
+  [[noreturn]] void cannot_reach(std::string const& what) const {
+    fail(": it met all, and cannot reach some (" + what +
+         "); see whether the hosts let each other through on all ports");
+  }
+
+  [[noreturn]] void fail(std::string const& what) const {
     throw error(exit_code::rendezvous, "process " + std::to_string(how_.process) + " of " +
                                            std::to_string(how_.processes) + " (" + how_.by + "), which meet at " +
-                                           how_.host + ":" + std::to_string(how_.port) + what + " (" +
-                                           words.substr(0, words.find('\n')) + "); " + cure);
+                                           options::meeting_place(how_) + what);
   }
 
- private:
-  using clock = std::chrono::steady_clock;
-
-  std::string key(int process) const { return "redco/" + how_.run + "/" + std::to_string(process); }
-
-  std::string who_came() {
-    std::string came, missing;
-    for (int other = 0; other < how_.processes; ++other) {
-      std::string& which = is_there(other) ? came : missing;
-      which += (which.empty() ? "" : ", ") + std::to_string(other);
-    }
-    return (came.empty() ? "none" : came) + " came, " + (missing.empty() ? "none" : missing) + " did not";
-  }
-
-  bool is_there(int process) {
-    try {
-      return store_->has(key(process));
-    } catch (std::exception const&) {
-      return false;  // the store is gone too
-    }
-  }
+  static constexpr auto one_try = std::chrono::milliseconds(5'000);
+  static constexpr auto tries = std::chrono::seconds(10);
 
   options::launch const& how_;
+  std::chrono::milliseconds limit_;
   clock::time_point end_;
-  std::optional<key_store> store_;
+  wire::greeting own_;
+  joined all_;
 };
 
 }  // namespace redco::comm::detail

@@ -11,8 +11,8 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -25,6 +25,11 @@ namespace redco::comm::detail {
 /// A socket of TCP that is closed at last. Errors: std::runtime_error with the system's words.
 class socket {
  public:
+  /// Nothing knows the name of a host.
+  struct no_such_host : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+
   socket() = default;
   explicit socket(int number) : number_(number) {}
   socket(socket&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
@@ -39,20 +44,35 @@ class socket {
   bool open() const noexcept { return number_ >= 0; }
   int number() const noexcept { return number_; }
 
-  /// One that others connect to, at a port that the system chooses.
-  static socket listening() {
+  /// Sockets that others connect to, one at each address that `host` names and that this machine has. Port 0: the system chooses.
+  /// Empty where this machine has none of them. Errors: also where another program has the port.
+  static std::vector<socket> listening(std::string const& host, int port) {
+    std::vector<socket> all;
+    each_address(host, port, SOCK_STREAM, [&](addrinfo const& at) {
+      socket one(::socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      if (one.open() && one.listens(at.ai_addr, at.ai_addrlen)) all.push_back(std::move(one));
+      else if (errno == EADDRINUSE || errno == EACCES) fail("cannot listen at port " + std::to_string(port));
+      return false;
+    });
+    return all;
+  }
+
+  /// One at all addresses of this machine.
+  static socket listening_everywhere(int port) {
     for (int const family : {AF_INET6, AF_INET}) {
-      socket one(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      socket one(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
       int const no = 0;
       if (one.open() && family == AF_INET6) setsockopt(one.number_, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
       sockaddr_storage any = {};
       any.ss_family = static_cast<sa_family_t>(family);
+      auto& its_port = family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(any).sin6_port
+                                          : reinterpret_cast<sockaddr_in&>(any).sin_port;
+      its_port = htons(static_cast<std::uint16_t>(port));
       socklen_t const bytes = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-      if (one.open() && bind(one.number_, reinterpret_cast<sockaddr*>(&any), bytes) == 0 &&
-          ::listen(one.number_, SOMAXCONN) == 0)
-        return one;
+      if (one.open() && one.listens(reinterpret_cast<sockaddr*>(&any), bytes)) return one;
+      if (errno == EADDRINUSE || errno == EACCES) break;
     }
-    fail("cannot listen");
+    fail("cannot listen at port " + std::to_string(port));
   }
 
   int port() const {
@@ -63,7 +83,27 @@ class socket {
                                            : reinterpret_cast<sockaddr_in&>(own).sin_port);
   }
 
-  /// One that has reached this place within `limit`.
+  /// This end's address in numbers.
+  std::string own_address() const {
+    sockaddr_storage own = {};
+    socklen_t bytes = sizeof own;
+    if (getsockname(number_, reinterpret_cast<sockaddr*>(&own), &bytes) != 0) fail("has no address");
+    return address_text(own, bytes);
+  }
+
+  /// Returns true for an address in numbers.
+  static bool is_address(std::string const& host) {
+    addrinfo wanted = {};
+    wanted.ai_flags = AI_NUMERICHOST;
+    addrinfo* found = nullptr;
+    if (getaddrinfo(host.c_str(), nullptr, &wanted, &found) != 0) return false;
+    freeaddrinfo(found);
+    return true;
+  }
+
+  static bool is_loopback(std::string const& address) { return address.starts_with("127.") || address == "::1"; }
+
+  /// One that has reached this place within `limit` for each of its addresses. Its calls do not wait.
   static socket connected(std::string const& host, int port, std::chrono::milliseconds limit) {
     std::string words = "has no address";
     socket made;
@@ -76,7 +116,6 @@ class socket {
         words = std::strerror(failure);
         return false;
       }
-      fcntl(one.number_, F_SETFL, fcntl(one.number_, F_GETFL) & ~O_NONBLOCK);
       made = std::move(one);
       return true;
     });
@@ -90,8 +129,8 @@ class socket {
     return ::poll(&one, 1, milliseconds) == 1;
   }
 
-  /// The one that has connected.
-  socket accepted() const { return socket(::accept4(number_, nullptr, nullptr, SOCK_CLOEXEC)); }
+  /// The one that has connected; not open where there is none. Its calls do not wait.
+  socket accepted() const { return socket(::accept4(number_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
 
   /// This host's address as one on the way to that host sees it.
   static std::string address_towards(std::string const& host, int port) {
@@ -100,23 +139,20 @@ class socket {
       socket const one(::socket(at.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
       sockaddr_storage own = {};
       socklen_t bytes = sizeof own;
-      char name[NI_MAXHOST] = {};
       if (!one.open() || ::connect(one.number_, at.ai_addr, at.ai_addrlen) != 0 ||
-          getsockname(one.number_, reinterpret_cast<sockaddr*>(&own), &bytes) != 0 ||
-          getnameinfo(reinterpret_cast<sockaddr*>(&own), bytes, name, sizeof name, nullptr, 0, NI_NUMERICHOST) != 0)
+          getsockname(one.number_, reinterpret_cast<sockaddr*>(&own), &bytes) != 0)
         return false;
-      text = name;
+      text = address_text(own, bytes);
       return true;
     });
     if (text.empty()) throw std::runtime_error("no way leads to " + host);
     return text;
   }
 
-  /// From now on no call waits, and small messages leave at once.
+  /// From now on small messages leave at once.
   void make_prompt() const {
     int const yes = 1;
     setsockopt(number_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    fcntl(number_, F_SETFL, fcntl(number_, F_GETFL) | O_NONBLOCK);
   }
 
   /// How many bytes went or came; 0 where none can now, -1 where the other end is gone.
@@ -126,6 +162,21 @@ class socket {
   std::int64_t read(void* data, std::size_t bytes) const noexcept { return moved(::recv(number_, data, bytes, 0)); }
 
  private:
+  bool listens(sockaddr const* at, socklen_t bytes) const {
+    int const yes = 1;
+    setsockopt(number_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    return bind(number_, at, bytes) == 0 && ::listen(number_, SOMAXCONN) == 0;
+  }
+
+  /// Without what tells an address of IPv4 as one of IPv6.
+  static std::string address_text(sockaddr_storage const& at, socklen_t bytes) {
+    char name[NI_MAXHOST] = {};
+    if (getnameinfo(reinterpret_cast<sockaddr const*>(&at), bytes, name, sizeof name, nullptr, 0, NI_NUMERICHOST) != 0)
+      fail("has no address");
+    std::string const text = name;
+    return text.starts_with("::ffff:") ? text.substr(7) : text;
+  }
+
   /// How a connection under way turned out.
   int reached(int milliseconds) const {
     pollfd one{number_, POLLOUT, 0};
@@ -146,7 +197,7 @@ class socket {
     wanted.ai_socktype = type;
     addrinfo* found = nullptr;
     if (int const failure = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found); failure != 0)
-      throw std::runtime_error(host + ": " + gai_strerror(failure));
+      throw no_such_host(host + ": " + gai_strerror(failure));
     std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> const all(found, &freeaddrinfo);
     for (addrinfo const* at = all.get(); at != nullptr; at = at->ai_next)
       if (f(*at)) return;

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <redco/comm/detail/answers.hpp>
+#include <redco/comm/detail/connection.hpp>
 #include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/rendezvous.hpp>
-#include <redco/comm/detail/socket.hpp>
+#include <redco/comm/detail/wire.hpp>
 #include <redco/comm/rank_places.hpp>
 #include <redco/options/launch.hpp>
 
@@ -15,16 +16,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <deque>
 #include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <sstream>
-#include <stdexcept>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,50 +34,32 @@ namespace redco::comm::detail {
 class socket_session final : public process_session {
  public:
   /// Joins the others within `limit`. Errors: exit code 76.
-  socket_session(options::launch const& how, std::chrono::milliseconds limit) : meeting_(how, limit) {
+  socket_session(options::launch const& how, std::chrono::milliseconds limit) {
     rank_ = how.process;
     size_ = how.processes;
     most_tag_ = INT32_MAX;
-    peers_.resize(static_cast<std::size_t>(size_));
     answers_ = answers(size_);
-    socket const door = socket::listening();
-    std::vector<process_address> all;
-    for (std::string const& text : meeting_.exchange(own_address(how, door))) all.push_back(read_address(text));
-    for (process_address const& one : all) rank_places::all().of_process.push_back(one.host + " (" + one.address + ")");
-    try {
-      for (int other = 0; other < rank_; ++other) call(all[static_cast<std::size_t>(other)], other);
-      for (int missing = size_ - 1 - rank_; missing > 0; --missing) answer(door);
-    } catch (std::exception const& e) {
-      meeting_.fail(": it met all, and cannot reach some", e,
-                    "see whether the hosts let each other through on all ports");
-    }
-    for (int other = 0; other < size_; ++other)
-      if (other != rank_) peer_of(other).line.make_prompt();
+    rendezvous::joined all = rendezvous(how, limit).join();
+    for (wire::place const& one : all.places)
+      rank_places::all().of_process.push_back(one.host + " (" + one.address + ")");
+    for (socket& line : all.lines) peers_.push_back(line.open() ? connection(std::move(line)) : connection());
   }
 
   void send(messages& to, void const* data, std::size_t bytes, int peer, int tag) override {
     std::lock_guard const lock(mutex_);
-    queue(peer, tag, data, bytes, add(to, peer, false));
+    peer_of(peer).send(tag, data, bytes, add(to, peer, false));
   }
 
   void receive(messages& to, void* data, std::size_t bytes, int peer, int tag) override {
     std::lock_guard const lock(mutex_);
-    auto const done = add(to, peer, true);
-    connection& from = peer_of(peer);
-    auto const early = from.early.find(tag);
-    if (early == from.early.end()) {
-      from.expected[tag].push_back({static_cast<std::byte*>(data), bytes, done});
-      return;
-    }
-    give({static_cast<std::byte*>(data), bytes, done}, early->second.front());
-    early->second.pop_front();
-    if (early->second.empty()) from.early.erase(early);
+    peer_of(peer).receive(tag, data, bytes, add(to, peer, true));
   }
 
   bool finished(messages& some) override {
     std::lock_guard const lock(mutex_);
     if (all_done(some)) return true;
     move_all();
+    if (misuse_) throw *misuse_;
     return all_done(some);
   }
 
@@ -101,7 +80,7 @@ class socket_session final : public process_session {
   void announce(process_notice const& what) override {
     std::lock_guard const lock(mutex_);
     if (what.ended_rank == failed) answers_.fail(what.run);
-    tell_all(notice_tag, {what.run, static_cast<std::int32_t>(what.code), what.ended_rank}, what.text);
+    tell_all(wire::notice_tag, wire::notice_text({what.run, what.code, what.ended_rank, what.text}));
   }
 
   std::vector<process_notice> heard() override {
@@ -115,26 +94,36 @@ class socket_session final : public process_session {
     std::vector<process_notice> all;
     for (int other = 0; other < size_; ++other) {
       connection const& one = peer_of(other);
-      if (other == rank_ || (one.line.open() && !answers_.silent(other))) continue;
-      std::string const what = one.left ? " has ended its program; see what it printed"
-                               : one.line.open()
-                                   ? " does not answer: it is stopped, or the way to it is cut; see what it does"
-                                   : " is gone without a word: it was killed; see what it printed";
-      all.push_back({0, other, failed, exit_code::peer_lost, "its process" + place_of_process(other) + what});
+      if (other == rank_ || (one.open() && !answers_.silent(other))) continue;
+      all.push_back({0, other, failed, exit_code::peer_lost, "its process" + place_of_process(other) + end_of(other)});
     }
     return all;
   }
 
+  void keep() override {
+    std::lock_guard const lock(mutex_);
+    move_all();
+    if (left_) return;
+    for (connection& one : peers_)
+      if (one.left() && one.open()) one.tell(wire::alive_tag, "");
+  }
+
   void leave(int code) noexcept override try {
-    if (std::exchange(left_, true)) return;
     std::unique_lock lock(mutex_);
-    tell_all(leave_tag, {}, "");
-    auto const end = clock::now() + (code == 0 ? std::chrono::seconds(3600) : std::chrono::seconds(5));
+    if (std::exchange(left_, true)) return;
+    tell_all(wire::leave_tag, "");
+    auto const begin = clock::now();
+    auto const is_late = [&](connection const& one) {
+      return code == 0 && clock::now() > std::max(begin, one.heard_at()) + leave_patience;
+    };
+    auto const is_awaited = [&](int other) {
+      connection const& one = peer_of(other);
+      return one.open() && !(one.left() && !one.has_output()) && !answers_.silent(other) && !is_late(one);
+    };
+    auto const end = begin + (code == 0 ? std::chrono::seconds(3600) : std::chrono::seconds(5));
     auto const awaited = [&] {
-      for (int other = 0; other < size_; ++other) {
-        connection const& one = peer_of(other);
-        if (one.line.open() && !(one.left && one.out.empty()) && !answers_.silent(other)) return true;
-      }
+      for (int other = 0; other < size_; ++other)
+        if (is_awaited(other)) return true;
       return false;
     };
     while (clock::now() < end && awaited()) {
@@ -143,90 +132,34 @@ class socket_session final : public process_session {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       lock.lock();
     }
+    for (int other = 0; other < size_; ++other)
+      if (is_late(peer_of(other)) && peer_of(other).open() && !peer_of(other).left()) say_not_awaited(other);
   } catch (std::exception const&) {
     // The process ends; what it could not tell the others see by themselves.
   }
 
  private:
   using clock = std::chrono::steady_clock;
-  using flag = std::shared_ptr<std::atomic<bool>>;
+  using flag = connection::flag;
 
-  static constexpr int notice_tag = -1, leave_tag = -2;
-
-  struct process_address {
-    std::string address = {};
-    int port = 0;
-    std::string host = {};
-  };
-  struct message_head {
-    std::int64_t bytes;
-    std::int32_t tag, unused = 0;
-  };
-  struct notice_head {
-    std::uint64_t run;
-    std::int32_t code, ended_rank;
-  };
   struct flags final : messages::state {
     std::vector<flag> all;
-  };
-  struct outgoing {
-    message_head head;
-    void const* data;
-    flag done;
-    std::shared_ptr<std::string> own = {};  ///< where data lies, if it is nobody else's
-    std::size_t sent = 0;                   ///< of head and data
-  };
-  struct expected_message {
-    std::byte* data;
-    std::size_t bytes;
-    flag done;
-  };
-  using early_message = std::vector<std::byte>;
-
-  struct connection {
-    socket line = {};
-    bool left = false;  ///< its program has ended
-    std::deque<outgoing> out = {};
-    std::map<int, std::deque<expected_message>> expected = {};
-    std::map<int, std::deque<early_message>> early = {};  ///< came before it was expected
-    message_head head = {};
-    std::size_t read = 0;  ///< of head and data
-    expected_message into = {};
-    early_message stored = {};
   };
 
   connection& peer_of(int number) { return peers_[static_cast<std::size_t>(number)]; }
 
-  static std::string own_address(options::launch const& how, socket const& door) {
-    return socket::address_towards(how.host, how.port) + " " + std::to_string(door.port()) + " " + host_name();
-  }
-
-  static process_address read_address(std::string const& text) {
-    process_address one;
-    std::istringstream(text) >> one.address >> one.port >> one.host;
-    return one;
-  }
-
-  void call(process_address const& at, int other) {
-    connection& to = peer_of(other);
-    to.line = socket::connected(at.address, at.port, meeting_.left());
-    std::int32_t const me = rank_;
-    if (to.line.write(&me, sizeof me) != sizeof me) throw std::runtime_error("a connection broke at once");
-  }
-
-  /// Waits for one of the others; strangers are sent away.
-  void answer(socket const& door) {
-    auto const left = [&] { return static_cast<int>(std::min<std::int64_t>(meeting_.left().count(), 1'000'000)); };
-    while (door.readable(left())) {
-      socket line = door.accepted();
-      std::int32_t who = -1;
-      if (!line.open() || !line.readable(std::min(left(), 1'000)) || line.read(&who, sizeof who) != sizeof who ||
-          who <= rank_ || who >= size_ || peer_of(who).line.open())
-        continue;
-      peer_of(who).line = std::move(line);
-      return;
-    }
-    throw std::runtime_error("some did not call in time");
+  /// What became of the other end.
+  std::string end_of(int other) const {
+    connection const& one = peers_[static_cast<std::size_t>(other)];
+    if (one.left()) return " has ended its program; see what it printed";
+    if (one.open()) return " does not answer: it is stopped, or the way to it is cut; see what it does";
+    if (!one.fault().empty())
+      return " sent " + one.fault() + ", and is shut out; see whether all processes run the same program";
+    if (auto const pause = pause_before_end_.find(other); pause != pause_before_end_.end())
+      return " is gone: this process was stopped for " +
+             std::to_string(std::chrono::duration_cast<std::chrono::seconds>(pause->second).count()) +
+             " s, and the others did not wait for it; see what they printed";
+    return " is gone without a word: it was killed; see what it printed";
   }
 
   static std::vector<flag>& flags_of(messages& some) {
@@ -245,136 +178,58 @@ class socket_session final : public process_session {
     return flags_of(to).emplace_back(std::make_shared<std::atomic<bool>>(false));
   }
 
-  void queue(int peer, int tag, void const* data, std::size_t bytes, flag done, std::shared_ptr<std::string> own = {}) {
-    connection& to = peer_of(peer);
-    to.out.push_back({{static_cast<std::int64_t>(bytes), tag}, data, std::move(done), std::move(own)});
-    if (to.out.size() == 1) write_to(to);
-  }
-
-  void tell_all(int tag, notice_head const& head, std::string const& words) {
-    auto const text = std::make_shared<std::string>(reinterpret_cast<char const*>(&head), sizeof head);
-    *text += words;
+  void tell_all(std::int32_t tag, std::string const& words) {
     for (int other = 0; other < size_; ++other)
-      if (other != rank_) queue(other, tag, text->data(), text->size(), std::make_shared<std::atomic<bool>>(), text);
+      if (other != rank_) peer_of(other).tell(tag, words);
   }
 
   /// What can go goes, and what is there is read.
   void move_all() {
+    auto const now = clock::now(), before = std::exchange(moved_at_, now);
+    if (now > before + long_pause) {
+      pause_ = now - before;
+      paused_until_ = now;
+    }
     std::vector<pollfd> ready;
     for (connection const& one : peers_)
-      ready.push_back({one.line.number(), static_cast<short>(one.out.empty() ? POLLIN : POLLIN | POLLOUT), 0});
+      ready.push_back({one.number(), static_cast<short>(one.has_output() ? POLLIN | POLLOUT : POLLIN), 0});
     if (::poll(ready.data(), ready.size(), 0) <= 0) return;
     for (int other = 0; other < size_; ++other) {
       short const events = ready[static_cast<std::size_t>(other)].revents;
-      if ((events & POLLOUT) != 0) write_to(peer_of(other));
+      if ((events & POLLOUT) != 0) peer_of(other).write();
       if ((events & (POLLIN | POLLERR | POLLHUP)) != 0) read_from(other);
     }
   }
 
-  void write_to(connection& to) {
-    while (!to.out.empty() && to.line.open()) {
-      outgoing& one = to.out.front();
-      std::size_t const all = sizeof one.head + static_cast<std::size_t>(one.head.bytes);
-      bool const in_head = one.sent < sizeof one.head;
-      auto const* const from = in_head ? reinterpret_cast<std::byte const*>(&one.head) + one.sent
-                                       : static_cast<std::byte const*>(one.data) + (one.sent - sizeof one.head);
-      if (one.sent < all) {
-        std::int64_t const went = to.line.write(from, (in_head ? sizeof one.head : all) - one.sent);
-        if (went < 0) to.line = socket();
-        if (went <= 0) return;
-        one.sent += static_cast<std::size_t>(went);
-      }
-      if (one.sent < all) continue;
-      one.done->store(true);
-      to.out.pop_front();
-    }
-  }
-
-  void read_from(int other) {
+  void read_from(int other) try {
     connection& from = peer_of(other);
-    while (from.line.open()) {
-      bool const in_head = from.read < sizeof from.head;
-      std::size_t const all = sizeof from.head + (in_head ? 0 : static_cast<std::size_t>(from.head.bytes));
-      if (in_head || from.read < all) {
-        std::byte* const to = in_head ? reinterpret_cast<std::byte*>(&from.head) + from.read
-                                      : target_of(from) + (from.read - sizeof from.head);
-        std::int64_t const came = from.line.read(to, all - from.read);
-        if (came < 0) from.line = socket();
-        if (came <= 0) return;
-        from.read += static_cast<std::size_t>(came);
-      }
-      if (in_head && from.read == sizeof from.head) find_target(from);
-      if (from.read == sizeof from.head + static_cast<std::size_t>(from.head.bytes) && from.read >= sizeof from.head)
-        take(other);
-    }
+    bool const open = from.open();
+    from.read(answered, [&](wire::notice const& one) { hear(other, one); });
+    if (open && !from.open() && clock::now() < paused_until_ + long_pause) pause_before_end_[other] = pause_;
+  } catch (error const& e) {
+    if (!misuse_) misuse_ = e;
   }
 
-  static std::byte* target_of(connection& from) { return from.into.done ? from.into.data : from.stored.data(); }
-
-  static void find_target(connection& from) {
-    auto const found = from.expected.find(from.head.tag);
-    if (found == from.expected.end()) {
-      from.stored.resize(static_cast<std::size_t>(from.head.bytes));
-      return;
-    }
-    from.into = expect(from, found);
-    if (static_cast<std::size_t>(from.head.bytes) > from.into.bytes) too_long(from.into.bytes, from.head.bytes);
+  void hear(int other, wire::notice const& told) {
+    answers_.answer(other, told.run);
+    if (told.ended_rank == answered) return;
+    heard_.push_back({told.run, other, told.ended_rank, told.code, told.text});
+    if (told.ended_rank == failed && answers_.fail(told.run))
+      tell_all(wire::notice_tag, wire::notice_text({told.run, exit_code::done, answered, ""}));
   }
 
-  static expected_message expect(connection& from, std::map<int, std::deque<expected_message>>::iterator found) {
-    expected_message one = std::move(found->second.front());
-    found->second.pop_front();
-    if (found->second.empty()) from.expected.erase(found);
-    return one;
-  }
+  static constexpr auto long_pause = std::chrono::seconds(3);  // the keeper looks twice a second
 
-  /// A whole message has come.
-  void take(int other) {
-    connection& from = peer_of(other);
-    from.read = 0;
-    if (from.into.done) {
-      from.into.done->store(true);
-      from.into = {};
-    } else if (from.head.tag == leave_tag) {
-      from.left = true;
-    } else if (from.head.tag == notice_tag) {
-      hear(other, from.stored);
-    } else if (auto const found = from.expected.find(from.head.tag); found != from.expected.end()) {
-      give(expect(from, found), from.stored);  // expected meanwhile
-    } else {
-      from.early[from.head.tag].push_back(std::move(from.stored));
-    }
-    from.stored = {};
-  }
-
-  void hear(int other, early_message const& told) {
-    notice_head head;
-    std::memcpy(&head, told.data(), sizeof head);
-    answers_.answer(other, head.run);
-    if (head.ended_rank == answered) return;
-    std::string_view const all(reinterpret_cast<char const*>(told.data()), told.size());
-    heard_.push_back(
-        {head.run, other, head.ended_rank, static_cast<exit_code>(head.code), std::string(all.substr(sizeof head))});
-    if (head.ended_rank == failed && answers_.fail(head.run)) tell_all(notice_tag, {head.run, 0, answered}, "");
-  }
-
-  static void give(expected_message const& to, early_message const& content) {
-    if (content.size() > to.bytes) too_long(to.bytes, static_cast<std::int64_t>(content.size()));
-    if (!content.empty()) std::memcpy(to.data, content.data(), content.size());
-    to.done->store(true);
-  }
-
-  [[noreturn]] static void too_long(std::size_t room, std::int64_t bytes) {
-    throw error(exit_code::internal, "a message of " + std::to_string(bytes) + " bytes came where " +
-                                         std::to_string(room) + " were expected; all ranks must make the same calls");
-  }
-
-  rendezvous meeting_;
   std::mutex mutex_;
-  std::vector<connection> peers_;  ///< the own one has no line
+  std::vector<connection> peers_;  ///< the own one is not open
   answers answers_;
   std::vector<process_notice> heard_;
   std::vector<messages> abandoned_;
+  std::optional<error> misuse_;  ///< a message that does not fit where one is expected
+  clock::time_point moved_at_ = clock::now();
+  clock::duration pause_ = clock::duration::zero();  ///< the last time that this process did not run
+  clock::time_point paused_until_ = {};
+  std::map<int, clock::duration> pause_before_end_;  ///< by process whose connection was found closed then
   bool left_ = false;
 };
 

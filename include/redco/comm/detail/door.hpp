@@ -1,0 +1,117 @@
+#pragma once
+
+#include <redco/comm/detail/handshake.hpp>
+#include <redco/comm/detail/random_text.hpp>
+#include <redco/comm/detail/socket.hpp>
+#include <redco/comm/detail/wire.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <poll.h>
+
+namespace redco::comm::detail {
+
+/// Moves a handshake on by what has come on a connection, and sends what it has to say. False: the connection is of no more use.
+inline bool move_on(handshake& talk, socket const& line) {
+  while (std::size_t const wanted = talk.wanted()) {
+    std::string bytes(wanted, '\0');
+    std::int64_t const came = line.read(bytes.data(), bytes.size());
+    if (came < 0) return false;
+    if (came == 0) break;
+    talk.take(std::string_view(bytes).substr(0, static_cast<std::size_t>(came)));
+    std::string const output = talk.take_output();  // small: a fresh connection has room for it
+    if (line.write(output.data(), output.size()) < static_cast<std::int64_t>(output.size()) && !output.empty())
+      return false;
+    if (!talk.fault().empty()) return false;
+  }
+  return true;
+}
+
+/// Where other processes of the run call. Any number of strangers may call too, send anything or nothing: they are sent away, and
+/// the oldest of those who say nothing where many wait.
+class door {
+ public:
+  struct caller {
+    socket line;
+    handshake talk;
+    std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+  };
+
+  /// `own` greets; only processes from `least` on are let in.
+  door(std::vector<socket> at, wire::greeting const& own, std::string key, int least)
+      : at_(std::move(at)), own_(own), key_(std::move(key)), least_(least) {}
+
+  /// The next caller that has proven to be of this run, who waits for its answer; none within `limit`.
+  std::optional<caller> next(std::chrono::milliseconds limit) {
+    auto const end = std::chrono::steady_clock::now() + limit;
+    do {
+      wait(end);
+      accept();
+      for (auto one = waiting_.begin(); one != waiting_.end();) {
+        bool const useful = move_on(one->talk, one->line) && std::chrono::steady_clock::now() < one->since + patience;
+        if (useful && !one->talk.asked()) {
+          ++one;
+          continue;
+        }
+        std::optional<caller> proven;
+        if (useful) proven = std::move(*one);
+        one = waiting_.erase(one);
+        if (proven) return proven;
+      }
+    } while (std::chrono::steady_clock::now() < end);
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t most_waiting = 256;
+  static constexpr auto patience = std::chrono::seconds(10);  // one of this run says all at once
+
+  void wait(std::chrono::steady_clock::time_point end) const {
+    std::vector<pollfd> all;
+    for (socket const& one : at_) all.push_back({one.number(), POLLIN, 0});
+    for (caller const& one : waiting_) all.push_back({one.line.number(), POLLIN, 0});
+    auto const left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    ::poll(all.data(), all.size(), static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000)));
+  }
+
+  /// At most so many at once that those who wait are heard in between.
+  void accept() {
+    for (socket const& one : at_)
+      for (int turn = 0; turn < 64; ++turn) {
+        socket line = one.accepted();
+        if (!line.open()) {
+          if (errno == EMFILE || errno == ENFILE) drop_oldest();
+          break;
+        }
+        if (waiting_.size() >= most_waiting) drop_oldest();
+        wire::greeting own = own_;
+        randomize(own.nonce.data(), own.nonce.size());
+        waiting_.push_back({std::move(line), handshake::answering(own, key_, least_)});
+      }
+  }
+
+  /// Of those that have not greeted, if there are any.
+  void drop_oldest() {
+    auto const silent =
+        std::find_if(waiting_.begin(), waiting_.end(), [](caller const& one) { return !one.talk.greeted(); });
+    if (!waiting_.empty()) waiting_.erase(silent == waiting_.end() ? waiting_.begin() : silent);
+  }
+
+  std::vector<socket> at_;
+  wire::greeting own_;
+  std::string key_;
+  int least_;
+  std::list<caller> waiting_;
+};
+
+}  // namespace redco::comm::detail

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+
+namespace redco::comm::detail {
+
+/// SIGTERM, with which mpirun ends all processes when one is gone: noted, so that each can say what it waits for before it ends.
+class launcher_signal {
+ public:
+  /// Notes it from now on. Handlers that are there are called too; a signal that is ignored stays ignored.
+  static void watch() {
+    struct sigaction now {};
+    ::sigaction(SIGTERM, nullptr, &now);
+    if (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_IGN) return;
+    state().earlier = now;
+    struct sigaction ours {};
+    ours.sa_sigaction = note;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART;
+    ::sigemptyset(&ours.sa_mask);
+    ::sigaction(SIGTERM, &ours, nullptr);
+  }
+
+  /// Returns true if it has come that long ago, or longer.
+  static bool came_before(std::chrono::milliseconds ago) {
+    std::int64_t const since = state().since.load();
+    return since != 0 && now() - since >= std::chrono::nanoseconds(ago).count();
+  }
+
+  /// Ends the process by the signal where nobody else handles it.
+  static void pass_on() {
+    if (is_handled()) return;
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGTERM, &standard, nullptr);
+    ::raise(SIGTERM);
+  }
+
+ private:
+  struct noted {
+    std::atomic<std::int64_t> since = 0;  ///< nanoseconds of the monotonic clock; 0: it has not come
+    struct sigaction earlier {};
+  };
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+
+  static noted& state() {
+    static noted one;
+    return one;
+  }
+  static std::int64_t now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+  static bool is_handled() { return (state().earlier.sa_flags & SA_SIGINFO) || state().earlier.sa_handler != SIG_DFL; }
+
+  static void note(int number, siginfo_t* information, void* context) {
+    int const error_number = errno;
+    std::int64_t unset = 0;
+    bool const first = state().since.compare_exchange_strong(unset, now());
+    struct sigaction const& earlier = state().earlier;
+    if (!is_handled()) {
+      if (!first) pass_on();
+    } else if (earlier.sa_flags & SA_SIGINFO) {
+      earlier.sa_sigaction(number, information, context);
+    } else {
+      earlier.sa_handler(number);
+    }
+    errno = error_number;
+  }
+};
+
+}  // namespace redco::comm::detail

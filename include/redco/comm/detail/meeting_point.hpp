@@ -1,0 +1,102 @@
+#pragma once
+
+#include <redco/comm/detail/random_text.hpp>
+#include <redco/comm/detail/sha256.hpp>
+#include <redco/comm/detail/socket.hpp>
+#include <redco/comm/detail/wire.hpp>
+#include <redco/tensor/key_store.hpp>
+#include <redco/options/launch.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco::comm::detail {
+
+/// Where process 0 of a launcher waits for the others, and the key that all prove to know: made of REDCO_SECRET, and of random bits
+/// where the launcher's agent keeps a store that gives them out. Without either it is no secret.
+class meeting_point {
+ public:
+  /// Errors: those of key_store, where the launcher has one that does not answer within `limit`.
+  meeting_point(options::launch const& how, std::chrono::milliseconds limit) : how_(how) {
+    if (how.has_store) store_.emplace(how.host, how.port, false, limit);
+  }
+  meeting_point(meeting_point const&) = delete;
+  meeting_point& operator=(meeting_point const&) = delete;
+
+  struct address {
+    std::string host;
+    int port;
+    std::string key;
+  };
+
+  /// Process 0: the sockets at which the others call. They listen at the addresses by which the others know this machine, or at all
+  /// of them where it does not know these itself (a service of Kubernetes, a name that is only a loopback here).
+  std::vector<socket> opened() {
+    if (!store_) {
+      key_ = made_key("");
+      return listening_at(how_.host, how_.port);
+    }
+    std::string const towards = socket::address_towards(how_.host, how_.port), random = random_text();
+    bool const only_here = socket::is_loopback(towards) && how_.here < how_.processes;
+    std::vector<socket> all;
+    if (only_here) all.push_back(socket::listening_everywhere(0));
+    else all = socket::listening(towards, 0);
+    if (all.empty()) throw std::runtime_error("this host cannot listen at its own address " + towards);
+    key_ = made_key(random);
+    store_->set(name(), wire::place_text({only_here ? how_.host : towards, all.front().port(), random}));
+    return all;
+  }
+
+  /// Process 0, when all have come or never will: nobody finds the way here any more.
+  void closed() {
+    if (store_) store_->remove(name());
+  }
+
+  /// Process 0, when it has opened the doors.
+  std::string const& key() const { return key_; }
+
+  /// The others: where to call. Errors: std::runtime_error where process 0 has not opened yet.
+  address found() {
+    if (!store_) return {how_.host, how_.port, made_key("")};
+    if (!store_->has(name())) throw std::runtime_error("process 0 has not written into the launcher's store");
+    std::optional<wire::place> const at = wire::read_place(store_->get(name(), std::chrono::seconds(5)));
+    if (!at) throw std::runtime_error("the launcher's store has something else under " + name());
+    return {at->address, at->port, made_key(at->host)};
+  }
+
+ private:
+  std::string name() const { return "redco/" + how_.run + "/meeting"; }
+
+  std::string made_key(std::string const& random) const {
+    return std::string(text_of(hmac_sha256(how_.secret, random)));
+  }
+
+  /// A number or "localhost" is meant as it stands.
+  std::vector<socket> listening_at(std::string const& host, int port) const {
+    std::vector<socket> all;
+    try {
+      all = socket::listening(host, port);
+    } catch (socket::no_such_host const&) {
+      // Others may know the name by which they find this host.
+    }
+    bool const elsewhere = how_.here < how_.processes, literal = host == "localhost" || socket::is_address(host);
+    bool const only_here =
+        std::all_of(all.begin(), all.end(), [](socket const& one) { return socket::is_loopback(one.own_address()); });
+    if (all.empty() || (only_here && elsewhere && !literal)) {
+      all.clear();
+      all.push_back(socket::listening_everywhere(port));
+    }
+    return all;
+  }
+
+  options::launch const& how_;
+  std::optional<key_store> store_;
+  std::string key_;
+};
+
+}  // namespace redco::comm::detail

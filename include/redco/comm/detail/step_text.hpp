@@ -1,0 +1,16 @@
+#pragma once
+
+#include <redco/diag/run_place.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace redco::comm::detail {
+
+/// Returns "in step 4, ", the step of the calling thread; nothing where it is in none.
+inline std::string step_text() {
+  std::int64_t const step = diag::run_place::here().step;
+  return step < 0 ? "" : "in step " + std::to_string(step + 1) + ", ";
+}
+
+}  // namespace redco::comm::detail

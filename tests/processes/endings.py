@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""How processes end when others do not come, stop, or are gone: in time, and with what is true.
+
+    endings.py late|stopped_at_start|stopped_in_first_step|resumed|rests|stopped_at_rest PROCESSES PROGRAM ARGUMENTS...
+
+PROCESSES is `processes` of this folder, PROGRAM one that trains.
+"""
+import os
+import signal
+import sys
+import time
+
+from strangers import PEER_LOST, RENDEZVOUS, Job, Process
+
+DEADLINE = 2
+IN_TIME = DEADLINE + 10
+
+
+def stop(process):
+    os.kill(process.popen.pid, signal.SIGSTOP)
+
+
+def resume(process):
+    os.kill(process.popen.pid, signal.SIGCONT)
+
+
+def trains(program, arguments, deadline=DEADLINE):
+    return Job(program, 2, [*arguments, "--mesh", "2x1", "--deadline", deadline])
+
+
+def late(_, program, arguments):
+    trains(program, arguments).start(0).end(RENDEZVOUS, "0 came, 1 did not within 2000 ms", IN_TIME)
+
+
+def stopped_at_start(_, program, arguments):
+    job = trains(program, arguments)
+    job.start(0).await_door()
+    stop(job.start(1))
+    job.all[0].end(RENDEZVOUS, "0 came, 1 did not within 2000 ms", IN_TIME)
+
+
+def stopped_in_first_step(_, program, arguments):
+    start_in_time = 12  # of a program with libtorch, on a busy machine
+    job = trains(program, arguments, start_in_time)
+    job.start(0).await_door()
+    job.start(1)
+    while job.all[0].doors():
+        time.sleep(0.001)
+    stop(job.all[1])  # they have just met
+    job.all[0].end(PEER_LOST, "for rank 1 on ", start_in_time + 10)
+
+
+def resumed(processes, *_):
+    """Who was stopped, and goes on when the others have given it up, is not told that they were killed."""
+    for which in 0, 1:
+        job = Job(processes, 2, ["--endless", "--deadline", DEADLINE])
+        for process in 0, 1:
+            job.start(process)
+        for one in job.all:
+            one.await_text("sums\n")
+        stopped, other = job.all[which], job.all[1 - which]
+        stop(stopped)
+        other.end(PEER_LOST, "", IN_TIME)
+        resume(stopped)
+        stopped.end(PEER_LOST, f"rank {1 - which}", IN_TIME)
+        assert "killed" not in stopped.text, stopped.text
+
+
+def rests(processes, *_):
+    """Who lives on behind its last run is waited for, however long it computes by itself."""
+    job = Job(processes, 2, ["--runs", 0, "--deadline", DEADLINE, "--rest", 14])
+    for process in 0, 1:
+        job.start(process)
+    job.all[1].await_text("rests\n")
+    time.sleep(12.5)
+    assert job.all[0].popen.poll() is None, f"does not wait: {job.all[0].read()}"
+    for one in job.all:
+        one.end(0, "all holds")
+
+
+def stopped_at_rest(processes, *_):
+    job = Job(processes, 3, ["--runs", 0, "--deadline", DEADLINE, "--rest", 1])
+    for process in 0, 1, 2:
+        job.start(process)
+    job.all[2].await_text("rests\n")
+    stop(job.all[2])
+    for one in job.all[:2]:
+        one.end(0, "has not shown for 10 s that it lives, and is not waited for", 20)
+    resume(job.all[2])
+    job.all[2].end(0, "all holds")
+
+
+if __name__ == "__main__":
+    check, processes, program, *arguments = sys.argv[1:]
+    checks = [late, stopped_at_start, stopped_in_first_step, resumed, rests, stopped_at_rest]
+    try:
+        {one.__name__: one for one in checks}[check](processes, program, arguments)
+    finally:
+        for process in Process.started:
+            process.popen.kill()
+            process.popen.wait()
