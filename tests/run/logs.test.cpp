@@ -80,22 +80,28 @@ TEST_CASE("metrics.jsonl has a row for each evaluation and log.txt options and p
   CHECK(count(run.log, "plan: mesh 1x2, f64") == 1);
 }
 
-TEST_CASE("metrics.jsonl has the learning rate that each step's update took") {
-  temporary_folder folder;
-  mlp_options o;
-  o.global_batch = 4;
-  o.epochs = 2;
-  fit_mlp(in(folder.path, {.dp = 2}), o, 13, {}, {}, {.lr = redco::linear_decay{.peak = 0.06, .warmup = 2}});
-  std::istringstream rows(content_of(folder.path / "metrics.jsonl"));
-  std::vector<double> rates;
-  for (std::string row; std::getline(rows, row);) {
-    auto const parsed = redco::json::parse_json(row, "metrics.jsonl");
-    if (parsed.contains("lr")) rates.push_back(parsed["lr"].get<double>());
+TEST_CASE("metrics.jsonl has the learning rate that each step's update took, over the steps of the run") {
+  for (std::int64_t const max_steps : {0, 6}) {  // of the eight steps of two epochs
+    temporary_folder folder;
+    mlp_options o;
+    o.global_batch = 4;
+    o.epochs = 2;
+    o.max_steps = max_steps;
+    fit_mlp(in(folder.path, {.dp = 2}), o, 13, {}, {}, {.lr = redco::linear_decay{.peak = 0.06, .warmup = 2}});
+    std::istringstream rows(content_of(folder.path / "metrics.jsonl"));
+    std::vector<double> rates;
+    for (std::string row; std::getline(rows, row);) {
+      auto const parsed = redco::json::parse_json(row, "metrics.jsonl");
+      if (parsed.contains("lr")) rates.push_back(parsed["lr"].get<double>());
+    }
+    // transformers' get_linear_schedule_with_warmup of two steps: 0, 1/2, then (steps - step) / (steps - 2) of the peak.
+    std::vector<double> const shares = max_steps == 0
+                                           ? std::vector{0., 1. / 2, 1., 5. / 6, 4. / 6, 3. / 6, 2. / 6, 1. / 6}
+                                           : std::vector{0., 1. / 2, 1., 3. / 4, 2. / 4, 1. / 4};
+    REQUIRE(rates.size() == shares.size());
+    for (std::size_t step = 0; step < rates.size(); ++step)
+      CHECK(rates[step] == Approx(0.06 * shares[step]).margin(1e-9));
   }
-  // transformers' get_linear_schedule_with_warmup(2, 8): 0, 1/2, then (8 - step) / 6 of the peak.
-  double const shares[] = {0, 3. / 6, 6. / 6, 5. / 6, 4. / 6, 3. / 6, 2. / 6, 1. / 6};
-  REQUIRE(rates.size() == 8);
-  for (std::size_t step = 0; step < 8; ++step) CHECK(rates[step] == Approx(0.06 * shares[step]).margin(1e-9));
 }
 
 TEST_CASE("the unit of the rate follows the example, and can be given") {
