@@ -103,7 +103,7 @@ TEST_CASE("a damaged checkpoint is put aside with a warning, and the one before 
   }
 }
 
-TEST_CASE("--resume PATH passes over a damaged checkpoint of another's workdir and changes nothing there") {
+TEST_CASE("a damaged checkpoint of another workdir is passed over by --resume PATH and stays as it is") {
   temporary_folder const folder, own;
   for (std::int64_t const step : {3, 5, 12}) save_bytes(folder.path, step);
   auto const damaged = folder / "ckpts/step_12/parameters-0of1.safetensors";
