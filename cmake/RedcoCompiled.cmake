@@ -27,27 +27,66 @@ function(redco_compiled_sources result include)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-# redco_add_header(NAME LIBRARY HEADER...): redco_NAME_pch, whose precompiled header of these others reuse.
-function(redco_add_header name library)
+# redco_add_header(NAME LIBRARY EXTENSIONS HEADER...): redco_NAME_pch, whose precompiled header of these others reuse. Compilers
+# read a precompiled header only in its own dialect: with GNU extensions (ON) or without (OFF).
+function(redco_add_header name library extensions)
   set(source ${PROJECT_BINARY_DIR}/pch/${name}.cpp)
   file(CONFIGURE OUTPUT ${source} CONTENT "extern int redco_${name}_pch;\n")
   add_library(redco_${name}_pch OBJECT EXCLUDE_FROM_ALL ${source})
   target_link_libraries(redco_${name}_pch PRIVATE ${library})
   target_precompile_headers(redco_${name}_pch PRIVATE ${ARGN})
-  set_target_properties(redco_${name}_pch PROPERTIES CXX_EXTENSIONS OFF)
+  set_target_properties(redco_${name}_pch PROPERTIES CXX_EXTENSIONS ${extensions})
+endfunction()
+
+# redco_add_program_header(NAME EXTENSIONS): the header of programs that link redco::compiled.
+function(redco_add_program_header name extensions)
+  redco_add_header(${name} redco::redco ${extensions} <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
+  target_compile_definitions(redco_${name}_pch PRIVATE REDCO_COMPILED)
 endfunction()
 
 # redco_precompiled(TARGET): a target that links redco::compiled reads redco/train.hpp and redco/pretrained.hpp, and with them
-# libtorch, from one precompiled header, whatever it includes of them. It needs the flags of redco::compiled.
+# libtorch, from one precompiled header, whatever it includes of them. It needs the flags of redco::compiled; its property
+# CXX_EXTENSIONS is set before, if at all.
 function(redco_precompiled target)
-  target_precompile_headers(${target} REUSE_FROM redco_program_pch)
+  get_target_property(extensions ${target} CXX_EXTENSIONS)
+  set(name program)
+  if(extensions OR extensions STREQUAL "extensions-NOTFOUND")
+    set(name program_gnu)
+    if(NOT TARGET redco_program_gnu_pch)
+      redco_add_program_header(program_gnu ON)
+    endif()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM redco_${name}_pch)
 endfunction()
 
-# What a compiled library fits: one compiler, one libtorch.
+# Names of the optional libraries that were found, each with its file: "MPI (libmpi.so.40.30.4)".
+function(redco_found_parts names described)
+  set(found "")
+  set(text "")
+  foreach(part MPI PCRE2 SENTENCEPIECE)
+    if(REDCO_${part}_INCLUDE AND REDCO_${part}_LIBRARY)
+      file(REAL_PATH "${REDCO_${part}_LIBRARY}" file)
+      get_filename_component(file "${file}" NAME)
+      list(APPEND found ${part})
+      list(APPEND text "${part} (${file})")
+    endif()
+  endforeach()
+  if(NOT found)
+    set(found no_optional_library)
+    set(text "no optional library")
+  endif()
+  list(JOIN found "_" found)
+  list(JOIN text ", " text)
+  set(${names} "${found}" PARENT_SCOPE)
+  set(${described} "${text}" PARENT_SCOPE)
+endfunction()
+
+# What a compiled library fits: one compiler, one libtorch, the same optional libraries.
 function(redco_compiled_for result)
   string(REGEX MATCH "^[0-9]+" version "${CMAKE_CXX_COMPILER_VERSION}")
   file(REAL_PATH "${redco_torch_found}" torch)
-  set(${result} "${CMAKE_CXX_COMPILER_ID} ${version}, ${torch}" PARENT_SCOPE)
+  redco_found_parts(names described)
+  set(${result} "${CMAKE_CXX_COMPILER_ID} ${version}, ${torch}, with ${described}" PARENT_SCOPE)
 endfunction()
 
 # redco_add_compiled(INCLUDE [LIBRARIES FOLDER] [ROOMS ROOM...]): the rooms that are named, else all. Libraries that fit lie in the
@@ -57,23 +96,33 @@ function(redco_add_compiled include)
   set(made_for "")
   if(arg_LIBRARIES AND EXISTS "${arg_LIBRARIES}/redco_compiled.txt")
     file(READ "${arg_LIBRARIES}/redco_compiled.txt" made_for)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${arg_LIBRARIES}/redco_compiled.txt")
   endif()
   redco_compiled_for(wanted)
+  if(made_for AND NOT made_for STREQUAL wanted)
+    message(STATUS "redco: the installed libraries were built by ${made_for}. This project has ${wanted}, so it compiles them itself; "
+      "install redco again to share them")
+  endif()
   if(NOT arg_ROOMS)
     set(arg_ROOMS ${REDCO_ROOMS})
   endif()
   list(JOIN arg_ROOMS "|" wanted_rooms)
 
   # libtorch is read once, for all rooms below the torch line; and what programs include, for them: redco_precompiled(TARGET).
-  redco_add_header(torch redco::redco <redco/tensor/torch.hpp>)
-  redco_add_header(program redco::redco <redco/tensor/torch.hpp> <redco/train.hpp> <redco/pretrained.hpp>)
-  target_compile_definitions(redco_program_pch PRIVATE REDCO_COMPILED)
+  redco_add_header(torch redco::redco OFF <redco/tensor/torch.hpp>)
+  redco_add_program_header(program OFF)
+
+  # The symbol that a library with these parts defines.
+  redco_found_parts(names described)
+  set(symbol "redco_was_built_with_${names}")
 
   if(made_for STREQUAL wanted)
     foreach(name compiled plan_compiled)
       add_library(redco_${name} STATIC IMPORTED GLOBAL)
       set_target_properties(redco_${name} PROPERTIES IMPORTED_LOCATION "${arg_LIBRARIES}/libredco_${name}.a")
     endforeach()
+    # A library that was installed anew with other parts does not link.
+    target_link_options(redco_plan_compiled INTERFACE "LINKER:--require-defined=${symbol}")
   else()
     foreach(part plan torch)
       string(TOUPPER ${part} upper)
@@ -81,7 +130,9 @@ function(redco_add_compiled include)
       list(FILTER rooms INCLUDE REGEX "^(${wanted_rooms})$")
       redco_compiled_sources(${part}_sources "${include}" ${rooms})
     endforeach()
-    add_library(redco_plan_compiled STATIC EXCLUDE_FROM_ALL ${plan_sources})
+    file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/parts.cpp"
+      CONTENT "extern \"C\" char const ${symbol};\nextern \"C\" char const ${symbol} = 1;\n" @ONLY)
+    add_library(redco_plan_compiled STATIC EXCLUDE_FROM_ALL ${plan_sources} "${PROJECT_BINARY_DIR}/redco_compiled/parts.cpp")
     target_link_libraries(redco_plan_compiled PRIVATE redco::plan)
     add_library(redco_compiled STATIC EXCLUDE_FROM_ALL ${torch_sources})
     target_link_libraries(redco_compiled PRIVATE redco::redco)

@@ -90,7 +90,7 @@ struct critic {
 };
 
 struct my_options {
-  redco::deployer_options deployer{.dtype = redco::dtype::f32};
+  redco::stepping_options deployer{{.dtype = redco::dtype::f32}};
   std::int64_t steps = 12'000, warmup = 500, batch = 128;
   double actor_lr = 1e-3, critic_lr = 2e-3, discount = 0.98, follow = 0.01, noise = 0.3;
 

@@ -69,7 +69,7 @@ std::vector<digits> dealt(digits const& all, bool alike, unsigned seed) {
 }
 
 struct my_options {
-  redco::deployer_options deployer{.dtype = redco::dtype::f32};
+  redco::stepping_options deployer{{.dtype = redco::dtype::f32}};
   std::string split = "both";
   std::int64_t rounds = 100, epochs = 3, batch = 20, examples = 6000;
   double lr = 0.1;

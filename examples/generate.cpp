@@ -7,7 +7,7 @@
 #include <iostream>
 
 struct my_options {
-  redco::deployer_options deployer;
+  redco::predicting_options deployer;
   redco::decoding_flags decoding;
   std::string model;
   std::vector<std::string> prompt;
@@ -55,7 +55,7 @@ void continue_prompts(Model const& model, redco::pretrained const& folder, my_op
   auto const texts = redco::predictor(loaded).predict(o.prompt, o.global_batch);
   if (streams) std::cout << shown.finish() << std::endl;
   else
-    for (std::size_t i = 0; i < texts.size(); ++i) deployer.log().banner(o.prompt[i], {}, texts[i]);
+    for (std::size_t i = 0; i < texts.size(); ++i) std::cout << "### " << o.prompt[i] << "\n\n" << texts[i] << "\n\n";
 }
 
 int main(int argc, char** argv) {

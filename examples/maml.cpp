@@ -78,7 +78,7 @@ struct glyphs {
 };
 
 struct my_options {
-  deployer_options deployer{.dtype = dtype::f32};
+  stepping_options deployer{{.dtype = dtype::f32}};
   std::string tasks = "sinusoids";
   std::int64_t steps = 0, batch = 25;
   double lr = 2e-3, inner_lr = 0;

@@ -31,6 +31,7 @@
 #include <redco/options/launch.hpp>
 #include <redco/optimizer/adamw.hpp>
 
+#include <redco/safetensors/replace_file.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
@@ -43,7 +44,6 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -235,22 +235,17 @@ class machine_calibration {
   task update_{redco::mesh{}, [this](auto& rank) { return update_of(rank, devices_); }};
 };
 
-/// Appends nothing where it is asked before there is anything to write.
-void write(std::filesystem::path const& path, std::string const& text, std::ios::openmode how) {
-  std::ofstream file(path, std::ios::binary | how);
-  file << text << std::flush;
-  if (!file)
-    throw error(exit_code::io, path.string() + ": cannot be written; give --machine a file in a writable folder");
-}
+constexpr char const* writable = "give --machine a file in a writable folder";
 
 void write(std::filesystem::path const& path, redco::cost::machine const& machine) {
-  write(path, redco::json::dump_json(redco::cost::machine_json(machine), 2) + "\n", std::ios::trunc);
-  std::cout << path.string() << ": written; redco-plan config.json --ranks 2 --search reads it" << std::endl;
+  redco::safetensors::replace_file(path, redco::json::dump_json(redco::cost::machine_json(machine), 2) + "\n",
+                                   writable);
+  std::cerr << path.string() << ": written; redco-plan config.json --ranks 2 --search reads it" << std::endl;
 }
 
 void calibrate_machine(std::filesystem::path const& path, redco::device_choice const& devices) {
-  write(path, "", std::ios::app);  // fails now rather than after a minute
-  std::cout << "measures this machine (" << devices.of_rank(0) << ": " << devices.why
+  redco::safetensors::check_replaceable(path, writable);  // fails now rather than after a minute
+  std::cerr << "measures this machine (" << devices.of_rank(0) << ": " << devices.why
             << ") for about a minute; let nothing else run" << std::endl;
   machine_calibration c(devices);
   c.measure();
@@ -272,9 +267,10 @@ void calibrate_links(std::filesystem::path const& path, redco::device_choice con
       throw error(exit_code::usage, path.string() + " describes a machine that computes on " + machine->device +
                                         ", and links between ranks on " + here + " would be measured: give --device " +
                                         machine->device + ", or measure the machine anew");
-    write(path, "", std::ios::app);
+    redco::safetensors::check_replaceable(path, writable);
   });
-  std::cout << "measures the links between " << redco::options::to_text(how) << "; let nothing else run" << std::endl;
+  if (redco::options::launched().first())
+    std::cerr << "measures the links between " << redco::options::to_text(how) << "; let nothing else run" << std::endl;
   link_calibration c(devices);
   c.measure();
   if (machine) write(path, c.added_to(*machine));

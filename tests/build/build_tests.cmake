@@ -175,6 +175,12 @@ foreach(way find_package add_subdirectory fetch_content pkg_config)
     -DCXX=${compiler} -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/consume.cmake)
 endforeach()
 
+# The CMakeLists.txt of docs/first-model.md, with both compilers.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/first-model.md)
+redco_add_test(consume.first_model COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+  -DWORK=${PROJECT_BINARY_DIR}/consume/first_model -DTORCH_ROOT=${redco_torch_found} "-DCOMPILERS=clang++;g++"
+  -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/first_model.cmake)
+
 redco_add_test(build.bench_compare COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/bench_compare.py ${PROJECT_SOURCE_DIR}/benchmarks)
 redco_add_test(build.gpu_script COMMAND python3 -B ${CMAKE_CURRENT_LIST_DIR}/gpu_script.py ${PROJECT_SOURCE_DIR})
 list(JOIN redco_long_names "\n" redco_list)
@@ -204,6 +210,10 @@ endforeach()
 redco_add_test(build.shard_report COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${PROJECT_BINARY_DIR}/shard_report
   -DTORCH_ROOT=${redco_torch_found} -DCXX=${CMAKE_CXX_COMPILER} -P ${CMAKE_CURRENT_LIST_DIR}/shard_report.cmake)
 
+if(TARGET redco-calibrate)
+  redco_add_test(build.calibrate_stopped COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:redco-calibrate>
+    -DWORK=${PROJECT_BINARY_DIR}/calibrate_stopped -P ${CMAKE_CURRENT_LIST_DIR}/calibrate_stopped.cmake)
+endif()
 if(TARGET redco-plan)
   redco_add_test(build.plan_tool COMMAND ${CMAKE_COMMAND} -DTOOL=$<TARGET_FILE:redco-plan> -DWORK=${PROJECT_BINARY_DIR}/plan_tool
     -P ${CMAKE_CURRENT_LIST_DIR}/plan_tool.cmake)

@@ -4,6 +4,7 @@
 #include <redco/log/console.hpp>
 
 #include <cstdlib>
+#include <iostream>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -103,4 +104,9 @@ TEST_CASE("the standard console follows LC_ALL before LC_CTYPE before LANG") {
   ::unsetenv("LANG");
   CHECK_FALSE(redco::log::standard_console().utf8);
   CHECK_FALSE(redco::log::standard_console(true).terminal);
+}
+
+TEST_CASE("the standard console is standard error, so that standard output has results alone") {
+  CHECK(redco::log::standard_console().out == &std::cerr);
+  CHECK(redco::log::standard_console(true).out == &std::cerr);
 }

@@ -1,8 +1,11 @@
 #include "catch.hpp"
 
 #include <redco/options/deployer_options.hpp>
+#include <redco/options/predicting_options.hpp>
 #include <redco/options/resolve.hpp>
+#include <redco/options/stepping_options.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -79,4 +82,43 @@ TEST_CASE("--overlap says yes or no, or leaves it to the place") {
   CHECK(given({"--overlap"}).overlap == true);
   CHECK(given({"--overlap", "--no-overlap"}).overlap == false);
   CHECK(given({"--overlap", "--gradient-bucket", "0.5"}).gradient_bucket == 0.5);
+}
+
+namespace {
+
+template <class Options>
+redco::options::resolved<Options> resolved_from(std::vector<char const*> words) {
+  words.insert(words.begin(), "program");
+  return redco::options::resolve<Options>(static_cast<int>(words.size()), words.data());
+}
+
+template <class Options>
+std::vector<std::string> offered() {
+  std::vector<std::string> names;
+  auto const all = resolved_from<Options>({});
+  for (auto const& row : all.rows()) names.push_back(row.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("a program that only predicts offers no option of training") {
+  CHECK(offered<redco::predicting_options>() == std::vector<std::string>{"ranks", "n_model_shards", "mesh", "seed",
+                                                                         "device", "dtype", "tf32", "threads",
+                                                                         "deadline", "deterministic"});
+  redco::predicting_options const o =
+      resolved_from<redco::predicting_options>({"--mesh", "1x2", "--seed", "7", "--dtype", "f64"}).values;
+  redco::deployer_options const& whole = o;
+  CHECK(whole.mesh == redco::mesh{.tp = 2});
+  CHECK(whole.seed == 7);
+  CHECK(whole.dtype == redco::dtype::f64);
+  CHECK_THROWS_AS(resolved_from<redco::predicting_options>({"--resume", "none"}), redco::error);
+}
+
+TEST_CASE("a program that makes its own steps offers no option of fit") {
+  std::vector<std::string> const names = offered<redco::stepping_options>();
+  for (char const* fit_only : {"cuda_graph", "check_saved", "recompute"})
+    CHECK(std::find(names.begin(), names.end(), fit_only) == names.end());
+  CHECK(names.size() == offered<redco::deployer_options>().size() - 3);
+  CHECK(resolved_from<redco::stepping_options>({"--resume", "none"}).values.resume == "none");
 }

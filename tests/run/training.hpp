@@ -40,10 +40,14 @@ struct plain_signals {
 struct silence {
   std::ostringstream text;
   std::streambuf* before = std::cout.rdbuf(text.rdbuf());
+  std::streambuf* error_before = std::cerr.rdbuf(text.rdbuf());
   silence() = default;
   silence(silence const&) = delete;
   silence& operator=(silence const&) = delete;
-  ~silence() { std::cout.rdbuf(before); }
+  ~silence() {
+    std::cout.rdbuf(before);
+    std::cerr.rdbuf(error_before);
+  }
 };
 
 /// The exit code of an error that `f` throws, 0 where it throws none.

@@ -12,13 +12,13 @@ namespace redco::log {
 
 /// What a console writes to and what that can show.
 struct console_options {
-  std::ostream* out = &std::cout;                    ///< null: nothing is shown
+  std::ostream* out = &std::cerr;                    ///< null: nothing is shown
   bool terminal = false;                             ///< can redraw a line; else there are only plain lines
   bool utf8 = false;                                 ///< shows block characters
   std::function<int()> columns = [] { return 80; };  ///< asked before every redraw: windows change
 };
 
-/// Options for standard output: a terminal unless it is piped, NO_COLOR is set, TERM is dumb or `quiet`; UTF-8 by
+/// Options for standard error, so that standard output has results alone: a terminal unless it is piped, NO_COLOR is set, TERM is dumb or `quiet`; UTF-8 by
 /// LC_ALL, LC_CTYPE, LANG, the first that is set.
 console_options standard_console(bool quiet = false);
 

@@ -26,11 +26,11 @@ REDCO_INLINE console_options standard_console(bool quiet) {
   for (char& letter : locale) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   console_options options;
   bool const plain = quiet || !variable("NO_COLOR").empty() || variable("TERM") == "dumb";
-  options.terminal = !plain && ::isatty(STDOUT_FILENO) == 1;
+  options.terminal = !plain && ::isatty(STDERR_FILENO) == 1;
   options.utf8 = locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
   options.columns = [] {
     winsize size{};
-    return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? static_cast<int>(size.ws_col) : 80;
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? static_cast<int>(size.ws_col) : 80;
   };
   return options;
 }

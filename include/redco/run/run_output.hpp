@@ -14,10 +14,13 @@ namespace redco::run {
 
 /// What a program shows of its runs: the console, the log, and how the last fit ended.
 struct run_output {
-  /// `speaks` is false where another process of the run shows it.
-  explicit run_output(bool quiet, bool speaks = true)
-      : console(speaks ? log::standard_console(quiet) : log::console_options{.out = nullptr}), log(console) {}
+  /// `speaks_here` is false where another process of the run shows it.
+  explicit run_output(bool quiet, bool speaks_here = true)
+      : speaks(speaks_here),
+        console(speaks ? log::standard_console(quiet) : log::console_options{.out = nullptr}),
+        log(console) {}
 
+  bool speaks;
   redco::log::console console;
   redco::log::run_log log;
   std::optional<workdir::run_summary> summary = {};  ///< empty before a fit
@@ -26,7 +29,7 @@ struct run_output {
 /// Makes these the output whose end is told: they outlive their deployer, as the end comes when all that ran is gone.
 void keep_for_end(std::shared_ptr<run_output> output);
 
-/// Prints how the program's last fit ended, if there was one, with the exit code that the program ends with: what main_of does,
+/// Prints on standard output how the program's last fit ended, if there was one, with the exit code that the program ends with: what main_of does,
 /// for programs that do without it. `reason` is what went wrong.
 void tell_end(exit_code code, std::string const& reason = {});
 

@@ -5,6 +5,7 @@
 #include <redco/workdir/conclude.hpp>
 #include <redco/config.hpp>
 
+#include <iostream>
 #include <mutex>
 #include <utility>
 
@@ -36,7 +37,9 @@ REDCO_INLINE void tell_end(exit_code code, std::string const& reason) {
   workdir::conclude(s, code, reason);
   s.warnings = last->log.warnings();
   s.lost_lines += last->log.lost();
-  last->log.line(workdir::summary_text(s));
+  std::string const text = workdir::summary_text(s);
+  if (last->speaks) std::cout << text << std::endl;
+  last->log.quiet_line(text);
   last->summary.reset();
 }
 
