@@ -13,23 +13,25 @@ struct my_options {
   std::vector<std::string> text;
   std::string key = "text";
   std::int64_t context = 512, hold_out = 20;
+  double invalid_utf8 = 0;
 
   static constexpr auto fields() {
     using o = my_options;
-    return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
-                         redco::field<"training">(&o::training, "how to train"),
-                         redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
-                         redco::required_field<"text">(&o::text, "files or folders of text, .jsonl files"),
-                         redco::field<"key">(&o::key, "under which a line of JSONL holds its text"),
-                         redco::field<"context">(&o::context, "tokens of an example, at most the model's context"),
-                         redco::field<"hold_out">(&o::hold_out, "every how many-th example is kept for evaluation"));
+    return redco::fields(
+        redco::field<"deployer">(&o::deployer, "where to run"), redco::field<"training">(&o::training, "how to train"),
+        redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
+        redco::required_field<"text">(&o::text, "files or folders of text, .jsonl files"),
+        redco::field<"key">(&o::key, "under which a line of JSONL holds its text"),
+        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8"),
+        redco::field<"context">(&o::context, "tokens of an example, at most the model's context"),
+        redco::field<"hold_out">(&o::hold_out, "every how many-th example is kept for evaluation"));
   }
 };
 
 template <class Model>
 void fine_tune(Model const& model, redco::pretrained const& folder, my_options const& o, std::string const& config) {
   std::int64_t const context = std::min(o.context, model.config.context);
-  auto const windows = redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key)), context);
+  auto const windows = redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key, o.invalid_utf8)), context);
   auto const examples = redco::hold_out_every(windows, o.hold_out);
 
   auto const lm = redco::collate([&](std::span<std::vector<std::int64_t> const> some) {

@@ -11,14 +11,16 @@ struct my_options {
   redco::deployer_options deployer;
   redco::training_flags training{.max_steps = 300, .global_batch = 16, .warmup = 30, .lr = 1e-3};
   std::vector<std::string> text = {"/usr/include/boost/hana", "/usr/include/range", "/usr/include/cereal"};
-  double dropout = 0.1;
+  double dropout = 0.1, invalid_utf8 = 0;
 
   static constexpr auto fields() {
     using o = my_options;
-    return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
-                         redco::field<"training">(&o::training, "how to train on windows of 256 bytes"),
-                         redco::field<"text">(&o::text, "files or folders to learn"),
-                         redco::field<"dropout">(&o::dropout, "on embeddings, branches and attention"));
+    return redco::fields(
+        redco::field<"deployer">(&o::deployer, "where to run"),
+        redco::field<"training">(&o::training, "how to train on windows of 256 bytes"),
+        redco::field<"text">(&o::text, "files or folders to learn"),
+        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8"),
+        redco::field<"dropout">(&o::dropout, "on embeddings, branches and attention"));
   }
 };
 
@@ -48,7 +50,7 @@ int main(int argc, char** argv) {
             });
 
         std::string const extensions[] = {".hpp", ".h", ".cpp", ".txt", ".md"};
-        auto const text = redco::hold_out(redco::read_text_files(o.text, extensions), 40);
+        auto const text = redco::hold_out(redco::read_text_files(o.text, extensions, o.invalid_utf8), 40);
 
         redco::deployer deployer(o.deployer);
         redco::trainer trainer(deployer, model, lm, o.training);

@@ -17,7 +17,7 @@ struct my_options {
   std::string model, key = "text", targets;
   std::vector<std::string> text;
   std::int64_t context = 512, hold_out = 20, rank = 8;
-  double alpha = 16, dropout = 0, bound = 0.95;
+  double alpha = 16, dropout = 0, bound = 0.95, invalid_utf8 = 0;
 
   static constexpr auto fields() {
     using o = my_options;
@@ -26,6 +26,7 @@ struct my_options {
         redco::required_field<"model">(&o::model, "folder of config.json, safetensors and tokenizer"),
         redco::required_field<"text">(&o::text, "files or folders of text, .jsonl files"),
         redco::field<"key">(&o::key, "under which a line of JSONL holds its text"),
+        redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8"),
         redco::field<"context">(&o::context, "tokens of an example, at most the model's context"),
         redco::field<"hold_out">(&o::hold_out, "every how many-th example is kept to measure"),
         redco::field<"rank">(&o::rank, "of the adapters"),
@@ -75,7 +76,7 @@ double trained_share(redco::dynamic_plan const& plan) {
 template <class Model>
 bool adapt(Model const& frozen, redco::pretrained const& folder, my_options const& o, std::string const& config) {
   std::int64_t const context = std::min(o.context, frozen.config.context);
-  auto const windows = redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key)), context);
+  auto const windows = redco::token_windows(folder.encoded(redco::read_texts(o.text, o.key, o.invalid_utf8)), context);
   auto const examples = redco::hold_out_every(windows, o.hold_out);
   redco::with_lora<Model> const model{
       {frozen.config,

@@ -95,6 +95,7 @@
 #include <redco/pipeline/training_pipeline.hpp>
 
 #include <redco/tokenizer/any_tokenizer.hpp>
+#include <redco/tokenizer/invalid_utf8.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
 #include <redco/tokenizer/read_tokenizer.hpp>
 #include <redco/tokenizer/sentencepiece_tokenizer.hpp>

@@ -72,3 +72,54 @@ TEST_CASE("a text that cannot be used is named with its reason") {
     says(folder / "a.txt", "cannot be read");
   }
 }
+
+namespace {
+
+using namespace std::string_literals;
+
+/// Writes one file and returns why it is refused as text, from its name on.
+std::string refusal_of(std::string const& name, std::string const& bytes, double invalid = 0) {
+  temporary_folder const folder;
+  std::string const path = (folder.path / name).string();
+  std::ofstream(path, std::ios::binary) << bytes;
+  try {
+    redco::read_text_files({&path, 1}, {}, invalid);
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::data);
+    return std::string(e.what()).substr(std::string(e.what()).rfind(name));
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("a file that its first bytes show to be compressed or UTF-16 is refused, whatever its name and the share") {
+  CHECK(refusal_of("a.txt", "\x1F\x8B\x08 and more", 1) ==
+        "a.txt is compressed by gzip: unpack it with gunzip, and give the result");
+  for (std::string const& bytes :
+       {"\x28\xB5\x2F\xFD."s, "BZh9"s, "\xFD\x37zXZ\0.."s, "PK\x03\x04.."s, "PAR1.."s, "%PDF-1.7"s})
+    CHECK(refusal_of("a.txt", bytes, 1).find(", and give the result") != std::string::npos);
+  for (std::string const& bytes :
+       {"\xFF\xFEh\0i\0"s, "\xFE\xFF\0h\0i"s, "\xFF\xFE\0\0h\0\0\0"s, "\0\0\xFE\xFF\0\0\0h"s})
+    CHECK(refusal_of("a.txt", bytes, 1).find("UTF-16 or UTF-32: convert it with iconv") != std::string::npos);
+}
+
+TEST_CASE("bytes that are NUL or no UTF-8 are counted, and refused above the share that is given") {
+  std::string const latin1 = "na\xEFve caf\xE9s, 20 bytes";  // 2 of 21
+  std::string const refused = refusal_of("a.txt", latin1);
+  CHECK(refused.starts_with("a.txt has 2 bytes of 21 that are NUL or no UTF-8, the first at byte 2"));
+  CHECK(refused.find("--invalid-utf8 0.0952") != std::string::npos);
+  CHECK(refusal_of("a.txt", latin1, 0.09) != "accepted");
+  CHECK(refusal_of("a.txt", latin1, 0.1) == "accepted");
+  CHECK(refusal_of("a.txt", "h\0i\0"s).starts_with("a.txt has 2 bytes of 4"));  // UTF-16 without a mark
+  CHECK(refusal_of("a.txt", "h\0\xE9"s).find("the first at byte 1:") != std::string::npos);
+  CHECK(refusal_of("a.txt", "h\xE2\x82"s).starts_with("a.txt has 2 bytes of 3"));  // a cut code point
+  CHECK(refusal_of("a.txt", "na\u00EFve \U0001F600") == "accepted");
+}
+
+TEST_CASE("a byte order mark is no text") {
+  temporary_folder const folder;
+  std::string const path = (folder.path / "a.txt").string();
+  std::ofstream(path, std::ios::binary) << "\xEF\xBB\xBFtext";
+  CHECK(redco::read_text_files({&path, 1}).front().text == "text");
+}

@@ -2,6 +2,7 @@
 
 #include <redco/data/read_jsonl.hpp>
 
+#include <redco/data/detail/text_format.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
 
@@ -46,6 +47,7 @@ REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::p
   for (std::int64_t number = 1; most == 0 || std::ssize(all) < most; ++number) {
     std::string const where = path.string() + ":" + std::to_string(number);
     if (!detail::next_line(in, line, where)) break;
+    if (number == 1) detail::refuse_other_formats(path, line);
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     json::json_value const object = json::parse_json(line, where);
     if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");

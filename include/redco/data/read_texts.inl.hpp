@@ -4,22 +4,62 @@
 
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
+#include <cstddef>
+#include <filesystem>
 #include <utility>
 
 namespace redco {
 
-REDCO_INLINE std::vector<std::string> read_texts(std::span<std::string const> paths, std::string const& key) {
+namespace detail {
+
+/// Returns the extension in lower case, such as ".jsonl".
+inline std::string lower_extension(std::filesystem::path const& path) {
+  std::string extension = path.extension().string();
+  for (char& c : extension)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return extension;
+}
+
+/// Appends the text under `key` of each object of a JSON array. Returns false if the file is no array.
+inline bool append_array(std::filesystem::path const& path, std::string const& key, std::vector<std::string>& texts) {
+  std::string const whole = read_text(path, 0);
+  std::size_t const begin = whole.find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos || whole[begin] != '[') return false;
+  json::json_value const array = json::parse_json(whole, path.string());
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    auto const* const object = array[i].is_object() ? &array[i] : nullptr;
+    auto const at = object != nullptr ? object->find(key) : array[i].end();
+    if (object == nullptr || at == object->end() || !at->is_string())
+      throw error(exit_code::data, path.string() + ": element " + std::to_string(i + 1) +
+                                       " has no text under the key \"" + key + "\"; name the key that holds it");
+    texts.push_back(at->get<std::string>());
+  }
+  return true;
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::vector<std::string> read_texts(std::span<std::string const> paths, std::string const& key,
+                                                 double invalid) {
   if (paths.empty()) read_text_files(paths);  // which says so
   std::vector<std::string> texts;
-  for (std::string const& path : paths) {
-    if (path.ends_with(".jsonl")) {
-      for (auto& line : read_jsonl(path, {&key, 1})) texts.push_back(std::move(line.front()));
-    } else {
-      for (text_file& file : read_text_files({&path, 1})) texts.push_back(std::move(file.text));
-    }
-  }
+  for (std::string const& path : paths)
+    detail::each_text_file(path, {}, [&](std::filesystem::path const& file) {
+      if (std::filesystem::is_empty(file)) return false;
+      std::string const extension = detail::lower_extension(file);
+      std::size_t const before = texts.size();
+      if (extension == ".jsonl" || extension == ".ndjson" ||
+          (extension == ".json" && !detail::append_array(file, key, texts))) {
+        for (auto& line : read_jsonl(file, {&key, 1})) texts.push_back(std::move(line.front()));
+      } else if (extension != ".json") {
+        if (std::string text = detail::read_text(file, invalid); !text.empty()) texts.push_back(std::move(text));
+      }
+      return texts.size() > before;
+    });
   return texts;
 }
 

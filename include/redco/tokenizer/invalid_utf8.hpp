@@ -1,0 +1,28 @@
+#pragma once
+
+#include <redco/tokenizer/detail/utf8.hpp>
+
+#include <cstddef>
+#include <string_view>
+
+namespace redco {
+
+/// Bytes of a text that are no UTF-8; a tokenizer reads U+FFFD in their place.
+struct invalid_utf8 {
+  std::size_t bytes = 0;  ///< their number
+  std::size_t first = 0;  ///< position of the first one
+};
+
+inline invalid_utf8 invalid_utf8_of(std::string_view text) {
+  invalid_utf8 found;
+  for (std::size_t at = 0;;) {
+    at += detail::well_formed_prefix(text.substr(at));
+    if (at == text.size()) return found;
+    if (found.bytes == 0) found.first = at;
+    std::size_t const size = detail::utf8_front_of(text.substr(at)).bytes;
+    found.bytes += size;
+    at += size;
+  }
+}
+
+}  // namespace redco

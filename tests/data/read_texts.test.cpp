@@ -1,0 +1,80 @@
+#include "catch.hpp"
+#include "temporary_folder.hpp"
+
+#include <redco/data/read_texts.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct mixed_folder : temporary_folder {
+  std::string write(std::string const& name, std::string const& bytes) const {
+    std::ofstream(path / name, std::ios::binary) << bytes;
+    return (path / name).string();
+  }
+};
+
+using texts = std::vector<std::string>;
+
+std::string refused_texts(std::string const& path, std::string const& key = "text") {
+  try {
+    redco::read_texts({&path, 1}, key);
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::data);
+    return std::string(e.what()).substr(std::string(e.what()).rfind('/') + 1);
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("JSONL is read by its extension in any case, alone and in a folder") {
+  mixed_folder const folder;
+  std::string const rows = "{\"text\": \"one\"}\n{\"text\": \"two\"}\n";
+  for (std::string const name : {"a.jsonl", "a.JSONL", "a.Jsonl", "a.ndjson", "a.json", "a.JSON"}) {
+    INFO(name);
+    std::string const path = folder.write(name, rows);
+    CHECK(redco::read_texts({&path, 1}) == texts{"one", "two"});
+    std::string const below = folder.path.string();
+    CHECK(redco::read_texts({&below, 1}) == texts{"one", "two"});
+    std::filesystem::remove(path);
+  }
+  folder.write("a.JSONL", rows), folder.write("b.txt", "three"), folder.write("c.jsonl", "");
+  std::string const all = folder.path.string();
+  CHECK(redco::read_texts({&all, 1}) == texts{"one", "two", "three"});
+}
+
+TEST_CASE("a .json file may be an array of objects") {
+  mixed_folder const folder;
+  std::string const path = folder.write("a.json", " \n[{\"t\": \"one\", \"x\": 1},\n {\"t\": \"two\"}]\n");
+  CHECK(redco::read_texts({&path, 1}, "t") == texts{"one", "two"});
+  CHECK(refused_texts(path) == "a.json: element 1 has no text under the key \"text\"; name the key that holds it");
+  folder.write("a.json", "[{\"text\": \"one\"}, \"two\"]");
+  CHECK(refused_texts(path).starts_with("a.json: element 2 has no text"));
+  folder.write("a.json", "[{\"text\": \"one\"}, ");
+  CHECK(refused_texts(path).starts_with("a.json:1:"));
+  folder.write("a.json", "plain text");
+  CHECK(refused_texts(path).starts_with("a.json:1:1:"));
+}
+
+TEST_CASE("JSONL that is compressed, UTF-16 or holds NUL is refused by its file or row") {
+  mixed_folder const folder;
+  CHECK(refused_texts(folder.write("a.jsonl", "\x1F\x8B\x08\x01")).find("gunzip") != std::string::npos);
+  CHECK(refused_texts(folder.write("a.jsonl", std::string("\xFF\xFE{\0", 4))).find("UTF-16") != std::string::npos);
+  CHECK(refused_texts(folder.write("a.jsonl", "{\"text\": \"a\"}\n\n{\"text\": \"b\\u0000c\"}\n"))
+            .starts_with("a.jsonl:3:"));
+  CHECK(refused_texts(folder.write("a.jsonl", std::string("{\"text\": \"a\"}\n{\"text\": \"b\0c\"}\n", 30)))
+            .starts_with("a.jsonl:2:"));
+}
+
+TEST_CASE("the share of bytes that are no UTF-8 holds for texts of every path") {
+  mixed_folder const folder;
+  folder.write("a.txt", "caf\xE9");
+  std::string const path = folder.path.string();
+  CHECK(refused_texts(path).starts_with("a.txt has 1 bytes of 4"));
+  CHECK(redco::read_texts({&path, 1}, "text", 0.25) == texts{"caf\xE9"});
+}
