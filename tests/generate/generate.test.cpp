@@ -1,11 +1,19 @@
 #include "nn/sharded.hpp"
 
+#include <redco/generate/beam_search.hpp>
 #include <redco/generate/generate.hpp>
 #include <redco/model/gpt2.hpp>
+#include <redco/diag/error.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <limits>
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 // What the options of a decoder do. That caches and meshes change nothing is tested in walls/.
 
@@ -92,4 +100,134 @@ TEST_CASE("more tokens than the context holds are refused before any work") {
       sharded::must(e.code() == redco::exit_code::usage, "exit code 64");
     }
   });
+}
+
+namespace {
+
+/// The error with which `decode` ends on a GPT-2 of 5,000 words in `type`, of which word `word` has the logits `bad`, as it
+/// is, on two shards.
+std::string not_finite(redco::dtype type, std::int64_t word, double bad,
+                       std::function<void(speaker_net const&)> const& decode) {
+  std::string text = "accepted";
+  redco::mesh const shape{.tp = 2};
+  redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
+    redco::gpt2 const model{{.vocab = 5000, .context = 12, .width = 8, .heads = 2, .layers = 1}};
+    redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank, type,
+                                       1);
+    sharded::fill(store, rank.tp_index());
+    at::NoGradGuard const no_grad;
+    for (auto const& p : store.parameters()) {
+      if (p.plan.fact.shape.size[0] != 5000) continue;
+      at::Tensor const whole = sharded::values_of(p.name, p.plan.fact.shape);
+      whole.select(0, word).fill_(bad);
+      sharded::placing const at{p.plan, rank.tp_index()};
+      at.own(p.value).copy_(at.place(whole));
+    }
+    redco::pass in;
+    in.tp = &rank.tp;
+    in.first_example = 6, in.examples = 3;
+    try {
+      decode(speaker_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, shape), in));
+    } catch (redco::error const& e) {
+      sharded::must(e.code() == redco::exit_code::not_finite, "exit code 79");
+      if (rank.rank == 0) text = e.what();
+    }
+  });
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "logits that are NaN or infinite end every way of decoding, in each chunk of the vocabulary, with their place") {
+  using options = redco::generate_options;
+  using searches = redco::beam_options;
+  std::vector<std::function<void(speaker_net const&)>> const ways{
+      [](speaker_net const& net) { redco::generate(net, prompts(), options{.max_new_tokens = 4}); },
+      [](speaker_net const& net) { redco::generate(net, prompts(), options{.max_new_tokens = 4, .temperature = 0.8}); },
+      [](speaker_net const& net) {
+        redco::generate(net, prompts(), options{.max_new_tokens = 4, .repetition_penalty = 2});
+      },
+      [](speaker_net const& net) {
+        redco::generate(net, prompts(), options{.max_new_tokens = 4, .no_repeat_ngram = 1});
+      },
+      [](speaker_net const& net) {
+        redco::generate(net, prompts(), options{.max_new_tokens = 4, .min_new_tokens = 2, .stop_ids = {4998}});
+      },
+      [](speaker_net const& net) { redco::beam_search(net, prompts(), searches{.max_new_tokens = 4, .beams = 3}); },
+      [](speaker_net const& net) {
+        redco::beam_search(net, prompts(), searches{.max_new_tokens = 4, .beams = 3, .repetition_penalty = 2});
+      }};
+  std::string const where = "new token 1 of prompt 7 (position 3): the logits are NaN, +inf or all -inf";
+  for (redco::dtype const type : {redco::dtype::f32, redco::dtype::f64, redco::dtype::bf16})
+    for (std::int64_t const word : {0, 2499, 4998})
+      for (std::size_t way = 0; way < ways.size(); ++way) {
+        INFO(word << " " << way);
+        std::string const text = not_finite(type, word, std::numeric_limits<double>::quiet_NaN(), ways[way]);
+        CHECK(text.starts_with(where));
+      }
+}
+
+namespace {
+
+/// What follows a prompt, computed token by token from the logits of the whole row, with each rule written out.
+std::vector<std::int64_t> one_by_one(speaker_net const& net, std::vector<std::int64_t> row,
+                                     redco::generate_options const& o) {
+  at::NoGradGuard const no_grad;
+  auto const prompt = std::ssize(row);
+  for (std::int64_t step = 0; step < o.max_new_tokens; ++step) {
+    at::Tensor const scores = net(at::tensor(row, at::kLong).unsqueeze(0)).last().tensor().flatten().clone();
+    auto* const s = scores.data_ptr<double>();
+    for (std::int64_t id = 0; id < 13; ++id) {
+      bool const seen = std::find(row.begin(), row.end(), id) != row.end();
+      if (seen) s[id] = s[id] > 0 ? s[id] / o.repetition_penalty : s[id] * o.repetition_penalty;
+      auto then = row;
+      then.push_back(id);
+      for (std::int64_t begin = 0; o.no_repeat_ngram > 0 && begin + o.no_repeat_ngram < std::ssize(then); ++begin)
+        if (std::equal(then.end() - o.no_repeat_ngram, then.end(), then.begin() + begin)) s[id] = -1e30;
+      if (step < o.min_new_tokens && std::find(o.stop_ids.begin(), o.stop_ids.end(), id) != o.stop_ids.end())
+        s[id] = -1e30;
+    }
+    row.push_back(scores.argmax().item<std::int64_t>());
+    if (std::find(o.stop_ids.begin(), o.stop_ids.end(), row.back()) != o.stop_ids.end()) break;
+  }
+  return {row.begin() + prompt, row.end()};
+}
+
+}  // namespace
+
+TEST_CASE("rows of a batch that end at different steps are each what they are alone, and padded to the longest") {
+  std::set<std::vector<std::size_t>> lengths;
+  with_speaker([&](speaker_net const& net) {
+    for (redco::generate_options o :
+         {redco::generate_options{.max_new_tokens = 9},
+          {.max_new_tokens = 9, .repetition_penalty = 1.7},
+          {.max_new_tokens = 9, .repetition_penalty = 0.6},
+          {.max_new_tokens = 9, .no_repeat_ngram = 1},
+          {.max_new_tokens = 9, .no_repeat_ngram = 2},
+          {.max_new_tokens = 9, .no_repeat_ngram = 3},
+          {.max_new_tokens = 9, .repetition_penalty = 1.3, .no_repeat_ngram = 2, .min_new_tokens = 4},
+          {.max_new_tokens = 4, .min_new_tokens = 9},
+          {.max_new_tokens = 9, .min_new_tokens = 3}})
+      for (std::vector<std::int64_t> const& stop :
+           std::vector<std::vector<std::int64_t>>{{}, {3}, {8, 1}, {0, 5, 11}}) {
+        o.stop_ids = stop, o.pad = 99;
+        at::Tensor const ids = redco::generate(net, prompts(), o);
+        std::vector<std::size_t> size;
+        for (std::int64_t row = 0; row < 3; ++row) {
+          at::Tensor const prompt = prompts()[row].contiguous();
+          auto const* const begin = prompt.data_ptr<std::int64_t>();
+          auto const expected = one_by_one(net, {begin, begin + 3}, o);
+          size.push_back(expected.size());
+          for (std::int64_t t = 3; t < ids.size(1); ++t)
+            sharded::must(ids[row][t].item<std::int64_t>() ==
+                              (t - 3 < std::ssize(expected) ? expected[static_cast<std::size_t>(t - 3)] : 99),
+                          "row " + std::to_string(row) + " at " + std::to_string(t));
+        }
+        sharded::must(ids.size(1) == 3 + static_cast<std::int64_t>(*std::max_element(size.begin(), size.end())),
+                      "no column is padding alone");
+        lengths.insert(size);
+      }
+  });
+  CHECK(lengths.size() > 4);  // rows did end at different steps
 }

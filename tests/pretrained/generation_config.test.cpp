@@ -84,3 +84,40 @@ TEST_CASE("settings are read from folders as transformers 4 and 5 save them") {
     CHECK((config.ids.stop == std::vector<std::int64_t>{2} && config.ids.forced_end == 2 && config.search.beams == 1));
   }
 }
+
+TEST_CASE("a max_length that leaves no room behind the prompt is named with its file and the option that helps") {
+  auto const refused = [](std::string const& members, std::int64_t prompt) -> std::string {
+    redco::generation_config const config = config_of(members);
+    try {
+      std::int64_t const searched = config.search_behind(prompt, 64).max_new_tokens;
+      CHECK(searched == config.sampling_behind(prompt, 64).max_new_tokens);
+    } catch (redco::error const& e) {
+      CHECK(e.code() == redco::exit_code::usage);
+      CHECK_THROWS_AS(config.sampling_behind(prompt, 64), redco::error);
+      return e.what();
+    }
+    return "accepted";
+  };
+  CHECK(
+      refused(R"("eos_token_id": 0, "max_length": 4)", 10) ==
+      "g.json: \"max_length\" is 4, prompt and new tokens together, but the prompt has 10 tokens: give --max-new-tokens, or a "
+      "larger \"max_length\"");
+  CHECK(refused(R"("max_length": 4)", 4) != "accepted");
+  CHECK(refused(R"("max_length": 4)", 3) == "accepted");
+  CHECK(refused(R"("max_length": 4, "max_new_tokens": 2)", 10) == "accepted");
+  CHECK(config_of(R"("max_length": 4)").sampling_behind(3, 64).max_new_tokens == 1);
+  CHECK(config_of(R"("min_length": 9, "max_length": 20)").sampling_behind(4, 64).min_new_tokens == 5);
+  CHECK(config_of(R"("min_length": 9, "max_length": 20)").search_behind(12, 64).min_new_tokens == 0);
+  CHECK(config_of(R"("min_length": 9, "min_new_tokens": 7)").search_behind(4, 64).min_new_tokens == 7);
+}
+
+TEST_CASE("ids of ends may be one, several or none, and -1 is none") {
+  CHECK(config_of(R"("eos_token_id": [7, 3])").ids.padding == 7);
+  CHECK(config_of(R"("eos_token_id": [7, 3])").sampling.stop_ids == std::vector<std::int64_t>{7, 3});
+  CHECK(config_of(R"("eos_token_id": [])").ids.stop.empty());
+  CHECK(config_of(R"("eos_token_id": null, "pad_token_id": 4)").ids.padding == 4);
+  CHECK(config_of(R"("eos_token_id": 5, "pad_token_id": -1)").ids.padding == 5);
+  CHECK(config_of(R"("eos_token_id": -1)").ids.stop.empty());
+  CHECK(config_refusal(R"("pad_token_id": -2)").find("\"pad_token_id\" is no id of a token") != std::string::npos);
+  CHECK(config_refusal(R"("eos_token_id": 1.5)").find("\"eos_token_id\" is no id of a token") != std::string::npos);
+}

@@ -201,3 +201,27 @@ TEST_CASE("the reference models' folders name their weights as their families' t
   }
   if (folders == 0) skip("no reference numbers");
 }
+
+TEST_CASE("a text to learn from ends with one end, whether the tokenizer's template, its author or nobody has put it") {
+  auto const encoded = [](std::string const& ends, std::string const& processor, std::string const& text) {
+    mistral_folder const there(ends);
+    there.write("tokenizer.json", R"({"added_tokens": [{"id": 3, "content": "<e>", "special": true},
+      {"id": 4, "content": "<f>", "special": true}], "post_processor": )" +
+                                      processor +
+                                      R"(, "pre_tokenizer": {"type": "WhitespaceSplit"}, "model": {"type": "WordPiece",
+      "unk_token": "u", "vocab": {"u": 0, "a": 1, "b": 2}}})");
+    return redco::pretrained(there.path).encoded(std::span(&text, 1)).front();
+  };
+  using ids = std::vector<std::int64_t>;
+  std::string const ended = R"({"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A"}},
+    {"SpecialToken": {"id": "<e>"}}], "pair": [], "special_tokens": {"<e>": {"ids": [3]}}})";
+  CHECK(encoded(R"(, "eos_token_id": 3)", "null", "a b") == ids{1, 2, 3});
+  CHECK(encoded(R"(, "eos_token_id": 3)", ended, "a b") == ids{1, 2, 3});
+  CHECK(encoded(R"(, "eos_token_id": [4, 3])", ended, "a b") == ids{1, 2, 3});
+  CHECK(encoded(R"(, "eos_token_id": 4)", ended, "a b") == ids{1, 2, 3, 4});
+  CHECK(encoded(R"(, "eos_token_id": [4, 3])", "null", "a b<e>") == ids{1, 2, 3});
+  CHECK(encoded(R"(, "eos_token_id": [4, 3])", "null", "a b") == ids{1, 2, 4});
+  CHECK(encoded(R"(, "eos_token_id": 3)", "null", "") == ids{3});
+  CHECK(encoded(R"(, "eos_token_id": 3)", ended, "") == ids{3});
+  CHECK(encoded("", "null", "a") == ids{1});
+}

@@ -18,12 +18,12 @@ struct beam_result {
 /// candidates for each beam; a candidate is finished only if it is among the best `beams` of its step; a prompt is done when
 /// its best running hypothesis, at the length that options.stop says, scores no more than its worst finished one. Masks and
 /// positions as in generate. The same hypotheses on every mesh. Errors: exit code 64 when prompt and continuation exceed
-/// the model's context, or for options without sense.
+/// the model's context, or for options without sense; 79 when logits are NaN, +inf or all -inf.
 template <model M, class... Items>
 beam_result beam_search(bound_network<M, Items...> const& net, at::Tensor const& prompts,
                         beam_options const& options = {}) {
   at::NoGradGuard const no_grad;
-  detail::beams hypotheses(prompts, options);
+  detail::beams hypotheses(prompts, options, net.pass().first_row(prompts.size(0)));
   decoding<M, Items...> decoder(net, prompts.size(1), options.max_new_tokens, options.beams);
   hypotheses.extend(decoder.next(prompts));
   decoder.select_rows(at::arange(prompts.size(0), at::kLong).repeat_interleave(options.beams));

@@ -72,9 +72,13 @@ inline std::optional<std::int64_t> read_length(config_reader& c, std::string_vie
   return found < 0 ? std::nullopt : std::optional(found);
 }
 
-/// Fills in what depends on how long the prompts are.
+/// Returns `options` with the lengths that depend on how long the prompts are.
 template <class Options>
 Options behind(generation_config const& c, Options options, std::int64_t prompt, std::int64_t otherwise) {
+  if (!c.max_new_tokens && c.max_length && *c.max_length <= prompt)
+    throw error(exit_code::usage, c.source + ": \"max_length\" is " + std::to_string(*c.max_length) +
+                                      ", prompt and new tokens together, but the prompt has " + std::to_string(prompt) +
+                                      " tokens: give --max-new-tokens, or a larger \"max_length\"");
   options.max_new_tokens = c.max_new_tokens.value_or(c.max_length ? *c.max_length - prompt : otherwise);
   options.min_new_tokens = std::max(options.min_new_tokens, c.min_length - prompt);
   return options;
@@ -86,6 +90,7 @@ REDCO_INLINE generation_config generation_config_of(json::json_value const& conf
                                                     bool whole) {
   config_reader c(config, source);
   generation_config found;
+  found.source = source;
   found.ids = token_ids_of(config, source);
   for (auto const name :
        {"eos_token_id", "pad_token_id", "decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id"})

@@ -10,6 +10,7 @@
 
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <system_error>
 
 namespace redco {
@@ -33,8 +34,10 @@ REDCO_INLINE any_tokenizer const& pretrained::tokenizer() const {
 REDCO_INLINE std::vector<std::vector<std::int64_t>> pretrained::encoded(std::span<std::string const> texts) const {
   std::vector<std::vector<std::int64_t>> all;
   for (std::string const& text : texts) {
-    all.push_back(tokenizer().encode(text));
-    if (!ids().stop.empty()) all.back().push_back(ids().stop.front());
+    std::vector<std::int64_t>& one = all.emplace_back(tokenizer().encode(text));
+    auto const& stop = ids().stop;
+    bool const ended = !one.empty() && std::find(stop.begin(), stop.end(), one.back()) != stop.end();
+    if (!ended && !stop.empty()) one.push_back(stop.front());
   }
   return all;
 }

@@ -11,10 +11,11 @@ namespace redco::detail {
 /// The hypotheses of B prompts with n beams each: those that run, and the best that are finished.
 class beams {
  public:
-  /// Errors: exit code 64 for options without sense.
-  beams(at::Tensor const& prompts, beam_options const& options);
+  /// `first_prompt` is the global number of the first prompt, for errors. Errors: exit code 64 for options without sense.
+  beams(at::Tensor const& prompts, beam_options const& options, std::int64_t first_prompt = 0);
 
-  /// Takes the logits [B n, 1] of the running hypotheses in; at first [B, 1] of the prompts.
+  /// Takes the logits [B n, 1] of the running hypotheses in; at first [B, 1] of the prompts. Errors: exit code 79 if a row of
+  /// logits is NaN, +inf or all -inf.
   void extend(logits const& next);
 
   /// The rows that the running hypotheses were before they were extended, and their last tokens [B n, 1].
@@ -35,12 +36,14 @@ class beams {
 
   continuations best_of(logits const& next, std::int64_t count) const;
   continuations ruled_best_of(logits const& next, std::int64_t count) const;
+  /// Refuses row `row` of `rows` by its largest logit; see check_finite.
+  void check(double largest, std::int64_t row, std::int64_t rows) const;
   void run_on(at::Tensor const& scores, at::Tensor const& beam, at::Tensor const& candidates, at::Tensor const& ended);
   void finish(at::Tensor const& scores, at::Tensor const& candidates, at::Tensor const& ended);
   void close();
 
   beam_options options_;
-  std::int64_t prompts_, length_, generated_ = 0;
+  std::int64_t first_prompt_, prompts_, length_, generated_ = 0;
   at::Tensor running_, running_scores_;                    // [B, n, total], f64 [B, n]
   at::Tensor finished_, finished_scores_, finished_size_;  // the same; new tokens [B, n], 0 where there is none
   at::Tensor open_;                                        // bool [B]: a better hypothesis may come

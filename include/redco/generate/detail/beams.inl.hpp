@@ -3,6 +3,7 @@
 #include <redco/generate/detail/beams.hpp>
 
 #include <redco/generate/detail/check_options.hpp>
+#include <redco/generate/detail/not_finite.hpp>
 #include <redco/generate/detail/score_rules.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/config.hpp>
@@ -27,8 +28,8 @@ inline at::Tensor rows_at(at::Tensor const& all, at::Tensor const& rows) {
   return all.gather(1, rows.unsqueeze(-1).expand({rows.size(0), rows.size(1), all.size(2)}));
 }
 
-REDCO_INLINE beams::beams(at::Tensor const& prompts, beam_options const& options)
-    : options_(options), prompts_(prompts.size(0)), length_(prompts.size(1)) {
+REDCO_INLINE beams::beams(at::Tensor const& prompts, beam_options const& options, std::int64_t first_prompt)
+    : options_(options), first_prompt_(first_prompt), prompts_(prompts.size(0)), length_(prompts.size(1)) {
   check_options(options);
   std::int64_t const n = options.beams;
   running_ = at::full({prompts_, n, length_ + options.max_new_tokens}, options.pad, at::kLong);
@@ -41,6 +42,10 @@ REDCO_INLINE beams::beams(at::Tensor const& prompts, beam_options const& options
   open_ = at::ones({prompts_}, at::kBool);
 }
 
+REDCO_INLINE void beams::check(double largest, std::int64_t row, std::int64_t rows) const {
+  check_finite(largest, first_prompt_ + row * prompts_ / rows, generated_, length_ + generated_);
+}
+
 REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_t count) const {
   if (auto const forced = forced_id(options_, length_, generated_)) {
     std::int64_t const rows = next.hidden.local().size(0);
@@ -50,6 +55,9 @@ REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_
   }
   if (has_rules(options_, generated_)) return ruled_best_of(next, count);
   kernel::largest_logits const best = next.top(count);
+  at::Tensor const largest = on_host(best.logits.select(1, 0).contiguous());
+  for (std::int64_t row = 0; row < largest.size(0); ++row)
+    check(largest.const_data_ptr<double>()[row], row, largest.size(0));
   return {on_host(best.logits - best.log_sum.unsqueeze(1)), on_host(best.entries)};
 }
 
@@ -63,6 +71,7 @@ REDCO_INLINE beams::continuations beams::ruled_best_of(logits const& next, std::
   std::vector<std::int64_t> order(static_cast<std::size_t>(vocabulary));
   for (std::int64_t row = 0; row < rows; ++row) {
     auto* const all = log_p.mutable_data_ptr<double>() + row * vocabulary;
+    check(largest_or_nan({all, order.size()}), row, rows);  // log_softmax has made +inf and rows of -inf NaN
     apply_rules({all, order.size()}, {running_.const_data_ptr<std::int64_t>() + row * each * total, seen}, options_,
                 generated_);
     std::iota(order.begin(), order.end(), std::int64_t{0});

@@ -3,6 +3,7 @@
 #include <redco/generate/detail/next_tokens.hpp>
 
 #include <redco/generate/detail/draw.hpp>
+#include <redco/generate/detail/not_finite.hpp>
 #include <redco/generate/detail/score_rules.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/parallel.hpp>
@@ -27,6 +28,7 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
   parallel(rows, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
       std::span const one(all + row * vocabulary, static_cast<std::size_t>(vocabulary));
+      check_finite(largest_or_nan(one), in.first_row(rows) + row, step, seen.size(1));  // before rules hide it
       apply_rules(one,
                   {seen.const_data_ptr<std::int64_t>() + row * seen.stride(0), static_cast<std::size_t>(seen.size(1))},
                   options, step);
@@ -41,8 +43,13 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
 
 REDCO_INLINE at::Tensor next_tokens(logits const& from, at::Tensor const& seen, generate_options const& options,
                                     pass const& in, std::int64_t step) {
-  if (options.temperature == 0 && !has_rules(options, step)) return on_host(from.top(1).entries.squeeze(1));
-  return drawn_tokens(from.tensor().squeeze(1), seen, options, in, step);
+  if (options.temperature > 0 || has_rules(options, step))
+    return drawn_tokens(from.tensor().squeeze(1), seen, options, in, step);
+  kernel::largest_logits const best = from.top(1);
+  at::Tensor const largest = on_host(best.logits);
+  for (std::int64_t row = 0; row < largest.size(0); ++row)
+    check_finite(largest.const_data_ptr<double>()[row], in.first_row(largest.size(0)) + row, step, seen.size(1));
+  return on_host(best.entries.squeeze(1));
 }
 
 REDCO_INLINE bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in) {
