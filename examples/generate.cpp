@@ -29,11 +29,13 @@ void continue_prompts(Model const& model, redco::pretrained const& folder, my_op
   redco::generation_config how = o.decoding.over(folder.generation());
   bool const searches = how.search.beams > 1, streams = o.prompt.size() == 1 && !searches;
   redco::text_stream shown(tokenizer);
-  if (streams)
+  if (streams) {
+    shown.skip(tokenizer.encode(o.prompt.front()));
     how.sampling.on_tokens = [&](std::span<std::int64_t const> next) {
       std::cout << shown.put(next.front()) << std::flush;
       return true;
     };
+  }
 
   auto const continuation = redco::collate([&](std::span<std::string const> prompts) {
                               std::vector<std::vector<std::int64_t>> rows;

@@ -75,9 +75,10 @@ TEST_CASE("what a file asks for and is not computed is refused by name") {
   auto const without = [](std::string_view from, std::string_view to) {
     return file_refusal(changed(llama3_file, from, to));
   };
+  CHECK(says(without(R"("normalizer": null)", R"("normalizer": {"type": "StripAccents"})"),
+             "normalizer of type StripAccents is not computed"));
   CHECK(says(without(R"("normalizer": null)", R"("normalizer": {"type": "Precompiled"})"),
-             "normalizer of type Precompiled is not computed"));
-  CHECK(says(without(R"("normalizer": null)", R"("normalizer": {"type": "NFKC"})"), "NFKC"));
+             "normalizer.precompiled_charsmap is missing"));
   CHECK(says(without(R"("type": "Split")", R"("type": "UnicodeScripts")"),
              "pre_tokenizer.pretokenizers[0] of type UnicodeScripts"));
   CHECK(says(without(R"("behavior": "Isolated")", R"("behavior": "MergedWithNext")"), "the behavior MergedWithNext"));
@@ -85,7 +86,8 @@ TEST_CASE("what a file asks for and is not computed is refused by name") {
   CHECK(says(without(R"("end_of_word_suffix": null)", R"("end_of_word_suffix": "</w>")"), "model.end_of_word_suffix"));
   CHECK(says(without(R"("fuse_unk": false)", R"("fuse_unk": false, "new_switch": 3)"), "model.new_switch"));
   CHECK(without(R"("fuse_unk": false)", R"("fuse_unk": false, "new_switch": false)").empty());
-  CHECK(says(without(R"("type": "BPE")", R"("type": "Unigram")"), "model of type Unigram"));
+  CHECK(says(without(R"("type": "BPE")", R"("type": "WordLevel")"), "model of type WordLevel"));
+  CHECK(says(without(R"("type": "BPE")", R"("type": "Unigram")"), "model.vocab should be a JSON array"));
   CHECK(says(without(R"("decoder": {"type": "ByteLevel")", R"("decoder": {"type": "CTC")"), "decoder of type CTC"));
   CHECK(says(without(R"("truncation": null)", R"("stride": 3)"), "stride"));
   // Lengths are the caller's.

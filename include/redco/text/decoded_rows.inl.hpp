@@ -3,6 +3,7 @@
 #include <redco/text/decoded_rows.hpp>
 
 #include <redco/tensor/device.hpp>
+#include <redco/tokenizer/text_stream.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>
@@ -12,12 +13,18 @@ namespace redco {
 
 REDCO_INLINE std::vector<std::string> decoded_rows(any_tokenizer const& tokenizer, at::Tensor const& ids,
                                                    std::int64_t first) {
-  at::Tensor const dense = on_host(ids.narrow(1, first, ids.size(1) - first));
+  at::Tensor const dense = on_host(ids);
   std::span const all(dense.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(dense.numel()));
   auto const columns = static_cast<std::size_t>(dense.size(1));
   std::vector<std::string> texts;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(dense.size(0)); ++row)
-    texts.push_back(tokenizer.decode(all.subspan(row * columns, columns)));
+  text_stream stream(tokenizer);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(dense.size(0)); ++row) {
+    std::span const one = all.subspan(row * columns, columns);
+    stream.skip(one.first(static_cast<std::size_t>(first)));
+    std::string& text = texts.emplace_back();
+    for (std::int64_t const id : one.subspan(static_cast<std::size_t>(first))) text += stream.put(id);
+    text += stream.finish();
+  }
   return texts;
 }
 

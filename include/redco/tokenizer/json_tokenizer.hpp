@@ -3,6 +3,8 @@
 #include <redco/tokenizer/special_names.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 
+#include <redco/json/value_fwd.hpp>
+
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
@@ -22,8 +24,8 @@ class tokenizer_file;
 }
 
 /// The tokenizer of a Hugging Face tokenizer.json, with the ids of the `tokenizers` library (0.22): BPE over bytes
-/// (GPT-2, LLaMA-3, Qwen2) or over code points with byte fallback (LLaMA-2), and WordPiece (BERT), with the file's
-/// normalizers, split patterns, added tokens (under the ids that the file gives them), special tokens around a text and
+/// (GPT-2, LLaMA-3, Qwen2) or over code points with byte fallback (LLaMA-2), Unigram (T5) and WordPiece (BERT), with the
+/// file's normalizers, split patterns, added tokens (under the ids that the file gives them), special tokens around a text and
 /// decoder. What the file asks for and is not computed here is refused by name when it is read. truncation and padding
 /// of the file are not applied: lengths are the caller's.
 ///
@@ -37,6 +39,8 @@ class tokenizer_file;
 class json_tokenizer {
  public:
   explicit json_tokenizer(std::filesystem::path const& file, special_names const& names = {});
+  /// From what such a file holds; `source` names it in errors.
+  json_tokenizer(json::json_value const& root, std::string const& source, special_names const& names = {});
   /// From the text of such a file; `source` names it in errors.
   static json_tokenizer parse(std::string_view text, std::string const& source, special_names const& names = {});
 
@@ -54,8 +58,6 @@ class json_tokenizer {
   special_ids const& specials() const;
 
  private:
-  explicit json_tokenizer(std::shared_ptr<detail::tokenizer_file const> file) : file_(std::move(file)) {}
-
   std::shared_ptr<detail::tokenizer_file const> file_;
 };
 

@@ -7,19 +7,21 @@
 
 #include <redco/json/parse.hpp>
 #include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
 namespace redco {
 
-REDCO_INLINE json_tokenizer::json_tokenizer(std::filesystem::path const& file, special_names const& names) {
-  json::json_value const root = json::read_json(file);
-  file_ = std::make_shared<detail::tokenizer_file>(detail::json_node(root, file.string() + ": "), names);
-}
+REDCO_INLINE json_tokenizer::json_tokenizer(std::filesystem::path const& file, special_names const& names)
+    : json_tokenizer(json::read_json(file), file.string(), names) {}
+
+REDCO_INLINE json_tokenizer::json_tokenizer(json::json_value const& root, std::string const& source,
+                                            special_names const& names)
+    : file_(std::make_shared<detail::tokenizer_file>(detail::json_node(root, source + ": "), names)) {}
 
 REDCO_INLINE json_tokenizer json_tokenizer::parse(std::string_view text, std::string const& source,
                                                   special_names const& names) {
-  json::json_value const root = json::parse_json(text, source);
-  return json_tokenizer(std::make_shared<detail::tokenizer_file>(detail::json_node(root, source + ": "), names));
+  return json_tokenizer(json::parse_json(text, source), source, names);
 }
 
 REDCO_INLINE std::vector<std::int64_t> json_tokenizer::encode(std::string_view text, encode_options options) const {

@@ -8,12 +8,16 @@
 
 namespace redco {
 
-/// The tokenizer of a model's folder: tokenizer.json, else tokenizer.model or spiece.model (SentencePiece), which also
-/// count where tokenizer.json is their Unigram model written down once more (T5). Which tokens begin, end and pad a
-/// text is read from tokenizer_config.json, where there is one; for SentencePiece also whether they are put around it,
-/// else as LLaMA-2 does for tokenizer.model (begin) and T5 for spiece.model (end).
+/// Returns the tokenizer of a model's folder: tokenizer.json; else tokenizer.model or spiece.model (SentencePiece); else
+/// vocab.json with merges.txt (GPT-2, OPT, RoBERTa, BART, Qwen2) or vocab.txt (BERT).
 ///
-/// Errors: exit_code::data when there is none of these files, and those of json_tokenizer and sentencepiece_tokenizer.
+/// What transformers lays over tokenizer.json is laid over it here (see README.md): tokens of tokenizer_config.json,
+/// special_tokens_map.json and added_tokens.json, add_prefix_space, and the letters of BERT's classes. For SentencePiece
+/// tokenizer_config.json says whether tokens are put around a text, else LLaMA-2's way holds for tokenizer.model (begin)
+/// and T5's for spiece.model (end).
+///
+/// Errors: exit_code::data when there is none of these files, when they contradict each other, and those of json_tokenizer
+/// and sentencepiece_tokenizer.
 any_tokenizer read_tokenizer(std::filesystem::path const& folder);
 
 }  // namespace redco

@@ -3,28 +3,23 @@
 #include <redco/tokenizer/read_tokenizer.hpp>
 
 #include <redco/tokenizer/detail/json_node.hpp>
+#include <redco/tokenizer/detail/lay_over.hpp>
+#include <redco/tokenizer/detail/tokenizer_settings.hpp>
+#include <redco/tokenizer/detail/vocabulary_files.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
 #include <redco/tokenizer/sentencepiece_tokenizer.hpp>
-#include <redco/tokenizer/special_names.hpp>
 
 #include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
-#include <optional>
+#include <filesystem>
 #include <string>
-#include <string_view>
-#include <system_error>
+#include <utility>
 
 namespace redco {
 
 namespace detail {
-
-/// A token in tokenizer_config.json: a string, or an object with its content.
-inline std::string token_named(json_node const& config, std::string_view key) {
-  auto const found = config.find(key);
-  if (!found) return {};
-  return found->value().is_object() ? found->at("content").text() : found->text();
-}
 
 inline sentencepiece_options sentencepiece_options_of(json_node const& config, bool t5) {
   if (auto const type = config.find("tokenizer_class")) {
@@ -35,40 +30,25 @@ inline sentencepiece_options sentencepiece_options_of(json_node const& config, b
   return {.add_begin = config.flag("add_bos_token", !t5), .add_end = config.flag("add_eos_token", t5)};
 }
 
-/// Whether a tokenizer.json asks for SentencePiece's own algorithm.
-inline bool is_unigram(std::filesystem::path const& file) {
-  json::json_value const root = json::read_json(file);
-  auto const model = json_node(root, file.string() + ": ").find("model");
-  auto const type = model ? model->find("type") : std::nullopt;
-  return type && type->text() == "Unigram";
-}
-
 }  // namespace detail
 
 REDCO_INLINE any_tokenizer read_tokenizer(std::filesystem::path const& folder) {
-  auto const there = [](std::filesystem::path const& file) {
-    std::error_code ignored;
-    return std::filesystem::exists(file, ignored);
+  detail::tokenizer_settings const settings(folder);
+  auto const with_settings = [&](json::json_value root, std::filesystem::path const& file) {
+    detail::lay_over(root, settings, file.string() + ": ");
+    return json_tokenizer(root, file.string(), settings.names());
   };
-  std::filesystem::path const config_file = folder / "tokenizer_config.json";
-  json::json_value const config = there(config_file) ? json::read_json(config_file) : json::json_value::object();
-  detail::json_node const node(config, config_file.string() + ": ");
-
-  std::filesystem::path const json_file = folder / "tokenizer.json";
-  bool const t5 = !there(folder / "tokenizer.model");
-  std::filesystem::path const piece_file = folder / (t5 ? "spiece.model" : "tokenizer.model");
-  bool const has_pieces = there(piece_file);
-  if (there(json_file) && !(has_pieces && detail::is_unigram(json_file))) {
-    special_names const names{.begin = detail::token_named(node, "bos_token"),
-                              .end = detail::token_named(node, "eos_token"),
-                              .padding = detail::token_named(node, "pad_token"),
-                              .unknown = detail::token_named(node, "unk_token")};
-    return json_tokenizer(json_file, names);
-  }
-  if (has_pieces) return sentencepiece_tokenizer(piece_file, detail::sentencepiece_options_of(node, t5));
-  throw error(exit_code::data, folder.string() +
-                                   " has neither tokenizer.json nor tokenizer.model nor spiece.model; copy it "
-                                   "there from where the weights come");
+  if (auto const file = folder / "tokenizer.json"; detail::is_there(file))
+    return with_settings(json::read_json(file), file);
+  bool const t5 = !detail::is_there(folder / "tokenizer.model");
+  std::filesystem::path const pieces = folder / (t5 ? "spiece.model" : "tokenizer.model");
+  if (detail::is_there(pieces))
+    return sentencepiece_tokenizer(pieces, detail::sentencepiece_options_of(settings.node(), t5));
+  if (auto root = detail::from_vocabulary_files(folder, settings)) return with_settings(*std::move(root), folder);
+  throw error(exit_code::data,
+              folder.string() +
+                  " has neither tokenizer.json nor tokenizer.model nor spiece.model, nor vocab.json with "
+                  "merges.txt, nor vocab.txt; copy one there from where the weights come");
 }
 
 }  // namespace redco

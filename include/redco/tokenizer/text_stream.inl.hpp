@@ -15,6 +15,10 @@ namespace redco {
 REDCO_INLINE text_stream::text_stream(any_tokenizer tokenizer, decode_options options)
     : tokenizer_(std::move(tokenizer)), options_(options) {}
 
+REDCO_INLINE void text_stream::skip(std::span<std::int64_t const> prompt) {
+  for (std::int64_t const id : prompt) put(id);
+}
+
 REDCO_INLINE std::string text_stream::put(std::int64_t id) {
   if (!options_.keep_special && detail::is_special(tokenizer_.specials(), id)) return {};
   if (tokenizer_.append(held_back_, id, first_)) first_ = false;

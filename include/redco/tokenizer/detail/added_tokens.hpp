@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tokenizer/detail/byte_trie.hpp>
 #include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/detail/unicode.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
@@ -10,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,16 +29,9 @@ struct added_token {
 /// Finds added tokens in a text: the leftmost first, and of those that begin together the longest.
 class added_tokens {
  public:
+  /// Adds a token; the last one with a content counts.
   void add(added_token token) {
-    std::uint32_t node = 0;
-    for (char const c : token.content) {
-      auto const next = static_cast<std::uint32_t>(ends_.size());
-      auto const [edge, fresh] = edges_.try_emplace(key(node, c), next);
-      if (fresh) ends_.push_back(none);
-      node = edge->second;
-    }
-    begins_[static_cast<unsigned char>(token.content[0])] = true;
-    ends_[node] = tokens_.size();
+    trie_.add(token.content, static_cast<std::uint32_t>(tokens_.size()));
     if (token.single_word && !word_) word_.emplace(word_pattern, "added_tokens");
     tokens_.push_back(std::move(token));
   }
@@ -68,28 +61,17 @@ class added_tokens {
   }
 
  private:
-  static constexpr std::size_t none = ~std::size_t{0};
   static constexpr std::string_view word_pattern = "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]";
-
-  static std::uint64_t key(std::uint32_t node, char c) {
-    return std::uint64_t{node} << 8 | static_cast<unsigned char>(c);
-  }
 
   // The longest token at the front of `text` and its size; without one null and how far to go on.
   std::pair<added_token const*, std::size_t> match(std::string_view text) const {
-    if (!begins_[static_cast<unsigned char>(text[0])]) {
+    if (!trie_.begins_with(text[0])) {
       std::size_t i = 1;
-      while (i < text.size() && !begins_[static_cast<unsigned char>(text[i])]) ++i;
+      while (i < text.size() && !trie_.begins_with(text[i])) ++i;
       return {nullptr, i};
     }
     added_token const* found = nullptr;
-    std::uint32_t node = 0;
-    for (char const c : text) {
-      auto const edge = edges_.find(key(node, c));
-      if (edge == edges_.end()) break;
-      node = edge->second;
-      if (ends_[node] != none) found = &tokens_[ends_[node]];
-    }
+    trie_.prefixes(text, [&](std::size_t, std::uint32_t number) { found = &tokens_[number]; });
     return {found, found == nullptr ? 1 : found->content.size()};
   }
 
@@ -109,9 +91,7 @@ class added_tokens {
   }
 
   std::vector<added_token> tokens_;
-  std::unordered_map<std::uint64_t, std::uint32_t> edges_;  // a trie of bytes
-  std::vector<std::size_t> ends_ = {none};                  // node -> the token that ends there
-  bool begins_[256] = {};
+  byte_trie trie_;  // of their contents, with their places in the list
   std::optional<regex> word_;
 };
 

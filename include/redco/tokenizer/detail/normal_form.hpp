@@ -7,14 +7,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace redco::detail {
 
-// Normalization Forms C and D (Unicode Standard Annex 15) of Unicode 9, as Hugging Face's tokenizers 0.22 computes them,
-// whichever Unicode utf8proc has. Text that Unicode 9 assigns has the same forms ever after (its stability policy).
+// Normalization Forms C, D, KC and KD (Unicode Standard Annex 15) of Unicode 9, as Hugging Face's tokenizers 0.22 computes
+// them, whichever Unicode utf8proc has. Text that Unicode 9 assigns has the same forms ever after (its stability policy).
 
 /// Code points of younger_than_8 that Unicode 9 has as marks with a class.
 inline constexpr code_range marks_of_9[] = {
@@ -24,6 +25,12 @@ inline constexpr code_range marks_of_9[] = {
 
 /// Whether Unicode 9 knows nothing of `c`: it is neither decomposed, nor sorted, nor put together with a neighbour.
 inline bool unknown_to_9(char32_t c) { return holds(younger_than_8, c) && !holds(marks_of_9, c); }
+
+/// Code points with a compatibility decomposition that Unicode 9 does not assign.
+inline constexpr code_range compatible_since_9[] = {
+    {0x32FF, 0x32FF},   {0xA7F1, 0xA7F4},   {0xAB69, 0xAB69},   {0x10781, 0x107BA},
+    {0x1CCD6, 0x1CCF9}, {0x1E030, 0x1E06D}, {0x1F16C, 0x1F16C}, {0x1FBF0, 0x1FBF9},
+};
 
 inline int combining_class(utf8proc_int32_t c) { return c < 0x300 ? 0 : utf8proc_get_property(c)->combining_class; }
 
@@ -35,12 +42,16 @@ inline bool begins_cluster(char32_t c) {
   return category < UTF8PROC_CATEGORY_MN || category > UTF8PROC_CATEGORY_ME;
 }
 
-/// Appends the full canonical decomposition of a code point.
-inline void append_decomposed(std::vector<utf8proc_int32_t>& out, char32_t c) {
-  utf8proc_int32_t parts[4];  // the longest there is
-  auto const count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts, 4, UTF8PROC_DECOMPOSE, nullptr);
-  out.insert(out.end(), parts, parts + count);
-}
+/// Full decomposition of a code point, canonical or for compatibility.
+struct decomposition {
+  utf8proc_int32_t parts[18];  // the longest is that of U+FDFA
+  std::ptrdiff_t count;
+
+  decomposition(char32_t c, bool compatible) {
+    auto const options = static_cast<utf8proc_option_t>(UTF8PROC_DECOMPOSE | (compatible ? UTF8PROC_COMPAT : 0));
+    count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts, std::ssize(parts), options, nullptr);
+  }
+};
 
 /// Sorts the marks behind each base by their classes.
 inline void order_marks(std::vector<utf8proc_int32_t>& codes) {
@@ -59,8 +70,9 @@ inline void compose(std::vector<utf8proc_int32_t>& codes) {
   codes.resize(static_cast<std::size_t>(kept));
 }
 
-/// Normalization Form C (`together`) or D of well-formed UTF-8. Linear but for runs of marks, which are sorted.
-inline std::string normal_form(std::string_view text, bool together) {
+/// Returns Normalization Form C or KC (`together`), or D or KD, of well-formed UTF-8; `compatible` chooses the forms with K.
+/// Linear but for runs of marks, which are sorted.
+inline std::string normal_form(std::string_view text, bool together, bool compatible = false) {
   std::string out;
   out.reserve(text.size());
   std::vector<utf8proc_int32_t> cluster;
@@ -80,13 +92,14 @@ inline std::string normal_form(std::string_view text, bool together) {
     }
     char32_t const c = code_point(text);
     text.remove_prefix(utf8_size(text[0]));
-    bool const unknown = unknown_to_9(c);
-    if (unknown || begins_cluster(c)) flush();
-    if (unknown) {
+    if (unknown_to_9(c) || (compatible && holds(compatible_since_9, c))) {
+      flush();
       append_code_point(out, c);
-    } else {
-      append_decomposed(cluster, c);
+      continue;
     }
+    decomposition const full(c, compatible);
+    if (begins_cluster(static_cast<char32_t>(full.parts[0]))) flush();
+    cluster.insert(cluster.end(), full.parts, full.parts + full.count);
   }
   flush();
   return out;

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <redco/tokenizer/detail/charsmap.hpp>
 #include <redco/tokenizer/detail/json_node.hpp>
 #include <redco/tokenizer/detail/lower_case.hpp>
 #include <redco/tokenizer/detail/normal_form.hpp>
+#include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/detail/unicode.hpp>
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +45,46 @@ inline std::string replaced(std::string_view text, std::string_view from, std::s
   }
 }
 
+/// Returns `text` with `to` for each match of a pattern that is not empty.
+inline std::string replaced(std::string_view text, regex const& from, std::string_view to) {
+  regex::search search(from);
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t at = 0; at < text.size() && search.find(text, at);) {
+    if (search.begin() == search.end()) {
+      if (search.end() == text.size()) break;
+      at = search.end() + utf8_size(text[search.end()]);
+      continue;
+    }
+    out += text.substr(done, search.begin() - done);
+    out += to;
+    done = at = search.end();
+  }
+  return out += text.substr(done);
+}
+
+/// Returns `text` without the white space at its left or right end.
+inline std::string stripped(std::string_view text, bool left, bool right) {
+  while (left && !text.empty() && is_white_space(code_point(text))) text.remove_prefix(utf8_size(text[0]));
+  for (std::size_t last; right && !text.empty(); text = text.substr(0, last)) {
+    last = text.size() - 1;
+    while ((static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80) --last;
+    if (!is_white_space(code_point(text.substr(last)))) break;
+  }
+  return std::string(text);
+}
+
+/// Returns `text` without control characters, and with spaces for white space of all kinds, as SentencePiece's rule nmt does.
+inline std::string nmt_cleaned(std::string_view text) {
+  return mapped(text, [](std::string& out, char32_t c) {
+    bool const dropped =
+        (c >= 1 && c <= 8) || c == 0xB || (c >= 0xE && c <= 0x1F) || c == 0x7F || c == 0x8F || c == 0x9F;
+    bool const space = c == 9 || c == 0xA || c == 0xC || c == 0xD || c == 0x1680 || (c >= 0x200B && c <= 0x200F) ||
+                       c == 0x2028 || c == 0x2029 || c == 0x2581 || c == 0xFEFF || c == 0xFFFD;
+    if (!dropped) append_code_point(out, space ? U' ' : c);
+  });
+}
+
 /// What a tokenizer does to a text before it splits it.
 class normalizer {
  public:
@@ -60,10 +103,22 @@ class normalizer {
     if (type == "Sequence") {
       node.knows({"type", "normalizers"});
       for (json_node const& inner : node.at("normalizers").elements()) read(inner);
-    } else if (type == "NFC" || type == "NFD") {
+    } else if (type == "NFC" || type == "NFD" || type == "NFKC" || type == "NFKD") {
       node.knows({"type"});
-      steps_.emplace_back([together = type == "NFC"](std::string const& text) {
-        return ascii_prefix(text) == text.size() ? text : normal_form(text, together);
+      steps_.emplace_back([together = type.ends_with('C'), compatible = type.size() == 4](std::string const& text) {
+        return ascii_prefix(text) == text.size() ? text : normal_form(text, together, compatible);
+      });
+    } else if (type == "Precompiled") {
+      node.knows({"type", "precompiled_charsmap"});
+      steps_.emplace_back([map = std::make_shared<charsmap const>(node.at("precompiled_charsmap"))](
+                              std::string const& text) { return (*map)(text); });
+    } else if (type == "Nmt") {
+      node.knows({"type"});
+      steps_.emplace_back(nmt_cleaned);
+    } else if (type == "Strip") {
+      node.knows({"type", "strip_left", "strip_right"});
+      steps_.emplace_back([left = node.flag("strip_left"), right = node.flag("strip_right")](std::string const& text) {
+        return stripped(text, left, right);
       });
     } else if (type == "Lowercase") {
       node.knows({"type"});
@@ -74,16 +129,24 @@ class normalizer {
           [what = node.at("prepend").text()](std::string const& text) { return text.empty() ? text : what + text; });
     } else if (type == "Replace") {
       node.knows({"type", "pattern", "content"});
-      node.at("pattern").knows({"String"});
-      std::string const from = node.at("pattern").at("String").text();
-      if (from.empty()) node.refuse("replaces nothing; write the file again with the program that made it");
-      steps_.emplace_back(
-          [from, to = node.at("content").text()](std::string const& text) { return replaced(text, from, to); });
+      read_replace(node, node.at("pattern"), node.at("content").text());
     } else if (type == "BertNormalizer") {
       read_bert(node);
     } else {
       node.refuse_kind("of type " + type);
     }
+  }
+
+  void read_replace(json_node const& node, json_node const& pattern, std::string const& to) {
+    pattern.knows({"String", "Regex"});
+    if (auto const regular = pattern.find("Regex")) {
+      steps_.emplace_back([compiled = std::make_shared<regex const>(regular->text(), node.place()),
+                           to](std::string const& text) { return replaced(text, *compiled, to); });
+      return;
+    }
+    std::string const from = pattern.at("String").text();
+    if (from.empty()) node.refuse("replaces nothing; write the file again with the program that made it");
+    steps_.emplace_back([from, to](std::string const& text) { return replaced(text, from, to); });
   }
 
   void read_bert(json_node const& node) {

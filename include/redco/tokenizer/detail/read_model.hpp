@@ -3,6 +3,7 @@
 #include <redco/tokenizer/detail/bpe.hpp>
 #include <redco/tokenizer/detail/json_node.hpp>
 #include <redco/tokenizer/detail/merge_table.hpp>
+#include <redco/tokenizer/detail/unigram.hpp>
 #include <redco/tokenizer/detail/vocabulary.hpp>
 #include <redco/tokenizer/detail/wordpiece.hpp>
 
@@ -11,13 +12,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace redco::detail {
 
-using text_model = std::variant<bpe, wordpiece>;
+using text_model = std::variant<bpe, wordpiece, unigram>;
 
 /// Keeps lists that are indexed by id from being much longer than the file that names the ids.
 inline void check_id(std::uint32_t id, std::size_t tokens, json_node const& blamed) {
@@ -26,8 +28,25 @@ inline void check_id(std::uint32_t id, std::size_t tokens, json_node const& blam
                   " tokens; write the file again with the program that made it");
 }
 
-/// model.vocab: {"token": id, ...}.
+/// Reads model.vocab of a Unigram model: [["token", score], ...], ids in this order.
+inline vocabulary read_pieces(json_node const& node) {
+  std::vector<std::pair<std::string, std::uint32_t>> entries;
+  std::unordered_set<std::string> seen;
+  for (json::json_value const& piece : node.value()) {
+    auto const number = static_cast<std::uint32_t>(entries.size());
+    bool const sound = piece.is_array() && piece.size() == 2 && piece[0].is_string() && piece[1].is_number();
+    if (!sound || !seen.insert(piece[0].get_ref<std::string const&>()).second)
+      node.refuse("[" + std::to_string(number) +
+                  "] should be a token that no other piece has, and its score; write the file " +
+                  "again with the program that made it");
+    entries.emplace_back(piece[0].get_ref<std::string const&>(), number);
+  }
+  return vocabulary(std::move(entries));
+}
+
+/// Reads model.vocab: {"token": id, ...}, or the pieces of a Unigram model.
 inline vocabulary read_vocabulary(json_node const& node) {
+  if (node.value().is_array()) return read_pieces(node);
   if (!node.value().is_object())
     node.refuse("should be a JSON object; write the file again with the program that made it");
   std::vector<std::pair<std::string, std::uint32_t>> entries;
@@ -85,8 +104,13 @@ inline merge_table read_merges(json_node const& node, vocabulary const& words) {
   return merges;
 }
 
-/// The id of the token that stands for what no other token covers.
+/// Returns the id of the token that stands for what no other token covers.
 inline std::optional<std::uint32_t> read_unknown(json_node const& model, vocabulary const& words) {
+  if (auto const number = model.find("unk_id")) {
+    if (number->number() >= words.entries().size())
+      number->refuse("is the id of no token; write the file again with the program that made it");
+    return number->number();
+  }
   auto const name = model.find("unk_token");
   if (!name) return std::nullopt;
   auto const id = words.find(name->text());
@@ -121,10 +145,23 @@ inline wordpiece read_wordpiece(json_node const& node, vocabulary const& words) 
   return wordpiece(words, prefix ? prefix->text() : "##", most ? most->number() : 100, *unknown);
 }
 
+inline unigram read_unigram(json_node const& node, vocabulary const& words) {
+  node.knows({"type", "unk_id", "vocab", "byte_fallback"});
+  auto const unknown = read_unknown(node, words);
+  if (!unknown) node.refuse("has no unk_id; write the file again with the program that made it");
+  std::vector<double> scores;
+  for (json::json_value const& piece : node.at("vocab").value()) scores.push_back(piece[1].get<double>());
+  return unigram(words, std::move(scores), *unknown, node.flag("byte_fallback"));
+}
+
 /// The model of a tokenizer.json over its vocabulary, which outlives it.
 inline text_model read_model(json_node const& node, vocabulary const& words, bool byte_level) {
   auto const type = node.find("type");
   std::string const name = type ? type->text() : node.find("merges") ? "BPE" : "WordPiece";  // old files name no type
+  if (bool const list = name == "Unigram"; list != node.at("vocab").value().is_array())
+    node.at("vocab").refuse(std::string("should be a JSON ") + (list ? "array" : "object") +
+                            "; write the file again with the program that made it");
+  if (name == "Unigram") return read_unigram(node, words);
   if (name == "BPE") return read_bpe(node, words, byte_level);
   if (name == "WordPiece") return read_wordpiece(node, words);
   node.refuse_kind("of type " + name);

@@ -71,8 +71,10 @@ class tokenizer_file {
         std::size_t const old = ids.size();
         if (auto const* const pairs = std::get_if<bpe>(&model_)) {
           pairs->encode(word, ids, lists);
+        } else if (auto const* const pieces = std::get_if<wordpiece>(&model_)) {
+          pieces->encode(word, ids);
         } else {
-          std::get<wordpiece>(model_).encode(word, ids);
+          std::get<unigram>(model_).encode(word, ids);
         }
         cache_.keep(word, std::span(ids).subspan(old));
       });
@@ -83,6 +85,8 @@ class tokenizer_file {
           bool at_front = part.data() == text.data();
           std::string normal;
           if (!normalize_.empty()) {
+            // As in the reference, what follows a first code point that is dropped is not at the front of the text.
+            at_front = at_front && !normalize_(std::string(part.substr(0, utf8_size(part[0])))).empty();
             normal = normalize_(std::string(part));
             part = normal;
           }

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace redco::detail {
+
+/// A set of byte strings with a number each, for walks along a text byte by byte.
+class byte_trie {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  /// Adds `text`, which is not empty; the last number of equal texts counts.
+  void add(std::string_view text, std::uint32_t number) {
+    std::uint32_t node = 0;
+    for (char const c : text) {
+      auto const [edge, fresh] = edges_.try_emplace(key(node, c), static_cast<std::uint32_t>(numbers_.size()));
+      if (fresh) numbers_.push_back(none);
+      node = edge->second;
+    }
+    begins_[static_cast<unsigned char>(text[0])] = true;
+    numbers_[node] = number;
+  }
+
+  bool begins_with(char c) const { return begins_[static_cast<unsigned char>(c)]; }
+
+  /// Calls found(bytes, number) for each member that `text` starts with, the shortest first.
+  template <class Found>
+  void prefixes(std::string_view text, Found const& found) const {
+    std::uint32_t node = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      auto const edge = edges_.find(key(node, text[i]));
+      if (edge == edges_.end()) return;
+      node = edge->second;
+      if (numbers_[node] != none) found(i + 1, numbers_[node]);
+    }
+  }
+
+ private:
+  static std::uint64_t key(std::uint32_t node, char c) {
+    return std::uint64_t{node} << 8 | static_cast<unsigned char>(c);
+  }
+
+  std::unordered_map<std::uint64_t, std::uint32_t> edges_;
+  std::vector<std::uint32_t> numbers_ = {none};  // of the text that ends at a node
+  bool begins_[256] = {};
+};
+
+}  // namespace redco::detail

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <redco/tokenizer/detail/base64.hpp>
+#include <redco/tokenizer/detail/json_node.hpp>
+#include <redco/tokenizer/detail/utf8.hpp>
+
+#include <utf8proc.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace redco::detail {
+
+/// SentencePiece's table of replacements, such as nmt_nfkc, as the `tokenizers` library applies it (normalizer Precompiled): a
+/// grapheme cluster of at most 5 bytes is replaced as a whole by what the shortest key at its front stands for, if there is
+/// one; else each of its code points is.
+///
+/// The table is a double-array trie (Aoe, 1989) of keys whose values are places in a list of NUL-terminated texts.
+class charsmap {
+ public:
+  explicit charsmap(json_node const& node) {
+    auto const bytes = from_base64(node.text());
+    std::uint32_t size = 0;
+    if (bytes && bytes->size() >= sizeof size) std::memcpy(&size, bytes->data(), sizeof size);
+    if (!bytes || size % sizeof(std::uint32_t) != 0 || size == 0 || bytes->size() - sizeof size < size)
+      node.refuse("is no table of SentencePiece in base64; write the file again with the program that made it");
+    units_.resize(size / sizeof(std::uint32_t));
+    std::memcpy(units_.data(), bytes->data() + sizeof size, size);
+    texts_ = bytes->substr(sizeof size + size);
+    if (well_formed_prefix(texts_) != texts_.size())
+      node.refuse("replaces by what is no UTF-8; write the file again with the program that made it");
+    for (std::size_t c = 0; c < ascii_.size(); ++c) {
+      char const one = static_cast<char>(c);
+      ascii_[c] = replacement({&one, 1}).value_or(std::string_view(&bytes_of_ascii[c], 1));
+    }
+  }
+
+  std::string operator()(std::string_view text) const {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+      std::size_t const size = cluster(text);
+      append(out, text.substr(0, size));
+      text.remove_prefix(size);
+    }
+    return out;
+  }
+
+ private:
+  static constexpr std::size_t longest_whole = 5;  // bytes of a cluster that is looked up as a whole
+
+  static constexpr auto bytes_of_ascii = [] {
+    std::array<char, 128> all{};
+    for (std::size_t c = 0; c < all.size(); ++c) all[c] = static_cast<char>(c);
+    return all;
+  }();
+
+  static bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
+  // Bytes of the extended grapheme cluster (Unicode Standard Annex 29) at the front of `text`.
+  static std::size_t cluster(std::string_view text) {
+    if (is_ascii(text[0]) && (text.size() == 1 || (is_ascii(text[1]) && text[1] != '\n'))) return 1;
+    utf8proc_int32_t state = 0;
+    std::size_t size = utf8_size(text[0]);
+    for (char32_t before = code_point(text); size < text.size();) {
+      char32_t const next = code_point(text.substr(size));
+      if (utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(before), static_cast<utf8proc_int32_t>(next),
+                                           &state))
+        break;
+      size += utf8_size(text[size]);
+      before = next;
+    }
+    return size;
+  }
+
+  void append(std::string& out, std::string_view part) const {
+    if (part.size() == 1) {
+      out += ascii_[static_cast<unsigned char>(part[0])];
+      return;
+    }
+    if (part.size() <= longest_whole) {
+      if (auto const whole = replacement(part)) {
+        out += *whole;
+        return;
+      }
+    }
+    for (std::size_t i = 0; i < part.size(); i += utf8_size(part[i])) {
+      std::string_view const one = part.substr(i, utf8_size(part[i]));
+      out += replacement(one).value_or(one);
+    }
+  }
+
+  // What the shortest key at the front of `text` stands for.
+  std::optional<std::string_view> replacement(std::string_view text) const {
+    auto const offset = [](std::uint32_t unit) { return unit >> 10 << ((unit & 0x200U) >> 6); };
+    std::size_t at = offset(units_[0]);
+    for (char const c : text) {
+      auto const byte = static_cast<unsigned char>(c);
+      at ^= byte;
+      if (byte == 0 || at >= units_.size()) return std::nullopt;
+      std::uint32_t const unit = units_[at];
+      if ((unit & 0x800000FFU) != byte) return std::nullopt;
+      at ^= offset(unit);
+      if ((unit & 0x100U) != 0) return at < units_.size() ? text_at(units_[at] & 0x7FFFFFFFU) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string_view> text_at(std::size_t begin) const {
+    if (begin >= texts_.size() || (static_cast<unsigned char>(texts_[begin]) & 0xC0U) == 0x80) return std::nullopt;
+    return std::string_view(texts_).substr(begin, texts_.find('\0', begin) - begin);
+  }
+
+  std::vector<std::uint32_t> units_;
+  std::string texts_;
+  std::array<std::string, 128> ascii_;
+};
+
+}  // namespace redco::detail

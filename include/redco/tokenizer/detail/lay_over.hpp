@@ -1,0 +1,158 @@
+#pragma once
+
+#include <redco/tokenizer/detail/json_node.hpp>
+#include <redco/tokenizer/detail/tokenizer_settings.hpp>
+#include <redco/json/value.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+/// Calls use(part) for a part of a tokenizer.json and, where it is a Sequence, for each part in it.
+inline void each_part(json::json_value& root, char const* key, std::function<void(json::json_value&)> const& use) {
+  if (!root.is_object() || !root.contains(key) || !root[key].is_object()) return;
+  json::json_value& part = root[key];
+  use(part);
+  for (char const* const list : {"normalizers", "pretokenizers", "decoders"})
+    if (part.contains(list) && part[list].is_array())
+      for (json::json_value& inner : part[list])
+        if (inner.is_object()) use(inner);
+}
+
+inline bool is_type(json::json_value const& part, std::string_view type) {
+  auto const found = part.find("type");
+  return found != part.end() && *found == type;
+}
+
+/// Adds the tokens that a folder declares beside tokenizer.json, with the ids that transformers gives them: a token of the
+/// model's vocabulary keeps its id, any other one takes the next that is free. Errors: exit code 65 where a file gives another.
+inline void add_declared(json::json_value& root, std::vector<declared_token> tokens, std::string const& source) {
+  json::json_value& added = root["added_tokens"];
+  if (added.is_null()) added = json::json_value::array();
+  std::unordered_map<std::string, std::size_t> known;
+  std::int64_t last = -1;
+  for (std::size_t place = 0; json_node const& token : json_node(added, source + "added_tokens").elements()) {
+    last = std::max<std::int64_t>(last, token.at("id").number());
+    known.emplace(token.at("content").text(), place++);
+  }
+  std::unordered_map<std::string, std::optional<std::uint32_t>> wanted;  // -> id in the model's vocabulary
+  for (declared_token const& token : tokens)
+    if (auto const& content = token.entry["content"]; !known.contains(content)) wanted[content];
+  if (wanted.empty() && std::none_of(tokens.begin(), tokens.end(), [](auto const& t) { return t.overrules; })) return;
+  json_node const vocabulary = json_node(root, source).at("model").at("vocab");
+  for (std::uint32_t place = 0; auto const& [token, value] : vocabulary.value().items()) {
+    bool const piece = vocabulary.value().is_array() && value.is_array() && !value.empty() && value[0].is_string();
+    auto const found = wanted.find(piece ? value[0].get_ref<std::string const&>() : token);
+    if (found != wanted.end()) found->second = piece ? place : json_node::number(value, vocabulary);
+    ++place;
+  }
+  auto const size = static_cast<std::int64_t>(vocabulary.value().size());
+  for (declared_token& token : tokens) {
+    std::string const content = token.entry["content"];
+    if (content.empty()) continue;
+    json_node const blamed(token.entry, token.source);
+    auto const old = known.find(content);
+    std::optional<std::int64_t> id;
+    if (old != known.end()) {
+      id = added[old->second]["id"].get<std::int64_t>();
+    } else if (wanted[content]) {
+      id = wanted[content];
+    } else {
+      id = last >= size ? last + 1 : size;
+    }
+    if (token.entry.contains("id") && token.entry["id"] != *id)
+      blamed.refuse("gives id " + token.entry["id"].dump() + " to the token \"" + content + "\", which has " +
+                    std::to_string(*id) + " by tokenizer.json or as the next free id; use files that belong together");
+    token.entry["id"] = static_cast<std::uint64_t>(*id);
+    if (old == known.end()) {
+      known.emplace(content, added.size());
+      added.push_back(std::move(token.entry));
+      last = std::max(last, *id);
+    } else if (token.overrules) {
+      added[old->second].update(token.entry);
+    }
+  }
+}
+
+/// Sets whether a space stands in front of a text, where tokenizer_config.json says so or its class has a default.
+inline void set_prefix_space(json::json_value& root, tokenizer_settings const& settings) {
+  auto const given = settings.node().find("add_prefix_space");
+  bool const by_class = settings.kind() == "GPT2" || settings.kind() == "Roberta" || settings.kind() == "Bart";
+  if (!given && !by_class) return;
+  bool const wanted = settings.node().flag("add_prefix_space");
+  if (root.contains("pre_tokenizer") && root["pre_tokenizer"].is_object() &&
+      is_type(root["pre_tokenizer"], "ByteLevel")) {
+    root["pre_tokenizer"]["add_prefix_space"] = wanted;  // inside of a Sequence transformers leaves it alone
+    return;
+  }
+  if (!given || settings.kind() != "Llama") return;
+  bool has = false;
+  each_part(root, "normalizer", [&](json::json_value& part) {
+    if (!is_type(part, "Prepend")) return;
+    has = true;
+    if (!wanted) part["prepend"] = "";
+  });
+  each_part(root, "pre_tokenizer", [&](json::json_value& part) {
+    if (!is_type(part, "Metaspace")) return;
+    bool const old = part.value("prepend_scheme", part.value("add_prefix_space", true) ? "always" : "never") != "never";
+    has = has || old || wanted;
+    if (old != wanted) part["prepend_scheme"] = wanted ? settings.node().flag("legacy") ? "always" : "first" : "never";
+  });
+  if (wanted && !has) given->refuse_kind("true for a tokenizer.json that prepends nothing");
+  if (wanted) return;
+  each_part(root, "decoder", [](json::json_value& part) {
+    if (is_type(part, "Strip")) part["start"] = 0U;
+    if (is_type(part, "Metaspace")) part["prepend_scheme"] = "never";
+  });
+}
+
+/// Sets how BERT's classes change letters: tokenizer_config.json, or the defaults of the class, go before tokenizer.json.
+inline void set_letters(json::json_value& root, tokenizer_settings const& settings) {
+  if (settings.kind() != "Bert" && settings.kind() != "DistilBert") return;
+  json_node const config = settings.node();
+  each_part(root, "normalizer", [&](json::json_value& part) {
+    if (!is_type(part, "BertNormalizer")) return;
+    part["lowercase"] = config.flag("do_lower_case", true);
+    part["handle_chinese_chars"] = config.flag("tokenize_chinese_chars", true);
+    part["strip_accents"] = nullptr;
+    if (config.find("strip_accents")) part["strip_accents"] = config.flag("strip_accents");
+  });
+}
+
+/// Refuses what transformers 4 lays over a template of LLaMA's and 5 does not.
+inline void check_ends(json::json_value const& root, tokenizer_settings const& settings) {
+  if (settings.kind() != "Llama") return;
+  json_node const config = settings.node();
+  std::string const text = root.contains("post_processor") ? root["post_processor"].dump() : "";
+  for (auto const& [flag, name] : {std::pair("add_bos_token", "bos_token"), std::pair("add_eos_token", "eos_token")}) {
+    auto const given = config.find(flag);
+    std::string const token = settings.named(name);
+    if (!given || token.empty()) continue;
+    bool const puts = text.find(json::json_value(token).dump()) != std::string::npos;
+    if (config.flag(flag) != puts)
+      given->refuse(std::string("is ") + (puts ? "false" : "true") + ", but the post_processor of tokenizer.json " +
+                    (puts ? "puts " : "does not put ") + token +
+                    " around a text: transformers 4 follows the one and 5 the other; make them agree");
+  }
+}
+
+/// Changes a tokenizer.json as transformers does when it reads a folder. `legacy` and clean_up_tokenization_spaces change
+/// nothing: tokenizer.json says how words begin and how tokens become text.
+inline void lay_over(json::json_value& root, tokenizer_settings const& settings, std::string const& source) {
+  json_node(root, source).find("");  // refuses what is no object
+  if (settings.node().flag("split_special_tokens")) settings.node().at("split_special_tokens").refuse_kind("true");
+  set_prefix_space(root, settings);
+  set_letters(root, settings);
+  check_ends(root, settings);
+  add_declared(root, settings.tokens(), source);
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,194 @@
+#pragma once
+
+#include <redco/tokenizer/detail/json_node.hpp>
+#include <redco/tokenizer/special_names.hpp>
+#include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace redco::detail {
+
+inline bool is_there(std::filesystem::path const& file) {
+  std::error_code ignored;
+  return std::filesystem::exists(file, ignored);
+}
+
+/// A token that a folder declares beside tokenizer.json, as a member of its "added_tokens".
+struct declared_token {
+  json::json_value entry;  ///< content and flags; an id where the folder gives one
+  std::string source;      ///< file and key that declare the token
+  bool overrules = false;  ///< whether its flags go before those of a token that tokenizer.json has
+};
+
+/// What a folder says about its tokenizer beside tokenizer.json: tokenizer_config.json, and where that has no
+/// added_tokens_decoder, special_tokens_map.json and added_tokens.json, as transformers reads them.
+class tokenizer_settings {
+ public:
+  explicit tokenizer_settings(std::filesystem::path const& folder)
+      : file_(folder / "tokenizer_config.json"),
+        config_(is_there(file_) ? json::read_json(file_) : json::json_value::object()),
+        listed_(node().find("added_tokens_decoder").has_value()) {
+    if (auto const map = folder / "special_tokens_map.json"; !listed_ && is_there(map))
+      merge(json::read_json(map), map);
+    if (auto const added = folder / "added_tokens.json"; !listed_ && is_there(added)) {
+      added_ = json::read_json(added);
+      added_file_ = added;
+      json_node(added_, added.string() + ": ").find("");  // refuses what is no object
+    }
+    kind_ = find_kind(folder);
+  }
+
+  /// tokenizer_config.json with the named tokens of special_tokens_map.json; empty where the folder has neither.
+  json_node node() const { return json_node(config_, file_.string() + ": "); }
+
+  /// Class of transformers without "Tokenizer" or "TokenizerFast", such as "GPT2"; else that of config.json's model_type;
+  /// empty where neither is known.
+  std::string const& kind() const { return kind_; }
+
+  /// Content of a token that stands under `key`; empty where none does.
+  std::string named(std::string_view key) const {
+    auto const found = node().find(key);
+    if (!found) return {};
+    return found->value().is_object() ? found->at("content").text() : found->text();
+  }
+  special_names names() const {
+    return {.begin = named("bos_token"),
+            .end = named("eos_token"),
+            .padding = named("pad_token"),
+            .unknown = named("unk_token")};
+  }
+
+  /// Tokens in the order in which transformers adds them: those with ids by id, then the named ones.
+  std::vector<declared_token> tokens() const {
+    std::vector<declared_token> all = with_ids(), named = named_tokens();
+    for (declared_token& token : all)
+      for (declared_token const& other : named)
+        if (other.entry["content"] == token.entry["content"]) {
+          token.entry["special"] = true;
+          if (!token.overrules) token.entry["normalized"] = false;
+        }
+    all.insert(all.end(), std::make_move_iterator(named.begin()), std::make_move_iterator(named.end()));
+    return all;
+  }
+
+ private:
+  static constexpr std::string_view lists[] = {"additional_special_tokens", "extra_special_tokens"};
+
+  // Named tokens of the file go before those of tokenizer_config.json; its lists are joined.
+  void merge(json::json_value map, std::filesystem::path const& file) {
+    json_node(map, file.string() + ": ").find("");
+    for (auto& [key, value] : map.items()) {
+      bool const joins = std::find(std::begin(lists), std::end(lists), key) != std::end(lists) && value.is_array() &&
+                         config_.contains(key) && config_[key].is_array();
+      if (!joins) {
+        config_[key] = std::move(value);
+        continue;
+      }
+      for (auto& token : value)
+        if (std::find(config_[key].begin(), config_[key].end(), token) == config_[key].end())
+          config_[key].push_back(std::move(token));
+    }
+  }
+
+  // {"content": ..., "special": ...} with the flags that an object gives; `special` unless the object says otherwise.
+  static json::json_value entry_of(json_node const& token, bool special) {
+    json::json_value entry = json::json_value::object();
+    entry["content"] = token.value().is_object() ? token.at("content").text() : token.text();
+    for (char const* const flag : {"single_word", "lstrip", "rstrip"})
+      entry[flag] = token.value().is_object() && token.flag(flag);
+    bool const object = token.value().is_object();
+    special = object ? token.flag("special", special) : special;
+    entry["special"] = special;
+    entry["normalized"] = object ? token.flag("normalized", !special) : !special;
+    return entry;
+  }
+
+  std::vector<declared_token> with_ids() const {
+    std::vector<declared_token> all;
+    if (listed_) {
+      json_node const list = node().at("added_tokens_decoder");
+      for (auto const& [number, value] : list.value().items()) {
+        json_node const token(value, list.place() + "." + number);
+        declared_token& one = all.emplace_back(declared_token{entry_of(token, false), token.place(), true});
+        bool const whole = !number.empty() && number.size() < 10 &&
+                           std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+        if (!whole) token.refuse("stands under what is no id; write the file again with the program that made it");
+        one.entry["id"] = std::stoul(number);
+      }
+    }
+    for (auto const& [content, id] : added_.items()) {
+      json_node const blamed(id, added_file_.string() + ": " + content);
+      json::json_value const text = content;
+      declared_token& one =
+          all.emplace_back(declared_token{entry_of(json_node(text, ""), false), blamed.place(), false});
+      one.entry["id"] = blamed.number();
+    }
+    std::stable_sort(all.begin(), all.end(),
+                     [](auto const& a, auto const& b) { return a.entry["id"] < b.entry["id"]; });
+    return all;
+  }
+
+  std::vector<declared_token> named_tokens() const {
+    std::vector<declared_token> all;
+    auto const add = [&](json_node const& token) {
+      json::json_value entry = entry_of(token, true);
+      entry["special"] = true;
+      all.push_back({std::move(entry), token.place(), false});
+    };
+    for (char const* const key :
+         {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"})
+      if (auto const token = node().find(key)) add(*token);
+    for (std::string_view const key : lists) {
+      auto const list = node().find(key);
+      if (!list) continue;
+      for (auto const& [name, value] : list->value().items()) add(json_node(value, list->place() + "." + name));
+    }
+    return all;
+  }
+
+  std::string find_kind(std::filesystem::path const& folder) const {
+    auto const stem = [](std::string name) {
+      for (std::string_view const end : {"Fast", "Tokenizer"})
+        if (name.ends_with(end)) name.resize(name.size() - end.size());
+      return name;
+    };
+    if (auto const type = node().find("tokenizer_class")) return stem(type->text());
+    std::filesystem::path const file = folder / "config.json";
+    if (!is_there(file)) return {};
+    json::json_value const model = json::read_json(file);
+    json_node const config(model, file.string() + ": ");
+    if (auto const type = config.find("tokenizer_class")) return stem(type->text());
+    constexpr std::pair<std::string_view, std::string_view> kinds[] = {{"gpt2", "GPT2"},
+                                                                       {"opt", "GPT2"},
+                                                                       {"roberta", "Roberta"},
+                                                                       {"bart", "Bart"},
+                                                                       {"bert", "Bert"},
+                                                                       {"t5", "T5"},
+                                                                       {"distilbert", "DistilBert"},
+                                                                       {"llama", "Llama"},
+                                                                       {"mistral", "Llama"},
+                                                                       {"qwen2", "Qwen2"},
+                                                                       {"qwen3", "Qwen2"}};
+    auto const type = config.find("model_type");
+    for (auto const& [name, kind] : kinds)
+      if (type && type->text() == name) return std::string(kind);
+    return {};
+  }
+
+  std::filesystem::path file_, added_file_;
+  json::json_value config_;
+  bool listed_;  // tokenizer_config.json lists the added tokens, so that no other file counts
+  json::json_value added_ = json::json_value::object();
+  std::string kind_;
+};
+
+}  // namespace redco::detail

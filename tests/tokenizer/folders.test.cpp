@@ -1,0 +1,179 @@
+#include "catch.hpp"
+#include "refusal.hpp"
+#include "temporary_folder.hpp"
+#include "tests_folder.hpp"
+
+#include <redco/tokenizer/detail/regex.hpp>
+#include <redco/tokenizer/json_tokenizer.hpp>
+#include <redco/tokenizer/read_tokenizer.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/json/read.hpp>
+#include <redco/json/value.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+// Folders of tokenizers and what transformers 5.24 makes of them (make_folders.py); 4.57 gives the same ids.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using numbers = std::vector<std::int64_t>;
+
+/// A copy of one of those folders, to be changed.
+struct copied_folder : temporary_folder {
+  explicit copied_folder(std::string const& name) {
+    fs::copy(tests_folder() / "tokenizer/folders" / name, path, fs::copy_options::recursive);
+  }
+  void change(std::string const& file, std::string const& from, std::string const& to) const {
+    std::ifstream in(path / file);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::size_t const at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    std::ofstream(path / file) << text.replace(at, from.size(), to);
+  }
+  void write(std::string const& file, std::string const& text) const { std::ofstream(path / file) << text; }
+  std::string refused() const {
+    return refusal([&] { redco::read_tokenizer(path); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("folders of every kind give the ids and texts that transformers gives") {
+  if (!redco::detail::regex::available) return;
+  int folders = 0;
+  for (auto const& folder : fs::directory_iterator(tests_folder() / "tokenizer/folders")) {
+    INFO(folder.path().filename().string());
+    redco::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path());
+    redco::json::json_value const rows = redco::json::read_json(folder.path() / "golden.json");
+    CHECK(rows.size() > 20);
+    for (redco::json::json_value const& row : rows) {
+      std::string const text = row["text"];
+      INFO(row.dump());
+      numbers const ids = tokenizer.encode(text);
+      CHECK(ids == row["ids"].get<numbers>());
+      CHECK(tokenizer.decode(ids) == row["decoded"].get<std::string>());
+    }
+    ++folders;
+  }
+  CHECK(folders == 21);
+}
+
+TEST_CASE("a token that stands beside tokenizer.json has one id, or the folder is refused") {
+  if (!redco::detail::regex::available) return;
+  copied_folder const folder("added_decoder");
+  redco::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path);
+  CHECK(tokenizer.vocabulary_size() == 304);
+  CHECK(tokenizer.specials().padding == 303);
+  CHECK(tokenizer.specials().all == numbers{0, 303});
+  CHECK(tokenizer.encode("<x><pad>", {.find_special = false}).size() == 6);  // only <x> is no special token
+  folder.change("tokenizer_config.json", "\"303\"", "\"311\"");
+  CHECK(says(folder.refused(),
+             "tokenizer_config.json: added_tokens_decoder.311 gives id 311 to the token \"<pad>\", which has 303 "
+             "by tokenizer.json or as the next free id"));
+  folder.change("tokenizer_config.json", "\"311\"", "\"many\"");
+  CHECK(says(folder.refused(), "added_tokens_decoder.many stands under what is no id"));
+}
+
+TEST_CASE("files of added tokens count where tokenizer_config.json lists none") {
+  if (!redco::detail::regex::available) return;
+  copied_folder const map("added_map"), json("added_json");
+  redco::any_tokenizer const mapped = redco::read_tokenizer(map.path);
+  CHECK(mapped.specials().padding == 300);
+  CHECK(mapped.specials().all == numbers{0, 300, 301, 302});
+  CHECK(redco::read_tokenizer(json.path).specials().all ==
+        numbers{0, 302});  // "<pad>" has a name, the others have none
+  json.write("added_tokens.json", R"({"<x>": 300, "<z>": 304})");
+  CHECK(says(json.refused(), "added_tokens.json: <z> gives id 304 to the token \"<z>\", which has 301"));
+  json.write("added_tokens.json", "[]");
+  CHECK(says(json.refused(), "added_tokens.json: should be a JSON object"));
+  map.write("special_tokens_map.json", R"({"eos_token": "<end>"})");  // goes before tokenizer_config.json
+  CHECK(redco::read_tokenizer(map.path).specials().end == 300);
+  map.change("tokenizer_config.json", "{", "{\"added_tokens_decoder\": {}, ");
+  CHECK(redco::read_tokenizer(map.path).specials().end == 0);
+}
+
+TEST_CASE("settings that versions of transformers read differently are refused where they disagree") {
+  if (!redco::detail::regex::available) return;
+  copied_folder const folder("llama_no_prefix_5");
+  folder.change("tokenizer_config.json", "{", "{\"add_bos_token\": true, ");
+  CHECK(folder.refused() == "");
+  folder.change("tokenizer_config.json", "\"add_bos_token\": true", "\"add_bos_token\": false");
+  CHECK(says(folder.refused(),
+             "tokenizer_config.json: add_bos_token is false, but the post_processor of tokenizer.json puts <s> "
+             "around a text"));
+  folder.change("tokenizer_config.json", "\"add_bos_token\": false", "\"add_eos_token\": true");
+  CHECK(says(folder.refused(), "add_eos_token is true, but the post_processor of tokenizer.json does not put </s>"));
+  folder.change("tokenizer_config.json", "\"add_eos_token\": true", "\"split_special_tokens\": true");
+  CHECK(says(folder.refused(), "split_special_tokens true is not computed here"));
+}
+
+TEST_CASE("vocab.json with merges.txt is read for the classes that are known, and a broken vocab.txt by its line") {
+  if (!redco::detail::regex::available) return;
+  copied_folder const pairs("files_gpt2"), words("files_bert");
+  pairs.write("tokenizer_config.json", "{}");
+  CHECK(redco::read_tokenizer(pairs.path).encode("hello") ==
+        redco::read_tokenizer(copied_folder("files_gpt2").path).encode("hello"));
+  pairs.write("config.json", R"({"model_type": "codegen"})");
+  CHECK(says(pairs.refused(),
+             "has vocab.json and merges.txt, but its tokenizer_class \"\" is none of GPT2, Roberta, Bart"));
+  pairs.write("tokenizer_config.json", R"({"tokenizer_class": "CLIPTokenizer"})");
+  CHECK(says(pairs.refused(), "its tokenizer_class \"CLIP\" is none of"));
+  words.write("vocab.txt", "[PAD]\na\na\n");
+  CHECK(says(words.refused(), "vocab.txt:3: the token \"a\" is there already"));
+  words.write("vocab.txt", "a\r\nb");
+  CHECK(says(words.refused(), "model.unk_token is \"[UNK]\", which is not in model.vocab"));
+}
+
+TEST_CASE(
+    "a Unigram model takes the division of the best score, and of equal ones the one with the longer last token") {
+  auto const model = redco::json_tokenizer::parse(R"({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0],
+    ["a", 5], ["ab", -20], ["xy", -2], ["x", -1], ["yz", -2], ["z", -1], ["y", -9], ["q", -3]]}})",
+                                                  "u");
+  CHECK(model.encode("ab") == numbers{2});  // "a" and an unknown "b" are 5 - (20 + 10)
+  CHECK(model.encode("xyz") == numbers{4, 5});
+  CHECK(model.encode("q?!q") == numbers{8, 0, 8});
+}
+
+TEST_CASE("a Unigram model or a table of replacements that is broken is refused") {
+  if (!redco::detail::regex::available) return;
+  auto const refused = [](std::string const& from, std::string const& to) {
+    copied_folder const folder("unigram_5");
+    folder.change("tokenizer.json", from, to);
+    return folder.refused();
+  };
+  CHECK(says(refused("\"unk_id\": 2", "\"unk_id\": null"), "model has no unk_id"));
+  CHECK(says(refused("\"unk_id\": 2", "\"unk_id\": 4000"), "model.unk_id is the id of no token"));
+  CHECK(says(refused("[[\"<pad>\", 0.0]", "[[\"</s>\", 0.0]"),
+             "model.vocab [1] should be a token that no other piece has"));
+  CHECK(says(refused("[[\"<pad>\", 0.0]", "[[\"<pad>\"]"), "model.vocab [0] should be a token"));
+  CHECK(says(refused("\"Unigram\"", "\"BPE\""), "model.vocab should be a JSON object"));
+  CHECK(says(refused("\"precompiled_charsmap\": \"", "\"precompiled_charsmap\": \"*"),
+             "is no table of SentencePiece in base64"));
+  CHECK(says(refused("\"precompiled_charsmap\": \"", "\"precompiled_charsmap\": \"////"),
+             "is no table of SentencePiece"));
+}
+
+TEST_CASE("a damaged table of replacements gives UTF-8 or is refused") {
+  if (!redco::detail::regex::available) return;
+  std::ifstream in(tests_folder() / "tokenizer/folders/unigram_5/tokenizer.json");
+  std::string const whole{std::istreambuf_iterator<char>(in), {}};
+  std::size_t const begin = whole.find("precompiled_charsmap\": \"") + 24;
+  std::size_t const size = whole.find('"', begin) - begin;
+  for (std::size_t at = 0; at < size; at += 1 + size / 400) {
+    std::string damaged = whole;
+    damaged[begin + at] = damaged[begin + at] == 'z' ? 'A' : 'z';
+    std::string const sentence = refusal([&] {
+      auto const tokenizer = redco::json_tokenizer::parse(damaged, "damaged");
+      for (std::string const text : {"\uFB01nd e\u0301 \u2603\u2603", "\uFF41\uFF42 \t\n\u00BD"})
+        tokenizer.encode(text);
+    });
+    CHECK((sentence.empty() || says(sentence, "precompiled_charsmap")));
+  }
+}
