@@ -1,4 +1,5 @@
-// What a generic collate returns is known when it is called, so the loss is checked then.
+// What a generic collate returns is known when it is called, so the loss is checked then, and blamed alone where predict does not
+// take the batch either.
 #include "text_pipeline.hpp"
 
 int main() {
@@ -6,15 +7,16 @@ int main() {
   auto job = redco::collate([](auto texts) {
                return text_batch{{texts.begin(), texts.end()}};
              }) |
-             redco::loss([](auto const&, text_batch const&) { return my_loss{1}; });
-  std::vector<std::string> const texts = {"a"};
-  job.loss(my_net{}, job.collate(texts));
+             redco::loss([](auto const&, text_batch const&) { return my_loss{1}; }) |
+             redco::predict([](auto const&, text_batch const& b) { return b.texts; });
 #else  // expect: redco[P001]
   auto job = redco::collate([](auto texts) {
                return text_batch{{texts.begin(), texts.end()}};
              }) |
-             redco::loss([](auto const&, image_batch const&) { return my_loss{1}; });
+             redco::loss([](auto const&, image_batch const&) { return my_loss{1}; }) |
+             redco::predict([](auto const&, image_batch const& b) { return b.pixels; });
+#endif
   std::vector<std::string> const texts = {"a"};
   job.loss(my_net{}, job.collate(texts));
-#endif
+  job.predict(my_net{}, job.collate(texts));
 }

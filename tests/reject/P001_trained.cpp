@@ -2,12 +2,14 @@
 // A loss of another batch stays one error in a program that goes on to train and predict.
 #include "points.hpp"
 
+using network = two_layers;
+
 #if REDCO_ACCEPT
-inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(heights);
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
 #else  // expect: redco[P001]
 inline auto const job = redco::collate(points) |
                         redco::loss([](auto const& net, image_batch const& b) { return net(b.pixels); }) |
-                        redco::predict(heights);
+                        redco::predict(signs);
 #endif
 
 #include "train_points.hpp"

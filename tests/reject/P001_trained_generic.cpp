@@ -2,13 +2,15 @@
 // So does one that is found when the trainer knows the batch of a generic collate.
 #include "points.hpp"
 
+using network = two_layers;
+
 #if REDCO_ACCEPT
 inline auto const job =
-    redco::collate([](auto xs) { return points(xs); }) | redco::loss(distance) | redco::predict(heights);
+    redco::collate([](auto xs) { return points(xs); }) | redco::loss(distance) | redco::predict(signs);
 #else  // expect: redco[P001]
 inline auto const job = redco::collate([](auto xs) { return points(xs); }) |
                         redco::loss([](auto const& net, image_batch const& b) { return net(b.pixels); }) |
-                        redco::predict(heights);
+                        redco::predict(signs);
 #endif
 
 #include "train_points.hpp"

@@ -2,12 +2,14 @@
 // What a generic loss returns is known when it is trained with.
 #include "points.hpp"
 
+using network = two_layers;
+
 #if REDCO_ACCEPT
-inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(heights);
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
 #else  // expect: redco[P003]
 inline auto const job = redco::collate(points) |
                         redco::loss([](auto const& net, point_batch const& b) { return std::vector{net(b.x)}; }) |
-                        redco::predict(heights);
+                        redco::predict(signs);
 #endif
 
 #include "train_points.hpp"

@@ -2,8 +2,10 @@
 // What a generic predict returns is known when the trainer knows its net.
 #include "points.hpp"
 
+using network = two_layers;
+
 #if REDCO_ACCEPT
-inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(heights);
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
 #else  // expect: redco[P004]
 inline auto const job = redco::collate(points) | redco::loss(distance) |
                         redco::predict([](auto const& net, point_batch const& b) { return net(b.x).numel(); });

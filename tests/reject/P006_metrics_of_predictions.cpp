@@ -2,8 +2,10 @@
 // Metrics need a predict, as a predictor does.
 #include "points.hpp"
 
+using network = two_layers;
+
 #if REDCO_ACCEPT
-inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(heights);
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
 #else  // expect: redco[P006]
 inline auto const job = redco::collate(points) | redco::loss(distance);
 #endif

@@ -2,11 +2,13 @@
 // A trainer gives collate the examples that fit is given.
 #include "points.hpp"
 
+using network = two_layers;
+
 #if REDCO_ACCEPT
-inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(heights);
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
 #else  // expect: redco[P008]
-inline auto const job = redco::collate([](std::span<int const>) { return point_batch{}; }) | redco::loss(distance) |
-                        redco::predict(heights);
+inline auto const job =
+    redco::collate([](std::span<int const>) { return point_batch{}; }) | redco::loss(distance) | redco::predict(signs);
 #endif
 
 #include "train_points.hpp"

@@ -1,10 +1,13 @@
 #pragma once
 
-// What the reject tests of whole programs begin with: points on a line, their batch and the functions of a pipeline.
+// What the reject tests of whole programs begin with: points on a line, their batch, the functions of a pipeline and a network.
+#include <redco/run/inference.hpp>
+#include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/model/model.hpp>
+#include <redco/options/deployer_options.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/sequential.hpp>
@@ -13,9 +16,14 @@
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
+#include <redco/metrics/accuracy.hpp>
+#include <redco/metrics/f1_score.hpp>
+#include <redco/metrics/mean_absolute_error.hpp>
 
+#include <cstdint>
 #include <iostream>
 #include <span>
+#include <string>
 #include <vector>
 
 struct point_batch {
@@ -30,4 +38,10 @@ inline auto const points = [](std::span<double const> xs) {
   return point_batch{x, 3 * x - 1};
 };
 inline auto const distance = [](auto const& net, point_batch const& b) { return (net(b.x) - b.y).square().mean(); };
-inline auto const heights = [](auto const& net, point_batch const& b) { return net(b.x).squeeze(1); };
+inline auto const signs = [](auto const& net, point_batch const& b) {
+  at::Tensor const above = net(b.x).squeeze(1).gt(0).to(at::kLong);
+  return std::vector<std::int64_t>(above.const_data_ptr<std::int64_t>(),
+                                   above.const_data_ptr<std::int64_t>() + above.numel());
+};
+
+using two_layers = redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 1>>;

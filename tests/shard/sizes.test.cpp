@@ -12,6 +12,8 @@
 #include <redco/model/roberta.hpp>
 #include <redco/model/t5.hpp>
 #include <redco/model/vit.hpp>
+#include <redco/layer/attention.hpp>
+#include <redco/layer/attention_traits.hpp>
 #include <redco/layer/conv2d.hpp>
 #include <redco/layer/flatten.hpp>
 #include <redco/layer/linear.hpp>
@@ -88,6 +90,49 @@ TEST_CASE("a width that only the workload tells is compared under the workload")
   CHECK(refused_facts(m, {4, 7}).empty());
   CHECK(refused_facts(m, {4, 9}) ==
         "layer 'out' reads 7 features, the model's input gives 9; make the two equal, or " + cure);
+}
+
+struct heads_of {
+  std::int64_t width = 24, heads = 4, kv = 2;
+};
+struct attending {
+  using net = sequential<
+      named<"in", linear<5, &heads_of::width>>, relu,
+      residual<named<"attn", full_attention<&heads_of::width, &heads_of::heads, key_value_heads<&heads_of::kv>>>>>;
+  heads_of config;
+  constexpr extents input(workload const& load) const { return {load.batch, load.sequence, 5}; }
+};
+
+TEST_CASE("a size that is no multiple of what divides it is refused with both numbers") {
+  CHECK(refused_plan(attending{}).empty());
+  CHECK(refused_plan(attending{{.width = 64, .heads = 6, .kv = 2}}) ==
+        "layer 'attn' has 64 features, no multiple of its 6 heads; make it a multiple");
+  CHECK(refused_facts(attending{{.width = 64, .heads = 6, .kv = 2}}, {2, 3}) ==
+        refused_plan(attending{{.width = 64, .heads = 6, .kv = 2}}));
+  CHECK(refused_plan(attending{{.width = 24, .heads = 6, .kv = 4}}) ==
+        "layer 'attn' has 6 heads, no multiple of its 4 key-value heads; make it a multiple");
+  gpt2 text{};
+  text.config.width = 100, text.config.heads = 12;
+  CHECK(refused_plan(text).find("has 100 features, no multiple of its 12 heads") != std::string::npos);
+  vit picture{};
+  picture.config.image = 225;
+  CHECK(refused_plan(picture).find("has 225 rows of pixels, no multiple of its 16 pixels of a patch") !=
+        std::string::npos);
+}
+
+#define FORTY "a_name_of_forty_characters_without_a_dot"
+using outer_name = named<FORTY FORTY FORTY FORTY FORTY, sequential<relu, named<"down", linear<&widths::down, 3>>>>;
+struct long_path {
+  using net = sequential<named<"up", linear<&widths::in, &widths::up>>, outer_name>;
+  widths config;
+};
+
+TEST_CASE("a path of 200 characters is refused with the number of characters that are kept") {
+  CHECK(refused_plan(long_path{}) ==
+        "layer '" FORTY FORTY
+        "' has 200 characters in the path of a layer, more than 80; give the layers around it "
+        "shorter names, or nest fewer repeats");
+  CHECK(refused_facts(long_path{}, {2, 3}) == refused_plan(long_path{}));
 }
 
 template <class M>

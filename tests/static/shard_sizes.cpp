@@ -1,5 +1,6 @@
 // What the facts of a model's layers say is wrong with its sizes: nothing in the families, and the first mistake of others.
 #include <redco/shard/facts.hpp>
+#include <redco/shard/literal_sizes.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/bert.hpp>
 #include <redco/model/gpt2.hpp>
@@ -16,24 +17,30 @@
 #include <redco/model/t5_gated.hpp>
 #include <redco/model/vit.hpp>
 #include <redco/layer/attention.hpp>
+#include <redco/layer/attention_traits.hpp>
+#include <redco/layer/average_pool.hpp>
 #include <redco/layer/conv2d.hpp>
+#include <redco/layer/conv_transpose2d.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/embedding.hpp>
 #include <redco/layer/encoder_decoder.hpp>
 #include <redco/layer/flatten.hpp>
 #include <redco/layer/gated.hpp>
 #include <redco/layer/gelu.hpp>
+#include <redco/layer/group_norm.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
 #include <redco/layer/max_pool.hpp>
 #include <redco/layer/named.hpp>
+#include <redco/layer/patch_embedding.hpp>
 #include <redco/layer/positions.hpp>
 #include <redco/layer/projection.hpp>
 #include <redco/layer/real.hpp>
 #include <redco/layer/relu.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/residual.hpp>
+#include <redco/layer/rotary.hpp>
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/split_tokens.hpp>
 #include <redco/layer/sum.hpp>
@@ -66,6 +73,8 @@ constexpr bool fine() {
   return !constant_facts_of<made<model_of<Net, Input>>>.mistake;
 }
 
+using fact::mistake::depth;
+using fact::mistake::divisor;
 using fact::mistake::rank;
 using fact::mistake::size;
 using fact::mistake::width;
@@ -136,5 +145,74 @@ static_assert(finds<n<"a", linear<7, 0>>>(size, 0, "", 1, "a"));
 static_assert(finds<n<"a", linear<-1, 3>>>(size, -1, "", 1, "a", "features to read"));
 static_assert(finds<n<"a", full_attention<12, 0>>>(size, 0, "", 1, "a", "heads"));
 static_assert(finds<n<"a", full_attention<12, 4, key_value_heads<-1>>>>(size, -1, "", 1, "a", "key-value heads"));
-static_assert(finds<n<"a", full_attention<3, 4>>>(size, 0, "", 1, "a", "features of a head"));
+
+// Sizes that are no multiple of another one: heads, key-value heads, groups, pairs of rotary features, patches.
+template <class Net, class Input = void>
+constexpr bool leaves(std::int64_t found, std::string_view of, std::int64_t by_extent, std::string_view by,
+                      std::string_view reader = "a") {
+  return finds<Net, Input>(divisor, found, "", by_extent, reader, of) &&
+         constant_facts_of<made<model_of<Net, Input>>>.mistake.by.view() == by;
+}
+static_assert(leaves<n<"a", full_attention<64, 6>>>(64, "features", 6, "heads"));
+static_assert(leaves<n<"a", causal_attention<3, 4>>>(3, "features", 4, "heads"));
+static_assert(fine<n<"a", full_attention<64, 6, head_dim<10>>>>() &&
+              fine<n<"a", full_attention<64, 6, head_dim<12>>>>());
+static_assert(leaves<n<"a", full_attention<64, 6, head_dim<0>>>>(64, "features", 6, "heads"));
+static_assert(leaves<n<"a", causal_attention<24, 6, key_value_heads<4>>>>(6, "heads", 4, "key-value heads"));
+static_assert(fine<n<"a", causal_attention<24, 6, key_value_heads<3>>>>());
+static_assert(leaves<n<"a", causal_attention<20, 4, rotary<>>>>(5, "rotary features of a head", 2,
+                                                                "features of a pair"));
+static_assert(leaves<n<"a", causal_attention<24, 4, rotary<real{10000}, 3>>>>(3, "rotary features of a head", 2,
+                                                                              "features of a pair"));
+static_assert(fine<n<"a", causal_attention<24, 4, rotary<real{10000}, 4>>>>());
+static_assert(leaves<n<"a", group_norm<4, 6>>, input<6, 5, 5>>(6, "channels", 4, "groups"));
+static_assert(fine<n<"a", group_norm<3, 6>>, input<6, 5, 5>>());
+static_assert(finds<n<"a", group_norm<0, 6>>, input<6, 5, 5>>(size, 0, "", 1, "a", "groups"));
+static_assert(leaves<n<"a", patch_embedding<3, 4, 7>>, input<3, 8, 10>>(10, "columns of pixels", 4,
+                                                                        "pixels of a patch"));
+static_assert(leaves<n<"a", patch_embedding<3, 4, 7>>, input<3, 9, 8>>(9, "rows of pixels", 4, "pixels of a patch"));
+static_assert(fine<n<"a", patch_embedding<3, 4, 7>>, input<3, 8, 12>>());
+
+// Images that are smaller than what reads them.
+static_assert(finds<n<"a", conv2d<3, 4, 5>>, input<3, 4, 9>>(size, -1, "", 1, "a", "rows of its output"));
+static_assert(finds<n<"a", conv2d<3, 4, 5, 2, 1>>, input<3, 9, 2>>(size, -1, "", 1, "a", "columns of its output"));
+static_assert(fine<n<"a", conv2d<3, 4, 5, 2, 1>>, input<3, 3, 3>>());
+static_assert(finds<n<"a", max_pool<3>>, input<3, 2, 9>>(size, 0, "", 1, "a", "rows of its output"));
+static_assert(finds<n<"a", average_pool<3>>, input<3, 9, 2>>(size, 0, "", 1, "a", "columns of its output"));
+static_assert(finds<n<"a", conv_transpose2d<3, 4, 1, 1, 2>>, input<3, 4, 9>>(size, 0, "", 1, "a",
+                                                                             "rows of its output"));
+
+// Paths of 80 characters are kept, longer ones are refused, as are more than six repeats around a layer.
+#define TEN "abcdefghij"
+template <class Net>
+constexpr bool too_deep(std::int64_t found, std::string_view of) {
+  fact::mistake_fact const m = constant_facts_of<made<model_of<Net>>>.mistake;
+  return m.what == depth && m.found == found && m.of.view() == of;
+}
+using short_name = n<TEN TEN TEN TEN TEN TEN TEN "abc", linear<7, 3>>;  // 73, and ".weight"
+using long_name = n<TEN TEN TEN TEN TEN TEN TEN "abcd", linear<7, 3>>;  // 74
+using longer = n<TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN, linear<7, 3>>;
+static_assert(fine<short_name>() && too_deep<long_name>(81, "characters in the path of a layer"));
+static_assert(too_deep<longer>(200, "characters in the path of a layer"));
+static_assert(too_deep<n<TEN TEN TEN TEN TEN, n<TEN TEN TEN TEN, relu>>>(91, "characters in the path of a layer"));
+template <int Times>
+struct nested {
+  using type = repeat<2, typename nested<Times - 1>::type>;
+};
+template <>
+struct nested<0> {
+  using type = linear<7, 7>;
+};
+static_assert(fine<nested<6>::type>() && too_deep<nested<7>::type>(7, "repeats around a layer"));
 static_assert(finds<n<"h", repeat<0, residual<pair<12>>>>>(size, 0, "", 1, "h", "blocks"));
+
+// Networks whose sizes are all literals are checked when they are compiled, others when they run.
+static_assert(literally_sized<model_of<pair<12>>> && literally_sized<model_of<pair<12>, input<5, 12>>>);
+static_assert(literally_sized<model_of<full_attention<64, 6>>> && !literally_sized<gpt2>);
+struct counted {
+  using net = pair<12>;
+  no_config config;
+  std::int64_t rows = 3;
+  constexpr extents input(workload const& load) const { return {load.batch, rows, 12}; }
+};
+static_assert(!literally_sized<counted>);

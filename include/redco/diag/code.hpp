@@ -46,6 +46,20 @@ inline constexpr diagnosis diagnoses[] = {
      "The collate function is called with std::span<Example const> and, if it takes two arguments, with "
      "redco::collate_info.",
      "write it as collate(std::span<Example const> examples), with the element type of the data as Example"},
+    {"P009", "collate returns nothing", "Loss and predict are given what collate returns.",
+     "return a batch, any struct of tensors and other members"},
+    {"P010", "a network is called with what is no tensor",
+     "A network reads one tensor. A batch is a struct of the user's, so the loss or predict function picks the tensor.",
+     "pass the tensor of the batch that it reads, such as net(batch.ids)"},
+    {"P011", "a network is called with what is no context entry behind its input",
+     "Masks, positions and encoder states reach the layers by their types, which say what a tensor means.",
+     "name each value by its entry, such as net(batch.ids, redco::key_mask{batch.mask})"},
+    // O: options
+    {"O001", "an option has a type that no text is read into",
+     "A member of an options struct is filled from words of the command line and from JSON. It is a bool, integer, "
+     "floating number, string, path, list of strings, mesh, recomputed_blocks, an enumeration with redco::options::choices<>, "
+     "or an optional of one of these; a struct with fields() gives its own options.",
+     "give the member a type that docs/diagnostics.md names, or leave it out of fields()"},
     // S: how a model is cut over the ranks
     {"S001", "the number of heads is not divisible by the mesh width",
      "Attention is cut by whole heads, the same number on every rank.", "choose a width that divides the heads"},
@@ -113,9 +127,18 @@ inline constexpr diagnosis diagnoses[] = {
      "give it subs and rebind, or redco::leaf_tag as its layer_concept where it is made of no other layers"},
     {"L008", "an attention is given a trait twice, or a type that is no trait of it",
      "What an attention is beside its width and heads is said by named traits in any order: redco::key_value_heads, "
-     "head_dim, biased, attention_dropout, output_deviation, query_key_norm, rotary, sliding_window, unscaled, distance_biased, or a type of "
+     "head_dim, biased, attention_dropout, query_deviation, output_deviation, query_key_norm, rotary, sliding_window, unscaled, distance_biased, or a type of "
      "your own with a trait_name and a function apply. Cross-attention takes neither query_key_norm nor rotary.",
      "give each trait at most once"},
+    {"L009", "a size of a layer is no multiple of another one",
+     "Attention gives each head the same number of features, grouped-query attention each key-value head the same number of "
+     "heads, group normalisation each group the same number of channels; rotary positions turn features by pairs, and "
+     "patches cover an image. The types in the message name the layer, the size and its divisor.",
+     "make it a multiple"},
+    {"L010", "a layer stands too deep",
+     "The path of a layer or parameter is kept in 80 characters, the blocks around it in six levels. The types in the message "
+     "name the layer and what it has: characters or repeats.",
+     "keep its path within 80 characters and nest at most six repeats"},
 };
 
 /// The row of a code; the empty row when there is none.

@@ -9,12 +9,19 @@
 
 namespace redco::fact {
 
-/// The slices of blocks in which something stands, those of the outermost `repeat` first; at most six.
+/// The slices of blocks in which something stands, those of the outermost `repeat` first; at most `capacity`.
 struct block_slices {
-  std::array<block_slice, 6> slices{};
+  static constexpr std::size_t capacity = 6;
+
+  std::array<block_slice, capacity> slices{};
   std::size_t depth = 0;
 
-  constexpr void push(block_slice one) { slices.at(depth++) = one; }
+  /// Adds the innermost slice. Returns false, and adds nothing, where there is no room for it.
+  [[nodiscard]] constexpr bool push(block_slice one) {
+    if (depth == capacity) return false;
+    slices[depth++] = one;
+    return true;
+  }
   constexpr block_slice const& operator[](std::size_t level) const { return slices[level]; }
 
   /// The blocks of all levels together, at most `saturated`; 1 outside of any.

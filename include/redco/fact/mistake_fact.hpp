@@ -10,15 +10,18 @@ namespace redco::fact {
 /// Which rule the sizes of a model break.
 enum class mistake : std::uint8_t {
   none,
-  width,  ///< L004: a layer reads, or adds, another extent than is given
-  rank,   ///< L005: a layer reads another number of dimensions than is given
-  size,   ///< L006: an extent below one
+  width,    ///< L004: a layer reads, or adds, another extent than is given
+  rank,     ///< L005: a layer reads another number of dimensions than is given
+  size,     ///< L006: an extent below one
+  divisor,  ///< L009: an extent that is no multiple of another one
+  depth,    ///< L010: a path that is too long, or too many repeats around a layer
 };
 
 /// What is wrong with the sizes of a model: the first one that its layers state.
 struct mistake_fact {
   mistake what = mistake::none;
   path of = {};  ///< "features", "channels", "heads"; empty for a rank
+  path by = {};  ///< of a divisor: its name, which is `wanted`
   std::int64_t wanted = 0;
   std::int64_t found = 0;
   path reader = {};  ///< the layer that reads, or whose size it is; empty: the model, or the maker of the addend

@@ -51,6 +51,7 @@ class recorder {
   constexpr void parameter(std::string_view leaf, parameter_fact fact) {
     fact.name = here_;
     fact.name.push(leaf);
+    check_length(fact.name);
     fact.blocks = blocks_;
     if (frozen) fact.trained = false;
     if (deviation > 0 && fact.start.draw == initial::kind::normal) fact.start.deviation = deviation;
@@ -67,6 +68,14 @@ class recorder {
     if (extent >= 1) return extent;
     refuse({.what = mistake::size, .wanted = 1, .found = extent, .reader = here_}, what);
     return 1;
+  }
+
+  /// States that `extent`, the layer's number of `what`, is a multiple of `divisor`, its number of `by`: a mistake where it is not.
+  constexpr void multiple(std::string_view what, std::int64_t extent, std::string_view by, std::int64_t divisor) {
+    if (extent < 1 || divisor < 1 || extent % divisor == 0) return;
+    mistake_fact m{.what = mistake::divisor, .wanted = divisor, .found = extent, .reader = here_};
+    m.by.push(by);
+    refuse(m, what);
   }
 
   /// States that the layer reads `rank` dimensions: 2 [batch, ids], 3 [batch, tokens, features], 4 [batch, channels, height,
@@ -260,11 +269,13 @@ class recorder {
   /// Runs `body` with `component` appended to the path.
   template <class Body>
   constexpr void inside(std::string_view component, Body&& body) {
-    std::size_t const outer = here_.size;
+    std::size_t const outer = here_.size, outer_missing = here_.missing;
     int const outer_layer = std::exchange(layer_, -1);
     here_.push(component);
+    check_length(here_);
     body();
     here_.size = outer;
+    here_.missing = outer_missing;
     layer_ = outer_layer;
   }
 
@@ -275,7 +286,12 @@ class recorder {
     auto const outer_blocks = blocks_;
     auto const outer_block = block_;
     int const entry = activation.id;
-    blocks_.push(blocks);
+    if (!blocks_.push(blocks))
+      refuse({.what = mistake::depth,
+              .wanted = block_slices::capacity,
+              .found = block_slices::capacity + 1,
+              .reader = here_},
+             "repeats around a layer");
     activation.id = ++last_;
     block_ = {activation.id, blocks.count(), entry == 0};
     inside(blocks.number().view(), [&] {
@@ -312,6 +328,15 @@ class recorder {
     refuse(
         {.what = what, .wanted = wanted, .found = found, .reader = here_, .giver = maker(made), .makers = {-1, made}},
         of);
+  }
+
+  constexpr void check_length(path const& name) {
+    if (name.missing == 0) return;
+    refuse({.what = mistake::depth,
+            .wanted = static_cast<std::int64_t>(path::capacity),
+            .found = static_cast<std::int64_t>(name.size + name.missing),
+            .reader = name},
+           "characters in the path of a layer");
   }
 
   /// The first mistake counts, but a rank's before a width's: it keeps a layer from stating its facts.

@@ -60,7 +60,7 @@ constexpr void apply_trait(Arguments&&... arguments) {
 /// neighbouring ranks, a sharer group, hold the same one.
 ///
 /// `Traits`, in any order and each at most once, say its other sizes (`key_value_heads`, `head_dim`, `biased`,
-/// `attention_dropout`, `output_deviation`, `query_key_norm`) and how the scores are made (`rotary`, `sliding_window`,
+/// `attention_dropout`, `query_deviation`, `output_deviation`, `query_key_norm`) and how the scores are made (`rotary`, `sliding_window`,
 /// `unscaled`, `distance_biased`). Errors: redco[L008].
 template <attention_kind Kind, auto Width, auto Heads, class... Traits>
 struct attention {
@@ -103,7 +103,11 @@ struct attention {
     std::int64_t const width = w.size("features", of<Width>(config)), heads = w.size("heads", of<Heads>(config));
     attention_form const sizes = form(config);
     std::int64_t const kv = w.size("key-value heads", sizes.key_value_heads);
+    if (!has_own_head_dim(config)) w.multiple("features", width, "heads", heads);
     std::int64_t const dim = w.size("features of a head", heads == of<Heads>(config) ? sizes.head_dim : 1);
+    w.multiple("heads", heads, "key-value heads", kv);
+    if (sizes.head_dim > 0 && heads == of<Heads>(config))
+      w.multiple("rotary features of a head", scores(config).rotary.dims, "features of a pair", 2);
 
     if (!w.expect_rank(3)) return;
     w.expect_features(width);
@@ -120,13 +124,13 @@ struct attention {
     }
     double const outer = w.deviation;
     auto const project = [&](std::string_view name, std::int64_t units, fact::reason why, remainder rest,
-                             double shrink = 1) {
+                             double shrink = 1, double prescribed = 0) {
       fact::parameter_fact weight;
       weight.shape = {units * dim, width};
       weight.split(axis::tp, 0, units, rest);
       weight.why = why;
       weight.start = {fact::initial::kind::normal, shrink / square_root(3.0 * static_cast<double>(width))};
-      w.deviation = outer * shrink;
+      if (prescribed > 0) w.deviation = prescribed;
       w.inside(name, [&] { w.parameter("weight", weight); });
       w.deviation = outer;
       return weight;
@@ -141,8 +145,9 @@ struct attention {
     };
     fact::reason const kv_why = kv == heads ? fact::reason::heads : fact::reason::key_value_heads;
     remainder const shared = kv == heads ? remainder::refused : remainder::shared;
-    fact::parameter_fact const q = project("q", heads, fact::reason::heads, remainder::refused,
-                                           is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0);
+    fact::parameter_fact const q =
+        project("q", heads, fact::reason::heads, remainder::refused,
+                is_unscaled ? 1.0 / square_root(static_cast<double>(dim)) : 1.0, sizes.query_deviation);
     fact::parameter_fact const k = project("k", kv, kv_why, shared), v = project("v", kv, kv_why, shared);
     projection_biases const biases = sizes.biases;
     if (biases.qkv) {
@@ -214,6 +219,14 @@ struct attention {
   }
 
  private:
+  /// Returns true where a trait gives the features of a head.
+  template <class Config>
+  static constexpr bool has_own_head_dim(Config const& config) {
+    attention_form f;
+    (detail::apply_trait<Traits>(config, f), ...);
+    return f.head_dim > 0;
+  }
+
   /// The facts of norms in each head. The activation is the queries; all ranks use the weights for their own heads.
   static constexpr void norm_facts(fact::recorder& w, std::int64_t dim, std::int64_t kv) {
     fact::flow const queries = w.activation;

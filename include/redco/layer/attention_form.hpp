@@ -12,6 +12,7 @@ struct attention_form {
   std::int64_t head_dim = 0;  ///< features of a head; 0: width / heads
   projection_biases biases = true;
   double dropout = 0;           ///< on the attention probabilities
+  double query_deviation = 0;   ///< of q's starting weights; 0: that of the others
   double output_deviation = 0;  ///< of o's starting weights; 0: that of the others
   bool query_key_norm = false;  ///< queries and keys are normed in each head
   double norm_epsilon = 0;

@@ -56,6 +56,17 @@ struct attention_dropout {
   }
 };
 
+/// q's weights start with a deviation of their own; 0: that of the others.
+template <auto Deviation>
+struct query_deviation {
+  static constexpr std::string_view trait_name = "query_deviation";
+
+  template <class Config>
+  static constexpr void apply(Config const& config, attention_form& form) {
+    form.query_deviation = static_cast<double>(of<Deviation>(config));
+  }
+};
+
 /// o's weights start with a deviation of their own; 0: that of the others.
 template <auto Deviation>
 struct output_deviation {

@@ -25,7 +25,8 @@ struct average_pool {
     fact::flow const input = w.activation;
     extents const x = input.shape;
     w.save("input");
-    w.produce({x[0], x[1], x[2] / kernel, x[3] / kernel});
+    w.produce(
+        {x[0], x[1], w.size("rows of its output", x[2] / kernel), w.size("columns of its output", x[3] / kernel)});
     w.backward(input);
   }
 };

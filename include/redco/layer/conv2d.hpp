@@ -7,6 +7,7 @@
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>
+#include <string_view>
 
 namespace redco {
 
@@ -43,7 +44,11 @@ struct conv2d {
     w.save("input");
     extents const x = w.activation.shape;
     fact::flow const input = w.activation;
-    w.produce({x[0], outs, (x[2] + 2 * padding - kernel) / stride + 1, (x[3] + 2 * padding - kernel) / stride + 1});
+    auto const extent = [&](std::string_view what, std::int64_t pixels) {
+      std::int64_t const room = pixels + 2 * padding - kernel;
+      return w.size(what, room < 0 ? room : room / stride + 1);
+    };
+    w.produce({x[0], outs, extent("rows of its output", x[2]), extent("columns of its output", x[3])});
     w.multiply(w.activation.shape.count() / outs, in * kernel * kernel, outs);
     w.backward(input);
     w.weight_gradient(weight.shape, -1, 0);

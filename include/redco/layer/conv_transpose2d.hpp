@@ -46,7 +46,8 @@ struct conv_transpose2d {
     w.save("input");
     fact::flow const input = w.activation;
     extents const x = input.shape;
-    w.produce({x[0], outs, (x[2] - 1) * stride + grown, (x[3] - 1) * stride + grown});
+    w.produce({x[0], outs, w.size("rows of its output", (x[2] - 1) * stride + grown),
+               w.size("columns of its output", (x[3] - 1) * stride + grown)});
     w.multiply(x[0] * x[2] * x[3], in, outs * kernel * kernel);
     w.backward(input);
     w.weight_gradient(weight.shape, -1, 0);

@@ -6,6 +6,8 @@
 #include <redco/layer/takes.hpp>
 #include <redco/fact/recorder.hpp>
 
+#include <cstdint>
+
 namespace redco {
 
 /// Group normalisation (Wu and He 2018): each example's [B, Channels, ...] in Groups runs of channels, each run as
@@ -20,9 +22,12 @@ struct group_norm {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    w.expect("channels", 1, w.size("channels", of<Channels>(config)));
+    std::int64_t const channels = w.size("channels", of<Channels>(config)),
+                       groups = w.size("groups", of<Groups>(config));
+    w.expect("channels", 1, channels);
+    w.multiple("channels", channels, "groups", groups);
     fact::parameter_fact weight;
-    weight.shape = {of<Channels>(config)};
+    weight.shape = {channels};
     weight.decay = false;
     weight.start = {fact::initial::kind::ones, 0};
     weight.why = fact::reason::norm;
@@ -31,7 +36,7 @@ struct group_norm {
     w.parameter("bias", weight);
 
     fact::flow const input = w.activation;
-    extents const statistics = {input.shape[0], of<Groups>(config)};
+    extents const statistics = {input.shape[0], groups};
     w.save("input");
     w.save("mean", statistics, -1, fact::width_kind::compute);
     w.save("inverse_deviation", statistics, -1, fact::width_kind::compute);

@@ -22,7 +22,8 @@ struct max_pool {
     std::int64_t const kernel = w.size("pixels of its window", of<Kernel>(config));
     if (!w.expect_rank(4)) return;
     extents const x = w.activation.shape;
-    extents const pooled = {x[0], x[1], x[2] / kernel, x[3] / kernel};
+    extents const pooled = {x[0], x[1], w.size("rows of its output", x[2] / kernel),
+                            w.size("columns of its output", x[3] / kernel)};
     fact::flow const input = w.activation;
     w.save("input");
     w.save("indices", pooled, -1, fact::width_kind::index);

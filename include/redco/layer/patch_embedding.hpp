@@ -28,6 +28,8 @@ struct patch_embedding {
                        width = w.size("features", of<Width>(config));
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, channels);
+    w.multiple("rows of pixels", w.activation.shape[2], "pixels of a patch", patch);
+    w.multiple("columns of pixels", w.activation.shape[3], "pixels of a patch", patch);
     std::int64_t const numbers = channels * patch * patch;
     fact::parameter_fact weight;
     weight.shape = {width, channels, patch, patch};

@@ -15,10 +15,12 @@
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/shard/literal_sizes.hpp>
 #include <redco/model/model.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/shape/mesh.hpp>
+#include <redco/diag/blame.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstddef>
@@ -32,7 +34,7 @@
 namespace redco {
 
 /// One rank's modules of a model over its parameter store. Immutable: calls are const, and everything that changes from
-/// micro-batch to micro-batch lives in the pass.
+/// micro-batch to micro-batch lives in the pass. Errors: those of `legal<>` for a model whose sizes are all literals.
 template <model M>
 class network : public network_base {
  public:
@@ -50,6 +52,7 @@ class network : public network_base {
 
   template <class Builder>
   network(M const& m, parameter_store const& store, Builder b) : network_base(store), model_(m), modules_(b) {
+    check_literal_sizes<M>();
     hold(b);
   }
 
@@ -128,6 +131,26 @@ class bound_network {
   template <context_entry First, context_entry... More>
   auto operator()(at::Tensor const& given, First first, More... more) const {
     return with(std::move(first), std::move(more)...)(given);
+  }
+
+  /// Refuse a batch, or another value that is no tensor, and behind the input a value that is no context entry. The calls have
+  /// the type of a good one. Errors: redco[P010], redco[P011].
+  template <class Given, class... More>
+    requires(!std::is_convertible_v<Given const&, at::Tensor const&>)
+  typename detail::results_of<M>::user operator()(Given const&, More const&...) const {
+    static_assert(
+        diag::never<Given>,
+        "redco[P010]: a network is called with what is no tensor; pass the tensor of the batch that it reads, "
+        "such as net(batch.ids)");
+    return diag::unmade<typename detail::results_of<M>::user>();
+  }
+  template <class... Given>
+    requires(sizeof...(Given) > 0 && !(context_entry<Given> && ...))
+  typename detail::results_of<M>::user operator()(at::Tensor const&, Given const&...) const {
+    static_assert(diag::never<Given...>,
+                  "redco[P011]: a network is called with what is no context entry behind its input; name each value by "
+                  "its entry, such as net(batch.ids, redco::key_mask{batch.mask})");
+    return diag::unmade<typename detail::results_of<M>::user>();
   }
 
   /// This network with `first` and `more`, each in the place of one of its type.

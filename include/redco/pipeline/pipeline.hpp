@@ -20,7 +20,7 @@ namespace redco {
 ///   loss(net, Batch const&)    -> mean, terms or a scalar
 ///   predict(net, Batch const&) -> one element per example
 ///
-/// Errors: P001 to P008, each the only one; the call that failed gives `ill_formed`. Cost: without captures, one byte.
+/// Errors: P001 to P009, each the only one. A call that failed has the type that its function names, else `ill_formed`. Cost: without captures, one byte.
 template <class... Stage>
 class pipeline {
  public:
@@ -41,14 +41,14 @@ class pipeline {
     if constexpr (!has_collate) {
       return detail::lacks_function<pipeline>();
     } else {
+      using collate_function = detail::function_of<detail::collate_stage, Stage...>;
       auto const& f = function<detail::collate_stage>();
-      using collate_function = std::remove_cvref_t<decltype(f)>;
       if constexpr (detail::viable<collate_function, view, collate_info const&>()) {
-        return f(view(examples), info);
+        return batch_of_call([&]() -> decltype(auto) { return f(view(examples), info); });
       } else if constexpr (detail::check_collate<collate_function, example>()) {
-        return f(view(examples));
+        return batch_of_call([&]() -> decltype(auto) { return f(view(examples)); });
       } else {
-        return diag::ill_formed{};
+        return diag::unmade<detail::named_or<collate_function, diag::ill_formed>>();
       }
     }
   }
@@ -61,7 +61,14 @@ class pipeline {
     } else if constexpr (std::is_same_v<Batch, diag::ill_formed>) {
       return one;
     } else {
-      return detail::checked_loss(function<detail::loss_stage>(), net, one);
+      auto const& f = function<detail::loss_stage>();
+      if constexpr (!detail::check_loss_of<Batch, Stage...>()) {
+        return diag::ill_formed{};
+      } else if constexpr (!detail::check_loss_value<decltype(f(net, one))>()) {
+        return diag::ill_formed{};
+      } else {
+        return f(net, one);
+      }
     }
   }
 
@@ -73,11 +80,24 @@ class pipeline {
     } else if constexpr (std::is_same_v<Batch, diag::ill_formed>) {
       return one;
     } else {
-      return detail::checked_predict(function<detail::predict_stage>(), net, one);
+      auto const& f = function<detail::predict_stage>();
+      if constexpr (!detail::check_predict_of<Batch, Stage...>()) {
+        return diag::ill_formed{};
+      } else if constexpr (!detail::check_predict_value<decltype(f(net, one))>()) {
+        return diag::ill_formed{};
+      } else {
+        return f(net, one);
+      }
     }
   }
 
  private:
+  template <class Call>
+  static constexpr auto batch_of_call(Call const& call) {
+    if constexpr (detail::check_batch<decltype(call())>()) return call();
+    else return diag::ill_formed{};
+  }
+
   template <template <class> class Kind>
   constexpr auto const& function() const {
     return hana::at_c<detail::stage_index<Kind, Stage...>()>(stages_).function;

@@ -32,6 +32,12 @@ REDCO_INLINE void refuse(fact::mistake_fact const& m) {
   std::string text;
   if (m.what == fact::mistake::size) {
     text = reader + " has " + found + " " + of + "; give it at least 1";
+  } else if (m.what == fact::mistake::divisor) {
+    text = reader + " has " + found + " " + of + ", no multiple of its " + wanted + " " + std::string(m.by.view()) +
+           "; make it a multiple";
+  } else if (m.what == fact::mistake::depth) {
+    text = reader + " has " + found + " " + of + ", more than " + wanted +
+           "; give the layers around it shorter names, or nest fewer repeats";
   } else if (added) {
     std::string const what = m.what == fact::mistake::rank ? "dimensions" : of;
     text = giver + " gives " + found + " " + what + ", to be added to or put in place of the " + wanted + " of " +

@@ -33,6 +33,10 @@ struct blamed_layers {};
 template <std::int64_t Size, char... Layer>
 struct layer_has {};
 
+/// A layer that a check blames for `Size`, which is no multiple of `Divisor`.
+template <std::int64_t Size, std::int64_t Divisor, char... Layer>
+struct layer_divides {};
+
 }  // namespace redco
 
 namespace redco::shard::detail {
@@ -51,7 +55,9 @@ struct size_verdict {
 
   template <std::size_t... G, std::size_t... R>
   static constexpr auto blame(std::index_sequence<G...>, std::index_sequence<R...>) {
-    if constexpr (found.what == fact::mistake::size) {
+    if constexpr (found.what == fact::mistake::divisor) {
+      return layer_divides<found.found, found.wanted, found.reader.text[R]...>{};
+    } else if constexpr (found.what == fact::mistake::size || found.what == fact::mistake::depth) {
       return layer_has<found.found, found.reader.text[R]...>{};
     } else {
       return blamed_layers<layer_gives<found.found, found.giver.text[G]...>,
@@ -116,8 +122,9 @@ namespace redco {
 /// That the mesh can hold a constexpr model: `static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});`.
 /// True, or one compile error that names the mesh, the first parameter at fault, its units and the
 /// legal widths; or, of a model whose sizes are wrong, the layers and both extents.
-/// Errors: redco[L004] neighbouring widths, redco[L005] an input of another rank, redco[L006] a size below one; redco[S001]
-/// heads, redco[S002] key-value heads, redco[S003] any other split.
+/// Errors: redco[L004] neighbouring widths, redco[L005] an input of another rank, redco[L006] a size below one,
+/// redco[L009] a size that is no multiple of another, redco[L010] a path that is too long; redco[S001] heads, redco[S002]
+/// key-value heads, redco[S003] any other split.
 template <auto const& Model, mesh Mesh>
 struct legal {
   using sizes = shard::detail::size_verdict<Model>;
@@ -136,6 +143,12 @@ struct legal {
   static_assert(
       diag::verdict<shard::detail::size_check<fact::mistake::size>{sizes::found.what}, typename sizes::blamed>{},
       "redco[L006]: a size of a layer is below one; give it at least one");
+  static_assert(
+      diag::verdict<shard::detail::size_check<fact::mistake::divisor>{sizes::found.what}, typename sizes::blamed>{},
+      "redco[L009]: a size of a layer is no multiple of another one; make it a multiple");
+  static_assert(
+      diag::verdict<shard::detail::size_check<fact::mistake::depth>{sizes::found.what}, typename sizes::blamed>{},
+      "redco[L010]: a layer stands too deep; keep its path within 80 characters and nest at most six repeats");
   static_assert(
       plannable(Mesh),
       "redco[S003]: a declared split does not divide; a mesh has at least one rank along each axis, and no plan "

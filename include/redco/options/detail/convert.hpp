@@ -8,7 +8,6 @@
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
 
-#include <redco/diag/blame.hpp>
 #include <redco/diag/error.hpp>
 
 #include <charconv>
@@ -32,8 +31,28 @@ inline constexpr bool is_optional = false;
 template <class T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
-/// What the help shows as the kind of value.
 template <class T>
+concept readable_number = std::is_arithmetic_v<T> && requires(char const* text, T& out) {
+  std::from_chars(text, text, out);
+};
+
+/// Satisfied by types that one word of a command line is read into.
+template <class T>
+concept readable_word = std::is_same_v<T, bool> || readable_number<T> || std::is_same_v<T, std::string> ||
+    std::is_same_v<T, std::filesystem::path> || std::is_same_v<T, mesh> || std::is_same_v<T, recomputed_blocks> ||
+    choice<T>;
+
+template <class T>
+inline constexpr bool is_optional_word = false;
+template <readable_word T>
+inline constexpr bool is_optional_word<std::optional<T>> = true;
+
+/// Satisfied by the types of members that can be an option.
+template <class T>
+concept optionable = readable_word<T> || is_optional_word<T> || std::is_same_v<T, list>;
+
+/// What the help shows as the kind of value.
+template <optionable T>
 std::string kind_of() {
   if constexpr (is_optional<T>) {
     return kind_of<typename T::value_type>();
@@ -53,15 +72,10 @@ std::string kind_of() {
     return "DPxTP";
   } else if constexpr (std::is_same_v<T, recomputed_blocks>) {
     return "all|every:K|first:N";
-  } else if constexpr (choice<T>) {
+  } else {
     std::string names;
     for (T const value : choices<T>) names.append(names.empty() ? "" : "|").append(name_of(value));
     return names;
-  } else {
-    static_assert(
-        diag::never<T>,
-        "redco: an option is a bool, integer, floating number, string, path, list of strings, mesh, recomputed_blocks, "
-        "enumeration with choices<>, or an optional of one of these");
   }
 }
 

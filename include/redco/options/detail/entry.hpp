@@ -34,13 +34,22 @@ struct entry {
 /// Adds an option under a name. Errors: exit code 70 for a name that is there already.
 void add_entry(std::vector<entry>& entries, std::string_view name, entry added);
 
+template <class T>
+constexpr bool check_option() {
+  static_assert(optionable<T>,
+                "redco[O001]: an option has a type that no text is read into; give the member a type that "
+                "docs/diagnostics.md names, or leave it out of fields()");
+  return optionable<T>;
+}
+
 /// The options of a reflected struct; members that are reflected themselves give theirs to the same list.
+/// Errors: redco[O001] for a member of another type.
 template <reflected Options>
 void collect(Options& object, std::vector<entry>& entries) {
   for_each_named(object, [&entries](auto const& field, auto& member) {
     if constexpr (reflected<decltype(member)>) {
       collect(member, entries);
-    } else {
+    } else if constexpr (check_option<std::remove_reference_t<decltype(member)>>()) {
       add_entry(entries, field.name(),
                 {.about = std::string(field.about),
                  .type = member_type_of<std::remove_reference_t<decltype(member)>>(),

@@ -26,7 +26,7 @@ struct member_type {
   option_value (*write)(void const* member) = nullptr;
 };
 
-template <class T>
+template <optionable T>
 member_type member_type_of() {
   return {.kind = kind_of<T>(),
           .is_list = std::is_same_v<T, list>,

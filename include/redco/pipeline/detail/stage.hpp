@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <span>
+#include <tuple>
 #include <type_traits>
 
 namespace redco {
@@ -63,6 +64,10 @@ consteval std::size_t stage_index() {
   return index;
 }
 
+/// The type of its function.
+template <template <class> class Kind, class... Stage>
+using function_of = decltype(std::tuple_element_t<stage_index<Kind, Stage...>(), std::tuple<Stage...>>::function);
+
 // Each check below prints its error, the only one, and says whether it passed.
 
 template <class... T>
@@ -87,6 +92,13 @@ consteval bool check_collate() {
                 "redco[P008]: collate does not accept the examples; write it as "
                 "collate(std::span<Example const> examples), with the element type of the data as Example");
   return viable<Collate, std::span<Example const>>();
+}
+
+template <class Batch>
+consteval bool check_batch() {
+  static_assert(!std::is_void_v<Batch>,
+                "redco[P009]: collate returns nothing; return a batch, any struct of tensors and other members");
+  return !std::is_void_v<Batch>;
 }
 
 template <class Loss, class Batch>
@@ -122,25 +134,24 @@ consteval bool check_predict_value() {
   return per_example<Result>;
 }
 
-template <class Loss, class Net, class Batch>
-constexpr auto checked_loss(Loss const& f, Net const& net, Batch const& batch) {
-  if constexpr (!check_loss_batch<Loss, Batch>()) {
-    return diag::ill_formed{};
-  } else if constexpr (!check_loss_value<decltype(f(net, batch))>()) {
-    return diag::ill_formed{};
-  } else {
-    return f(net, batch);
-  }
+/// Checks that the loss among `Stage`, if there is one, takes the batch.
+template <class Batch, class... Stage>
+consteval bool check_loss_of() {
+  if constexpr (stages_of<loss_stage, Stage...> == 0) return true;
+  else return check_loss_batch<function_of<loss_stage, Stage...>, Batch>();
 }
 
-template <class Predict, class Net, class Batch>
-constexpr auto checked_predict(Predict const& f, Net const& net, Batch const& batch) {
-  if constexpr (!check_predict_batch<Predict, Batch>()) {
-    return diag::ill_formed{};
-  } else if constexpr (!check_predict_value<decltype(f(net, batch))>()) {
-    return diag::ill_formed{};
+/// Checks that the predict among `Stage` takes the batch. Where the loss does not either, the loss is blamed alone: one mistake in
+/// collate is one error.
+template <class Batch, class... Stage>
+consteval bool check_predict_of() {
+  using predict = function_of<predict_stage, Stage...>;
+  if constexpr (accepts_batch<predict, Batch>) {
+    return true;
+  } else if constexpr (!check_loss_of<Batch, Stage...>()) {
+    return false;
   } else {
-    return f(net, batch);
+    return check_predict_batch<predict, Batch>();
   }
 }
 

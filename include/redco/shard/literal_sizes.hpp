@@ -1,0 +1,43 @@
+#pragma once
+
+#include <redco/shard/facts.hpp>
+#include <redco/shard/legal.hpp>
+
+#include <redco/model/model.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <type_traits>
+
+namespace redco::shard::detail {
+
+/// True once the facts of a model are recorded; no constant where a layer's facts are none.
+template <model M>
+constexpr bool records() {
+  fact::program const recorded = record(M{}, workload{});
+  return !recorded.layers.empty();
+}
+
+/// A model whose sizes are all literals, as a constant.
+template <model M>
+inline constexpr M literal_model{};
+
+}  // namespace redco::shard::detail
+
+namespace redco {
+
+/// Satisfied by models whose sizes are all literals, and whose layers state their facts in constant expressions.
+template <class M>
+concept literally_sized = model<M> && std::is_empty_v<decltype(M::config)> && sizeof(M) == sizeof(M::config) &&
+                          std::is_default_constructible_v<M>&& requires {
+  typename std::bool_constant<shard::detail::records<M>()>;
+};
+
+/// Fails to compile, with the one error of `legal<>`, where the literal sizes of the models of a type do not fit each other. Does
+/// nothing else: sizes that are values are checked at run time. To be called in a function; in a class, clang would drop the
+/// members behind a failed static_assert.
+template <model M>
+constexpr void check_literal_sizes() {
+  if constexpr (literally_sized<M>) static_cast<void>(legal<shard::detail::literal_model<M>, mesh{}>{});
+}
+
+}  // namespace redco

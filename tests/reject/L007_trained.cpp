@@ -1,0 +1,28 @@
+// torch
+// A layer that does not declare what it is made of is one error in a program that trains.
+#include "points.hpp"
+
+#if REDCO_ACCEPT
+template <redco::layer Body>
+struct wrapped : Body {
+  using layer_concept = redco::layer_tag;
+  using subs = redco::parts<redco::part<"", Body>>;
+  template <class Other>
+  using rebind = wrapped<Other>;
+};
+#else  // expect: redco[L007]
+template <redco::layer Body>
+struct wrapped : Body {
+  using layer_concept = redco::layer_tag;
+};
+#endif
+
+template <class Body, class X>
+struct redco::module<wrapped<Body>, X> : redco::module<Body, X> {
+  using redco::module<Body, X>::module;
+};
+using network = wrapped<redco::linear<1, 1>>;
+
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
+
+#include "train_points.hpp"
