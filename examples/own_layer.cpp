@@ -14,7 +14,8 @@
 #include <span>
 #include <vector>
 
-/// sin(frequency * x), feature by feature, wherever x is cut: so its parameter is cut with it.
+/// sin(frequency * x), feature by feature, however x is cut. Where ranks hold some of the features, the parameter is cut with them;
+/// where they hold some of the tokens (sequence parallelism), each rank has an addend of its gradient.
 template <auto Width>
 struct sine : redco::featurewise_layer {
   static constexpr bool unnamed = true;  // its place in the sequence is its name
@@ -24,10 +25,11 @@ struct sine : redco::featurewise_layer {
     redco::fact::flow const input = w.activation;
     redco::fact::parameter_fact frequency;
     frequency.shape = {redco::of<Width>(config)};
-    frequency.split(redco::axis::tp, redco::is_split<X> ? 0 : -1, input.units);
+    frequency.split(redco::axis::tp, redco::is_feature_split<X> ? 0 : -1, input.units);
     frequency.decay = false;
     frequency.start = {redco::fact::initial::kind::ones, 0};
     w.parameter("frequency", frequency);
+    redco::fact::shared_parameter_facts<X>(w, frequency.shape);
     w.save("input");  // for the product's backward; the product itself is saved for that of the sine
     w.save("product", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
     w.produce(input.shape, input.split_dim, input.units);
@@ -43,7 +45,7 @@ struct redco::module<sine<Width>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(at::sin(ctx[frequency] * x.local()));
+    return x.like(at::sin(shared_parameter<X>(ctx[frequency], ctx.tp()) * x.local()));
   }
 
   redco::parameter frequency;

@@ -43,9 +43,10 @@ struct feature_scale : featurewise_layer {
   static constexpr void facts(Config const& config, redco::fact::recorder& w) {
     fact::parameter_fact factor;
     factor.shape = {of<Width>(config)};
-    factor.split(axis::tp, is_split<X> ? 0 : -1, w.activation.units);
+    factor.split(axis::tp, is_feature_split<X> ? 0 : -1, w.activation.units);
     factor.start = {fact::initial::kind::ones, 0};
     w.parameter("factor", factor);
+    fact::shared_parameter_facts<X>(w, factor.shape);
     w.save("input");
     w.produce(w.activation.shape, w.activation.split_dim, w.activation.units);
   }
@@ -83,7 +84,7 @@ struct redco::module<modules_test::feature_scale<Width>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(x.local() * ctx[factor]);
+    return x.like(x.local() * shared_parameter<X>(ctx[factor], ctx.tp()));
   }
 
   redco::parameter factor;

@@ -17,9 +17,10 @@ struct damping {
     redco::fact::flow const input = w.activation;
     redco::fact::parameter_fact factor;
     factor.shape = {redco::of<Width>(config)};
-    factor.split(redco::axis::tp, redco::is_split<X> ? 0 : -1, redco::of<Width>(config));
+    factor.split(redco::axis::tp, redco::is_feature_split<X> ? 0 : -1, redco::of<Width>(config));
     factor.start = {redco::fact::initial::kind::normal, 0.5};
     w.parameter("factor", factor);
+    redco::fact::shared_parameter_facts<X>(w, factor.shape);
     w.save("x");
     if (Honest) w.save("decay", input.shape, input.split_dim, redco::fact::width_kind::compute, input.units);
     w.produce(input.shape, input.split_dim, input.units);
@@ -34,7 +35,7 @@ struct redco::module<damping<Width, Honest>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(x.local() * at::exp(ctx[factor] * x.local()));
+    return x.like(x.local() * at::exp(shared_parameter<X>(ctx[factor], ctx.tp()) * x.local()));
   }
 
   redco::parameter factor;

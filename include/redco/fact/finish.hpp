@@ -54,10 +54,15 @@ constexpr void unshard_facts(fact::recorder& w) {
   }
 }
 
-/// The facts of a replicated parameter in a layer that sees its rank's tokens only: its gradient is summed over the ranks.
+}  // namespace redco::fact::detail
+
+namespace redco::fact {
+
+/// States, behind a parameter of this shape that all ranks hold, that its gradient is summed over the ranks where a layer with an
+/// input of layout X asks for it. Its module reads the parameter as `shared_parameter<X>`.
 template <class X>
-constexpr void shared_parameter_facts(fact::recorder& w, extents const& shape) {
-  if constexpr (is_token_split<X>) w.message(collective::all_reduce, true, shape);
+constexpr void shared_parameter_facts(recorder& w, extents const& shape) {
+  if constexpr (adds_parameter_gradients<X>) w.message(collective::all_reduce, true, shape);
 }
 
-}  // namespace redco::fact::detail
+}  // namespace redco::fact

@@ -47,11 +47,11 @@ struct gated {
     w.save("input");
     w.parameter("gate.weight", weight);
     w.parameter("up.weight", weight);
-    if constexpr (!column) fact::detail::shared_parameter_facts<X>(w, {2 * outs, in});
+    if constexpr (!column) fact::shared_parameter_facts<X>(w, {2 * outs, in});
     if (of<Bias>(config)) {
       w.parameter("gate.bias", bias);
       w.parameter("up.bias", bias);
-      if constexpr (!column) fact::detail::shared_parameter_facts<X>(w, {2 * outs});
+      if constexpr (!column) fact::shared_parameter_facts<X>(w, {2 * outs});
     }
 
     fact::flow const input = w.activation;

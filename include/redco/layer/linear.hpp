@@ -72,10 +72,10 @@ struct linear {
     if constexpr (column) fact::detail::enter_facts<X>(w);
     w.save("input");
     w.parameter("weight", weight);
-    if constexpr (is_replicated(Cut)) fact::detail::shared_parameter_facts<X>(w, weight.shape);
+    if constexpr (is_replicated(Cut)) fact::shared_parameter_facts<X>(w, weight.shape);
     if (of<Bias>(config)) {
       w.parameter("bias", bias);
-      if constexpr (is_replicated(Cut)) fact::detail::shared_parameter_facts<X>(w, bias.shape);
+      if constexpr (is_replicated(Cut)) fact::shared_parameter_facts<X>(w, bias.shape);
       if constexpr (row) w.addend();
     }
 

@@ -32,11 +32,11 @@ struct norm_layer {
     weight.start = {fact::initial::kind::ones, 0};
     weight.why = fact::reason::norm;
     w.parameter("weight", weight);
-    fact::detail::shared_parameter_facts<X>(w, weight.shape);
+    fact::shared_parameter_facts<X>(w, weight.shape);
     weight.start = {};
     if constexpr (Bias) {
       w.parameter("bias", weight);
-      fact::detail::shared_parameter_facts<X>(w, weight.shape);
+      fact::shared_parameter_facts<X>(w, weight.shape);
     }
 
     fact::flow const input = w.activation;

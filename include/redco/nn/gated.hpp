@@ -24,8 +24,8 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_replicated(Cut)) {
-      at::Tensor const both = kernel::linear(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
-                                             detail::shared_parameter<X>(ctx[bias], ctx.tp()));
+      at::Tensor const both = kernel::linear(x.local(), shared_parameter<X>(ctx[weight], ctx.tp()),
+                                             shared_parameter<X>(ctx[bias], ctx.tp()));
       return x.like(activated(adapters.beside(both, x.local(), ctx, is_token_split<X>)));
     } else {
       return result(activated(detail::entering_linear(x, ctx[weight], ctx[bias], adapters, ctx)));

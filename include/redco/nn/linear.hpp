@@ -25,8 +25,8 @@ struct module<linear<In, Out, Bias, Cut>, X> {
     if constexpr (is_feature_split<X>) {
       return detail::leaving_linear(x.local(), ctx[weight], ctx[bias], adapters, ctx);
     } else if constexpr (is_replicated(Cut)) {
-      at::Tensor const product = kernel::linear(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
-                                                detail::shared_parameter<X>(ctx[bias], ctx.tp()));
+      at::Tensor const product = kernel::linear(x.local(), shared_parameter<X>(ctx[weight], ctx.tp()),
+                                                shared_parameter<X>(ctx[bias], ctx.tp()));
       return x.like(adapters.beside(product, x.local(), ctx, is_token_split<X>));
     } else {
       return result(detail::entering_linear(x, ctx[weight], ctx[bias], adapters, ctx));

@@ -53,17 +53,17 @@ at::Tensor unshard(tensor<X> const& x, pass const& in) {
   }
 }
 
-/// A replicated parameter as a layer with an input of layout X reads it: where a rank sees its own tokens only, the gradient is
-/// summed over the ranks.
+}  // namespace detail
+
+/// A parameter that all ranks hold, as a layer with an input of layout X reads it: where each rank computes an addend of its
+/// gradient, the addends are summed over the ranks. The layer states so by `fact::shared_parameter_facts<X>`.
 template <layout X>
 at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] group& tp) {
-  if constexpr (is_token_split<X>) {
+  if constexpr (adds_parameter_gradients<X>) {
     return parameter.defined() ? enter(tensor<replicated>(parameter), tp).local() : parameter;
   } else {
     return parameter;
   }
 }
-
-}  // namespace detail
 
 }  // namespace redco

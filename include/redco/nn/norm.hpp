@@ -18,8 +18,8 @@ struct module<layer_norm<Width, Epsilon>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(kernel::layer_norm(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()),
-                                     detail::shared_parameter<X>(ctx[bias], ctx.tp()), epsilon));
+    return x.like(kernel::layer_norm(x.local(), shared_parameter<X>(ctx[weight], ctx.tp()),
+                                     shared_parameter<X>(ctx[bias], ctx.tp()), epsilon));
   }
 
   parameter weight, bias;
@@ -34,7 +34,7 @@ struct module<rms_norm<Width, Epsilon>, X> {
 
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(kernel::rms_norm(x.local(), detail::shared_parameter<X>(ctx[weight], ctx.tp()), epsilon));
+    return x.like(kernel::rms_norm(x.local(), shared_parameter<X>(ctx[weight], ctx.tp()), epsilon));
   }
 
   parameter weight;

@@ -14,6 +14,7 @@ struct split {  ///< (S, S): cut along `Dim`; negative dimensions count from the
   static constexpr int dim = Dim;
 };
 
+/// Any split, of features or of tokens.
 template <class Layout>
 inline constexpr bool is_split = false;
 template <int Dim>
@@ -25,13 +26,19 @@ using token_split = split<-2>;
 template <class Layout>
 inline constexpr bool is_token_split = std::is_same_v<Layout, token_split>;
 
-/// A split that a row-parallel layer closes: of features, heads or channels.
+/// A split that a row-parallel layer closes: of features, heads or channels. A parameter with one element per feature is cut
+/// where its layer's input has it, and only there: `fact.split(axis::tp, is_feature_split<X> ? 0 : -1, units)`.
 template <class Layout>
 inline constexpr bool is_feature_split = is_split<Layout> && !is_token_split<Layout>;
 
 /// A layout in which a value is complete on its way from layer to layer: no sum pends, features are not split.
 template <class Layout>
 inline constexpr bool is_at_rest = std::is_same_v<Layout, replicated> || is_token_split<Layout>;
+
+/// True where a layer that reads layout X on each rank computes an addend of the gradient of a parameter that all ranks hold: the
+/// rank sees its own tokens only, or the gradient of what it gives is a pending sum.
+template <class Layout>
+inline constexpr bool adds_parameter_gradients = is_token_split<Layout> || std::is_same_v<Layout, entered>;
 
 /// Satisfied by the four layout tags.
 template <class T>

@@ -1,0 +1,100 @@
+#include "nn/observation.hpp"
+#include "nn/sharded.hpp"
+
+#include <redco/tensor/save_as.hpp>
+#include <redco/model/input.hpp>
+#include <redco/layer/enter.hpp>
+#include <redco/layer/featurewise.hpp>
+#include <redco/layer/gelu.hpp>
+#include <redco/layer/split_tokens.hpp>
+
+#include <string>
+#include <vector>
+
+// The layer of examples/own_layer.cpp in every layout: a parameter with one element per feature.
+
+namespace own_layer_test {
+
+using namespace redco;
+using sharded::check_module;
+using sharded::tensor_map;
+using sharded::values_of;
+
+template <auto Width>
+struct sine : featurewise_layer {
+  template <class X, class Config>
+  static constexpr void facts(Config const& config, fact::recorder& w) {
+    fact::flow const input = w.activation;
+    fact::parameter_fact frequency;
+    frequency.shape = {of<Width>(config)};
+    frequency.split(axis::tp, is_feature_split<X> ? 0 : -1, input.units);
+    frequency.decay = false;
+    frequency.start = {fact::initial::kind::ones, 0};
+    w.parameter("frequency", frequency);
+    fact::shared_parameter_facts<X>(w, frequency.shape);
+    w.save("input");
+    w.save("product", input.shape, input.split_dim, fact::width_kind::compute, input.units);
+    w.produce(input.shape, input.split_dim, input.units);
+    w.backward(input);
+  }
+};
+
+}  // namespace own_layer_test
+
+template <auto Width, class X>
+struct redco::module<own_layer_test::sine<Width>, X> {
+  template <class Config>
+  explicit module(builder<Config>& b) : frequency(b.parameter("frequency")) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
+    return x.like(at::sin(shared_parameter<X>(ctx[frequency], ctx.tp()) * x.local()));
+  }
+
+  redco::parameter frequency;
+};
+
+namespace own_layer_test {
+
+template <fixed_string Name, class L>
+using n = named<Name, L>;
+
+at::Tensor linear_of(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+  return at::linear(x, p.at(name + ".weight"), p.at(name + ".bias"));
+}
+at::Tensor sine_of(tensor_map const& p, std::string const& name, at::Tensor const& x) {
+  return at::sin(p.at(name + ".frequency") * x);
+}
+
+// The three layouts in one network: split tokens, split features, and tokens split again behind a pending sum.
+using in_parts = sequential<n<"in", linear<4, 4>>, split_tokens, n<"own", sine<4>>, n<"a", linear<4, 6>>,
+                            n<"cut", sine<6>>, n<"b", linear<6, 4>>, n<"last", sine<4>>>;
+at::Tensor expected(tensor_map const& p, at::Tensor const& x) {
+  at::Tensor const own = sine_of(p, "own", linear_of(p, "in", x));
+  return sine_of(p, "last", linear_of(p, "b", sine_of(p, "cut", linear_of(p, "a", own))));
+}
+
+TEST_CASE("a parameter per feature of a user's layer is whole where tokens are split, on shards as on one rank") {
+  for (std::int64_t const tokens : {5, 6}) {
+    INFO(tokens << " tokens");
+    check_module<model_of<in_parts, input<5, 4>>>(values_of("x", std::vector<std::int64_t>{3, tokens, 4}), expected);
+  }
+}
+
+TEST_CASE("a parameter per feature of a user's layer is whole where its input has entered") {
+  using net = sequential<enter_layer, n<"own", sine<4>>, n<"a", column_linear<4, 6>>, gelu, n<"b", linear<6, 4>>>;
+  check_module<net>(values_of("x", std::vector<std::int64_t>{3, 2, 4}), [](tensor_map const& p, at::Tensor const& x) {
+    return linear_of(p, "b", at::gelu(linear_of(p, "a", sine_of(p, "own", x)), "tanh"));
+  });
+}
+
+TEST_CASE("a user's layer of split tokens saves and sends what it declares") {
+  model_of<in_parts, input<6, 4>> const model{};
+  for (int const tp : {1, 2, 3}) {
+    INFO("width " << tp);
+    saved_test::check_saved_and_sent(
+        saved_test::observe_floats(model, {.mesh = {.tp = tp}, .load = {.batch = 3, .sequence = 6}}, {3, 6, 4}));
+  }
+}
+
+}  // namespace own_layer_test
