@@ -1,7 +1,12 @@
 #include "mlp.hpp"
 
 #include <redco/run/predictor.hpp>
+#include <redco/nn/parameter_store.hpp>
+#include <redco/shard/placed.hpp>
+#include <redco/shard/plan.hpp>
 #include <redco/workdir/read_manifest.hpp>
+#include <redco/model/model.hpp>
+#include <redco/optimizer/sgd.hpp>
 #include <redco/json/parse.hpp>
 
 #include <algorithm>
@@ -265,6 +270,63 @@ TEST_CASE("a loss of several terms averages each by its own count, as one rank d
   o.micro_batch = 0;
   o.eval_predictions = true;
   CHECK(run_test::fit(in(folder.path), run_test::mlp{}, pipeline, run_test::numbers(13), o).code == 64);
+}
+
+// One weight w and numbers x = 1 to 7, in one step of sgd: the mean of w x is 4 w, that of 2 w x over the even x is 8 w.
+struct line_batch {
+  at::Tensor x;
+};
+using line = redco::model_of<redco::named<"w", redco::linear<1, 1, false>>>;
+auto const line_collate = redco::collate([](std::span<std::int64_t const> ids) {
+  return line_batch{at::tensor(std::vector<double>(ids.begin(), ids.end()), at::kDouble).unsqueeze(1) + 1};
+});
+redco::mean mean_of(at::Tensor const& values) { return {values.sum(), static_cast<double>(values.numel())}; }
+
+/// What one step with rate 0.1 moves w by, over the rate; `norm` is the gradient's norm as told.
+template <class Pipeline>
+double moved(Pipeline const& pipeline, redco::mesh const& on, double& norm,
+             typename redco::trainer<line, Pipeline>::template options_for<std::int64_t> o = {}) {
+  run_test::silence const quiet;
+  temporary_folder folder;
+  redco::deployer deployer(in(folder.path, on));
+  redco::trainer trainer(deployer, line{}, pipeline, redco::sgd{.lr = 0.1});
+  o.global_batch = 7;
+  o.on_step = [&](redco::fit_event const& e) { norm = e.grad_norm; };
+  double const before = redco::parameter_store(redco::shard::placed_parameters(redco::plan_of(line{}, {.dp = 1})), 0,
+                                               redco::dtype::f64, deployer.options().seed)
+                            .find("w.weight")
+                            ->value.template item<double>();
+  trainer.fit(run_test::numbers(7), o);
+  return (before - run_test::whole_state(trainer.states()).at("w.weight").template item<double>()) / 0.1;
+}
+
+TEST_CASE("the factor of each term of a loss is in its gradient") {
+  auto const two = line_collate | redco::loss([](auto const& net, line_batch const& b) {
+                     at::Tensor const y = net(b.x), even = b.x.remainder(2).eq(0);
+                     return redco::terms{{{"all", mean_of(y), 0.3}, {"even", mean_of(y.masked_select(even) * 2), 2.5}}};
+                   });
+  auto const one = line_collate | redco::loss([](auto const& net, line_batch const& b) {
+                     return redco::terms{{{"only", mean_of(net(b.x)), 0.25}}};
+                   });
+  auto const plain = line_collate | redco::loss([](auto const& net, line_batch const& b) { return mean_of(net(b.x)); });
+  for (redco::mesh const& on : {redco::mesh{.dp = 1}, {.dp = 2}, {.dp = 3}, {.tp = 2}}) {
+    INFO(on.dp << "x" << on.tp);
+    double norm = 0;
+    CHECK(moved(two, on, norm) == Approx(0.3 * 4 + 2.5 * 8).epsilon(1e-12));
+    CHECK(norm == Approx(21.2).epsilon(1e-12));
+    CHECK(moved(one, on, norm) == Approx(0.25 * 4).epsilon(1e-12));
+    CHECK(norm == Approx(1).epsilon(1e-12));
+    typename redco::trainer<line, std::remove_const_t<decltype(plain)>>::template options_for<std::int64_t> own;
+    own.train_step = [](auto& step, auto const& net, line_batch const& b) {
+      step.add(redco::terms{{{"only", mean_of(net(b.x)), 0.25}}});
+    };
+    CHECK(moved(plain, on, norm, own) == Approx(1).epsilon(1e-12));
+    CHECK(norm == Approx(1).epsilon(1e-12));
+    own.train_step = [](auto& step, auto const& net, line_batch const& b) {
+      step.add(redco::terms{{{"a", mean_of(net(b.x)), 1}, {"b", mean_of(net(b.x)), 1}}});
+    };
+    CHECK(run_test::code_of([&] { moved(plain, on, norm, own); }) == 64);
+  }
 }
 
 TEST_CASE("a scalar loss weighs as many as its examples") {

@@ -40,8 +40,15 @@ REDCO_INLINE void training_step::refuse_micro_batches() {
 }
 
 REDCO_INLINE void training_step::differentiate(terms const& loss) {
-  if (several_) add_several(loss);
-  else backward(loss.all.front().loss.sum);
+  if (several_) {
+    add_several(loss);
+  } else {
+    if (loss.all.size() != 1)
+      throw error(exit_code::usage, "a step of one's own adds a loss of " + std::to_string(loss.all.size()) +
+                                        " terms, but the pipeline's loss has one: let it return redco::terms too");
+    auto const& [name, only, factor] = loss.all.front();
+    backward(factor == 1 ? only.sum : only.sum * factor);
+  }
   check_storage();
 }
 
