@@ -4,11 +4,14 @@
 #include <redco/nn/image.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/input.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/residual.hpp>
 #include <redco/optimizer/sgd.hpp>
 
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 // Batch norm against libtorch's own.
@@ -73,6 +76,48 @@ TEST_CASE("running statistics are torch's, and evaluation uses them") {
     sharded::must(distance(norm(rank, images(), false), expected) < 1e-12, "evaluation");
     sharded::must(distance(norm.store.find("n.running_mean")->value, mean) < 1e-12, "evaluation changes nothing");
   });
+}
+
+TEST_CASE("a block that runs again in backward moves its running statistics once a step, as torch does") {
+  using block = sequential<named<"n", batch_norm<4, real{1e-3}, real{0.3}>>, named<"l", linear<4, 4>>>;
+  using net = model_of<named<"h", repeat<2, residual<block>>>, input<4>>;
+  at::Tensor const x = values_of("x", std::vector<std::int64_t>{5, 4});
+  for (bool const recompute : {false, true}) {
+    run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
+      parameter_store const store(shard::placed_parameters(plan_of(net{}, rank.mesh)), 0, dtype::f64, 1);
+      sharded::fill(store, 0);
+      auto const of = [&](std::string const& name) { return store.find(name)->value; };
+      at::Tensor mean[2], variance[2];
+      for (int i = 0; i < 2; ++i) {
+        std::string const norm = "h." + std::to_string(i) + ".n.";
+        of(norm + "running_mean").zero_(), of(norm + "running_variance").fill_(1);
+        mean[i] = at::zeros({4}, at::kDouble), variance[i] = at::ones({4}, at::kDouble);
+      }
+      auto const bound = std::make_shared<network<net> const>(net{}, store, 0, rank.mesh);
+      for (int step = 0; step < 3; ++step) {
+        pass in;
+        in.tp = &rank.tp;
+        in.round = {&rank.dp, false};
+        in.training = true;
+        in.recompute = recompute;
+        at::Tensor const batch = x * (1 + step);
+        bound_network<net>(bound, in)(batch.clone().requires_grad_()).square().sum().backward();
+        at::NoGradGuard const quiet;
+        at::Tensor y = batch;
+        for (int i = 0; i < 2; ++i) {
+          std::string const at = "h." + std::to_string(i);
+          y = y + at::linear(at::batch_norm(y, of(at + ".n.weight"), of(at + ".n.bias"), mean[i], variance[i], true,
+                                            0.3, 1e-3, false),
+                             of(at + ".l.weight"), of(at + ".l.bias"));
+        }
+      }
+      for (int i = 0; i < 2; ++i) {
+        std::string const norm = "h." + std::to_string(i) + ".n.";
+        sharded::must(distance(of(norm + "running_mean"), mean[i]) < 1e-12, norm + "running_mean");
+        sharded::must(distance(of(norm + "running_variance"), variance[i]) < 1e-12, norm + "running_variance");
+      }
+    });
+  }
 }
 
 TEST_CASE("in bf16 running statistics are followed in f32 and saved in both") {

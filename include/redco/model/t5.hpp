@@ -34,6 +34,7 @@ struct t5_config {
   bool tied = true;      ///< the head reads the token embedding
 
   constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
+  constexpr double from_query() const { return deviation / square_root(static_cast<double>(width * head_dim)); }
   constexpr double from_heads() const { return deviation / square_root(static_cast<double>(heads * head_dim)); }
   constexpr double from_ffn() const { return deviation / square_root(static_cast<double>(ffn)); }
   constexpr double head_factor() const { return tied ? 1 / square_root(static_cast<double>(width)) : 1; }

@@ -34,11 +34,13 @@ struct t5_net {
   static constexpr auto epsilon = &Config::norm_epsilon;
   static constexpr auto drop = &Config::dropout;
   static constexpr auto from_width = &Config::from_width;
+  static constexpr auto from_query = &Config::from_query;
   static constexpr auto from_heads = &Config::from_heads;
 
   template <attention_kind Kind, class... Traits>
-  using attention = redco::attention<Kind, width, heads, redco::head_dim<&Config::head_dim>, biased<false>,
-                                     attention_dropout<drop>, output_deviation<from_heads>, unscaled, Traits...>;
+  using attention =
+      redco::attention<Kind, width, heads, redco::head_dim<&Config::head_dim>, biased<false>, attention_dropout<drop>,
+                       query_deviation<from_query>, output_deviation<from_heads>, unscaled, Traits...>;
   template <fixed_string Name, layer Branch>
   using branch = residual<
       sequential<named<Name, sequential<named<"layer_norm", rms_norm<width, epsilon>>, Branch>>, dropout<drop>>>;

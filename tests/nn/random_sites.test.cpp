@@ -1,0 +1,120 @@
+#include "nn/sharded.hpp"
+
+#include <redco/comm/ranks.hpp>
+#include <redco/model/input.hpp>
+#include <redco/layer/attention.hpp>
+#include <redco/layer/attention_traits.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/gated.hpp>
+#include <redco/layer/low_rank_adapted.hpp>
+#include <redco/layer/repeat.hpp>
+#include <redco/layer/split_tokens.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+// Every layer that draws in training: the numbers belong to the global row, the position and the feature, to the call and to the
+// step, whatever a rank holds, in which micro-batch a row comes, and whether a block runs again.
+
+namespace random_sites_test {
+
+using namespace redco;
+using sharded::on_width;
+using sharded::outcome;
+using sharded::values_of;
+
+constexpr lora_options dropping{.rank = 2, .alpha = 3, .dropout = 0.4, .targets = "q,v,o,up,down"};
+constexpr lora_options dropping_tokens{.rank = 2, .alpha = 3, .dropout = 0.4, .targets = "r,gate,up"};
+
+// Sites whose input is cut by tokens: plain dropout, and adapters beside weights that every rank holds.
+using of_tokens = sequential<split_tokens, dropout<real{0.3}>, named<"r", replicated_linear<6, 5>>,
+                             named<"g", gated<5, 6, silu, true, cut::replicated>>>;
+// Sites whose input is cut by features or heads: behind a column-parallel layer, attention probabilities, row-parallel adapters.
+using mlp = sequential<named<"up", linear<6, 12>>, gelu, dropout<real{0.3}>, named<"down", linear<12, 6>>>;
+using of_features = sequential<residual<causal_attention<6, 6, attention_dropout<real{0.2}>>>, residual<mlp>>;
+template <layer Net>
+using blocks = named<"h", repeat<2, Net>>;
+
+at::Tensor tokens() { return values_of("x", std::vector<std::int64_t>{3, 7, 6}); }
+
+template <class Net>
+outcome trained(int width, bool recompute = false) {
+  return on_width(sharded::maker_of<model_of<Net, input<7, 6>>>(), width, tokens(),
+                  {.training = true, .recompute = recompute});
+}
+template <class Net>
+void check_widths() {
+  outcome const one = trained<Net>(1);
+  for (int const width : {2, 3}) {
+    INFO("width " << width);
+    sharded::check_equal(trained<Net>(width), one);
+  }
+}
+
+TEST_CASE("on split tokens, dropout and adapters drop on each shard what one rank drops at its tokens") {
+  check_widths<of_tokens>();
+  check_widths<low_rank_adapted<dropping_tokens, of_tokens>>();
+}
+
+TEST_CASE("on split features and heads, dropout and adapters drop on each shard what one rank drops") {
+  check_widths<of_features>();
+  check_widths<low_rank_adapted<dropping, of_features>>();
+  check_widths<low_rank_adapted<dropping, sequential<split_tokens, of_features>>>();
+}
+
+TEST_CASE("a block that runs again drops what it dropped, on each shard") {
+  using net = low_rank_adapted<dropping, blocks<of_features>>;
+  outcome const plain = trained<net>(1);
+  for (int const width : {1, 2, 3}) {
+    INFO("width " << width);
+    sharded::check_equal(trained<net>(width, true), plain);
+  }
+}
+
+TEST_CASE("evaluation drops nothing: dropout is no layer there, and adapters read their whole input") {
+  using plain_mlp = sequential<named<"up", linear<6, 12>>, gelu, dropout<real{0.0}>, named<"down", linear<12, 6>>>;
+  using plain = sequential<residual<causal_attention<6, 6>>, residual<plain_mlp>>;
+  constexpr lora_options keeping{.rank = 2, .alpha = 3, .targets = "q,v,o,up,down"};
+  outcome const expected =
+      on_width(sharded::maker_of<model_of<low_rank_adapted<keeping, plain>, input<7, 6>>>(), 1, tokens());
+  for (int const width : {1, 2}) {
+    INFO("width " << width);
+    sharded::check_equal(
+        on_width(sharded::maker_of<model_of<low_rank_adapted<dropping, of_features>, input<7, 6>>>(), width, tokens()),
+        expected);
+  }
+}
+
+/// What a network gives for `examples` examples of a step from the `first` on, each of `rows` rows, in its `call`-th call.
+template <class Net>
+at::Tensor part(at::Tensor const& all, std::int64_t first, std::int64_t examples, std::int64_t rows, int call = 1) {
+  using model = model_of<Net, input<7, 6>>;
+  at::Tensor result;
+  run_ranks({.dp = 1}, {}, [&](rank_context& rank) {
+    parameter_store const store(shard::placed_parameters(plan_of(model{}, rank.mesh)), 0, dtype::f64, 1);
+    sharded::fill(store, 0);
+    auto const net = std::make_shared<network<model> const>(model{}, store, 0, rank.mesh);
+    pass in;
+    in.tp = &rank.tp;
+    in.training = true;
+    in.seed = 7, in.step = 3, in.first_example = first, in.examples = examples;
+    bound_network<model> const bound(net, in);
+    while (call-- > 0) result = bound(all.narrow(0, first * rows, examples * rows));
+  });
+  return result.detach();
+}
+
+TEST_CASE(
+    "rows that are several per example are keyed by their example: micro-batches drop what the whole batch drops") {
+  using net = low_rank_adapted<dropping, of_features>;
+  for (std::int64_t const rows : {1, 3}) {
+    at::Tensor const all = values_of("x", std::vector<std::int64_t>{5 * rows, 7, 6});
+    at::Tensor const whole = part<net>(all, 0, 5, rows);
+    CHECK(at::allclose(part<net>(all, 0, 2, rows), whole.narrow(0, 0, 2 * rows), 0, 1e-13));
+    CHECK(at::allclose(part<net>(all, 2, 3, rows), whole.narrow(0, 2 * rows, 3 * rows), 0, 1e-13));
+    CHECK_FALSE(at::allclose(part<net>(all, 0, 2, rows), part<net>(all, 0, 2, rows, 2), 0, 1e-3));  // the second call
+  }
+}
+
+}  // namespace random_sites_test
