@@ -305,12 +305,14 @@
 
 #include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/best_metrics.hpp>
+#include <redco/workdir/best_values.hpp>
 #include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/check_checkpoint.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/workdir/checkpoint_store.hpp>
 #include <redco/workdir/conclude.hpp>
+#include <redco/workdir/config_settings.hpp>
 #include <redco/workdir/failure_history.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/fit_record.hpp>

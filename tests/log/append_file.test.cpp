@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 TEST_CASE("a record that fits only in part is taken back whole, and later ones are written when there is room") {
   temporary_folder folder;
@@ -37,4 +38,17 @@ TEST_CASE("a record that fits only in part is taken back whole, and later ones a
   CHECK(file.lost() == 1);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("cannot write " + path.string() + ": File too large") == 0);
+}
+
+TEST_CASE("a file of records has the permissions that the umask leaves") {
+  temporary_folder folder;
+  for (mode_t const mask : {mode_t{0}, mode_t{002}, mode_t{077}}) {
+    auto const path = folder.path / std::to_string(mask);
+    mode_t const before = ::umask(mask);
+    redco::log::append_file(path).append("x");
+    ::umask(before);
+    struct stat facts {};
+    REQUIRE(::stat(path.c_str(), &facts) == 0);
+    CHECK((facts.st_mode & 0777) == (0666 & ~mask));
+  }
 }

@@ -24,3 +24,17 @@ TEST_CASE("the best of a metric is its smallest or its largest, and only a bette
   CHECK(best.best().at("max_accuracy").value == 0.75);
   CHECK(best.best().at("max_accuracy").step == 3);
 }
+
+TEST_CASE("evaluations without improvement count on from a checkpoint, if the same metric decides") {
+  using redco::workdir::best_metrics;
+  best_metrics::table const known = {{"min_loss", {2, 1}}, {"max_accuracy", {0.5, 1}}};
+  best_metrics again({"loss"}, {"accuracy"}, known, {"min_loss", 3});
+  CHECK(again.stale() == 3);
+  again.update({{"loss", 2.5}, {"accuracy", 1}}, 9);
+  CHECK(again.stale() == 4);
+  CHECK(again.patience().metric == "min_loss");
+  CHECK(again.patience().stale == 4);
+  CHECK(best_metrics({}, {"accuracy"}, known, {"min_loss", 3}).stale() == 0);
+  CHECK(best_metrics({"loss"}, {}, {}, {"min_loss", 3}).stale() == 0);  // its checkpoint is not here
+  CHECK(best_metrics({}, {}, {}, {"", 3}).stale() == 0);
+}

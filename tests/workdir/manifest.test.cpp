@@ -22,6 +22,9 @@ redco::workdir::manifest rich_manifest() {
   facts.rng = {std::numeric_limits<std::uint64_t>::max(), 1200};
   facts.data = {43, 5000};
   facts.best = {{"min_loss", {2.1300000000000003e-20, 1000}}, {"max \"f1\" \\", {-7.0, 800}}};
+  facts.patience = {"min_loss", 3};
+  facts.interrupted = true;
+  facts.updates = {{"actor", 19200}, {"critic", 1190}};
   facts.names = {"epoch_2", "min_loss"};
   facts.config = {{"global_batch", "8"}, {"optimizer.lr.peak", "0.001"}};
   facts.tensors["h.0.mlp.up.weight"] = {
@@ -79,6 +82,7 @@ TEST_CASE("the manifest of the documentation is read, and keys that are added to
   auto const facts = redco::workdir::read_manifest(text, "m");
   CHECK(facts.mesh == redco::mesh{.dp = 2, .tp = 2});
   CHECK(facts.best.at("min_loss") == redco::workdir::manifest::best_value{2.13, 1000});
+  CHECK((facts.patience.stale == 0 && !facts.interrupted && facts.updates.empty()));  // keys that came later
   CHECK(facts.tensors.at("h.0.mlp.up.weight").parts.at(0).shape == std::vector<std::int64_t>{256, 512});
   // The hash came with format 2, which is not believed without it.
   auto const bare = ckpt_test::error_of([&] {

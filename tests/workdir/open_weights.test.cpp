@@ -1,5 +1,6 @@
 #include "catch.hpp"
 #include "safetensors/support.hpp"
+#include "saved_bytes.hpp"
 
 #include <redco/workdir/open_weights.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
@@ -361,4 +362,21 @@ TEST_CASE("a file that is replaced while it is open stays the one that was opene
   std::vector<std::int64_t> const at{0};
   file.read("a", redco::safetensors::whole(shape), std::as_writable_bytes(std::span(target)), shape, at);
   CHECK(target == "old!");
+}
+
+TEST_CASE("a workdir is refused where weights are asked for, and its checkpoints are named") {
+  temporary_folder const folder;
+  std::filesystem::create_directory(folder / "run");
+  ckpt_test::save_bytes(folder / "run", 3, "run-a", {"min_loss", "max_accuracy", "epoch_0"});
+  std::string const at = (folder / "run" / "ckpts").string();
+  for (std::filesystem::path const& path : {folder / "run", folder / "run" / "ckpts"}) {
+    auto const failure = ckpt_test::error_of([&] { redco::workdir::open_weights(path); });
+    CHECK(failure.code == redco::exit_code::data);
+    CHECK(failure.text == path.string() + " is the folder of a run, which has several checkpoints: give " + at +
+                              "/last, or " + at + "/max_accuracy, or " + at + "/min_loss");
+  }
+  CHECK(redco::workdir::open_weights(folder / "run" / "ckpts" / "last").own_names);
+  // Weights beside a folder of that name are taken.
+  ckpt_test::put(folder / "run" / "model.safetensors", safetensors_bytes("{" + entry("a", 0, 8) + "}", e8));
+  CHECK(redco::workdir::open_weights(folder / "run").tensors.contains("a"));
 }

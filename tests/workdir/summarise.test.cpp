@@ -69,3 +69,23 @@ TEST_CASE(
   CHECK(ended(exit_code::not_finite, folder.path).summary.resume.empty());
   CHECK(ended(exit_code::missed, folder.path).failures.empty());
 }
+
+TEST_CASE("sixty results files are one line of the summary") {
+  temporary_folder const folder;
+  redco::workdir::fit_record fit;
+  for (int epoch = 0; epoch < 60; ++epoch)
+    fit.files.push_back(folder / ("eval_results_epoch" + std::to_string(epoch) + ".json"));
+  fit.files.push_back(folder / "outputs_epoch7.json");
+  fit.files.push_back(folder / "min_metrics.json");
+  fit.files.push_back(folder / "events.out.tfevents.12.host.3.4");
+  fit.files.push_back(folder / "events.out.tfevents.12.host.3.5");
+  for (auto const& file : fit.files) std::ofstream(file) << "x";
+  fit.files.push_back(folder / "eval_results_epoch60.json");  // not there
+  redco::workdir::run_summary summary;
+  redco::workdir::summarise(summary, fit, folder.path, redco::workdir::failure_history(folder.path));
+  std::string const at = folder.path.string() + "/";
+  CHECK(summary.files == std::vector<std::string>{at + "min_metrics.json", at + "events.out.tfevents.12.host.3.4",
+                                                  at + "events.out.tfevents.12.host.3.5",
+                                                  at + "eval_results_epoch0.json ... 59.json (60 files)",
+                                                  at + "outputs_epoch7.json"});
+}

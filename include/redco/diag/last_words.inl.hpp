@@ -68,7 +68,7 @@ class plain_line {
   }
   void append_to(std::string const& path, int flags) {
     if (path.empty()) return;
-    int const file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | flags, 0644);
+    int const file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | flags, 0666);
     if (file < 0) return;
     write_to(file);
     ::close(file);

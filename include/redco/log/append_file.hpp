@@ -62,7 +62,7 @@ class append_file {
 
  private:
   bool open() {
-    fd_ = diag::regular_file::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    fd_ = diag::regular_file::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (fd_ < 0) reason_ = errno;
     return fd_ >= 0;
   }

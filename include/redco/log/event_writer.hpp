@@ -31,15 +31,16 @@ struct event_writer_options {
   std::function<std::chrono::system_clock::time_point()> now = std::chrono::system_clock::now;
 };
 
-/// Writes scalars and texts for TensorBoard into a new file `events.out.tfevents.<unix time>.<host>.<pid>.<n>` of
-/// `folder`. A record is handed to the system whole before the call returns, so a killed run leaves a readable file.
-/// Failures are counted and never stop a run. Thread-safe. The format is TFRecord around protobuf Event and Summary.
+/// Writes scalars and texts for TensorBoard into a new file of `folder`, made with the first
+/// record: `events.out.tfevents.<unix time>.<host>.<pid>.<n>`. A record is handed to the system
+/// whole before the call returns, so a killed run leaves a readable file. Failures are counted and
+/// never stop a run. Thread-safe. The format is TFRecord around protobuf Event and Summary.
 class event_writer {
  public:
   using named_value = std::pair<std::string_view, double>;
 
   explicit event_writer(std::filesystem::path const& folder, event_writer_options options = {})
-      : now_(options.now), file_(new_name(folder), std::move(options.warn)), purge_(options.purge_from_step) {}
+      : now_(options.now), warn_(std::move(options.warn)), folder_(folder), purge_(options.purge_from_step) {}
 
   /// All `values` of one step, as one record.
   void scalars(std::int64_t step, std::span<named_value const> values) {
@@ -66,18 +67,22 @@ class event_writer {
     write(step, 5, detail::protobuf{}.bytes(1, value.text()).text());
   }
 
-  std::filesystem::path const& path() const { return file_.path(); }
+  /// Empty before the first record.
+  std::filesystem::path path() const {
+    std::scoped_lock lock(mutex_);
+    return file_ ? file_->path() : std::filesystem::path();
+  }
 
   /// Records that could not be written.
   std::int64_t lost() const {
     std::scoped_lock lock(mutex_);
-    return file_.lost();
+    return file_ ? file_->lost() : 0;
   }
 
  private:
-  std::filesystem::path new_name(std::filesystem::path const& folder) const {
+  std::filesystem::path new_name() const {
     std::error_code ignored;  // where the folder cannot be made, the first record says so
-    std::filesystem::create_directories(folder, ignored);
+    std::filesystem::create_directories(folder_, ignored);
     char host[256] = {};
     if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
     char time[32] = {};
@@ -86,13 +91,14 @@ class event_writer {
     std::string const stem = std::string("events.out.tfevents.") + time + "." + (host[0] ? host : "localhost") + "." +
                              std::to_string(::getpid()) + ".";
     int number = 0;
-    while (std::filesystem::exists(folder / (stem + std::to_string(number)), ignored)) ++number;
-    return folder / (stem + std::to_string(number));
+    while (std::filesystem::exists(folder_ / (stem + std::to_string(number)), ignored)) ++number;
+    return folder_ / (stem + std::to_string(number));
   }
 
   void write(std::int64_t step, int field, std::string_view message) {
     std::scoped_lock lock(mutex_);
-    file_.append((file_.empty() ? head() : "") + tfrecord(event(step).bytes(field, message).text()));
+    if (!file_) file_.emplace(new_name(), warn_);
+    file_->append((file_->empty() ? head() : "") + tfrecord(event(step).bytes(field, message).text()));
   }
 
   // The first record names the format: readers reject a file without it.
@@ -113,7 +119,9 @@ class event_writer {
 
   mutable std::mutex mutex_;
   std::function<std::chrono::system_clock::time_point()> now_;
-  append_file file_;
+  std::function<void(std::string const&)> warn_;
+  std::filesystem::path folder_;
+  std::optional<append_file> file_;  ///< empty before the first record
   std::optional<std::int64_t> purge_;
 };
 

@@ -19,8 +19,14 @@ class best_metrics {
  public:
   using table = std::map<std::string, manifest::best_value>;
 
-  best_metrics(std::vector<std::string> argmin, std::vector<std::string> argmax, table known = {})
-      : argmin_(std::move(argmin)), argmax_(std::move(argmax)), best_(std::move(known)) {}
+  /// `known` and `patience` are those of a checkpoint. Evaluations without improvement count on
+  /// where the first watched metric is still the one that decided there, and its best checkpoint is
+  /// known.
+  best_metrics(std::vector<std::string> argmin, std::vector<std::string> argmax, table known = {},
+               manifest::patience_facts const& patience = {})
+      : argmin_(std::move(argmin)), argmax_(std::move(argmax)), best_(std::move(known)) {
+    if (patience.metric == first() && best_.contains(first())) stale_ = patience.stale;
+  }
 
   /// Errors: exit code 64 when a watched metric is not among those of an evaluation or cannot name a checkpoint.
   void check(metric_map const& metrics) const;
@@ -43,12 +49,15 @@ class best_metrics {
   json::json_value values(std::string const& side) const;
 
   /// Evaluations since the first watched metric was best.
-  int stale() const { return stale_; }
+  std::int64_t stale() const { return stale_; }
+
+  /// What a checkpoint keeps of them.
+  manifest::patience_facts patience() const { return {first(), stale_}; }
 
  private:
   std::vector<std::string> argmin_, argmax_;
   table best_;
-  int stale_ = 0;
+  std::int64_t stale_ = 0;
 };
 
 }  // namespace redco::workdir

@@ -38,6 +38,11 @@ struct manifest {
     std::int64_t examples = 0;
     friend bool operator==(data_facts const&, data_facts const&) = default;
   };
+  struct patience_facts {
+    std::string metric = {};  ///< the checkpoint name of the metric that decides: min_loss; empty: none does
+    std::int64_t stale = 0;   ///< evaluations since that metric was best
+    friend bool operator==(patience_facts const&, patience_facts const&) = default;
+  };
 
   /// The newest format that this library reads and the one that it writes.
   static constexpr std::int64_t newest_format = 2;
@@ -52,8 +57,11 @@ struct manifest {
   random_facts rng;
   data_facts data;
   std::map<std::string, best_value> best;
-  std::vector<std::string> names;             ///< that it was saved under besides `last`: epoch_3, min_loss
-  std::map<std::string, std::string> config;  ///< what the run was told, by name: "optimizer.lr" is "0.001"
+  patience_facts patience;
+  bool interrupted = false;                     ///< a signal came before the evaluation that the step asks for
+  std::map<std::string, std::int64_t> updates;  ///< of each network's parameters: steps without weight are none
+  std::vector<std::string> names;               ///< that it was saved under besides `last`: epoch_3, min_loss
+  std::map<std::string, std::string> config;    ///< what the run was told, by name: "optimizer.lr" is "0.001"
   safetensors::tensor_table tensors;
   std::map<std::string, file_facts> files;
 

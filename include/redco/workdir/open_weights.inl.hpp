@@ -3,17 +3,48 @@
 #include <redco/workdir/open_weights.hpp>
 
 #include <redco/workdir/check_checkpoint.hpp>
+#include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/part_files.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <system_error>
+#include <vector>
 
 namespace redco::workdir {
 
+namespace detail {
+
+/// Refuses a workdir, or its folder of checkpoints, where weights are asked for, and names what to
+/// give. Errors: exit code 65.
+inline void refuse_workdir(std::filesystem::path const& path) {
+  std::error_code unknown;
+  for (char const* const file : {"model.safetensors", "model.safetensors.index.json"})
+    if (std::filesystem::exists(path / file, unknown)) return;
+  bool const inside = std::filesystem::exists(path / checkpoint_names::pointer_file, unknown);
+  std::filesystem::path const folder = inside ? path : path / checkpoint_names::folder;
+  if (!inside && !std::filesystem::is_directory(folder, unknown)) return;
+  std::vector<std::string> best;
+  for (auto const& entry : std::filesystem::directory_iterator(folder, unknown))
+    if (std::string const name = entry.path().filename().string(); name.starts_with("min_") || name.starts_with("max_"))
+      best.push_back(name);
+  std::sort(best.begin(), best.end());
+  std::string others;
+  for (std::string const& name : best) others += ", or " + (folder / name).string();
+  throw error(exit_code::data, path.string() + " is the folder of a run, which has several checkpoints: give " +
+                                   (folder / checkpoint_names::last).string() + others);
+}
+
+}  // namespace detail
+
 REDCO_INLINE safetensors::weights_source open_weights(std::filesystem::path const& path) {
   std::error_code unknown;  // what cannot be looked at is told by opening it
-  if (!std::filesystem::exists(path / "manifest.json", unknown)) return safetensors::open_safetensors(path);
+  if (!std::filesystem::exists(path / "manifest.json", unknown)) {
+    detail::refuse_workdir(path);
+    return safetensors::open_safetensors(path);
+  }
   // A run that goes on may move the pointer (min_loss); the checkpoint itself stays.
   std::filesystem::path const checkpoint = std::filesystem::canonical(path);
   safetensors::weights_source source{

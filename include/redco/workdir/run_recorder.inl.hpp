@@ -7,6 +7,7 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <exception>
 
@@ -39,15 +40,15 @@ REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_ep
   items_ += items;
   total_items_ += items;
   total_seconds_ += seconds;
-  bar_.update({done_in_epoch, e.loss, e.lr, e.grad_norm, static_cast<std::int64_t>(items_), {}});
+  std::optional<double> const loss = std::isnan(e.loss) ? std::nullopt : std::optional(e.loss);  // nothing counted
+  bar_.update({done_in_epoch, loss, e.lr, e.grad_norm, static_cast<std::int64_t>(items_), {}});
   log::metrics_row row{e.step, e.loss, e.lr, e.grad_norm, rate, unit_, {}};
-  std::vector<std::pair<std::string, double>> values = {{"train/loss", e.loss},
-                                                        {"train/lr", e.lr},
-                                                        {"train/grad_norm", e.grad_norm},
-                                                        {"train/" + unit_ + "_per_second", rate}};
+  std::vector<std::pair<std::string, double>> values = {
+      {"train/lr", e.lr}, {"train/grad_norm", e.grad_norm}, {"train/" + unit_ + "_per_second", rate}};
+  if (loss) values.emplace_back("train/loss", *loss);
   for (auto const& [name, value] : e.metrics) {
     row.more.emplace_back(name, value);
-    values.emplace_back("train/term/" + name, value);
+    if (!std::isnan(value)) values.emplace_back("train/term/" + name, value);
   }
   metrics_.write(row);
   std::vector<log::event_writer::named_value> const named(values.begin(), values.end());
@@ -58,9 +59,9 @@ REDCO_INLINE void run_recorder::evaluation(metric_map const& metrics, std::int64
   std::string text = "evaluation after step " + std::to_string(step) + ":";
   json::json_value results = json::json_value::object();
   for (auto const& [name, value] : metrics) {
-    text += " " + name + " " + std::to_string(value);
+    text += " " + name + " " + (std::isnan(value) ? "none" : std::to_string(value));
     results[name] = value;
-    events_.scalar("eval/" + name, value, step);
+    if (!std::isnan(value)) events_.scalar("eval/" + name, value, step);
   }
   log_.line(text);
   metrics_.write_evaluation(step, epoch, metrics);
@@ -91,7 +92,7 @@ REDCO_INLINE void run_recorder::outputs(json::json_value const& outputs, std::in
 
 REDCO_INLINE std::vector<std::filesystem::path> run_recorder::files() const {
   std::vector<std::filesystem::path> all(saved_.begin(), saved_.end());
-  all.push_back(events_.path());
+  if (auto const events = events_.path(); !events.empty()) all.push_back(events);
   return all;
 }
 

@@ -112,6 +112,7 @@ inline void add_settings(std::map<std::string, std::string>& all, options::fit_s
   detail::add_settings(all, "max_steps", fit.max_steps);
   detail::add_settings(all, "global_batch", fit.global_batch);
   detail::add_settings(all, "micro_batch", fit.micro_batch);
+  detail::add_settings(all, "patience", fit.patience);
   detail::add_settings(all, "frozen", fit.frozen);
 }
 

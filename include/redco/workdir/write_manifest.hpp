@@ -115,6 +115,21 @@ struct data_view {
   }
 };
 
+struct patience_view {
+  manifest::patience_facts const& patience;
+
+  template <class Archive>
+  void save(Archive& archive) const {
+    archive(cereal::make_nvp("metric", patience.metric), cereal::make_nvp("stale", patience.stale));
+  }
+};
+
+struct count_view {
+  std::int64_t const& count;
+
+  std::int64_t save_minimal(auto const&) const { return count; }
+};
+
 /// Of the lines `name=value`, names sorted.
 inline std::uint64_t config_hash(std::map<std::string, std::string> const& config) {
   std::string lines;
@@ -147,6 +162,9 @@ inline std::string write_manifest(manifest const& facts) {
         cereal::make_nvp("rng", detail::random_view{facts.rng}),
         cereal::make_nvp("data", detail::data_view{facts.data}),
         cereal::make_nvp("best", detail::keyed_view<decltype(facts.best), detail::best_view>{facts.best}),
+        cereal::make_nvp("patience", detail::patience_view{facts.patience}),
+        cereal::make_nvp("interrupted", facts.interrupted),
+        cereal::make_nvp("updates", detail::keyed_view<decltype(facts.updates), detail::count_view>{facts.updates}),
         cereal::make_nvp("names", facts.names),
         cereal::make_nvp("config", detail::keyed_view<decltype(facts.config), detail::text_view>{facts.config}),
         cereal::make_nvp("config_xxh64", safetensors::xxh64::text_of(detail::config_hash(facts.config))),

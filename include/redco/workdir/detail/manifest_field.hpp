@@ -56,6 +56,11 @@ class manifest_field {
     return value_.get<std::string>();
   }
 
+  bool truth() const {
+    if (!value_.is_boolean()) fail("is neither true nor false");
+    return value_.get<bool>();
+  }
+
   std::uint64_t whole_number(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const {
     if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() > most)
       fail(std::string("is not an unsigned integer of at most ").append(std::to_string(most)));

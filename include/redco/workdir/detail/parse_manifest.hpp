@@ -81,6 +81,15 @@ inline manifest parse_manifest(std::string_view text, std::string const& source)
     if (pair.size() != 2) field.fail("is not [value, step]");
     facts.best[metric] = {pair[0].number(), pair[1].count()};
   });
+  // Earlier versions wrote format 2 without these three.
+  if (top.has("patience")) {
+    manifest_field const patience = top["patience"];
+    facts.patience = {patience["metric"].text(), patience["stale"].count()};
+  }
+  if (top.has("interrupted")) facts.interrupted = top["interrupted"].truth();
+  if (top.has("updates"))
+    top["updates"].each(
+        [&](std::string const& name, manifest_field const& field) { facts.updates[name] = field.count(); });
   if (facts.format > 1) {
     for (manifest_field const& name : top["names"].list()) facts.names.push_back(name.file_name());
     top["config"].each(

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <redco/workdir/manifest.hpp>
+
+#include <redco/diag/error.hpp>
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace redco::workdir {
+
+/// The best values of watched metrics by the names of their checkpoints: "min_loss",
+/// "max_accuracy".
+class best_values : public std::map<std::string, manifest::best_value> {
+ public:
+  best_values() = default;
+  best_values(std::map<std::string, manifest::best_value> known) : map(std::move(known)) {}
+
+  /// The best value under the name of a checkpoint, or of a metric that is watched on one side
+  /// only: "accuracy". Errors: exit code 70 with the known names.
+  manifest::best_value const& at(std::string const& name) const;
+};
+
+}  // namespace redco::workdir
+
+#ifndef REDCO_COMPILED
+#include <redco/workdir/best_values.inl.hpp>
+#endif

@@ -1,0 +1,17 @@
+#include "catch.hpp"
+
+#include <redco/workdir/config_settings.hpp>
+
+#include <map>
+#include <string>
+
+TEST_CASE("options are settings by name, without those of the place where a run is computed and without remarks") {
+  using settings = std::map<std::string, std::string>;
+  CHECK(redco::workdir::config_settings(
+            R"({"discount": 0.98, "batch": 128, "task": "a b", "list": ["x", "y"], "open": null, "#dtype": "why",
+                "workdir": "run", "resume": "auto", "ranks": 2, "threads": 1})") ==
+        settings{{"discount", "0.98"}, {"batch", "128"}, {"task", "a b"}, {"list", R"(["x","y"])"}, {"open", "null"}});
+  CHECK(redco::workdir::config_settings("").empty());
+  CHECK(redco::workdir::config_settings("[1]").empty());
+  CHECK_THROWS_AS(redco::workdir::config_settings("{"), redco::error);
+}
