@@ -96,15 +96,16 @@ struct my_options {
 
   static constexpr auto fields() {
     using o = my_options;
-    return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
-                         redco::field<"steps">(&o::steps, "of the pendulum, each with an update"),
-                         redco::field<"warmup">(&o::warmup, "first steps, with torques drawn at random and no update"),
-                         redco::field<"batch">(&o::batch, "steps that an update learns from"),
-                         redco::field<"actor_lr">(&o::actor_lr, "learning rate of the actor"),
-                         redco::field<"critic_lr">(&o::critic_lr, "learning rate of the critic"),
-                         redco::field<"discount">(&o::discount, "of rewards that come later"),
-                         redco::field<"follow">(&o::follow, "share by which target copies follow"),
-                         redco::field<"noise">(&o::noise, "deviation of the torque that is added"));
+    return redco::fields(
+        redco::field<"deployer">(&o::deployer, "where to run"),
+        redco::field<"steps">(&o::steps, "of the pendulum, each with an update").at_least(1),
+        redco::field<"warmup">(&o::warmup, "first steps, with torques drawn at random and no update").at_least(0),
+        redco::field<"batch">(&o::batch, "steps that an update learns from").at_least(1),
+        redco::field<"actor_lr">(&o::actor_lr, "learning rate of the actor").at_least(0),
+        redco::field<"critic_lr">(&o::critic_lr, "learning rate of the critic").at_least(0),
+        redco::field<"discount">(&o::discount, "of rewards that come later"),
+        redco::field<"follow">(&o::follow, "share by which target copies follow").at_least(0),
+        redco::field<"noise">(&o::noise, "deviation of the torque that is added").at_least(0));
   }
 };
 
@@ -128,11 +129,11 @@ double played(Net const& act) {
 }
 
 int main(int argc, char** argv) {
-  return redco::main_of<my_options>(argc, argv, "Swings up a pendulum.", [](my_options const& o) {
+  return redco::main_of<my_options>(argc, argv, "Swings up a pendulum.", [](my_options const& o, auto const& given) {
     redco::deployer deployer(o.deployer);
     double mean_return = 0, per_second = 0;
     deployer.run([&](redco::rank_context& rank) {
-      redco::worker worker(deployer, rank, {.steps = o.steps});
+      redco::worker worker(deployer, rank, {.steps = o.steps, .config = given.json()});
       auto& act = worker.add("actor", actor{}, redco::adam{.lr = o.actor_lr});
       auto& judge = worker.add("critic", critic{}, redco::adam{.lr = o.critic_lr});
       auto& steady_act = worker.add_copy("steady_actor", act);

@@ -78,11 +78,11 @@ struct my_options {
     using o = my_options;
     return redco::fields(redco::field<"deployer">(&o::deployer, "where to run"),
                          redco::field<"split">(&o::split, "iid, non-iid or both"),
-                         redco::field<"rounds">(&o::rounds, "of averaging"),
-                         redco::field<"epochs">(&o::epochs, "of a client over its examples in a round"),
-                         redco::field<"batch">(&o::batch, "examples of a client's update"),
-                         redco::field<"examples">(&o::examples, "of all clients together"),
-                         redco::field<"lr">(&o::lr, "of a client's updates"));
+                         redco::field<"rounds">(&o::rounds, "of averaging").at_least(1),
+                         redco::field<"epochs">(&o::epochs, "of a client over its examples in a round").at_least(0),
+                         redco::field<"batch">(&o::batch, "examples of a client's update").at_least(1),
+                         redco::field<"examples">(&o::examples, "of all clients together").at_least(1),
+                         redco::field<"lr">(&o::lr, "of a client's updates").at_least(0));
   }
 };
 
@@ -110,7 +110,7 @@ std::vector<at::Tensor> taught(Net const& net, digits const& own, my_options con
 }
 
 /// The share of unseen digits that are named rightly behind all rounds.
-double averaged(my_options const& o, std::string const& split) {
+double averaged(my_options const& o, std::string const& split, std::string const& config) {
   redco::deployer_options place = o.deployer;
   place.workdir /= split;
   redco::deployer where(place);
@@ -119,7 +119,7 @@ double averaged(my_options const& o, std::string const& split) {
   std::vector<digits> const parts = dealt(draw_digits(o.examples, seed), split == "iid", seed);
   double right = 0;
   where.run([&](redco::rank_context& rank) {
-    redco::worker worker(where, rank, {.steps = o.rounds, .save_every = 10});
+    redco::worker worker(where, rank, {.steps = o.rounds, .save_every = 10, .config = config});
     auto& all = worker.add("all", classifier, redco::sgd{}, {"*"});  // no gradient of its own
     redco::group& replicas = rank.group(redco::example_axes);
     auto const me = static_cast<std::size_t>(replicas.rank()), count = static_cast<std::size_t>(replicas.size());
@@ -154,16 +154,17 @@ double averaged(my_options const& o, std::string const& split) {
 }
 
 int main(int argc, char** argv) {
-  return redco::main_of<my_options>(argc, argv, "Averages what clients learn.", [](my_options const& o) {
-    bool good = true;
-    for (auto const& [split, bound] : {std::pair<std::string, double>{"iid", 0.97}, {"non-iid", 0.95}}) {
-      if (o.split != "both" && o.split != split) continue;
-      double const right = averaged(o, split);
-      std::cout << split << ": " << right * 100 << " of 100 unseen digits named rightly (bound " << bound * 100
-                << ")\n";
-      good = good && right >= bound;
-    }
-    my_options standard;
-    return good || o.rounds < standard.rounds ? 0 : 1;
-  });
+  return redco::main_of<my_options>(
+      argc, argv, "Averages what clients learn.", [](my_options const& o, auto const& given) {
+        bool good = true;
+        for (auto const& [split, bound] : {std::pair<std::string, double>{"iid", 0.97}, {"non-iid", 0.95}}) {
+          if (o.split != "both" && o.split != split) continue;
+          double const right = averaged(o, split, given.json());
+          std::cout << split << ": " << right * 100 << " of 100 unseen digits named rightly (bound " << bound * 100
+                    << ")\n";
+          good = good && right >= bound;
+        }
+        my_options standard;
+        return good || o.rounds < standard.rounds ? 0 : 1;
+      });
 }

@@ -48,6 +48,7 @@
 #include <redco/comm/ranks.hpp>
 #include <redco/comm/reduce_op.hpp>
 #include <redco/comm/replica_round.hpp>
+#include <redco/comm/wait_policy.hpp>
 
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/attention_options.hpp>
@@ -116,6 +117,7 @@
 #include <redco/nn/pass.hpp>
 #include <redco/nn/recomputed.hpp>
 #include <redco/nn/recurrent.hpp>
+#include <redco/nn/temporary_pass.hpp>
 
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/decoding.hpp>
@@ -162,6 +164,7 @@
 #include <redco/run/trainer.hpp>
 #include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
+#include <redco/run/weight_watch.hpp>
 #include <redco/run/weighted.hpp>
 #include <redco/run/worker.hpp>
 

@@ -1,5 +1,6 @@
 #include "mlp.hpp"
 
+#include <redco/run/inference.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/real.hpp>
@@ -55,5 +56,10 @@ TEST_CASE("evaluations and predictions are those of the network without dropout"
                                              best.const_data_ptr<std::int64_t>() + best.numel());
     CHECK(seen == expected);
     CHECK(redco::predictor(trainer).predict(dev, 5) == expected);
+    redco::predictor const kept(redco::inference(deployer, dropping{}, pipeline,
+                                                 folder / "ckpts/last"));  // what it is given away lives on in it
+    CHECK(kept.predict(dev, 5) == expected);
+    for (std::int64_t const none : {0, -5})
+      CHECK(run_test::code_of([&] { redco::predictor(trainer).predict(dev, none); }) == 64);
   }
 }

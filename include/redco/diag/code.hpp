@@ -97,6 +97,11 @@ inline constexpr diagnosis diagnoses[] = {
     {"C001", "the job does not fit in the memory of a rank",
      "Parameters, gradients, optimizer state, activations and workspace of one rank together exceed the budget.",
      "use a wider mesh, a smaller micro-batch or recomputation"},
+    // R: running
+    {"R001", "a temporary is given to what keeps a reference to it",
+     "A pass is read again when backward computes a block a second time, and a trainer is read with every prediction: both "
+     "have to outlive the call that they are given to.",
+     "name it first, in a variable that outlives its use"},
     // L: layers
     {"L002", "a layer needs a context entry that nobody set",
      "Masks, positions and encoder states reach a layer through the context, each under its type.",

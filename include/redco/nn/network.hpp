@@ -11,6 +11,7 @@
 #include <redco/nn/network_base.hpp>
 #include <redco/nn/parameter_values.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/nn/temporary_pass.hpp>
 #include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
@@ -118,8 +119,13 @@ std::shared_ptr<network<M> const> make_network(M const& m, parameter_store const
 template <model M, context_entry... Entries>
 class bound_network {
  public:
+  /// The pass outlives this network and all that autograd recorded of its calls. Errors:
+  /// redco[R001] for a temporary one.
   bound_network(std::shared_ptr<network<M> const> net, redco::pass const& in, Entries... entries)
       : bound_network(net, net->values(), in, std::move(entries)...) {}
+  template <detail::temporary_pass Pass>
+  bound_network(std::shared_ptr<network<M> const> net, Pass&& in, Entries... entries)
+      : bound_network(std::move(net), detail::refused_temporary(in), std::move(entries)...) {}
 
   auto operator()(at::Tensor const& given) const {
     at::Tensor const x = detail::as_input(given, net_->store());
@@ -184,11 +190,16 @@ class bound_network {
     return other;
   }
 
-  /// The same network in another pass (decoding, a target copy without training).
+  /// This network in another pass, which outlives it (decoding, a target copy without training).
+  /// Errors: redco[R001] for a temporary one.
   bound_network in(redco::pass const& other) const {
     bound_network result = *this;
     result.pass_ = &other;
     return result;
+  }
+  template <detail::temporary_pass Pass>
+  bound_network in(Pass&& other) const {
+    return in(detail::refused_temporary(other));
   }
 
   std::vector<at::Tensor> const& parameters() const { return values_.all(); }

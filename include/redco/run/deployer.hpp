@@ -2,6 +2,7 @@
 
 #include <redco/run/run_output.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/comm/wait_policy.hpp>
 #include <redco/comm/world.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/words_of.hpp>
@@ -112,6 +113,7 @@ class deployer {
   workdir::failure_history failures_;
   diag::last_words last_words_;
   diag::stop_signals signals_;
+  comm::wait_policy waits_;
 };
 
 }  // namespace redco

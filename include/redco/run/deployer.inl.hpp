@@ -81,7 +81,11 @@ REDCO_INLINE deployer::deployer(deployer_options options)
                                                   : choose_device_dtype(options_.dtype, device_.multiplies_bf16)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
       failures_(options_.workdir),
-      last_words_(words_of) {
+      last_words_(words_of),
+      waits_([output = output_](bool shortened) {
+        output->log.quiet_line(shortened ? "other work wants the cores: OpenMP threads wait asleep"
+                                         : "the cores are free again: OpenMP threads wait spinning");
+      }) {
   diag::let_writes_fail();
   run::keep_for_end(output_);
 }

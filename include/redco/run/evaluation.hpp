@@ -22,8 +22,9 @@ struct evaluation_place {
 /// The order in which this rank evaluates the first `examples` of some.
 batch_order evaluation_order(rank_context const& rank, std::int64_t examples, evaluation_place const& place);
 
-/// The mean loss over all batches, dropout off: the same on every rank and mesh. Terms of it are given on rank 0. Errors: exit
-/// code 79 where it is not finite.
+/// The mean loss over all batches, dropout off: the same on every rank and mesh. Terms of it are
+/// given on rank 0. What nothing counted in is NaN. Errors: exit code 79 where the loss of
+/// something that counted is not finite.
 metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place);
 
 /// Fills the predictions' slots of every process. All ranks call it.

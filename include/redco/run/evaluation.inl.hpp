@@ -51,7 +51,7 @@ REDCO_INLINE metric_map evaluated_loss(rank_context& rank, computed_batches& all
     totals.add(user_call("loss", place.step, [&] { return all.loss(in); }));
   });
   totals.reduce(rank);
-  if (!std::isfinite(totals.loss()))
+  if (totals.weight() > 0 && !std::isfinite(totals.loss()))
     throw error(exit_code::not_finite, "after step " + std::to_string(place.step) + ": the loss of the evaluation is " +
                                            (std::isnan(totals.loss()) ? "NaN" : "infinite") +
                                            "; this step is not saved. Lower the learning rate, clip gradients "

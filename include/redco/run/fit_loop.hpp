@@ -8,6 +8,7 @@
 #include <redco/run/run_state.hpp>
 #include <redco/run/step_graphs.hpp>
 #include <redco/run/step_measure.hpp>
+#include <redco/run/weight_watch.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/workdir/best_metrics.hpp>
@@ -55,8 +56,9 @@ class fit_loop {
   void start();
   void resume(workdir::found_checkpoint const& found);
   void sanity_check();
-  metric_map measured(std::int64_t examples);
+  metric_map measured(std::int64_t examples, bool warns = false);
   void run_epoch();
+  void after_step(int epoch);
   void run_step(computed_batches& source, batch_step const& at, int epoch, std::int64_t done_in_epoch);
   void end_measure();
   void compute(training_step& update, computed_batches& source, micro_batch const& at,
@@ -81,11 +83,14 @@ class fit_loop {
   workdir::best_metrics best_;
   workdir::best_metrics::table saved_best_;
   std::optional<workdir::run_recorder> recorder_;  ///< rank 0
+  weight_watch weights_;
   step_measure measure_;
   std::optional<step_graphs> graphs_;
   run_length length_;
   data_position position_;
   bool preempted_ = false, out_of_patience_ = false;
+  bool interrupted_ = false,
+       saved_interrupted_ = false;  ///< what follows step() is still to be done; so the checkpoint says
   int failed_saves_ = 0;
 };
 

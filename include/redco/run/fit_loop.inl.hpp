@@ -13,7 +13,6 @@
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/gather_texts.hpp>
 #include <redco/workdir/add_rates.hpp>
-#include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/checkpoint_names.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
 #include <redco/workdir/object_bytes.hpp>
@@ -24,6 +23,7 @@
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 
@@ -40,7 +40,8 @@ REDCO_INLINE fit_loop::fit_loop(deployer& where, rank_context& rank, network_sta
       options_(settings),
       load_start_(load_start),
       report_(report),
-      best_(settings.save_argmin, settings.save_argmax) {
+      best_(settings.save_argmin, settings.save_argmax),
+      weights_(where.log()) {
   state_.add(network);
 }
 
@@ -70,14 +71,16 @@ REDCO_INLINE void fit_loop::tell() {
 
 REDCO_INLINE void fit_loop::train() {
   start();
-  if (finished()) {
-    if (options_.eval_size > 0) evaluate(run_epoch_of(position_));  // a resumed run with nothing left still tells
+  if (ended() && !interrupted_) {  // a run that was complete: its rows are written
+    if (first()) where_.log().line("nothing is left to train after step " + std::to_string(step()));
+    if (options_.eval_size > 0) measured(options_.eval_size);
     return restore_best();
   }
   if (first() && (options_.save_last || options_.save_every_steps + options_.save_every_epochs > 0))
     workdir::checkpoint_room::check_space(where_.workdir(), state_.bytes_to_save(),
                                           workdir::checkpoint_room::available(where_.workdir()));
   if (options_.sanity_check && options_.eval_size > 0) sanity_check();
+  if (interrupted_) after_step(run_epoch_of(position_));
   while (!ended()) run_epoch();
   if (options_.save_last || preempted_) save({}, true);
   if (!preempted_) restore_best();
@@ -149,11 +152,12 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
   position_ = at;
   take(given);
   report_.best = saved_best_;
-  best_ = workdir::best_metrics(options_.save_argmin, options_.save_argmax, saved_best_);
+  best_ = workdir::best_metrics(options_.save_argmin, options_.save_argmax, saved_best_, facts.patience);
+  out_of_patience_ = options_.patience > 0 && best_.stale() >= options_.patience;
+  interrupted_ = saved_interrupted_ = facts.interrupted;
   report_.checkpoint = found.directory;
+  state_.compare_settings(facts, report_.settings);
   if (!first()) return;
-  if (std::string const changed = workdir::changed_settings(facts.config, report_.settings); !changed.empty())
-    where_.log().warning("the run goes on with other settings than its checkpoint: " + changed);
   if (saved_best_ != facts.best)
     where_.log().line("not all of its best checkpoints are in this workdir: theirs are looked for anew");
 }
@@ -161,10 +165,15 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
 /// A few examples through evaluation, so that a mistake there shows before hours of training.
 REDCO_INLINE void fit_loop::sanity_check() { measured(std::min<std::int64_t>(options_.eval_size, replicas())); }
 
-/// Loss and metrics over the first `examples` of the evaluation, the same on all ranks.
-REDCO_INLINE metric_map fit_loop::measured(std::int64_t examples) {
+/// Loss and metrics over the first `examples` of the evaluation, the same on all ranks. With
+/// `warns`, rank 0 warns of losses in which nothing counted.
+REDCO_INLINE metric_map fit_loop::measured(std::int64_t examples, bool warns) {
   auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, place())); };
   metric_map metrics = evaluated_loss(rank_, *all(), place());
+  for (auto const& [name, value] : metrics)
+    if (warns && first() && std::isnan(value))
+      where_.log().warning("the evaluation after step " + std::to_string(step()) + " has no " + name +
+                           ": nothing counted in it (are all labels masked?)");
   if (options_.predicts()) {
     if (rank_.first_of_process) job_.begin_predictions(examples);
     rank_.world.barrier();
@@ -200,12 +209,28 @@ REDCO_INLINE void fit_loop::run_epoch() {
     batch_step const at = all.step(k);
     run_step(*source, at, epoch, done_before + k + 1);
     position_ = at.next;
-    if (position_.epoch > epoch || ended()) break;
-    if (options_.eval_every_steps > 0 && step() % options_.eval_every_steps == 0) save_if_better(evaluate(epoch));
-    if (options_.save_every_steps > 0 && step() % options_.save_every_steps == 0) save({});
+    if (preempted_) {  // who preempts may not wait for an evaluation
+      interrupted_ = true;
+      save({});
+      if (!finished()) break;
+    }
+    after_step(epoch);
+    if (position_.epoch > epoch) break;
   }
   if (first()) recorder_->end_epoch();
-  if (!(preempted_ || out_of_patience_) || position_.epoch > epoch) end_epoch(epoch, position_.epoch > epoch);
+}
+
+/// What follows the update of a step: the end of an epoch or of the run, else the evaluation and
+/// the checkpoint that are due. Of a run that a signal ended before, the resumed run does it first.
+REDCO_INLINE void fit_loop::after_step(int epoch) {
+  interrupted_ = false;
+  bool const whole = position_.epoch > epoch;
+  if (whole || finished()) {
+    if (first()) recorder_->end_epoch();
+    return end_epoch(epoch, whole);
+  }
+  if (options_.eval_every_steps > 0 && step() % options_.eval_every_steps == 0) save_if_better(evaluate(epoch));
+  if (options_.save_every_steps > 0 && step() % options_.save_every_steps == 0) save({});
 }
 
 REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const& at, int epoch,
@@ -227,6 +252,7 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
   state_.end_step();
   preempted_ = result.stop;
   if (!first()) return;
+  weights_.after_update(result, step());
   fit_event event{step(), epoch, result.loss, result.lr, result.grad_norm, {result.terms.begin(), result.terms.end()}};
   recorder_->step(event, done_in_epoch, result.weight, at.global.size());
   report_.after_step(event, recorder_->per_second());
@@ -258,7 +284,7 @@ REDCO_INLINE void fit_loop::compute(training_step& update, computed_batches& sou
 
 REDCO_INLINE metric_map fit_loop::evaluate(int epoch) {
   if (options_.eval_size == 0) return {};
-  metric_map const metrics = measured(options_.eval_size);
+  metric_map const metrics = measured(options_.eval_size, true);
   if (!first()) return metrics;
   if (options_.predicts()) recorder_->outputs(*job_.outputs().value, step(), epoch);
   recorder_->evaluation(metrics, step(), epoch);
@@ -283,7 +309,6 @@ REDCO_INLINE void fit_loop::save_if_better(metric_map const& metrics) {
 }
 
 REDCO_INLINE void fit_loop::end_epoch(int epoch, bool whole) {
-  if (preempted_) save({});  // who preempts may not wait for an evaluation
   metric_map const metrics = evaluate(epoch);
   std::vector<std::string> names = judge(metrics);
   if (whole && options_.save_every_epochs > 0 && (epoch + 1) % options_.save_every_epochs == 0)
@@ -299,7 +324,7 @@ REDCO_INLINE void fit_loop::end_epoch(int epoch, bool whole) {
 /// A checkpoint of this step under `names`. A failing save is a warning: training goes on with the older checkpoints.
 /// Three in a row end the run, and so does the `last` of a run, which nothing will make good.
 REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool last) {
-  if (state_.is_saved() && names.empty()) return;
+  if (state_.is_saved() && names.empty() && saved_interrupted_ == interrupted_) return;
   workdir::save_options to;
   to.pointers = names;
   to.keep_last = options_.keep_last;
@@ -307,11 +332,14 @@ REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool las
   to.facts.epoch_position = position_.position;
   to.facts.data = {state_.seed(), length_.examples};
   to.facts.best = best_.best();
+  to.facts.patience = best_.patience();
+  to.facts.interrupted = interrupted_;
   to.facts.config = report_.settings;
   try {
     auto const path = state_.save(to);
     failed_saves_ = 0;
     saved_best_ = best_.best();
+    saved_interrupted_ = interrupted_;
     if (first()) record_saved(path);
   } catch (error const& e) {
     if (e.code() != exit_code::io || ++failed_saves_ >= 3 || last) throw;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,19 +32,23 @@ class loss_totals {
   /// Adds up over all ranks, each of which calls it once, and tells whether some rank raised `flag`.
   bool reduce(rank_context& rank, bool flag = false);
 
-  /// The mean over everything that counted, terms weighed by their factors.
+  /// The mean over everything that counted, terms weighed by their factors; NaN where nothing
+  /// counted.
   double loss() const;
 
   /// How much counted: tokens or examples.
   double weight() const;
 
-  /// Each term without its factor, by name; only on ranks that had examples, as rank 0 always has.
+  /// Each term without its factor, by name, NaN where nothing counted in it; only on ranks that had
+  /// examples, as rank 0 always has.
   std::vector<std::pair<std::string, double>> by_name() const;
 
  private:
+  double count(std::size_t term) const { return sums_[3 * term + 2]; }
+
+  /// NaN where nothing counted.
   double average(std::size_t term, std::size_t column) const {
-    double const count = sums_[3 * term + 2];
-    return count > 0 ? sums_[3 * term + column] / count : 0;
+    return count(term) > 0 ? sums_[3 * term + column] / count(term) : std::numeric_limits<double>::quiet_NaN();
   }
 
   void add_sum(std::size_t term, double sum, double factor) {

@@ -52,14 +52,16 @@ REDCO_INLINE bool run::loss_totals::reduce(rank_context& rank, bool flag) {
 }
 
 REDCO_INLINE double run::loss_totals::loss() const {
+  if (weight() == 0) return std::numeric_limits<double>::quiet_NaN();
   double all = 0;
-  for (std::size_t i = 0; i < most_terms; ++i) all += average(i, 0);
+  for (std::size_t i = 0; i < most_terms; ++i)
+    if (count(i) > 0) all += average(i, 0);
   return all;
 }
 
 REDCO_INLINE double run::loss_totals::weight() const {
   double most = 0;
-  for (std::size_t i = 0; i < most_terms; ++i) most = std::max(most, sums_[3 * i + 2]);
+  for (std::size_t i = 0; i < most_terms; ++i) most = std::max(most, count(i));
   return most;
 }
 

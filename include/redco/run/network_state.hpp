@@ -54,6 +54,7 @@ class network_state {
   std::string name;  ///< in front of its parameters' names in a checkpoint of several networks: "actor."
   parameter_store store;
   update::any_optimizer optimizer;
+  std::int64_t updates = 0;                     ///< that changed the parameters, as Adam's bias corrections count them
   std::vector<update::segment> segments;        ///< with weight decay, without
   std::vector<update::norm_range> norm_ranges;  ///< over the flat gradient
 

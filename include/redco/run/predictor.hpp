@@ -6,9 +6,12 @@
 #include <redco/run/trained_network.hpp>
 #include <redco/data/example_range.hpp>
 #include <redco/data/examples.hpp>
+#include <redco/diag/blame.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,7 +24,9 @@ namespace redco {
 template <class Trainer>
 class predictor {
  public:
-  explicit predictor(Trainer const& from) : trainer_(from) {}
+  explicit predictor(Trainer const& from) : trainer_(&from) {}
+  /// Keeps an `inference` that nobody else holds. Errors: redco[R001] for a temporary trainer.
+  explicit predictor(Trainer&& from) : own_(owned(from)), trainer_(own_.get()) {}
 
   /// `global_batch` examples are computed at once over all ranks; `length` as in fit. Errors: what predict throws, and exit
   /// code 70 when the trainer has not fitted or predict does not return one result per example.
@@ -40,20 +45,34 @@ class predictor {
   }
 
  private:
+  static std::shared_ptr<Trainer const> owned(Trainer& from) {
+    if constexpr (std::is_move_constructible_v<Trainer>) {
+      return std::make_shared<Trainer const>(std::move(from));
+    } else {
+      static_assert(diag::never<Trainer>,
+                    "redco[R001]: a temporary is given to what keeps a reference to it; "
+                    "write redco::trainer trainer(...) first, fit it, and give it to the predictor");
+      return nullptr;
+    }
+  }
+
   template <class Example, class Output, class Range>
   std::vector<Output> predicted(Range&& range, std::int64_t global_batch, length_of<Example> const& length) const {
+    if (global_batch < 1)
+      throw error(exit_code::usage, "predict takes " + std::to_string(global_batch) +
+                                        " examples at once: give a global batch of 1 or more");
     examples<Example> const data(std::forward<Range>(range));
     std::vector<std::optional<Output>> slots(static_cast<std::size_t>(data.size()));
     std::vector<Output> results;
     if (data.size() == 0) return results;
-    deployer& where = trainer_.where();
+    deployer& where = trainer_->where();
     using all_batches = run::pipeline_batches<Example, typename Trainer::model_type, typename Trainer::pipeline_type>;
     run::evaluation_place const place{global_batch, 0, where.options().seed, 0};
     where.run([&](rank_context& rank) {
-      auto const& state = trainer_.states()[static_cast<std::size_t>(rank.rank)];
+      auto const& state = trainer_->states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
       auto const& own = static_cast<trained_network<typename Trainer::model_type> const&>(*state);
-      all_batches source(trainer_.pipeline(), own.net, data, run::evaluation_order(rank, data.size(), place),
+      all_batches source(trainer_->pipeline(), own.net, data, run::evaluation_order(rank, data.size(), place),
                          {&length, nullptr, &slots});
       run::predict_all(rank, source, place);
     });
@@ -62,7 +81,8 @@ class predictor {
     return results;
   }
 
-  Trainer const& trainer_;
+  std::shared_ptr<Trainer const> own_;  ///< null where it is another's
+  Trainer const* trainer_;
 };
 
 }  // namespace redco

@@ -8,6 +8,7 @@
 #include <redco/tensor/torch.hpp>
 #include <redco/workdir/best_metrics.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
+#include <redco/workdir/manifest.hpp>
 #include <redco/workdir/save_options.hpp>
 
 #include <cstdint>
@@ -44,7 +45,8 @@ class run_state {
   std::int64_t first_step() const { return first_step_; }
   bool is_saved() const { return saved_step_ == step_; }
 
-  /// Behind the updates of a step.
+  /// Increments step() and switches the deadline after the first step. Call it once after all
+  /// updates of a step.
   void end_step();
 
   /// What a network is called in: `examples` of this rank, from the `first` of the step on.
@@ -59,6 +61,9 @@ class run_state {
   /// Goes on from it; gives the best metrics of which it knows and whose checkpoints are here. Errors: exit code 65 with what
   /// differs for a checkpoint of others.
   workdir::best_metrics::table load(workdir::found_checkpoint const& found);
+
+  /// Warns, on rank 0, of settings that differ from those of a checkpoint.
+  void compare_settings(workdir::manifest const& saved, std::map<std::string, std::string> const& settings) const;
 
   /// Saves a checkpoint of this step, with facts of the caller's own; its path. Errors: exit code 79 for parameters that are not
   /// finite, and those of save_checkpoint.

@@ -7,6 +7,7 @@
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/comm/broadcast_text.hpp>
+#include <redco/workdir/changed_settings.hpp>
 #include <redco/workdir/repair_checkpoints.hpp>
 #include <redco/workdir/sweep_checkpoints.hpp>
 #include <redco/safetensors/names.hpp>
@@ -21,6 +22,11 @@ namespace redco::run {
 namespace detail {
 
 inline constexpr char const* object_prefix = "object.";
+
+/// The key under which a manifest keeps a network's number of updates.
+inline std::string updates_key(network_state const& network) {
+  return network.name.empty() ? "model" : network.name.substr(0, network.name.size() - 1);
+}
 
 inline at::Tensor bytes_tensor(std::string const& text) {
   at::Tensor const bytes = at::empty({static_cast<std::int64_t>(text.size())}, at::kByte);
@@ -87,6 +93,11 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
     object.read(comm::broadcast_text(rank_.world, text), found.directory.string() + ": \"" + name + "\"");
   }
   step_ = first_step_ = saved_step_ = found.facts.step;
+  for (network_state* one : networks_) {
+    auto const known = found.facts.updates.find(detail::updates_key(*one));
+    one->updates =
+        known != found.facts.updates.end() ? known->second : step_;  // before the key, each step was an update
+  }
   seed_ = found.facts.rng.seed;
   id_ = found.facts.run;
   workdir::best_metrics::table best;
@@ -101,6 +112,13 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
   return best;
 }
 
+REDCO_INLINE void run_state::compare_settings(workdir::manifest const& saved,
+                                              std::map<std::string, std::string> const& settings) const {
+  std::string const changed = workdir::changed_settings(saved.config, settings);
+  if (rank_.rank == 0 && !changed.empty())
+    where_.log().warning("the run goes on with other settings than its checkpoint: " + changed);
+}
+
 REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   for (network_state const* one : networks_) one->check_finite(step_);
   std::map<std::string, at::Tensor> objects;
@@ -109,6 +127,7 @@ REDCO_INLINE std::filesystem::path run_state::save(workdir::save_options to) {
   to.workdir = where_.workdir();
   to.facts.run = id_;
   to.facts.step = step_;
+  for (network_state const* one : networks_) to.facts.updates[detail::updates_key(*one)] = one->updates;
   to.facts.mesh = rank_.mesh;
   to.facts.rng = {seed_, static_cast<std::uint64_t>(step_)};
   auto const path = ckpt::save_checkpoint(to, parts(objects), rank_.world);

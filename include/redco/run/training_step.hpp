@@ -19,8 +19,8 @@ namespace redco {
 
 /// What a step gave, equal on all ranks.
 struct step_result {
-  double loss = 0;       ///< mean over everything that counted in the global batch
-  double weight = 0;     ///< how much counted: tokens or examples
+  double loss = 0;       ///< mean over everything that counted in the global batch; NaN where nothing did
+  double weight = 0;     ///< how much counted: tokens or examples; 0: nothing was updated
   double grad_norm = 0;  ///< of the mean gradient, before clipping
   double lr = 0;
   bool stop = false;                                  ///< some rank asked for an orderly end
@@ -62,8 +62,11 @@ class training_step {
   /// What a rank without examples in this step calls instead, unless it sits a round out.
   void add_nothing();
 
-  /// Sums over the ranks, clips, updates: what every rank calls, with or without examples. Errors: exit code 79 when
-  /// the loss or the gradient is not finite, 64 when the learning rate is none; nothing is updated then.
+  /// Ends the step: sums gradients over the data-parallel ranks, clips them, and updates the
+  /// parameters with the learning rate of step `step` of `run_steps`. Every rank must call it, even
+  /// one without examples. Where nothing counted on any rank, no parameter and no moment of the
+  /// optimizer changes. Errors: exit code 79 when the loss or the gradient is not finite, 64 when
+  /// the learning rate is none; nothing is updated then.
   step_result finish(std::int64_t step, std::int64_t run_steps, bool stop);
 
  private:

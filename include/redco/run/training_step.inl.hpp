@@ -65,22 +65,25 @@ REDCO_INLINE step_result training_step::finish(std::int64_t step, std::int64_t r
   result.loss = totals_.loss();
   result.weight = totals_.weight();
   if (several_) result.terms = totals_.by_name();
-  if (!std::isfinite(result.loss)) run::detail::fail_not_finite("loss", result.loss, step);
+  bool const counted = result.weight > 0;
+  if (counted && !std::isfinite(result.loss)) run::detail::fail_not_finite("loss", result.loss, step);
   if (!buckets_) {
     comm::collective_label const label("gradients");
     rank_.group(example_axes).all_reduce(state_.store.gradients());
   }
-  double const divisor = several_ || result.weight == 0 ? 1 : result.weight;
-  double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
-  result.grad_norm = update::gradient_norm(square, rank_.group(model_axes), divisor);
-  if (!std::isfinite(result.grad_norm)) run::detail::fail_not_finite("gradient norm", result.grad_norm, step);
   result.lr = optimizer.learning_rate_at(step, run_steps);
   if (!(result.lr >= 0 && std::isfinite(result.lr)))
     throw error(exit_code::usage, "step " + std::to_string(step + 1) + ": the schedule gives the learning rate " +
                                       std::to_string(result.lr) + ": give a finite number from 0 on");
+  if (!counted) return result;
+  double const divisor = several_ ? 1 : result.weight;
+  double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
+  result.grad_norm = update::gradient_norm(square, rank_.group(model_axes), divisor);
+  if (!std::isfinite(result.grad_norm)) run::detail::fail_not_finite("gradient norm", result.grad_norm, step);
+  ++state_.updates;
   double const scale = update::clip_factor(result.grad_norm, optimizer.clip_norm) / divisor;
   for (update::segment& s : state_.segments)
-    if (s.param.numel() > 0) optimizer.update(s, result.lr, step + 1, scale);
+    if (s.param.numel() > 0) optimizer.update(s, result.lr, state_.updates, scale);
   return result;
 }
 
@@ -113,10 +116,11 @@ REDCO_INLINE void training_step::add_several(terms const& loss) {
   at::Tensor total;
   for (std::size_t i = 0; i < loss.all.size(); ++i) {
     auto const& [name, one, factor] = loss.all[i];
-    at::Tensor const share = one.sum * (counts[i] > 0 ? factor / counts[i] : 0.0);
+    if (counts[i] == 0) continue;
+    at::Tensor const share = one.sum * (factor / counts[i]);
     total = total.defined() ? total + share : share;
   }
-  backward(total);
+  if (total.defined()) backward(total);
 }
 
 /// backward() with a recorded graph replaces `.grad`; then the flat gradient would silently stay zero.

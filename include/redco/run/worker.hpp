@@ -4,12 +4,15 @@
 #include <redco/run/run_state.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
+#include <redco/run/weight_watch.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/update/any_optimizer.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/object_bytes.hpp>
+#include <redco/workdir/settings_of.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/optimizer/sgd.hpp>
 #include <redco/random/seed_of.hpp>
@@ -27,9 +30,10 @@ namespace redco {
 
 /// How long a worker's loop is and what it saves.
 struct worker_options {
-  std::int64_t steps = 0;       ///< of the run: where schedules end
-  std::int64_t save_every = 0;  ///< steps between checkpoints; 0: at the end and behind a signal only
+  std::int64_t steps = 0;       ///< of the loop: schedules count them and end with them, however many updates each has
+  std::int64_t save_every = 0;  ///< steps between checkpoints; 0: at the end and after a signal only
   int keep_last = 2;            ///< checkpoints that stay; 0: all
+  std::string config = {};      ///< options as JSON text, for config.json; a resumed run compares them
 };
 
 /// One rank's machine for a training loop of one's own: any number of named networks with their optimizers, the step, and what
@@ -46,8 +50,10 @@ struct worker_options {
 ///     }
 ///   });
 ///
-/// All ranks do the same in the same order; rank 0 alone writes. Networks of one seed draw different numbers: their names key
-/// them. Errors on construction: those of the workdir, exit code 64.
+/// All ranks do the same in the same order; rank 0 alone writes. Networks of one seed draw
+/// different numbers: their names key them. All updates of a step have its learning rate: that of
+/// step s of `steps`, for each network. Bias corrections of Adam count a network's own updates.
+/// Errors on construction: those of the workdir, exit code 64.
 class worker {
  public:
   worker(deployer& where, rank_context& rank, worker_options const& options);
@@ -61,15 +67,18 @@ class worker {
   trained_network<M>& add(std::string const& name, M const& m, Optimizer const& optimizer,
                           std::vector<std::string> const& frozen = {}) {
     check_rates(optimizer);
+    auto settings = workdir::settings_of(m, optimizer, where_.compute());
+    workdir::add_rates(settings, optimizer, options_.steps);
     auto made = std::make_unique<trained_network<M>>(m, plan_of(m, rank_.mesh), optimizer, where_.compute(),
                                                      random::seed_of(where_.options().seed, name), rank_.rank, frozen,
                                                      where_.device(rank_.rank));
     trained_network<M>& result = *made;
-    take(name, std::move(made));
+    take(name, std::move(made), settings);
     return result;
   }
 
-  /// Moves a network this share of the way to another of its kind: 1 gives it its values.
+  /// Moves a network this share of the way to another of its kind: 1 gives it its values. Errors:
+  /// exit code 70 for a leader of another kind.
   static void follow(run::network_state const& leader, run::network_state& follower, double share = 1);
 
   /// A network that no optimizer changes, with the values of another: a target copy.
@@ -90,8 +99,9 @@ class worker {
                        }});
   }
 
-  /// Goes on from the newest checkpoint, where there is one and --resume says so; to be called once, behind add and keep. Errors:
-  /// exit code 65 with what differs for a checkpoint of others.
+  /// Continues from the newest checkpoint if there is one and --resume asks for it. Call it once,
+  /// after add and keep. Warns of settings that differ from the checkpoint's. Errors: exit code 65
+  /// with what differs for a checkpoint of other networks.
   void resume();
 
   std::int64_t step() const { return state_.step(); }
@@ -107,7 +117,8 @@ class worker {
     return state_.pass(first, examples, training);
   }
 
-  /// One update of one network by this rank's part of a loss. Errors: those of training_step.
+  /// One update of one network by this rank's part of a loss, with the learning rate of this step.
+  /// Errors: those of training_step, and exit code 70 for a network that is not this worker's.
   step_result update(run::network_state& network, mean const& loss);
 
   /// Counts the step, saves where it is due, and at the end of the run. Errors: exit code 75 behind a signal, when all is saved.
@@ -117,14 +128,17 @@ class worker {
   void save();
 
  private:
-  void take(std::string const& name, std::unique_ptr<run::network_state> made);
+  void take(std::string const& name, std::unique_ptr<run::network_state> made,
+            std::map<std::string, std::string> const& settings);
+  std::string const& name_of(run::network_state const& network) const;
 
   deployer& where_;
   rank_context& rank_;
   worker_options options_;
   std::map<std::string, std::unique_ptr<run::network_state>> networks_;
-  std::map<std::string, std::int64_t> updates_;  ///< of each network
+  std::map<std::string, std::string> settings_;  ///< what networks, optimizers and the program were told
   run::run_state state_;
+  run::weight_watch weights_;
   std::filesystem::path checkpoint_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

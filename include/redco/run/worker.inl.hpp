@@ -5,10 +5,14 @@
 #include <redco/run/step_graphs.hpp>
 #include <redco/run/stopped_by.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/workdir/config_settings.hpp>
 #include <redco/workdir/fit_record.hpp>
 #include <redco/workdir/new_run_id.hpp>
+#include <redco/workdir/results_file.hpp>
+#include <redco/workdir/run_config.hpp>
 #include <redco/workdir/summarise.hpp>
 #include <redco/safetensors/names.hpp>
+#include <redco/json/value.hpp>
 #include <redco/diag/run_place.hpp>
 #include <redco/config.hpp>
 
@@ -17,15 +21,19 @@
 namespace redco {
 
 REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options const& options)
-    : where_(where), rank_(rank), options_(options), state_(where, rank, workdir::new_run_id()) {
+    : where_(where), rank_(rank), options_(options), state_(where, rank, workdir::new_run_id()), weights_(where.log()) {
   if (options.steps < 1)
     throw error(exit_code::usage, "a worker of " + std::to_string(options.steps) + " steps: give 1 or more");
+  if (options.save_every < 0 || options.keep_last < 0)
+    throw error(exit_code::usage, "a worker with save_every " + std::to_string(options.save_every) + " and keep_last " +
+                                      std::to_string(options.keep_last) + ": give 0 or more");
   if (where.options().cuda_graph) run::step_graphs::refuse("a worker's steps are the program's own");
   if (rank_.rank == 0) {
     where_.claim_workdir();
     where_.summary().emplace();
   }
-  keep("updates", updates_);
+  settings_["steps"] = std::to_string(options.steps);
+  settings_.merge(workdir::config_settings(options.config));
 }
 
 REDCO_INLINE worker::~worker() {
@@ -48,19 +56,25 @@ REDCO_INLINE worker::~worker() {
   workdir::summarise(s, record, where_.workdir(), where_.failures());
 }
 
-REDCO_INLINE void worker::take(std::string const& name, std::unique_ptr<run::network_state> made) {
+REDCO_INLINE void worker::take(std::string const& name, std::unique_ptr<run::network_state> made,
+                               std::map<std::string, std::string> const& settings) {
   if (!safetensors::tensor_name(name) || networks_.contains(name))
     throw error(exit_code::usage, "a network " + safetensors::shown(name) + ": give each a name of its own");
   made->name = name + ".";
   made->store.publish();
-  updates_[name] = 0;
+  for (auto const& [key, value] : settings) settings_[made->name + key] = value;
   state_.add(*networks_.emplace(name, std::move(made)).first->second);
 }
 
 REDCO_INLINE void worker::follow(run::network_state const& leader, run::network_state& follower, double share) {
   at::NoGradGuard const no_grad;
   for (stored_parameter const& p : follower.store.parameters()) {
-    at::Tensor const& goal = leader.store.find(p.name)->master;
+    stored_parameter const* const from = leader.store.find(p.name);
+    if (from == nullptr || from->master.sizes() != p.master.sizes())
+      throw error(exit_code::internal, "a network cannot follow one of another kind, whose " + p.name + " is " +
+                                           (from == nullptr ? "missing" : "of another shape") +
+                                           ": give a leader of the same model");
+    at::Tensor const& goal = from->master;
     if (share == 1) at::Tensor(p.master).copy_(goal);
     else at::Tensor(p.master).lerp_(goal, share);
   }
@@ -70,16 +84,32 @@ REDCO_INLINE void worker::follow(run::network_state const& leader, run::network_
 REDCO_INLINE void worker::resume() {
   if (auto const found = state_.find()) {
     state_.load(*found);
+    state_.compare_settings(found->facts, settings_);
     checkpoint_ = found->directory;
   }
+  if (rank_.rank == 0 && !options_.config.empty())
+    workdir::write_results(where_.workdir() / "config.json",
+                           workdir::run_config(options_.config, where_.dtype_choice()));
+}
+
+REDCO_INLINE std::string const& worker::name_of(run::network_state const& network) const {
+  std::string names;
+  for (auto const& [name, own] : networks_) {
+    if (own.get() == &network) return name;
+    names += (names.empty() ? "\"" : ", \"") + name + "\"";
+  }
+  throw error(exit_code::internal, "worker.update is given a network that is not this worker's, which has " +
+                                       (names.empty() ? "none" : names) + ": make it with worker.add");
 }
 
 REDCO_INLINE step_result worker::update(run::network_state& network, mean const& loss) {
+  std::string const& name = name_of(network);
   training_step one(network, rank_, false, where_.gradient_bucket());
   one.expect_last();
   one.add(loss);
-  std::int64_t& done = updates_.at(network.name.substr(0, network.name.size() - 1));
-  return one.finish(done++, options_.steps, false);
+  step_result const result = one.finish(step(), options_.steps, false);
+  if (rank_.rank == 0) weights_.after_update(result, step() + 1, name);
+  return result;
 }
 
 REDCO_INLINE void worker::end_step() {
@@ -96,6 +126,7 @@ REDCO_INLINE void worker::save() {
   if (state_.is_saved()) return;
   workdir::save_options to;
   to.keep_last = options_.keep_last;
+  to.facts.config = settings_;
   checkpoint_ = state_.save(to);
 }
 

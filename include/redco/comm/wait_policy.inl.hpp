@@ -1,0 +1,135 @@
+#pragma once
+
+#include <redco/comm/wait_policy.hpp>
+
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+namespace redco::comm {
+
+REDCO_INLINE bool wait_decision::update(double share, double seconds) {
+  constexpr double contended = 0.25, calm = 0.15, longest_hold = 32;
+  share_ += (share - share_) / 2;  // one burst of other work is no reason to switch
+  calm_ = share_ < calm ? calm_ + seconds : 0;
+  if (!shortened_ && share_ > contended) {
+    shortened_ = true;
+  } else if (shortened_ && calm_ >= hold_) {
+    shortened_ = false;
+    hold_ = std::min(2 * hold_, longest_hold);
+  }
+  return shortened_;
+}
+
+REDCO_INLINE std::map<int, std::uint64_t> core_delays() {
+  std::map<int, std::uint64_t> all;
+  std::error_code unknown;
+  int const own = ::gettid();
+  for (auto const& task : std::filesystem::directory_iterator("/proc/self/task", unknown)) {
+    std::ifstream file(task.path() / "schedstat");
+    std::uint64_t ran = 0, waited = 0;
+    int const thread = std::atoi(task.path().filename().c_str());
+    if (thread != own && file >> ran >> waited) all[thread] = waited;
+  }
+  return all;
+}
+
+REDCO_INLINE double largest_share(std::map<int, std::uint64_t> const& before, std::map<int, std::uint64_t> const& after,
+                                  double nanoseconds) {
+  std::uint64_t most = 0;
+  for (auto const& [thread, delay] : after) {
+    auto const known = before.find(thread);
+    std::uint64_t const from = known == before.end() ? 0 : known->second;
+    if (delay > from) most = std::max(most, delay - from);
+  }
+  return nanoseconds > 0 ? static_cast<double>(most) / nanoseconds : 0;
+}
+
+namespace detail {
+
+/// libgomp's entry of a parallel region: `region(data)` on so many threads.
+using gomp_parallel = void (*)(void (*region)(void*), void* data, unsigned threads, unsigned flags);
+
+/// Null with another OpenMP library, or none.
+inline gomp_parallel find_gomp() {
+  if (::dlsym(RTLD_DEFAULT, "kmp_set_blocktime") != nullptr) return nullptr;  // LLVM's, which has this name too
+  return reinterpret_cast<gomp_parallel>(::dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+}
+
+}  // namespace detail
+
+/// A thread with an OpenMP team of more threads than there are cores, all asleep.
+class wait_policy::idle_team {
+ public:
+  idle_team()
+      : thread_([this] {
+          detail::find_gomp()([](void*) {}, nullptr, std::thread::hardware_concurrency() + 1, 0);
+          std::unique_lock lock(mutex_);
+          ended_.wait(lock, [this] { return over_; });
+        }) {}
+  idle_team(idle_team const&) = delete;
+  idle_team& operator=(idle_team const&) = delete;
+  ~idle_team() {
+    {
+      std::scoped_lock const lock(mutex_);
+      over_ = true;
+    }
+    ended_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool over_ = false;
+  std::thread thread_;
+};
+
+REDCO_INLINE wait_policy::wait_policy(std::function<void(bool)> on_change) : on_change_(std::move(on_change)) {
+  bool const chosen = std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr;
+  if (!chosen && detail::find_gomp() != nullptr) thread_ = std::thread([this] { watch(); });
+}
+
+REDCO_INLINE wait_policy::~wait_policy() {
+  if (!thread_.joinable()) return;
+  {
+    std::scoped_lock const lock(mutex_);
+    over_ = true;
+  }
+  ended_.notify_all();
+  thread_.join();
+}
+
+REDCO_INLINE void wait_policy::watch() {
+  using clock = std::chrono::steady_clock;
+  wait_decision decision;
+  std::unique_ptr<idle_team> team;
+  auto delays = core_delays();
+  auto since = clock::now();
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, std::chrono::milliseconds(200), [this] { return over_; })) {
+    lock.unlock();
+    auto now = core_delays();
+    double const seconds = std::chrono::duration<double>(clock::now() - since).count();
+    bool const shortened = decision.update(largest_share(delays, now, 1e9 * seconds), seconds);
+    delays = std::move(now);
+    since = clock::now();
+    if (shortened != (team != nullptr)) {
+      team = shortened ? std::make_unique<idle_team>() : nullptr;
+      on_change_(shortened);
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace redco::comm

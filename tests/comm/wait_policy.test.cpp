@@ -1,0 +1,114 @@
+#include "torch_catch.hpp"
+
+#include "skip.hpp"
+
+#include <redco/comm/wait_policy.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace wait_policy_test {
+
+using redco::comm::wait_decision;
+
+/// Seconds, in windows of a fifth of one, until a decision is `shortened` under a constant share; 60 where it never is.
+double seconds_until(wait_decision& decision, bool shortened, double share) {
+  double seconds = 0;
+  while (seconds < 60 && decision.update(share, 0.2) != shortened) seconds += 0.2;
+  return seconds;
+}
+
+TEST_CASE("waits become short when a thread waits for a core, not after one burst, and long again after calm") {
+  wait_decision decision;
+  CHECK(seconds_until(decision, true, 0.2) >= 60);
+  decision.update(0, 0.2);
+  decision.update(0, 0.2);
+  CHECK_FALSE(decision.update(0.4, 0.2));  // a burst
+  CHECK_FALSE(decision.update(0, 0.2));
+  CHECK(seconds_until(decision, true, 0.5) < 1);
+  CHECK(seconds_until(decision, false, 0.2) >= 60);  // neither calm nor contended: they stay
+  double const first = seconds_until(decision, false, 0);
+  CHECK(first >= 0.8);
+  CHECK(first < 2);
+  CHECK(seconds_until(decision, true, 1) < 1);
+  CHECK(seconds_until(decision, false, 0) > 1.5 * first);  // who switches often waits longer
+  for (int time = 0; time < 20; ++time) {
+    seconds_until(decision, true, 1);
+    CHECK(seconds_until(decision, false, 0) < 34);
+  }
+}
+
+TEST_CASE("the largest share is that of the thread whose delay grew most") {
+  std::map<int, std::uint64_t> const before{{10, 500}, {11, 0}, {12, 90}}, after{{10, 700}, {11, 50}, {13, 150}};
+  CHECK(redco::comm::largest_share(before, after, 1000) == Approx(0.2));
+  CHECK(redco::comm::largest_share({{10, 700}}, {{10, 500}}, 1000) == 0);
+  CHECK(redco::comm::largest_share({}, {}, 0) == 0);
+}
+
+/// Processes that compute until they are destroyed.
+struct busy_processes {
+  std::vector<pid_t> all;
+  explicit busy_processes(unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      pid_t const one = ::fork();
+      if (one == 0)
+        for (volatile unsigned turns = 0;; turns = turns + 1) {
+        }
+      all.push_back(one);
+    }
+  }
+  busy_processes(busy_processes const&) = delete;
+  busy_processes& operator=(busy_processes const&) = delete;
+  ~busy_processes() {
+    for (pid_t const one : all) {
+      ::kill(one, SIGKILL);
+      ::waitpid(one, nullptr, 0);
+    }
+  }
+};
+
+std::size_t threads() {
+  auto const tasks = std::filesystem::directory_iterator("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST_CASE("beside other work waits become short, unless the environment chooses") {
+  if (!std::filesystem::exists("/proc/self/schedstat"))
+    return skip("a kernel that tells how long threads wait for a core");
+  busy_processes const others(2 * std::thread::hardware_concurrency());
+  for (bool const chosen : {true, false}) {
+    if (chosen) ::setenv("GOMP_SPINCOUNT", "300000", 1);
+    else ::unsetenv("GOMP_SPINCOUNT");
+    std::atomic<bool> shortened = false, over = false;
+    std::thread computing([&] {
+      for (volatile unsigned turns = 0; !over; turns = turns + 1) {
+      }
+    });
+    {
+      redco::comm::wait_policy const policy([&](bool now) { shortened = now; });
+      std::size_t const before = threads();
+      auto const idle = [&] { return shortened && threads() > before + std::thread::hardware_concurrency(); };
+      auto const end = std::chrono::steady_clock::now() + std::chrono::seconds(chosen ? 2 : 60);
+      while (!idle() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      CHECK(idle() != chosen);
+    }
+    over = true;
+    computing.join();
+  }
+}
+
+}  // namespace wait_policy_test
