@@ -5,6 +5,7 @@
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/lane.hpp>
 #include <redco/comm/thread_world.hpp>
+#include <redco/diag/run_place.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -98,7 +99,7 @@ TEST_CASE("a rank waits for one call of its lane while the next ones wait for th
   });
 }
 
-TEST_CASE("a lane waits no longer than its group's deadline and says for what") {
+TEST_CASE("a lane waits no longer than its group's deadline and says for what, in which step") {
   std::atomic<bool> over{false};
   auto const failure = failure_of(
       2,
@@ -108,6 +109,7 @@ TEST_CASE("a lane waits no longer than its group's deadline and says for what") 
           return;
         }
         redco::comm::collective_label const label("gradients");
+        redco::diag::run_place::begin_step(6);  // counted from 0
         me.lane(redco::axis::dp).all_reduce(at::ones({3}));
         me.lane(redco::axis::dp).all_reduce(at::ones({4}));
         try {
@@ -120,7 +122,8 @@ TEST_CASE("a lane waits no longer than its group's deadline and says for what") 
       300);
   CHECK(failure.code() == redco::exit_code::peer_lost);
   CHECK(mentions(failure,
-                 "waited 300 ms in all_reduce(sum) of Float [3] for 'gradients', call 1 of group dp lane for rank 1"));
+                 "rank 0: waited 300 ms in step 7, in all_reduce(sum) of Float [3] for 'gradients', call 1 of group dp "
+                 "lane for rank 1"));
 }
 
 TEST_CASE("what a lane cannot do ends all ranks with its cause, whatever they wait for") {

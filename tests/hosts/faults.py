@@ -58,7 +58,7 @@ def signalled(hosts, program, each, rank, which, words):
 
 def rank_busy(hosts, program):
     """Its process lives and says so: it is waited for, and not taken for one that is gone."""
-    all = hosts.by_hand("busy", 1, [program, "--endless", "--deadline", DEADLINE, "--busy", 4 * DEADLINE])
+    all = hosts.by_hand("busy", 1, [program, "--endless", "--deadline", DEADLINE, "--busy", DEADLINE + 4])
     yield
     await_sums(all)
     yield
@@ -95,7 +95,7 @@ def host_away(hosts, program):
     yield
     end_with(RENDEZVOUS, all)
     one_sentence(all[:1], r"process 0 of 2 .* 0 came, 1 did not")
-    one_sentence(all[1:], rf"process 1 of 2 .* meet at node1:\d+ found no store within {1000 * DEADLINE} ms")
+    one_sentence(all[1:], rf"process 1 of 2 .* meet at node1:\d+: process 0 does not let it in within {1000 * DEADLINE} ms")
 
 
 def pass_at_once(*faults):

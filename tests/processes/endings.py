@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How processes end when others do not come, stop, or are gone: in time, and with what is true.
 
-    endings.py late|stopped_at_start|stopped_in_first_step|resumed|rests|stopped_at_rest PROCESSES PROGRAM ARGUMENTS...
+    endings.py late|stopped_at_start|stopped_in_first_step PROCESSES PROGRAM ARGUMENTS...
+    endings.py resumed|rests|stopped_at_rest PROCESSES
 
 PROCESSES is `processes` of this folder, PROGRAM one that trains.
 """
@@ -91,10 +92,10 @@ def stopped_at_rest(processes, *_):
 
 
 if __name__ == "__main__":
-    check, processes, program, *arguments = sys.argv[1:]
+    check, processes, *trainer = sys.argv[1:]
     checks = [late, stopped_at_start, stopped_in_first_step, resumed, rests, stopped_at_rest]
     try:
-        {one.__name__: one for one in checks}[check](processes, program, arguments)
+        {one.__name__: one for one in checks}[check](processes, *trainer[:1], trainer[1:])
     finally:
         for process in Process.started:
             process.popen.kill()

@@ -59,9 +59,9 @@ inline void miss_peers(lifeline& line, int me, std::string const& where, std::ve
 /// The failure of a call that two ranks make with different operands.
 inline error disagreement(std::uint64_t call, std::string const& group, int left, operand const& of_left, int right,
                           operand const& of_right) {
-  return {exit_code::internal, "ranks disagree in " + call_text(call, group) + label_text() + ": rank " +
-                                   std::to_string(left) + " has " + of_left.text() + ", rank " + std::to_string(right) +
-                                   " has " + of_right.text() +
+  return {exit_code::internal, "ranks disagree " + step_text() + "in " + call_text(call, group) + label_text() +
+                                   ": rank " + std::to_string(left) + " has " + of_left.text() + ", rank " +
+                                   std::to_string(right) + " has " + of_right.text() +
                                    "; all ranks must make the same calls with equal shapes and dtypes"};
 }
 

@@ -143,6 +143,7 @@ class mpi_session final : public process_session {
     while (clock::now() < end) {
       take_notices();
       take_unwanted();
+      if (launcher_signal::came_before(std::chrono::milliseconds(0))) launcher_signal::pass_on();
       if (code == 0 && somebody_is_silent(begin)) return;
       if (!asked && nothing_is_under_way())
         if (asked = MPI_Ibarrier(control_, &all_are_done) == MPI_SUCCESS; !asked) return;
