@@ -12,7 +12,7 @@ class label_places {
  public:
   /// Returns the baseline of a label whose text spans `left` to `left + width_of(text)` and whose baseline should be `y`.
   double place(double left, double y, std::string_view text) {
-    double const right = left + width_of(text);
+    double const right = left + width_of(text) + gap;
     bool moved = true;
     while (moved) {
       moved = false;
@@ -35,7 +35,7 @@ class label_places {
   static double width_of(std::string_view text) { return 7.2 * static_cast<double>(text.size()); }
 
  private:
-  static constexpr double height = 13;
+  static constexpr double height = 13, gap = 5;
 
   struct box {
     double left, right, y;
