@@ -4,6 +4,7 @@
 #include "sentencepiece_file.hpp"
 #include "temporary_folder.hpp"
 
+#include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/detail/sentencepiece.hpp>
 #include <redco/tokenizer/read_tokenizer.hpp>
 
@@ -104,17 +105,20 @@ TEST_CASE("T5's spiece.model") {
     return;
   }
   auto const t5 = redco::read_tokenizer(folder.path);
-  CHECK(t5.vocabulary_size() == 13);
+  CHECK(t5.vocabulary_size() == 113);  // with <extra_id_99> to <extra_id_0>
   CHECK(t5.specials().end == 2);
   CHECK(t5.specials().unknown == 0);
-  CHECK(t5.specials().all == ids{1, 2});
+  CHECK(t5.specials().all.size() == 102);
   CHECK(t5.encode("") == ids{2});
   CHECK(t5.encode("hello world") == ids{3, 4, 2});
   CHECK(t5.encode("  hello   world ") == ids{3, 4, 2});
   CHECK(t5.encode("hello ab語", {.add_special = false}) == ids{3, 5, 10, 11});
   CHECK(t5.encode("hello\xFF", {.add_special = false}) == ids{3, 0});
   CHECK(t5.encode("hello</s>").back() == 2);
-  CHECK(t5.encode("ab</s>b", {.add_special = false}) == ids{5, 10, 0, 9});  // no control token within a text
+  CHECK(t5.encode("ab</s>b", {.add_special = false}) == ids{5, 10, 2, 5, 9});
+  CHECK(t5.encode("ab</s>b", {.add_special = false, .find_special = false}) == ids{5, 10, 0, 9});
+  CHECK(t5.encode("hello <extra_id_0> world<extra_id_99>") == ids{3, 112, 4, 13, 2});
+  CHECK(t5.decode(ids{3, 112, 4, 13}, {.keep_special = true}) == "hello<extra_id_0> world<extra_id_99>");
   CHECK(says(refusal([&] { t5.encode(std::string((16 << 20) + 1, 'a')); }), "a text of 16777217 bytes"));
   CHECK(t5.decode(ids{3, 4, 2}) == "hello world");
   CHECK(t5.decode(ids{3, 4, 2}, {.keep_special = true}) == "hello world</s>");
@@ -152,6 +156,25 @@ TEST_CASE("LLaMA-2's tokenizer.model") {
   std::filesystem::remove(folder.path / "tokenizer.model");
   std::filesystem::create_directory(folder.path / "tokenizer.model");
   CHECK(says(folder_refusal(folder.path), "tokenizer.model"));
+}
+
+TEST_CASE("tokens beside a SentencePiece model are found in a text and decoded") {
+  if (!redco::detail::sentencepiece_model::available || !redco::detail::regex::available) return;
+  model_folder const folder;
+  folder.write("tokenizer.model", bpe_file());
+  folder.write("tokenizer_config.json",
+               R"({"tokenizer_class": "LlamaTokenizer", "pad_token": "<pad>", "added_tokens_decoder": {
+    "266": {"content": "<x>"}, "267": {"content": "<y>", "lstrip": true, "special": true}}})");
+  auto const llama = redco::read_tokenizer(folder.path);
+  CHECK(llama.vocabulary_size() == 269);
+  CHECK(llama.specials().all == ids{1, 2, 267, 268});
+  CHECK(llama.specials().padding == 268);
+  CHECK(llama.encode("ab<x>ab </s> <y><pad>") == ids{1, 261, 266, 261, 262, 2, 267, 268});
+  CHECK(llama.encode("<x>", {.add_special = false, .find_special = false}) == ids{266});
+  CHECK(llama.decode(ids{1, 261, 266, 265, 267}) == "ab<x>c");
+  CHECK(llama.decode(ids{261, 267}, {.keep_special = true}) == "ab<y>");
+  folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {"300": {"content": "<x>"}}})");
+  CHECK(says(folder_refusal(folder.path), "gives id 300 to the token \"<x>\", which has 266"));
 }
 
 #ifdef REDCO_WITH_SENTENCEPIECE

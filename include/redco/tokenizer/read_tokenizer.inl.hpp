@@ -4,6 +4,7 @@
 
 #include <redco/tokenizer/detail/json_node.hpp>
 #include <redco/tokenizer/detail/lay_over.hpp>
+#include <redco/tokenizer/detail/sentencepiece.hpp>
 #include <redco/tokenizer/detail/tokenizer_settings.hpp>
 #include <redco/tokenizer/detail/vocabulary_files.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
@@ -13,21 +14,63 @@
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace redco {
 
 namespace detail {
 
-inline sentencepiece_options sentencepiece_options_of(json_node const& config, bool t5) {
-  if (auto const type = config.find("tokenizer_class")) {
-    t5 = type->text().starts_with("T5");
-    if (!t5 && !type->text().starts_with("Llama"))
-      type->refuse_kind("a SentencePiece tokenizer of class " + type->text());
+/// Returns the tokens that transformers looks for before a model of SentencePiece reads a text: control tokens, T5's
+/// <extra_id_99> to <extra_id_0> behind the model's pieces, and those that the folder declares.
+inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path const& file,
+                                                      tokenizer_settings const& settings, bool t5) {
+  sentencepiece_model const model(file);
+  json::json_value pieces = json::json_value::array(), known = json::json_value::array();
+  bool has_extra = false;
+  for (int id = 0; id < model.size(); ++id) {
+    std::string const piece = model.piece(id);
+    pieces.push_back(json::json_value::array({piece, 0}));
+    has_extra = has_extra || piece.starts_with("<extra_id_");
+    if (model.is_control(id))
+      known.push_back({{"id", static_cast<std::uint64_t>(id)}, {"content", piece}, {"special", true}});
   }
-  return {.add_begin = config.flag("add_bos_token", !t5), .add_end = config.flag("add_eos_token", t5)};
+  auto const extra = settings.node().find("extra_ids");
+  for (std::uint32_t left = !t5 || has_extra ? 0 : extra ? extra->number() : 100, id = 0; left > 0; ++id)
+    known.push_back({{"id", static_cast<std::uint64_t>(pieces.size()) + id},
+                     {"content", "<extra_id_" + std::to_string(--left) + ">"},
+                     {"special", true}});
+  json::json_value root = {{"model", {{"vocab", std::move(pieces)}}}, {"added_tokens", std::move(known)}};
+  add_declared(root, settings.tokens(), file.string() + ": ");
+  std::vector<sentencepiece_token> tokens;
+  for (json::json_value const& token : root["added_tokens"]) {
+    json_node const node(token, file.string());
+    if (node.at("id").number() == static_cast<std::uint32_t>(model.unknown_id())) continue;  // stands for text
+    tokens.push_back({.content = node.at("content").text(),
+                      .id = node.at("id").number(),
+                      .special = node.flag("special"),
+                      .single_word = node.flag("single_word"),
+                      .strips_left = node.flag("lstrip"),
+                      .strips_right = node.flag("rstrip")});
+  }
+  return tokens;
+}
+
+inline sentencepiece_options sentencepiece_options_of(std::filesystem::path const& file,
+                                                      tokenizer_settings const& settings, bool t5) {
+  if (!settings.kind().empty()) {
+    t5 = settings.kind() == "T5";
+    if (!t5 && settings.kind() != "Llama" && settings.kind() != "CodeLlama")
+      settings.node().refuse_kind("a SentencePiece tokenizer of class " + settings.kind() + "Tokenizer");
+  }
+  json_node const config = settings.node();
+  return {.add_begin = config.flag("add_bos_token", !t5),
+          .add_end = config.flag("add_eos_token", t5),
+          .added = tokens_beside(file, settings, t5),
+          .names = settings.names()};
 }
 
 }  // namespace detail
@@ -43,7 +86,7 @@ REDCO_INLINE any_tokenizer read_tokenizer(std::filesystem::path const& folder) {
   bool const t5 = !detail::is_there(folder / "tokenizer.model");
   std::filesystem::path const pieces = folder / (t5 ? "spiece.model" : "tokenizer.model");
   if (detail::is_there(pieces))
-    return sentencepiece_tokenizer(pieces, detail::sentencepiece_options_of(settings.node(), t5));
+    return sentencepiece_tokenizer(pieces, detail::sentencepiece_options_of(pieces, settings, t5));
   if (auto root = detail::from_vocabulary_files(folder, settings)) return with_settings(*std::move(root), folder);
   throw error(exit_code::data,
               folder.string() +

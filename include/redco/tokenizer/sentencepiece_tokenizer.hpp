@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tokenizer/special_names.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 
 #include <redco/diag/error.hpp>
@@ -14,20 +15,32 @@
 
 namespace redco {
 
-/// The special tokens around a text, which a model of SentencePiece does not tell.
+/// A token that is found in a text before a model of SentencePiece reads it: one of its control tokens, or one beside it.
+struct sentencepiece_token {
+  std::string content;
+  std::int64_t id = 0;
+  bool special = false;
+  bool single_word = false;   ///< found only where no letter or digit touches it
+  bool strips_left = false;   ///< swallows white space before it
+  bool strips_right = false;  ///< swallows white space after it
+};
+
+/// Settings that a model of SentencePiece does not tell.
 struct sentencepiece_options {
-  bool add_begin = false;  ///< LLaMA-2
-  bool add_end = false;    ///< T5
+  bool add_begin = false;  ///< put the begin token before a text: LLaMA-2
+  bool add_end = false;    ///< put the end token after a text: T5
+  std::vector<sentencepiece_token> added = {};
+  special_names names = {};  ///< added tokens that begin, end or pad a text; else the model's own do
 };
 
 namespace detail {
 class sentencepiece_model;
-}
+class added_pieces;
+}  // namespace detail
 
-/// A model of SentencePiece (T5's spiece.model, LLaMA-2's tokenizer.model), computed by its own library. Its control
-/// tokens, such as <s>, are never found in a text, whatever encode_options say, nor are T5's <extra_id_0> to
-/// <extra_id_99>, which are not in its model; unknown text decodes to " ⁇ ". Bytes that are no UTF-8 are read as
-/// U+FFFD. All members may be called by several threads at once.
+/// A model of SentencePiece (T5's spiece.model, LLaMA-2's tokenizer.model), computed by its own library. A text between two
+/// added tokens is read as a text of its own; unknown text decodes to " ⁇ ". Bytes that are no UTF-8 are read as U+FFFD. All
+/// members may be called by several threads at once.
 ///
 /// Errors: exit_code::data for a file that is missing or no model, where redco was built without SentencePiece
 /// (libsentencepiece-dev), and for a text of more than 16 MiB, because the library takes up to 200 bytes of memory for
@@ -44,7 +57,8 @@ class sentencepiece_tokenizer {
 
  private:
   std::shared_ptr<detail::sentencepiece_model const> model_;
-  sentencepiece_options options_;
+  std::shared_ptr<detail::added_pieces const> added_;
+  bool add_begin_, add_end_;
   special_ids specials_;
   bool drops_one_space_ = false;  // in front of a text
   bool drops_all_spaces_ = false;

@@ -2,6 +2,7 @@
 
 #include <redco/tokenizer/sentencepiece_tokenizer.hpp>
 
+#include <redco/tokenizer/detail/added_tokens.hpp>
 #include <redco/tokenizer/detail/decoded.hpp>
 #include <redco/tokenizer/detail/normalizer.hpp>
 #include <redco/tokenizer/detail/sentencepiece.hpp>
@@ -10,7 +11,10 @@
 
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,19 +28,45 @@ inline constexpr std::string_view space_mark = "\xE2\x96\x81";  // U+2581, which
 /// Of the longest text that is encoded.
 inline constexpr std::size_t sentencepiece_bytes = std::size_t{16} << 20;
 
+/// The added tokens of a model: found in a text, and decoded.
+class added_pieces {
+ public:
+  explicit added_pieces(std::vector<sentencepiece_token> const& tokens) {
+    for (sentencepiece_token const& token : tokens) {
+      finder.add({token.content, static_cast<std::uint32_t>(token.id), token.special, token.single_word,
+                  token.strips_left, token.strips_right});
+      texts.emplace(token.id, token.content);
+    }
+  }
+
+  added_tokens finder;
+  std::map<std::int64_t, std::string> texts;  // id -> content
+};
+
 }  // namespace detail
 
 REDCO_INLINE sentencepiece_tokenizer::sentencepiece_tokenizer(std::filesystem::path const& file,
                                                               sentencepiece_options options)
-    : model_(std::make_shared<detail::sentencepiece_model>(file)), options_(options) {
-  auto const known = [](int id) { return id < 0 ? std::optional<std::int64_t>() : id; };
-  specials_ = {.begin = known(model_->begin_id()),
-               .end = known(model_->end_id()),
-               .padding = known(model_->padding_id()),
-               .unknown = known(model_->unknown_id())};
+    : model_(std::make_shared<detail::sentencepiece_model>(file)),
+      added_(std::make_shared<detail::added_pieces>(options.added)),
+      add_begin_(options.add_begin),
+      add_end_(options.add_end) {
+  auto const role = [&](std::string const& name, int own) {
+    for (sentencepiece_token const& token : options.added)
+      if (token.content == name) return std::optional(token.id);
+    return own < 0 ? std::optional<std::int64_t>() : own;
+  };
+  specials_ = {.begin = role(options.names.begin, model_->begin_id()),
+               .end = role(options.names.end, model_->end_id()),
+               .padding = role(options.names.padding, model_->padding_id()),
+               .unknown = role(options.names.unknown, model_->unknown_id())};
   for (int id = 0; id < model_->size(); ++id) {
     if (model_->is_control(id)) specials_.all.push_back(id);
   }
+  for (sentencepiece_token const& token : options.added)
+    if (token.special) specials_.all.push_back(token.id);
+  std::sort(specials_.all.begin(), specials_.all.end());
+  specials_.all.erase(std::unique(specials_.all.begin(), specials_.all.end()), specials_.all.end());
   if ((options.add_begin && !specials_.begin) || (options.add_end && !specials_.end))
     throw error(exit_code::data, file.string() + " has no token for the " + (specials_.begin ? "end" : "begin") +
                                      " of a text, which should be added; use another model or turn that off");
@@ -58,10 +88,15 @@ REDCO_INLINE std::vector<std::int64_t> sentencepiece_tokenizer::encode(std::stri
                                      " bytes is more than the 16 MiB that SentencePiece is given at once; cut it into "
                                      "smaller ones, such as its lines");
   std::vector<std::int64_t> ids;
-  if (options.add_special && options_.add_begin) ids.push_back(*specials_.begin);
-  auto const found = model_->encode(text);
-  ids.insert(ids.end(), found.begin(), found.end());
-  if (options.add_special && options_.add_end) ids.push_back(*specials_.end);
+  if (options.add_special && add_begin_) ids.push_back(*specials_.begin);
+  added_->finder.split(
+      text, options.find_special,
+      [&](std::string_view part) {
+        auto const found = model_->encode(part);
+        ids.insert(ids.end(), found.begin(), found.end());
+      },
+      [&](std::uint32_t id) { ids.push_back(id); });
+  if (options.add_special && add_end_) ids.push_back(*specials_.end);
   return ids;
 }
 
@@ -71,6 +106,10 @@ REDCO_INLINE std::string sentencepiece_tokenizer::decode(std::span<std::int64_t 
 }
 
 REDCO_INLINE bool sentencepiece_tokenizer::append(std::string& bytes, std::int64_t id, bool first) const {
+  if (auto const added = added_->texts.find(id); added != added_->texts.end()) {
+    bytes += added->second;
+    return true;
+  }
   if (id < 0 || id >= model_->size()) return false;
   auto const number = static_cast<int>(id);
   std::string piece = model_->piece(number);
@@ -88,6 +127,9 @@ REDCO_INLINE bool sentencepiece_tokenizer::append(std::string& bytes, std::int64
   return !piece.empty() || !drops_all_spaces_;
 }
 
-REDCO_INLINE std::int64_t sentencepiece_tokenizer::vocabulary_size() const { return model_->size(); }
+REDCO_INLINE std::int64_t sentencepiece_tokenizer::vocabulary_size() const {
+  auto const& added = added_->texts;
+  return std::max<std::int64_t>(model_->size(), added.empty() ? 0 : std::prev(added.end())->first + 1);
+}
 
 }  // namespace redco
