@@ -35,9 +35,9 @@ class connection {
   int number() const { return line_.number(); }
   bool has_output() const { return !out_.empty(); }
   bool left() const { return left_; }
-  /// What came that redco does not send, and closed the connection; empty where nothing did.
+  /// Describes the bytes for which this end closed the connection; empty if it did not.
   std::string const& fault() const { return fault_; }
-  /// When bytes came last.
+  /// Time at which bytes came last.
   clock::time_point heard_at() const { return heard_at_; }
 
   /// Sends `data`, which lives until `done`, or in `own`.
@@ -83,7 +83,7 @@ class connection {
     }
   }
 
-  /// Takes what is there; calls on_notice(notice) for notices. `least_ended`: see wire::read_notice.
+  /// Reads what has come; calls on_notice(notice) for notices. `least_ended`: see wire::read_notice.
   template <class F>
   void read(int least_ended, F const& on_notice) {
     while (line_.open()) {

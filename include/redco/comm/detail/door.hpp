@@ -21,7 +21,8 @@
 
 namespace redco::comm::detail {
 
-/// Moves a handshake on by what has come on a connection, and sends what it has to say. False: the connection is of no more use.
+/// Feeds a handshake what has come on a connection, and sends its output. Returns false if the connection
+/// is of no more use.
 inline bool move_on(handshake& talk, socket const& line) {
   while (std::size_t const wanted = talk.wanted()) {
     std::string bytes(wanted, '\0');
@@ -37,8 +38,9 @@ inline bool move_on(handshake& talk, socket const& line) {
   return true;
 }
 
-/// Where other processes of the run call. Any number of strangers may call too, send anything or nothing: they are sent away, and
-/// the oldest of those who say nothing where many wait.
+/// Listening sockets that let in only processes of the run. Any number of strangers may connect and send
+/// anything or nothing: each is closed at its first wrong byte or after ten seconds, the oldest silent
+/// one earlier if 256 wait.
 class door {
  public:
   struct caller {
@@ -47,11 +49,11 @@ class door {
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   };
 
-  /// `own` greets; only processes from `least` on are let in.
+  /// Greets with `own`, and lets in processes from number `least` on.
   door(std::vector<socket> at, wire::greeting const& own, std::string key, int least)
       : at_(std::move(at)), own_(own), key_(std::move(key)), least_(least) {}
 
-  /// The next caller that has proven to be of this run, who waits for its answer; none within `limit`.
+  /// Returns the next caller that has proven to be of this run and waits for an answer; none within `limit`.
   std::optional<caller> next(std::chrono::milliseconds limit) {
     auto const end = std::chrono::steady_clock::now() + limit;
     do {
@@ -84,7 +86,7 @@ class door {
     ::poll(all.data(), all.size(), static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000)));
   }
 
-  /// At most so many at once that those who wait are heard in between.
+  /// Accepts at most 64 connections, so that those that wait are read in between.
   void accept() {
     for (socket const& one : at_)
       for (int turn = 0; turn < 64; ++turn) {
@@ -100,7 +102,7 @@ class door {
       }
   }
 
-  /// Of those that have not greeted, if there are any.
+  /// Closes the oldest connection that has not greeted, or the oldest if all have.
   void drop_oldest() {
     auto const silent =
         std::find_if(waiting_.begin(), waiting_.end(), [](caller const& one) { return !one.talk.greeted(); });

@@ -12,13 +12,13 @@
 
 namespace redco::comm::detail {
 
-/// How two processes prove to each other that they belong to one run, as a function of the bytes that come:
+/// A proof between two processes that they belong to one run, as a function of the bytes that come:
 ///
 ///   caller -> door: greeting      door -> caller: greeting
 ///   caller -> door: HMAC(key, "caller", both greetings, text), text
 ///   door -> caller: HMAC(key, "door", both greetings, text), text     when answer() is called
 ///
-/// The key itself never travels. A stranger learns nothing but a greeting, and only by sending one.
+/// The key itself is not sent. A stranger learns nothing but a greeting, and only by sending one.
 class handshake {
  public:
   /// The side that connects, to the door of process `door`. `most_answer` bounds the text that comes back.
@@ -128,7 +128,7 @@ class handshake {
     return std::string(text_of(proof(answers_, own_, own_text_))) + wire::bytes_of(bytes) + own_text_;
   }
 
-  /// What the side proves that answers, or the other.
+  /// Computes the proof of the side with the greeting `side`.
   digest proof(bool answers, wire::greeting const& side, std::string const& text) const {
     std::string const first = wire::bytes_of(side), second = wire::bytes_of(&side == &own_ ? peer_ : own_);
     return hmac_sha256(key_, std::string(answers ? "door" : "caller") + first + second + text);

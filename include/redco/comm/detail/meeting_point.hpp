@@ -17,8 +17,9 @@
 
 namespace redco::comm::detail {
 
-/// Where process 0 of a launcher waits for the others, and the key that all prove to know: made of REDCO_SECRET, and of random bits
-/// where the launcher's agent keeps a store that gives them out. Without either it is no secret.
+/// The place at which process 0 of a launcher waits for the others, and the key that all prove to know.
+/// The key is made of REDCO_SECRET, and of random bits if the launcher's agent keeps a store that gives
+/// them out. Without either it is no secret.
 class meeting_point {
  public:
   /// Errors: those of key_store, where the launcher has one that does not answer within `limit`.
@@ -34,8 +35,9 @@ class meeting_point {
     std::string key;
   };
 
-  /// Process 0: the sockets at which the others call. They listen at the addresses by which the others know this machine, or at all
-  /// of them where it does not know these itself (a service of Kubernetes, a name that is only a loopback here).
+  /// Opens the sockets of process 0, which the others call. They listen at the addresses by which the others
+  /// know this machine, or at all addresses if the machine does not know these itself (a service of
+  /// Kubernetes, a name that is only a loopback here).
   std::vector<socket> opened() {
     if (!store_) {
       key_ = made_key("");
@@ -52,15 +54,15 @@ class meeting_point {
     return all;
   }
 
-  /// Process 0, when all have come or never will: nobody finds the way here any more.
+  /// Removes the address from the launcher's store. Process 0 calls it when all have come, or never will.
   void closed() {
     if (store_) store_->remove(name());
   }
 
-  /// Process 0, when it has opened the doors.
+  /// Returns the key; process 0 calls it after opened().
   std::string const& key() const { return key_; }
 
-  /// The others: where to call. Errors: std::runtime_error where process 0 has not opened yet.
+  /// Returns the address that the others call. Errors: std::runtime_error if process 0 has not opened yet.
   address found() {
     if (!store_) return {how_.host, how_.port, made_key("")};
     if (!store_->has(name())) throw std::runtime_error("process 0 has not written into the launcher's store");
@@ -76,7 +78,7 @@ class meeting_point {
     return std::string(text_of(hmac_sha256(how_.secret, random)));
   }
 
-  /// A number or "localhost" is meant as it stands.
+  /// Listens at exactly these addresses if `host` is a number or "localhost".
   std::vector<socket> listening_at(std::string const& host, int port) const {
     std::vector<socket> all;
     try {

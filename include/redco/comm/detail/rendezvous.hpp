@@ -66,7 +66,7 @@ class rendezvous {
 
   static constexpr char failed = '!';  ///< begins what process 0 tells instead of a table
 
-  /// Process 0: until all have come.
+  /// Process 0: waits until all have come.
   void gather(meeting_point& point) {
     std::vector<socket> sockets = point.opened();
     door entrance(std::move(sockets), own_, point.key(), 1);
@@ -94,7 +94,7 @@ class rendezvous {
     for (std::size_t who = 1; who < members.size(); ++who) all_.lines[who] = std::move(members[who]->line);
   }
 
-  /// A process that others shall call has to have an address that they know too.
+  /// Refuses a process that others cannot call, because it found process 0 by a loopback address.
   void check_reachable(std::vector<std::optional<door::caller>>& members) {
     for (std::size_t called = 1; called < members.size(); ++called)
       for (std::size_t caller = called + 1; caller < members.size(); ++caller) {
@@ -133,7 +133,7 @@ class rendezvous {
     }
   }
 
-  /// The others: until process 0 tells that all have come.
+  /// The others: call process 0 until it tells that all have come.
   void attend(meeting_point& point) {
     std::string text;
     std::vector<socket> doors;
@@ -233,7 +233,7 @@ class rendezvous {
     }
   }
 
-  /// False when it has closed, or says what it should not.
+  /// Returns false if it has closed, or sends before it is asked.
   static bool is_there(socket const& line) {
     char byte = 0;
     return line.read(&byte, 1) == 0;
@@ -241,7 +241,7 @@ class rendezvous {
 
   socket& line_of(int other) { return all_.lines[static_cast<std::size_t>(other)]; }
 
-  /// Of the time that the processes have to find each other.
+  /// Returns the rest of the time that the processes have to find each other.
   std::chrono::milliseconds left() const {
     auto const rest = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - clock::now());
     return std::max(rest, std::chrono::milliseconds(1));

@@ -57,7 +57,7 @@ class socket {
     return all;
   }
 
-  /// One at all addresses of this machine.
+  /// Listens at all addresses of this machine.
   static socket listening_everywhere(int port) {
     for (int const family : {AF_INET6, AF_INET}) {
       socket one(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -103,7 +103,7 @@ class socket {
 
   static bool is_loopback(std::string const& address) { return address.starts_with("127.") || address == "::1"; }
 
-  /// One that has reached this place within `limit` for each of its addresses. Its calls do not wait.
+  /// Connects to the first address of `host` that answers, each within `limit`. Its calls do not wait.
   static socket connected(std::string const& host, int port, std::chrono::milliseconds limit) {
     std::string words = "has no address";
     socket made;
@@ -123,7 +123,7 @@ class socket {
     return made;
   }
 
-  /// Whether something comes within so many milliseconds: bytes, or one that connects.
+  /// Waits for bytes or a connection. Returns false if none comes within so many milliseconds.
   bool readable(int milliseconds) const {
     pollfd one{number_, POLLIN, 0};
     return ::poll(&one, 1, milliseconds) == 1;
@@ -155,7 +155,7 @@ class socket {
     setsockopt(number_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   }
 
-  /// How many bytes went or came; 0 where none can now, -1 where the other end is gone.
+  /// Returns how many bytes went or came; 0 if none can now, -1 if the other end is gone.
   std::int64_t write(void const* data, std::size_t bytes) const noexcept {
     return moved(::send(number_, data, bytes, MSG_NOSIGNAL));
   }
@@ -168,7 +168,7 @@ class socket {
     return bind(number_, at, bytes) == 0 && ::listen(number_, SOMAXCONN) == 0;
   }
 
-  /// Without what tells an address of IPv4 as one of IPv6.
+  /// Returns the address in numbers, an IPv4 address without the prefix that makes it one of IPv6.
   static std::string address_text(sockaddr_storage const& at, socklen_t bytes) {
     char name[NI_MAXHOST] = {};
     if (getnameinfo(reinterpret_cast<sockaddr const*>(&at), bytes, name, sizeof name, nullptr, 0, NI_NUMERICHOST) != 0)
@@ -177,7 +177,7 @@ class socket {
     return text.starts_with("::ffff:") ? text.substr(7) : text;
   }
 
-  /// How a connection under way turned out.
+  /// Waits for a connection under way; returns errno of its end, 0 if it is made.
   int reached(int milliseconds) const {
     pollfd one{number_, POLLOUT, 0};
     int failure = ETIMEDOUT;

@@ -148,7 +148,7 @@ class socket_session final : public process_session {
 
   connection& peer_of(int number) { return peers_[static_cast<std::size_t>(number)]; }
 
-  /// What became of the other end.
+  /// Tells what became of the other end.
   std::string end_of(int other) const {
     connection const& one = peers_[static_cast<std::size_t>(other)];
     if (one.left()) return " has ended its program; see what it printed";
@@ -183,7 +183,7 @@ class socket_session final : public process_session {
       if (other != rank_) peer_of(other).tell(tag, words);
   }
 
-  /// What can go goes, and what is there is read.
+  /// Sends what can go now, and reads what has come.
   void move_all() {
     auto const now = clock::now(), before = std::exchange(moved_at_, now);
     if (now > before + long_pause) {

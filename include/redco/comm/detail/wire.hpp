@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-/// What processes that TCP joins send each other, and what a receiver refuses. Everything here is a pure function of bytes.
+/// The bytes that processes joined by TCP send each other, and what a receiver refuses. All are pure functions.
 namespace redco::comm::detail::wire {
 
 static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");
@@ -63,7 +63,7 @@ struct notice {
   std::string text = {};
 };
 
-/// Where other processes reach a process, and the name of its host.
+/// The address at which other processes reach a process, and the name of its host.
 struct place {
   std::string address = {};
   int port = 0;  ///< 0: nobody calls it
@@ -71,7 +71,7 @@ struct place {
   bool operator==(place const&) const = default;
 };
 
-/// What process 0 tells all when they have met.
+/// The text that process 0 sends to all when they have met.
 struct table {
   std::string session = {};  ///< random; tells this meeting from others
   std::vector<place> places = {};
