@@ -92,9 +92,6 @@ int main() {}
 ")
 set(consumer "add_executable(consumer ${program})
 target_link_libraries(consumer PRIVATE ${target})")
-if(WAY STREQUAL "find_package")
-  string(APPEND consumer "\nredco_precompiled(consumer)")
-endif()
 if(WAY STREQUAL "fetch_content")
   set(consumer "")
 endif()
@@ -128,12 +125,17 @@ if(WAY STREQUAL "find_package")
   file(READ ${made_for} text)
   string(REGEX REPLACE ", with .*" ", with no optional library" other "${text}")
   file(WRITE ${made_for} "${other}")
-  set(again ${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/other -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${WORK}/prefix
-    -DREDCO_TORCH_ROOT=${TORCH_ROOT})
-  execute_process(COMMAND ${again} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  file(WRITE ${WORK}/parts/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(parts LANGUAGES CXX)
+${how}
+add_executable(parts ${program})
+target_link_libraries(parts PRIVATE redco::compiled)
+")
+  execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${WORK}/parts -B ${WORK}/parts/build -DCMAKE_CXX_COMPILER=${CXX}
+    -DCMAKE_PREFIX_PATH=${WORK}/prefix -DREDCO_TORCH_ROOT=${TORCH_ROOT} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE out)
   string(REGEX REPLACE "[ \n]+" " " out "${out}")
-  file(STRINGS ${WORK}/other/build.ninja compiles REGEX "^build .*redco_compiled/comm.cpp.o:")
-  if(NOT status EQUAL 0 OR NOT compiles OR NOT out MATCHES "the installed libraries were built by [^.]*with no optional library. This \
+  file(STRINGS ${WORK}/parts/build/build.ninja compiles REGEX "^build .*redco_compiled/comm.cpp.o:")
+  if(NOT status EQUAL 0 OR NOT compiles OR NOT out MATCHES "the installed libraries were built by .* with no optional library. This \
 project has .*, with .*, so it compiles them itself. install redco again to share them")
     message(FATAL_ERROR "libraries with other parts are taken, or in silence (${status}, '${compiles}'):\n${out}")
   endif()
