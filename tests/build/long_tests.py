@@ -5,9 +5,13 @@
 LONG_TESTS: the file of names that tests/CMakeLists.txt writes; TORCH_ROOMS: the rooms above the torch line, with spaces between;
 OUTSIDE_ROOMS: those with no other cases than [outside].
 """
+import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -34,8 +38,51 @@ for path in (ROOT / "tests").rglob("*.test.cpp"):
     for tags in re.findall(r'TEST_CASE\("[^"]*", "([^"]*\[\.\][^"]*)"', path.read_text()):
         if not re.search(r"\[long_\w+\]", tags):
             wrong.append(f"{path.relative_to(ROOT)} has a hidden case {tags} that no long test runs")
-run = (ROOT / ".ci/run").read_text()
-if "% 7 + 1" not in run or "--with-long" not in run:
-    wrong.append(".ci/run does not run another part each day of seven")
+
+def called(script, *arguments):
+    """What a script prints and calls, where programs that write down their arguments stand for cmake, ctest and scripts/setup."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy, calls = Path(folder) / "redco", Path(folder) / "calls"
+        for name in ("scripts/test", ".ci/run"):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name)
+        for name in ("bin/cmake", "bin/ctest", "scripts/setup"):
+            (copy / name).parent.mkdir(exist_ok=True)
+            (copy / name).write_text(f'#!/bin/sh\necho "$(basename $0) $*" >> {calls}\n')
+            (copy / name).chmod(0o755)
+        done = subprocess.run([copy / script, *arguments], capture_output=True, text=True,
+                              env=os.environ | {"PATH": f"{copy}/bin:{os.environ['PATH']}"})
+        trees = copy / "build/all/CTestTestfile.cmake"
+        text = calls.read_text() if calls.exists() else ""
+        return done.returncode, done.stdout + done.stderr + text + (trees.read_text() if trees.exists() else "")
+
+
+def expect(text, present, absent):
+    for words in present:
+        if not re.search(words, text):
+            wrong.append(f"no {words!r} in:\n{text}")
+    for words in absent:
+        if re.search(words, text):
+            wrong.append(f"{words!r} in:\n{text}")
+
+
+def rooms(tree, part):
+    return ";".join(row[2] for row in listed if row[1] == tree and row[0] in ("always", part))
+
+
+for part in PARTS:
+    code, text = called("scripts/test", "--with-long", part, "-R", "comm")
+    expect(text, [f"REDCO_TEST_ROOMS={rooms('asan', part)} ", f"REDCO_TEST_ROOMS={rooms('tsan', part)} ",
+                  rf"REDCO_LONG_TESTS={rooms('release', part)}\n", r"build/gcc-walls", r"ctest .* -R comm\n", f"those of part {part}\n",
+                  r'("../gcc-walls").*\n.*("../tsan-rooms").*\n.*("../asan").*\n.*("../release")'], [])
+code, text = called("scripts/test", "--long", "5")
+expect(text, [r"REDCO_TEST_ROOMS=walls ", r"REDCO_LONG_TESTS=tokenize_llama3\n", r"-R \^\(asan\|tsan\|long\)\[\.\]"], ["gcc-walls", "tsan-rooms", "comm"])
+code, text = called("scripts/test")
+expect(text, [r"REDCO_LONG_TESTS=\n", "gcc-walls", "all tests but the long ones"], ["REDCO_LONG_TESTS=.", "-R "])
+if called("scripts/test", "--long", "8")[0] != 64 or called("scripts/test", "--with-long")[0] != 64:
+    wrong.append("a part that does not exist is not refused with exit code 64")
+code, text = called(".ci/run", "-R", "comm")
+today = str(int(time.time()) // 86400 % 7 + 1)
+expect(text, [f"run: long tests of part {today}, as day", f"those of part {today}\n", r"ctest .* -R comm\n"], [])
 if wrong:
     sys.exit("\n".join(wrong))

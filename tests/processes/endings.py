@@ -14,7 +14,7 @@ import time
 from strangers import PEER_LOST, RENDEZVOUS, Job, Process
 
 DEADLINE = 2
-IN_TIME = DEADLINE + 10
+IN_TIME = 10 * DEADLINE
 
 
 def stop(process):
@@ -48,7 +48,7 @@ def stopped_in_first_step(_, program, arguments):
     while job.all[0].doors():
         time.sleep(0.001)
     stop(job.all[1])  # they have just met
-    job.all[0].end(PEER_LOST, "for rank 1 on ", start_in_time + 10)
+    job.all[0].end(PEER_LOST, "for rank 1 on ", start_in_time + IN_TIME)
 
 
 def resumed(processes, *_):
@@ -86,7 +86,7 @@ def stopped_at_rest(processes, *_):
     job.all[2].await_text("rests\n")
     stop(job.all[2])
     for one in job.all[:2]:
-        one.end(0, "has not shown for 10 s that it lives, and is not waited for", 20)
+        one.end(0, "has not shown for 10 s that it lives, and is not waited for", 100)
     resume(job.all[2])
     job.all[2].end(0, "all holds")
 
