@@ -203,7 +203,7 @@ foreach(name consume.pkg_config build.format build.other_plan build.other_torch 
 endforeach()
 
 # What takes longest starts first.
-foreach(name consume.pkg_config build.other_torch build.other_plan)
+foreach(name consume.pkg_config consume.first_model build.other_torch build.other_plan)
   set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
 endforeach()
 

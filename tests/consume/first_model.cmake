@@ -39,5 +39,6 @@ foreach(way first installed)
     if(NOT status EQUAL 0)
       message(FATAL_ERROR "${way} with ${compiler} does not build:\n${out}")
     endif()
+    file(REMOVE_RECURSE ${build})  # a precompiled header of g++ has 700 MB
   endforeach()
 endforeach()
