@@ -10,6 +10,8 @@ file(WRITE "${WORK}/twice.json" "{${sizes}, \"n_positions\": 1024, \"n_ctx\": 51
 file(WRITE "${WORK}/absurd.json" "{\"model_type\": \"gpt2\", \"vocab_size\": 4611686018427387904}")
 file(WRITE "${WORK}/large.json" "{\"model_type\": \"gpt2\", \"vocab_size\": 268435456, \"n_positions\": 268435456, \
 \"n_embd\": 268435456, \"n_head\": 1, \"n_layer\": 268435456}")
+file(WRITE "${WORK}/mistral.json" "{\"model_type\": \"mistral\"}")
+file(WRITE "${WORK}/qwen2.json" "{\"model_type\": \"qwen2\", \"num_attention_heads\": 64}")
 file(WRITE "${WORK}/family.json" "{\"model_type\": \"mamba\"}")
 file(WRITE "${WORK}/broken.json" "{")
 
@@ -23,6 +25,9 @@ endfunction()
 expect(0 "usage: redco-plan CONFIG.JSON .OPTIONS.\n.*--n-model-shards INTEGER .*--device-memory TEXT" --help)
 expect(0 "^plan: mesh 1x4, f32, adamw, 1 micro-batch of 8 x 1024\n.*\n +4 +[0-9.]+ GiB  fits\n.*mesh 1x4: fits, "
   config.json --n-model-shards 4 --batch 8 --sequence 1024 --optimizer adamw --device-memory 40GiB)
+# Absent sizes are those of the class in transformers: 8 key-value heads of a Mistral, 32 of a Qwen2.
+expect(0 "self_attn.k.weight x32 +.1024, 4096. " mistral.json --batch 2 --sequence 8)
+expect(0 "self_attn.k.weight x32 +.2048, 4096. " qwen2.json --batch 2 --sequence 8)
 expect(1 "   1 +[0-9.]+ GiB  does not fit\n.*mesh 1x1: does not fit, .*\n  largest: activations .*\n  smallest change that fits: \
 [24] model shards" config.json --batch 8 --device-memory 3GiB)
 # Whoever follows a suggestion holds what it promises, and no number of shards is listed that the ranks cannot hold.

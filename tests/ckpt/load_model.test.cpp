@@ -58,7 +58,7 @@ ckpt_test::thrown failure_of(std::vector<redco::safetensors::safetensors_entry> 
   auto const failure = ckpt_test::error_of([&] {
     redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& rank) {
       try {
-        redco::load_model(weights, toy_names, unread, toy_state({.dp = 2, .tp = 2}, rank.rank, false), rank);
+        redco::load_model(weights, {toy_names, unread}, toy_state({.dp = 2, .tp = 2}, rank.rank, false), rank);
       } catch (redco::error const&) {
         ++failed;
         throw;
@@ -91,7 +91,7 @@ TEST_CASE("every byte of the files is read at most once, whatever the mesh") {
       std::atomic<int> wrong = 0;
       redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
         auto const parts = toy_state(mesh, rank.rank, false);
-        redco::load_model(weights.open(), toy_names, ckpt_test::toy_unread, parts, rank);
+        redco::load_model(weights.open(), {toy_names}, parts, rank);
         wrong += ckpt_test::wrong_toy_parts(parts);
       });
       CHECK(wrong == 0);
@@ -134,10 +134,8 @@ TEST_CASE("when a rank cannot read, all ranks end with its cause") {
   std::mutex mutex;
   std::set<std::string> causes;
   redco::run_ranks({.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(20)}, [&](redco::rank_context& rank) {
-    auto const failure = ckpt_test::error_of([&] {
-      redco::load_model(weights, toy_names, ckpt_test::toy_unread, toy_state({.dp = 2, .tp = 2}, rank.rank, false),
-                        rank);
-    });
+    auto const failure = ckpt_test::error_of(
+        [&] { redco::load_model(weights, {toy_names}, toy_state({.dp = 2, .tp = 2}, rank.rank, false), rank); });
     std::lock_guard const lock(mutex);
     CHECK(failure.code == redco::exit_code::data);
     causes.insert(failure.text);
@@ -193,4 +191,67 @@ TEST_CASE("weights that several ranks may need are opened once, and their failur
   save_toy(folder.path);
   redco::workdir::shared_weights const weights(folder.path);
   CHECK(weights.open().files == weights.open().files);
+}
+
+TEST_CASE("files of the base model alone are read on any mesh, their names without its prefix") {
+  temporary_folder const folder;
+  std::vector<redco::stored_name> bare(toy_names.begin(), toy_names.end());
+  for (redco::stored_name& row : bare) row.theirs.remove_prefix(2);
+  redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+    redco::save_model(folder.path, bare, toy_state({.dp = 1}, 0, true), rank.world);
+  });
+  auto const weights = redco::workdir::open_weights(folder.path);
+  for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.dp = 2, .tp = 3}}) {
+    std::atomic<int> wrong = 0;
+    redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+      auto const parts = toy_state(mesh, rank.rank, false);
+      redco::load_model(weights, {.names = toy_names, .base = "t."}, parts, rank);
+      wrong += ckpt_test::wrong_toy_parts(parts);
+    });
+    CHECK(wrong == 0);
+  }
+  CHECK(ckpt_test::has(ckpt_test::error_of([&] {
+                         redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
+                           redco::load_model(weights, {toy_names}, toy_state({.dp = 1}, 0, false), rank);
+                         });
+                       }).text,
+                       "\"t.wte.weight\" is missing in the file"));
+}
+
+TEST_CASE("what files lack is zero, fresh, or missed with the layers that could be fresh") {
+  temporary_folder const folder;
+  auto entries = toy_entries();
+  entries.erase(entries.begin() + 7);  // t.cls
+  for (auto& entry : entries)          // of other sizes
+    if (entry.name == "t.h.0.ln.weight") entry.shape = {8};
+  write_zeros(folder / "model.safetensors", entries);
+  auto weights = redco::workdir::open_weights(folder.path);
+  std::vector<redco::stored_name> names(toy_names.begin(), toy_names.end());
+  constexpr std::array<std::string_view, 2> heads{"cls", "none"};
+  /// The values of cls.weight and h.0.ln.weight on both shards, 77 before.
+  auto const loaded = [&](std::vector<std::string> const& fresh) {
+    weights.fresh = fresh;
+    std::vector<double> values(4, -1);
+    redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
+      auto const parts = toy_state({.tp = 2}, rank.rank, false);
+      redco::load_model(weights, {.names = names, .heads = heads}, parts, rank);
+      for (std::size_t i : {std::size_t{0}, std::size_t{1}})
+        values[2 * static_cast<std::size_t>(rank.rank) + i] = parts[9 - i].local.max().item<double>();
+      CHECK(parts[0].local.max().item<double>() == 0);
+    });
+    return values;
+  };
+  auto const failure = [&](std::vector<std::string> const& fresh) {
+    return ckpt_test::error_of([&] { loaded(fresh); });
+  };
+  CHECK(loaded({"cls", "h.0.ln"}) == std::vector<double>{77, 77, 77, 77});
+  CHECK(loaded({"cls", "h.0.ln.weight"}) == std::vector<double>{77, 77, 77, 77});
+  CHECK(ckpt_test::has(failure({"h.0.ln"}).text, "open the folder with .fresh = {\"cls\"}."));
+  CHECK(failure({"h.0.ln"}).code == redco::exit_code::data);
+  CHECK(ckpt_test::has(failure({"cls"}).text, "has shape [8] in the file"));
+  CHECK(ckpt_test::has(failure({"cls"}).text, "Use the configuration it was saved with"));
+  CHECK(failure({"cls", "h.0.l"}).code == redco::exit_code::usage);
+  CHECK(ckpt_test::has(failure({"cls", "h.0.l"}).text, "fresh names \"h.0.l\""));
+  names[8].zero = true;
+  CHECK(loaded({"h.0.ln"}) == std::vector<double>{0, 77, 0, 77});
 }

@@ -41,7 +41,7 @@ int wrong_on(redco::mesh const& mesh, std::filesystem::path const& folder) {
   std::atomic<int> wrong = 0;
   redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = toy_state(mesh, rank.rank, false);
-    redco::load_model(weights, toy_names, ckpt_test::toy_unread, parts, rank);
+    redco::load_model(weights, {toy_names}, parts, rank);
     wrong += ckpt_test::wrong_toy_parts(parts);
   });
   return wrong;
@@ -54,7 +54,7 @@ int version_in(std::filesystem::path const& folder) {
     auto const weights = redco::workdir::open_weights(folder);
     redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
       auto const parts = toy_state({.dp = 1}, 0, false);
-      redco::load_model(weights, toy_names, ckpt_test::toy_unread, parts, rank);
+      redco::load_model(weights, {toy_names}, parts, rank);
       for (int i = 1; i >= 0 && version < 0; --i) {
         for (auto const& part : parts) part.local.sub_(i);
         if (ckpt_test::wrong_toy_parts(parts) == 0) version = i;
@@ -223,7 +223,7 @@ TEST_CASE("saving onto the file that is being read leaves the reader its own") {
     auto parts = toy_state({.dp = 1}, 0, true);
     for (auto const& part : parts) part.local.add_(1);
     redco::save_model(folder.path, toy_names, parts, rank.world);
-    redco::load_model(weights, toy_names, ckpt_test::toy_unread, parts, rank);
+    redco::load_model(weights, {toy_names}, parts, rank);
     CHECK(ckpt_test::wrong_toy_parts(parts) == 0);
   });
   CHECK(wrong_on({.dp = 1}, folder.path) > 0);  // who opens it now reads the new ones

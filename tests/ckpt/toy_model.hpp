@@ -47,7 +47,6 @@ inline constexpr std::array toy_names{
     redco::stored_name{.ours = "cls.weight", .theirs = "t.cls", .ones = 2},
     redco::stored_name{"none", "t.none"},
 };
-inline constexpr std::array<std::string_view, 0> toy_unread{};
 
 inline at::Tensor toy_values(toy_parameter const& p) {
   std::int64_t count = 1;

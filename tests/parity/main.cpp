@@ -1,6 +1,10 @@
 // The numbers of Hugging Face transformers against ours:
 //   parity FOLDER MESH [sequence_parallel]
 //                          compares one folder on one mesh; exit code 1 with all that differs
+//   parity FOLDER MESH --keep OUT
+//                          and keeps the model that was saved again in the folder OUT
+//   parity FOLDER MESH --fresh LAYER OUT
+//                          loads the folder with a fresh layer and saves it in OUT; compares nothing
 //   parity --list FOLDER   prints "NAME MESH" for each folder of reference numbers in FOLDER and each mesh that is listed for it: under
 //                          "meshes" in its meta.json, else in meshes.txt beside this file; those of several model shards once more as
 //                          "NAME MESH sequence_parallel"
@@ -61,8 +65,11 @@ void list(std::filesystem::path const& where) {
   }
 }
 
-int compare(std::filesystem::path const& where, redco::mesh const& on, form as) {
-  folder const data(where);
+int compare(std::filesystem::path const& where, redco::mesh const& on, form as, std::filesystem::path const& keep,
+            std::vector<std::string> const& fresh) {
+  folder data(where);
+  data.keep = keep;
+  data.fresh = fresh;
   families().at(data.config["model_type"].get<std::string>())(data, on, as);
   for (std::string const& complaint : data.complaints()) std::cerr << complaint << '\n';
   std::cout << data.compared() << " numbers and tensors compared, " << data.complaints().size() << " differ\n";
@@ -79,10 +86,15 @@ int main(int argc, char** argv) try {
     return 0;
   }
   bool const split = argc == 4 && std::string(argv[3]) == "sequence_parallel";
-  if (argc != 3 && !split)
-    throw redco::error(redco::exit_code::usage, "parity FOLDER MESH [sequence_parallel], or parity --list FOLDER");
-  return parity::compare(argv[1], redco::options::parse_mesh(argv[2]),
-                         split ? parity::form::sequence_parallel : parity::form::plain);
+  bool const kept = argc == 5 && std::string(argv[3]) == "--keep";
+  bool const fresh = argc == 6 && std::string(argv[3]) == "--fresh";
+  if (argc != 3 && !split && !kept && !fresh)
+    throw redco::error(
+        redco::exit_code::usage,
+        "parity FOLDER MESH [sequence_parallel | --keep OUT | --fresh LAYER OUT], or parity --list FOLDER");
+  return parity::compare(
+      argv[1], redco::options::parse_mesh(argv[2]), split ? parity::form::sequence_parallel : parity::form::plain,
+      kept || fresh ? argv[argc - 1] : "", fresh ? std::vector<std::string>{argv[4]} : std::vector<std::string>{});
 } catch (std::exception const& e) {
   std::cerr << e.what() << std::endl;
   return 1;

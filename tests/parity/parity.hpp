@@ -80,21 +80,23 @@ template <task Task, class M>
 class check {
  public:
   check(M const& model, folder const& data, mesh const& on) : data_(data) {
-    for (dtype const compute : {dtype::f32, dtype::f64}) run(model, on, compute);
+    for (dtype const compute : {dtype::f32, dtype::f64})
+      if (compute == dtype::f32 || data.fresh.empty()) run(model, on, compute);
   }
 
  private:
   void run(M const& model, mesh const& on, dtype compute) {
     adamw const optimizer = data_.optimizer();
-    pretrained const source(data_.path);
+    pretrained const source(data_.path, {.fresh = data_.fresh});
     safetensors::weights_source const& weights = source.weights();
     save_model_options const as_it_was = source.save_options();
     temporary_folder const saved;
     run_ranks(on, {}, [&](rank_context& rank) {
       trained_network<M> state(model, plan_of(model, on), optimizer, compute, 5, rank.rank, {}, tested_device());
       using names = stored_names<M>;
-      load_model(weights, names::names, names::unread, state.master_parts(), rank);
+      load_model(weights, stored_table_of<M>(), state.master_parts(), rank);
       save_model(saved.path, names::names, state.master_parts(), rank.world, as_it_was);
+      if (!data_.fresh.empty()) return;
       state.store.publish();
       std::int64_t const rows = data_.inputs.at("labels").size(0);
       share const mine{rows * rank.dp_index() / on.dp, rows * (rank.dp_index() + 1) / on.dp};
@@ -102,6 +104,11 @@ class check {
       if constexpr (generates && !is_sequence_parallel<M>) check_generation(state, rank);
       check_step(state, optimizer, rank, mine);
     });
+    if (!data_.keep.empty())
+      std::filesystem::copy(
+          saved.path, data_.keep,
+          std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+    if (!data_.fresh.empty()) return;
     data_.expect(weights.files->bytes_read() <= bytes_of_files(weights), "bytes of the weights were read twice");
     expect_saved(data_, weights, saved.path, stored_names<M>::unread);
     expect_files(data_, as_it_was, saved.path);

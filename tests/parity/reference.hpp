@@ -49,6 +49,8 @@ class folder {
                        : redco::json::json_value::object()) {}
 
   std::filesystem::path path;
+  std::filesystem::path keep = {};      ///< folder for the model that is saved again; empty: it is removed
+  std::vector<std::string> fresh = {};  ///< layers that start fresh; the model is then saved and not compared
   tensors inputs, expected;
   redco::json::json_value config, meta, generation;
 

@@ -8,10 +8,12 @@
 #include <redco/json/parse.hpp>
 #include <redco/json/read.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace from_config_test {
 
@@ -116,7 +118,8 @@ TEST_CASE("a T5 is gated or not, and its head tied or not") {
 TEST_CASE("a Qwen2 has a sliding window in all of its layers or in none") {
   std::string const qwen2 =
       R"("model_type": "qwen2", "vocab_size": 96, "max_position_embeddings": 128, "hidden_size": 48,
-      "intermediate_size": 80, "num_attention_heads": 4, "num_hidden_layers": 3, "sliding_window": 5)";
+      "intermediate_size": 80, "num_attention_heads": 4, "num_key_value_heads": 4, "num_hidden_layers": 3,
+      "sliding_window": 5)";
   auto const window = [&](std::string const& more) {
     std::int64_t found = -1;
     redco::json::json_value const config = redco::json::parse_json("{" + qwen2 + more + "}", "c.json");
@@ -146,7 +149,8 @@ TEST_CASE("a Qwen3 norms queries and keys in heads of 128 features unless it say
   CHECK(numbers_of(qwen3) == numbers(128, 2, 0));
   CHECK(numbers_of(qwen3 + R"(, "head_dim": 10, "tie_word_embeddings": true)") == numbers(10, 1, 0));
   CHECK(numbers_of(qwen3 + R"(, "head_dim": 10, "attention_bias": true)") == numbers(10, 2, (4 + 2 + 2) * 10 + 48));
-  CHECK(refusal(qwen3 + R"(, "mlp_bias": true)").find("\"mlp_bias\" is unknown") != std::string::npos);
+  CHECK(refusal(qwen3 + R"(, "mlp_bias": true)").find("\"mlp_bias\" is true, which speaks of biases") !=
+        std::string::npos);
 }
 
 TEST_CASE("every second layer of a GPT-Neo has a sliding window, as its list of types says") {
@@ -174,7 +178,7 @@ TEST_CASE("every second layer of a GPT-Neo has a sliding window, as its list of 
   std::int64_t const d = 48;
   CHECK(numbers_of(neo + R"(, "attention_types": [[["global"], 3]])") ==
         3 * (12 * d * d + 10 * d) + (96 + 128) * d + 2 * d);
-  CHECK(refusal(neo).find("\"attention_types\" is missing") != std::string::npos);
+  CHECK(refusal(neo).find("one type for each of 3 layers") != std::string::npos);  // absent: those of 24 layers
   for (std::string const wrong : {R"([[["global", "local"], 2]])", R"([[["global"], 2], [["local"], 1]])", R"(7)",
                                   R"([7])", R"([[["global"], -3]])", R"([[["global"], 4000000000]])",
                                   R"([[["whole"], 3]])", R"([[[], 3]])", R"([[["global"], 3, 4]])"})
@@ -208,18 +212,19 @@ TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is re
   CHECK(refusal(R"("model_type": "gpt3")") ==
         "c.json: \"model_type\" is \"gpt3\", which is not supported; did you mean \"gpt2\"?");
   CHECK(refusal(R"("model_type": "mamba")").find("supported are gpt2, ") != std::string::npos);
-  CHECK(refusal(R"("model_type": "gpt2")") == "c.json: \"vocab_size\" is missing; add it, no size is guessed");
   for (std::string const bad : {"-5", "0", "4611686018427387904", "18446744073709551615", "48.0", "\"48\"", "[48]"})
     CHECK(refusal(R"("model_type": "gpt2", "vocab_size": )" + bad) ==
           "c.json: \"vocab_size\" is " + bad + "; write an integer from 1 to 268435456");
   CHECK(with(R"("n_ctx": 64)") ==
         "c.json: \"n_positions\" is 48 and \"n_ctx\" is 64, but both say the same of a model; remove the "
         "wrong one");
-  CHECK(with(R"("n_lyaer": 3)") ==
-        "c.json: \"n_lyaer\" is unknown and could change what is computed; did you mean \"n_layer\"?");
+  CHECK(with(R"("n_lyaer": 3)") == "c.json: \"n_lyaer\" is unknown; did you mean \"n_layer\"?");
   CHECK(
-      with(R"("rank_of_adapter": 3)").find("is unknown and could change what is computed; remove it if it does not") !=
-      std::string::npos);
+      with(R"("rank_of_adapter": 3)") ==
+      "c.json: \"rank_of_adapter\" is 3, which speaks of adapters and is not computed here; give a model without it, or "
+      "remove it if it changes nothing");
+  CHECK(with(R"("num_hidden_layer": 3)").find("is 3, which speaks of sizes and is not computed here; did you mean ") !=
+        std::string::npos);
   CHECK(
       with(R"("activation_function": "mish")") ==
       "c.json: \"activation_function\" is \"mish\", which is not supported; supported are gelu, gelu_python, gelu_new, "
@@ -229,8 +234,8 @@ TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is re
   CHECK(with(R"("n_inner": 0)").find("write an integer from 1") != std::string::npos);
   CHECK(with(R"("layer_norm_epsilon": 2)").find("write a number from") != std::string::npos);
   CHECK(with(R"("tie_word_embeddings": false)").find("only true is") != std::string::npos);
-  CHECK(with(R"("architectures": ["GPT2ForSequenceClassification"])").find("only GPT2LMHeadModel is supported") !=
-        std::string::npos);
+  CHECK(with(R"("architectures": ["GPT2ForSequenceClassification"])")
+            .find("whose head is not computed here; GPT2LMHeadModel is") != std::string::npos);
   CHECK(refusal(
             R"("model_type": "gpt2", "vocab_size": 97, "n_positions": 48, "n_embd": 50, "n_head": 4, "n_layer": 2)") ==
         "c.json: a width of 50 is not divisible by 4 heads; correct one of them");
@@ -242,10 +247,86 @@ TEST_CASE("what is missing, absurd, contradictory, unknown or not computed is re
         std::string::npos);
   CHECK(refusal(llama + R"(, "rope_scaling": {"rope_type": "yarn"})") ==
         "c.json: rope_scaling: \"rope_type\" is \"yarn\", which is not supported; only \"default\" and \"llama3\" are");
-  CHECK(refusal(llama + R"(, "rope_scaling": {"rope_type": "llama3", "betta": 1})")
-            .find("c.json: rope_scaling: \"betta\" is unknown") == 0);
+  for (std::string const kind : {"linear", "dynamic", "longrope", "su", "mrope", "proportional"})
+    for (std::string const key : {"rope_type", "type"})
+      CHECK(refusal(llama + R"(, "rope_scaling": {")" + key + R"(": ")" + kind + R"(", "factor": 2.0})")
+                .find("\"rope_type\" is \"" + kind + "\", which is not supported") != std::string::npos);
+  CHECK(refusal(llama + R"(, "rope_scaling": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1,
+                                   "high_freq_factor": 4, "beta_scale": 2})")
+            .find("c.json: rope_scaling: \"beta_scale\" is 2, which speaks of a factor on values") == 0);
   CHECK(refusal("") == "c.json: \"model_type\" is missing; it names the family of a model");
   CHECK_THROWS_AS(count_of(redco::json::parse_json("[1]", "c.json")), redco::error);
+}
+
+TEST_CASE("bookkeeping changes nothing and is listed, and so does what says nothing") {
+  redco::json::json_value const config =
+      redco::json::parse_json("{" + gpt2 + R"(, "unsloth_version": "2024.9", "_num_labels": 1,
+      "id2label": {"0": "LABEL_0"}, "transformers.js_config": {"dtype": "q4"}, "output_past": true, "moe_layers": [],
+      "rope_scaling": null, "use_sliding_window": false, "quantization_config": {}, "embedding_multiplier": 1.0,
+      "pad_token_id": -1, "attn_implementation": "sdpa"})",
+                              "c.json");
+  redco::config_reader c(config, "c.json");
+  c.find("model_type");
+  redco::gpt2_from_config::read(c);
+  std::vector<std::string> unused = c.unused();
+  std::sort(unused.begin(), unused.end());
+  CHECK(unused == std::vector<std::string>{"_num_labels", "attn_implementation", "embedding_multiplier", "id2label",
+                                           "moe_layers", "output_past", "pad_token_id", "quantization_config",
+                                           "rope_scaling", "transformers.js_config", "unsloth_version",
+                                           "use_sliding_window"});
+  CHECK(c.architecture() == "GPT2LMHeadModel");
+}
+
+TEST_CASE("what changes the computation is refused by its meaning") {
+  auto const meaning = [](std::string const& more) { return refusal(llama + ", " + more); };
+  auto const speaks = [&](std::string const& more, std::string const& of) {
+    INFO(more);
+    CHECK(meaning(more).find("which speaks of " + of + " and is not computed here") != std::string::npos);
+  };
+  speaks(R"("quantization_config": {"bits": 4})", "quantized weights");
+  speaks(R"("compression": "int8")", "quantized weights");
+  speaks(R"("rotary_pct": 0.25)", "positions");
+  speaks(R"("alibi": true)", "positions");
+  speaks(R"("sliding_window": 4096)", "attention to some of the tokens");
+  speaks(R"("attn_type": "linear")", "attention");
+  speaks(R"("is_causal": true)", "attention");
+  speaks(R"("num_local_experts": 8)", "attention to some of the tokens");
+  speaks(R"("n_routed_experts": 8)", "a mixture of experts");
+  speaks(R"("embedding_multiplier": 12.0)", "a factor on values");
+  speaks(R"("final_logit_softcapping": 30.0)", "a bound on values");
+  speaks(R"("layernorm_type": "p")", "norms");
+  speaks(R"("qkv_bias": true)", "attention");
+  speaks(R"("hidden_activation": "gelu")", "an activation function");
+  speaks(R"("hidden_dropout": 0.1)", "dropout");
+  speaks(R"("use_parallel_residual": true)", "connections between layers");
+  speaks(R"("lora_rank": 8)", "adapters");
+  speaks(R"("vision_config": {"a": 1})", "a part of a model");
+  speaks(R"("pruned": true)", "removed weights");
+  speaks(R"("moe_intermediate_size": 4)", "a mixture of experts");
+  speaks(R"("embed_dim": 4)", "sizes");
+  CHECK(meaning(R"("hidden_dropout": 0.0)") == "accepted");
+  speaks(R"("logit_scale": 2)", "a factor on values");
+  CHECK(meaning(R"("logit_scale": 1)") == "accepted");
+}
+
+TEST_CASE("a ViT reads images and patches that are not square") {
+  auto const vit_with = [](std::string const& more) {
+    return R"("model_type": "vit", "hidden_size": 48, "intermediate_size": 96, "num_attention_heads": 4,
+              "num_hidden_layers": 2)" +
+           more;
+  };
+  std::int64_t const d = 48, block = 4 * d * d + 2 * 96 * d + 4 * d + 96 + d + 4 * d;
+  auto const numbers = [&](std::int64_t tokens, std::int64_t pixels) {
+    return 2 * block + (tokens + 1) * d + d + 3 * pixels * d + d + 2 * d + 2 * d + 2;
+  };
+  CHECK(numbers_of(vit_with(R"(, "image_size": [24, 40], "patch_size": [8, 4])")) == numbers(3 * 10, 32));
+  CHECK(numbers_of(vit_with(R"(, "image_size": [24, 40], "patch_size": 8)")) == numbers(3 * 5, 64));
+  CHECK(numbers_of(vit_with(R"(, "image_size": [32, 32], "patch_size": [8, 8])")) ==
+        numbers_of(vit_with(R"(, "image_size": 32, "patch_size": 8)")));
+  CHECK(refusal(vit_with(R"(, "image_size": [24, 42], "patch_size": [8, 4])")).find("images of 42 pixels") !=
+        std::string::npos);
+  for (std::string const wrong : {"[24]", "[24, 40, 3]", "[24, null]", "[24, -1]", "\"24\"", "{}"})
+    CHECK(refusal(vit_with(R"(, "image_size": )" + wrong)).find("\"image_size\" is ") != std::string::npos);
 }
 
 TEST_CASE("configurations of the reference models are understood", "[outside]") {

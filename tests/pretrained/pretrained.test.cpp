@@ -1,12 +1,16 @@
 #include "catch.hpp"
+#include "refused.hpp"
 #include "shared_folder.hpp"
 #include "skip.hpp"
 #include "temporary_folder.hpp"
 #include "tests_folder.hpp"
 
+#include <redco/pretrained/named_as.hpp>
 #include <redco/pretrained/pretrained.hpp>
+#include <redco/safetensors/safetensors_plan.hpp>
 
 #include <redco/shard/facts.hpp>
+#include <redco/json/parse.hpp>
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 
@@ -16,6 +20,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -143,6 +148,8 @@ TEST_CASE("a folder says how texts begin and end, and how they are decoded") {
   CHECK(folder.ids().stop == std::vector<std::int64_t>{5});
   CHECK(refusal([&] { folder.generation(); }).find("\"typical_p\" is 0.5, which is not supported") !=
         std::string::npos);
+  there.write("generation_config.json", R"({"eos_token_id": [5], "pad_token_id": -1})");
+  CHECK(redco::pretrained(there.path).ids().padding == 5);
   there.write("generation_config.json", R"({"eos_token_id": "</s>"})");
   CHECK(refusal([&] { redco::pretrained(there.path).ids(); }).find("\"eos_token_id\" is no id") != std::string::npos);
 }
@@ -189,6 +196,94 @@ TEST_CASE("a folder is saved again with all its files, each tensor in its type")
   CHECK(names_of(redco::pretrained(there.path).save_options().files) == expected);
   std::filesystem::rename(there / "config.json", there / "mine.json");
   CHECK(redco::pretrained(there / "mine.json").save_options().files.at("config.json") == there / "mine.json");
+}
+
+namespace {
+
+/// A file of these tensors, all zero.
+void write_zeros(std::filesystem::path const& path, std::vector<redco::safetensors::safetensors_entry> entries) {
+  auto const plan = redco::safetensors::plan_safetensors(std::move(entries));
+  std::ofstream(path, std::ios::binary) << plan.header
+                                        << std::string(static_cast<std::size_t>(plan.bytes() - plan.header.size()),
+                                                       '\0');
+}
+
+}  // namespace
+
+TEST_CASE("weights have the names of the whole model, and the log tells what is not read") {
+  temporary_folder const there;
+  std::ofstream(there / "config.json")
+      << R"({"model_type": "gpt2", "architectures": ["GPT2Model"], "output_past": true})";
+  auto const f16 = redco::safetensors::file_dtype::f16, f32 = redco::safetensors::file_dtype::f32;
+  write_zeros(there / "model.safetensors", {{"wte.weight", f16, {2, 3}},
+                                            {"h.0.attn.c_attn.bias", f32, {3}},
+                                            {"h.0.attn.bias", f32, {1, 1}},
+                                            {"h.1.attn.bias", f32, {1, 1}},
+                                            {"stranger", f32, {1}}});
+  redco::pretrained const folder(there.path);
+  auto const& tensors = folder.weights().tensors;
+  std::vector<std::string> names;
+  for (auto const& [name, tensor] : tensors) names.push_back(name + " as " + tensor.parts.front().name);
+  CHECK(names == std::vector<std::string>{"stranger as ", "transformer.h.0.attn.bias as h.0.attn.bias",
+                                          "transformer.h.0.attn.c_attn.bias as h.0.attn.c_attn.bias",
+                                          "transformer.h.1.attn.bias as h.1.attn.bias",
+                                          "transformer.wte.weight as wte.weight"});
+  CHECK(folder.save_options().types.at("transformer.wte.weight") == f16);
+  CHECK(folder.notices() ==
+        std::vector<std::string>{"config.json: output_past changes nothing here",
+                                 there.path.string() + ": transformer.h.*.attn.bias changes nothing here"});
+  for (std::string const other : {"pytorch_model.bin", "tf_model.h5"}) std::ofstream(there / other) << "?";
+  CHECK(folder.notices().back() ==
+        there.path.string() + ": pytorch_model.bin, tf_model.h5, transformer.h.*.attn.bias change nothing here");
+  std::filesystem::remove(there / "model.safetensors");
+  CHECK(refusal([&] {
+          redco::pretrained(there.path).weights();
+        }).find("model.safetensors.index.json; pytorch_model.bin is not read, because such files can run code") !=
+        std::string::npos);
+}
+
+TEST_CASE("old names of norms are known, and a tensor under two names is refused") {
+  redco::stored_table const table = redco::stored_table_of<redco::bert>();
+  CHECK(redco::name_in_table("embeddings.LayerNorm.gamma", table) == "bert.embeddings.LayerNorm.weight");
+  CHECK(redco::name_in_table("bert.encoder.layer.3.output.LayerNorm.beta", table) ==
+        "bert.encoder.layer.3.output.LayerNorm.bias");
+  CHECK(redco::name_in_table("classifier.weight", table) == "classifier.weight");
+  CHECK(redco::name_in_table("pooler.dense.bias", table) == "bert.pooler.dense.bias");
+  CHECK(redco::name_in_table("qa_outputs.weight", table) == "qa_outputs.weight");
+  CHECK(redco::name_in_table("cls.predictions.bias", table) == "cls.predictions.bias");
+
+  temporary_folder const there;
+  std::ofstream(there / "config.json") << R"({"model_type": "bert"})";
+  auto const f32 = redco::safetensors::file_dtype::f32;
+  write_zeros(there / "model.safetensors", {{"bert.pooler.dense.bias", f32, {3}}, {"pooler.dense.bias", f32, {3}}});
+  CHECK(refusal([&] { redco::pretrained(there.path).weights(); }).find("under two names") != std::string::npos);
+}
+
+TEST_CASE("a fresh head and labels of one's own are told by the saved config.json") {
+  temporary_folder const there;
+  std::ofstream(there / "config.json")
+      << R"({"model_type": "bert", "architectures": ["BertForMaskedLM"], "_num_labels": 2, "hidden_size": 24})";
+  redco::pretrained const plain(there.path);
+  CHECK(plain.save_options().texts.empty());
+  CHECK(plain.model<redco::bert>().config.classes == 2);
+
+  redco::pretrained const folder(there.path, {.fresh = {"classifier"}, .labels = {"no", "perhaps", "yes"}});
+  CHECK(folder.model<redco::bert>().config.classes == 3);
+  redco::save_model_options const options = folder.save_options();
+  CHECK_FALSE(options.files.contains("config.json"));
+  CHECK(redco::json::parse_json(options.texts.at("config.json"), "saved") ==
+        redco::json::parse_json(
+            R"({"model_type": "bert", "architectures": ["BertForSequenceClassification"], "hidden_size": 24,
+          "id2label": {"0": "no", "1": "perhaps", "2": "yes"}, "label2id": {"no": 0, "perhaps": 1, "yes": 2}})",
+            "expected"));
+
+  write_zeros(there / "model.safetensors", {{"pooler.dense.bias", redco::safetensors::file_dtype::f32, {3}}});
+  CHECK(folder.weights().fresh == std::vector<std::string>{"classifier"});
+  CHECK(redco::pretrained(there.path, {.fresh = {"pooler"}}).save_options().texts.size() == 1);  // another class
+
+  std::ofstream(there / "config.json") << R"({"model_type": "gpt2"})";
+  CHECK(refused([&] { redco::pretrained(there.path, {.labels = {"a"}}); }) ==
+        "64 " + there.path.string() + " describes a model gpt2, which has no classes; leave the labels out");
 }
 
 TEST_CASE("the reference models' folders name their weights as their families' tables do", "[outside]") {

@@ -134,6 +134,29 @@ void tune(redco::pretrained const& from, std::filesystem::path const& workdir, r
   trainer.save_model(to, options);
 }
 
+TEST_CASE("a fresh head starts from the same bits on every mesh, and the log warns of it") {
+  run_test::silence const quiet;
+  mistral_folder const there;
+  temporary_folder const folder;
+  auto const saved = [&](redco::mesh on, std::vector<std::string> const& fresh) {
+    redco::pretrained const from(there.path, {.fresh = fresh});
+    std::filesystem::path const work =
+        folder.path / (std::to_string(on.dp) + "x" + std::to_string(on.tp) + "of" + std::to_string(fresh.size()));
+    redco::deployer deployer(place(work, on));
+    redco::trainer trainer(deployer, from.model<redco::llama>(), lm, redco::adamw{.lr = 0});
+    std::int64_t const before = deployer.log().warnings();
+    trainer.start_from(from);
+    CHECK(deployer.log().warnings() - before == static_cast<std::int64_t>(fresh.size()));
+    trainer.fit(examples, {.global_batch = 4, .save_last = false});
+    trainer.save_model(work / "model");
+    return content_of(work / "model" / "model.safetensors");
+  };
+  std::string const one_rank = saved({.dp = 1}, {"lm_head"});
+  CHECK(saved({.dp = 2}, {"lm_head"}) == one_rank);
+  CHECK(saved({.tp = 2}, {"lm_head"}) == one_rank);
+  CHECK(saved({.dp = 1}, {}) != one_rank);
+}
+
 std::set<std::string> names_in(std::filesystem::path const& folder) {
   std::set<std::string> names;
   for (auto const& entry : std::filesystem::directory_iterator(folder)) names.insert(entry.path().filename().string());

@@ -78,7 +78,7 @@ void check_peft(pretrained const& folder, adapter_folder const& adapter, parity:
   at::Tensor const ids = expected.at("input_ids");
   run_ranks(on, {}, [&](rank_context& rank) {
     trained_network<M> state(model, plan_of(model, on), adamw{}, dtype::f64, 5, rank.rank, {});
-    run::load_weights(state, folder.weights(), names::names, names::unread, rank);
+    run::load_weights(state, folder.weights(), stored_table_of<Frozen>(), rank);
     walls::share const mine = walls::share_of(ids.size(0), rank);
     auto const own = [&](char const* name) { return expected.at(name).slice(0, mine.begin, mine.end); };
     auto const logits = [&] {

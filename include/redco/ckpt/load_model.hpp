@@ -8,16 +8,17 @@
 #include <redco/diag/error.hpp>
 
 #include <span>
-#include <string_view>
 
 namespace redco {
 
-/// Fills every rank's parts with the weights of a model's files, which name and lay them out as `names` say. As
-/// `load_parameters`: each byte is read once, floating types are converted, what does not belong is error 65 with the first
-/// 20 differences. Tensors that match a pattern in `unread` may be in the files without being wanted. A checkpoint of ours is
-/// read by the model's own names.
-void load_model(safetensors::weights_source const& weights, std::span<stored_name const> names,
-                std::span<std::string_view const> unread, std::span<ckpt::state_part const> parts, rank_context& rank);
+/// Fills every rank's parts with the weights of a model's files, which name and lay them out as `table` says, with the base
+/// model's prefix or without. As `load_parameters`: each byte is read once, floating types are converted. A checkpoint of
+/// ours is read by the model's own names. Parts that `weights.fresh` names keep their values.
+///
+/// Errors: exit code 65 with the first 20 differences for what does not belong, and the layers of a missing head that could
+/// be fresh; 64 for a name in `weights.fresh` that no part has.
+void load_model(safetensors::weights_source const& weights, stored_table const& table,
+                std::span<ckpt::state_part const> parts, rank_context& rank);
 
 }  // namespace redco
 

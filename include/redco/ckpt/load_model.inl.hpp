@@ -6,32 +6,91 @@
 #include <redco/ckpt/detail/read_once.hpp>
 #include <redco/ckpt/detail/together.hpp>
 #include <redco/ckpt/load_parameters.hpp>
+#include <redco/pretrained/named_as.hpp>
 #include <redco/safetensors/differences.hpp>
+#include <redco/safetensors/names.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace redco {
 
-REDCO_INLINE void load_model(safetensors::weights_source const& weights, std::span<stored_name const> names,
-                             std::span<std::string_view const> unread, std::span<ckpt::state_part const> parts,
-                             rank_context& rank) {
+namespace detail {
+
+/// Parts of this rank and the same parts as the files have them.
+struct wanted_parts {
+  std::vector<ckpt::state_part> ours, stored;
+  safetensors::tensor_table table = {};  ///< of `stored`
+  std::vector<std::string> unread = {};  ///< names in the files that are not wanted
+  std::string missing = {};              ///< names of heads that the files lack, as options write them
+};
+
+/// Returns true if a parameter's name begins with the path of a layer.
+inline bool is_of_layer(std::string_view parameter, std::string_view layer) {
+  return parameter.starts_with(layer) && (parameter.size() == layer.size() || parameter[layer.size()] == '.');
+}
+
+inline wanted_parts wanted_of(safetensors::weights_source const& named, stored_table const& table,
+                              std::span<ckpt::state_part const> parts) {
+  wanted_parts wanted;
+  wanted.unread.assign(table.unread.begin(), table.unread.end());
+  for (std::string const& layer : named.fresh)
+    if (std::none_of(parts.begin(), parts.end(), [&](auto const& part) { return is_of_layer(part.name, layer); }))
+      throw error(exit_code::usage, "fresh names " + safetensors::shown(layer) +
+                                        ", and no parameter of the model begins so; name a layer as a report does");
+  std::vector<ckpt::state_part> stored = ckpt::detail::in_files(table.names, parts);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    std::string const& ours = parts[i].name;
+    if (std::any_of(named.fresh.begin(), named.fresh.end(),
+                    [&](auto const& layer) { return is_of_layer(ours, layer); })) {
+      wanted.unread.push_back(stored[i].name);
+      continue;
+    }
+    if (!named.tensors.contains(stored[i].name)) {
+      stored_name const* const row = place_in_file(table.names, ours).row;
+      if (row != nullptr && row->zero) {
+        parts[i].local.zero_();
+        continue;
+      }
+      for (std::string_view const head : table.heads)
+        if (std::string const quoted = "\"" + std::string(head) + "\"";
+            is_of_layer(ours, head) && wanted.missing.find(quoted) == std::string::npos)
+          wanted.missing += (wanted.missing.empty() ? "" : ", ") + quoted;
+    }
+    wanted.table.try_emplace(
+        stored[i].name,
+        safetensors::stored_tensor{ckpt::file_dtype_of(stored[i].local.scalar_type()), stored[i].shape, {}});
+    wanted.ours.push_back(parts[i]);
+    wanted.stored.push_back(std::move(stored[i]));
+  }
+  return wanted;
+}
+
+}  // namespace detail
+
+REDCO_INLINE void load_model(safetensors::weights_source const& weights, stored_table const& table,
+                             std::span<ckpt::state_part const> parts, rank_context& rank) {
   if (weights.own_names) return ckpt::load_parameters(weights, parts, rank);
-  std::vector<ckpt::state_part> wanted;
+  at::NoGradGuard const no_grad;
+  safetensors::weights_source named;
+  detail::wanted_parts wanted;
   ckpt::detail::together(rank.world, [&] {
-    wanted = ckpt::detail::in_files(names, parts);
-    safetensors::tensor_table table;
-    for (ckpt::state_part const& part : wanted)
-      table.try_emplace(part.name,
-                        safetensors::stored_tensor{ckpt::file_dtype_of(part.local.scalar_type()), part.shape, {}});
+    named = named_as(weights, table);
+    wanted = detail::wanted_of(named, table, parts);
     safetensors::refuse_differences(
         weights.files->directory().string(),
-        safetensors::differences(weights.tensors, table,
-                                 {.unread = {unread.begin(), unread.end()}, .any_float = true}));
+        safetensors::differences(named.tensors, wanted.table, {.unread = wanted.unread, .any_float = true}),
+        wanted.missing.empty()
+            ? "Use the configuration it was saved with, or other weights."
+            : "To train a new head on these weights, open the folder with .fresh = {" + wanted.missing + "}.");
     return std::string();
   });
-  ckpt::detail::read_once(weights, wanted, parts, rank);
+  ckpt::detail::read_once(named, wanted.stored, wanted.ours, rank);
 }
 
 }  // namespace redco

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 namespace redco::ckpt {
 
@@ -43,8 +44,9 @@ inline void read_parts(safetensors::open_files const& files, safetensors::tensor
         stored, part.place,
         [&](safetensors::tensor_part const& source, safetensors::box const& from, safetensors::box const& to) {
           safetensors::safetensors_reader const& file = files[source.file];
-          safetensors::check_entry(file, part.name, stored.type, source.shape);
-          file.read(part.name, from, detail::bytes_of(target), target.sizes(), to.offset);
+          std::string const& name = source.name.empty() ? part.name : source.name;
+          safetensors::check_entry(file, name, stored.type, source.shape);
+          file.read(name, from, detail::bytes_of(target), target.sizes(), to.offset);
         });
     if (!direct) {
       part.local.copy_(target);

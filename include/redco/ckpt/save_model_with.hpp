@@ -86,7 +86,7 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
     detail::together(world, [&] {
       if (first) {
         folder.begin();
-        folder.copy(options.files);
+        folder.copy(options.files, options.texts);
       }
       return std::string();
     });

@@ -10,10 +10,10 @@
 
 namespace redco {
 
-/// Images [B, Channels, H, W] cut into Patch x Patch squares, each a token: [B, H/Patch * W/Patch, Width], row by row. A
-/// convolution whose stride is its kernel, computed as one product of the squares laid out as rows with "weight" [Width,
-/// Channels, Patch, Patch]. Data parallel: it is replicated.
-template <auto Channels, auto Patch, auto Width>
+/// Images [B, Channels, H, W] cut into patches of Rows x Columns pixels, each a token: [B, H/Rows * W/Columns, Width], row by
+/// row. A convolution whose stride is its kernel, computed as one product of the patches laid out as rows with "weight"
+/// [Width, Channels, Rows, Columns]. Data parallel: it is replicated.
+template <auto Channels, auto Rows, auto Width, auto Columns = Rows>
 struct patch_embedding {
   using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
@@ -24,15 +24,16 @@ struct patch_embedding {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const channels = w.size("channels to read", of<Channels>(config));
-    std::int64_t const patch = w.size("pixels of a patch", of<Patch>(config)),
+    std::int64_t const rows = w.size("rows of a patch", of<Rows>(config)),
+                       columns = w.size("columns of a patch", of<Columns>(config)),
                        width = w.size("features", of<Width>(config));
     if (!w.expect_rank(4)) return;
     w.expect("channels", 1, channels);
-    w.multiple("rows of pixels", w.activation.shape[2], "pixels of a patch", patch);
-    w.multiple("columns of pixels", w.activation.shape[3], "pixels of a patch", patch);
-    std::int64_t const numbers = channels * patch * patch;
+    w.multiple("rows of pixels", w.activation.shape[2], "pixels of a patch", rows);
+    w.multiple("columns of pixels", w.activation.shape[3], "pixels of a patch", columns);
+    std::int64_t const numbers = channels * rows * columns;
     fact::parameter_fact weight;
-    weight.shape = {width, channels, patch, patch};
+    weight.shape = {width, channels, rows, columns};
     weight.start = {fact::initial::kind::normal, 1.0 / square_root(3.0 * static_cast<double>(numbers))};
     weight.why = fact::reason::convolution;
     w.parameter("weight", weight);
@@ -43,7 +44,7 @@ struct patch_embedding {
     w.parameter("bias", bias);
 
     extents const pixels = w.activation.shape;
-    std::int64_t const patches = (pixels[2] / patch) * (pixels[3] / patch);
+    std::int64_t const patches = (pixels[2] / rows) * (pixels[3] / columns);
     w.save_batch("pixels", pixels, fact::width_kind::compute);
     w.save("patches", {pixels[0], patches, numbers}, -1, fact::width_kind::compute);
     w.produce({pixels[0], patches, width});

@@ -8,12 +8,16 @@
 
 namespace redco::log {
 
-/// Tells, in one line of a log, which keys of a folder's file are there and change nothing here.
-inline void list_unused(run_log& log, std::string_view file, std::vector<std::string> const& keys) {
-  if (keys.empty()) return;
+/// Returns "FILE: KEY, KEY change nothing here" for keys of a folder's file.
+inline std::string unused_text(std::string_view file, std::vector<std::string> const& keys) {
   std::string text(file);
   for (std::string const& key : keys) text += (&key == &keys.front() ? ": " : ", ") + key;
-  log.line(text + (keys.size() == 1 ? " changes" : " change") + " nothing here");
+  return text + (keys.size() == 1 ? " changes" : " change") + " nothing here";
+}
+
+/// Tells in one line of a log which keys of a folder's file are there and change nothing here.
+inline void list_unused(run_log& log, std::string_view file, std::vector<std::string> const& keys) {
+  if (!keys.empty()) log.line(unused_text(file, keys));
 }
 
 }  // namespace redco::log

@@ -26,8 +26,10 @@ namespace redco {
 /// The sizes of a ViT that classifies images; the defaults are ViT-L/16's.
 struct vit_config {
   std::int64_t channels = 3;
-  std::int64_t image = 224;  ///< pixels on each side, whole patches
-  std::int64_t patch = 16;
+  std::int64_t image = 224;        ///< rows of pixels, whole patches
+  std::int64_t image_columns = 0;  ///< columns of pixels, whole patches; 0: as many as rows
+  std::int64_t patch = 16;         ///< rows of a patch
+  std::int64_t patch_columns = 0;  ///< columns of a patch; 0: as many as rows
   std::int64_t width = 1024;
   std::int64_t ffn = 4096;
   std::int64_t heads = 16;
@@ -41,15 +43,20 @@ struct vit_config {
   double deviation = 0.02;  ///< of the normal distribution that weights start from
 
   constexpr projection_biases biases() const { return {qkv_bias, true}; }
+  constexpr std::int64_t image_width() const { return image_columns > 0 ? image_columns : image; }
+  constexpr std::int64_t patch_width() const { return patch_columns > 0 ? patch_columns : patch; }
   /// Patches and the class token.
-  constexpr std::int64_t tokens() const { return patch > 0 ? (image / patch) * (image / patch) + 1 : 0; }
+  constexpr std::int64_t tokens() const {
+    return patch > 0 ? (image / patch) * (image_width() / patch_width()) + 1 : 0;
+  }
 };
 
-/// ViT (Dosovitskiy et al. 2021): patches of images [B, channels, image, image] as tokens behind a class token, learned
+/// ViT (Dosovitskiy et al. 2021): patches of images [B, channels, rows, columns] as tokens behind a class token, learned
 /// positions, pre-norm blocks with GELU, the class token classified. Gives [B, classes]. Weights start normal.
 struct vit {
   static constexpr auto channels = &vit_config::channels;
   static constexpr auto patch = &vit_config::patch;
+  static constexpr auto patch_width = &vit_config::patch_width;
   static constexpr auto tokens = &vit_config::tokens;
   static constexpr auto width = &vit_config::width;
   static constexpr auto ffn = &vit_config::ffn;
@@ -61,7 +68,7 @@ struct vit {
   static constexpr auto attention_drop = &vit_config::attention_dropout;
 
   using norm = layer_norm<width, epsilon>;
-  using embeddings = sequential<named<"patch_embeddings", patch_embedding<channels, patch, width>>,
+  using embeddings = sequential<named<"patch_embeddings", patch_embedding<channels, patch, width, patch_width>>,
                                 named<"cls_token", class_token<width>>,
                                 residual<named<"position_embeddings", positions<tokens, width>>>, dropout<drop>>;
   using attention_branch = residual<sequential<
@@ -78,7 +85,7 @@ struct vit {
                              named<"layernorm", norm>, first_token, named<"classifier", linear<width, classes>>>>;
 
   constexpr extents input(workload const& load) const {
-    return {load.batch, config.channels, config.image, config.image};
+    return {load.batch, config.channels, config.image, config.image_width()};
   }
 
   vit_config config;

@@ -8,21 +8,25 @@
 
 namespace redco {
 
-template <auto Channels, auto Patch, auto Width, class X>
-struct module<patch_embedding<Channels, Patch, Width>, X> {
+template <auto Channels, auto Rows, auto Width, auto Columns, class X>
+struct module<patch_embedding<Channels, Rows, Width, Columns>, X> {
   template <class Config>
   explicit module(builder<Config>& b)
-      : weight(b.parameter("weight")), bias(b.parameter("bias")), patch(b.template extent<Patch>()) {}
+      : weight(b.parameter("weight")),
+        bias(b.parameter("bias")),
+        patch_rows(b.template extent<Rows>()),
+        patch_columns(b.template extent<Columns>()) {}
 
   template <class Context>
   tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
-    at::Tensor const squares = x.local().unflatten(3, {-1, patch}).unflatten(2, {-1, patch});  // B, C, H, p, W, p
-    at::Tensor const rows = squares.permute({0, 2, 4, 1, 3, 5}).flatten(3).flatten(1, 2);
+    at::Tensor const patches =
+        x.local().unflatten(3, {-1, patch_columns}).unflatten(2, {-1, patch_rows});  // B, C, H, rows, W, columns
+    at::Tensor const rows = patches.permute({0, 2, 4, 1, 3, 5}).flatten(3).flatten(1, 2);
     return kernel::linear(rows, ctx[weight].flatten(1), ctx[bias]);
   }
 
   parameter weight, bias;
-  std::int64_t patch;
+  std::int64_t patch_rows, patch_columns;
 };
 
 }  // namespace redco

@@ -22,11 +22,6 @@ namespace redco {
 
 namespace detail {
 
-/// Returns true for the values by which PEFT states that an option is unused.
-inline bool is_unused(json::json_value const& value) {
-  return value.is_null() || value == false || ((value.is_object() || value.is_array()) && value.empty());
-}
-
 /// An option of PEFT that changes what is computed in a way that redco does not compute.
 struct uncomputed_option {
   std::string_view key, what;
@@ -68,7 +63,7 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
   if (type == nullptr) c.refuse("\"peft_type\" is missing; give a folder in which PEFT saved a LoRA");
   if (*type != "LORA") c.refuse(c.is("peft_type", *type) + ", not \"LORA\"; give a folder in which PEFT saved a LoRA");
   lora_options found;
-  found.rank = c.extent({"r"});
+  found.rank = c.extent({"r"}, 8);
   found.alpha = c.real("lora_alpha", 8, -1e6, 1e6);
   found.dropout = c.real("lora_dropout", 0, 0, 1);
   if (c.flag("use_rslora", false)) found.alpha *= std::sqrt(static_cast<double>(found.rank));
@@ -76,15 +71,13 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
     c.refuse(c.is("bias", *bias) + ": trained biases are" + std::string(merge_cure));
   check_initialisation(c);
   for (auto const& [key, what] : uncomputed_options)
-    if (json::json_value const* const value = c.find(key); value != nullptr && !is_unused(*value))
+    if (json::json_value const* const value = c.find(key); value != nullptr && !says_nothing(*value))
       c.refuse(c.is(key, *value) + ": " + std::string(what) + " are" + std::string(merge_cure));
   c.skip({"auto_mapping", "base_model_name_or_path", "corda_config", "ensure_weight_tying", "eva_config",
           "exclude_modules", "fan_in_fan_out", "inference_mode", "layers_pattern", "loftq_config", "lora_ga_config",
           "megatron_config", "megatron_core", "peft_version", "qalora_group_size", "revision", "target_modules",
           "task_type"});
-  for (auto const& [key, value] : config.items())
-    if (is_unused(value)) c.skip({key});
-  c.finish();
+  c.refuse_unknown();
   return found;
 }
 

@@ -117,7 +117,7 @@ REDCO_INLINE generation_config generation_config_of(json::json_value const& conf
   found.min_length = c.integer({"min_length"}, 0, 0);
   detail::refuse_generation_keys(c);
   if (whole) {
-    c.finish();
+    c.refuse_unknown();
     found.unused = c.unused();
   }
   return found;

@@ -9,6 +9,7 @@
 
 #include <redco/model/any_model.hpp>
 #include <redco/model/model.hpp>
+#include <redco/model/stored_name.hpp>
 #include <redco/safetensors/weights_source.hpp>
 #include <redco/tokenizer/any_tokenizer.hpp>
 
@@ -17,6 +18,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +28,12 @@
 #include <vector>
 
 namespace redco {
+
+/// How a folder is read.
+struct pretrained_options {
+  std::vector<std::string> fresh = {};   ///< layers that start as in a training from scratch: .fresh = {"classifier"}
+  std::vector<std::string> labels = {};  ///< names of a classifier's classes, instead of those of config.json
+};
 
 /// A model's folder as Hugging Face transformers keep it: what its files mean, and how such a folder is saved again.
 ///
@@ -41,8 +49,9 @@ namespace redco {
 /// 65 for a file that is missing or broken, with its name, what is wrong and what to do.
 class pretrained {
  public:
-  /// The folder, or the file in it that is its config.json. Errors: those of `read_config`.
-  explicit pretrained(std::filesystem::path const& path);
+  /// The folder, or the file in it that is its config.json. Errors: those of `read_config`; exit code 64 for labels of a model
+  /// without classes.
+  explicit pretrained(std::filesystem::path const& path, pretrained_options options = {});
 
   std::filesystem::path const& folder() const { return folder_; }
 
@@ -64,7 +73,11 @@ class pretrained {
     return visit_of(std::forward<Use>(use), static_cast<Models const*>(nullptr));
   }
 
-  /// The safetensors files, for `trainer::start_from`, `inference` and `load_model`.
+  /// Lines for a log: keys, tensors and files that change nothing here.
+  std::vector<std::string> notices() const;
+
+  /// The safetensors files, for `trainer::start_from`, `inference` and `load_model`. Tensors have the names that transformers
+  /// give them in the whole model; layers that are `fresh` keep the values that they start with.
   safetensors::weights_source const& weights() const;
 
   /// Errors besides 65 for what is missing: those of `read_tokenizer`.
@@ -80,7 +93,8 @@ class pretrained {
   generation_config const& generation() const;
 
   /// How `trainer::save_model` writes such a folder: each tensor in the type that it has here, where this one has weights, and
-  /// beside them the files that are here, as they are. Set `type` for another, such as f32 to train further without rounding.
+  /// beside them the files that are here, as they are, except that config.json tells the labels and the class of a head that
+  /// this folder does not have. Set `type` for another, such as f32 to train further without rounding.
   save_model_options save_options() const;
 
  private:
@@ -103,6 +117,11 @@ class pretrained {
         config_.model);
   }
 
+  stored_table table() const;
+
+  /// config.json with the class and the labels of the head; nothing where it tells these already.
+  std::optional<std::string> config_text() const;
+
   /// generation_config.json, or config.json where there is none.
   std::filesystem::path generation_file() const;
 
@@ -110,6 +129,7 @@ class pretrained {
   [[noreturn]] void refuse(std::vector<std::string> const& taken) const;
 
   std::filesystem::path folder_, config_file_;
+  pretrained_options options_;
   configured config_;
   detail::first_use<safetensors::weights_source> weights_;
   detail::first_use<any_tokenizer> tokenizer_;

@@ -3,28 +3,71 @@
 #include <redco/pretrained/pretrained.hpp>
 
 #include <redco/pretrained/folder_files.hpp>
+#include <redco/pretrained/named_as.hpp>
+#include <redco/log/list_unused.hpp>
+#include <redco/safetensors/other_weights.hpp>
 
 #include <redco/tokenizer/read_tokenizer.hpp>
+#include <redco/json/dump.hpp>
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
 
+#include <redco/meta/glob.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <system_error>
 
 namespace redco {
 
-REDCO_INLINE pretrained::pretrained(std::filesystem::path const& path) {
+REDCO_INLINE pretrained::pretrained(std::filesystem::path const& path, pretrained_options options)
+    : options_(std::move(options)) {
   std::error_code unknown;  // what cannot be looked at is told by reading it
   bool const whole = std::filesystem::is_directory(path, unknown);
   folder_ = whole ? path : path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   config_file_ = whole ? path / "config.json" : path;
   config_ = read_config(config_file_);
+  if (options_.labels.empty()) return;
+  std::visit(
+      [&](auto& model) {
+        if constexpr (requires { model.config.classes; }) {
+          model.config.classes = static_cast<std::int64_t>(options_.labels.size());
+        } else {
+          throw error(exit_code::usage, folder_.string() + " describes a model " + config_.family +
+                                            ", which has no classes; leave the labels out");
+        }
+      },
+      config_.model);
+}
+
+REDCO_INLINE stored_table pretrained::table() const {
+  return std::visit([]<class M>(M const&) { return stored_table_of<M>(); }, config_.model);
+}
+
+REDCO_INLINE std::vector<std::string> pretrained::notices() const {
+  std::vector<std::string> lines;
+  if (!unused().empty()) lines.push_back(log::unused_text("config.json", unused()));
+  std::vector<std::string> ignored = safetensors::other_weights(folder_);
+  stored_table const names = table();
+  for (std::string_view const pattern : names.unread) {
+    bool const there = std::any_of(weights().tensors.begin(), weights().tensors.end(), [&](auto const& one) {
+      return meta::glob(pattern, one.first) &&
+             std::none_of(names.names.begin(), names.names.end(),
+                          [&](auto const& row) { return meta::glob(row.theirs, one.first); });
+    });
+    if (there) ignored.emplace_back(pattern);
+  }
+  if (!ignored.empty()) lines.push_back(log::unused_text(folder_.string(), ignored));
+  return lines;
 }
 
 REDCO_INLINE safetensors::weights_source const& pretrained::weights() const {
-  return weights_.get([&] { return safetensors::open_safetensors(folder_); });
+  return weights_.get([&] {
+    safetensors::weights_source opened = named_as(safetensors::open_safetensors(folder_), table());
+    opened.fresh = options_.fresh;
+    return opened;
+  });
 }
 
 REDCO_INLINE any_tokenizer const& pretrained::tokenizer() const {
@@ -73,7 +116,32 @@ REDCO_INLINE save_model_options pretrained::save_options() const {
   for (std::string_view const name : folder_files)
     if (there(name)) options.files[std::string(name)] = folder_ / name;
   options.files["config.json"] = config_file_;
+  if (std::optional<std::string> text = config_text()) {
+    options.files.erase("config.json");
+    options.texts["config.json"] = std::move(*text);
+  }
   return options;
+}
+
+REDCO_INLINE std::optional<std::string> pretrained::config_text() const {
+  json::json_value config = json::read_json(config_file_);
+  json::json_value const wanted = json::json_value::array({config_.architecture});
+  bool const same_head =
+      options_.fresh.empty() || !config.contains("architectures") || config["architectures"] == wanted;
+  if (same_head && options_.labels.empty()) return {};
+  if (!same_head) config["architectures"] = wanted;
+  if (!options_.labels.empty()) {
+    json::json_value names = json::json_value::object(), ids = json::json_value::object();
+    for (std::size_t i = 0; i < options_.labels.size(); ++i) {
+      names[std::to_string(i)] = options_.labels[i];
+      ids[options_.labels[i]] = i;
+    }
+    config.erase("num_labels");
+    config.erase("_num_labels");
+    config["id2label"] = std::move(names);
+    config["label2id"] = std::move(ids);
+  }
+  return json::dump_json(config, 2) + "\n";
 }
 
 REDCO_INLINE void pretrained::refuse(std::vector<std::string> const& taken) const {

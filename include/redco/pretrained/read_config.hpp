@@ -14,6 +14,7 @@ namespace redco {
 struct configured {
   any_model model;
   std::string family;               ///< its model_type
+  std::string architecture;         ///< the class of transformers that computes the same
   std::vector<std::string> unused;  ///< keys that change neither sizes nor what is computed
 };
 

@@ -19,6 +19,7 @@ struct save_model_options {
       {};  ///< of single tensors, by their names in the files; only where `type` is nothing
   std::uint64_t file_bytes = 5'000'000'000;  ///< of tensors in one file; a larger tensor has a file of its own
   std::map<std::string, std::filesystem::path> files = {};  ///< copied beside the weights, by their names there
+  std::map<std::string, std::string> texts = {};  ///< contents of further files beside the weights, by their names
 };
 
 }  // namespace redco

@@ -16,7 +16,7 @@ namespace detail {
 inline std::vector<std::int64_t> ids_under(json::json_value const& config, char const* key, std::string const& source) {
   std::vector<std::int64_t> ids;
   auto const add = [&](json::json_value const& value) {
-    if (value == -1) return;
+    if (value == -1) return;  // LLaMA's first configurations write none so
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT32_MAX)
       throw error(exit_code::data, source + ": \"" + key + "\" is no id of a token; correct it");
     ids.push_back(value.get<std::int64_t>());

@@ -50,20 +50,16 @@ class weights_folder {
     discard();
   }
 
-  /// Writes copies of the files that shall stand beside the weights, but for those that the directory has already.
-  void copy(std::map<std::string, std::filesystem::path> const& files) {
-    for (auto const& [name, source] : files) {
-      std::string const content = diag::input_file(source).text(most_bytes);
-      if (std::filesystem::exists(directory_ / name) && diag::input_file(directory_ / name).text(most_bytes) == content)
-        continue;
-      safetensors::output_file<Ops> file(disk_.ops(), unfinished(name));
-      file.write(content);
-      file.finish();
-      changed_.insert(name);
-    }
-    if (files.empty()) return;
-    for (std::string_view const name : folder_files)
-      if (!files.contains(std::string(name)) && std::filesystem::exists(directory_ / name)) foreign_.emplace(name);
+  /// Writes copies of the files and the texts that shall stand beside the weights, except those that the directory has already.
+  void copy(std::map<std::string, std::filesystem::path> const& files,
+            std::map<std::string, std::string> const& texts = {}) {
+    for (auto const& [name, source] : files) write(name, diag::input_file(source).text(most_bytes));
+    for (auto const& [name, text] : texts) write(name, text);
+    if (files.empty() && texts.empty()) return;
+    for (std::string_view const known : folder_files)
+      if (std::string const name(known);
+          !files.contains(name) && !texts.contains(name) && std::filesystem::exists(directory_ / name))
+        foreign_.insert(name);
   }
 
   /// Gives the files, which are on the disk, their names, then removes older weights.
@@ -110,6 +106,15 @@ class weights_folder {
  private:
   static constexpr std::string_view prefix = ".tmp-";
   static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  ///< of a file beside the weights
+
+  void write(std::string const& name, std::string const& content) {
+    if (std::filesystem::exists(directory_ / name) && diag::input_file(directory_ / name).text(most_bytes) == content)
+      return;
+    safetensors::output_file<Ops> file(disk_.ops(), unfinished(name));
+    file.write(content);
+    file.finish();
+    changed_.insert(name);
+  }
 
   template <class Condition>
   void remove(Condition condition) {

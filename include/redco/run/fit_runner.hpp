@@ -43,8 +43,7 @@ class fit_runner {
 
   /// The first fit starts from these weights, which the model names so; adapters, which only a checkpoint of theirs has, stay as
   /// they are.
-  void start_from(safetensors::weights_source weights, std::span<stored_name const> names,
-                  std::span<std::string_view const> unread);
+  void start_from(safetensors::weights_source weights, stored_table const& table);
   /// And its adapters from these, which PEFT has written.
   void start_adapters_from(safetensors::weights_source weights, std::span<stored_name const> names);
 

@@ -97,10 +97,9 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
   });
 }
 
-REDCO_INLINE void fit_runner::start_from(safetensors::weights_source weights, std::span<stored_name const> names,
-                                         std::span<std::string_view const> unread) {
-  start_ = [weights = std::move(weights), names, unread](network_state& state, rank_context& rank) {
-    load_weights(state, weights, names, unread, rank);
+REDCO_INLINE void fit_runner::start_from(safetensors::weights_source weights, stored_table const& table) {
+  start_ = [weights = std::move(weights), table](network_state& state, rank_context& rank) {
+    load_weights(state, weights, table, rank);
   };
 }
 

@@ -10,7 +10,6 @@
 #include <redco/workdir/open_weights.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
-#include <redco/log/list_unused.hpp>
 #include <redco/optimizer/sgd.hpp>
 
 #include <cstddef>
@@ -49,18 +48,18 @@ class inference {
       auto state =
           std::make_unique<trained_network<M>>(m, plan, sgd{}, where.compute(), where.options().seed, rank.rank,
                                                std::vector<std::string>{"*"}, where.device(rank.rank));
-      run::load_weights(*state, weights, stored_names<M>::names, stored_names<M>::unread, rank);
+      run::load_weights(*state, weights, stored_table_of<M>(), rank);
       if (adapters != nullptr) run::load_adapters(*state, *adapters, stored_names<M>::names, rank);
       state->store.publish();
       states_[static_cast<std::size_t>(rank.rank)] = std::move(state);
     });
   }
 
-  /// Of a `pretrained` folder; the log tells which keys of its config.json change nothing here.
+  /// Of a `pretrained` folder; the log tells what of the folder changes nothing here and which layers start fresh.
   template <run::weighted Folder>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder)
       : inference(where, std::move(m), std::move(pipeline), folder.weights()) {
-    log::list_unused(where.log(), "config.json", folder.unused());
+    run::tell_notices(where.log(), folder);
   }
 
   /// The same with the adapters of an `adapter_folder` for a `with_lora`.

@@ -6,14 +6,13 @@
 #include <redco/safetensors/weights_source.hpp>
 
 #include <span>
-#include <string_view>
 
 namespace redco::run {
 
 /// Fills a network's masters with weights from outside that are named so; adapters, which only a checkpoint of theirs has, stay as
 /// they are. All ranks call it. Errors: those of `load_model`.
-void load_weights(network_state const& state, safetensors::weights_source const& weights,
-                  std::span<stored_name const> names, std::span<std::string_view const> unread, rank_context& rank);
+void load_weights(network_state const& state, safetensors::weights_source const& weights, stored_table const& table,
+                  rank_context& rank);
 
 /// Fills its adapters with those that PEFT has written; `names` are those of the frozen model's weights.
 void load_adapters(network_state const& state, safetensors::weights_source const& weights,

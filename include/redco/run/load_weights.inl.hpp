@@ -15,11 +15,10 @@
 namespace redco::run {
 
 REDCO_INLINE void load_weights(network_state const& state, safetensors::weights_source const& weights,
-                               std::span<stored_name const> names, std::span<std::string_view const> unread,
-                               rank_context& rank) {
+                               stored_table const& table, rank_context& rank) {
   bool const adapted =
       std::ranges::any_of(weights.tensors, [](auto const& one) { return !adapted_path(one.first).empty(); });
-  load_model(weights, names, unread, adapted ? state.master_parts() : state.base_parts(), rank);
+  load_model(weights, table, adapted ? state.master_parts() : state.base_parts(), rank);
 }
 
 REDCO_INLINE void load_adapters(network_state const& state, safetensors::weights_source const& weights,
@@ -28,7 +27,7 @@ REDCO_INLINE void load_adapters(network_state const& state, safetensors::weights
   std::vector<std::string> wanted;
   for (ckpt::state_part const& part : parts) wanted.push_back(part.name);
   if (!weights.own_names) check_adapted_blocks(weights.files->directory().string(), weights.tensors, wanted);
-  load_model(weights, {}, {}, parts, rank);
+  load_model(weights, {}, parts, rank);
 }
 
 }  // namespace redco::run

@@ -24,7 +24,6 @@
 #include <redco/options/launch.hpp>
 #include <redco/options/training_flags.hpp>
 #include <redco/fact/lora_options.hpp>
-#include <redco/log/list_unused.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/pipeline/loss_of.hpp>
@@ -117,14 +116,12 @@ class trainer {
   /// such as a checkpoint of a run. Names in files of Hugging Face are known where redco/pretrained/pretrained.hpp, or
   /// redco/pretrained/stored_names/FAMILY.hpp, is included. Errors: exit code 65 when there are no weights, or (of fit) with
   /// the first 20 differences when they are not the model's.
-  void start_from(safetensors::weights_source weights) {
-    runner_.start_from(std::move(weights), stored_names<M>::names, stored_names<M>::unread);
-  }
+  void start_from(safetensors::weights_source weights) { runner_.start_from(std::move(weights), stored_table_of<M>()); }
   void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
-  /// Of a `pretrained` folder; the log tells which keys of its config.json change nothing here.
+  /// Of a `pretrained` folder; the log tells what of the folder changes nothing here and which layers start fresh.
   template <run::weighted Folder>
   void start_from(Folder const& folder) {
-    log::list_unused(where().log(), "config.json", folder.unused());
+    run::tell_notices(where().log(), folder);
     start_from(folder.weights());
   }
 

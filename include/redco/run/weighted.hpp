@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/log/run_log.hpp>
 #include <redco/safetensors/weights_source.hpp>
 
 #include <concepts>
@@ -8,12 +9,19 @@
 
 namespace redco::run {
 
-/// A folder with a model's weights and a config of which some keys change nothing, as `pretrained` is. Who knows no such folders
-/// includes none.
+/// A folder with a model's weights and notices for the log, as `pretrained` is. Who knows no such folders includes none.
 template <class T>
 concept weighted = requires(T const& folder) {
   { folder.weights() } -> std::convertible_to<safetensors::weights_source const&>;
-  { folder.unused() } -> std::convertible_to<std::vector<std::string> const&>;
+  { folder.notices() } -> std::convertible_to<std::vector<std::string>>;
 };
+
+/// Tells what of a folder is not used, and warns of layers that start fresh.
+template <weighted Folder>
+void tell_notices(log::run_log& told, Folder const& folder) {
+  for (std::string const& notice : folder.notices()) told.line(notice);
+  for (std::string const& layer : folder.weights().fresh)
+    told.warning(layer + " starts fresh: its weights are random until it is trained");
+}
 
 }  // namespace redco::run

@@ -58,8 +58,10 @@ inline std::vector<std::string> differences(tensor_table const& stored, tensor_t
   return all;
 }
 
-/// Error 65 with the first 20 differences and their number; nothing when there are none.
-inline void refuse_differences(std::string const& source, std::vector<std::string> const& all) {
+/// Error 65 with the first 20 differences, their number and what to do; nothing when there are none.
+inline void refuse_differences(
+    std::string const& source, std::vector<std::string> const& all,
+    std::string const& cure = "Use the configuration it was saved with, or another checkpoint.") {
   constexpr std::size_t most = 20;
   if (all.empty()) return;
   std::string text =
@@ -67,7 +69,7 @@ inline void refuse_differences(std::string const& source, std::vector<std::strin
   if (all.size() > most) text += ", the first 20 are";
   for (std::size_t i = 0; i < std::min(all.size(), most); ++i) text += "\n  " + all[i];
   if (all.size() > most) text += "\n  and " + std::to_string(all.size() - most) + " more";
-  throw error(exit_code::data, text + "\nUse the configuration it was saved with, or another checkpoint.");
+  throw error(exit_code::data, text + "\n" + cure);
 }
 
 }  // namespace redco::safetensors

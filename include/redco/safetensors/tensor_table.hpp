@@ -14,6 +14,7 @@ struct tensor_part {
   std::string file;
   std::vector<std::int64_t> offset;
   std::vector<std::int64_t> shape;
+  std::string name = {};  ///< of the tensor in the file, where the table names it otherwise
 
   friend bool operator==(tensor_part const&, tensor_part const&) = default;
 };

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace redco::safetensors {
 
@@ -15,7 +17,8 @@ namespace redco::safetensors {
 struct weights_source {
   tensor_table tensors;
   std::shared_ptr<open_files const> files;
-  bool own_names = false;  ///< of a checkpoint: tensors are named and lie as the model has them
+  bool own_names = false;               ///< of a checkpoint: tensors are named and lie as the model has them
+  std::vector<std::string> fresh = {};  ///< beginnings of our parameters' names that keep the values they start with
 };
 
 /// Opens a `.safetensors` file, an index of several (`.json`), whose every promise is checked, or a directory with

@@ -3,6 +3,7 @@
 #include <redco/safetensors/weights_source.hpp>
 
 #include <redco/safetensors/names.hpp>
+#include <redco/safetensors/other_weights.hpp>
 #include <redco/safetensors/safetensors_reader.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
@@ -73,10 +74,15 @@ REDCO_INLINE weights_source open_safetensors(std::filesystem::path const& path) 
   if (std::filesystem::is_directory(path, unknown)) {
     for (char const* const name : {"model.safetensors", "model.safetensors.index.json"})
       if (std::filesystem::exists(path / name, unknown)) return open_safetensors(path / name);
-    throw error(exit_code::data,
-                path.string() +
-                    " has neither model.safetensors nor model.safetensors.index.json; fetch the weights "
-                    "as safetensors files, or give another folder");
+    std::vector<std::string> const others = other_weights(path);
+    throw error(
+        exit_code::data,
+        path.string() + " has neither model.safetensors nor model.safetensors.index.json; " +
+            (others.empty()
+                 ? "fetch the weights as safetensors files, or give another folder"
+                 : others.front() + " is not read, because such files can run code or belong to other programs; fetch "
+                                    "the safetensors files of the model, or load and save the folder once by "
+                                    "from_pretrained and save_pretrained of transformers"));
   }
   if (path.extension() == ".json") return detail::read_index(path);
   weights_source source{.tensors = {}, .files = std::make_shared<open_files const>(path.parent_path())};

@@ -13,18 +13,18 @@ struct bart_from_config {
   static constexpr std::string_view name = "bart";
 
   static bart read(config_reader& c) {
-    read_common_keys(c, "BartForConditionalGeneration", true);
+    read_common_keys(c, {"BartForConditionalGeneration", {}, {"BartModel"}}, true);
     bart model;
     bart_config& g = model.config;
-    g.vocab = c.extent({"vocab_size"});
-    g.context = c.extent({"max_position_embeddings"});
-    g.width = c.extent({"d_model", "hidden_size"});
-    g.ffn = c.extent({"encoder_ffn_dim"});
-    g.decoder_ffn = c.extent({"decoder_ffn_dim"});
-    g.heads = c.extent({"encoder_attention_heads", "num_attention_heads"});
-    g.decoder_heads = c.extent({"decoder_attention_heads"});
-    g.layers = c.extent({"encoder_layers", "num_hidden_layers"});
-    g.decoder_layers = c.extent({"decoder_layers"});
+    g.vocab = c.extent({"vocab_size"}, g.vocab);
+    g.context = c.extent({"max_position_embeddings"}, g.context);
+    g.width = c.extent({"d_model", "hidden_size"}, g.width);
+    g.ffn = c.extent({"encoder_ffn_dim"}, g.ffn);
+    g.decoder_ffn = c.extent({"decoder_ffn_dim"}, g.decoder_ffn);
+    g.heads = c.extent({"encoder_attention_heads", "num_attention_heads"}, g.heads);
+    g.decoder_heads = c.extent({"decoder_attention_heads"}, g.decoder_heads);
+    g.layers = c.extent({"encoder_layers", "num_hidden_layers"}, g.layers);
+    g.decoder_layers = c.extent({"decoder_layers"}, g.decoder_layers);
     g.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : 1, -1);
     g.scale_embedding = c.flag("scale_embedding", false);
     g.dropout = c.real("dropout", 0.1, 0, 0.999);
@@ -43,7 +43,8 @@ struct bart_from_config {
     c.only("add_bias_logits", false);
     c.only("static_position_embeddings", false);
     c.only("tie_word_embeddings", true);
-    c.skip({"initializer_range", "classifier_dropout", "classif_dropout", "num_labels", "gradient_checkpointing"});
+    c.only("extra_pos_embeddings", 2);
+    c.skip({"classifier_dropout", "classif_dropout"});
     c.finish();
     return model;
   }

@@ -14,7 +14,8 @@ struct bert_from_config {
 
   static bert read(config_reader& c) {
     bert model;
-    read_bert_keys(c, model.config, "BertForSequenceClassification");
+    read_bert_keys(c, model.config,
+                   {"BertForSequenceClassification", {}, {"BertModel", "BertForPreTraining", "BertForMaskedLM"}});
     model.config.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : 0, -1);
     if (model.config.padding >= model.config.vocab)
       c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");

@@ -4,21 +4,20 @@
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/from_config/read_classes.hpp>
 
-#include <string_view>
-
 namespace redco {
 
-/// The keys that BERT and RoBERTa share; `context` becomes the rows of the table of positions.
+/// The keys that BERT and RoBERTa share; `context` becomes the rows of the table of positions. Absent sizes are those of the
+/// base models.
 template <class Config>
-void read_bert_keys(config_reader& c, Config& g, std::string_view architecture) {
-  read_common_keys(c, architecture);
-  g.vocab = c.extent({"vocab_size"});
-  g.context = c.extent({"max_position_embeddings"});
+void read_bert_keys(config_reader& c, Config& g, known_classes const& known) {
+  read_common_keys(c, known);
+  g.vocab = c.extent({"vocab_size"}, g.vocab);
+  g.context = c.extent({"max_position_embeddings"}, 512);
   g.token_types = c.extent({"type_vocab_size"}, 2);
-  g.width = c.extent({"hidden_size"});
-  g.ffn = c.extent({"intermediate_size"});
-  g.heads = c.extent({"num_attention_heads"});
-  g.layers = c.extent({"num_hidden_layers"});
+  g.width = c.extent({"hidden_size"}, 768);
+  g.ffn = c.extent({"intermediate_size"}, 3072);
+  g.heads = c.extent({"num_attention_heads"}, 12);
+  g.layers = c.extent({"num_hidden_layers"}, 12);
   g.classes = read_classes(c);
   g.norm_epsilon = c.real("layer_norm_eps", 1e-12, 1e-30, 1);
   g.dropout = c.real("hidden_dropout_prob", 0.1, 0, 0.999);
@@ -30,7 +29,8 @@ void read_bert_keys(config_reader& c, Config& g, std::string_view architecture) 
   g.activation = read_activation(c, "hidden_act", g.activation);
   g.deviation = read_deviation(c);
   c.only("position_embedding_type", "absolute");
-  c.skip({"tie_word_embeddings", "gradient_checkpointing"});
+  c.skip({"tie_word_embeddings", "pooler_fc_size", "pooler_num_attention_heads", "pooler_num_fc_layers",
+          "pooler_size_per_head"});
 }
 
 }  // namespace redco

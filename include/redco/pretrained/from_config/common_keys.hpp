@@ -4,6 +4,7 @@
 
 #include <redco/layer/activation_kind.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -11,70 +12,58 @@
 
 namespace redco {
 
-/// The keys that every family has: bookkeeping, generation and ids are skipped, what would change the model is refused.
-/// `architecture` is the only class of the family that is planned.
-inline void read_common_keys(config_reader& c, std::string_view architecture, bool encoder_decoder = false) {
-  if (json::json_value const* const list = c.find("architectures"); list != nullptr) {
-    bool has = false;
-    if (list->is_array())
-      for (json::json_value const& one : *list) has = has || one == architecture;
-    if (!has) c.refuse(c.is("architectures", *list) + "; only " + std::string(architecture) + " is supported");
-  }
+/// The classes of transformers that a family's files may name in "architectures".
+struct known_classes {
+  std::string_view computed;                                  ///< the class that is computed here
+  std::initializer_list<std::string_view> same_weights = {};  ///< its older names
+  std::initializer_list<std::string_view> same_base = {};     ///< without its head, or with one that is ignored
+};
+
+/// Reads "architectures", of which one class must be known: the head of another class would be taken for this one's.
+inline void read_architectures(config_reader& c, known_classes const& known) {
+  c.computes(known.computed);
+  json::json_value const* const list = c.find("architectures");
+  if (list == nullptr || says_nothing(*list)) return;
+  auto const is_known = [&](json::json_value const& one) {
+    auto const same = [&](std::string_view name) { return one == name; };
+    return same(known.computed) || std::any_of(known.same_weights.begin(), known.same_weights.end(), same) ||
+           std::any_of(known.same_base.begin(), known.same_base.end(), same);
+  };
+  if (!list->is_array() || std::none_of(list->begin(), list->end(), is_known))
+    c.refuse(c.is("architectures", *list) + ", whose head is not computed here; " + std::string(known.computed) +
+             " is, and the same model without its head");
+}
+
+/// The keys that every family has. Those that change the computation may have one value only; bookkeeping whose names speak of
+/// the computation all the same is listed as unused.
+inline void read_common_keys(config_reader& c, known_classes const& known, bool encoder_decoder = false) {
+  read_architectures(c, known);
   c.only("is_encoder_decoder", encoder_decoder);
   c.only("is_decoder", false);
   c.only("add_cross_attention", false);
   c.only("pruned_heads", json::json_value::object());
   c.only("chunk_size_feed_forward", 0);
   c.only("torchscript", false);
-  c.skip({"_name_or_path",
-          "_attn_implementation_autoset",
-          "transformers_version",
-          "torch_dtype",
-          "dtype",
-          "use_cache",
-          "bos_token_id",
-          "eos_token_id",
-          "pad_token_id",
-          "sep_token_id",
-          "cls_token_id",
-          "decoder_start_token_id",
-          "tokenizer_class",
-          "task_specific_params",
+  c.skip({"_num_labels",
           "output_attentions",
           "output_hidden_states",
-          "output_scores",
-          "return_dict",
-          "return_dict_in_generate",
-          "id2label",
-          "label2id",
+          "attn_implementation",
+          "_attn_implementation",
+          "_attn_implementation_autoset",
+          "_attn_implementation_internal",
+          "use_flash_attn",
+          "use_flash_attention",
+          "use_flash_attention_2",
+          "_flash_attn_2_enabled",
+          "pad_token_id",
+          "decoder_start_token_id",
+          "task_specific_params",
           "problem_type",
-          "prefix",
-          "finetuning_task",
-          "max_length",
-          "min_length",
-          "do_sample",
-          "early_stopping",
-          "num_beams",
-          "num_beam_groups",
-          "diversity_penalty",
-          "temperature",
-          "top_k",
-          "top_p",
-          "typical_p",
-          "repetition_penalty",
-          "length_penalty",
           "no_repeat_ngram_size",
           "encoder_no_repeat_ngram_size",
-          "bad_words_ids",
-          "num_return_sequences",
-          "forced_bos_token_id",
-          "forced_eos_token_id",
-          "remove_invalid_values",
-          "exponential_decay_length_penalty",
-          "suppress_tokens",
-          "begin_suppress_tokens",
           "cross_attention_hidden_size",
-          "tie_encoder_decoder"});
+          "tie_encoder_decoder",
+          "batch_size"});
 }
 
 /// Refuses heads that do not divide the width.

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <redco/pretrained/from_config/key_meanings.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
 
 #include <redco/diag/error.hpp>
+#include <redco/meta/edit_distance.hpp>
 #include <redco/meta/nearest.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
@@ -17,9 +21,10 @@
 
 namespace redco {
 
-/// The keys of a config.json, each asked for once by the family that knows it. What is missing, contradictory or not
-/// computed here is refused, and `finish` refuses every key that nobody asked for, so that no number comes from a
-/// configuration that was only half understood. null is the same as absent.
+/// The keys of a config.json, each asked for once by the family that knows it. An absent key has the default of the
+/// family's config class in Hugging Face transformers; so has null, where a family does not say otherwise. What is
+/// contradictory or not computed here is refused. Of the keys that nobody asked for `finish` refuses those that speak of
+/// the computation (`key_meanings`); all others are `unused`.
 ///
 /// Errors: exit_code::data, "source: key ...; cure".
 class config_reader {
@@ -45,12 +50,11 @@ class config_reader {
     return at == object_.end() || at->is_null() ? nullptr : &*at;
   }
 
-  /// A size from 1 to `most`, under any of the names that mean the same. Without a standard it must be there.
-  std::int64_t extent(std::initializer_list<std::string_view> names, std::optional<std::int64_t> const& standard = {}) {
+  /// A size from 1 to `most`, under any of the names that mean the same.
+  std::int64_t extent(std::initializer_list<std::string_view> names, std::int64_t standard) {
     return integer(names, standard, 1);
   }
-  std::int64_t integer(std::initializer_list<std::string_view> names, std::optional<std::int64_t> const& standard,
-                       std::int64_t least) {
+  std::int64_t integer(std::initializer_list<std::string_view> names, std::int64_t standard, std::int64_t least) {
     std::optional<std::int64_t> found;
     std::string_view from;
     for (std::string_view const name : names) {
@@ -66,8 +70,21 @@ class config_reader {
       found = value->get<std::int64_t>();
       from = name;
     }
-    if (!found && !standard) refuse(quoted(*names.begin()) + " is missing; add it, no size is guessed");
-    return found ? *found : *standard;
+    return found.value_or(standard);
+  }
+
+  /// Rows and columns: a size for both, or a list of two.
+  std::array<std::int64_t, 2> rows_and_columns(std::string_view name, std::int64_t standard) {
+    json::json_value const* const value = find(name);
+    if (value == nullptr) return {standard, standard};
+    std::array<std::int64_t, 2> found{};
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (value->is_array() && (value->size() != 2 || (*value)[i].is_null()))
+        refuse(is(name, *value) + "; write a size, or a list of two");
+      json::json_value const named = {{std::string(name), value->is_array() ? (*value)[i] : *value}};
+      found[i] = config_reader(named, source_).extent({name}, standard);
+    }
+    return found;
   }
 
   /// A number from `least` to `largest`.
@@ -96,24 +113,41 @@ class config_reader {
 
   /// Keys that change neither sizes nor what is computed.
   void skip(std::initializer_list<std::string_view> names) {
-    for (std::string_view const name : names) {
-      known_.emplace_back(name);
-      if (this->names(name)) unused_.emplace_back(name);
-    }
+    for (std::string_view const name : names)
+      if (this->names(name) && std::find(unused_.begin(), unused_.end(), name) == unused_.end())
+        unused_.emplace_back(name);
   }
-  /// Those of them that are there.
+  /// Those that are there, and after `finish` those that nobody asked for.
   std::vector<std::string> const& unused() const { return unused_; }
 
-  /// Refuses keys that nobody asked for.
-  void finish() const {
+  /// The class of transformers whose computation is read; empty until a family says which.
+  std::string const& architecture() const { return architecture_; }
+  void computes(std::string_view architecture) { architecture_ = architecture; }
+
+  /// Refuses keys that nobody asked for and that could change what is computed; lists the others as unused.
+  void finish() {
+    std::erase_if(unused_, [&](std::string const& key) { return among(known_, key); });
     for (auto const& [key, value] : object_.items()) {
-      bool known = false;
-      for (std::string const& name : known_) known = known || name == key;
-      if (known) continue;
-      std::string const near = meta::nearest(key, known_);
-      refuse(quoted(key) + " is unknown and could change what is computed; " +
-             (near.empty() ? "remove it if it does not" : "did you mean " + quoted(near) + "?"));
+      if (among(known_, key) || among(unused_, key)) continue;
+      std::string const near = says_nothing(value) ? "" : meta::nearest(key, known_);
+      key_meaning const* const meaning = meaning_of(key, value);
+      if (meaning != nullptr)
+        refuse(is(key, value) + ", which speaks of " + std::string(meaning->about) + " and is not computed here; " +
+               (near.empty() ? "give a model without it, or remove it if it changes nothing"
+                             : "did you mean " + quoted(near) + "?"));
+      if (!near.empty() && meta::edit_distance(key, near) <= 1)
+        refuse(quoted(key) + " is unknown; did you mean " + quoted(near) + "?");
+      unused_.push_back(key);
     }
+  }
+
+  /// Refuses every key that nobody asked for and that says something.
+  void refuse_unknown() const {
+    for (auto const& [key, value] : object_.items())
+      if (std::string const near = meta::nearest(key, known_);
+          !among(known_, key) && !among(unused_, key) && !says_nothing(value))
+        refuse(quoted(key) + " is unknown and could change what is computed; " +
+               (near.empty() ? "remove it if it does not" : "did you mean " + quoted(near) + "?"));
   }
 
   std::string is(std::string_view name, json::json_value const& value) const {
@@ -123,6 +157,10 @@ class config_reader {
   }
 
  private:
+  static bool among(std::vector<std::string> const& names, std::string const& key) {
+    return std::find(names.begin(), names.end(), key) != names.end();
+  }
+
   static std::string quoted(std::string_view name) {
     json::json_value const text = std::string(name.substr(0, 60));
     return text.dump(-1, ' ', true, json::json_value::error_handler_t::replace);
@@ -132,6 +170,7 @@ class config_reader {
   std::string source_;
   std::vector<std::string> known_;
   std::vector<std::string> unused_;
+  std::string architecture_;
 };
 
 }  // namespace redco

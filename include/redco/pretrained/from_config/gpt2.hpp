@@ -14,7 +14,7 @@ struct gpt2_from_config {
 
   static gpt2 read(config_reader& c) {
     gpt2 model;
-    read_gpt_keys(c, model.config, "GPT2LMHeadModel", 0.1);
+    read_gpt_keys(c, model.config, {"GPT2LMHeadModel", {}, {"GPT2Model"}}, 0.1);
     c.only("tie_word_embeddings", true);
     c.only("scale_attn_by_inverse_layer_idx", false);
     c.skip({"reorder_and_upcast_attn"});

@@ -22,12 +22,12 @@ struct gpt_neo_from_config {
   static gpt_neo read(config_reader& c) {
     gpt_neo model;
     gpt_neo_config& g = model.config;
-    read_common_keys(c, "GPTNeoForCausalLM");
-    g.vocab = c.extent({"vocab_size"});
-    g.context = c.extent({"max_position_embeddings"});
-    g.width = c.extent({"hidden_size"});
-    g.heads = c.extent({"num_heads", "num_attention_heads"});
-    g.layers = c.extent({"num_layers", "num_hidden_layers"});
+    read_common_keys(c, {"GPTNeoForCausalLM", {}, {"GPTNeoModel"}});
+    g.vocab = c.extent({"vocab_size"}, g.vocab);
+    g.context = c.extent({"max_position_embeddings"}, g.context);
+    g.width = c.extent({"hidden_size"}, g.width);
+    g.heads = c.extent({"num_heads", "num_attention_heads"}, g.heads);
+    g.layers = c.extent({"num_layers", "num_hidden_layers"}, g.layers);
     g.inner = c.extent({"intermediate_size"}, 0);
     g.dropout = read_one_dropout(c, {"resid_dropout", "embed_dropout", "attention_dropout"}, 0);
     g.activation = read_activation(c, "activation_function", g.activation);
@@ -36,8 +36,7 @@ struct gpt_neo_from_config {
     check_heads(c, g.width, g.heads);
     read_windows(c, g);
     c.only("tie_word_embeddings", true);
-    c.skip({"classifier_dropout", "gradient_checkpointing", "summary_activation", "summary_first_dropout",
-            "summary_proj_to_labels", "summary_type", "summary_use_proj"});
+    c.skip({"classifier_dropout", "summary_activation", "summary_first_dropout"});
     c.finish();
     return model;
   }
@@ -47,9 +46,10 @@ struct gpt_neo_from_config {
   /// them out in `attention_layers` too.
   static void read_windows(config_reader& c, gpt_neo_config& g) {
     std::int64_t const window = c.extent({"window_size"}, 256);
-    json::json_value const* const types = c.find("attention_types");
+    json::json_value const usual = {{{"global", "local"}, 12U}};
+    json::json_value const* types = c.find("attention_types");
+    if (types == nullptr) types = &usual;
     json::json_value const* const layers = c.find("attention_layers");
-    if (types == nullptr) c.refuse("\"attention_types\" is missing; add it, no type is guessed");
     auto const must = [&](bool holds) {
       if (!holds)
         c.refuse(c.is("attention_types", *types) +

@@ -15,13 +15,12 @@ struct gptj_from_config {
   static gptj read(config_reader& c) {
     gptj model;
     gptj_config& g = model.config;
-    read_gpt_keys(c, g, "GPTJForCausalLM", 0);
+    read_gpt_keys(c, g, {"GPTJForCausalLM", {}, {"GPTJModel"}}, 0);
     g.rotary_dim = c.extent({"rotary_dim"}, c.names("rotary_dim") ? g.width / g.heads : g.rotary_dim);
     if (g.rotary_dim % 2 != 0 || g.rotary_dim > g.width / g.heads)
       c.refuse(c.is("rotary_dim", g.rotary_dim) + "; write an even number up to the features of a head");
     c.only("tie_word_embeddings", false);
     c.only("rotary", true);
-    c.skip({"gradient_checkpointing"});
     c.finish();
     return model;
   }

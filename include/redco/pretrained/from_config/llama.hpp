@@ -14,10 +14,11 @@ struct llama_from_config {
 
   static llama read(config_reader& c) {
     llama model;
-    read_swiglu_keys(c, model.config, "LlamaForCausalLM", rotary_stretch::llama3);
+    model.config.kv_heads = 0;
+    read_swiglu_keys(c, model.config, {"LlamaForCausalLM", {"LLaMAForCausalLM"}, {"LlamaModel"}},
+                     rotary_stretch::llama3);
     model.config.attention_bias = c.flag("attention_bias", false);
     model.config.mlp_bias = c.flag("mlp_bias", false);
-    c.skip({"pretraining_tp"});
     c.finish();
     return model;
   }

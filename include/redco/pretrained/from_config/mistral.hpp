@@ -2,7 +2,7 @@
 
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/pretrained/from_config/swiglu_keys.hpp>
-#include <redco/model/llama_configs.hpp>
+#include <redco/model/llama.hpp>
 
 #include <string_view>
 
@@ -12,10 +12,10 @@ namespace redco {
 struct mistral_from_config {
   static constexpr std::string_view name = "mistral";
 
-  /// A sliding window of null is none, an absent one is that of the first release.
+  /// A sliding window of null is none.
   static llama read(config_reader& c) {
-    llama model{mistral_7b};
-    read_swiglu_keys(c, model.config, "MistralForCausalLM");
+    llama model{{.context = 131072, .ffn = 14336, .kv_heads = 8, .window = 4096}};
+    read_swiglu_keys(c, model.config, {"MistralForCausalLM", {}, {"MistralModel"}});
     model.config.window = c.extent({"sliding_window"}, c.names("sliding_window") ? 0 : model.config.window);
     c.finish();
     return model;

@@ -34,13 +34,13 @@ struct opt_from_config {
  private:
   template <class Config>
   static void read_sizes(config_reader& c, Config& g) {
-    read_common_keys(c, "OPTForCausalLM");
-    g.vocab = c.extent({"vocab_size"});
-    g.context = c.extent({"max_position_embeddings"});
-    g.width = c.extent({"hidden_size"});
-    g.ffn = c.extent({"ffn_dim"});
-    g.heads = c.extent({"num_attention_heads"});
-    g.layers = c.extent({"num_hidden_layers"});
+    read_common_keys(c, {"OPTForCausalLM", {}, {"OPTModel"}});
+    g.vocab = c.extent({"vocab_size"}, g.vocab);
+    g.context = c.extent({"max_position_embeddings"}, g.context);
+    g.width = c.extent({"hidden_size"}, 768);
+    g.ffn = c.extent({"ffn_dim"}, 3072);
+    g.heads = c.extent({"num_attention_heads"}, 12);
+    g.layers = c.extent({"num_hidden_layers"}, 12);
     g.padding = c.integer({"pad_token_id"}, c.names("pad_token_id") ? -1 : 1, -1);
     g.dropout = c.real("dropout", 0.1, 0, 0.999);
     g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
@@ -54,7 +54,6 @@ struct opt_from_config {
     c.only("layer_norm_elementwise_affine", true);
     c.only("_remove_final_layer_norm", false);
     c.only("tie_word_embeddings", true);
-    c.skip({"initializer_range"});
   }
 };
 

@@ -14,8 +14,8 @@ struct qwen2_from_config {
   static constexpr std::string_view name = "qwen2";
 
   static llama read(config_reader& c) {
-    llama model;
-    read_swiglu_keys(c, model.config, "Qwen2ForCausalLM");
+    llama model{{.vocab = 151936, .context = 32768, .ffn = 22016}};
+    read_swiglu_keys(c, model.config, {"Qwen2ForCausalLM", {}, {"Qwen2Model"}});
     model.config.qkv_bias = true;
     model.config.window = read_qwen_window(c, model.config.layers);
     c.finish();

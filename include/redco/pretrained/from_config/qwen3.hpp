@@ -15,9 +15,8 @@ struct qwen3_from_config {
 
   /// Heads have 128 features where the config does not say how many.
   static llama read(config_reader& c) {
-    llama model;
-    model.config.head_dim = 128;
-    read_swiglu_keys(c, model.config, "Qwen3ForCausalLM");
+    llama model{{.vocab = 151936, .context = 32768, .ffn = 22016, .head_dim = 128}};
+    read_swiglu_keys(c, model.config, {"Qwen3ForCausalLM", {}, {"Qwen3Model"}});
     model.config.query_key_norm = true;
     model.config.attention_bias = c.flag("attention_bias", false);
     model.config.window = read_qwen_window(c, model.config.layers);

@@ -14,7 +14,7 @@ struct roberta_from_config {
 
   static roberta read(config_reader& c) {
     roberta model;
-    read_bert_keys(c, model.config, "RobertaForSequenceClassification");
+    read_bert_keys(c, model.config, {"RobertaForSequenceClassification", {}, {"RobertaModel", "RobertaForMaskedLM"}});
     model.config.padding = c.integer({"pad_token_id"}, 1, 0);
     if (model.config.padding >= model.config.vocab)
       c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");

@@ -14,8 +14,10 @@ namespace redco {
 /// Which ways of stretching rotary angles a family knows.
 enum class rotary_stretch : unsigned char { none, llama3 };
 
-/// The keys of rotary positions, in a nested object or beside the others.
-inline void read_rotary_keys(config_reader& c, double& theta, rotary_scaling& scaling, rotary_stretch known) {
+/// The keys of rotary positions, in a nested object or beside the others. The factors of a stretch have no default; the
+/// length trained on is that of the config.
+inline void read_rotary_keys(config_reader& c, llama_config& g, rotary_stretch known) {
+  double& theta = g.theta;
   double const largest = 1e12;
   theta = c.real("rope_theta", theta, 1, largest);
   bool const beside = c.find("rope_theta") != nullptr;
@@ -35,30 +37,38 @@ inline void read_rotary_keys(config_reader& c, double& theta, rotary_scaling& sc
     if (known == rotary_stretch::none || *kind != "llama3")
       inner.refuse(inner.is("rope_type", *kind) + ", which is not supported; only \"default\"" +
                    (known == rotary_stretch::none ? " is" : " and \"llama3\" are"));
-    scaling.factor = inner.real("factor", 1, 1, 1e6);
-    scaling.low_frequency = inner.real("low_freq_factor", 1, 1e-6, 1e6);
-    scaling.high_frequency = inner.real("high_freq_factor", 4, 1e-6, 1e6);
-    scaling.context = inner.extent({"original_max_position_embeddings"}, 8192);
+    auto const factor = [&](std::string_view name, double least) {
+      if (inner.find(name) == nullptr)
+        inner.refuse("\"" + std::string(name) + "\" is missing, without which angles cannot be stretched; add it");
+      return inner.real(name, 0, least, 1e6);
+    };
+    g.scaling.factor = factor("factor", 1);
+    g.scaling.low_frequency = factor("low_freq_factor", 1e-6);
+    g.scaling.high_frequency = factor("high_freq_factor", 1e-6);
+    g.scaling.context = inner.extent({"original_max_position_embeddings"}, g.context);
   }
+  inner.only("partial_rotary_factor", 1.0);
   inner.finish();
 }
 
-/// The keys that LLaMA and its kin share.
-inline void read_swiglu_keys(config_reader& c, llama_config& g, std::string_view architecture,
+/// The keys that LLaMA and its kin share. Sizes that are absent are those of `g`; no key-value heads there, and null in the
+/// config, are as many as there are heads.
+inline void read_swiglu_keys(config_reader& c, llama_config& g, known_classes const& classes,
                              rotary_stretch known = rotary_stretch::none) {
-  read_common_keys(c, architecture);
-  g.vocab = c.extent({"vocab_size"});
-  g.context = c.extent({"max_position_embeddings"});
-  g.width = c.extent({"hidden_size"});
-  g.ffn = c.extent({"intermediate_size"});
-  g.heads = c.extent({"num_attention_heads"});
-  g.kv_heads = c.extent({"num_key_value_heads"}, g.heads);
+  read_common_keys(c, classes);
+  g.vocab = c.extent({"vocab_size"}, g.vocab);
+  g.context = c.extent({"max_position_embeddings"}, g.context);
+  g.width = c.extent({"hidden_size"}, g.width);
+  g.ffn = c.extent({"intermediate_size"}, g.ffn);
+  g.heads = c.extent({"num_attention_heads"}, g.heads);
+  g.kv_heads =
+      c.extent({"num_key_value_heads"}, g.kv_heads == 0 || c.names("num_key_value_heads") ? g.heads : g.kv_heads);
   g.head_dim = c.extent({"head_dim"}, g.head_dim);
-  g.layers = c.extent({"num_hidden_layers"});
+  g.layers = c.extent({"num_hidden_layers"}, g.layers);
   g.norm_epsilon = c.real("rms_norm_eps", 1e-6, 1e-30, 1);
   g.padding = c.integer({"pad_token_id"}, -1, -1);
   g.attention_dropout = c.real("attention_dropout", 0, 0, 0.999);
-  read_rotary_keys(c, g.theta, g.scaling, known);
+  read_rotary_keys(c, g, known);
   if (g.head_dim == 0) check_heads(c, g.width, g.heads);
   std::int64_t const dim = g.head_dim > 0 ? g.head_dim : g.width / g.heads;
   if (dim % 2 != 0)
@@ -73,6 +83,7 @@ inline void read_swiglu_keys(config_reader& c, llama_config& g, std::string_view
   g.activation = read_activation(c, "hidden_act", g.activation);
   g.deviation = read_deviation(c);
   g.tied = c.flag("tie_word_embeddings", false);
+  c.only("partial_rotary_factor", 1.0);
 }
 
 }  // namespace redco

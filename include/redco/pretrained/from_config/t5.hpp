@@ -19,14 +19,14 @@ struct t5_from_config {
   /// A plain feed-forward or a gated one as in v1.1. A head that reads the embedding scales what it is given, so newer
   /// configurations, which always say that it is tied, tell the two apart by `scale_decoder_outputs`.
   static std::variant<t5, t5_gated> read(config_reader& c) {
-    read_common_keys(c, "T5ForConditionalGeneration", true);
+    read_common_keys(c, {"T5ForConditionalGeneration", {"T5WithLMHeadModel"}, {"T5Model"}}, true);
     feed_forward const kind = read_feed_forward(c);
     bool const named_tied = c.flag("tie_word_embeddings", true), scaled = c.flag("scale_decoder_outputs", named_tied);
     if (scaled && !named_tied)
       c.refuse(
           "\"scale_decoder_outputs\" is true with a head that is not tied, which is not supported; correct one of "
           "them");
-    c.skip({"n_positions", "classifier_dropout", "initializer_range"});
+    c.skip({"n_positions", "classifier_dropout"});
     t5 plain;
     t5_gated gated;
     plain.config.activation = gated.config.activation = kind.activation;
@@ -63,12 +63,12 @@ struct t5_from_config {
 
   template <class Config>
   static void read_sizes(config_reader& c, Config& g) {
-    g.vocab = c.extent({"vocab_size"});
-    g.width = c.extent({"d_model", "hidden_size"});
-    g.ffn = c.extent({"d_ff"});
-    g.heads = c.extent({"num_heads", "num_attention_heads"});
-    g.head_dim = c.extent({"d_kv"});
-    g.layers = c.extent({"num_layers", "num_hidden_layers"});
+    g.vocab = c.extent({"vocab_size"}, 32128);
+    g.width = c.extent({"d_model", "hidden_size"}, 512);
+    g.ffn = c.extent({"d_ff"}, 2048);
+    g.heads = c.extent({"num_heads", "num_attention_heads"}, 8);
+    g.head_dim = c.extent({"d_kv"}, 64);
+    g.layers = c.extent({"num_layers", "num_hidden_layers"}, 6);
     g.decoder_layers = c.extent({"num_decoder_layers"}, g.layers);
     g.buckets = c.extent({"relative_attention_num_buckets"}, 32);
     g.farthest = c.extent({"relative_attention_max_distance"}, 128);

@@ -12,7 +12,7 @@ template <>
 struct stored_names<bart> {
   static constexpr std::array names{
       stored_name{"encoder.embed_tokens.weight", "model.shared.weight"},
-      stored_name{.ours = "final_logits.bias", .theirs = "final_logits_bias", .ones = 1},
+      stored_name{.ours = "final_logits.bias", .theirs = "final_logits_bias", .ones = 1, .zero = true},
       stored_name{"encoder.embed_positions.weight", "model.encoder.embed_positions.weight"},
       stored_name{"encoder.layernorm_embedding.weight", "model.encoder.layernorm_embedding.weight"},
       stored_name{"encoder.layernorm_embedding.bias", "model.encoder.layernorm_embedding.bias"},
@@ -63,9 +63,10 @@ struct stored_names<bart> {
       stored_name{"decoder.layers.*.fc2.bias", "model.decoder.layers.*.fc2.bias"},
       stored_name{"decoder.layers.*.final_layer_norm.weight", "model.decoder.layers.*.final_layer_norm.weight"},
       stored_name{"decoder.layers.*.final_layer_norm.bias", "model.decoder.layers.*.final_layer_norm.bias"}};
-  static constexpr std::array unread{std::string_view("lm_head.weight"),
-                                     std::string_view("model.encoder.embed_tokens.weight"),
-                                     std::string_view("model.decoder.embed_tokens.weight")};
+  static constexpr std::array<std::string_view, 5> unread{"lm_head.weight", "model.encoder.embed_tokens.weight",
+                                                          "model.decoder.embed_tokens.weight", "model.encoder.version",
+                                                          "model.decoder.version"};
+  static constexpr std::string_view base = "model.";
 };
 
 }  // namespace redco

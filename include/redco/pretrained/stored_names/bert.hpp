@@ -37,7 +37,10 @@ struct stored_names<bert> {
       stored_name{"pooler.dense.bias", "bert.pooler.dense.bias"},
       stored_name{"classifier.weight", "classifier.weight"},
       stored_name{"classifier.bias", "classifier.bias"}};
-  static constexpr std::array unread{std::string_view("bert.embeddings.position_ids")};
+  static constexpr std::array<std::string_view, 3> unread{"bert.embeddings.position_ids",
+                                                          "bert.embeddings.token_type_ids", "cls.*"};
+  static constexpr std::string_view base = "bert.";
+  static constexpr std::array<std::string_view, 2> heads{"pooler", "classifier"};
 };
 
 }  // namespace redco

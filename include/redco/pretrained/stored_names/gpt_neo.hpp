@@ -27,9 +27,9 @@ struct stored_names<gpt_neo> {
                                     stored_name{"h.*.mlp.up.bias", "transformer.h.*.mlp.c_fc.bias"},
                                     stored_name{"h.*.mlp.down.weight", "transformer.h.*.mlp.c_proj.weight"},
                                     stored_name{"h.*.mlp.down.bias", "transformer.h.*.mlp.c_proj.bias"}};
-  static constexpr std::array unread{std::string_view("lm_head.weight"),
-                                     std::string_view("transformer.h.*.attn.attention.bias"),
-                                     std::string_view("transformer.h.*.attn.attention.masked_bias")};
+  static constexpr std::array<std::string_view, 3> unread{"lm_head.weight", "transformer.h.*.attn.attention.bias",
+                                                          "transformer.h.*.attn.attention.masked_bias"};
+  static constexpr std::string_view base = "transformer.";
 };
 
 }  // namespace redco

@@ -25,8 +25,10 @@ struct stored_names<gptj> {
                                     stored_name{"h.*.mlp.fc_in.bias", "transformer.h.*.mlp.fc_in.bias"},
                                     stored_name{"h.*.mlp.fc_out.weight", "transformer.h.*.mlp.fc_out.weight"},
                                     stored_name{"h.*.mlp.fc_out.bias", "transformer.h.*.mlp.fc_out.bias"}};
-  static constexpr std::array unread{std::string_view("transformer.h.*.attn.bias"),
-                                     std::string_view("transformer.h.*.attn.masked_bias")};
+  static constexpr std::array<std::string_view, 2> unread{"transformer.h.*.attn.bias",
+                                                          "transformer.h.*.attn.masked_bias"};
+  static constexpr std::string_view base = "transformer.";
+  static constexpr std::array<std::string_view, 1> heads{"lm_head"};
 };
 
 }  // namespace redco

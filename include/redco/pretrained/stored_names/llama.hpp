@@ -34,8 +34,10 @@ struct stored_names<llama> {
       stored_name{"layers.*.mlp.down.weight", "model.layers.*.mlp.down_proj.weight"},
       stored_name{"layers.*.mlp.down.bias", "model.layers.*.mlp.down_proj.bias"},
       stored_name{"lm_head.weight", "lm_head.weight"}};
-  static constexpr std::array unread{std::string_view("model.layers.*.self_attn.rotary_emb.inv_freq"),
-                                     std::string_view("lm_head.weight")};
+  static constexpr std::array<std::string_view, 3> unread{"model.layers.*.self_attn.rotary_emb.inv_freq",
+                                                          "model.rotary_emb.inv_freq", "lm_head.weight"};
+  static constexpr std::string_view base = "model.";
+  static constexpr std::array<std::string_view, 1> heads{"lm_head"};
 };
 
 }  // namespace redco

@@ -34,7 +34,8 @@ struct opt_names {
       stored_name{"layers.*.self_attn.v.bias", "model.decoder.layers.*.self_attn.v_proj.bias"},
       stored_name{"layers.*.self_attn.o.weight", "model.decoder.layers.*.self_attn.out_proj.weight"},
       stored_name{"layers.*.self_attn.o.bias", "model.decoder.layers.*.self_attn.out_proj.bias"}};
-  static constexpr std::array unread{std::string_view("lm_head.weight")};
+  static constexpr std::array<std::string_view, 2> unread{"lm_head.weight", "model.decoder.version"};
+  static constexpr std::string_view base = "model.";
 };
 
 template <>

@@ -38,7 +38,10 @@ struct stored_names<roberta> {
       stored_name{"classifier.dense.bias", "classifier.dense.bias"},
       stored_name{"classifier.out_proj.weight", "classifier.out_proj.weight"},
       stored_name{"classifier.out_proj.bias", "classifier.out_proj.bias"}};
-  static constexpr std::array unread{std::string_view("roberta.embeddings.position_ids")};
+  static constexpr std::array<std::string_view, 4> unread{
+      "roberta.embeddings.position_ids", "roberta.embeddings.token_type_ids", "roberta.pooler.*", "lm_head.*"};
+  static constexpr std::string_view base = "roberta.";
+  static constexpr std::array<std::string_view, 1> heads{"classifier"};
 };
 
 }  // namespace redco

@@ -46,9 +46,10 @@ struct t5_names {
       stored_name{"decoder.block.*.DenseReluDense.up.weight", "decoder.block.*.layer.2.DenseReluDense.wi_1.weight"},
       stored_name{"decoder.block.*.DenseReluDense.wo.weight", "decoder.block.*.layer.2.DenseReluDense.wo.weight"},
       stored_name{"decoder.block.*.DenseReluDense.layer_norm.weight", "decoder.block.*.layer.2.layer_norm.weight"}};
-  static constexpr std::array unread{std::string_view("encoder.embed_tokens.weight"),
-                                     std::string_view("decoder.embed_tokens.weight"),
-                                     std::string_view("lm_head.weight")};
+  static constexpr std::array<std::string_view, 4> unread{
+      "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight",
+      "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"};
+  static constexpr std::array<std::string_view, 1> heads{"lm_head"};
 };
 
 template <>

@@ -36,7 +36,9 @@ struct stored_names<vit> {
       stored_name{"layernorm.bias", "vit.layernorm.bias"},
       stored_name{"classifier.weight", "classifier.weight"},
       stored_name{"classifier.bias", "classifier.bias"}};
-  static constexpr std::array<std::string_view, 0> unread{};
+  static constexpr std::array<std::string_view, 3> unread{"vit.embeddings.mask_token", "vit.pooler.*", "decoder.*"};
+  static constexpr std::string_view base = "vit.";
+  static constexpr std::array<std::string_view, 1> heads{"classifier"};
 };
 
 }  // namespace redco

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace redco::safetensors {
+
+/// Files of weights in a folder that are not safetensors: pickles, which can run code, and those of other frameworks.
+inline std::vector<std::string> other_weights(std::filesystem::path const& folder) {
+  constexpr std::array<std::string_view, 6> names{"pytorch_model.bin", "pytorch_model.bin.index.json",
+                                                  "tf_model.h5",       "flax_model.msgpack",
+                                                  "rust_model.ot",     "model.onnx"};
+  std::vector<std::string> found;
+  std::error_code unknown;  // what cannot be looked at is not listed
+  for (std::string_view const name : names)
+    if (std::filesystem::exists(folder / name, unknown)) found.emplace_back(name);
+  return found;
+}
+
+}  // namespace redco::safetensors

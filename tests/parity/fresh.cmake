@@ -1,0 +1,18 @@
+# cmake -DPROGRAM= -DFOLDER= -DLAYER= -DWORK= -P fresh.cmake: a model with a fresh layer starts from the same bits on every mesh, and
+# not from those of its files.
+cmake_policy(VERSION 3.25)
+foreach(mesh IN ITEMS 1x1 2x1 1x2 1x4)
+  file(REMOVE_RECURSE "${WORK}/${mesh}")
+  execute_process(COMMAND "${PROGRAM}" "${FOLDER}" ${mesh} --fresh ${LAYER} "${WORK}/${mesh}" RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${FOLDER} with a fresh ${LAYER} on ${mesh} ends with ${status}")
+  endif()
+  file(SHA256 "${WORK}/${mesh}/model.safetensors" hash_${mesh})
+  if(NOT hash_${mesh} STREQUAL hash_1x1)
+    message(FATAL_ERROR "the weights on ${mesh} are other ones than on 1x1")
+  endif()
+endforeach()
+file(SHA256 "${FOLDER}/model.safetensors" hash)
+if(hash STREQUAL hash_1x1)
+  message(FATAL_ERROR "the layer ${LAYER} is that of the files")
+endif()
