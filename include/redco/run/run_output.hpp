@@ -20,7 +20,7 @@ struct run_output {
         console(speaks ? log::standard_console(quiet) : log::console_options{.out = nullptr}),
         log(console) {}
 
-  bool speaks;
+  bool speaks;  ///< this process shows the run
   redco::log::console console;
   redco::log::run_log log;
   std::optional<workdir::run_summary> summary = {};  ///< empty before a fit
@@ -29,8 +29,8 @@ struct run_output {
 /// Makes these the output whose end is told: they outlive their deployer, as the end comes when all that ran is gone.
 void keep_for_end(std::shared_ptr<run_output> output);
 
-/// Prints on standard output how the program's last fit ended, if there was one, with the exit code that the program ends with: what main_of does,
-/// for programs that do without it. `reason` is what went wrong.
+/// Prints on standard output how the program's last fit ended, if there was one. `main_of` calls it; a program without
+/// `main_of` calls it with the exit code that it ends with and the message of its error.
 void tell_end(exit_code code, std::string const& reason = {});
 
 }  // namespace redco::run

@@ -24,7 +24,8 @@ inline constexpr std::array<phase_point, 9> phase_points = {
     {{0, 0}, {112, 1}, {124, 2}, {154, 2}, {166, 3}, {226, 4}, {300, 5}, {314, 6}, {360, 6}}};
 inline constexpr std::array<double, 5> phase_edges = {0, 118, 160, 307, 360};
 
-/// The most of a phase: its circle, and its label with the middle of the text above the circle or, in forward, its end.
+/// Peak of a phase in the drawing: its circle, and its label, which is centred above the circle or, if `ends`, ends before
+/// it.
 struct phase_peak {
   double x, y, label;
   std::string text;
