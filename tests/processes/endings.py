@@ -54,7 +54,7 @@ def stopped_in_first_step(_, program, arguments):
 def resumed(processes, *_):
     """Who was stopped, and goes on when the others have given it up, is not told that they were killed."""
     for which in 0, 1:
-        job = Job(processes, 2, ["--endless", "--deadline", DEADLINE])
+        job = Job(processes, 2, ["--endless", "--deadline", 8])
         for process in 0, 1:
             job.start(process)
         for one in job.all:
@@ -69,18 +69,18 @@ def resumed(processes, *_):
 
 def rests(processes, *_):
     """Who lives on behind its last run is waited for, however long it computes by itself."""
-    job = Job(processes, 2, ["--runs", 0, "--deadline", DEADLINE, "--rest", 14])
+    job = Job(processes, 2, ["--runs", 0, "--rest", 20])
     for process in 0, 1:
         job.start(process)
     job.all[1].await_text("rests\n")
-    time.sleep(12.5)
+    time.sleep(13)  # more than the ten seconds after which who does not show that it lives is given up
     assert job.all[0].popen.poll() is None, f"does not wait: {job.all[0].read()}"
     for one in job.all:
         one.end(0, "all holds")
 
 
 def stopped_at_rest(processes, *_):
-    job = Job(processes, 3, ["--runs", 0, "--deadline", DEADLINE, "--rest", 1])
+    job = Job(processes, 3, ["--runs", 0, "--rest", 5])
     for process in 0, 1, 2:
         job.start(process)
     job.all[2].await_text("rests\n")

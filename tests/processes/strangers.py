@@ -49,13 +49,13 @@ class Process:
         self.text += (self.popen.stdout.read() or b"").decode(errors="replace")
         return self.text
 
-    def await_text(self, words, seconds=40):
+    def await_text(self, words, seconds=60):
         end = time.monotonic() + seconds
         while words not in self.read():
             assert self.popen.poll() is None and time.monotonic() < end, f"no '{words}' in: {self.text}"
             time.sleep(0.02)
 
-    def end(self, code, words="", seconds=40):
+    def end(self, code, words="", seconds=60):
         end = time.monotonic() + seconds
         while self.popen.poll() is None:
             self.read()
@@ -150,7 +150,7 @@ def nuisances(host, port, number):
 def flood(program):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else 4096, hard))
-    job = Job(program, 3, ["--endless", "--deadline", 30])
+    job = Job(program, 3, ["--endless", "--deadline", 60])
     first = job.start(0)
     assert [door[0] for door in first.await_door()] == ["0100007F"], f"listens at {first.doors()}"
     kept = nuisances("127.0.0.1", job.port, 1000)
@@ -191,7 +191,7 @@ def forged(program):
         member = Member(job.port, 1, 2, secret.encode())
         assert member.table.count(b"\n") == 3 and b"127.0.0.1 1 a_stranger\n" in member.table, member.table
         bytes_sent(member)
-        first.end(PEER_LOST, f"sent {words}, and is shut out", 20)
+        first.end(PEER_LOST, f"sent {words}, and is shut out")
     # A rank that is not its own cannot be ended: the deadline passes, not the moment that is given to who has ended.
     job = Job(program, 2, ["--endless", "--deadline", 3], REDCO_SECRET=secret)
     first = job.start(0)
@@ -199,7 +199,7 @@ def forged(program):
     member = Member(job.port, 1, 2, secret.encode())
     for rank in 0, 2, 1 << 30:
         member.send(-1, 16, struct.pack("<Qii", 1, 0, rank))
-    first.end(PEER_LOST, "for rank 1 on a_stranger (127.0.0.1), which did not come", 30)
+    first.end(PEER_LOST, "for rank 1 on a_stranger (127.0.0.1), which did not come")
 
 
 def second_job(program):
