@@ -43,6 +43,9 @@ with tempfile.TemporaryDirectory() as folder:
         found, how, _ = mutants.finds(f"{PROGRAM.name}:{case}", 1, base)
         if found != expected or words not in how:
             sys.exit(f"{case}: {'found' if found else 'not found'}, {how!r}")
+for text, expected in {"f(a, b)": False, "f(a), b": True, 'c10::str(", ", x)': False, "at::eq<int, 2>(a)": False, "{1, 2}": False}.items():
+    if mutants.has_bare_comma(text) != expected:
+        sys.exit(f"{text!r} has {'no' if expected else 'a'} bare comma")
 for text, expected in TEXTS.items():
     if bool(mutants.assertion_in(text)) != expected:
         sys.exit(f"{text!r} is {'no' if expected else 'an'} assertion")
