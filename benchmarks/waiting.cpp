@@ -66,7 +66,7 @@ struct square {
 };
 
 speed measured(waiting_options const& o) {
-  bench::temporary_folder const folder;
+  temporary_folder const folder;
   redco::deployer deployer({.workdir = folder.path, .dtype = redco::dtype::f32, .resume = "none", .quiet = true});
   speed found;
   deployer.run([&](redco::rank_context& rank) {

@@ -34,9 +34,9 @@ std::map<int, std::uint64_t> core_delays();
 double largest_share(std::map<int, std::uint64_t> const& before, std::map<int, std::uint64_t> const& after,
                      double nanoseconds);
 
-/// Shortens the waits of OpenMP threads while other work wants the cores. Without it a small model
-/// beside other work runs at a hundredth of its speed: libgomp's threads spin for milliseconds in
-/// each wait. libgomp reads its wait policy when it is loaded, but spins 100 turns instead of
+/// Shortens the waits of OpenMP threads while other work wants the cores: libgomp's threads spin
+/// for milliseconds in each wait, which costs a small model most of its speed (`scripts/bench
+/// waiting`). libgomp reads its wait policy when it is loaded, but spins 100 turns instead of
 /// 300000 while there are more OpenMP threads than cores (GOMP_SPINCOUNT in its manual): idle
 /// threads make it so. Does nothing with another OpenMP library, and where OMP_WAIT_POLICY or
 /// GOMP_SPINCOUNT is set.
