@@ -241,6 +241,7 @@
 #include <redco/model/t5_net.hpp>
 #include <redco/model/with_lora.hpp>
 
+#include <redco/options/agreed_options.hpp>
 #include <redco/options/bytes_text.hpp>
 #include <redco/options/check_fit.hpp>
 #include <redco/options/choices.hpp>
@@ -313,6 +314,7 @@
 #include <redco/workdir/checkpoint_store.hpp>
 #include <redco/workdir/conclude.hpp>
 #include <redco/workdir/config_settings.hpp>
+#include <redco/workdir/differing_part.hpp>
 #include <redco/workdir/failure_history.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/fit_record.hpp>

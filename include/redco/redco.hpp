@@ -36,6 +36,7 @@
 #include <redco/tensor/upload.hpp>
 #include <redco/tensor/words_of.hpp>
 
+#include <redco/comm/agreement.hpp>
 #include <redco/comm/broadcast_text.hpp>
 #include <redco/comm/collective_label.hpp>
 #include <redco/comm/collectives.hpp>
@@ -81,6 +82,7 @@
 #include <redco/update/updating_optimizer.hpp>
 
 #include <redco/ckpt/adapter_parts.hpp>
+#include <redco/ckpt/check_same_weights.hpp>
 #include <redco/ckpt/checkpoint_bytes.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/load_model.hpp>
@@ -137,6 +139,7 @@
 #include <redco/run/deployer.hpp>
 #include <redco/run/dtype_text.hpp>
 #include <redco/run/evaluation.hpp>
+#include <redco/run/example_digest.hpp>
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_loop.hpp>
 #include <redco/run/fit_report.hpp>

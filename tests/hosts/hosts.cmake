@@ -26,6 +26,7 @@ if("run" IN_LIST redco_rooms AND NOT REDCO_SANITIZE AND REDCO_EXAMPLES)
   redco_hosts_test(faults faults.py ARGUMENTS --work ${hosts}/faults --laws $<TARGET_FILE:processes> ${mpirun})
   redco_hosts_test(checkpoints checkpoints.py ARGUMENTS --work ${hosts}/checkpoints
     --demo $<TARGET_FILE:language_modeling> ${short})
+  redco_hosts_test(agreement agreement.py ARGUMENTS --work ${hosts}/agreement --program $<TARGET_FILE:agreement>)
   redco_hosts_test(cleanup cleanup.py ARGUMENTS ${hosts}/cleanup)
 endif()
 

@@ -102,7 +102,7 @@ TEST_CASE("ranks that are given different numbers of examples are told at once")
     outcome const run = fit_mlp(in(folder.path, mesh), o);
     CHECK(clock.at_once());
     CHECK(run.code == 65);
-    CHECK(mentions(run, "epoch 2: rank 0 has 13 training examples and rank 1 has 9"));
+    CHECK(mentions(run, "rank 0 and rank 1 have different training examples in epoch 2: their number is 13 and 9"));
     CHECK(run.losses.size() == 4);
   }
 }

@@ -2,6 +2,7 @@
 
 #include <redco/ckpt/load_model.hpp>
 
+#include <redco/ckpt/check_same_weights.hpp>
 #include <redco/ckpt/detail/in_file.hpp>
 #include <redco/ckpt/detail/read_once.hpp>
 #include <redco/ckpt/detail/together.hpp>
@@ -76,6 +77,7 @@ inline wanted_parts wanted_of(safetensors::weights_source const& named, stored_t
 REDCO_INLINE void load_model(safetensors::weights_source const& weights, stored_table const& table,
                              std::span<ckpt::state_part const> parts, rank_context& rank) {
   if (weights.own_names) return ckpt::load_parameters(weights, parts, rank);
+  ckpt::check_same_weights(weights, rank);
   at::NoGradGuard const no_grad;
   safetensors::weights_source named;
   detail::wanted_parts wanted;

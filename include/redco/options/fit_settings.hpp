@@ -17,8 +17,9 @@ struct fit_settings {
   std::int64_t max_steps = 0, global_batch = 8, micro_batch = 0;
   int prefetch = 2;
   std::string unit = {};
-  std::int64_t train_size = 0, eval_size = 0;                             ///< examples
-  bool train_of_epoch = false, has_predict = false, has_metrics = false;  ///< whether there is such a function
+  std::int64_t train_size = 0, eval_size = 0;  ///< examples
+  /// True if the program has such a function.
+  bool train_of_epoch = false, has_predict = false, has_metrics = false, has_length = false, has_train_step = false;
   std::int64_t eval_every_steps = 0;
   bool eval_predictions = false, sanity_check = true;
   int patience = 0;
@@ -52,6 +53,8 @@ fit_settings settings_of_fit(Options const& o, training_flags const& flags, std:
   s.train_of_epoch = static_cast<bool>(o.train_of_epoch);
   s.has_predict = has_predict;
   if constexpr (requires { static_cast<bool>(o.metrics); }) s.has_metrics = static_cast<bool>(o.metrics);
+  s.has_length = static_cast<bool>(o.length);
+  if constexpr (requires { static_cast<bool>(o.train_step); }) s.has_train_step = static_cast<bool>(o.train_step);
   s.eval_every_steps = o.eval_every_steps;
   s.eval_predictions = o.eval_predictions;
   s.sanity_check = o.sanity_check;

@@ -3,22 +3,82 @@
 #include <redco/run/deployer.hpp>
 
 #include <redco/run/dtype_text.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/comm/make_world.hpp>
+#include <redco/comm/process_world.hpp>
 #include <redco/comm/rank_options.hpp>
 #include <redco/comm/rank_places.hpp>
+#include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/kernel_set.hpp>
+#include <redco/tensor/parallel.hpp>
+#include <redco/tensor/torch.hpp>
 #include <redco/workdir/checkpoint_room.hpp>
+#include <redco/options/agreed_options.hpp>
 #include <redco/options/gradient_bucket.hpp>
+#include <redco/options/mesh_text.hpp>
 #include <redco/options/overlaps_shards.hpp>
+#include <redco/safetensors/xxh64.hpp>
+#include <redco/diag/input_file.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <string_view>
 
 namespace redco::run::detail {
+
+constexpr char const* start_alike =
+    "start all processes by the same command, with the same program, files and environment";
+
+/// Compares what each rank brings, in a run of the world. Errors: exit code 64 on all processes; the first one tells it.
+inline void compare(comm::world& all, std::string_view member, function_ref<comm::agreement(rank_context&)> brought) {
+  std::string difference;
+  exit_code code = exit_code::usage;
+  all.run([&](rank_context& rank) {
+    comm::agreement const own = brought(rank);
+    std::string const text = own.difference(rank.world, member);
+    if (!rank.first_of_process) return;
+    difference = text;
+    code = own.code();
+  });
+  if (difference.empty()) return;
+  error const made(code, difference);
+  throw options::launched().first() ? made : made.told_elsewhere();
+}
+
+inline rank_options ranks_of(deployer_options const& o) {
+  rank_options ranks;
+  ranks.threads = o.threads;
+  ranks.deterministic = o.deterministic;
+  // mesh_of refuses other deadlines, after the processes have compared them.
+  if (o.deadline && *o.deadline >= 0.001 && *o.deadline <= 1e8)
+    ranks.first_deadline = ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(*o.deadline * 1000));
+  return ranks;
+}
+
+/// Returns the options once the processes have compared their programs and options, in a world of one rank for each process:
+/// whatever they disagree on, its collectives are the same. Errors: exit code 64 on all processes.
+inline deployer_options compared(deployer_options options) {
+  int const processes = options::launched().processes;
+  if (processes == 1) return options;
+  comm::agreement opening("programs or options", start_alike);
+  opening.add("the digest of the program's file",
+              safetensors::xxh64::text_of(safetensors::xxh64::of(diag::input_file("/proc/self/exe"))));
+  std::string const torch = at::show_config();
+  opening.add("libtorch", torch.substr(std::min(torch.find("Build settings"), torch.size())));
+  std::map<std::string, std::string> all = options::program_options();
+  for (auto const& [flag, text] : options::agreed_options(options)) all[flag] = text;
+  opening.add(all);
+  rank_options ranks = ranks_of(options);
+  ranks.threads = 0;
+  auto const world = comm::make_process_world(mesh{.dp = processes}, ranks);
+  compare(*world, "process", [&](rank_context&) { return opening; });
+  return options;
+}
 
 /// The mesh of options that this build can compute. Errors: exit code 64.
 inline mesh runnable_mesh(deployer_options const& o) {
@@ -45,15 +105,6 @@ inline device_choice devices_for(deployer_options const& o) {
   return found;
 }
 
-inline std::unique_ptr<comm::world> world_of(mesh const& on, deployer_options const& o) {
-  rank_options ranks;
-  ranks.threads = o.threads;
-  ranks.deterministic = o.deterministic;
-  if (o.deadline)
-    ranks.first_deadline = ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(*o.deadline * 1000));
-  return comm::make_world(on, ranks);
-}
-
 /// Whether the shards of a replica are on several hosts, as all processes know once they have met. Products made in runs may be rounded
 /// otherwise than whole ones, so that a deterministic run has to ask for them.
 inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
@@ -63,18 +114,22 @@ inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
   return false;
 }
 
+/// Returns true if shards of one replica are in several processes. Each computes replicated parameters and sampled tokens for itself, and
+/// these must stay equal to the last bit.
+inline bool shards_span_processes(mesh const& on) { return (on.ranks() / options::launched().processes) % on.tp != 0; }
+
 }  // namespace redco::run::detail
 
 namespace redco {
 
 REDCO_INLINE deployer::deployer(deployer_options options)
-    : options_(std::move(options)),
+    : options_(run::detail::compared(std::move(options))),
       mesh_(run::detail::runnable_mesh(options_)),
       gradient_bucket_(options::gradient_bucket(mesh_, options::launched().processes,
                                                 options_.cuda_graph ? std::optional(false) : options_.overlap,
                                                 options_.gradient_bucket)),
       device_(run::detail::devices_for(options_)),
-      world_(run::detail::world_of(mesh_, options_)),
+      world_(comm::make_world(mesh_, run::detail::ranks_of(options_))),
       overlaps_shards_(options::overlaps_shards(
           mesh_, run::detail::overlaps_shards_by_itself(mesh_, options_.deterministic), options_.overlap)),
       dtype_(device_.type == host_device().type() ? choose_dtype(options_.dtype)
@@ -88,6 +143,28 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       }) {
   diag::let_writes_fail();
   run::keep_for_end(output_);
+  if (options::launched().processes == 1) return;
+  run::detail::compare(*world_, "rank", [this](rank_context&) {
+    comm::agreement chosen("machines or environments", run::detail::start_alike);
+    chosen.add("mesh", options::to_text(mesh_));
+    chosen.add("device (--device)", c10::DeviceTypeName(device_.type, true));
+    chosen.add("dtype (--dtype)", std::string(name_of(dtype_.compute)));
+    chosen.add("REDCO_KERNELS", std::string(name_of(kernel_set_in_use())));
+    chosen.add("bytes of a gradient bucket", std::to_string(gradient_bucket_));
+    chosen.add("overlap of what shards exchange", overlaps_shards_ ? "on" : "off");
+    if (!run::detail::shards_span_processes(mesh_)) return chosen;
+    chosen.add("threads of a rank (--threads)", std::to_string(at::get_num_threads()));
+    chosen.add("instruction set", at::get_cpu_capability());
+    chosen.add("REDCO_BF16_PRODUCTS", std::string(name_of(bf16_path_in_use())));
+    return chosen;
+  });
+}
+
+REDCO_INLINE void deployer::agree(function_ref<void(comm::agreement&)> fill) {
+  if (options::launched().processes == 1) return;
+  comm::agreement values("settings or data", run::detail::start_alike);
+  fill(values);
+  run::detail::compare(*world_, "rank", [&](rank_context&) { return values; });
 }
 
 REDCO_INLINE void deployer::claim_workdir() {

@@ -190,7 +190,7 @@ REDCO_INLINE metric_map fit_loop::measured(std::int64_t examples, bool warns) {
 
 REDCO_INLINE void fit_loop::run_epoch() {
   std::int64_t const examples = begin_epoch(position_.epoch);
-  check_same_examples(rank_.world, examples, position_.epoch);
+  check_same_examples(rank_.world, examples, job_.digest_of_epoch(), position_.epoch);
   take(examples);
   sampler const order(examples, state_.seed());
   batches const all(order, {options_.global_batch, options_.micro_batch, replicas(), rank_.coordinate(example_axes)},

@@ -6,11 +6,14 @@
 #include <redco/run/prediction.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/weighted.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/workdir/open_weights.hpp>
+#include <redco/workdir/settings_of.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/optimizer/sgd.hpp>
+#include <redco/meta/type_name.hpp>
 
 #include <cstddef>
 #include <filesystem>
@@ -43,6 +46,11 @@ class inference {
   inference(deployer& where, M m, Pipeline pipeline, safetensors::weights_source const& weights,
             safetensors::weights_source const* adapters = nullptr)
       : where_(where), pipeline_(std::move(pipeline)), states_(static_cast<std::size_t>(where.mesh().ranks())) {
+    where.agree([&](comm::agreement& all) {
+      all.add("model", std::string(meta::type_name<M>()));
+      all.add(workdir::settings_of(m, sgd{}, where.compute()));
+      all.add("adapters", adapters != nullptr ? "true" : "false");
+    });
     dynamic_plan const plan = plan_of(m, where.mesh());
     where.run([&](rank_context& rank) {
       auto state =

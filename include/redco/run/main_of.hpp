@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/options/agreed_options.hpp>
 #include <redco/options/resolve.hpp>
 #include <redco/options/resolved.hpp>
 #include <redco/meta/fields.hpp>
@@ -34,6 +35,7 @@ template <reflected Options, class Body>
 int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
   return run::detail::run_program([&]() -> int {
     options::resolved<Options> const given = options::resolve<Options>(argc, argv, about);
+    options::program_options() = options::agreed_options(given.values);
     auto const call = [&]() -> decltype(auto) {
       if constexpr (std::is_invocable_v<Body&, Options const&, options::resolved<Options> const&>) {
         return body(given.values, given);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/run/example_digest.hpp>
 #include <redco/run/fit_job.hpp>
 #include <redco/run/pipeline_batches.hpp>
 #include <redco/run/shown.hpp>
@@ -39,6 +40,10 @@ class pipeline_job final : public fit_job {
   std::int64_t begin_epoch(std::int64_t epoch) override {
     if (options_.train_of_epoch) of_epoch_ = options_.train_of_epoch(static_cast<int>(epoch));
     return of_epoch_.size();
+  }
+
+  std::string digest_of_epoch() const override {
+    return options_.train_of_epoch ? digest_of_ends(of_epoch_) : std::string();
   }
 
   std::unique_ptr<computed_batches> training(batch_order const& how) override { return over(of_epoch_, how); }

@@ -2,8 +2,10 @@
 
 #include <redco/run/deployer.hpp>
 #include <redco/run/evaluation.hpp>
+#include <redco/run/example_digest.hpp>
 #include <redco/run/pipeline_batches.hpp>
 #include <redco/run/trained_network.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/data/example_range.hpp>
 #include <redco/data/examples.hpp>
 #include <redco/diag/blame.hpp>
@@ -62,10 +64,16 @@ class predictor {
       throw error(exit_code::usage, "predict takes " + std::to_string(global_batch) +
                                         " examples at once: give a global batch of 1 or more");
     examples<Example> const data(std::forward<Range>(range));
+    deployer& where = trainer_->where();
+    where.agree([&](comm::agreement& all) {
+      all.add("examples to predict", std::to_string(data.size()));
+      all.add("global_batch", std::to_string(global_batch));
+      all.add("length", length ? "true" : "false");
+      all.add("the digest of the first and last example", run::digest_of_ends(data));
+    });
     std::vector<std::optional<Output>> slots(static_cast<std::size_t>(data.size()));
     std::vector<Output> results;
     if (data.size() == 0) return results;
-    deployer& where = trainer_->where();
     using all_batches = run::pipeline_batches<Example, typename Trainer::model_type, typename Trainer::pipeline_type>;
     run::evaluation_place const place{global_batch, 0, where.options().seed, 0};
     where.run([&](rank_context& rank) {

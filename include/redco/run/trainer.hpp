@@ -2,6 +2,7 @@
 
 #include <redco/run/adapting.hpp>
 #include <redco/run/deployer.hpp>
+#include <redco/run/example_digest.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/fit_runner.hpp>
 #include <redco/run/pipeline_job.hpp>
@@ -10,10 +11,12 @@
 #include <redco/nn/network.hpp>
 #include <redco/ckpt/save_adapter.hpp>
 #include <redco/update/optimizer.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/report/report_text.hpp>
 #include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/open_weights.hpp>
 #include <redco/workdir/settings_of.hpp>
 #include <redco/model/model.hpp>
@@ -22,15 +25,18 @@
 #include <redco/options/fit_options.hpp>
 #include <redco/options/fit_settings.hpp>
 #include <redco/options/launch.hpp>
+#include <redco/options/run_length.hpp>
 #include <redco/options/training_flags.hpp>
 #include <redco/fact/lora_options.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/pipeline/loss_of.hpp>
+#include <redco/meta/type_name.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -72,7 +78,7 @@ class trainer {
 
   template <update::optimizer Optimizer>
   trainer(deployer& where, M m, Pipeline pipeline, Optimizer const& optimizer, training_flags const& flags = {})
-      : model_(std::move(m)),
+      : model_(compared(where, std::move(m), optimizer)),
         pipeline_(std::move(pipeline)),
         optimizer_(optimizer),
         flags_(flags),
@@ -153,16 +159,38 @@ class trainer {
   Pipeline const& pipeline() const { return pipeline_; }
 
  private:
+  /// Returns the model once all processes have compared it and the optimizer.
+  template <update::optimizer Optimizer>
+  static M compared(deployer& where, M m, Optimizer const& optimizer) {
+    where.agree([&](comm::agreement& all) {
+      all.add("model", std::string(meta::type_name<M>()));
+      all.add(workdir::settings_of(m, optimizer, where.compute()));
+    });
+    return m;
+  }
+
   template <class Example, class Range, class Options>
   fit_result fit_examples(Range&& train, Options const& options) {
     examples<Example> const data(std::forward<Range>(train));
+    options::fit_settings const settings =
+        options::settings_of_fit(options, flags_, data.size(), Pipeline::has_predict);
+    where().agree([&](comm::agreement& all) {
+      std::map<std::string, std::string> course;
+      workdir::add_settings(course, settings);
+      workdir::add_course(course, settings);
+      if (settings.global_batch > 0)  // check_fit refuses others
+        workdir::add_rates(course, optimizer_, run_length_of(settings, settings.train_size).steps);
+      all.add(course);
+      if (!options.train_of_epoch)
+        all.add("the digest of the first and last training example", run::digest_of_ends(data));
+      all.add("the digest of the first and last evaluation example", run::digest_of_ends(options.eval));
+    });
     using job = run::pipeline_job<Example, M, Pipeline, Options>;
     typename job::slots predictions;
-    return runner_.fit(options::settings_of_fit(options, flags_, data.size(), Pipeline::has_predict),
-                       [&](run::network_state& state) {
-                         auto const& own = static_cast<trained_network<M> const&>(state);
-                         return std::make_unique<job>(pipeline_, own.net, data, options, predictions);
-                       });
+    return runner_.fit(settings, [&](run::network_state& state) {
+      auto const& own = static_cast<trained_network<M> const&>(state);
+      return std::make_unique<job>(pipeline_, own.net, data, options, predictions);
+    });
   }
 
   M model_;

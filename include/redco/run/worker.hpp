@@ -69,6 +69,7 @@ class worker {
     check_rates(optimizer);
     auto settings = workdir::settings_of(m, optimizer, where_.compute());
     workdir::add_rates(settings, optimizer, options_.steps);
+    compare(name, settings, frozen);
     auto made = std::make_unique<trained_network<M>>(m, plan_of(m, rank_.mesh), optimizer, where_.compute(),
                                                      random::seed_of(where_.options().seed, name), rank_.rank, frozen,
                                                      where_.device(rank_.rank));
@@ -128,6 +129,8 @@ class worker {
   void save();
 
  private:
+  void compare(std::string const& name, std::map<std::string, std::string> const& settings,
+               std::vector<std::string> const& frozen) const;
   void take(std::string const& name, std::unique_ptr<run::network_state> made,
             std::map<std::string, std::string> const& settings);
   std::string const& name_of(run::network_state const& network) const;

@@ -4,6 +4,7 @@
 
 #include <redco/run/step_graphs.hpp>
 #include <redco/run/stopped_by.hpp>
+#include <redco/comm/agreement.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/workdir/config_settings.hpp>
 #include <redco/workdir/fit_record.hpp>
@@ -16,6 +17,7 @@
 #include <redco/diag/run_place.hpp>
 #include <redco/config.hpp>
 
+#include <cstddef>
 #include <exception>
 
 namespace redco {
@@ -54,6 +56,20 @@ REDCO_INLINE worker::~worker() {
   record.unit = s.unit;
   record.per_second = s.seconds > 0 ? static_cast<double>(step() - state_.first_step()) / s.seconds : 0;
   workdir::summarise(s, record, where_.workdir(), where_.failures());
+}
+
+/// Compares what a network was told between the processes, before it is made. Errors: exit code 64 on all of them.
+REDCO_INLINE void worker::compare(std::string const& name, std::map<std::string, std::string> const& settings,
+                                  std::vector<std::string> const& frozen) const {
+  if (!rank_.several_processes) return;
+  comm::agreement all("settings of a worker", "start all processes by the same command");
+  all.add("network", name);
+  all.add("steps", std::to_string(options_.steps));
+  all.add("save_every", std::to_string(options_.save_every));
+  all.add("keep_last", std::to_string(options_.keep_last));
+  all.add(settings, name + ".");
+  for (std::size_t i = 0; i < frozen.size(); ++i) all.add(name + ".frozen[" + std::to_string(i) + "]", frozen[i]);
+  all.check(rank_.world);
 }
 
 REDCO_INLINE void worker::take(std::string const& name, std::unique_ptr<run::network_state> made,

@@ -116,4 +116,26 @@ inline void add_settings(std::map<std::string, std::string>& all, options::fit_s
   detail::add_settings(all, "frozen", fit.frozen);
 }
 
+/// Adds what decides when the ranks of a fit evaluate, save and stop, and with it which collectives they call.
+inline void add_course(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
+  detail::add_settings(all, "training examples", fit.train_size);
+  detail::add_settings(all, "evaluation examples", fit.eval_size);
+  detail::add_settings(all, "train_of_epoch", fit.train_of_epoch);
+  detail::add_settings(all, "metrics", fit.has_metrics);
+  detail::add_settings(all, "length", fit.has_length);
+  detail::add_settings(all, "train_step", fit.has_train_step);
+  detail::add_settings(all, "eval_every_steps", fit.eval_every_steps);
+  detail::add_settings(all, "eval_predictions", fit.eval_predictions);
+  detail::add_settings(all, "sanity_check", fit.sanity_check);
+  detail::add_settings(all, "patience", fit.patience);
+  detail::add_settings(all, "restore_best", fit.restore_best);
+  detail::add_settings(all, "save_every_steps", fit.save_every_steps);
+  detail::add_settings(all, "save_every_epochs", fit.save_every_epochs);
+  detail::add_settings(all, "save_last", fit.save_last);
+  detail::add_settings(all, "save_argmin", fit.save_argmin);
+  detail::add_settings(all, "save_argmax", fit.save_argmax);
+  detail::add_settings(all, "keep_last", fit.keep_last);
+  detail::add_settings(all, "warm_start", !fit.warm_start.empty());
+}
+
 }  // namespace redco::workdir

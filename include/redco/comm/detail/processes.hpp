@@ -237,7 +237,8 @@ class processes final : public world {
     return first;
   }
 
-  inline static std::uint64_t runs_ = 0;  ///< of all worlds of this process
+  inline static std::uint64_t runs_ = 0;               ///< of all worlds of this process
+  inline static std::vector<process_notice> early_{};  ///< of runs to come, also of another world
 
   mesh shape_;
   rank_options options_;
@@ -246,7 +247,6 @@ class processes final : public world {
   rank_threads threads_;
   std::shared_ptr<lifeline> line_;
   std::optional<rank_groups> groups_;
-  std::vector<process_notice> early_;     ///< of runs to come
   std::vector<process_notice> failures_;  ///< of this run, one of a process at most
   std::optional<clock::time_point> failed_at_;
   std::map<int, clock::time_point> gone_since_;  ///< processes that are gone, since this run missed them

@@ -1,0 +1,48 @@
+#include "safetensors/support.hpp"
+#include "torch_catch.hpp"
+
+#include <redco/ckpt/check_same_weights.hpp>
+#include <redco/safetensors/safetensors_plan.hpp>
+#include <redco/safetensors/weights_source.hpp>
+#include <redco/safetensors/xxh64.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using redco::safetensors::file_dtype;
+using redco::safetensors::xxh64;
+
+std::string bytes_of(std::vector<float> const& values) {
+  return {reinterpret_cast<char const*>(values.data()), values.size() * sizeof(float)};
+}
+
+TEST_CASE("weights are told apart by headers, first values, keys of config.json and other files of the folder") {
+  temporary_folder const folder;
+  auto const plan = redco::safetensors::plan_safetensors(
+      {{"up", file_dtype::f32, {2, 5}}, {"down", file_dtype::f32, {3}}, {"none", file_dtype::f32, {0, 2}}});
+  std::vector<float> up{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, down{-1, -2, -3};
+  ckpt_test::put(folder / "model.safetensors", plan.header + bytes_of(up) + bytes_of(down));
+  ckpt_test::put(folder / "config.json", R"({"model_type": "gpt2", "sizes": [1, 2], "scale": 0.5})");
+  ckpt_test::put(folder / "vocab.txt", "a\nb\n");
+  ckpt_test::put(folder / "README.md", "of no folder file");
+  auto const all = redco::ckpt::identity_of(redco::safetensors::open_safetensors(folder.path));
+  // The first four of each dimension count: columns 0 to 3 of both rows.
+  std::string const corner = bytes_of({0, 1, 2, 3, 5, 6, 7, 8});
+  std::map<std::string, std::string> const expected{
+      {"config.json model_type", "\"gpt2\""},
+      {"config.json scale", "0.5"},
+      {"config.json sizes", "[1,2]"},
+      {"vocab.txt", "digest " + xxh64::text_of(xxh64::of("a\nb\n"))},
+      {"tensor up", "F32 [2, 5] in model.safetensors from byte 0, digest " + xxh64::text_of(xxh64::of(corner))},
+      {"tensor down", "F32 [3] in model.safetensors from byte 40, digest " + xxh64::text_of(xxh64::of(bytes_of(down)))},
+      {"tensor none", "F32 [0, 2] in model.safetensors from byte 52, digest " + xxh64::text_of(xxh64::of(""))}};
+  CHECK(all == expected);
+}
+
+}  // namespace

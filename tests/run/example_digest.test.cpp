@@ -1,0 +1,114 @@
+#include "torch_catch.hpp"
+
+#include <redco/run/example_digest.hpp>
+#include <redco/data/examples.hpp>
+#include <redco/json/value.hpp>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace example_digest_test {
+
+template <class T>
+std::string digest(T const& x) {
+  redco::run::example_digest one;
+  one.add(x);
+  return one.text();
+}
+
+struct picture {
+  at::Tensor pixels;
+  std::vector<std::int64_t> labels;
+  std::string name = "n";
+  float raw[3] = {1, 2, 3};
+};
+struct large {
+  float pixels[784] = {};
+  int label = 0;
+};
+class opaque {
+ public:
+  explicit opaque(int value) : value_(value) {}
+  int value() const { return value_; }
+
+ private:
+  int value_;
+};
+struct with_opaque {
+  opaque one{1};
+  int label = 0;
+};
+
+TEST_CASE("the digest of an example is the XXH64 of its parts") {
+  // xxhsum -H1 of the eight bytes of 5, little-endian, and of "text" behind its length.
+  CHECK(digest(std::int64_t{5}) ==
+        redco::safetensors::xxh64::text_of(redco::safetensors::xxh64::of({"\5\0\0\0\0\0\0\0", 8})));
+  CHECK(digest(std::string("text")) ==
+        redco::safetensors::xxh64::text_of(redco::safetensors::xxh64::of({"\4\0\0\0\0\0\0\0text", 12})));
+}
+
+TEST_CASE("examples that differ in any part have different digests") {
+  picture const one{at::arange(6).reshape({2, 3}), {1, 2}};
+  CHECK(digest(one) == digest(picture{at::arange(6).reshape({2, 3}), {1, 2}}));
+  CHECK(digest(one) != digest(picture{at::arange(6).reshape({3, 2}), {1, 2}}));
+  CHECK(digest(one) != digest(picture{at::arange(6).reshape({2, 3}).to(at::kInt), {1, 2}}));
+  CHECK(digest(one) != digest(picture{at::arange(1, 7).reshape({2, 3}), {1, 2}}));
+  CHECK(digest(one) != digest(picture{{}, {1, 2}}));
+  CHECK(digest(one) != digest(picture{at::arange(6).reshape({2, 3}), {1, 2, 2}}));
+  CHECK(digest(one) != digest(picture{at::arange(6).reshape({2, 3}), {1, 2}, "m"}));
+  CHECK(digest(one) != digest(picture{at::arange(6).reshape({2, 3}), {1, 2}, "n", {1, 2, 4}}));
+  // A strided tensor counts by its values.
+  CHECK(digest(at::arange(6).reshape({2, 3}).t()) == digest(at::tensor({0, 3, 1, 4, 2, 5}, at::kLong).reshape({3, 2})));
+  std::pair<std::string, std::optional<int>> const two{"a", {}};
+  CHECK(digest(two) != digest(std::pair<std::string, std::optional<int>>{"a", 0}));
+  CHECK(digest(std::vector<std::string>{"ab", "c"}) != digest(std::vector<std::string>{"a", "bc"}));
+  CHECK(digest(std::tuple(1, std::array{2.0, 3.0})) != digest(std::tuple(1, std::array{2.0, 4.0})));
+  CHECK(digest(std::map<std::string, int>{{"a", 1}}) != digest(std::map<std::string, int>{{"a", 2}}));
+}
+
+TEST_CASE("paths and JSON values count as their texts") {
+  CHECK(digest(std::filesystem::path("a/b")) == digest(std::string("a/b")));
+  redco::json::json_value const one{{"text", "a"}, {"ids", {1, 2}}};
+  CHECK(digest(one) == digest(std::string(R"({"text":"a","ids":[1,2]})")));
+}
+
+TEST_CASE("classes with constructors and large structs are not looked into") {
+  CHECK(digest(opaque(1)) == digest(opaque(2)));
+  large other;
+  other.label = 3;
+  CHECK(digest(large{}) == digest(other));
+  CHECK(digest(with_opaque{}) != digest(with_opaque{opaque(1), 2}));
+}
+
+TEST_CASE("the first and the last example count, and others do not") {
+  auto const of = [](std::vector<std::string> const& texts) {
+    return redco::run::digest_of_ends(redco::examples<std::string>(texts));
+  };
+  std::string const three = of({"a", "b", "c"});
+  CHECK(three == of({"a", "x", "c"}));
+  CHECK(three != of({"y", "b", "c"}));
+  CHECK(three != of({"a", "b", "z"}));
+  CHECK(of({}).empty());
+  CHECK_FALSE(of({"a"}).empty());
+}
+
+/// Another number at each look.
+struct drawn {
+  std::int64_t* looks;
+  operator std::int64_t() const { return ++*looks; }
+};
+
+TEST_CASE("examples that are drawn anew at each look vary") {
+  std::int64_t looks = 0;
+  std::vector<drawn> const random(5, drawn{&looks});
+  CHECK(redco::run::digest_of_ends(redco::examples<std::int64_t>(random)) == "varies");
+}
+
+}  // namespace example_digest_test
