@@ -24,7 +24,7 @@ inline bool has_word(std::string_view words, std::string_view word) {
 }
 
 /// The words of a key in small letters: runs of letters and digits.
-inline std::string words_of(std::string_view key) {
+inline std::string words_of_key(std::string_view key) {
   std::string words;
   for (char const c : key) {
     bool const letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -41,7 +41,7 @@ REDCO_INLINE bool says_nothing(json::json_value const& value) {
 
 REDCO_INLINE key_meaning const* meaning_of(std::string_view key, json::json_value const& value) {
   if (says_nothing(value)) return nullptr;
-  std::string const words = detail::words_of(key);
+  std::string const words = detail::words_of_key(key);
   for (key_meaning const& meaning : key_meanings) {
     for (std::size_t at = 0; at < words.size();) {
       std::size_t const end = std::min(words.find(' ', at), words.size());
