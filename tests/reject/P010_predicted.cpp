@@ -8,8 +8,9 @@ using network = two_layers;
 inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
 #else  // expect: redco[P010]
 inline auto const job =
-    redco::collate(points) | redco::loss(distance) |
-    redco::predict([](auto const& net, point_batch const& b) { return net(b).squeeze(1).unbind(); });
+    redco::collate(points) | redco::loss(distance) | redco::predict([](auto const& net, point_batch const& b) {
+      return std::vector<std::int64_t>(3, net(b).gt(0).sum().template item<std::int64_t>());
+    });
 #endif
 
 #include "train_points.hpp"

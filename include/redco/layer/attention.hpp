@@ -70,17 +70,16 @@ struct attention {
   static constexpr bool is_distance_biased = (std::is_same_v<Traits, distance_biased> || ...);
   static constexpr bool is_unscaled = (std::is_same_v<Traits, unscaled> || ...);
 
-  static_assert(
-      detail::are_attention_traits<Kind, Traits...>(),
-      "redco[L008]: an attention is given a trait twice, or a type that is no trait of it; give each trait at most "
-      "once");
-
   template <class X>
   using out = typename detail::takes<detail::needs::features, X, partial>::type;
 
-  /// Its sizes under a config.
+  /// Its sizes under a config. The traits are checked here: clang drops a name that is declared by a class whose static_assert fails.
   template <class Config>
   static constexpr attention_form form(Config const& config) {
+    static_assert(
+        detail::are_attention_traits<Kind, Traits...>(),
+        "redco[L008]: an attention is given a trait twice, or a type that is no trait of it; give each trait at most "
+        "once");
     attention_form f;
     std::int64_t const heads = of<Heads>(config);
     f.key_value_heads = heads;

@@ -7,6 +7,7 @@
 #include <redco/fact/recorder.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace redco {
 
@@ -19,8 +20,10 @@ struct norm_layer {
   using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
+  /// A split of features is refused and goes on as it is, so that the layers behind it add no error.
   template <class X>
-  using out = typename detail::takes<detail::needs::features_alike, X, home_t<X>>::type;
+  using out = typename detail::takes<detail::needs::features_alike, X,
+                                     std::conditional_t<is_feature_split<X>, X, home_t<X>>>::type;
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {

@@ -6,11 +6,13 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
+#include <redco/diag/ill_formed.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -80,7 +82,13 @@ struct module<repeat<Times, Blocks...>, X> {
 
   template <class Context>
   static tensor<X> computed(any_block const& block, tensor<X> const& x, Context const& ctx) {
-    return std::visit([&](auto const& one) { return detail::finish<X>(one(x, ctx), ctx.pass()); }, block);
+    return std::visit(
+        [&](auto const& one) -> tensor<X> {
+          auto const y = detail::finish<X>(one(x, ctx), ctx.pass());
+          if constexpr (std::is_same_v<decltype(y), tensor<X> const>) return y;
+          else return diag::unmade<tensor<X>>();  // redco[S007] has been printed
+        },
+        block);
   }
 };
 

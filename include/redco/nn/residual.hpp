@@ -21,7 +21,7 @@ struct module<residual<Branch>, X> {
     } else if constexpr (pending) {
       return detail::finish(y.with_addend(x.local()), ctx.pass());
     } else {
-      return y.like(x.local() + y.local());
+      return x.like(x.local() + y.local());
     }
   }
 

@@ -40,12 +40,13 @@ struct overrides {
   };
 };
 
+/// In a function: clang drops a name that is declared by a class whose static_assert fails.
 template <layer Net, fixed_string Pattern>
-struct kept_replicated {
-  using type = transform<Net, overrides<Pattern>>;
+consteval bool check_override() {
   static_assert(any_layer<Net, overrides<Pattern>>,
                 "redco[S009]: an override matches nothing; name a linear or gated layer that the model has");
-};
+  return true;
+}
 
 }  // namespace redco::shard::detail
 
@@ -55,6 +56,7 @@ namespace redco {
 /// any run, `?` one character) replicated on every rank: `using net = redco::keep_replicated<gpt2::net, "h.*.mlp">;`. The plan
 /// states the reason. Errors: redco[S009] when nothing matches.
 template <layer Net, fixed_string Pattern>
-using keep_replicated = typename shard::detail::kept_replicated<Net, Pattern>::type;
+using keep_replicated = std::conditional_t<shard::detail::check_override<Net, Pattern>(),
+                                           transform<Net, shard::detail::overrides<Pattern>>, Net>;
 
 }  // namespace redco

@@ -32,12 +32,16 @@ concept literally_sized = model<M> && std::is_empty_v<decltype(M::config)> && si
   typename std::bool_constant<shard::detail::records<M>()>;
 };
 
-/// Fails to compile, with the one error of `legal<>`, where the literal sizes of the models of a type do not fit each other. Does
-/// nothing else: sizes that are values are checked at run time. To be called in a function; in a class, clang would drop the
-/// members behind a failed static_assert.
+/// Fails to compile, with the one error of `legal<>`, where the literal sizes of the models of a type do not fit each other. Sizes
+/// that are values are checked at run time, cross-attention without an encoder by redco[L002]. To be called in a function: in a
+/// class, clang would drop the members behind a failed static_assert.
 template <model M>
 constexpr void check_literal_sizes() {
-  if constexpr (literally_sized<M>) static_cast<void>(legal<shard::detail::literal_model<M>, mesh{}>{});
+  if constexpr (literally_sized<M>) {
+    constexpr fact::mistake_fact found = constant_facts_of<shard::detail::literal_model<M>>.mistake;
+    if constexpr (found.what != fact::mistake::rank || found.found > 0)
+      static_cast<void>(legal<shard::detail::literal_model<M>, mesh{}>{});
+  }
 }
 
 }  // namespace redco
