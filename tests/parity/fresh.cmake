@@ -1,6 +1,7 @@
 # cmake -DPROGRAM= -DFOLDER= -DLAYER= -DWORK= -P fresh.cmake: a model with a fresh layer starts from the same bits on every mesh, and
 # not from those of its files.
 cmake_policy(VERSION 3.25)
+file(MAKE_DIRECTORY "${WORK}")
 foreach(mesh IN ITEMS 1x1 2x1 1x2 1x4)
   file(REMOVE_RECURSE "${WORK}/${mesh}")
   execute_process(COMMAND "${PROGRAM}" "${FOLDER}" ${mesh} --fresh ${LAYER} "${WORK}/${mesh}" RESULT_VARIABLE status)
