@@ -2,8 +2,8 @@
 
 #include <chrono>
 
-/// Measures whether something ends without waiting for a deadline. Every deadline that it could wait for is at least 120 s, so a busy
-/// machine does not fail such a test.
+/// Tells whether something ends without waiting for a deadline. Deadlines are at least 120 s in the
+/// tests that use it, so a busy machine does not fail them.
 class wait_clock {
  public:
   bool at_once() const { return std::chrono::steady_clock::now() - began_ < std::chrono::seconds(100); }

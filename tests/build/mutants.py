@@ -1,4 +1,5 @@
-"""What scripts/mutants tells of tests that fail by an assertion, by an exception, by a crash, never, or by chance.
+"""Checks the verdict of scripts/mutants on tests that fail by an assertion, by an exception, by a
+crash, never, or by chance.
 
     mutants.py ROOT PROGRAM      the program of planted_mistakes.cpp
 """
@@ -43,7 +44,8 @@ with tempfile.TemporaryDirectory() as folder:
         found, how, _ = mutants.finds(f"{PROGRAM.name}:{case}", 1, base)
         if found != expected or words not in how:
             sys.exit(f"{case}: {'found' if found else 'not found'}, {how!r}")
-for text, expected in {"f(a, b)": False, "f(a), b": True, 'c10::str(", ", x)': False, "at::eq<int, 2>(a)": False, "{1, 2}": False}.items():
+COMMAS = {"f(a, b)": False, "f(a), b": True, 'c10::str(", ", x)': False, "at::eq<int, 2>(a)": False, "{1, 2}": False}
+for text, expected in COMMAS.items():
     if mutants.has_bare_comma(text) != expected:
         sys.exit(f"{text!r} has {'no' if expected else 'a'} bare comma")
 for text, expected in TEXTS.items():

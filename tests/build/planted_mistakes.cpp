@@ -1,4 +1,5 @@
-// Cases that fail in every way in which a test can fail while scripts/mutants plants a mistake; mutants.py reads what it tells of them.
+// Cases that fail in every way in which a test can fail while scripts/mutants plants a mistake.
+// mutants.py checks the verdict on each.
 
 #include "catch.hpp"
 

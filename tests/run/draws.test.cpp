@@ -28,7 +28,8 @@ redco::gpt2 network_of(double dropout) {
   return {{.vocab = 11, .context = 16, .width = 12, .heads = 6, .layers = 2, .dropout = dropout}};
 }
 
-/// All examples are alike, so that only draws can tell them apart; a prediction is a sampled continuation, as one number.
+/// All examples are alike, so that only draws tell them apart. A prediction is a sampled continuation
+/// as one number.
 auto sampling() {
   return redco::collate([](std::span<std::int64_t const> ids) {
            at::Tensor const tokens = (at::arange(10, at::kLong) * 3 + 1).remainder(11);
