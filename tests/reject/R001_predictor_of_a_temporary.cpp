@@ -3,7 +3,7 @@
 #include "points.hpp"
 
 int main() {
-  auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(heights);
+  auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
   redco::model_of<redco::sequential<redco::linear<1, 8>, redco::relu, redco::linear<8, 1>>> const model;
   redco::deployer deployer({});
 #if REDCO_ACCEPT
