@@ -14,7 +14,8 @@
 #include <string>
 #include <vector>
 
-// Decoding of a model that is a table of logits, against the ids and scores that transformers gives (make_beams.py).
+// Decoding of a model that is a table of logits, against the ids and scores that transformers gives
+// (make_beams.py).
 
 namespace {
 
@@ -22,7 +23,8 @@ using rows = std::vector<std::vector<std::int64_t>>;
 
 at::Tensor reference_prompts() { return at::tensor({1, 5, 2, 6, 0, 3, 2, 2, 6}, at::kLong).view({3, 3}); }
 
-/// A model: behind t tokens of which the last is a, token b has the logit 3 sin(1.3 a + 0.7 b b + 0.61 t + phase).
+/// A model: behind t tokens of which the last is a, token b has the logit 3 sin(1.3 a + 0.7 b b +
+/// 0.61 t + phase).
 struct table {
   std::int64_t words;
   double phase;

@@ -9,7 +9,8 @@
 
 namespace {
 
-/// "▁a" is 1 and "▁b" is 2: a space in front of each but the first of a text. 0 fills rows and stands for no text.
+/// "▁a" is 1 and "▁b" is 2: a space in front of each but the first of a text. 0 fills rows and
+/// stands for no text.
 redco::any_tokenizer marked_words() {
   return redco::json_tokenizer::parse(R"({"added_tokens": [{"id": 0, "content": "<pad>", "special": true}],
     "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},

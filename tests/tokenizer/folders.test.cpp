@@ -17,7 +17,8 @@
 #include <string>
 #include <vector>
 
-// Folders of tokenizers and what transformers 5.24 makes of them (make_folders.py); 4.57 gives the same ids.
+// Folders of tokenizers and what transformers 5.24 makes of them (make_folders.py); 4.57 gives the
+// same ids.
 
 namespace {
 

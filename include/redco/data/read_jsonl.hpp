@@ -10,11 +10,12 @@
 
 namespace redco {
 
-/// The texts under some keys of each line of a JSONL file: result[line][key]. A line is an object with a string under each
-/// key; other keys are left alone, empty lines and a byte order mark are skipped, lines may end in CRLF. At most `most`
-/// lines are read; 0: all.
-/// Errors: exit code 65 for a file that is missing, unreadable, compressed, UTF-16 or without a line, and "path:line: why" for a
-/// line longer than 64 MiB, that is no object, holds NUL or no UTF-8, or is without one of the keys.
+/// The texts under some keys of each line of a JSONL file: result[line][key]. A line is an object
+/// with a string under each key; other keys are left alone, empty lines and a byte order mark are
+/// skipped, lines may end in CRLF. At most `most` lines are read; 0: all.
+/// Errors: exit code 65 for a file that is missing, unreadable, compressed, UTF-16 or without a
+/// line, and "path:line: why" for a line longer than 64 MiB, that is no object, holds NUL or no
+/// UTF-8, or is without one of the keys.
 std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path, std::span<std::string const> keys,
                                                  std::int64_t most = 0);
 

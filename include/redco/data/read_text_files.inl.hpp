@@ -65,7 +65,8 @@ inline std::vector<std::filesystem::path> files_below(std::filesystem::path cons
   return found;
 }
 
-/// Calls use(file) for the file `path`, or for each file below the folder `path`; it returns whether the file has text.
+/// Calls use(file) for the file `path`, or for each file below the folder `path`; it returns
+/// whether the file has text.
 template <class Use>
 void each_text_file(std::filesystem::path const& path, std::span<std::string const> extensions, Use const& use) {
   namespace fs = std::filesystem;

@@ -24,7 +24,8 @@ inline std::string lower_extension(std::filesystem::path const& path) {
   return extension;
 }
 
-/// Appends the text under `key` of each object of a JSON array. Returns false if the file is no array.
+/// Appends the text under `key` of each object of a JSON array. Returns false if the file is no
+/// array.
 inline bool append_array(std::filesystem::path const& path, std::string const& key, std::vector<std::string>& texts) {
   std::string const whole = read_text(path, 0);
   std::size_t const begin = whole.find_first_not_of(" \t\r\n");

@@ -27,7 +27,8 @@ struct generation_config {
   std::vector<std::string> unused;  ///< keys that are there and change nothing here
   std::string source;               ///< the file, for errors
 
-  /// Returns the options for prompts of `prompt` tokens; where neither length is given, at most `otherwise` new tokens.
+  /// Returns the options for prompts of `prompt` tokens; where neither length is given, at most
+  /// `otherwise` new tokens.
   /// Errors: exit code 64 if max_length leaves no room behind the prompt.
   beam_options search_behind(std::int64_t prompt, std::int64_t otherwise) const;
   generate_options sampling_behind(std::int64_t prompt, std::int64_t otherwise) const;

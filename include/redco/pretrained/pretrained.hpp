@@ -83,8 +83,9 @@ class pretrained {
   /// Errors besides 65 for what is missing: those of `read_tokenizer`.
   any_tokenizer const& tokenizer() const;
 
-  /// Returns the ids of each text to learn from. A text without an end gets the folder's first end id, if there is one; a text
-  /// that the tokenizer's template, or its author, has ended keeps that end.
+  /// Returns the ids of each text to learn from. A text without an end gets the folder's first end
+  /// id, if there is one; a text that the tokenizer's template, or its author, has ended keeps that
+  /// end.
   std::vector<std::vector<std::int64_t>> encoded(std::span<std::string const> texts) const;
 
   /// Ids with which texts end, are padded and begin, and all of how the folder says that it should be decoded: a setting that

@@ -23,19 +23,21 @@ namespace detail {
 class tokenizer_file;
 }
 
-/// The tokenizer of a Hugging Face tokenizer.json, with the ids of the `tokenizers` library (0.22): BPE over bytes
-/// (GPT-2, LLaMA-3, Qwen2) or over code points with byte fallback (LLaMA-2), Unigram (T5) and WordPiece (BERT), with the
-/// file's normalizers, split patterns, added tokens (under the ids that the file gives them), special tokens around a text and
-/// decoder. What the file asks for and is not computed here is refused by name when it is read. truncation and padding
-/// of the file are not applied: lengths are the caller's.
+/// The tokenizer of a Hugging Face tokenizer.json, with the ids of the `tokenizers` library (0.22):
+/// BPE over bytes (GPT-2, LLaMA-3, Qwen2) or over code points with byte fallback (LLaMA-2), Unigram
+/// (T5) and WordPiece (BERT), with the file's normalizers, split patterns, added tokens (under the
+/// ids that the file gives them), special tokens around a text and decoder. What the file asks for
+/// and is not computed here is refused by name when it is read. truncation and padding of the file
+/// are not applied: lengths are the caller's.
 ///
-/// A text is any bytes: those that are no UTF-8 are read as U+FFFD. Memory is linear in the text, time too but for a
-/// word of n bytes, which takes n log n. Copies share one vocabulary; all members may be called by several threads at
-/// once.
+/// A text is any bytes: those that are no UTF-8 are read as U+FFFD. Memory is linear in the text,
+/// time too but for a word of n bytes, which takes n log n. Copies share one vocabulary; all
+/// members may be called by several threads at once.
 ///
-/// Errors: exit_code::data for a file that is missing, broken, contradictory or asks for what is not computed, where
-/// patterns are needed but redco was built without PCRE2 (libpcre2-dev), and when encoding for a pattern of the file that
-/// takes more than a few steps for each byte of a text.
+/// Errors: exit_code::data for a file that is missing, broken, contradictory or asks for what is
+/// not computed, where patterns are needed but redco was built without PCRE2 (libpcre2-dev), and
+/// when encoding for a pattern of the file that takes more than a few steps for each byte of a
+/// text.
 class json_tokenizer {
  public:
   explicit json_tokenizer(std::filesystem::path const& file, special_names const& names = {});

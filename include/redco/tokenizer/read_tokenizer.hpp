@@ -8,16 +8,18 @@
 
 namespace redco {
 
-/// Returns the tokenizer of a model's folder: tokenizer.json; else tokenizer.model or spiece.model (SentencePiece); else
-/// vocab.json with merges.txt (GPT-2, OPT, RoBERTa, BART, Qwen2) or vocab.txt (BERT).
+/// Returns the tokenizer of a model's folder: tokenizer.json; else tokenizer.model or spiece.model
+/// (SentencePiece); else vocab.json with merges.txt (GPT-2, OPT, RoBERTa, BART, Qwen2) or vocab.txt
+/// (BERT).
 ///
-/// What transformers lays over tokenizer.json is laid over it here (see README.md): tokens of tokenizer_config.json,
-/// special_tokens_map.json and added_tokens.json, add_prefix_space, and the letters of BERT's classes. For SentencePiece the
-/// same tokens are found in a text, and tokenizer_config.json says whether tokens are put around it; else LLaMA-2's way holds
-/// for tokenizer.model (begin) and T5's for spiece.model (end).
+/// What transformers lays over tokenizer.json is laid over it here (see README.md): tokens of
+/// tokenizer_config.json, special_tokens_map.json and added_tokens.json, add_prefix_space, and the
+/// letters of BERT's classes. For SentencePiece the same tokens are found in a text, and
+/// tokenizer_config.json says whether tokens are put around it; else LLaMA-2's way holds for
+/// tokenizer.model (begin) and T5's for spiece.model (end).
 ///
-/// Errors: exit_code::data when there is none of these files, when they contradict each other, and those of json_tokenizer
-/// and sentencepiece_tokenizer.
+/// Errors: exit_code::data when there is none of these files, when they contradict each other, and
+/// those of json_tokenizer and sentencepiece_tokenizer.
 any_tokenizer read_tokenizer(std::filesystem::path const& folder);
 
 }  // namespace redco

@@ -24,8 +24,9 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the tokens that transformers looks for before a model of SentencePiece reads a text: control tokens, T5's
-/// <extra_id_99> to <extra_id_0> behind the model's pieces, and those that the folder declares.
+/// Returns the tokens that transformers looks for before a model of SentencePiece reads a text:
+/// control tokens, T5's <extra_id_99> to <extra_id_0> behind the model's pieces, and those that the
+/// folder declares.
 inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path const& file,
                                                       tokenizer_settings const& settings, bool t5) {
   sentencepiece_model const model(file);

@@ -15,7 +15,8 @@
 
 namespace redco {
 
-/// A token that is found in a text before a model of SentencePiece reads it: one of its control tokens, or one beside it.
+/// A token that is found in a text before a model of SentencePiece reads it: one of its control
+/// tokens, or one beside it.
 struct sentencepiece_token {
   std::string content;
   std::int64_t id = 0;
@@ -38,13 +39,14 @@ class sentencepiece_model;
 class added_pieces;
 }  // namespace detail
 
-/// A model of SentencePiece (T5's spiece.model, LLaMA-2's tokenizer.model), computed by its own library. A text between two
-/// added tokens is read as a text of its own; unknown text decodes to " ⁇ ". Bytes that are no UTF-8 are read as U+FFFD. All
-/// members may be called by several threads at once.
+/// A model of SentencePiece (T5's spiece.model, LLaMA-2's tokenizer.model), computed by its own
+/// library. A text between two added tokens is read as a text of its own; unknown text decodes to "
+/// ⁇ ". Bytes that are no UTF-8 are read as U+FFFD. All members may be called by several threads at
+/// once.
 ///
-/// Errors: exit_code::data for a file that is missing or no model, where redco was built without SentencePiece
-/// (libsentencepiece-dev), and for a text of more than 16 MiB, because the library takes up to 200 bytes of memory for
-/// each byte of it.
+/// Errors: exit_code::data for a file that is missing or no model, where redco was built without
+/// SentencePiece (libsentencepiece-dev), and for a text of more than 16 MiB, because the library
+/// takes up to 200 bytes of memory for each byte of it.
 class sentencepiece_tokenizer {
  public:
   explicit sentencepiece_tokenizer(std::filesystem::path const& file, sentencepiece_options options = {});

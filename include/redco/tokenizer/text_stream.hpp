@@ -9,8 +9,9 @@
 
 namespace redco {
 
-/// A decoder of ids that come one after another, such as generated ones. The pieces of `put` and `finish` together are what
-/// `decode` gives for all ids. Each piece is UTF-8: a code point that is not complete is held back.
+/// A decoder of ids that come one after another, such as generated ones. The pieces of `put` and
+/// `finish` together are what `decode` gives for all ids. Each piece is UTF-8: a code point that is
+/// not complete is held back.
 ///
 ///   redco::text_stream shown(tokenizer);
 ///   shown.skip(tokenizer.encode("the models of"));

@@ -11,11 +11,12 @@ namespace redco::detail {
 /// The hypotheses of B prompts with n beams each: those that run, and the best that are finished.
 class beams {
  public:
-  /// `first_prompt` is the global number of the first prompt, for errors. Errors: exit code 64 for options without sense.
+  /// `first_prompt` is the global number of the first prompt, for errors. Errors: exit code 64 for
+  /// options without sense.
   beams(at::Tensor const& prompts, beam_options const& options, std::int64_t first_prompt = 0);
 
-  /// Takes the logits [B n, 1] of the running hypotheses in; at first [B, 1] of the prompts. Errors: exit code 79 if a row of
-  /// logits is NaN, +inf or all -inf.
+  /// Takes the logits [B n, 1] of the running hypotheses in; at first [B, 1] of the prompts.
+  /// Errors: exit code 79 if a row of logits is NaN, +inf or all -inf.
   void extend(logits const& next);
 
   /// The rows that the running hypotheses were before they were extended, and their last tokens [B n, 1].

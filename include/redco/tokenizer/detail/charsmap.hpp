@@ -17,11 +17,12 @@
 
 namespace redco::detail {
 
-/// SentencePiece's table of replacements, such as nmt_nfkc, as the `tokenizers` library applies it (normalizer Precompiled): a
-/// grapheme cluster of at most 5 bytes is replaced as a whole by what the shortest key at its front stands for, if there is
-/// one; else each of its code points is.
+/// SentencePiece's table of replacements, such as nmt_nfkc, as the `tokenizers` library applies it
+/// (normalizer Precompiled): a grapheme cluster of at most 5 bytes is replaced as a whole by what
+/// the shortest key at its front stands for, if there is one; else each of its code points is.
 ///
-/// The table is a double-array trie (Aoe, 1989) of keys whose values are places in a list of NUL-terminated texts.
+/// The table is a double-array trie (Aoe, 1989) of keys whose values are places in a list of
+/// NUL-terminated texts.
 class charsmap {
  public:
   explicit charsmap(json_node const& node) {

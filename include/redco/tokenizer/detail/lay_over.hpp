@@ -32,8 +32,9 @@ inline bool is_type(json::json_value const& part, std::string_view type) {
   return found != part.end() && *found == type;
 }
 
-/// Adds the tokens that a folder declares beside tokenizer.json, with the ids that transformers gives them: a token of the
-/// model's vocabulary keeps its id, any other one takes the next that is free. Errors: exit code 65 where a file gives another.
+/// Adds the tokens that a folder declares beside tokenizer.json, with the ids that transformers
+/// gives them: a token of the model's vocabulary keeps its id, any other one takes the next that is
+/// free. Errors: exit code 65 where a file gives another.
 inline void add_declared(json::json_value& root, std::vector<declared_token> tokens, std::string const& source) {
   json::json_value& added = root["added_tokens"];
   if (added.is_null()) added = json::json_value::array();
@@ -82,7 +83,8 @@ inline void add_declared(json::json_value& root, std::vector<declared_token> tok
   }
 }
 
-/// Sets whether a space stands in front of a text, where tokenizer_config.json says so or its class has a default.
+/// Sets whether a space stands in front of a text, where tokenizer_config.json says so or its class
+/// has a default.
 inline void set_prefix_space(json::json_value& root, tokenizer_settings const& settings) {
   auto const given = settings.node().find("add_prefix_space");
   bool const by_class = settings.kind() == "GPT2" || settings.kind() == "Roberta" || settings.kind() == "Bart";
@@ -114,7 +116,8 @@ inline void set_prefix_space(json::json_value& root, tokenizer_settings const& s
   });
 }
 
-/// Sets how BERT's classes change letters: tokenizer_config.json, or the defaults of the class, go before tokenizer.json.
+/// Sets how BERT's classes change letters: tokenizer_config.json, or the defaults of the class, go
+/// before tokenizer.json.
 inline void set_letters(json::json_value& root, tokenizer_settings const& settings) {
   if (settings.kind() != "Bert" && settings.kind() != "DistilBert") return;
   json_node const config = settings.node();
@@ -144,8 +147,9 @@ inline void check_ends(json::json_value const& root, tokenizer_settings const& s
   }
 }
 
-/// Changes a tokenizer.json as transformers does when it reads a folder. `legacy` and clean_up_tokenization_spaces change
-/// nothing: tokenizer.json says how words begin and how tokens become text.
+/// Changes a tokenizer.json as transformers does when it reads a folder. `legacy` and
+/// clean_up_tokenization_spaces change nothing: tokenizer.json says how words begin and how tokens
+/// become text.
 inline void lay_over(json::json_value& root, tokenizer_settings const& settings, std::string const& source) {
   json_node(root, source).find("");  // refuses what is no object
   if (settings.node().flag("split_special_tokens")) settings.node().at("split_special_tokens").refuse_kind("true");

@@ -14,8 +14,9 @@
 
 namespace redco::detail {
 
-// Normalization Forms C, D, KC and KD (Unicode Standard Annex 15) of Unicode 9, as Hugging Face's tokenizers 0.22 computes
-// them, whichever Unicode utf8proc has. Text that Unicode 9 assigns has the same forms ever after (its stability policy).
+// Normalization Forms C, D, KC and KD (Unicode Standard Annex 15) of Unicode 9, as Hugging Face's
+// tokenizers 0.22 computes them, whichever Unicode utf8proc has. Text that Unicode 9 assigns has
+// the same forms ever after (its stability policy).
 
 /// Code points of younger_than_8 that Unicode 9 has as marks with a class.
 inline constexpr code_range marks_of_9[] = {
@@ -70,8 +71,8 @@ inline void compose(std::vector<utf8proc_int32_t>& codes) {
   codes.resize(static_cast<std::size_t>(kept));
 }
 
-/// Returns Normalization Form C or KC (`together`), or D or KD, of well-formed UTF-8; `compatible` chooses the forms with K.
-/// Linear but for runs of marks, which are sorted.
+/// Returns Normalization Form C or KC (`together`), or D or KD, of well-formed UTF-8; `compatible`
+/// chooses the forms with K. Linear but for runs of marks, which are sorted.
 inline std::string normal_form(std::string_view text, bool together, bool compatible = false) {
   std::string out;
   out.reserve(text.size());

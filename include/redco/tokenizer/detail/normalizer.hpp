@@ -74,7 +74,8 @@ inline std::string stripped(std::string_view text, bool left, bool right) {
   return std::string(text);
 }
 
-/// Returns `text` without control characters, and with spaces for white space of all kinds, as SentencePiece's rule nmt does.
+/// Returns `text` without control characters, and with spaces for white space of all kinds, as
+/// SentencePiece's rule nmt does.
 inline std::string nmt_cleaned(std::string_view text) {
   return mapped(text, [](std::string& out, char32_t c) {
     bool const dropped =

@@ -85,7 +85,8 @@ class tokenizer_file {
           bool at_front = part.data() == text.data();
           std::string normal;
           if (!normalize_.empty()) {
-            // As in the reference, what follows a first code point that is dropped is not at the front of the text.
+            // As in the reference, what follows a first code point that is dropped is not at the
+            // front of the text.
             at_front = at_front && !normalize_(std::string(part.substr(0, utf8_size(part[0])))).empty();
             normal = normalize_(std::string(part));
             part = normal;

@@ -29,8 +29,9 @@ struct declared_token {
   bool overrules = false;  ///< whether its flags go before those of a token that tokenizer.json has
 };
 
-/// What a folder says about its tokenizer beside tokenizer.json: tokenizer_config.json, and where that has no
-/// added_tokens_decoder, special_tokens_map.json and added_tokens.json, as transformers reads them.
+/// What a folder says about its tokenizer beside tokenizer.json: tokenizer_config.json, and where
+/// that has no added_tokens_decoder, special_tokens_map.json and added_tokens.json, as transformers
+/// reads them.
 class tokenizer_settings {
  public:
   explicit tokenizer_settings(std::filesystem::path const& folder)
@@ -47,11 +48,12 @@ class tokenizer_settings {
     kind_ = find_kind(folder);
   }
 
-  /// tokenizer_config.json with the named tokens of special_tokens_map.json; empty where the folder has neither.
+  /// tokenizer_config.json with the named tokens of special_tokens_map.json; empty where the folder
+  /// has neither.
   json_node node() const { return json_node(config_, file_.string() + ": "); }
 
-  /// Class of transformers without "Tokenizer" or "TokenizerFast", such as "GPT2"; else that of config.json's model_type;
-  /// empty where neither is known.
+  /// Class of transformers without "Tokenizer" or "TokenizerFast", such as "GPT2"; else that of
+  /// config.json's model_type; empty where neither is known.
   std::string const& kind() const { return kind_; }
 
   /// Content of a token that stands under `key`; empty where none does.
@@ -67,7 +69,8 @@ class tokenizer_settings {
             .unknown = named("unk_token")};
   }
 
-  /// Tokens in the order in which transformers adds them: those with ids by id, then the named ones.
+  /// Tokens in the order in which transformers adds them: those with ids by id, then the named
+  /// ones.
   std::vector<declared_token> tokens() const {
     std::vector<declared_token> all = with_ids(), named = named_tokens();
     for (declared_token& token : all)
@@ -99,7 +102,8 @@ class tokenizer_settings {
     }
   }
 
-  // {"content": ..., "special": ...} with the flags that an object gives; `special` unless the object says otherwise.
+  // {"content": ..., "special": ...} with the flags that an object gives; `special` unless the
+  // object says otherwise.
   static json::json_value entry_of(json_node const& token, bool special) {
     json::json_value entry = json::json_value::object();
     entry["content"] = token.value().is_object() ? token.at("content").text() : token.text();

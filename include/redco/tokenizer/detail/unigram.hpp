@@ -17,9 +17,10 @@
 
 namespace redco::detail {
 
-/// A unigram language model (Kudo, 2018): of all divisions of a word into tokens, the one with the largest sum of scores, and
-/// of equal ones the one that the Viterbi search of the `tokenizers` library finds first. A code point without a token costs
-/// 10 more than the worst token; neighbouring ones become one unknown token, or the tokens <0x00> to <0xFF> of their bytes.
+/// A unigram language model (Kudo, 2018): of all divisions of a word into tokens, the one with the
+/// largest sum of scores, and of equal ones the one that the Viterbi search of the `tokenizers`
+/// library finds first. A code point without a token costs 10 more than the worst token;
+/// neighbouring ones become one unknown token, or the tokens <0x00> to <0xFF> of their bytes.
 class unigram {
  public:
   /// scores[id] belongs to the token of `words` with this id. `words` outlives this.

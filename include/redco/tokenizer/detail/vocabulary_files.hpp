@@ -22,7 +22,8 @@
 
 namespace redco::detail {
 
-/// Returns the lines of a file of at most 256 MiB, without their ends and without an empty last one.
+/// Returns the lines of a file of at most 256 MiB, without their ends and without an empty last
+/// one.
 inline std::vector<std::string> lines_of(std::filesystem::path const& file) {
   std::string const text = diag::input_file(file).text(std::uint64_t{256} << 20);
   std::vector<std::string> lines;
@@ -70,8 +71,8 @@ inline json::json_value text_template(std::string const& before, std::string con
           {"special_tokens", tokens}};
 }
 
-/// Returns vocab.json and merges.txt as the tokenizer.json that transformers makes of them for GPT-2, OPT, RoBERTa, BART and
-/// Qwen2. Errors: exit code 65 for another class, naming it.
+/// Returns vocab.json and merges.txt as the tokenizer.json that transformers makes of them for
+/// GPT-2, OPT, RoBERTa, BART and Qwen2. Errors: exit code 65 for another class, naming it.
 inline json::json_value byte_level_file(std::filesystem::path const& folder, tokenizer_settings const& settings) {
   std::string const& kind = settings.kind();
   bool const framed = kind == "Roberta" || kind == "Bart", split = kind == "Qwen2";
@@ -111,7 +112,8 @@ inline json::json_value byte_level_file(std::filesystem::path const& folder, tok
   return root;
 }
 
-/// Returns vocab.txt, a token on each line, as the tokenizer.json that transformers makes of it for BERT.
+/// Returns vocab.txt, a token on each line, as the tokenizer.json that transformers makes of it for
+/// BERT.
 inline json::json_value wordpiece_file(std::filesystem::path const& folder, tokenizer_settings const& settings) {
   std::filesystem::path const file = folder / "vocab.txt";
   json::json_value words = json::json_value::object();
@@ -136,7 +138,8 @@ inline json::json_value wordpiece_file(std::filesystem::path const& folder, toke
   return root;
 }
 
-/// Returns the tokenizer.json that a folder without one stands for by its vocabulary files; nothing where it has none.
+/// Returns the tokenizer.json that a folder without one stands for by its vocabulary files; nothing
+/// where it has none.
 inline std::optional<json::json_value> from_vocabulary_files(std::filesystem::path const& folder,
                                                              tokenizer_settings const& settings) {
   if (is_there(folder / "vocab.json") && is_there(folder / "merges.txt")) return byte_level_file(folder, settings);
