@@ -57,7 +57,7 @@ function(expect_results results notices program)
     message(FATAL_ERROR "${program} ${ARGN} ends with ${status}; standard output:\n${out}\nstandard error:\n${told}")
   endif()
 endfunction()
-expect_results("### To be\n\n[^#]*### or not\n\n[^#]*" "use_cache changes nothing here" generate --model "${WORK}/asks"
+expect_results("### To be\n\n.*\n\n### or not\n\n.*\n\n" "use_cache changes nothing here" generate --model "${WORK}/asks"
   --prompt "To be" --prompt "or not" ${predicts})
 
 # A program that only predicts offers nothing that only training reads, and no program offers a type that computes nothing.
@@ -101,7 +101,7 @@ file(WRITE "${WORK}/lines.jsonl" "{\"text\": \"No more; and by a sleep to say we
 set(tune --model "${WORK}/llama" --text "${WORK}/notes.txt" --text "${WORK}/lines.jsonl" --context 16 --hold-out 5
   --global-batch 4 --micro-batch 1 --epochs 2 --lr 0.05 --warmup 1 --mesh 2x1 --workdir "${WORK}/tuned" --dtype f32 --quiet)
 expect(0 "plan: mesh 2x1, f32, adamw, 2 micro-batches.*model saved in ${WORK}/tuned/model" fine_tune ${tune})
-expect_results("plan: [^\r]*" "resumed from [^\n]*" fine_tune ${tune})
+expect_results("plan: .*" "resumed from [^\n]*" fine_tune ${tune})
 expect(0 "To be" generate --model "${WORK}/tuned/model" --prompt "To be" --max-new-tokens 8 ${predicts})
 if(out STREQUAL alone)
   message(FATAL_ERROR "training changed nothing")
