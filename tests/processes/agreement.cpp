@@ -1,5 +1,6 @@
-// A small training of two processes which a test tells different things; agreement.py starts it. Its command line is what
-// `main_of` compares. The environment has what only the program knows: OWN_LR, OWN_WIDTH and others below.
+// A small training of two processes which a test tells different things; agreement.py starts it.
+// Its command line is what `main_of` compares. The environment has what only the program knows:
+// OWN_LR, OWN_WIDTH and others below.
 //   --how fit       a trainer; with OWN_FOLDER it starts from the weights there
 //   --how save      the same, and saves the weights in OWN_FOLDER
 //   --how worker    a loop of the program's own

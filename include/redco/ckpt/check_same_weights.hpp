@@ -8,12 +8,14 @@
 
 namespace redco::ckpt {
 
-/// Returns what tells folders of weights apart, by name: the dtype, shape, file and place of each tensor with a digest of its
-/// first values, each key of config.json, and a digest of each other file of a model's folder.
+/// Returns what tells folders of weights apart, by name: the dtype, shape, file and place of each
+/// tensor with a digest of its first values, each key of config.json, and a digest of each other
+/// file of a model's folder.
 std::map<std::string, std::string> identity_of(safetensors::weights_source const& weights);
 
-/// Compares the weights of ranks that are in several processes, each of which has opened its own host's files. All ranks call
-/// it. Errors: exit code 65, on every rank, naming both folders and hosts and what differs.
+/// Compares the weights of ranks that are in several processes, each of which has opened its own
+/// host's files. All ranks call it. Errors: exit code 65, on every rank, naming both folders and
+/// hosts and what differs.
 void check_same_weights(safetensors::weights_source const& weights, rank_context const& rank);
 
 }  // namespace redco::ckpt

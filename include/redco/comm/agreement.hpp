@@ -19,11 +19,13 @@ namespace redco::comm {
 ///   values.check(rank.world);
 class agreement {
  public:
-  /// `what` names the values in messages, in the plural; `cure` is one thing to do; `code` is the exit code of a difference.
+  /// `what` names the values in messages, in the plural; `cure` is one thing to do; `code` is the
+  /// exit code of a difference.
   agreement(std::string what, std::string cure, exit_code code = exit_code::usage)
       : what_(std::move(what)), cure_(std::move(cure)), code_(code) {}
 
-  /// Adds a value. Differences are told in the order in which values were added; each name is added once.
+  /// Adds a value. Differences are told in the order in which values were added; each name is added
+  /// once.
   void add(std::string name, std::string text) { values_.emplace_back(std::move(name), std::move(text)); }
   void add(std::map<std::string, std::string> const& values, std::string const& prefix = {}) {
     for (auto const& [name, text] : values) add(prefix + name, text);
@@ -34,9 +36,10 @@ class agreement {
 
   exit_code code() const { return code_; }
 
-  /// Returns the first difference between rank 0 and another rank as a sentence that names both with their hosts and values;
-  /// empty if all agree. All ranks of the group call it in the same order, and all get the same text. Ranks that agree
-  /// exchange 8 bytes. `member` is the word for a rank.
+  /// Returns the first difference between rank 0 and another rank as a sentence that names both
+  /// with their hosts and values; empty if all agree. All ranks of the group call it in the same
+  /// order, and all get the same text. Ranks that agree exchange 8 bytes. `member` is the word for
+  /// a rank.
   std::string difference(group& ranks, std::string_view member = "rank") const;
 
   /// Errors: `error` with `code()` and the text of `difference()`, on every rank, if ranks differ.

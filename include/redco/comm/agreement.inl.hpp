@@ -45,7 +45,7 @@ REDCO_INLINE void agreement::check(group& ranks) const {
   if (std::string const text = difference(ranks); !text.empty()) throw error(code_, text);
 }
 
-/// "rank 0 on n1 and rank 1 on n2 have different settings: optimizer.lr is 0.001 and 0.01: start ..."
+/// Example: "rank 0 on n1 and rank 1 on n2 have different settings: seed is 1 and 2: start ..."
 REDCO_INLINE std::string agreement::difference_to(agreement const& other, std::string const& self,
                                                   std::string const& peer) const {
   constexpr std::size_t most = 8, most_bytes = 200;  // values that a message lists, and of each

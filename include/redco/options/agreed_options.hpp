@@ -16,8 +16,8 @@ std::map<std::string, std::string> agreed(std::vector<entry> const& entries);
 
 }  // namespace detail
 
-/// Returns the options that all processes of a run must have alike, as their texts by flag: {"--lr", "0.001"}. Paths may
-/// differ between hosts, and so may --workdir, --threads and --quiet.
+/// Returns the options that all processes of a run must have alike, as their texts by flag:
+/// {"--lr", "0.001"}. Paths may differ between hosts, and so may --workdir, --threads and --quiet.
 template <reflected Options>
 std::map<std::string, std::string> agreed_options(Options options) {
   std::vector<detail::entry> entries;

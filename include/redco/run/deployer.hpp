@@ -38,8 +38,8 @@ namespace redco {
 /// trainer and predictor borrow it. Where a launcher started several processes it is one place for all of them: the first shows,
 /// logs and writes.
 ///
-/// Errors: exit code 64 for options that cannot be meant, and on all processes if their programs, options, devices or dtypes differ;
-/// 76 where the processes do not find each other.
+/// Errors: exit code 64 for options that cannot be meant, and on all processes if their programs,
+/// options, devices or dtypes differ; 76 where the processes do not find each other.
 class deployer {
  public:
   explicit deployer(deployer_options options);
@@ -87,8 +87,9 @@ class deployer {
   /// Failures of earlier runs here.
   workdir::failure_history const& failures() const { return failures_; }
 
-  /// Compares the values that `fill` adds between the processes of the run; does nothing if there is one process. All processes
-  /// call it in the same order, outside `run`. Errors: exit code 64 on all of them for the first value that differs.
+  /// Compares the values that `fill` adds between the processes of the run; does nothing if there
+  /// is one process. All processes call it in the same order, outside `run`. Errors: exit code 64
+  /// on all of them for the first value that differs.
   void agree(function_ref<void(comm::agreement&)> fill);
 
   /// Calls f(rank_context&) for each rank of this process, on a thread of its own; a rank's failure ends all, in every process,

@@ -34,7 +34,8 @@ namespace redco::run::detail {
 constexpr char const* start_alike =
     "start all processes by the same command, with the same program, files and environment";
 
-/// Compares what each rank brings, in a run of the world. Errors: exit code 64 on all processes; the first one tells it.
+/// Compares what each rank brings, in a run of the world. Errors: exit code 64 on all processes;
+/// the first one tells it.
 inline void compare(comm::world& all, std::string_view member, function_ref<comm::agreement(rank_context&)> brought) {
   std::string difference;
   exit_code code = exit_code::usage;
@@ -60,8 +61,9 @@ inline rank_options ranks_of(deployer_options const& o) {
   return ranks;
 }
 
-/// Returns the options once the processes have compared their programs and options, in a world of one rank for each process:
-/// whatever they disagree on, its collectives are the same. Errors: exit code 64 on all processes.
+/// Returns the options once the processes have compared their programs and options, in a world of
+/// one rank for each process: whatever they disagree on, its collectives are the same. Errors: exit
+/// code 64 on all processes.
 inline deployer_options compared(deployer_options options) {
   int const processes = options::launched().processes;
   if (processes == 1) return options;
@@ -114,8 +116,8 @@ inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
   return false;
 }
 
-/// Returns true if shards of one replica are in several processes. Each computes replicated parameters and sampled tokens for itself, and
-/// these must stay equal to the last bit.
+/// Returns true if shards of one replica are in several processes. Each computes replicated
+/// parameters and sampled tokens for itself, and these must stay equal to the last bit.
 inline bool shards_span_processes(mesh const& on) { return (on.ranks() / options::launched().processes) % on.tp != 0; }
 
 }  // namespace redco::run::detail

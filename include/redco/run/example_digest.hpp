@@ -20,8 +20,9 @@
 
 namespace redco::run {
 
-/// Digest of examples of any type: numbers, texts, tensors, and ranges, tuples, optionals and plain structs of these. Classes
-/// with constructors and structs of more than 256 bytes are not looked into.
+/// Digest of examples of any type: numbers, texts, tensors, and ranges, tuples, optionals and plain
+/// structs of these. Classes with constructors and structs of more than 256 bytes are not looked
+/// into.
 class example_digest {
  public:
   template <class T>
@@ -73,8 +74,8 @@ class example_digest {
   safetensors::xxh64 hash_;
 };
 
-/// Returns the digest of the first and the last example; "varies" if an example that is read twice differs, as where a view draws
-/// random numbers; empty without examples.
+/// Returns the digest of the first and the last example; "varies" if an example that is read twice
+/// differs, as where a view draws random numbers; empty without examples.
 template <class Example>
 std::string digest_of_ends(examples<Example> const& data) {
   if (data.size() == 0) return "";

@@ -25,7 +25,8 @@ class fit_job {
 
   /// The number of this epoch's examples, of which `training` gives the batches.
   virtual std::int64_t begin_epoch(std::int64_t epoch) = 0;
-  /// Digest of the first and the last example of this epoch where each rank asked for its own; else empty.
+  /// Digest of the first and the last example of this epoch where each rank asked for its own; else
+  /// empty.
   virtual std::string digest_of_epoch() const = 0;
   virtual std::unique_ptr<computed_batches> training(batch_order const& how) = 0;
   virtual std::unique_ptr<computed_batches> evaluation(batch_order const& how) = 0;

@@ -58,7 +58,8 @@ REDCO_INLINE worker::~worker() {
   workdir::summarise(s, record, where_.workdir(), where_.failures());
 }
 
-/// Compares what a network was told between the processes, before it is made. Errors: exit code 64 on all of them.
+/// Compares what a network was told between the processes, before it is made. Errors: exit code 64
+/// on all of them.
 REDCO_INLINE void worker::compare(std::string const& name, std::map<std::string, std::string> const& settings,
                                   std::vector<std::string> const& frozen) const {
   if (!rank_.several_processes) return;

@@ -116,7 +116,8 @@ inline void add_settings(std::map<std::string, std::string>& all, options::fit_s
   detail::add_settings(all, "frozen", fit.frozen);
 }
 
-/// Adds what decides when the ranks of a fit evaluate, save and stop, and with it which collectives they call.
+/// Adds what decides when the ranks of a fit evaluate, save and stop, and with it which collectives
+/// they call.
 inline void add_course(std::map<std::string, std::string>& all, options::fit_settings const& fit) {
   detail::add_settings(all, "training examples", fit.train_size);
   detail::add_settings(all, "evaluation examples", fit.eval_size);
