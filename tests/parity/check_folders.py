@@ -32,9 +32,10 @@ try:
 except ImportError:
     new_enough = False
 if not new_enough:
-    tried = PYTHONS.index(Path(sys.executable)) + 1 if Path(sys.executable) in PYTHONS else 0
-    for python in PYTHONS[tried:]:
+    tried = int(os.environ.get("REDCO_PYTHONS_TRIED", "0"))
+    for number, python in enumerate(PYTHONS[tried:], tried + 1):
         if python.exists():
+            os.environ["REDCO_PYTHONS_TRIED"] = str(number)
             os.execv(python, [python, *sys.argv])
     print("skipped: no Python here has torch and transformers 4.57; scripts/setup --peers installs them")
     sys.exit(77)
