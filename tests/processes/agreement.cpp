@@ -60,7 +60,8 @@ void take_steps(redco::deployer& where, M const& model) {
     auto& net = worker.add("actor", model, redco::adamw{.lr = number("LR", 1e-3)});
     for (worker.resume(); !worker.finished(); worker.end_step()) {
       auto const batch = redco::next_token_batch(texts("EXAMPLES", 4), 8);
-      worker.update(net, redco::cross_entropy(net.in(worker.pass(0, 4))(batch.input_ids), batch.labels));
+      redco::pass const pass = worker.pass(0, 4);
+      worker.update(net, redco::cross_entropy(net.in(pass)(batch.input_ids), batch.labels));
     }
   });
 }

@@ -83,7 +83,8 @@ void check_peft(pretrained const& folder, adapter_folder const& adapter, parity:
     auto const own = [&](char const* name) { return expected.at(name).slice(0, mine.begin, mine.end); };
     auto const logits = [&] {
       at::NoGradGuard const quiet;
-      return bound_network<M>(state.net, walls::pass_of(rank, mine, 0, false))(own("input_ids")).tensor();
+      pass const quiet_pass = walls::pass_of(rank, mine, 0, false);
+      return bound_network<M>(state.net, quiet_pass)(own("input_ids")).tensor();
     };
     state.store.publish();
     found.note("logits before adapters are loaded", logits(), own("frozen_logits"));

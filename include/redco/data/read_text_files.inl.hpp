@@ -2,90 +2,13 @@
 
 #include <redco/data/read_text_files.hpp>
 
-#include <redco/data/detail/text_format.hpp>
-#include <redco/tokenizer/invalid_utf8.hpp>
+#include <redco/data/detail/text_on_disk.hpp>
 #include <redco/config.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
-#include <system_error>
+#include <utility>
 
 namespace redco {
-
-namespace detail {
-
-[[noreturn]] inline void refuse_text(std::filesystem::path const& path, std::string const& why) {
-  throw error(exit_code::data, "text " + path.string() + " " + why);
-}
-
-/// Refuses a text of which more than the share `invalid` of bytes is NUL or no UTF-8.
-inline void check_encoding(std::filesystem::path const& path, std::string const& text, double invalid) {
-  auto const broken = invalid_utf8_of(text);
-  std::size_t const nul = text.find('\0');
-  std::size_t const bad = broken.bytes + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\0'));
-  auto const share = static_cast<double>(bad) / static_cast<double>(std::max<std::size_t>(1, text.size()));
-  if (share <= invalid) return;
-  std::ostringstream why;
-  why << "has " << bad << " bytes of " << text.size() << " that are NUL or no UTF-8, the first at byte "
-      << std::min(nul, broken.bytes > 0 ? broken.first : nul) << ": convert it with iconv -t UTF-8 and -f with its "
-      << "encoding, such as LATIN1, or allow this share of bytes with --invalid-utf8 " << share;
-  refuse_text(path, why.str());
-}
-
-inline std::string read_text(std::filesystem::path const& path, double invalid) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file) refuse_text(path, "cannot be read: check its permissions");
-  refuse_other_formats(path, text);
-  if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
-  check_encoding(path, text, invalid);
-  return text;
-}
-
-inline bool has_extension(std::filesystem::path const& path, std::span<std::string const> extensions) {
-  return extensions.empty() || std::find(extensions.begin(), extensions.end(), path.extension()) != extensions.end();
-}
-
-inline std::vector<std::filesystem::path> files_below(std::filesystem::path const& folder,
-                                                      std::span<std::string const> extensions) {
-  std::vector<std::filesystem::path> found;
-  std::error_code failure;
-  std::filesystem::recursive_directory_iterator entry(folder, failure);
-  for (; !failure && entry != std::filesystem::end(entry); entry.increment(failure)) {
-    std::error_code unknown;  // a dangling link is no regular file
-    if (entry->is_regular_file(unknown) && has_extension(entry->path(), extensions)) found.push_back(entry->path());
-  }
-  if (failure) refuse_text(folder, "cannot be listed: " + failure.message());
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-/// Calls use(file) for the file `path`, or for each file below the folder `path`; it returns
-/// whether the file has text.
-template <class Use>
-void each_text_file(std::filesystem::path const& path, std::span<std::string const> extensions, Use const& use) {
-  namespace fs = std::filesystem;
-  std::error_code failure;
-  auto const kind = fs::status(path, failure).type();
-  if (kind == fs::file_type::not_found) refuse_text(path, "does not exist: check the path");
-  if (failure) refuse_text(path, "cannot be read: " + failure.message());
-  if (kind == fs::file_type::directory) {
-    bool some = false;
-    for (auto const& file : files_below(path, extensions)) some = use(file) || some;
-    if (!some) refuse_text(path, "is a folder without text: check the path and the extensions");
-  } else if (kind == fs::file_type::regular) {
-    if (!use(path)) refuse_text(path, "is empty: a text needs at least one byte");
-  } else {
-    refuse_text(path, "is neither a file nor a folder");
-  }
-}
-
-}  // namespace detail
 
 REDCO_INLINE std::vector<text_file> read_text_files(std::span<std::string const> paths,
                                                     std::span<std::string const> extensions, double invalid) {

@@ -2,6 +2,7 @@
 
 #include <redco/data/read_texts.hpp>
 
+#include <redco/data/detail/text_on_disk.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_text_files.hpp>
 #include <redco/json/parse.hpp>

@@ -5,6 +5,7 @@
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/shard_report.hpp>
 #include <redco/report/step_moments.hpp>
+#include <redco/options/mesh_text.hpp>
 #include <redco/options/recomputed_blocks_text.hpp>
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>
