@@ -24,10 +24,10 @@ std::string bytes_of(std::vector<float> const& values) {
 
 TEST_CASE("weights are told apart by headers, first values, keys of config.json and other files of the folder") {
   temporary_folder const folder;
-  auto const plan = redco::safetensors::plan_safetensors(
+  auto const plan = redco::safetensors::plan_safetensors(  // lays tensors out in the order of their names
       {{"up", file_dtype::f32, {2, 5}}, {"down", file_dtype::f32, {3}}, {"none", file_dtype::f32, {0, 2}}});
   std::vector<float> up{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, down{-1, -2, -3};
-  ckpt_test::put(folder / "model.safetensors", plan.header + bytes_of(up) + bytes_of(down));
+  ckpt_test::put(folder / "model.safetensors", plan.header + bytes_of(down) + bytes_of(up));
   ckpt_test::put(folder / "config.json", R"({"model_type": "gpt2", "sizes": [1, 2], "scale": 0.5})");
   ckpt_test::put(folder / "vocab.txt", "a\nb\n");
   ckpt_test::put(folder / "README.md", "of no folder file");
@@ -39,9 +39,9 @@ TEST_CASE("weights are told apart by headers, first values, keys of config.json 
       {"config.json scale", "0.5"},
       {"config.json sizes", "[1,2]"},
       {"vocab.txt", "digest " + xxh64::text_of(xxh64::of("a\nb\n"))},
-      {"tensor up", "F32 [2, 5] in model.safetensors from byte 0, digest " + xxh64::text_of(xxh64::of(corner))},
-      {"tensor down", "F32 [3] in model.safetensors from byte 40, digest " + xxh64::text_of(xxh64::of(bytes_of(down)))},
-      {"tensor none", "F32 [0, 2] in model.safetensors from byte 52, digest " + xxh64::text_of(xxh64::of(""))}};
+      {"tensor up", "F32 [2, 5] in model.safetensors from byte 12, digest " + xxh64::text_of(xxh64::of(corner))},
+      {"tensor down", "F32 [3] in model.safetensors from byte 0, digest " + xxh64::text_of(xxh64::of(bytes_of(down)))},
+      {"tensor none", "F32 [0, 2] in model.safetensors from byte 12, digest " + xxh64::text_of(xxh64::of(""))}};
   CHECK(all == expected);
 }
 

@@ -5,6 +5,7 @@
 
 #include <redco/comm/collective_label.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -110,11 +111,18 @@ TEST_CASE("a rank that leaves, or does not come, is a lost peer") {
   });
   CHECK(left.code() == redco::exit_code::peer_lost);
   CHECK(mentions(left, "in all_reduce(sum) of Float [3], call 2 of group world for rank 1, which has ended"));
-  auto const late = nccl_world{{.dp = 2}}.failure_of([](rank_context& me) {
+  std::atomic<bool> waited{false};
+  auto const late = nccl_world{{.dp = 2}}.failure_of([&](rank_context& me) {
     me.world.all_reduce(at::ones({3}));
     me.world.set_deadline(std::chrono::milliseconds(200));
-    if (me.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(600));
-    me.world.all_reduce(at::ones({4}));
+    if (me.rank == 1) waited.wait(false);
+    try {
+      me.world.all_reduce(at::ones({4}));
+    } catch (...) {
+      waited = true;
+      waited.notify_all();
+      throw;
+    }
   });
   CHECK(late.code() == redco::exit_code::peer_lost);
   CHECK(mentions(late, "waited 200 ms in all_reduce(sum) of Float [4]"));

@@ -211,8 +211,11 @@ class rendezvous {
     handshake talk = handshake::calling(own, key, other, std::move(text), most_answer);
     write_all(line, talk.take_output());
     while (!talk.asked()) {
-      if (clock::now() > end_) throw std::runtime_error("process " + std::to_string(other) + " does not answer");
-      line.readable(static_cast<int>(std::min<std::int64_t>(left().count(), 1'000)));
+      // Who has been let in leaves process 0, which may have begun later, the time to name who is
+      // missing.
+      auto const last = talk.greeted() ? end_ + one_try : end_;
+      if (clock::now() > last) throw std::runtime_error("process " + std::to_string(other) + " does not answer");
+      line.readable(static_cast<int>(std::clamp<std::int64_t>(left().count(), 10, 1'000)));
       if (move_on(talk, line)) continue;
       std::string const who = "process " + std::to_string(other);
       if (!talk.fault().empty()) throw std::runtime_error(who + ": " + talk.fault());
