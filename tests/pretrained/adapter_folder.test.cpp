@@ -150,8 +150,8 @@ TEST_CASE(
           {"base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight"});
     return refused([&] { adapter_folder(folder.path).options(of_llama); });
   };
-  // PEFT 0.21.2 on LLaMA: the first six differ from base + B A by at most 5e-7 of the largest
-  // logit; OLoRA by 0.38, PiSSA by 0.40.
+  // tests/parity/adapter_starts.py: those read differ from base + B A by at most 5e-7 of the
+  // largest logit, OLoRA by 0.38, PiSSA by 0.40.
   for (char const* how : {"true", "false", "null", R"("gaussian")", R"("eva")", R"("orthogonal")"})
     CHECK(read(how).empty());
   for (std::string const how : {"pissa", "pissa_niter_4", "olora", "corda", "loftq", "lora_ga", "mica", "other"}) {
