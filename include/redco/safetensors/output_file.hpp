@@ -2,6 +2,7 @@
 
 #include <redco/safetensors/disk.hpp>
 #include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/write_all.hpp>
 #include <redco/safetensors/xxh64.hpp>
 
 #include <cerrno>
@@ -34,17 +35,11 @@ class output_file {
   /// Writes all of it: a full disk first shows as a short write.
   void write(std::span<std::byte const> bytes) {
     hash_.update(bytes);
-    while (!bytes.empty()) {
-      ::ssize_t const put = ops_.write(descriptor_, bytes.data(), bytes.size());
-      if (put < 0 && errno == EINTR) continue;
-      // A write that takes nothing and reports nothing would be repeated for ever.
-      if (put <= 0) {
-        int const cause = put < 0 ? errno : ENOSPC;
-        throw_io("write", path_, cause,
-                 " after " + std::to_string(size_) + " bytes, with " + std::to_string(bytes.size()) + " more to write");
-      }
-      size_ += static_cast<std::uint64_t>(put);
-      bytes = bytes.subspan(static_cast<std::size_t>(put));
+    size_ += bytes.size();
+    if (int const cause = write_all(ops_, descriptor_, bytes); cause != 0) {
+      size_ -= bytes.size();
+      throw_io("write", path_, cause,
+               " after " + std::to_string(size_) + " bytes, with " + std::to_string(bytes.size()) + " more to write");
     }
   }
   void write(std::string_view text) { write(std::as_bytes(std::span(text))); }

@@ -3,6 +3,7 @@
 #include <redco/safetensors/replace_file.hpp>
 
 #include <redco/safetensors/file_ops.hpp>
+#include <redco/safetensors/write_all.hpp>
 
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -36,13 +38,9 @@ class unfinished_file {
   }
 
   void place(std::string_view text) {
-    while (!text.empty()) {
-      ::ssize_t const put = ops_.write(descriptor_, text.data(), text.size());
-      if (put < 0 && errno == EINTR) continue;
-      if (put == 0) errno = ENOSPC;
-      checked(put > 0 ? 0 : -1);
-      text.remove_prefix(static_cast<std::size_t>(put));
-    }
+    std::span<std::byte const> bytes = std::as_bytes(std::span(text));
+    if (int const cause = write_all(ops_, descriptor_, bytes); cause != 0)
+      throw std::system_error(cause, std::generic_category());
     checked(ops_.sync(descriptor_));
     checked(ops_.close(std::exchange(descriptor_, -1)));
     checked(ops_.rename(path_.c_str(), target_.c_str()));
