@@ -1,7 +1,8 @@
-// Steps per second and CPU time of a small model on all cores, alone and beside other work, with waits of OpenMP threads as libgomp
-// has them by default and as redco chooses them.
+// Steps per second and CPU time of a small model on all cores, alone and beside other work, with
+// waits of OpenMP threads as libgomp has them by default and as redco chooses them.
 //   waiting [--seconds 4] [--rounds 5] [--busy 2] [--width 256]
-// The two take turns; ratios are of medians. On a machine that is not quiet, `chrt -f 10` in front gives the first row its cores.
+// The two take turns; ratios are of medians. On a machine that is not quiet, `chrt -f 10` in front
+// gives the first row its cores.
 
 #include "temporary_folder.hpp"
 

@@ -14,8 +14,9 @@
 #include <span>
 #include <vector>
 
-/// sin(frequency * x), feature by feature, however x is cut. Where ranks hold some of the features, the parameter is cut with them;
-/// where they hold some of the tokens (sequence parallelism), each rank has an addend of its gradient.
+/// sin(frequency * x), feature by feature, however x is cut. Where ranks hold some of the features,
+/// the parameter is cut with them; where they hold some of the tokens (sequence parallelism), each
+/// rank has an addend of its gradient.
 template <auto Width>
 struct sine : redco::featurewise_layer {
   static constexpr bool unnamed = true;  // its place in the sequence is its name

@@ -1,4 +1,5 @@
-// Two processes that UCX joins, and the same over one plain TCP connection: what benchmarks/ucx/run starts, breaks and measures.
+// Two processes that UCX joins, and the same over one plain TCP connection: what benchmarks/ucx/run
+// starts, breaks and measures.
 //
 //   ucx PROCESS HOST PORT speed     ping-pong over UCX and over TCP, by turns; process 0 prints microseconds and GB/s
 //   ucx PROCESS HOST PORT endless   80 KB each way every 5 ms until something fails; says "sums", then what is seen and when
@@ -33,7 +34,8 @@ void must(bool holds, char const* what) {
   std::exit(1);
 }
 
-/// One TCP connection between the two, by which they exchange addresses, and beside which UCX is measured.
+/// One TCP connection between the two, by which they exchange addresses, and beside which UCX is
+/// measured.
 int connection(int process, char const* host, char const* port) {
   addrinfo wanted = {}, *found = nullptr;
   wanted.ai_family = AF_INET;

@@ -20,18 +20,19 @@ inline constexpr bool is_list_of_values<std::initializer_list<T>> = true;
 template <class T>
 concept other_than_ill_formed = !std::is_same_v<std::remove_cvref_t<T>, ill_formed>;
 
-/// Satisfied by types that `ill_formed` converts to by its template: no number, pointer or initializer list, for which overloads
-/// and constructors would be ambiguous.
+/// Satisfied by types that `ill_formed` converts to by its template: no number, pointer or
+/// initializer list, for which overloads and constructors would be ambiguous.
 template <class T>
 concept made_of_ill_formed =
     !std::is_arithmetic_v<T> && !std::is_pointer_v<T> && !is_list_of_values<T> && other_than_ill_formed<T>;
 
 }  // namespace detail
 
-/// Result of an operation whose error has been printed. It accepts every use that a program makes of a value, so that the
-/// first error stays the only one: calls, pipes, subscripts, loops, arithmetic, comparisons, output and conversions. It takes the
-/// place of a pipeline, of a range of predictions and of one prediction. A program that holds one does not compile, so nothing
-/// of it ever runs.
+/// Result of an operation whose error has been printed. It accepts every use that a program makes
+/// of a value, so that the first error stays the only one: calls, pipes, subscripts, loops,
+/// arithmetic, comparisons, output and conversions. It takes the place of a pipeline, of a range of
+/// predictions and of one prediction. A program that holds one does not compile, so nothing of it
+/// ever runs.
 struct ill_formed {
   static constexpr bool has_collate = true, has_loss = true, has_predict = true;
 
@@ -107,8 +108,8 @@ struct ill_formed {
   friend constexpr std::strong_ordering operator<=>(ill_formed, auto&&) { return std::strong_ordering::equal; }
 };
 
-/// A value of type `T` in the place of one that a refused operation would have given. Declared only: a program that calls it does
-/// not compile.
+/// A value of type `T` in the place of one that a refused operation would have given. Declared
+/// only: a program that calls it does not compile.
 template <class T>
 T unmade();
 

@@ -9,7 +9,8 @@
 
 namespace redco::fact {
 
-/// The slices of blocks in which something stands, those of the outermost `repeat` first; at most `capacity`.
+/// The slices of blocks in which something stands, those of the outermost `repeat` first; at most
+/// `capacity`.
 struct block_slices {
   static constexpr std::size_t capacity = 6;
 

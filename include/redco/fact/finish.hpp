@@ -58,8 +58,9 @@ constexpr void unshard_facts(fact::recorder& w) {
 
 namespace redco::fact {
 
-/// States, behind a parameter of this shape that all ranks hold, that its gradient is summed over the ranks where a layer with an
-/// input of layout X asks for it. Its module reads the parameter as `shared_parameter<X>`.
+/// States, behind a parameter of this shape that all ranks hold, that its gradient is summed over
+/// the ranks where a layer with an input of layout X asks for it. Its module reads the parameter as
+/// `shared_parameter<X>`.
 template <class X>
 constexpr void shared_parameter_facts(recorder& w, extents const& shape) {
   if constexpr (adds_parameter_gradients<X>) w.message(collective::all_reduce, true, shape);

@@ -6,9 +6,9 @@
 
 namespace redco::fact {
 
-/// A dotted name such as "h.*.attn.q.weight" built at compile time; `*`, or a slice
-/// as Python writes it ("0::2"), stands for the index of a repeated block. Characters beyond the capacity are counted and not
-/// kept; a recorder refuses a layer with such a path.
+/// A dotted name such as "h.*.attn.q.weight" built at compile time; `*`, or a slice as Python
+/// writes it ("0::2"), stands for the index of a repeated block. Characters beyond the capacity are
+/// counted and not kept; a recorder refuses a layer with such a path.
 struct path {
   static constexpr std::size_t capacity = 80;
 

@@ -59,9 +59,10 @@ constexpr void apply_trait(Arguments&&... arguments) {
 /// them as one product. Fewer key-value heads than heads are grouped (Ainslie et al. 2023); with fewer of them than shards,
 /// neighbouring ranks, a sharer group, hold the same one.
 ///
-/// `Traits`, in any order and each at most once, say its other sizes (`key_value_heads`, `head_dim`, `biased`,
-/// `attention_dropout`, `query_deviation`, `output_deviation`, `query_key_norm`) and how the scores are made (`rotary`, `sliding_window`,
-/// `unscaled`, `distance_biased`). Errors: redco[L008].
+/// `Traits`, in any order and each at most once, say its other sizes (`key_value_heads`,
+/// `head_dim`, `biased`, `attention_dropout`, `query_deviation`, `output_deviation`,
+/// `query_key_norm`) and how the scores are made (`rotary`, `sliding_window`, `unscaled`,
+/// `distance_biased`). Errors: redco[L008].
 template <attention_kind Kind, auto Width, auto Heads, class... Traits>
 struct attention {
   using layer_concept = leaf_tag;
@@ -73,7 +74,8 @@ struct attention {
   template <class X>
   using out = typename detail::takes<detail::needs::features, X, partial>::type;
 
-  /// Its sizes under a config. The traits are checked here: clang drops a name that is declared by a class whose static_assert fails.
+  /// Its sizes under a config. The traits are checked here: clang drops a name that is declared by
+  /// a class whose static_assert fails.
   template <class Config>
   static constexpr attention_form form(Config const& config) {
     static_assert(

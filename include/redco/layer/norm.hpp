@@ -20,7 +20,8 @@ struct norm_layer {
   using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
-  /// A split of features is refused and goes on as it is, so that the layers behind it add no error.
+  /// A split of features is refused and goes on as it is, so that the layers behind it add no
+  /// error.
   template <class X>
   using out = typename detail::takes<detail::needs::features_alike, X,
                                      std::conditional_t<is_feature_split<X>, X, home_t<X>>>::type;

@@ -10,9 +10,10 @@
 
 namespace redco {
 
-/// Images [B, Channels, H, W] cut into patches of Rows x Columns pixels, each a token: [B, H/Rows * W/Columns, Width], row by
-/// row. A convolution whose stride is its kernel, computed as one product of the patches laid out as rows with "weight"
-/// [Width, Channels, Rows, Columns]. Data parallel: it is replicated.
+/// Images [B, Channels, H, W] cut into patches of Rows x Columns pixels, each a token: [B, H/Rows *
+/// W/Columns, Width], row by row. A convolution whose stride is its kernel, computed as one product
+/// of the patches laid out as rows with "weight" [Width, Channels, Rows, Columns]. Data parallel:
+/// it is replicated.
 template <auto Channels, auto Rows, auto Width, auto Columns = Rows>
 struct patch_embedding {
   using layer_concept = leaf_tag;

@@ -18,8 +18,9 @@ struct console_options {
   std::function<int()> columns = [] { return 80; };  ///< asked before every redraw: windows change
 };
 
-/// Options for standard error, so that standard output has results alone: a terminal unless it is piped, NO_COLOR is set, TERM is dumb or `quiet`; UTF-8 by
-/// LC_ALL, LC_CTYPE, LANG, the first that is set.
+/// Options for standard error, so that standard output has results alone: a terminal unless it is
+/// piped, NO_COLOR is set, TERM is dumb or `quiet`; UTF-8 by LC_ALL, LC_CTYPE, LANG, the first that
+/// is set.
 console_options standard_console(bool quiet = false);
 
 /// Lines, and on a terminal one status line kept below them. Thread-safe: whoever prints, no line is torn and the

@@ -16,7 +16,8 @@ constexpr auto first_named(First const& first, Rest const&... rest) {
 
 }  // namespace meta
 
-/// Returns the field of a reflected struct that has this name, for a struct derived from it that offers fewer options:
+/// Returns the field of a reflected struct that has this name, for a struct derived from it that
+/// offers fewer options:
 ///
 ///   struct short_options : my_options {
 ///     static constexpr auto fields() { return redco::fields(redco::field_named<my_options, "epochs">()); }

@@ -51,8 +51,9 @@ struct vit_config {
   }
 };
 
-/// ViT (Dosovitskiy et al. 2021): patches of images [B, channels, rows, columns] as tokens behind a class token, learned
-/// positions, pre-norm blocks with GELU, the class token classified. Gives [B, classes]. Weights start normal.
+/// ViT (Dosovitskiy et al. 2021): patches of images [B, channels, rows, columns] as tokens behind a
+/// class token, learned positions, pre-norm blocks with GELU, the class token classified. Gives [B,
+/// classes]. Weights start normal.
 struct vit {
   static constexpr auto channels = &vit_config::channels;
   static constexpr auto patch = &vit_config::patch;

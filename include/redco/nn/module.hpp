@@ -55,8 +55,9 @@ at::Tensor unshard(tensor<X> const& x, pass const& in) {
 
 }  // namespace detail
 
-/// A parameter that all ranks hold, as a layer with an input of layout X reads it: where each rank computes an addend of its
-/// gradient, the addends are summed over the ranks. The layer states so by `fact::shared_parameter_facts<X>`.
+/// A parameter that all ranks hold, as a layer with an input of layout X reads it: where each rank
+/// computes an addend of its gradient, the addends are summed over the ranks. The layer states so
+/// by `fact::shared_parameter_facts<X>`.
 template <layout X>
 at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] group& tp) {
   if constexpr (adds_parameter_gradients<X>) {

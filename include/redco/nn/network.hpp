@@ -34,8 +34,9 @@
 
 namespace redco {
 
-/// One rank's modules of a model over its parameter store. Immutable: calls are const, and everything that changes from
-/// micro-batch to micro-batch lives in the pass. Errors: those of `legal<>` for a model whose sizes are all literals.
+/// One rank's modules of a model over its parameter store. Immutable: calls are const, and
+/// everything that changes from micro-batch to micro-batch lives in the pass. Errors: those of
+/// `legal<>` for a model whose sizes are all literals.
 template <model M>
 class network : public network_base {
  public:
@@ -139,8 +140,8 @@ class bound_network {
     return with(std::move(first), std::move(more)...)(given);
   }
 
-  /// Refuse a batch, or another value that is no tensor, and behind the input a value that is no context entry. The calls have
-  /// the type of a good one. Errors: redco[P010], redco[P011].
+  /// Refuse a batch, or another value that is no tensor, and behind the input a value that is no
+  /// context entry. The calls have the type of a good one. Errors: redco[P010], redco[P011].
   template <class Given, class... More>
     requires(!std::is_convertible_v<Given const&, at::Tensor const&>)
   typename detail::results_of<M>::user operator()(Given const&, More const&...) const {

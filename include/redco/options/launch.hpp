@@ -30,10 +30,11 @@ struct launch {
 ///   PET_*                  PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT of a Kubernetes TrainJob: a process per pod
 ///   RANK and WORLD_SIZE    with MASTER_ADDR and MASTER_PORT, of a PyTorchJob: a process per pod
 ///
-/// A launcher that counts one process starts one, whatever else it leaves out; so do the shells of `salloc` and `sbatch`.
-/// PMIx tells a process its number alone, so that `prterun` and `prun` are refused. Arguments tell nothing of this.
-/// With any of them REDCO_SECRET is a text of at least 16 characters that only the processes of the run know (docs/trust.md).
-/// An address of IPv6 stands in brackets where a port follows it: [::1]:29500.
+/// A launcher that counts one process starts one, whatever else it leaves out; so do the shells of
+/// `salloc` and `sbatch`. PMIx tells a process its number alone, so that `prterun` and `prun` are
+/// refused. Arguments tell nothing of this. With any of them REDCO_SECRET is a text of at least 16
+/// characters that only the processes of the run know (docs/trust.md). An address of IPv6 stands in
+/// brackets where a port follows it: [::1]:29500.
 ///
 /// Errors: exit code 64 for values that cannot be meant, and for two launchers that say different things.
 launch launch_of(std::function<char const*(char const* name)> const& environment);

@@ -58,7 +58,8 @@ class launch_variables {
 
 constexpr int most_processes = 1'000'000, most_port = 65'535;
 
-/// A launcher that left its variables: the processes that it counts, and what tells where several of them meet.
+/// A launcher that left its variables: the processes that it counts, and what tells where several
+/// of them meet.
 struct launch_source {
   launch one;
   void (*complete)(launch_variables const& in, launch& one);
@@ -158,8 +159,9 @@ inline int of_node(launch_variables const& in, char const* name, std::string con
   return 0;
 }
 
-/// Returns true inside a step that srun started for a program. The shell of a batch script or of `salloc`, what SLURM
-/// takes in from outside, and a step that waits have special numbers (SLURM_BATCH_SCRIPT and others in slurm.h).
+/// Returns true inside a step that srun started for a program. The shell of a batch script or of
+/// `salloc`, what SLURM takes in from outside, and a step that waits have special numbers
+/// (SLURM_BATCH_SCRIPT and others in slurm.h).
 inline bool is_step_of_srun(launch_variables const& in) {
   std::string const step = in.text("SLURM_STEP_ID");
   return !step.empty() && in.has("SLURM_PROCID") && step != "4294967290" && step != "4294967291" &&
@@ -213,7 +215,8 @@ inline std::vector<launch_source> sources_of(launch_variables const& in) {
     all.push_back({counted(in, "PET_*", "PET_NNODES", "PET_NODE_RANK"), complete_train_job});
   if (!torchrun && (in.has("RANK") || in.has("WORLD_SIZE"))) {
     launch const pods = counted(in, "RANK and WORLD_SIZE", "WORLD_SIZE", "RANK");
-    // Images and shells set RANK=0 and WORLD_SIZE=1 for every program, also for those that others start.
+    // Images and shells set RANK=0 and WORLD_SIZE=1 for every program, also for those that others
+    // start.
     if (all.empty() || pods.processes > 1) all.push_back({pods, complete_pytorch_job});
   }
   return all;

@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// The `deployer_options` of a program that makes its steps itself, with a `worker`: its command line offers nothing that
-/// only `fit` reads, and no recomputation, which needs repeated blocks.
+/// The `deployer_options` of a program that makes its steps itself, with a `worker`: its command
+/// line offers nothing that only `fit` reads, and no recomputation, which needs repeated blocks.
 struct stepping_options : deployer_options {
   static constexpr auto fields() {
     using o = deployer_options;

@@ -14,7 +14,8 @@ namespace redco {
 /// `f` is called as `f(std::span<Example const>)`, or as `f(std::span<Example const>, collate_info const&)` if it takes
 /// two arguments.
 ///
-/// Errors: P007 if a const `f` cannot be called; P009 if it returns nothing, here if `f` names its types, else when called.
+/// Errors: P007 if a const `f` cannot be called; P009 if it returns nothing, here if `f` names its
+/// types, else when called.
 template <class F>
 constexpr auto collate(F f) {
   if constexpr (!detail::check_const<F>()) {

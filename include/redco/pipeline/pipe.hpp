@@ -22,7 +22,8 @@ consteval bool check_once() {
   return once;
 }
 
-/// Checks that the loss and the predict among `Stage` take the batch of the collate among them, where that names its types.
+/// Checks that the loss and the predict among `Stage` take the batch of the collate among them,
+/// where that names its types.
 template <class... Stage>
 consteval bool check_batches() {
   if constexpr (stages_of<collate_stage, Stage...> == 0) {

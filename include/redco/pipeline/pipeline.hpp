@@ -20,7 +20,8 @@ namespace redco {
 ///   loss(net, Batch const&)    -> mean, terms or a scalar
 ///   predict(net, Batch const&) -> one element per example
 ///
-/// Errors: P001 to P009, each the only one. A call that failed has the type that its function names, else `ill_formed`. Cost: without captures, one byte.
+/// Errors: P001 to P009, each the only one. A call that failed has the type that its function
+/// names, else `ill_formed`. Cost: without captures, one byte.
 template <class... Stage>
 class pipeline {
  public:

@@ -49,8 +49,8 @@ struct pretrained_options {
 /// 65 for a file that is missing or broken, with its name, what is wrong and what to do.
 class pretrained {
  public:
-  /// The folder, or the file in it that is its config.json. Errors: those of `read_config`; exit code 64 for labels of a model
-  /// without classes.
+  /// The folder, or the file in it that is its config.json. Errors: those of `read_config`; exit
+  /// code 64 for labels of a model without classes.
   explicit pretrained(std::filesystem::path const& path, pretrained_options options = {});
 
   std::filesystem::path const& folder() const { return folder_; }
@@ -76,8 +76,9 @@ class pretrained {
   /// Lines for a log: keys, tensors and files that change nothing here.
   std::vector<std::string> notices() const;
 
-  /// The safetensors files, for `trainer::start_from`, `inference` and `load_model`. Tensors have the names that transformers
-  /// give them in the whole model; layers that are `fresh` keep the values that they start with.
+  /// The safetensors files, for `trainer::start_from`, `inference` and `load_model`. Tensors have
+  /// the names that transformers give them in the whole model; layers that are `fresh` keep the
+  /// values that they start with.
   safetensors::weights_source const& weights() const;
 
   /// Errors besides 65 for what is missing: those of `read_tokenizer`.
@@ -93,9 +94,10 @@ class pretrained {
   token_ids const& ids() const;
   generation_config const& generation() const;
 
-  /// How `trainer::save_model` writes such a folder: each tensor in the type that it has here, where this one has weights, and
-  /// beside them the files that are here, as they are, except that config.json tells the labels and the class of a head that
-  /// this folder does not have. Set `type` for another, such as f32 to train further without rounding.
+  /// How `trainer::save_model` writes such a folder: each tensor in the type that it has here,
+  /// where this one has weights, and beside them the files that are here, as they are, except that
+  /// config.json tells the labels and the class of a head that this folder does not have. Set
+  /// `type` for another, such as f32 to train further without rounding.
   save_model_options save_options() const;
 
  private:

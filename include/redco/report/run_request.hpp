@@ -35,20 +35,21 @@ struct run_request {
   double gradient_bucket = deployer_options().gradient_bucket;  ///< MiB
   request_form form = request_form::mesh;
 
-  /// Returns true if another number of model shards leaves the number of ranks as it is: if --ranks states it, or if
-  /// there are several replicas.
+  /// Returns true if another number of model shards leaves the number of ranks as it is: if --ranks
+  /// states it, or if there are several replicas.
   bool keeps_ranks() const;
 };
 
-/// Returns the run of one rank. Throws `error` with exit code 64 if the hosts do not divide the ranks.
+/// Returns the run of one rank. Throws `error` with exit code 64 if the hosts do not divide the
+/// ranks.
 setup setup_of(run_request const& asked);
 
-/// Returns the request with `shards` model shards and the same global batch. Empty if its replicas or its hosts cannot
-/// share the ranks equally.
+/// Returns the request with `shards` model shards and the same global batch. Empty if its replicas
+/// or its hosts cannot share the ranks equally.
 std::optional<run_request> with_shards(run_request asked, int shards);
 
-/// Returns what to write in place of the options of `from` to get `to`: "--mesh 8x2 --dtype bf16", or
-/// "MESHES 8x2 DTYPE bf16" for a build.
+/// Returns what to write in place of the options of `from` to get `to`: "--mesh 8x2 --dtype bf16",
+/// or "MESHES 8x2 DTYPE bf16" for a build.
 std::string changed_options(run_request const& from, run_request const& to);
 
 }  // namespace redco::report

@@ -23,17 +23,18 @@ struct fitting_change {
 
 namespace detail {
 
-/// Returns the requests that differ from `asked` in all of `changes`, the smallest difference first. `changes` is a sum of
-/// 1 more shards, 2 bf16, 4 more micro-batches, 8 recomputation.
+/// Returns the requests that differ from `asked` in all of `changes`, the smallest difference
+/// first. `changes` is a sum of 1 more shards, 2 bf16, 4 more micro-batches, 8 recomputation.
 std::vector<run_request> changed_requests(run_request const& asked, unsigned changes, std::vector<int> const& widths);
 
 std::string difference_text(run_request const& from, run_request const& to);
 
 }  // namespace detail
 
-/// Returns the smallest change after which a rank stays within `budget` bytes: more model shards, bf16, more micro-batches,
-/// recomputation; one of them if that is enough, else two and so on, in this order. Whoever writes
-/// `fitting_change::options` gets exactly `fitting_change::peak` bytes. Empty if all together are not enough.
+/// Returns the smallest change after which a rank stays within `budget` bytes: more model shards,
+/// bf16, more micro-batches, recomputation; one of them if that is enough, else two and so on, in
+/// this order. Whoever writes `fitting_change::options` gets exactly `fitting_change::peak` bytes.
+/// Empty if all together are not enough.
 template <model M, class Optimizer>
 std::optional<fitting_change> smallest_change(M const& m, Optimizer const& optimizer, run_request const& asked,
                                               std::int64_t budget) {

@@ -63,7 +63,8 @@ class inference {
     });
   }
 
-  /// Of a `pretrained` folder; the log tells what of the folder changes nothing here and which layers start fresh.
+  /// Of a `pretrained` folder; the log tells what of the folder changes nothing here and which
+  /// layers start fresh.
   template <run::weighted Folder>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder)
       : inference(where, std::move(m), std::move(pipeline), folder.weights()) {

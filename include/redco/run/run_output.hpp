@@ -29,8 +29,9 @@ struct run_output {
 /// Makes these the output whose end is told: they outlive their deployer, as the end comes when all that ran is gone.
 void keep_for_end(std::shared_ptr<run_output> output);
 
-/// Prints on standard output how the program's last fit ended, if there was one. `main_of` calls it; a program without
-/// `main_of` calls it with the exit code that it ends with and the message of its error.
+/// Prints on standard output how the program's last fit ended, if there was one. `main_of` calls
+/// it; a program without `main_of` calls it with the exit code that it ends with and the message of
+/// its error.
 void tell_end(exit_code code, std::string const& reason = {});
 
 }  // namespace redco::run

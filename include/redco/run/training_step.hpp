@@ -41,8 +41,9 @@ class training_step {
   /// Errors: exit code 64, always.
   [[noreturn]] static void refuse_micro_batches();
 
-  /// Backward of one micro-batch's loss. A loss of several terms takes one micro-batch per step. Errors: exit code 70 for a
-  /// loss that no trained parameter has a part in, 64 for several terms in a step whose pipeline has one.
+  /// Backward of one micro-batch's loss. A loss of several terms takes one micro-batch per step.
+  /// Errors: exit code 70 for a loss that no trained parameter has a part in, 64 for several terms
+  /// in a step whose pipeline has one.
   void add(terms const& loss) {
     count(loss);
     differentiate(loss);

@@ -9,7 +9,8 @@
 
 namespace redco::run {
 
-/// A folder with a model's weights and notices for the log, as `pretrained` is. Who knows no such folders includes none.
+/// A folder with a model's weights and notices for the log, as `pretrained` is. Who knows no such
+/// folders includes none.
 template <class T>
 concept weighted = requires(T const& folder) {
   { folder.weights() } -> std::convertible_to<safetensors::weights_source const&>;

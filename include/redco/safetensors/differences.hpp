@@ -58,7 +58,8 @@ inline std::vector<std::string> differences(tensor_table const& stored, tensor_t
   return all;
 }
 
-/// Error 65 with the first 20 differences, their number and what to do; nothing when there are none.
+/// Error 65 with the first 20 differences, their number and what to do; nothing when there are
+/// none.
 inline void refuse_differences(
     std::string const& source, std::vector<std::string> const& all,
     std::string const& cure = "Use the configuration it was saved with, or another checkpoint.") {

@@ -23,7 +23,8 @@ namespace redco::safetensors {
 
 namespace detail {
 
-/// An unfinished file beside the one that it replaces; removed unless it was put in place. Throws std::system_error.
+/// An unfinished file beside the one that it replaces; removed unless it was put in place. Throws
+/// std::system_error.
 class unfinished_file {
  public:
   explicit unfinished_file(std::filesystem::path const& target)

@@ -26,8 +26,9 @@ using token_split = split<-2>;
 template <class Layout>
 inline constexpr bool is_token_split = std::is_same_v<Layout, token_split>;
 
-/// A split that a row-parallel layer closes: of features, heads or channels. A parameter with one element per feature is cut
-/// where its layer's input has it, and only there: `fact.split(axis::tp, is_feature_split<X> ? 0 : -1, units)`.
+/// A split that a row-parallel layer closes: of features, heads or channels. A parameter with one
+/// element per feature is cut where its layer's input has it, and only there: `fact.split(axis::tp,
+/// is_feature_split<X> ? 0 : -1, units)`.
 template <class Layout>
 inline constexpr bool is_feature_split = is_split<Layout> && !is_token_split<Layout>;
 
@@ -35,8 +36,9 @@ inline constexpr bool is_feature_split = is_split<Layout> && !is_token_split<Lay
 template <class Layout>
 inline constexpr bool is_at_rest = std::is_same_v<Layout, replicated> || is_token_split<Layout>;
 
-/// True where a layer that reads layout X on each rank computes an addend of the gradient of a parameter that all ranks hold: the
-/// rank sees its own tokens only, or the gradient of what it gives is a pending sum.
+/// True where a layer that reads layout X on each rank computes an addend of the gradient of a
+/// parameter that all ranks hold: the rank sees its own tokens only, or the gradient of what it
+/// gives is a pending sum.
 template <class Layout>
 inline constexpr bool adds_parameter_gradients = is_token_split<Layout> || std::is_same_v<Layout, entered>;
 

@@ -25,16 +25,18 @@ inline constexpr M literal_model{};
 
 namespace redco {
 
-/// Satisfied by models whose sizes are all literals, and whose layers state their facts in constant expressions.
+/// Satisfied by models whose sizes are all literals, and whose layers state their facts in constant
+/// expressions.
 template <class M>
 concept literally_sized = model<M> && std::is_empty_v<decltype(M::config)> && sizeof(M) == sizeof(M::config) &&
                           std::is_default_constructible_v<M>&& requires {
   typename std::bool_constant<shard::detail::records<M>()>;
 };
 
-/// Fails to compile, with the one error of `legal<>`, where the literal sizes of the models of a type do not fit each other. Sizes
-/// that are values are checked at run time, cross-attention without an encoder by redco[L002]. To be called in a function: in a
-/// class, clang would drop the members behind a failed static_assert.
+/// Fails to compile, with the one error of `legal<>`, where the literal sizes of the models of a
+/// type do not fit each other. Sizes that are values are checked at run time, cross-attention
+/// without an encoder by redco[L002]. To be called in a function: in a class, clang would drop the
+/// members behind a failed static_assert.
 template <model M>
 constexpr void check_literal_sizes() {
   if constexpr (literally_sized<M>) {

@@ -83,7 +83,8 @@ class connection {
     }
   }
 
-  /// Reads what has come; calls on_notice(notice) for notices. `least_ended`: see wire::read_notice.
+  /// Reads what has come; calls on_notice(notice) for notices. `least_ended`: see
+  /// wire::read_notice.
   template <class F>
   void read(int least_ended, F const& on_notice) {
     while (line_.open()) {

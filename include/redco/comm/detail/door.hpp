@@ -21,8 +21,8 @@
 
 namespace redco::comm::detail {
 
-/// Feeds a handshake what has come on a connection, and sends its output. Returns false if the connection
-/// is of no more use.
+/// Feeds a handshake what has come on a connection, and sends its output. Returns false if the
+/// connection is of no more use.
 inline bool move_on(handshake& talk, socket const& line) {
   while (std::size_t const wanted = talk.wanted()) {
     std::string bytes(wanted, '\0');
@@ -38,9 +38,9 @@ inline bool move_on(handshake& talk, socket const& line) {
   return true;
 }
 
-/// Listening sockets that let in only processes of the run. Any number of strangers may connect and send
-/// anything or nothing: each is closed at its first wrong byte or after ten seconds, the oldest silent
-/// one earlier if 256 wait.
+/// Listening sockets that let in only processes of the run. Any number of strangers may connect and
+/// send anything or nothing: each is closed at its first wrong byte or after ten seconds, the
+/// oldest silent one earlier if 256 wait.
 class door {
  public:
   struct caller {
@@ -53,7 +53,8 @@ class door {
   door(std::vector<socket> at, wire::greeting const& own, std::string key, int least)
       : at_(std::move(at)), own_(own), key_(std::move(key)), least_(least) {}
 
-  /// Returns the next caller that has proven to be of this run and waits for an answer; none within `limit`.
+  /// Returns the next caller that has proven to be of this run and waits for an answer; none within
+  /// `limit`.
   std::optional<caller> next(std::chrono::milliseconds limit) {
     auto const end = std::chrono::steady_clock::now() + limit;
     do {

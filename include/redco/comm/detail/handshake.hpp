@@ -21,7 +21,8 @@ namespace redco::comm::detail {
 /// The key itself is not sent. A stranger learns nothing but a greeting, and only by sending one.
 class handshake {
  public:
-  /// The side that connects, to the door of process `door`. `most_answer` bounds the text that comes back.
+  /// The side that connects, to the door of process `door`. `most_answer` bounds the text that
+  /// comes back.
   static handshake calling(wire::greeting const& own, std::string key, int door, std::string text,
                            std::size_t most_answer) {
     handshake one(own, std::move(key), false);

@@ -12,7 +12,8 @@
 
 namespace redco::comm::detail {
 
-/// A thread that shows the other processes, between runs and behind the last, that this one lives: it is neither stopped nor gone.
+/// A thread that shows the other processes, between runs and behind the last, that this one lives:
+/// it is neither stopped nor gone.
 class keeper {
  public:
   explicit keeper(process_session& session) : session_(session), thread_([this] { work(); }) {}

@@ -8,10 +8,12 @@
 
 namespace redco::comm::detail {
 
-/// SIGTERM, with which mpirun ends all processes when one is gone: noted, so that each can say what it waits for before it ends.
+/// SIGTERM, with which mpirun ends all processes when one is gone: noted, so that each can say what
+/// it waits for before it ends.
 class launcher_signal {
  public:
-  /// Notes it from now on. Handlers that are there are called too; a signal that is ignored stays ignored.
+  /// Notes it from now on. Handlers that are there are called too; a signal that is ignored stays
+  /// ignored.
   static void watch() {
     struct sigaction now {};
     ::sigaction(SIGTERM, nullptr, &now);

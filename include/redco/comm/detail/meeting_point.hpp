@@ -17,9 +17,9 @@
 
 namespace redco::comm::detail {
 
-/// The place at which process 0 of a launcher waits for the others, and the key that all prove to know.
-/// The key is made of REDCO_SECRET, and of random bits if the launcher's agent keeps a store that gives
-/// them out. Without either it is no secret.
+/// The place at which process 0 of a launcher waits for the others, and the key that all prove to
+/// know. The key is made of REDCO_SECRET, and of random bits if the launcher's agent keeps a store
+/// that gives them out. Without either it is no secret.
 class meeting_point {
  public:
   /// Errors: those of key_store, where the launcher has one that does not answer within `limit`.
@@ -35,9 +35,9 @@ class meeting_point {
     std::string key;
   };
 
-  /// Opens the sockets of process 0, which the others call. They listen at the addresses by which the others
-  /// know this machine, or at all addresses if the machine does not know these itself (a service of
-  /// Kubernetes, a name that is only a loopback here).
+  /// Opens the sockets of process 0, which the others call. They listen at the addresses by which
+  /// the others know this machine, or at all addresses if the machine does not know these itself (a
+  /// service of Kubernetes, a name that is only a loopback here).
   std::vector<socket> opened() {
     if (!store_) {
       key_ = made_key("");
@@ -54,7 +54,8 @@ class meeting_point {
     return all;
   }
 
-  /// Removes the address from the launcher's store. Process 0 calls it when all have come, or never will.
+  /// Removes the address from the launcher's store. Process 0 calls it when all have come, or never
+  /// will.
   void closed() {
     if (store_) store_->remove(name());
   }
@@ -62,7 +63,8 @@ class meeting_point {
   /// Returns the key; process 0 calls it after opened().
   std::string const& key() const { return key_; }
 
-  /// Returns the address that the others call. Errors: std::runtime_error if process 0 has not opened yet.
+  /// Returns the address that the others call. Errors: std::runtime_error if process 0 has not
+  /// opened yet.
   address found() {
     if (!store_) return {how_.host, how_.port, made_key("")};
     if (!store_->has(name())) throw std::runtime_error("process 0 has not written into the launcher's store");

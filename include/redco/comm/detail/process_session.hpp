@@ -73,13 +73,13 @@ class process_session {
   /// Those whose processes have ended without a word, as far as is known; each with what is known of it, "its process ...".
   virtual std::vector<process_notice> gone() { return {}; }
 
-  /// Called twice a second by a thread of its own, whatever the ranks do: takes in what others tell, and shows those who wait in
-  /// leave() that this process lives.
+  /// Called twice a second by a thread of its own, whatever the ranks do: takes in what others
+  /// tell, and shows those who wait in leave() that this process lives.
   virtual void keep() = 0;
 
-  /// The end of this process, which ends with `code`: waits for the others, a short while only where it failed, so that the
-  /// launcher does not kill who still tells its end. Without them it is the launcher that ends them. Who does not show that it lives
-  /// is not waited for.
+  /// The end of this process, which ends with `code`: waits for the others, a short while only
+  /// where it failed, so that the launcher does not kill who still tells its end. Without them it
+  /// is the launcher that ends them. Who does not show that it lives is not waited for.
   virtual void leave(int code) noexcept = 0;
 
  protected:

@@ -147,8 +147,8 @@ class processes final : public world {
     for (int const rank : ended_here) session_.announce({runs_, session_.rank(), rank});
   }
 
-  /// mpirun ends all processes a second after one is gone, which they hear by this signal alone. Where ranks go on instead, it is
-  /// asked to save and end.
+  /// mpirun ends all processes a second after one is gone, which they hear by this signal alone.
+  /// Where ranks go on instead, it is asked to save and end.
   void say_wait_before_end() {
     if (said_wait_ || !launcher_signal::came_before(std::chrono::milliseconds(300))) return;
     said_wait_ = true;

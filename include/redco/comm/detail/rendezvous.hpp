@@ -28,9 +28,9 @@
 
 namespace redco::comm::detail {
 
-/// Joins the processes of a launcher by TCP. All call process 0, which tells them each other's places when the last has come; then
-/// each calls those between process 0 and itself. Whoever cannot prove to be of the run is sent away, and when all are joined nobody
-/// listens any more.
+/// Joins the processes of a launcher by TCP. All call process 0, which tells them each other's
+/// places when the last has come; then each calls those between process 0 and itself. Whoever
+/// cannot prove to be of the run is sent away, and when all are joined nobody listens any more.
 class rendezvous {
  public:
   struct joined {
@@ -204,7 +204,8 @@ class rendezvous {
     }
   }
 
-  /// Greets there, proves, and returns what it is told when the other end does the same. Errors: std::runtime_error.
+  /// Greets there, proves, and returns what it is told when the other end does the same. Errors:
+  /// std::runtime_error.
   std::string asked(socket const& line, std::string const& key, int other, wire::greeting own, std::string text,
                     std::size_t most_answer) {
     randomize(own.nonce.data(), own.nonce.size());

@@ -44,8 +44,9 @@ class socket {
   bool open() const noexcept { return number_ >= 0; }
   int number() const noexcept { return number_; }
 
-  /// Sockets that others connect to, one at each address that `host` names and that this machine has. Port 0: the system chooses.
-  /// Empty where this machine has none of them. Errors: also where another program has the port.
+  /// Sockets that others connect to, one at each address that `host` names and that this machine
+  /// has. Port 0: the system chooses. Empty where this machine has none of them. Errors: also where
+  /// another program has the port.
   static std::vector<socket> listening(std::string const& host, int port) {
     std::vector<socket> all;
     each_address(host, port, SOCK_STREAM, [&](addrinfo const& at) {
@@ -103,7 +104,8 @@ class socket {
 
   static bool is_loopback(std::string const& address) { return address.starts_with("127.") || address == "::1"; }
 
-  /// Connects to the first address of `host` that answers, each within `limit`. Its calls do not wait.
+  /// Connects to the first address of `host` that answers, each within `limit`. Its calls do not
+  /// wait.
   static socket connected(std::string const& host, int port, std::chrono::milliseconds limit) {
     std::string words = "has no address";
     socket made;

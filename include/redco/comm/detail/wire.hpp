@@ -15,7 +15,8 @@
 #include <utility>
 #include <vector>
 
-/// The bytes that processes joined by TCP send each other, and what a receiver refuses. All are pure functions.
+/// The bytes that processes joined by TCP send each other, and what a receiver refuses. All are
+/// pure functions.
 namespace redco::comm::detail::wire {
 
 static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");

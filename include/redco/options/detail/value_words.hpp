@@ -13,15 +13,16 @@
 namespace redco::options::detail {
 
 /// A command line whose values are replaced by numbers after a mark, which CLI11 passes on
-/// unchanged. CLI11 itself strips brackets, splits lists at commas, reads "{}" as nothing and takes a
-/// value that starts with a dash for an option.
+/// unchanged. CLI11 itself strips brackets, splits lists at commas, reads "{}" as nothing and takes
+/// a value that starts with a dash for an option.
 ///
 ///   --name=VALUE    the value is everything after the first '='
 ///   --name VALUE    the value is the next word, unless that is the name of an option
 ///   --list A B ...  the first word as above, then all words up to one that starts an option
 class value_words {
  public:
-  /// Throws `error` with exit code 64 if an option that takes a value has none, or `--no-NAME` has one.
+  /// Throws `error` with exit code 64 if an option that takes a value has none, or `--no-NAME` has
+  /// one.
   value_words(std::vector<entry> const& entries, int argc, char const* const* argv) : entries_(entries) {
     std::string waiting;  // the option whose value is the next word
     for (int i = 1; i < argc; ++i) {

@@ -141,8 +141,8 @@ consteval bool check_loss_of() {
   else return check_loss_batch<function_of<loss_stage, Stage...>, Batch>();
 }
 
-/// Checks that the predict among `Stage` takes the batch. Where the loss does not either, the loss is blamed alone: one mistake in
-/// collate is one error.
+/// Checks that the predict among `Stage` takes the batch. Where the loss does not either, the loss
+/// is blamed alone: one mistake in collate is one error.
 template <class Batch, class... Stage>
 consteval bool check_predict_of() {
   using predict = function_of<predict_stage, Stage...>;

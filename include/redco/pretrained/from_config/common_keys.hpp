@@ -19,7 +19,8 @@ struct known_classes {
   std::initializer_list<std::string_view> same_base = {};     ///< without its head, or with one that is ignored
 };
 
-/// Reads "architectures", of which one class must be known: the head of another class would be taken for this one's.
+/// Reads "architectures", of which one class must be known: the head of another class would be
+/// taken for this one's.
 inline void read_architectures(config_reader& c, known_classes const& known) {
   c.computes(known.computed);
   json::json_value const* const list = c.find("architectures");
@@ -34,8 +35,8 @@ inline void read_architectures(config_reader& c, known_classes const& known) {
              " is, and the same model without its head");
 }
 
-/// The keys that every family has. Those that change the computation may have one value only; bookkeeping whose names speak of
-/// the computation all the same is listed as unused.
+/// The keys that every family has. Those that change the computation may have one value only;
+/// bookkeeping whose names speak of the computation all the same is listed as unused.
 inline void read_common_keys(config_reader& c, known_classes const& known, bool encoder_decoder = false) {
   read_architectures(c, known);
   c.only("is_encoder_decoder", encoder_decoder);

@@ -21,10 +21,11 @@
 
 namespace redco {
 
-/// The keys of a config.json, each asked for once by the family that knows it. An absent key has the default of the
-/// family's config class in Hugging Face transformers; so has null, where a family does not say otherwise. What is
-/// contradictory or not computed here is refused. Of the keys that nobody asked for `finish` refuses those that speak of
-/// the computation (`key_meanings`); all others are `unused`.
+/// The keys of a config.json, each asked for once by the family that knows it. An absent key has
+/// the default of the family's config class in Hugging Face transformers; so has null, where a
+/// family does not say otherwise. What is contradictory or not computed here is refused. Of the
+/// keys that nobody asked for `finish` refuses those that speak of the computation
+/// (`key_meanings`); all others are `unused`.
 ///
 /// Errors: exit_code::data, "source: key ...; cure".
 class config_reader {
@@ -124,7 +125,8 @@ class config_reader {
   std::string const& architecture() const { return architecture_; }
   void computes(std::string_view architecture) { architecture_ = architecture; }
 
-  /// Refuses keys that nobody asked for and that could change what is computed; lists the others as unused.
+  /// Refuses keys that nobody asked for and that could change what is computed; lists the others as
+  /// unused.
   void finish() {
     std::erase_if(unused_, [&](std::string const& key) { return among(known_, key); });
     for (auto const& [key, value] : object_.items()) {

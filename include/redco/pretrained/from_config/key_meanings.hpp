@@ -14,7 +14,8 @@ struct key_meaning {
   std::optional<double> neutral = {};  ///< number that changes nothing
 };
 
-/// A key has the first of these meanings that has one of its words. A key without such a word is taken for bookkeeping.
+/// A key has the first of these meanings that has one of its words. A key without such a word is
+/// taken for bookkeeping.
 inline constexpr key_meaning key_meanings[] = {
     {"quantization quantized quantize quant bits gptq awq bnb compression", "quantized weights"},
     {"rope rotary yarn ntk xpos mrope nope alibi position positions positional", "positions"},
@@ -39,7 +40,8 @@ inline constexpr key_meaning key_meanings[] = {
 /// Returns true for null, false, "", {} and []: values that ask for nothing.
 bool says_nothing(json::json_value const& value);
 
-/// The meaning of a key that no family asks for; nullptr where its name or its value shows that it changes nothing.
+/// The meaning of a key that no family asks for; nullptr where its name or its value shows that it
+/// changes nothing.
 key_meaning const* meaning_of(std::string_view key, json::json_value const& value);
 
 }  // namespace redco

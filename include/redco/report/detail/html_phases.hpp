@@ -24,16 +24,16 @@ inline constexpr std::array<phase_point, 9> phase_points = {
     {{0, 0}, {112, 1}, {124, 2}, {154, 2}, {166, 3}, {226, 4}, {300, 5}, {314, 6}, {360, 6}}};
 inline constexpr std::array<double, 5> phase_edges = {0, 118, 160, 307, 360};
 
-/// Peak of a phase in the drawing: its circle, and its label, which is centred above the circle or, if `ends`, ends before
-/// it.
+/// Peak of a phase in the drawing: its circle, and its label, which is centred above the circle or,
+/// if `ends`, ends before it.
 struct phase_peak {
   double x, y, label;
   std::string text;
   bool ends;
 };
 
-/// Returns the peaks of the phases, from the upper left corner of the areas, with labels that do not collide. `y_of` maps
-/// bytes to distances from the top.
+/// Returns the peaks of the phases, from the upper left corner of the areas, with labels that do
+/// not collide. `y_of` maps bytes to distances from the top.
 template <class Height>
 std::vector<phase_peak> phase_peaks(shard_report const& r, Height const& y_of, label_places& labels) {
   auto const moments = step_moments(r.cost.memory);

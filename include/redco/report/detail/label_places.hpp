@@ -10,7 +10,8 @@ namespace redco::report::detail {
 /// Places the labels of a drawing so that none covers another: a label that would do so moves up.
 class label_places {
  public:
-  /// Returns the baseline of a label whose text spans `left` to `left + width_of(text)` and whose baseline should be `y`.
+  /// Returns the baseline of a label whose text spans `left` to `left + width_of(text)` and whose
+  /// baseline should be `y`.
   double place(double left, double y, std::string_view text) {
     double const right = left + width_of(text) + gap;
     bool moved = true;
