@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-/// Tells whether something ends without waiting for a deadline. Deadlines are at least 120 s in the
+/// Finds out if something ends without waiting for a deadline. Deadlines are at least 120 s in the
 /// tests that use it, so a busy machine does not fail them.
 class wait_clock {
  public:

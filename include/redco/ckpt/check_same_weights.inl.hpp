@@ -49,7 +49,7 @@ REDCO_INLINE std::map<std::string, std::string> identity_of(safetensors::weights
   std::map<std::string, std::string> all;
   std::filesystem::path const& folder = weights.files->directory();
   for (std::string_view const name : folder_files) {
-    std::error_code unknown;  // reading tells what cannot be looked at
+    std::error_code unknown;  // reading names a file that cannot be looked at
     if (!std::filesystem::exists(folder / name, unknown)) continue;
     if (name != "config.json") {
       all[std::string(name)] =

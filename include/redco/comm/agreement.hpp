@@ -24,7 +24,7 @@ class agreement {
   agreement(std::string what, std::string cure, exit_code code = exit_code::usage)
       : what_(std::move(what)), cure_(std::move(cure)), code_(code) {}
 
-  /// Adds a value. Differences are told in the order in which values were added; each name is added
+  /// Adds a value. Messages list differences in the order of the calls; each name is added
   /// once.
   void add(std::string name, std::string text) { values_.emplace_back(std::move(name), std::move(text)); }
   void add(std::map<std::string, std::string> const& values, std::string const& prefix = {}) {

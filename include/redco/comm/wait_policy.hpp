@@ -26,7 +26,7 @@ class wait_decision {
 };
 
 /// Nanoseconds that each other thread of this process has been ready and without a core, by thread
-/// id. Empty where the kernel does not tell.
+/// id. Empty if the kernel does not report it.
 std::map<int, std::uint64_t> core_delays();
 
 /// The largest part of `nanoseconds` by which the delay of a thread grew. Threads that are new

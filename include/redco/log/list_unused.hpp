@@ -15,7 +15,7 @@ inline std::string unused_text(std::string_view file, std::vector<std::string> c
   return text + (keys.size() == 1 ? " changes" : " change") + " nothing here";
 }
 
-/// Tells in one line of a log which keys of a folder's file are there and change nothing here.
+/// Lists in one line of a log the keys of a folder's file that change nothing here.
 inline void list_unused(run_log& log, std::string_view file, std::vector<std::string> const& keys) {
   if (!keys.empty()) log.line(unused_text(file, keys));
 }

@@ -204,7 +204,7 @@ inline std::vector<launch_source> sources_of(launch_variables const& in) {
   if (in.has("REDCO_PROCESSES") || in.has("REDCO_PROCESS") || in.has("REDCO_MEET"))
     all.push_back({counted(in, "REDCO_*", "REDCO_PROCESSES", "REDCO_PROCESS"), complete_by_hand});
   if (torchrun) all.push_back({counted(in, "torchrun", "WORLD_SIZE", "RANK"), complete_torchrun});
-  // srun --mpi=pmi2 sets PMI_SIZE too; only MPICH's own mpirun sets MPI_LOCALNRANKS beside it.
+  // srun --mpi=pmi2 sets PMI_SIZE too; only MPICH's own mpirun also sets MPI_LOCALNRANKS.
   if (in.has("OMPI_COMM_WORLD_SIZE"))
     all.push_back({counted(in, "mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), complete_open_mpi});
   else if (in.has("PMI_SIZE") && (in.has("MPI_LOCALNRANKS") || !in.has("SLURM_STEP_ID")))

@@ -29,7 +29,7 @@ struct generation_config {
 
   /// Returns the options for prompts of `prompt` tokens; where neither length is given, at most
   /// `otherwise` new tokens.
-  /// Errors: exit code 64 if max_length leaves no room behind the prompt.
+  /// Errors: exit code 64 if max_length leaves no room after the prompt.
   beam_options search_behind(std::int64_t prompt, std::int64_t otherwise) const;
   generate_options sampling_behind(std::int64_t prompt, std::int64_t otherwise) const;
 };

@@ -29,7 +29,7 @@
 
 namespace redco {
 
-/// How a folder is read.
+/// Options for reading a folder.
 struct pretrained_options {
   std::vector<std::string> fresh = {};   ///< layers that start as in a training from scratch: .fresh = {"classifier"}
   std::vector<std::string> labels = {};  ///< names of a classifier's classes, instead of those of config.json

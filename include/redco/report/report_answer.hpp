@@ -18,7 +18,7 @@ struct legal_width {
   std::int64_t peak = 0;  ///< bytes of one rank
 };
 
-/// What a reader of a report decides by: numbers of model shards, the smallest change that fits,
+/// The answers that a report gives first: numbers of model shards, the smallest change that fits,
 /// and the time of a step.
 struct report_answer {
   run_request asked;

@@ -15,7 +15,7 @@
 
 namespace redco::report {
 
-/// How a request states its mesh, and therefore how a changed request is written.
+/// The form in which a request states its mesh; a changed request is written in the same form.
 enum class request_form : std::uint8_t {
   model_shards,  ///< --n-model-shards alone: one replica, as many ranks as shards
   ranks,         ///< --ranks and --n-model-shards

@@ -35,7 +35,7 @@ constexpr char const* start_alike =
     "start all processes by the same command, with the same program, files and environment";
 
 /// Compares what each rank brings, in a run of the world. Errors: exit code 64 on all processes;
-/// the first one tells it.
+/// the first one prints it.
 inline void compare(comm::world& all, std::string_view member, function_ref<comm::agreement(rank_context&)> brought) {
   std::string difference;
   exit_code code = exit_code::usage;

@@ -17,7 +17,7 @@ concept weighted = requires(T const& folder) {
   { folder.notices() } -> std::convertible_to<std::vector<std::string>>;
 };
 
-/// Tells what of a folder is not used, and warns of layers that start fresh.
+/// Logs the parts of a folder that are not used, and warns about layers that start fresh.
 template <weighted Folder>
 void tell_notices(log::run_log& told, Folder const& folder) {
   for (std::string const& notice : folder.notices()) told.line(notice);

@@ -16,7 +16,7 @@ inline std::vector<std::string> other_weights(std::filesystem::path const& folde
                                                   "tf_model.h5",       "flax_model.msgpack",
                                                   "rust_model.ot",     "model.onnx"};
   std::vector<std::string> found;
-  std::error_code unknown;  // what cannot be looked at is not listed
+  std::error_code unknown;  // a file that cannot be looked at is not listed
   for (std::string_view const name : names)
     if (std::filesystem::exists(folder / name, unknown)) found.emplace_back(name);
   return found;

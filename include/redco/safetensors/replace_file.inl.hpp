@@ -62,7 +62,7 @@ class unfinished_file {
   bool placed_ = false;
 };
 
-/// The file behind links.
+/// Returns the file to which links lead.
 inline std::filesystem::path link_target(std::filesystem::path const& path) {
   std::error_code none;
   std::filesystem::path const target = std::filesystem::weakly_canonical(path, none);

@@ -36,7 +36,7 @@ concept literally_sized = model<M> && std::is_empty_v<decltype(M::config)> && si
 /// Fails to compile, with the one error of `legal<>`, where the literal sizes of the models of a
 /// type do not fit each other. Sizes that are values are checked at run time, cross-attention
 /// without an encoder by redco[L002]. To be called in a function: in a class, clang would drop the
-/// members behind a failed static_assert.
+/// members after a failed static_assert.
 template <model M>
 constexpr void check_literal_sizes() {
   if constexpr (literally_sized<M>) {

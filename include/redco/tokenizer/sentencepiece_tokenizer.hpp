@@ -26,7 +26,7 @@ struct sentencepiece_token {
   bool strips_right = false;  ///< swallows white space after it
 };
 
-/// Settings that a model of SentencePiece does not tell.
+/// Settings that a SentencePiece model does not contain.
 struct sentencepiece_options {
   bool add_begin = false;  ///< put the begin token before a text: LLaMA-2
   bool add_end = false;    ///< put the end token after a text: T5

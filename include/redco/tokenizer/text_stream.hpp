@@ -15,7 +15,7 @@ namespace redco {
 ///
 ///   redco::text_stream shown(tokenizer);
 ///   shown.skip(tokenizer.encode("the models of"));
-///   std::cout << "the models of" << shown.put(id);  // " them": a word behind others keeps its space
+///   std::cout << "the models of" << shown.put(id);  // " them": a word after others keeps its space
 class text_stream {
  public:
   explicit text_stream(any_tokenizer tokenizer, decode_options options = {});

@@ -51,7 +51,7 @@ class best_metrics {
   /// Evaluations since the first watched metric was best.
   std::int64_t stale() const { return stale_; }
 
-  /// What a checkpoint keeps of them.
+  /// The state of early stopping that a checkpoint keeps.
   manifest::patience_facts patience() const { return {first(), stale_}; }
 
  private:

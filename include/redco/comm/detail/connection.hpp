@@ -46,7 +46,7 @@ class connection {
     if (out_.size() == 1) write();
   }
 
-  /// Tells something of its own, which is no data.
+  /// Sends a control message, which carries no tensor data.
   void tell(std::int32_t tag, std::string const& words) {
     auto const own = std::make_shared<std::string>(words);
     send(tag, own->data(), own->size(), std::make_shared<std::atomic<bool>>(), own);
@@ -73,7 +73,7 @@ class connection {
                                        : static_cast<std::byte const*>(one.data) + (one.sent - sizeof one.head);
       if (one.sent < all) {
         std::int64_t const went = line_.write(from, (in_head ? sizeof one.head : all) - one.sent);
-        if (went < 0) out_.clear();  // read() closes, behind the last words that have come
+        if (went < 0) out_.clear();  // read() closes the line after it has read the last messages
         if (went <= 0) return;
         one.sent += static_cast<std::size_t>(went);
       }

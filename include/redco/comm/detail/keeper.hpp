@@ -35,7 +35,7 @@ class keeper {
     try {
       while (!bell_.wait_for(lock, std::chrono::milliseconds(500), [&] { return over_; })) session_.keep();
     } catch (std::exception const&) {
-      // The transport is broken, which the next run tells.
+      // The transport is broken; the next run reports it.
     }
   }
 

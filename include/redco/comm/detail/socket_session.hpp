@@ -148,7 +148,7 @@ class socket_session final : public process_session {
 
   connection& peer_of(int number) { return peers_[static_cast<std::size_t>(number)]; }
 
-  /// Tells what became of the other end.
+  /// Returns the end of a sentence that says how the other end was lost.
   std::string end_of(int other) const {
     connection const& one = peers_[static_cast<std::size_t>(other)];
     if (one.left()) return " has ended its program; see what it printed";

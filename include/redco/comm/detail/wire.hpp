@@ -130,7 +130,7 @@ inline std::string notice_text(notice const& one) {
          one.text.substr(0, most_notice_text);
 }
 
-/// `least_ended` is the least number that stands where a rank could. Empty: it is no notice.
+/// `least_ended` is the least legal value of ended_rank. Returns nothing if `bytes` is no notice.
 inline std::optional<notice> read_notice(std::string_view bytes, int least_ended) {
   if (bytes.size() < sizeof(notice_head) || bytes.size() > sizeof(notice_head) + most_notice_text) return {};
   auto const head = read<notice_head>(bytes);

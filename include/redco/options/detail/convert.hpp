@@ -51,7 +51,7 @@ inline constexpr bool is_optional_word<std::optional<T>> = true;
 template <class T>
 concept optionable = readable_word<T> || is_optional_word<T> || std::is_same_v<T, list>;
 
-/// What the help shows as the kind of value.
+/// The kind of value as the help shows it.
 template <optionable T>
 std::string kind_of() {
   if constexpr (is_optional<T>) {

@@ -97,7 +97,7 @@ class charsmap {
     }
   }
 
-  // What the shortest key at the front of `text` stands for.
+  // The replacement of the shortest key at the front of `text`.
   std::optional<std::string_view> replacement(std::string_view text) const {
     auto const offset = [](std::uint32_t unit) { return unit >> 10 << ((unit & 0x200U) >> 6); };
     std::size_t at = offset(units_[0]);

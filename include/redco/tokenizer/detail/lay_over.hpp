@@ -32,7 +32,7 @@ inline bool is_type(json::json_value const& part, std::string_view type) {
   return found != part.end() && *found == type;
 }
 
-/// Adds the tokens that a folder declares beside tokenizer.json, with the ids that transformers
+/// Adds the tokens that a folder declares outside tokenizer.json, with the ids that transformers
 /// gives them: a token of the model's vocabulary keeps its id, any other one takes the next that is
 /// free. Errors: exit code 65 where a file gives another.
 inline void add_declared(json::json_value& root, std::vector<declared_token> tokens, std::string const& source) {
@@ -83,7 +83,7 @@ inline void add_declared(json::json_value& root, std::vector<declared_token> tok
   }
 }
 
-/// Sets whether a space stands in front of a text, where tokenizer_config.json says so or its class
+/// Sets whether a space is added before a text, where tokenizer_config.json says so or its class
 /// has a default.
 inline void set_prefix_space(json::json_value& root, tokenizer_settings const& settings) {
   auto const given = settings.node().find("add_prefix_space");

@@ -104,7 +104,7 @@ inline merge_table read_merges(json_node const& node, vocabulary const& words) {
   return merges;
 }
 
-/// Returns the id of the token that stands for what no other token covers.
+/// Returns the id of the token for text that no other token covers.
 inline std::optional<std::uint32_t> read_unknown(json_node const& model, vocabulary const& words) {
   if (auto const number = model.find("unk_id")) {
     if (number->number() >= words.entries().size())

@@ -22,14 +22,14 @@ inline bool is_there(std::filesystem::path const& file) {
   return std::filesystem::exists(file, ignored);
 }
 
-/// A token that a folder declares beside tokenizer.json, as a member of its "added_tokens".
+/// A token that a folder declares outside tokenizer.json, as a member of its "added_tokens".
 struct declared_token {
   json::json_value entry;  ///< content and flags; an id where the folder gives one
   std::string source;      ///< file and key that declare the token
   bool overrules = false;  ///< whether its flags go before those of a token that tokenizer.json has
 };
 
-/// What a folder says about its tokenizer beside tokenizer.json: tokenizer_config.json, and where
+/// A folder's settings of its tokenizer outside tokenizer.json: tokenizer_config.json, and where
 /// that has no added_tokens_decoder, special_tokens_map.json and added_tokens.json, as transformers
 /// reads them.
 class tokenizer_settings {
@@ -56,7 +56,7 @@ class tokenizer_settings {
   /// config.json's model_type; empty where neither is known.
   std::string const& kind() const { return kind_; }
 
-  /// Content of a token that stands under `key`; empty where none does.
+  /// Content of the token under `key`; empty if there is none.
   std::string named(std::string_view key) const {
     auto const found = node().find(key);
     if (!found) return {};
