@@ -8,9 +8,9 @@
 
 namespace redco::ckpt {
 
-/// Returns the values by which folders of weights differ, by name: the dtype, shape, file and place of each
-/// tensor with a digest of its first values, each key of config.json, and a digest of each other
-/// file of a model's folder.
+/// Returns the values by which folders of weights differ, by name: the dtype, shape, file and place
+/// of each tensor with a digest of its first values, each key of config.json, and a digest of each
+/// other file of a model's folder.
 std::map<std::string, std::string> identity_of(safetensors::weights_source const& weights);
 
 /// Compares the weights of ranks that are in several processes, each of which has opened its own

@@ -34,7 +34,7 @@ REDCO_INLINE std::uint64_t lane::ask(std::function<void(group&)> calls) {
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   std::lock_guard const lock(mutex_);
   if (!failure_)
-    queue_.push_back({std::move(calls), collective_label::current(), diag::run_place::here()});  // wait() throws the failure
+    queue_.push_back({std::move(calls), collective_label::current(), diag::run_place::here()});  // wait() throws it
   bell_.notify_all();
   return ++asked_;
 }

@@ -20,8 +20,7 @@ struct norm_layer {
   using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
-  /// A split of features is refused and goes on as it is, so that the layers behind it add no
-  /// error.
+  /// Refuses a split of features and returns it unchanged, so that the following layers add no error.
   template <class X>
   using out = typename detail::takes<detail::needs::features_alike, X,
                                      std::conditional_t<is_feature_split<X>, X, home_t<X>>>::type;
