@@ -6,6 +6,7 @@
 #include <redco/tokenizer/detail/regex.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
 #include <redco/tokenizer/read_tokenizer.hpp>
+#include <redco/tokenizer/text_stream.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/read.hpp>
 #include <redco/json/value.hpp>
@@ -52,6 +53,7 @@ TEST_CASE("folders of every kind give the ids and texts that transformers gives"
   for (auto const& folder : fs::directory_iterator(tests_folder() / "tokenizer/folders")) {
     INFO(folder.path().filename().string());
     redco::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path());
+    redco::text_stream stream(tokenizer);
     redco::json::json_value const rows = redco::json::read_json(folder.path() / "golden.json");
     CHECK(rows.size() > 20);
     for (redco::json::json_value const& row : rows) {
@@ -60,10 +62,13 @@ TEST_CASE("folders of every kind give the ids and texts that transformers gives"
       numbers const ids = tokenizer.encode(text);
       CHECK(ids == row["ids"].get<numbers>());
       CHECK(tokenizer.decode(ids) == row["decoded"].get<std::string>());
+      std::string streamed;
+      for (std::int64_t const id : ids) streamed += stream.put(id);
+      CHECK(streamed + stream.finish() == row["decoded"].get<std::string>());
     }
     ++folders;
   }
-  CHECK(folders == 21);
+  CHECK(folders == 26);
 }
 
 TEST_CASE("a token that stands beside tokenizer.json has one id, or the folder is refused") {
@@ -113,6 +118,19 @@ TEST_CASE("settings that versions of transformers read differently are refused w
   CHECK(says(folder.refused(), "add_eos_token is true, but the post_processor of tokenizer.json does not put </s>"));
   folder.change("tokenizer_config.json", "\"add_eos_token\": true", "\"split_special_tokens\": true");
   CHECK(says(folder.refused(), "split_special_tokens true is not computed here"));
+}
+
+TEST_CASE("clean_up_tokenization_spaces is followed for all models but BPE, and refused if it is no bool") {
+  if (!redco::detail::regex::available) return;
+  CHECK(redco::read_tokenizer(copied_folder("cleaned_bert").path).cleans_spaces());
+  CHECK_FALSE(redco::read_tokenizer(copied_folder("bert_cased").path).cleans_spaces());
+  CHECK_FALSE(redco::read_tokenizer(copied_folder("cleaned_bpe_5").path).cleans_spaces());
+  copied_folder const forced("cleaned_bpe_forced");
+  CHECK(redco::read_tokenizer(forced.path).cleans_spaces());
+  forced.change("tokenizer_config.json", "spaces\": true", "spaces\": false");
+  CHECK_FALSE(redco::read_tokenizer(forced.path).cleans_spaces());
+  forced.change("tokenizer_config.json", "spaces\": false", "spaces\": 1");
+  CHECK(says(forced.refused(), "tokenizer_config.json: clean_up_tokenization_spaces should be true or false"));
 }
 
 TEST_CASE("vocab.json with merges.txt is read for the classes that are known, and a broken vocab.txt by its line") {

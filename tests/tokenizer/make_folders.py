@@ -6,7 +6,7 @@
 
 Nothing is downloaded: the tokenizers are trained on the sentences below, with `tokenizers` and `sentencepiece`. golden.json
 holds texts, their ids, and the text that the ids decode to without special tokens. A folder whose name ends in _5 follows
-transformers 5 where 4 differs; --check leaves it out.
+transformers 5 where 4 differs; --check leaves it out. Folders named cleaned_... hold texts with spaces before punctuation too.
 """
 import argparse
 import json
@@ -25,10 +25,11 @@ TEXTS = ["The cat doesn't like 12 boats.", "  Naïve café, 你好\n\nend ", "th
          "ﬁnd ﬁ\u0301 e\u0301 ｆｕｌｌ \u1e9b\u0323", "\U0001f600\u200d\U0001f468 emoji \U0001f1e9\U0001f1ea", "x\u0001y\u0007z\u0085w",
          "</s>end<s>", "<|endoftext|>hello<|endoftext|>", "[MASK] Café [SEP]x", "ÀÉÎ 한국어 \u1112\u1161\u11ab ｶﾞ", "\r\nline\rline",
          "unknown \u0416\u0417 \u2603\u2603 runs\u2603", "ĲﬀΩ①½ ㍿", "\ufeffmark \u200bzero", "don't <x", "THE CAT", "  <x>  <y>  "]
+SPACED = ["it ' s they ' re . a ? b ! c , d n't e 'm f 's g 've h 're do not . .  ?", " , ' .' ! '  ' n ' t", "end . ' ' s ' ."]
 
 
-def trained(t, trainer):
-    t.train_from_iterator(CORPUS, trainer)
+def trained(t, trainer, corpus=CORPUS):
+    t.train_from_iterator(corpus, trainer)
     return t
 
 
@@ -40,13 +41,13 @@ def byte_level(specials, prefix=False, size=300):
                                           initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet())))
 
 
-def word_pieces(**letters):
+def word_pieces(corpus=CORPUS, **letters):
     t = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     t.normalizer = normalizers.BertNormalizer(**letters)
     t.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     t.decoder = decoders.WordPiece()
     trained(t, trainers.WordPieceTrainer(vocab_size=110, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
-                                         show_progress=False))
+                                         show_progress=False), corpus)
     t.post_processor = processors.TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
     return t
 
@@ -68,12 +69,13 @@ def charsmap():
         return model.normalizer_spec.precompiled_charsmap
 
 
-def unigram(normalizer, pre, fallback=False, size=110):
+def unigram(normalizer, pre, fallback=False, size=110, corpus=CORPUS):
     t = Tokenizer(models.Unigram())
     t.normalizer, t.pre_tokenizer = normalizer, pre
     t.decoder = decoders.Metaspace()
     specials = ["<pad>", "</s>", "<unk>"] + ([f"<0x{b:02X}>" for b in range(256)] if fallback else [])
-    trained(t, trainers.UnigramTrainer(vocab_size=size + 256 * fallback, special_tokens=specials, unk_token="<unk>", show_progress=False))
+    trained(t, trainers.UnigramTrainer(vocab_size=size + 256 * fallback, special_tokens=specials, unk_token="<unk>", show_progress=False),
+            corpus)
     t.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
     data = json.loads(t.to_str())
     if fallback:
@@ -163,12 +165,25 @@ def folders():
         "added_tokens_decoder": {str(qwen.get_vocab_size()): token(end, special=True)}}}
     bert = word_pieces()
     words = sorted(bert.get_vocab(), key=bert.get_vocab().get)
-    yield "files_bert", "bert", {"vocab.txt": "\n".join(words) + "\n", "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", "do_lower_case": True}}
+    yield "files_bert", "bert", {"vocab.txt": "\n".join(words) + "\n", "tokenizer_config.json": {
+        "tokenizer_class": "BertTokenizer", "do_lower_case": True, "clean_up_tokenization_spaces": False}}
+
+    cleaned = {"clean_up_tokenization_spaces": True}
+    forced = {"clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output": True}
+    spaced = word_pieces(CORPUS + SPACED * 3)
+    yield "cleaned_bert", "bert", {"tokenizer.json": spaced, "tokenizer_config.json": {"tokenizer_class": "BertTokenizer"} | cleaned}
+    words = sorted(spaced.get_vocab(), key=spaced.get_vocab().get)
+    yield "cleaned_default_5", "bert", {"vocab.txt": "\n".join(words) + "\n", "tokenizer_config.json": {"tokenizer_class": "BertTokenizer"}}
+    yield "cleaned_unigram", "t5", {"tokenizer.json": unigram(spm, pre_tokenizers.Metaspace(prepend_scheme="always"), corpus=CORPUS + SPACED * 3),
+                                    "tokenizer_config.json": generic | cleaned}
+    yield "cleaned_bpe_5", "gpt2", {"tokenizer.json": gpt2, "tokenizer_config.json": plain | cleaned}
+    yield "cleaned_bpe_forced", "gpt2", {"tokenizer.json": gpt2, "tokenizer_config.json": plain | cleaned | forced}
 
 
 def golden(folder):
     t = hf.AutoTokenizer.from_pretrained(folder)
-    return [{"text": text, "ids": (ids := t(text)["input_ids"]), "decoded": t.decode(ids, skip_special_tokens=True)} for text in TEXTS]
+    return [{"text": text, "ids": (ids := t(text)["input_ids"]), "decoded": t.decode(ids, skip_special_tokens=True)}
+            for text in TEXTS + SPACED * folder.name.startswith("cleaned_")]
 
 
 def main():

@@ -132,6 +132,11 @@ TEST_CASE("T5's spiece.model") {
   CHECK(redco::read_tokenizer(folder.path).encode("hello") == ids{1, 3});
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "T5Tokenizer", "add_bos_token": true})");
   CHECK(redco::read_tokenizer(folder.path).encode("hello") == ids{1, 3, 2});
+  folder.write("tokenizer_config.json", R"({"clean_up_tokenization_spaces": true})");
+  CHECK(redco::read_tokenizer(folder.path).cleans_spaces());
+  folder.write("tokenizer_config.json",
+               R"({"tokenizer_class": "LlamaTokenizer", "clean_up_tokenization_spaces": true})");
+  CHECK_FALSE(redco::read_tokenizer(folder.path).cleans_spaces());  // a BPE by its class
   folder.write("tokenizer_config.json", R"({"tokenizer_class": "AlbertTokenizer"})");
   CHECK(says(folder_refusal(folder.path), "a SentencePiece tokenizer of class AlbertTokenizer is not computed"));
 }

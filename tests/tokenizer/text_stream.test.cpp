@@ -2,8 +2,12 @@
 #include "fixtures.hpp"
 
 #include <redco/tokenizer/any_tokenizer.hpp>
+#include <redco/tokenizer/detail/normalizer.hpp>
+#include <redco/tokenizer/detail/space_cleaner.hpp>
 #include <redco/tokenizer/json_tokenizer.hpp>
 #include <redco/tokenizer/text_stream.hpp>
+#include <redco/json/parse.hpp>
+#include <redco/json/value.hpp>
 
 #include <cstdint>
 #include <random>
@@ -47,6 +51,56 @@ TEST_CASE("a stream gives what decode gives") {
       }
     }
   }
+}
+
+TEST_CASE("spaces are removed as by replacing one pattern after another, wherever the pieces of a text end") {
+  std::vector<std::string> const parts{" ",  "'",   " ' ", ".", " .", "n't", " n", "'t",
+                                       "'s", "'ve", "'r",  "e", "?",  "a",   "!"};
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 3000; ++trial) {
+    std::string whole, streamed;
+    redco::detail::space_cleaner cleaner;
+    for (unsigned left = random() % 12; left > 0; --left) {
+      std::string const& part = parts[random() % parts.size()];
+      whole += part;
+      streamed += cleaner.put(part);
+    }
+    streamed += cleaner.finish();
+    INFO('"' << whole << '"');
+    for (std::string const from : {" .", " ?", " !", " ,", " ' ", " n't", " 'm", " 's", " 've", " 're"})
+      whole = redco::detail::replaced(whole, from, from == " ' " ? "'" : from.substr(1));
+    CHECK(streamed == whole);
+  }
+}
+
+TEST_CASE("a stream that cleans spaces gives what decode gives, behind a prompt too") {
+  redco::json::json_value const file = redco::json::parse_json(
+      R"({"decoder": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}, "model": {"type": "Unigram",
+      "unk_id": 0, "vocab": [["a", 0], ["▁", 0], ["▁b", 0], ["'", 0], ["▁'", 0], ["s", 0], ["▁s", 0], [".", 0],
+      ["▁.", 0], ["▁n", 0], ["'t", 0]]}})",
+      "file");
+  redco::any_tokenizer const tokenizer = redco::json_tokenizer(file, "file", {}, true);
+  using row = std::vector<std::int64_t>;
+  CHECK(tokenizer.decode(row{0, 4, 6, 8, 9, 10}) == "a's.n't");
+  std::mt19937 random(3);
+  for (int trial = 0; trial < 3000; ++trial) {
+    row all(1 + random() % 9);
+    for (auto& id : all) id = random() % 11;
+    auto const prompt = std::span(all).first(random() % all.size());
+    std::string const before = tokenizer.decode(prompt), whole = tokenizer.decode(all);
+    redco::text_stream stream(tokenizer);
+    stream.skip(prompt);
+    std::string text;
+    for (std::int64_t const id : std::span(all).subspan(prompt.size())) text += stream.put(id);
+    text += stream.finish();
+    INFO('"' << before << "\" + \"" << text << "\" = \"" << whole << '"');
+    if (whole.starts_with(before)) CHECK(before + text == whole);
+  }
+  redco::text_stream stream(tokenizer);
+  stream.skip(row{0, 4});  // "a '", of which the next word removes a space that is shown already
+  CHECK(stream.put(6) == "s");
+  CHECK(stream.finish().empty());
+  CHECK(stream.put(0) + stream.put(8) + stream.finish() == "a.");
 }
 
 TEST_CASE("a stream behind a prompt gives the text of both without the text of the prompt") {

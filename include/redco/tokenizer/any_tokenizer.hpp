@@ -30,6 +30,7 @@ class any_tokenizer {
   bool append(std::string& bytes, std::int64_t id, bool first) const { return held_->append(bytes, id, first); }
   std::int64_t vocabulary_size() const { return held_->vocabulary_size(); }
   special_ids const& specials() const { return held_->specials(); }
+  bool cleans_spaces() const { return held_->cleans_spaces(); }
 
  private:
   struct interface {
@@ -39,6 +40,7 @@ class any_tokenizer {
     virtual bool append(std::string&, std::int64_t, bool) const = 0;
     virtual std::int64_t vocabulary_size() const = 0;
     virtual special_ids const& specials() const = 0;
+    virtual bool cleans_spaces() const = 0;
   };
 
   template <class T>
@@ -56,6 +58,7 @@ class any_tokenizer {
     }
     std::int64_t vocabulary_size() const override { return held.vocabulary_size(); }
     special_ids const& specials() const override { return held.specials(); }
+    bool cleans_spaces() const override { return detail::cleans_spaces(held); }
 
     T held;
   };

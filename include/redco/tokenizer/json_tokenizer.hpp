@@ -41,8 +41,9 @@ class tokenizer_file;
 class json_tokenizer {
  public:
   explicit json_tokenizer(std::filesystem::path const& file, special_names const& names = {});
-  /// From what such a file holds; `source` names it in errors.
-  json_tokenizer(json::json_value const& root, std::string const& source, special_names const& names = {});
+  /// From what such a file holds; `source` names it in errors. `cleans_spaces`: see `tokenizer`.
+  json_tokenizer(json::json_value const& root, std::string const& source, special_names const& names = {},
+                 bool cleans_spaces = false);
   /// From the text of such a file; `source` names it in errors.
   static json_tokenizer parse(std::string_view text, std::string const& source, special_names const& names = {});
 
@@ -58,9 +59,11 @@ class json_tokenizer {
   std::optional<std::int64_t> id_of(std::string_view token) const;
   std::int64_t vocabulary_size() const;  ///< one more than the largest id
   special_ids const& specials() const;
+  bool cleans_spaces() const { return cleans_spaces_; }
 
  private:
   std::shared_ptr<detail::tokenizer_file const> file_;
+  bool cleans_spaces_ = false;
 };
 
 }  // namespace redco

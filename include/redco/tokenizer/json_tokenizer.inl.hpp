@@ -16,8 +16,9 @@ REDCO_INLINE json_tokenizer::json_tokenizer(std::filesystem::path const& file, s
     : json_tokenizer(json::read_json(file), file.string(), names) {}
 
 REDCO_INLINE json_tokenizer::json_tokenizer(json::json_value const& root, std::string const& source,
-                                            special_names const& names)
-    : file_(std::make_shared<detail::tokenizer_file>(detail::json_node(root, source + ": "), names)) {}
+                                            special_names const& names, bool cleans_spaces)
+    : file_(std::make_shared<detail::tokenizer_file>(detail::json_node(root, source + ": "), names)),
+      cleans_spaces_(cleans_spaces) {}
 
 REDCO_INLINE json_tokenizer json_tokenizer::parse(std::string_view text, std::string const& source,
                                                   special_names const& names) {

@@ -71,7 +71,8 @@ inline sentencepiece_options sentencepiece_options_of(std::filesystem::path cons
   return {.add_begin = config.flag("add_bos_token", !t5),
           .add_end = config.flag("add_eos_token", t5),
           .added = tokens_beside(file, settings, t5),
-          .names = settings.names()};
+          .names = settings.names(),
+          .cleans_spaces = cleans_spaces(settings, !t5)};
 }
 
 }  // namespace detail
@@ -80,7 +81,8 @@ REDCO_INLINE any_tokenizer read_tokenizer(std::filesystem::path const& folder) {
   detail::tokenizer_settings const settings(folder);
   auto const with_settings = [&](json::json_value root, std::filesystem::path const& file) {
     detail::lay_over(root, settings, file.string() + ": ");
-    return json_tokenizer(root, file.string(), settings.names());
+    bool const bpe = detail::model_type(detail::json_node(root, file.string() + ": ").at("model")) == "BPE";
+    return json_tokenizer(root, file.string(), settings.names(), detail::cleans_spaces(settings, bpe));
   };
   if (auto const file = folder / "tokenizer.json"; detail::is_there(file))
     return with_settings(json::read_json(file), file);

@@ -31,7 +31,8 @@ struct sentencepiece_options {
   bool add_begin = false;  ///< put the begin token before a text: LLaMA-2
   bool add_end = false;    ///< put the end token after a text: T5
   std::vector<sentencepiece_token> added = {};
-  special_names names = {};  ///< added tokens that begin, end or pad a text; else the model's own do
+  special_names names = {};    ///< added tokens that begin, end or pad a text; else the model's own do
+  bool cleans_spaces = false;  ///< remove spaces before punctuation from decoded text: see `tokenizer`
 };
 
 namespace detail {
@@ -56,11 +57,12 @@ class sentencepiece_tokenizer {
   bool append(std::string& bytes, std::int64_t id, bool first) const;
   std::int64_t vocabulary_size() const;
   special_ids const& specials() const { return specials_; }
+  bool cleans_spaces() const { return cleans_spaces_; }
 
  private:
   std::shared_ptr<detail::sentencepiece_model const> model_;
   std::shared_ptr<detail::added_pieces const> added_;
-  bool add_begin_, add_end_;
+  bool add_begin_, add_end_, cleans_spaces_;
   special_ids specials_;
   bool drops_one_space_ = false;  // in front of a text
   bool drops_all_spaces_ = false;

@@ -50,7 +50,8 @@ REDCO_INLINE sentencepiece_tokenizer::sentencepiece_tokenizer(std::filesystem::p
     : model_(std::make_shared<detail::sentencepiece_model>(file)),
       added_(std::make_shared<detail::added_pieces>(options.added)),
       add_begin_(options.add_begin),
-      add_end_(options.add_end) {
+      add_end_(options.add_end),
+      cleans_spaces_(options.cleans_spaces) {
   auto const role = [&](std::string const& name, int own) {
     for (sentencepiece_token const& token : options.added)
       if (token.content == name) return std::optional(token.id);

@@ -17,6 +17,7 @@ REDCO_INLINE text_stream::text_stream(any_tokenizer tokenizer, decode_options op
 
 REDCO_INLINE void text_stream::skip(std::span<std::int64_t const> prompt) {
   for (std::int64_t const id : prompt) put(id);
+  shown_ = detail::space_cleaner(cleaner_).finish();
 }
 
 REDCO_INLINE std::string text_stream::put(std::int64_t id) {
@@ -26,7 +27,7 @@ REDCO_INLINE std::string text_stream::put(std::int64_t id) {
   std::size_t const complete = held_back_.size() - detail::incomplete_tail(held_back_);
   detail::append_well_formed(text, std::string_view(held_back_).substr(0, complete));
   held_back_.erase(0, complete);
-  return text;
+  return cleaned(std::move(text), false);
 }
 
 REDCO_INLINE std::string text_stream::finish() {
@@ -34,7 +35,25 @@ REDCO_INLINE std::string text_stream::finish() {
   detail::append_well_formed(text, held_back_);
   held_back_.clear();
   first_ = true;
+  text = cleaned(std::move(text), true);
+  shown_.clear();
   return text;
+}
+
+REDCO_INLINE std::string text_stream::cleaned(std::string text, bool last) {
+  if (!tokenizer_.cleans_spaces()) return text;
+  text = cleaner_.put(std::move(text));
+  if (last) text += cleaner_.finish();
+  std::string fresh;
+  for (char const c : text) {  // a space of the prompt that is removed later stays shown
+    while (c != ' ' && shown_.starts_with(' ')) shown_.erase(0, 1);
+    if (shown_.starts_with(c)) {
+      shown_.erase(0, 1);
+    } else {
+      fresh += c;
+    }
+  }
+  return fresh;
 }
 
 }  // namespace redco

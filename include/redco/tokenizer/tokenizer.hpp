@@ -38,6 +38,8 @@ struct special_ids {
 ///                                whether the text has begun; `first` until it has. decode is this, id by id
 ///   vocabulary_size()            one more than the largest id
 ///   specials()                   ids that stand for no text
+///   cleans_spaces()              optional; true: decode then removes spaces before punctuation and
+///                                in English contractions, as transformers' clean_up_tokenization
 template <class T>
 concept tokenizer = requires(T const& t, std::string_view text, std::span<std::int64_t const> ids, std::string& bytes) {
   { t.encode(text, encode_options{}) } -> std::same_as<std::vector<std::int64_t>>;
@@ -46,5 +48,21 @@ concept tokenizer = requires(T const& t, std::string_view text, std::span<std::i
   { t.vocabulary_size() } -> std::same_as<std::int64_t>;
   { t.specials() } -> std::same_as<special_ids const&>;
 };
+
+namespace detail {
+
+/// Returns true if the tokenizer says that spaces are removed from decoded text.
+template <tokenizer T>
+bool cleans_spaces(T const& t) {
+  if constexpr (requires {
+                  { t.cleans_spaces() } -> std::same_as<bool>;
+                }) {
+    return t.cleans_spaces();
+  } else {
+    return false;
+  }
+}
+
+}  // namespace detail
 
 }  // namespace redco

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tokenizer/detail/space_cleaner.hpp>
 #include <redco/tokenizer/detail/utf8.hpp>
 #include <redco/tokenizer/tokenizer.hpp>
 
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace redco::detail {
 
@@ -24,10 +26,15 @@ std::string decoded(Tokenizer const& tokenizer, std::span<std::int64_t const> id
     if (!options.keep_special && is_special(tokenizer.specials(), id)) continue;
     if (tokenizer.append(bytes, id, first)) first = false;
   }
-  if (well_formed_prefix(bytes) == bytes.size()) return bytes;
   std::string text;
-  append_well_formed(text, bytes);
-  return text;
+  if (well_formed_prefix(bytes) == bytes.size()) {
+    text = std::move(bytes);
+  } else {
+    append_well_formed(text, bytes);
+  }
+  if (!cleans_spaces(tokenizer)) return text;
+  space_cleaner cleaner;
+  return cleaner.put(std::move(text)) + cleaner.finish();
 }
 
 }  // namespace redco::detail

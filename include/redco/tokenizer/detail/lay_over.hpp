@@ -130,6 +130,15 @@ inline void set_letters(json::json_value& root, tokenizer_settings const& settin
   });
 }
 
+/// Returns true if transformers removes spaces before punctuation from decoded text. Where
+/// clean_up_tokenization_spaces is true, transformers 4 does so for every model; transformers 5,
+/// which is followed here, leaves the text of BPE models alone unless a second setting asks for it.
+/// Both take false for the default, but for a folder of BERT's vocab.txt, where 4 takes true.
+inline bool cleans_spaces(tokenizer_settings const& settings, bool bpe) {
+  constexpr auto key = "clean_up_tokenization_spaces", forced = "_for_bpe_even_though_it_will_corrupt_output";
+  return settings.node().flag(key) && (!bpe || settings.node().flag(std::string(key) + forced));
+}
+
 /// Refuses what transformers 4 lays over a template of LLaMA's and 5 does not.
 inline void check_ends(json::json_value const& root, tokenizer_settings const& settings) {
   if (settings.kind() != "Llama") return;
@@ -147,9 +156,7 @@ inline void check_ends(json::json_value const& root, tokenizer_settings const& s
   }
 }
 
-/// Changes a tokenizer.json as transformers does when it reads a folder. `legacy` and
-/// clean_up_tokenization_spaces change nothing: tokenizer.json says how words begin and how tokens
-/// become text.
+/// Changes a tokenizer.json as transformers does when it reads a folder.
 inline void lay_over(json::json_value& root, tokenizer_settings const& settings, std::string const& source) {
   json_node(root, source).find("");  // refuses what is no object
   if (settings.node().flag("split_special_tokens")) settings.node().at("split_special_tokens").refuse_kind("true");

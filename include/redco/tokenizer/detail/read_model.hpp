@@ -154,10 +154,15 @@ inline unigram read_unigram(json_node const& node, vocabulary const& words) {
   return unigram(words, std::move(scores), *unknown, node.flag("byte_fallback"));
 }
 
-/// The model of a tokenizer.json over its vocabulary, which outlives it.
-inline text_model read_model(json_node const& node, vocabulary const& words, bool byte_level) {
+/// Returns the kind of a model, such as "BPE".
+inline std::string model_type(json_node const& node) {
   auto const type = node.find("type");
-  std::string const name = type ? type->text() : node.find("merges") ? "BPE" : "WordPiece";  // old files name no type
+  return type ? type->text() : node.find("merges") ? "BPE" : "WordPiece";  // old files name no type
+}
+
+/// Returns the model of a tokenizer.json over its vocabulary, which outlives it.
+inline text_model read_model(json_node const& node, vocabulary const& words, bool byte_level) {
+  std::string const name = model_type(node);
   if (bool const list = name == "Unigram"; list != node.at("vocab").value().is_array())
     node.at("vocab").refuse(std::string("should be a JSON ") + (list ? "array" : "object") +
                             "; write the file again with the program that made it");

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace redco::detail {
+
+/// Removes the spaces that words of a vocabulary leave before punctuation and inside English
+/// contractions: clean_up_tokenization of transformers, ten replacements one after another. The
+/// text may come in pieces; each replacement holds back the end of a piece that could begin a
+/// match, so the result does not depend on where the pieces end.
+class space_cleaner {
+ public:
+  /// Returns the text that `piece` completes.
+  std::string put(std::string piece) { return passed(std::move(piece), false); }
+  /// Returns the text that is held back; the cleaner may then be used for another text.
+  std::string finish() { return passed({}, true); }
+
+ private:
+  static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> changes{{{" .", "."},
+                                                                                          {" ?", "?"},
+                                                                                          {" !", "!"},
+                                                                                          {" ,", ","},
+                                                                                          {" ' ", "'"},
+                                                                                          {" n't", "n't"},
+                                                                                          {" 'm", "'m"},
+                                                                                          {" 's", "'s"},
+                                                                                          {" 've", "'ve"},
+                                                                                          {" 're", "'re"}}};
+
+  std::string passed(std::string text, bool last) {
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      auto const& [from, to] = changes[i];
+      std::string const input = std::exchange(held_[i], {}) + text;
+      text.clear();
+      std::size_t begin = 0;
+      for (std::size_t at = 0; (at = input.find(from, begin)) != std::string::npos; begin = at + from.size())
+        text.append(input, begin, at - begin) += to;
+      std::string_view const rest = std::string_view(input).substr(begin);
+      std::size_t held = last ? 0 : std::min(rest.size(), from.size() - 1);
+      while (!from.starts_with(rest.substr(rest.size() - held))) --held;
+      text += rest.substr(0, rest.size() - held);
+      held_[i] = rest.substr(rest.size() - held);
+    }
+    return text;
+  }
+
+  std::array<std::string, changes.size()> held_;  // the end of the input of each replacement
+};
+
+}  // namespace redco::detail
