@@ -64,7 +64,7 @@ struct result {
 bool same(redco::run::step_measure const& counted, redco::cost::messages const& planned) {
   redco::traffic world, dp, tp;
   for (redco::cost::message_total const& one : planned) {
-    redco::traffic& group = one.over == redco::every_axis ? world : one.over == redco::example_axes ? dp : tp;
+    redco::traffic& group = one.over == redco::every_axis ? world : one.over == redco::batch_axes ? dp : tp;
     group[one.what] += one;
   }
   return counted.world == world && counted.dp == dp && counted.tp == tp;

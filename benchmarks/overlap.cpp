@@ -65,7 +65,7 @@ double rounded(double x) { return std::round(x * 1e4) / 1e4; }
 enum kind { between, beside, alone, kinds };
 
 redco::setup setup_of(redco::deployer const& place, overlap_options const& o, kind how) {
-  redco::setup run{.mesh = place.mesh(), .load = {o.batch / place.mesh().size(redco::example_axes), 256}};
+  redco::setup run{.mesh = place.mesh(), .load = {o.batch / place.mesh().size(redco::batch_axes), 256}};
   run.compute = place.compute();
   run.hosts = redco::options::launched().processes;
   if (how == beside) run.gradient_bucket = place.gradient_bucket();
@@ -97,7 +97,7 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
   redco::trained_network<Model> net(model, redco::plan_of(model, rank.mesh), redco::adamw{.lr = 3e-4}, place.compute(),
                                     42, rank.rank);
   redco::cost::messages const messages = redco::cost_of(model, redco::adamw{}, setup_of(place, o, between)).messages;
-  std::int64_t const rows = o.batch / rank.mesh.size(redco::example_axes);
+  std::int64_t const rows = o.batch / rank.mesh.size(redco::batch_axes);
   at::Tensor const ids = (at::arange(rows * 257, at::kLong) * 7919 + 13 * rank.rank).remainder(251).view({rows, 257});
   redco::pass in;
   in.tp = &rank.tp;
@@ -110,7 +110,7 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
       rank.world.barrier();
       auto const began = std::chrono::steady_clock::now();
       if (now == alone) {
-        rank.group(redco::example_axes).all_reduce(net.store.gradients());
+        rank.group(redco::batch_axes).all_reduce(net.store.gradients());
         exchange(rank, messages, place.compute());
       } else {
         bool const meanwhile = now == beside;

@@ -141,7 +141,7 @@ int main(int argc, char** argv) {
       experience past;
       worker.keep("experience", past);
 
-      redco::group const& replicas = rank.group(redco::example_axes);  // each learns from its share of a batch
+      redco::group const& replicas = rank.group(redco::batch_axes);  // each learns from its share of a batch
       std::int64_t const begin = o.batch * replicas.rank() / replicas.size(),
                          end = o.batch * (replicas.rank() + 1) / replicas.size();
       auto const n = static_cast<double>(end - begin);

@@ -121,7 +121,7 @@ double averaged(my_options const& o, std::string const& split, std::string const
   where.run([&](redco::rank_context& rank) {
     redco::worker worker(where, rank, {.steps = o.rounds, .save_every = 10, .config = config});
     auto& all = worker.add("all", classifier, redco::sgd{}, {"*"});  // no gradient of its own
-    redco::group& replicas = rank.group(redco::example_axes);
+    redco::group& replicas = rank.group(redco::batch_axes);
     auto const me = static_cast<std::size_t>(replicas.rank()), count = static_cast<std::size_t>(replicas.size());
     for (worker.resume(); !worker.finished(); worker.end_step()) {
       redco::pass const in = worker.pass(0, 0);

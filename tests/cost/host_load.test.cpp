@@ -58,7 +58,7 @@ TEST_CASE("the busiest host sends what adding up its groups one by one gives") {
       if (on.ranks() % hosts != 0) continue;
       CAPTURE(on.pp, on.dp, on.ep, on.tp, hosts);
       check_load(on, hosts, axis::tp, axis::pp | axis::dp | axis::ep);
-      check_load(on, hosts, redco::example_axes, axis::pp | axis::tp);
+      check_load(on, hosts, redco::batch_axes, axis::pp | axis::tp);
       check_load(on, hosts, redco::every_axis, {});
       check_load(on, hosts, redco::model_axes, axis::dp);
     }

@@ -63,7 +63,7 @@ TEST_CASE(
 }
 
 TEST_CASE("its memory and messages are counted over the groups of its axes") {
-  redco::rank_cost const c = redco::cost_of(model, redco::adamw{}, {.mesh = on, .load = {4, 2}, .micro_batches = 3});
+  redco::rank_cost const c = redco::cost_of(model, redco::adamw{}, {.mesh = on, .load = {4, 6}, .micro_batches = 3});
   std::int64_t const dense = 5 * 4 + 4 + 4 * 3 + 3, experts = 2 * 2 * 2 * 4;
   CHECK(c.memory.parameters == 4 * (dense + experts));
   auto const sent = [&](std::string_view purpose, redco::axes over) {
@@ -72,10 +72,16 @@ TEST_CASE("its memory and messages are counted over the groups of its axes") {
     return redco::cost::message_total{};
   };
   auto const exchanged = sent("forward exchanges", axis::ep);
-  CHECK((exchanged.ranks == 3 && exchanged.calls == 3 && exchanged.payload_bytes == 3 * 4 * 4 * 2 * 4));
-  CHECK(sent("backward exchanges", axis::ep).payload_bytes == exchanged.payload_bytes);
+  CHECK((exchanged.what == redco::collective::all_to_all && exchanged.ranks == 3 && exchanged.calls == 2 * 3));
+  CHECK(exchanged.payload_bytes == 2 * 3 * 4 * 6 * 4 * 4);
+  CHECK(exchanged.wire_bytes == exchanged.payload_bytes / 3 * 2);  // an all-reduce would send twice as much
+  CHECK(sent("backward exchanges", axis::ep) == [&] {
+    auto same = exchanged;
+    same.purpose = "backward exchanges";
+    return same;
+  }());
   // What is replicated has examples of dp x ep, an expert those of dp only.
-  auto const whole = sent("gradients", redco::example_axes), own = sent("gradients", axis::dp);
+  auto const whole = sent("gradients", redco::batch_axes), own = sent("gradients", axis::dp);
   CHECK((whole.ranks == 6 && whole.calls == 1 && whole.payload_bytes == 4 * dense));
   CHECK((own.ranks == 2 && own.calls == 1 && own.payload_bytes == 4 * experts));
   CHECK(sent("gradient norm", redco::model_axes).ranks == 15);

@@ -169,7 +169,7 @@ TEST_CASE("the last layer's gradients are summed before backward has come to the
     must(first_layer.data_ptr() == one.state.store.find("up.weight")->value.data_ptr(), "the first layer's weight");
     first_layer.register_hook([&](at::Tensor const& g) {  // before it is added to the flat gradient
       if (me.rank == 1) {
-        me.lane(example_axes).wait();  // which takes what rank 0 has sent, whose backward waits for this
+        me.lane(batch_axes).wait();  // which takes what rank 0 has sent, whose backward waits for this
         must(me.dp.counters().total().calls >= 1, "something was sent");
         summed = true;
       }
@@ -225,7 +225,7 @@ TEST_CASE("a bucket that cannot be summed ends all ranks, wherever they are") {
 TEST_CASE("a gradient that ends twice is an error, not a wrong sum") {
   auto const failure = failure_of({.dp = 2}, [&](rank_context& me) {
     subject one(me);
-    run::gradient_buckets buckets(one.state.network(), me.lane(example_axes), 64);
+    run::gradient_buckets buckets(one.state.network(), me, 64);
     buckets.end({0});
     buckets.end({0});
   });

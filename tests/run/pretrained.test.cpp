@@ -77,7 +77,7 @@ TEST_CASE("a saved model is loaded on any mesh, for predicting and for training 
     redco::inference const loaded(deployer, model, lm, saved);
     CHECK(close(redco::predictor(loaded).predict(examples, 3), predicted));
     for (auto const& state : loaded.states()) {
-      CHECK(state->store.trainable() == 0);
+      CHECK(state->store.regions().trained() == 0);
       CHECK(state->store.gradients().numel() == 0);
     }
   }

@@ -168,7 +168,7 @@ TEST_CASE("networks of one seed and one shape draw different numbers, and a copy
     CHECK_FALSE(at::equal(a.store.find("up.weight")->value, b.store.find("up.weight")->value));
     for (redco::stored_parameter const& p : copy.store.parameters())
       CHECK(at::equal(p.value, a.store.find(p.name)->value));
-    CHECK(copy.store.trainable() == 0);
+    CHECK(copy.store.regions().trained() == 0);
   });
 }
 

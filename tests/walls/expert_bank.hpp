@@ -16,7 +16,8 @@
 
 namespace expert_test {
 
-/// The sum of what `Experts` experts [Width -> Hidden -> Width] give, each rank along ep computing its own for the same examples.
+/// `Experts` experts [Width -> Hidden -> Width] of which number i computes token i of every example, [B, Experts, Width]. Each rank
+/// along ep holds some of them and has examples of its own: tokens go to the rank that has their expert, and back.
 template <auto Experts, auto Width, auto Hidden>
 struct expert_bank {
   using layer_concept = redco::leaf_tag;
@@ -39,8 +40,8 @@ struct expert_bank {
     w.parameter("down", down);
     w.uncounted();
     redco::extents const shape = w.activation.shape;
-    w.message(collective::all_reduce, false, shape, width_kind::compute, 1, axis::ep);
-    w.message(collective::all_reduce, true, shape, width_kind::compute, 1, axis::ep);
+    for (bool const backward : {false, true})
+      w.message(collective::all_to_all, backward, shape, width_kind::compute, 2, axis::ep);
     w.produce(shape);
   }
 };

@@ -4,18 +4,36 @@
 
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
-#include <redco/update/gradient_norm.hpp>
-#include <redco/update/squared_norm.hpp>
-#include <redco/comm/collectives.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/optimizer/sgd.hpp>
 
-#include <map>
-#include <mutex>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
-// A layer that is split over ep, with its module, on meshes with that axis: nothing else knows of it.
+// Layers that are split over ep, with their modules, on meshes with that axis: nothing else knows of them.
+
+namespace expert_test {
+
+/// Sends rows [sum of rows_to, W] to the ranks along ep; the gradients go back.
+struct exchange : torch::autograd::Function<exchange> {
+  static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x, std::int64_t ranks,
+                            std::vector<std::int64_t> const& rows_to) {
+    auto arrived = reinterpret_cast<redco::group*>(ranks)->all_to_all_v(x, rows_to);
+    ctx->saved_data["ranks"] = ranks;
+    ctx->saved_data["back"] = arrived.from;
+    return arrived.rows.clone();
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* ctx,
+                                                 torch::autograd::variable_list const& g) {
+    auto* const ranks = reinterpret_cast<redco::group*>(ctx->saved_data["ranks"].toInt());
+    return {ranks->all_to_all_v(g[0], ctx->saved_data["back"].toIntVector()).rows.clone(), {}, {}};
+  }
+};
+
+}  // namespace expert_test
 
 template <auto Experts, auto Width, auto Hidden>
 struct redco::module<expert_test::expert_bank<Experts, Width, Hidden>, redco::entered> {
@@ -24,11 +42,23 @@ struct redco::module<expert_test::expert_bank<Experts, Width, Hidden>, redco::en
 
   template <class Context>
   tensor<partial> operator()(tensor<entered> const& x, Context const& ctx) const {
-    group& experts = ctx.over(axis::ep);
-    at::Tensor const in = enter(tensor<replicated>(x.local()), experts).local();
-    at::Tensor const hidden = at::tanh(at::einsum("btw,ehw->ebth", {in, ctx[up]}));
-    tensor<partial> const mine(at::einsum("ebth,ewh->btw", {hidden, ctx[down]}));
-    return tensor<partial>(reduce(mine, experts).local());
+    group& ranks = ctx.over(axis::ep);
+    auto const handle = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(&ranks));
+    std::int64_t const own = ctx[up].size(0), examples = x.local().size(0), width = x.local().size(2);
+    std::vector<std::int64_t> const rows_to(static_cast<std::size_t>(ranks.size()), own * examples);
+    at::Tensor const tokens = x.local().transpose(0, 1).reshape({-1, width});
+    at::Tensor const arrived = expert_test::exchange::apply(tokens, handle, rows_to);
+
+    std::vector<std::int64_t> from(rows_to.size());
+    at::Tensor const counts = ranks.all_gather(at::full({1}, own * examples, at::kLong), 0);
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = counts.const_data_ptr<std::int64_t>()[i];
+    std::vector<at::Tensor> results;
+    for (at::Tensor const& rows : arrived.split_with_sizes(from)) {
+      at::Tensor const hidden = at::tanh(rows.view({own, -1, width}).bmm(ctx[up].transpose(1, 2)));
+      results.push_back(hidden.bmm(ctx[down].transpose(1, 2)).view({-1, width}));
+    }
+    at::Tensor const back = expert_test::exchange::apply(at::cat(results), handle, from);
+    return tensor<partial>(back.view({-1, examples, width}).transpose(0, 1));
   }
 
   parameter up, down;
@@ -41,72 +71,100 @@ using expert_test::mixture;
 
 std::vector<mesh> const meshes{{}, {.ep = 2}, {.ep = 3, .tp = 2}, {.dp = 2, .ep = 2}, {.dp = 2, .ep = 2, .tp = 2}};
 
-/// What one pass over six examples gives, put together from the owners' parts.
-struct outcome {
-  sharded::tensor_map start, gradients;
-  at::Tensor results = at::zeros({6, 2, 3}, at::kDouble);
-  double norm = 0;
-};
-
-outcome passed(mesh const& on) {
-  outcome all;
-  std::mutex mutex;
-  run_ranks(on, {.threads = 1}, [&](rank_context& rank) {
-    trained_network<mixture> const state({}, plan_of(mixture{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
-    walls::share const mine = walls::share_of(6, rank);
-    pass in = walls::pass_of(rank, mine, 0);
-    in.rank = &rank;
-    rank.group(axis::ep).reset_counters();
-    at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{6, 2, 5}).slice(0, mine.begin, mine.end);
-    at::Tensor const y = bound_network<mixture>(state.net, in)(x);
-    y.pow(2).sum().backward();
-
-    // The ranks along ep have one micro-batch: what is planned for a pass is what was sent.
-    workload const load{mine.size(), 2};
-    fact::program const facts = facts_of(mixture{}, load);
-    setup const run{.mesh = on, .load = load, .compute = dtype::f64};
-    cost::messages const planned = cost::messages_of(cost::simulation(facts, run));
-    traffic expected;
-    for (cost::message_total const& one : planned)
-      if (one.over == axes(axis::ep)) expected[one.what] += one;
-    sharded::must(rank.group(axis::ep).counters() == expected, "what is sent along ep is planned");
-
-    rank.group(axis::dp).all_reduce(state.store.gradients());
-    double const norm = update::gradient_norm(update::squared_norm(state.store.gradients(), state.norm_ranges),
-                                              rank.group(model_axes), 1);
-    std::lock_guard const lock(mutex);
-    all.norm = norm;
-    all.results.slice(0, mine.begin, mine.end).copy_(y.detach());
-    for (stored_parameter const& p : state.store.parameters()) {
-      if (!p.plan.owns(rank.rank)) continue;
-      sharded::placing const at{p.plan, rank.rank};
-      auto const put = [&](sharded::tensor_map& to, at::Tensor const& local) {
-        at::Tensor& whole = to[p.name];
-        if (!whole.defined()) whole = at::zeros(sharded::sizes_of(p.plan.fact.shape), local.options());
-        at.place(whole).add_(at.own(local.detach()));
-      };
-      put(all.start, p.value);
-      put(all.gradients, p.gradient);
-    }
-  });
-  return all;
+tensor<replicated> examples_of(walls::share const& mine) {
+  return tensor<replicated>(
+      sharded::values_of("x", std::vector<std::int64_t>{12, 6, 5}).slice(0, mine.begin, mine.end));
 }
 
 }  // namespace
 
-TEST_CASE("a layer that is split over a new axis computes what one rank computes") {
-  outcome const one = passed({});
-  REQUIRE(one.gradients.size() == 6);
+TEST_CASE("experts whose ranks have different examples train as on one rank") {
+  // Seven examples over two, three or four replicas: each has another number of tokens.
+  auto const loss = [](auto const& net, walls::share const& mine, int step) {
+    at::Tensor const y = net(examples_of(mine).local() * (1 + step));
+    return mean{
+        (y.pow(2) * sharded::values_of("weight", std::vector<std::int64_t>{7, 6, 3}).slice(0, mine.begin, mine.end))
+            .sum(),
+        static_cast<double>(6 * mine.size())};
+  };
+  walls::check_meshes(mixture{}, adamw{.lr = 0.02}, {.steps = 5, .examples = 7}, loss, meshes);
+}
+
+TEST_CASE("what experts exchange is planned") {
   for (mesh const& on : meshes) {
     INFO("mesh " << walls::name_of(on));
-    outcome const many = passed(on);
-    CHECK(sharded::distance(many.results, one.results) < 1e-12);
-    CHECK(many.norm == Approx(one.norm).epsilon(1e-12));
-    for (auto const& [name, whole] : one.gradients) {
-      INFO(name);
-      CHECK(many.start.at(name).equal(one.start.at(name)));
-      CHECK(sharded::distance(many.gradients.at(name), whole) < 1e-12);
-    }
+    run_ranks(on, {.threads = 1}, [&](rank_context& rank) {
+      trained_network<mixture> const state({}, plan_of(mixture{}, on), adamw{}, dtype::f64, 5, rank.rank, {});
+      walls::share const mine = walls::share_of(12, rank);
+      pass const in = walls::pass_of(rank, mine, 0);
+      rank.group(axis::ep).reset_counters();
+      bound_network<mixture>(state.net, in)(examples_of(mine).local()).pow(2).sum().backward();
+      setup const run{.mesh = on, .load = {mine.size(), 6}, .compute = dtype::f64};
+      fact::program const facts = facts_of(mixture{}, run.load);
+      traffic::entry expected;
+      for (cost::message_total const& one : cost::messages_of(cost::simulation(facts, run)))
+        if (one.over == axes(axis::ep) && one.what == collective::all_to_all) expected += one;
+      traffic::entry counted = rank.group(axis::ep).counters()[collective::all_to_all];
+      sharded::must((expected.calls == 4) == (on.ep > 1) && counted == expected, "what is sent along ep is planned");
+    });
+  }
+}
+
+namespace {
+
+/// One number for each rank along ep, which the loss multiplies.
+struct own_numbers {
+  using layer_concept = leaf_tag;
+  template <class X>
+  using out = replicated;
+  template <class X, class Config>
+  static constexpr void facts(Config const&, fact::recorder& w) {
+    fact::parameter_fact number;
+    number.shape = {2};
+    number.split(axis::ep, 0, 2);
+    number.start = {fact::initial::kind::zeros, 0};
+    w.parameter("number", number);
+    w.uncounted();
+    w.produce({1, 1});
+  }
+};
+
+struct two_numbers {
+  using net = sequential<named<"own", own_numbers>>;
+  no_config config;
+  constexpr extents input(workload const& load) const { return {load.batch, 1}; }
+};
+
+}  // namespace
+
+template <>
+struct redco::module<own_numbers, redco::replicated> {
+  template <class Config>
+  explicit module(builder<Config>& b) : number(b.parameter("number")) {}
+  template <class Context>
+  tensor<replicated> operator()(tensor<replicated> const& x, Context const& ctx) const {
+    return tensor<replicated>(x.local() * ctx[number]);
+  }
+  parameter number;
+};
+
+TEST_CASE("the gradient of a parameter that is split over ep is not summed over ep") {
+  // Two examples, one on each rank, whose gradients for the ranks' own numbers are 1 and 10: the mean over the batch moves the numbers
+  // by 1 / 2 and 10 / 2. With buckets too.
+  for (std::int64_t const bucket : {0, 64}) {
+    run_ranks({.ep = 2}, {.threads = 1}, [&](rank_context& rank) {
+      trained_network<two_numbers> state({}, plan_of(two_numbers{}, rank.mesh), sgd{.lr = 1}, dtype::f64, 5, rank.rank,
+                                         {});
+      pass const in = walls::pass_of(rank, walls::share_of(2, rank), 0);
+      training_step step(state, rank, false, bucket);
+      step.expect_last();
+      at::Tensor const x = at::full({1, 1}, rank.rank == 0 ? 1.0 : 10.0, at::kDouble);
+      step.add(mean{bound_network<two_numbers>(state.net, in)(x).sum(), 1});
+      step_result const done = step.finish(0, 1, false);
+      double const number = state.store.parameters()[0].value.item<double>();
+      sharded::must(number == (rank.rank == 0 ? -0.5 : -5.0), "moved by " + std::to_string(number));
+      sharded::must(done.weight == 2 && std::abs(done.grad_norm - std::sqrt(0.25 + 25)) < 1e-15, "the norm of both");
+    });
   }
 }
 

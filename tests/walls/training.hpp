@@ -32,13 +32,15 @@ struct share {
   std::int64_t size() const { return end - begin; }
 };
 inline share share_of(std::int64_t examples, rank_context const& rank) {
-  return {examples * rank.dp_index() / rank.mesh.dp, examples * (rank.dp_index() + 1) / rank.mesh.dp};
+  int const replicas = rank.mesh.size(batch_axes), replica = rank.coordinate(batch_axes);
+  return {examples * replica / replicas, examples * (replica + 1) / replicas};
 }
 
 inline pass pass_of(rank_context& rank, share const& mine, std::int64_t step, bool training = true) {
   pass in;
   in.tp = &rank.tp;
-  in.round.ranks = &rank.dp;
+  in.rank = &rank;
+  in.round.ranks = &rank.group(batch_axes);
   in.training = training;
   in.seed = 11;
   in.step = static_cast<std::uint64_t>(step);
@@ -57,7 +59,7 @@ struct course {
 template <class State>
 void collect(sharded::whole_tensors& to, rank_context const& rank, State const& state) {
   if (rank.dp_index() > 0) return;
-  for (auto const& p : state.store.parameters()) to.add(p, p.value.clone(), rank.tp_index());
+  for (auto const& p : state.store.parameters()) to.add(p, p.value.clone(), rank.coordinate(model_axes));
 }
 
 struct task {

@@ -7,6 +7,7 @@
 #include <redco/cost/simulation.hpp>
 
 #include <redco/shard/entry.hpp>
+#include <redco/shard/regions.hpp>
 #include <redco/fact/message_fact.hpp>
 #include <redco/shape/buckets.hpp>
 #include <redco/shape/host_map.hpp>
@@ -81,35 +82,37 @@ inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
 namespace detail {
 
-/// The total that a message of a pass of the model counts in.
+/// Returns the total that a message of a pass of the model counts in: a row of its own for collectives that no purpose stands for.
 constexpr message_total& total_of(messages& m, fact::message_fact const& fact, mesh const& on) {
-  if (fact.over == example_axes) return m.all[messages::statistics];
-  if (!(fact.over == axes(axis::tp)))
+  bool const sums = fact.what == collective::all_reduce, gathers = fact.what == collective::all_gather,
+             scatters = fact.what == collective::reduce_scatter;
+  if (fact.over == batch_axes && sums) return m.all[messages::statistics];
+  if (fact.over != axes(axis::tp) || !(sums || gathers || scatters))
     return m.total(
         {{}, fact.backward ? "backward exchanges" : "forward exchanges", fact.over, fact.what, on.size(fact.over)});
   if (fact.parts > 0) return m.all[messages::shared_gradients];
   if (fact.kind == fact::width_kind::accumulate && !fact.backward) return m.all[messages::loss];
   auto const first = fact.backward ? messages::backward : messages::forward;
-  std::size_t const place = fact.what == collective::all_gather ? 1 : fact.what == collective::reduce_scatter ? 2 : 0;
-  return m.all[first + place];
+  return m.all[first + (gathers ? 1 : scatters ? 2 : 0)];
 }
 
-/// The elements of a message: tokens that are joined or scattered are padded to runs of one length.
+/// Returns the elements of a message. Tokens that shards gather or scatter are padded to runs of one length.
 constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   extents shape = fact.shape;
-  if (fact.what != collective::all_reduce && shape.rank > 1) shape[-2] = (shape[-2] + ranks - 1) / ranks * ranks;
+  bool const of_tokens = fact.what == collective::all_gather || fact.what == collective::reduce_scatter;
+  if (of_tokens && fact.over == axes(axis::tp) && shape.rank > 1) shape[-2] = (shape[-2] + ranks - 1) / ranks * ranks;
   return shape.count();
 }
 
-/// Calls `sum(times, bytes)` for the sums of gradients of these bytes, with weight decay and without: one, or one for each bucket.
+/// Calls `sum(axes, times, bytes)` for the sums of gradients of regions in bytes: one for neighbours over the same axes, or one
+/// for each bucket.
 template <class Sum>
-constexpr void sums_of_gradients(std::array<std::int64_t, 2> const& bytes, std::int64_t bucket, Sum const& sum) {
-  if (bucket == 0) return sum(1, bytes[0] + bytes[1]);
-  for (std::int64_t const part : bytes) {
-    buckets const cut{part, bucket};
+constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket, Sum const& sum) {
+  for (shard::region const& one : bucket == 0 ? all.sums() : all) {
+    buckets const cut{one.size(), bucket};
     if (cut.count() == 0) continue;
-    sum(cut.count() - 1, bucket);
-    sum(1, part - cut.begin(cut.count() - 1));
+    sum(one.summed_over, cut.count() - 1, bucket);
+    sum(one.summed_over, 1, one.size() - cut.begin(cut.count() - 1));
   }
 }
 
@@ -136,8 +139,8 @@ constexpr messages messages_of(simulation const& of) {
   row(messages::backward_gather, "backward, tokens joined", axis::tp, collective::all_gather);
   row(messages::backward_scatter, "backward, tokens summed", axis::tp, collective::reduce_scatter);
   row(messages::loss, "loss over the vocabulary", axis::tp);
-  row(messages::statistics, "batch norm statistics", example_axes);
-  row(messages::gradients, messages::name_of_gradients, example_axes);
+  row(messages::statistics, "batch norm statistics", batch_axes);
+  row(messages::gradients, messages::name_of_gradients, batch_axes);
   row(messages::shared_gradients, "gradients of shared parts", axis::tp);
   row(messages::loss_total, "loss and count", every_axis);
   row(messages::norm_of_gradients, "gradient norm", model_axes);
@@ -148,25 +151,17 @@ constexpr messages messages_of(simulation const& of) {
     count(detail::total_of(m, fact, s.mesh), s.micro_batches * of.sent()[i],
           detail::numbers_of(fact, s.mesh.size(fact.over)) * size_of(fact.kind, s.compute));
   }
-  // Gradients are summed over the ranks that hold the same parameters for other examples, all that have one group at once.
-  // Those with weight decay lie together, and those without.
-  std::array<std::array<std::int64_t, 2>, 1 << std::size(all_axes)> flat{};
+  shard::regions flat;  // in bytes
   for (fact::parameter_fact const& fact : of.program().parameters) {
-    if (!fact.trained) continue;
     shard::entry const e{fact, s.mesh};
-    axes over;
-    for (axis const a : all_axes)
-      if (example_axes.has(a) && !e.is_split(a)) over = over | a;
-    flat[over.bits][fact.decay ? 0 : 1] += e.local().count() * size_of(s.compute) * fact.copies();
+    if (fact.trained) flat.add(shard::region_of(e, true), e.local().count() * size_of(s.compute) * fact.copies());
   }
-  auto const count_gradients = [&](message_total& in, std::array<std::int64_t, 2> const& bytes) {
-    detail::sums_of_gradients(bytes, s.gradient_bucket,
-                              [&](std::int64_t times, std::int64_t of_one) { count(in, times, of_one); });
-  };
-  count_gradients(m.all[messages::gradients], flat[example_axes.bits]);
-  for (axis const a : all_axes)
-    if (auto const& bytes = flat[axes(a).bits]; example_axes.has(a) && bytes[0] + bytes[1] > 0)
-      count_gradients(m.total({{}, messages::name_of_gradients, a, collective::all_reduce, s.mesh[a]}), bytes);
+  detail::sums_of_gradients(flat, s.gradient_bucket, [&](axes over, std::int64_t times, std::int64_t of_one) {
+    count(over == batch_axes
+              ? m.all[messages::gradients]
+              : m.total({{}, messages::name_of_gradients, over, collective::all_reduce, s.mesh.size(over)}),
+          times, of_one);
+  });
   count(m.all[messages::loss_total], 1, loss_total_numbers * size_of(dtype::f64));
   count(m.all[messages::norm_of_gradients], 1, size_of(dtype::f64));
   return m;

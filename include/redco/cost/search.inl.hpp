@@ -45,7 +45,7 @@ REDCO_INLINE std::vector<setup> runs_of(search_space const& space, std::vector<i
                           .recompute = recompute,
                           .micro_batches = share / at_once,
                           .hosts = lies.hosts,
-                          .gradient_bucket = lies.parts(example_axes) ? space.gradient_bucket : 0,
+                          .gradient_bucket = lies.parts(batch_axes) ? space.gradient_bucket : 0,
                           .overlap_shards = space.gradient_bucket > 0 && lies.parts(axis::tp)});
   }
   if (!runs.empty()) return runs;

@@ -63,8 +63,8 @@ REDCO_INLINE step_time step_time_of(rank_cost const& what, setup const& run, mac
   auto const all = [&](std::int64_t of_one) { return static_cast<double>(of_one) * ranks; };
   compute_speed const& speed = on.speed_of(run.compute, ranks);
   step_time t;
-  t.products = static_cast<double>(what.operations.total()) * run.mesh.size(example_axes) / machines /
-               speed.operations_per_second;
+  t.products =
+      static_cast<double>(what.operations.total()) * run.mesh.size(batch_axes) / machines / speed.operations_per_second;
   t.activations = all(what.activity.bytes) / speed.activation_bytes_per_second;
   t.weights = all(what.activity.weight_bytes) / speed.weight_bytes_per_second;
   t.tensors = static_cast<double>(what.activity.tensors) * speed.seconds_per_tensor;

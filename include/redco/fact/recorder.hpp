@@ -220,7 +220,7 @@ class recorder {
 
   /// States an all-reduce of `count` elements, at least f32, over the replicas (axes dp and ep).
   constexpr void sum_over_replicas(bool backward, std::int64_t count) {
-    add_message(collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(), example_axes);
+    add_message(collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(), batch_axes);
   }
 
   /// States that what the layer saves for backward and computes is not known.

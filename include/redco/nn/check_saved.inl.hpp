@@ -148,7 +148,7 @@ REDCO_INLINE void check_saved_facts(fact::program const& facts, setup const& run
                                     std::span<saved_watch::entry const> saved) {
   for (fact::parameter_fact const& p : facts.parameters)
     if (p.why == fact::reason::opaque) refuse_opaque();
-  bool const some_frozen = store.trainable() < store.size();
+  bool const some_frozen = store.regions().trained() < store.regions().size();
   auto const differences = saved_differences(cost::saved_slots(facts, run), saved, some_frozen);
   if (!differences.empty()) refuse_saved(differences, input, source);
 }

@@ -3,6 +3,7 @@
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/placed.hpp>
+#include <redco/shard/regions.hpp>
 #include <redco/shape/dtype.hpp>
 
 #include <cstdint>
@@ -25,8 +26,8 @@ struct stored_parameter {
   at::Tensor gradient;  ///< [local extents], compute dtype; undefined where frozen
 };
 
-/// All parameters of one rank in flat buffers: first those with weight decay, then norms and biases, then frozen ones,
-/// each in the order in which layers state them, so an optimizer needs one call per run of equal treatment.
+/// All parameters of one rank in flat buffers, region after region, in each region in the order in which layers state them, so
+/// that an optimizer needs one call per region.
 class parameter_store {
  public:
   /// Lays out and initialises the part of `rank`. Draws are keyed by (seed, name, global element index): every mesh
@@ -39,10 +40,8 @@ class parameter_store {
 
   stored_parameter const* find(std::string_view name) const;
 
-  /// Elements of the flat buffers with weight decay, without, and frozen ones behind both.
-  std::int64_t decayed() const { return decayed_; }
-  std::int64_t trainable() const { return trainable_; }
-  std::int64_t size() const { return values_.numel(); }
+  /// What lies where in the flat buffers.
+  shard::regions const& regions() const { return regions_; }
 
   at::Tensor const& values() const { return values_; }
   at::Tensor const& masters() const { return masters_; }
@@ -67,7 +66,7 @@ class parameter_store {
   at::Device device_;
   std::vector<stored_parameter> parameters_;
   std::unordered_map<std::string, std::size_t> index_;
-  std::int64_t decayed_ = 0, trainable_ = 0, size_ = 0;
+  shard::regions regions_;
   at::Tensor values_, masters_, gradients_;
 };
 

@@ -54,25 +54,24 @@ REDCO_INLINE void parameter_store::publish() {
 }
 
 REDCO_INLINE void parameter_store::lay_out() {
-  std::int64_t end = 0;
-  auto const place = [&](auto&& wanted) {
-    for (stored_parameter& p : parameters_)
-      if (wanted(p)) p.offset = end, end += p.plan.local().count();
-  };
-  place([](stored_parameter const& p) { return p.trainable && p.plan.fact.decay; });
-  decayed_ = end;
-  place([](stored_parameter const& p) { return p.trainable && !p.plan.fact.decay; });
-  trainable_ = end;
-  place([](stored_parameter const& p) { return !p.trainable; });
-  size_ = end;
+  auto const kind = [](stored_parameter const& p) { return shard::region_of(p.plan, p.trainable); };
+  for (stored_parameter const& p : parameters_) regions_.add(kind(p), p.plan.local().count());
+  std::vector<std::int64_t> next;
+  for (shard::region const& one : regions_) next.push_back(one.begin);
+  for (stored_parameter& p : parameters_) {
+    std::int64_t& end = next[regions_.index_of(kind(p))];
+    p.offset = end;
+    end += p.plan.local().count();
+  }
 }
 
 REDCO_INLINE void parameter_store::allocate() {
   at::NoGradGuard const no_grad;
   auto const options = at::TensorOptions(device_).dtype(scalar_type_of(compute_));
-  values_ = flat_zeros(size_, options);
-  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32 ? values_ : flat_zeros(size_, options.dtype(at::kFloat));
-  gradients_ = flat_zeros(trainable_, options);
+  values_ = flat_zeros(regions_.size(), options);
+  masters_ = compute_ == dtype::f64 || compute_ == dtype::f32 ? values_
+                                                              : flat_zeros(regions_.size(), options.dtype(at::kFloat));
+  gradients_ = flat_zeros(regions_.trained(), options);
   for (stored_parameter& p : parameters_) {
     extents const local = p.plan.local();
     at::IntArrayRef const sizes(local.size.data(), static_cast<std::size_t>(local.rank));

@@ -19,7 +19,7 @@ namespace redco {
 REDCO_INLINE std::string report_html(shard_report const& r, std::string const& title) {
   setup const& s = r.run;
   std::string const name = report::detail::escaped(title), mesh = options::to_text(s.mesh);
-  int const replicas = s.mesh.size(example_axes);
+  int const replicas = s.mesh.size(batch_axes);
   std::string text =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +

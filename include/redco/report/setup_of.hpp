@@ -20,7 +20,7 @@ constexpr setup setup_of(mesh const& on, workload const& load, std::int64_t micr
   cost::check_axes(on);
   cost::check_load(load);
   cost::check_count("the examples computed at once (micro_batch)", micro_batch, 0);
-  std::int64_t const share = (load.batch - 1) / on.size(example_axes) + 1;
+  std::int64_t const share = (load.batch - 1) / on.size(batch_axes) + 1;
   std::int64_t const at_once = micro_batch > 0 && micro_batch < share ? micro_batch : share;
   setup run;
   run.mesh = on;

@@ -19,9 +19,9 @@ namespace redco::run {
 REDCO_INLINE batch_order evaluation_order(rank_context const& rank, std::int64_t examples,
                                           evaluation_place const& place) {
   sampler const order(examples, 0, false);
-  int const replicas = rank.mesh.size(example_axes);
+  int const replicas = rank.mesh.size(batch_axes);
   std::int64_t const at_once = std::max<std::int64_t>(place.global_batch, replicas);
-  batches const all(order, {at_once, place.micro_batch, replicas, rank.coordinate(example_axes)});
+  batches const all(order, {at_once, place.micro_batch, replicas, rank.coordinate(batch_axes)});
   return {order, all, 0, {place.seed, 0}};
 }
 

@@ -42,7 +42,7 @@ class fit_loop {
  private:
   bool first() const { return rank_.rank == 0; }
   std::int64_t step() const { return state_.step(); }
-  int replicas() const { return rank_.mesh.size(example_axes); }
+  int replicas() const { return rank_.mesh.size(batch_axes); }
   bool finished() const;
   bool ended() const { return preempted_ || out_of_patience_ || finished(); }
   evaluation_place place() const;

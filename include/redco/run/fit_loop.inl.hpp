@@ -193,7 +193,7 @@ REDCO_INLINE void fit_loop::run_epoch() {
   check_same_examples(rank_.world, examples, job_.digest_of_epoch(), position_.epoch);
   take(examples);
   sampler const order(examples, state_.seed());
-  batches const all(order, {options_.global_batch, options_.micro_batch, replicas(), rank_.coordinate(example_axes)},
+  batches const all(order, {options_.global_batch, options_.micro_batch, replicas(), rank_.coordinate(batch_axes)},
                     position_);
   std::int64_t const done_before = length_.steps_per_epoch - all.steps();
   auto const source =
@@ -240,7 +240,7 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
   training_step update(network_, rank_, job_.several_terms(), where_.gradient_bucket());
   std::int64_t to_come = at.micro_batches;
   if (job_.several_terms() && at.rounds > 1) update.refuse_micro_batches();
-  for_each_round(at, rank_.group(example_axes), network_.network(), [&](comm::replica_round const& round) {
+  for_each_round(at, rank_.group(batch_axes), network_.network(), [&](comm::replica_round const& round) {
     micro_batch const* const part = user_call("collate", step(), [&] { return source.next(); });
     update.meet(round);
     if (--to_come == 0 && !source.own_step()) update.expect_last();

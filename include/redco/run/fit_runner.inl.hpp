@@ -137,7 +137,7 @@ REDCO_INLINE void fit_runner::save_adapter(std::filesystem::path const& director
 
 /// What is wrong before any work. Errors: exit code 64, and 65 where there is no example.
 REDCO_INLINE void fit_runner::check(options::fit_settings const& settings) {
-  check_fit(settings, where_.mesh().size(example_axes));
+  check_fit(settings, where_.mesh().size(batch_axes));
   bool const fresh = std::all_of(states_.begin(), states_.end(), [](auto const& state) { return state == nullptr; });
   if (!fresh && settings.frozen != frozen_)
     throw error(exit_code::usage, "another fit of this trainer froze other parameters: make a new trainer");

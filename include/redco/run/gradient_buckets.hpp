@@ -3,6 +3,7 @@
 #include <redco/nn/network_base.hpp>
 #include <redco/nn/parameter.hpp>
 #include <redco/comm/lane.hpp>
+#include <redco/comm/rank_context.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
@@ -11,14 +12,16 @@
 
 namespace redco::run {
 
-/// The flat gradient of one step in buckets, each summed over the replicas as soon as backward has ended all of its gradients.
+/// The flat gradient of one step in buckets. Each is summed over the axes of its region as soon as backward has ended all of its
+/// gradients.
 ///
-/// Parameters with weight decay and those without are cut apart, as they lie. Buckets are sent in one order on all ranks, and wait for
-/// those before them: first those of whose parameters the layers take the first one last, as backward ends their gradients first.
+/// No bucket crosses the end of a region. All ranks send buckets in one order, and a bucket waits for those before it: first come
+/// buckets whose first parameter is used last in forward, because backward ends their gradients first.
 class gradient_buckets {
  public:
-  /// Of at most `bytes`, a multiple of 8. The network and the lane outlive it; one set of buckets uses the lane at a time.
-  gradient_buckets(network_base const& net, comm::lane& lane, std::int64_t bytes);
+  /// Buckets of at most `bytes`, a multiple of 8. The network and the rank outlive them; one set of buckets uses the rank's lanes
+  /// at a time.
+  gradient_buckets(network_base const& net, rank_context& rank, std::int64_t bytes);
 
   /// Backward has added all of the step to this parameter's gradient. Errors: exit code 70 for the second end of one.
   void end(parameter which);
@@ -26,12 +29,15 @@ class gradient_buckets {
   /// All gradients have ended.
   void send_all();
 
-  /// Returns when all that was sent is summed. Errors: those of the lane.
-  void wait() { lane_.wait(); }
+  /// Returns when all sent buckets are summed. Errors: those of the lanes.
+  void wait() {
+    for (comm::lane* const one : lanes_) one->wait();
+  }
 
  private:
   struct bucket {
     at::Tensor part;          ///< of the flat gradient
+    comm::lane* lane;         ///< over the axes of its region
     std::int32_t first = -1;  ///< place of the first parameter in it
     int awaited = 0;          ///< parameters in it whose gradients have not ended
   };
@@ -40,7 +46,7 @@ class gradient_buckets {
 
   void send_next();
 
-  comm::lane& lane_;
+  std::vector<comm::lane*> lanes_;  ///< each that some bucket uses, once
   std::vector<bucket> order_;
   std::vector<places> of_parameter_;
   std::vector<bool> ended_;  ///< of each parameter

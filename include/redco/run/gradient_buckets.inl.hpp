@@ -14,29 +14,34 @@
 
 namespace redco::run {
 
-REDCO_INLINE gradient_buckets::gradient_buckets(network_base const& net, comm::lane& lane, std::int64_t bytes)
-    : lane_(lane), of_parameter_(net.parameters().size()), ended_(net.parameters().size()) {
+REDCO_INLINE gradient_buckets::gradient_buckets(network_base const& net, rank_context& rank, std::int64_t bytes)
+    : of_parameter_(net.parameters().size()), ended_(net.parameters().size()) {
   parameter_store const& store = net.store();
   at::Tensor const& flat = store.gradients();
   std::int64_t const most = std::max<std::int64_t>(1, bytes / static_cast<std::int64_t>(flat.element_size()));
   std::vector<bucket> all;
-  struct {
+  struct cut_region {
     std::int64_t begin;
     buckets cut;
-    std::size_t first;
-  } halves[] = {{0, {store.decayed(), most}, 0}, {store.decayed(), {store.trainable() - store.decayed(), most}, 0}};
-  for (auto& half : halves) {
-    half.first = all.size();
-    for (std::int64_t i = 0; i < half.cut.count(); ++i)
-      all.push_back({flat.narrow(0, half.begin + half.cut.begin(i), half.cut.end(i) - half.cut.begin(i)), -1, 0});
+    std::size_t first;  ///< bucket
+  };
+  std::vector<cut_region> cut_regions;
+  for (shard::region const& one : store.regions()) {
+    if (!one.trained) continue;
+    comm::lane* const lane = &rank.lane(one.summed_over);
+    if (std::find(lanes_.begin(), lanes_.end(), lane) == lanes_.end()) lanes_.push_back(lane);
+    buckets const cut{one.size(), most};
+    cut_regions.push_back({one.begin, cut, all.size()});
+    for (std::int64_t i = 0; i < cut.count(); ++i)
+      all.push_back({flat.narrow(0, one.begin + cut.begin(i), cut.end(i) - cut.begin(i)), lane, -1, 0});
   }
   for (std::size_t i = 0; i < net.parameters().size(); ++i) {
     at::Tensor const& leaf = net.parameters()[i];
     if (!leaf.requires_grad() || leaf.numel() == 0) continue;
     std::int64_t const begin = leaf.storage_offset() - store.values().storage_offset();
-    auto const& half = halves[begin < store.decayed() ? 0 : 1];
-    auto const bucket_of = [&](std::int64_t place) {
-      return half.first + static_cast<std::size_t>(half.cut.of(place - half.begin));
+    cut_region const& in = cut_regions[store.regions().index_at(begin)];
+    auto const bucket_of = [&](std::int64_t element) {
+      return in.first + static_cast<std::size_t>(in.cut.of(element - in.begin));
     };
     for (std::size_t b = bucket_of(begin); b <= bucket_of(begin + leaf.numel() - 1); ++b) {
       if (all[b].awaited++ == 0) all[b].first = static_cast<std::int32_t>(i);
@@ -73,7 +78,8 @@ REDCO_INLINE void gradient_buckets::send_all() {
 
 REDCO_INLINE void gradient_buckets::send_next() {
   comm::collective_label const label("gradients");
-  lane_.all_reduce(order_[sent_++].part);
+  bucket const& next = order_[sent_++];
+  next.lane->all_reduce(next.part);
 }
 
 }  // namespace redco::run

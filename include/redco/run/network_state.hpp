@@ -55,11 +55,11 @@ class network_state {
   parameter_store store;
   update::any_optimizer optimizer;
   std::int64_t updates = 0;                     ///< that changed the parameters, as Adam's bias corrections count them
-  std::vector<update::segment> segments;        ///< with weight decay, without
+  std::vector<update::segment> segments;        ///< one for each trained region of the store
   std::vector<update::norm_range> norm_ranges;  ///< over the flat gradient
 
  private:
-  void add_segment(std::int64_t begin, std::int64_t end, bool decay);
+  void add_segment(shard::region const& of);
   void add_norm_range(stored_parameter const& s);
   std::vector<ckpt::state_part> master_parts(bool of_adapters) const;
   ckpt::state_part part(std::string full_name, stored_parameter const& s, at::Tensor local) const;

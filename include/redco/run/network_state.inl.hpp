@@ -16,8 +16,8 @@ REDCO_INLINE network_state::network_state(std::vector<shard::placed_parameter> c
                                           update::any_optimizer with, dtype compute, std::uint64_t seed, int rank,
                                           std::vector<std::string> const& frozen, at::Device device)
     : store(placed, rank, compute, seed, frozen, device), optimizer(std::move(with)), rank_(rank) {
-  add_segment(0, store.decayed(), true);
-  add_segment(store.decayed(), store.trainable(), optimizer.decay_all);
+  for (shard::region const& one : store.regions())
+    if (one.trained) add_segment(one);
   for (stored_parameter const& s : store.parameters())
     if (s.trainable) add_norm_range(s);
 }
@@ -39,13 +39,11 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::parts() const {
     all.push_back(part(name + s.name, s, s.value));
     if (store.has_masters()) all.push_back(part("master." + name + s.name, s, s.master));
     if (!s.trainable) continue;
-    std::size_t const at = s.offset < store.decayed() ? 0 : 1;
-    std::int64_t const begin = at == 0 ? 0 : store.decayed();
+    std::size_t const at = store.regions().index_of(shard::region_of(s.plan, true));
+    std::int64_t const begin = s.offset - store.regions().begin()[at].begin;
     for (int i = 0; i < slots.size(); ++i) {
-      at::Tensor const slot = segments[at]
-                                  .slots[static_cast<std::size_t>(i)]
-                                  .narrow(0, s.offset - begin, s.master.numel())
-                                  .view(s.master.sizes());
+      at::Tensor const slot =
+          segments[at].slots[static_cast<std::size_t>(i)].narrow(0, begin, s.master.numel()).view(s.master.sizes());
       all.push_back(part("optimizer." + std::string(slots[i]) + "." + name + s.name, s, slot));
     }
   }
@@ -95,11 +93,11 @@ REDCO_INLINE void network_state::check_finite(std::int64_t step) const {
                                              "decay and resume from the checkpoint before");
 }
 
-REDCO_INLINE void network_state::add_segment(std::int64_t begin, std::int64_t end, bool decay) {
-  at::Tensor const values = store.values().narrow(0, begin, end - begin);
-  segments.push_back(update::make_segment(optimizer, store.masters().narrow(0, begin, end - begin),
-                                          store.gradients().narrow(0, begin, end - begin), decay,
-                                          store.has_masters() ? values : at::Tensor()));
+REDCO_INLINE void network_state::add_segment(shard::region const& of) {
+  auto const part = [&](at::Tensor const& flat) { return flat.narrow(0, of.begin, of.size()); };
+  segments.push_back(update::make_segment(optimizer, part(store.masters()), part(store.gradients()),
+                                          of.decay || optimizer.decay_all,
+                                          store.has_masters() ? part(store.values()) : at::Tensor()));
 }
 
 /// A part that n ranks of the group that sums the norm hold alike counts 1/n in it.

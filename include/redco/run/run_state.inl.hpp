@@ -53,7 +53,7 @@ REDCO_INLINE redco::pass run_state::pass(std::int64_t first, std::int64_t exampl
   redco::pass in;
   in.tp = &rank_.tp;
   in.rank = &rank_;
-  in.round.ranks = &rank_.group(example_axes);
+  in.round.ranks = &rank_.group(batch_axes);
   in.training = training;
   in.recompute = where_.options().recompute;
   in.seed = seed_;

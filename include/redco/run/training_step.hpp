@@ -75,6 +75,7 @@ class training_step {
   void backward(at::Tensor const& loss);
   void add_several(terms const& loss);
   void check_storage() const;
+  void sum_gradients();
 
   run::network_state& state_;
   rank_context& rank_;

@@ -30,7 +30,7 @@ REDCO_INLINE training_step::training_step(run::network_state& state, rank_contex
                                           std::int64_t bucket)
     : state_(state), rank_(rank), several_(several) {
   state_.store.gradients().zero_();
-  if (bucket > 0) buckets_.emplace(state_.network(), rank_.lane(example_axes), bucket);
+  if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
 }
 
 REDCO_INLINE void training_step::refuse_micro_batches() {
@@ -67,10 +67,7 @@ REDCO_INLINE step_result training_step::finish(std::int64_t step, std::int64_t r
   if (several_) result.terms = totals_.by_name();
   bool const counted = result.weight > 0;
   if (counted && !std::isfinite(result.loss)) run::detail::fail_not_finite("loss", result.loss, step);
-  if (!buckets_) {
-    comm::collective_label const label("gradients");
-    rank_.group(example_axes).all_reduce(state_.store.gradients());
-  }
+  if (!buckets_) sum_gradients();
   result.lr = optimizer.learning_rate_at(step, run_steps);
   if (!(result.lr >= 0 && std::isfinite(result.lr)))
     throw error(exit_code::usage, "step " + std::to_string(step + 1) + ": the schedule gives the learning rate " +
@@ -85,6 +82,12 @@ REDCO_INLINE step_result training_step::finish(std::int64_t step, std::int64_t r
   for (update::segment& s : state_.segments)
     if (s.param.numel() > 0) optimizer.update(s, result.lr, state_.updates, scale);
   return result;
+}
+
+REDCO_INLINE void training_step::sum_gradients() {
+  comm::collective_label const label("gradients");
+  for (shard::region const& one : state_.store.regions().sums())
+    rank_.group(one.summed_over).all_reduce(state_.store.gradients().narrow(0, one.begin, one.size()));
 }
 
 /// Others may watch how the gradients end; then they are sent behind backward.
@@ -106,7 +109,7 @@ REDCO_INLINE std::vector<double> training_step::global_counts(terms const& loss)
   for (std::size_t i = 0; i < loss.all.size(); ++i) counts[i] = loss.all[i].loss.count;
   comm::collective_label const label("loss counts");
   at::Tensor const sums =
-      comm::replica_round{&rank_.group(example_axes), round_.gaps}.sum(at::tensor(counts, at::kDouble));
+      comm::replica_round{&rank_.group(batch_axes), round_.gaps}.sum(at::tensor(counts, at::kDouble));
   return {sums.const_data_ptr<double>(), sums.const_data_ptr<double>() + sums.numel()};
 }
 

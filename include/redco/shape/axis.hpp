@@ -33,8 +33,11 @@ struct axes {
 };
 constexpr axes operator|(axis a, axis b) { return axes(a) | axes(b); }
 
-/// Over which the examples of a batch are divided.
-inline constexpr axes example_axes = axis::dp | axis::ep;
+/// The axes that divide the examples of a batch: dense layers see dp x ep replicas.
+inline constexpr axes batch_axes = axis::dp | axis::ep;
+
+/// The axes along which the ranks of one replica lie: these ranks compute the same examples.
+inline constexpr axes replica_axes = axis::pp | axis::tp;
 
 /// Over which the parameters of a model may be divided for good: ranks that differ only along others hold the same.
 inline constexpr axes model_axes = axis::pp | axis::ep | axis::tp;
