@@ -68,7 +68,7 @@ TEST_CASE("folders of every kind give the ids and texts that transformers gives"
     }
     ++folders;
   }
-  CHECK(folders == 26);
+  CHECK(folders == 29);
 }
 
 TEST_CASE("a token that stands beside tokenizer.json has one id, or the folder is refused") {
@@ -118,6 +118,27 @@ TEST_CASE("settings that versions of transformers read differently are refused w
   CHECK(says(folder.refused(), "add_eos_token is true, but the post_processor of tokenizer.json does not put </s>"));
   folder.change("tokenizer_config.json", "\"add_eos_token\": true", "\"split_special_tokens\": true");
   CHECK(says(folder.refused(), "split_special_tokens true is not computed here"));
+}
+
+TEST_CASE(
+    "legacy and add_prefix_space of LlamaTokenizer go before tokenizer.json, which must not contradict an absent one") {
+  if (!redco::detail::regex::available) return;
+  copied_folder const folder("llama_first_5"), legacy("llama_legacy_5");
+  auto const tokens = [](copied_folder const& one) { return redco::read_tokenizer(one.path).encode("</s>the cat"); };
+  CHECK(tokens(folder) != tokens(legacy));  // no space is put after </s>, or one is
+  folder.change("tokenizer_config.json", "{", "{\"legacy\": true, ");
+  CHECK(tokens(folder) == tokens(legacy));
+  legacy.change("tokenizer_config.json", "LlamaTokenizer", "PreTrainedTokenizerFast");
+  CHECK(tokens(folder) == tokens(legacy));  // tokenizer.json puts one
+  folder.change("tokenizer.json", "\"prepend\": \"\u2581\"", "\"prepend\": \"\"");
+  CHECK(
+      says(folder.refused(),
+           "tokenizer.json: puts no space before a text, as transformers 4 reads it; LlamaTokenizer of transformers 5 "
+           "puts one; set add_prefix_space in tokenizer_config.json to false or true"));
+  folder.change("tokenizer_config.json", "{", "{\"add_prefix_space\": true, ");
+  CHECK(tokens(folder) == tokens(legacy));
+  folder.change("tokenizer_config.json", "\"legacy\": true", "\"legacy\": \"yes\"");
+  CHECK(says(folder.refused(), "tokenizer_config.json: legacy should be true or false"));
 }
 
 TEST_CASE("clean_up_tokenization_spaces is followed for all models but BPE, and refused if it is no bool") {

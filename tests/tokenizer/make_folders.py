@@ -134,6 +134,13 @@ def folders():
     yield "llama_no_prefix_5", "llama", {"tokenizer.json": llama(), "tokenizer_config.json": {
         "tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", "add_prefix_space": False,
         "legacy": False}}
+    prepends = llama()
+    prepends.pre_tokenizer = None
+    prepends.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    named = {"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+    yield "llama_first_5", "llama", {"tokenizer.json": prepends, "tokenizer_config.json": named}
+    yield "llama_legacy_5", "llama", {"tokenizer.json": prepends, "tokenizer_config.json": named | {"legacy": True}}
+    yield "llama_as_filed", "mistral", {"tokenizer.json": prepends, "tokenizer_config.json": named | {"legacy": False}}
     t5 = {"tokenizer_class": "T5Tokenizer", "eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>", "extra_ids": 0}
     pieces = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="always")])
     table = charsmap()

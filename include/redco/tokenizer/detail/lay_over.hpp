@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/tokenizer/detail/json_node.hpp>
+#include <redco/tokenizer/detail/read_model.hpp>
 #include <redco/tokenizer/detail/tokenizer_settings.hpp>
 #include <redco/json/value.hpp>
 
@@ -91,29 +92,45 @@ inline void set_prefix_space(json::json_value& root, tokenizer_settings const& s
   if (!given && !by_class) return;
   bool const wanted = settings.node().flag("add_prefix_space");
   if (root.contains("pre_tokenizer") && root["pre_tokenizer"].is_object() &&
-      is_type(root["pre_tokenizer"], "ByteLevel")) {
+      is_type(root["pre_tokenizer"], "ByteLevel"))
     root["pre_tokenizer"]["add_prefix_space"] = wanted;  // inside of a Sequence transformers leaves it alone
-    return;
-  }
-  if (!given || settings.kind() != "Llama") return;
-  bool has = false;
-  each_part(root, "normalizer", [&](json::json_value& part) {
-    if (!is_type(part, "Prepend")) return;
-    has = true;
-    if (!wanted) part["prepend"] = "";
-  });
-  each_part(root, "pre_tokenizer", [&](json::json_value& part) {
-    if (!is_type(part, "Metaspace")) return;
-    bool const old = part.value("prepend_scheme", part.value("add_prefix_space", true) ? "always" : "never") != "never";
-    has = has || old || wanted;
-    if (old != wanted) part["prepend_scheme"] = wanted ? settings.node().flag("legacy") ? "always" : "first" : "never";
-  });
-  if (wanted && !has) given->refuse_kind("true for a tokenizer.json that prepends nothing");
-  if (wanted) return;
-  each_part(root, "decoder", [](json::json_value& part) {
-    if (is_type(part, "Strip")) part["start"] = 0U;
-    if (is_type(part, "Metaspace")) part["prepend_scheme"] = "never";
-  });
+}
+
+/// Sets how LlamaTokenizer begins words and joins tokens. transformers 5, which is followed here,
+/// builds these parts anew whatever tokenizer.json says: a space before a text, and where `legacy`
+/// is true, after each added token as well. transformers 4 reads them from tokenizer.json, so texts
+/// that begin with a space or contain added tokens may have other ids there.
+inline void set_llama(json::json_value& root, tokenizer_settings const& settings, std::string const& source) {
+  if (!settings.is_llama() || model_type(json_node(root, source).at("model")) != "BPE") return;
+  bool by_bytes = false, prepends = false;
+  for (char const* const key : {"normalizer", "pre_tokenizer", "decoder"})
+    each_part(root, key, [&](json::json_value& part) {
+      by_bytes = by_bytes || is_type(part, "ByteLevel");
+      prepends = prepends || (is_type(part, "Prepend") && part.value("prepend", "") != "") ||
+                 (is_type(part, "Metaspace") &&
+                  part.value("prepend_scheme", part.value("add_prefix_space", true) ? "always" : "never") != "never");
+    });
+  if (by_bytes) return;
+  json_node const config = settings.node();
+  if (!prepends && !config.find("add_prefix_space"))
+    json_node(root, source)
+        .refuse(
+            "puts no space before a text, as transformers 4 reads it; LlamaTokenizer of transformers 5 puts one; set "
+            "add_prefix_space in tokenizer_config.json to false or true");
+  bool const prefix = config.flag("add_prefix_space", true);
+  root["normalizer"] = nullptr;
+  root["pre_tokenizer"] = {{"type", "Metaspace"},
+                           {"replacement", "\u2581"},
+                           {"prepend_scheme", !prefix                 ? "never"
+                                              : config.flag("legacy") ? "always"
+                                                                      : "first"},
+                           {"split", false}};
+  root["decoder"] = {{"type", "Sequence"},
+                     {"decoders",
+                      {{{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}},
+                       {{"type", "ByteFallback"}},
+                       {{"type", "Fuse"}}}}};
+  if (prefix) root["decoder"]["decoders"].push_back({{"type", "Strip"}, {"content", " "}, {"start", 1U}, {"stop", 0U}});
 }
 
 /// Sets how BERT's classes change letters: tokenizer_config.json, or the defaults of the class, go
@@ -161,6 +178,7 @@ inline void lay_over(json::json_value& root, tokenizer_settings const& settings,
   json_node(root, source).find("");  // refuses what is no object
   if (settings.node().flag("split_special_tokens")) settings.node().at("split_special_tokens").refuse_kind("true");
   set_prefix_space(root, settings);
+  set_llama(root, settings, source);
   set_letters(root, settings);
   check_ends(root, settings);
   add_declared(root, settings.tokens(), source);

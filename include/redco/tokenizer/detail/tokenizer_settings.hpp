@@ -55,6 +55,9 @@ class tokenizer_settings {
   /// Class of transformers without "Tokenizer" or "TokenizerFast", such as "GPT2"; else that of
   /// config.json's model_type; empty where neither is known.
   std::string const& kind() const { return kind_; }
+  /// Returns true if transformers 5 reads the folder with LlamaTokenizer: a file names this class
+  /// and the model is no Mistral, whose tokenizer.json is taken as it is.
+  bool is_llama() const { return is_llama_; }
 
   /// Content of the token under `key`; empty if there is none.
   std::string named(std::string_view key) const {
@@ -159,18 +162,21 @@ class tokenizer_settings {
     return all;
   }
 
-  std::string find_kind(std::filesystem::path const& folder) const {
+  std::string find_kind(std::filesystem::path const& folder) {
     auto const stem = [](std::string name) {
       for (std::string_view const end : {"Fast", "Tokenizer"})
         if (name.ends_with(end)) name.resize(name.size() - end.size());
       return name;
     };
-    if (auto const type = node().find("tokenizer_class")) return stem(type->text());
     std::filesystem::path const file = folder / "config.json";
-    if (!is_there(file)) return {};
-    json::json_value const model = json::read_json(file);
+    json::json_value const model = is_there(file) ? json::read_json(file) : json::json_value::object();
     json_node const config(model, file.string() + ": ");
-    if (auto const type = config.find("tokenizer_class")) return stem(type->text());
+    auto const type = config.find("model_type");
+    for (json_node const& place : {node(), config})
+      if (auto const named = place.find("tokenizer_class")) {
+        is_llama_ = stem(named->text()) == "Llama" && !(type && type->text() == "mistral");
+        return stem(named->text());
+      }
     constexpr std::pair<std::string_view, std::string_view> kinds[] = {{"gpt2", "GPT2"},
                                                                        {"opt", "GPT2"},
                                                                        {"roberta", "Roberta"},
@@ -182,7 +188,6 @@ class tokenizer_settings {
                                                                        {"mistral", "Llama"},
                                                                        {"qwen2", "Qwen2"},
                                                                        {"qwen3", "Qwen2"}};
-    auto const type = config.find("model_type");
     for (auto const& [name, kind] : kinds)
       if (type && type->text() == name) return std::string(kind);
     return {};
@@ -193,6 +198,7 @@ class tokenizer_settings {
   bool listed_;  // tokenizer_config.json lists the added tokens, so that no other file counts
   json::json_value added_ = json::json_value::object();
   std::string kind_;
+  bool is_llama_ = false;
 };
 
 }  // namespace redco::detail
