@@ -60,16 +60,6 @@ struct result {
   double error() const { return static_cast<double>(planned) / static_cast<double>(measured) - 1; }
 };
 
-/// Whether one rank's groups counted what is planned, each collective of each group by itself.
-bool same(redco::run::step_measure const& counted, redco::cost::messages const& planned) {
-  redco::traffic world, dp, tp;
-  for (redco::cost::message_total const& one : planned) {
-    redco::traffic& group = one.over == redco::every_axis ? world : one.over == redco::batch_axes ? dp : tp;
-    group[one.what] += one;
-  }
-  return counted.world == world && counted.dp == dp && counted.tp == tp;
-}
-
 /// Trains three steps; the worst rank's peak beside the plan's.
 template <class Subject>
 result run(Subject const& subject, accuracy_case const& c) {
@@ -107,7 +97,7 @@ result run(Subject const& subject, accuracy_case const& c) {
                   static_cast<double>(r.planned);
   for (redco::run::step_measure const& rank : fitted.measures) {
     r.measured = std::max(r.measured, rank.peak_bytes);
-    r.same_messages = r.same_messages && same(rank, planned.messages);
+    r.same_messages = r.same_messages && rank.sent == redco::run::planned_traffic(planned.messages, c.mesh);
   }
   return r;
 }

@@ -111,18 +111,21 @@ TEST_CASE("a warm start reads every byte once, too") {
   redco::run_ranks({.tp = 2}, {}, [&](redco::rank_context& rank) {
     redco::save_model(folder.path, same, state(rank.tp.rank()), rank.world, {.type = redco::dtype::f64});
   });
-  auto const weights = redco::workdir::open_weights(folder / "model.safetensors");
-  std::atomic<int> right = 0;
-  redco::run_ranks({.dp = 2, .tp = 2}, {}, [&](redco::rank_context& rank) {
-    auto const parts = state(rank.tp.rank());
-    for (auto const& part : parts) part.local.fill_(9);
-    redco::ckpt::load_parameters(weights, parts, rank);
-    at::Tensor const want = at::full({6, 4}, rank.tp.rank());
-    if (rank.tp.rank() == 1) want.narrow(1, 3, 1).zero_();
-    right += parts[0].local.equal(want) && parts[1].local.equal(at::full({5}, 3));
-  });
-  CHECK(right == 4);
-  CHECK(weights.files->bytes_read() == std::filesystem::file_size(folder / "model.safetensors"));
+  for (redco::mesh const& on : {redco::mesh{.dp = 2, .tp = 2}, {.dp = 2, .ep = 2}}) {
+    auto const opened = redco::workdir::open_weights(folder / "model.safetensors");
+    std::atomic<int> right = 0;
+    redco::run_ranks(on, {}, [&](redco::rank_context& rank) {
+      int const shard = rank.coordinate(redco::model_axes);
+      auto const parts = state(shard);
+      for (auto const& part : parts) part.local.fill_(9);
+      redco::ckpt::load_parameters(opened, parts, rank);
+      at::Tensor const want = at::full({6, 4}, shard);
+      if (shard == 1) want.narrow(1, 3, 1).zero_();
+      right += parts[0].local.equal(want) && parts[1].local.equal(at::full({5}, 3));
+    });
+    CHECK(right == 4);
+    CHECK(opened.files->bytes_read() == std::filesystem::file_size(folder / "model.safetensors"));
+  }
 }
 
 TEST_CASE("when a rank cannot read, all ranks end with its cause") {

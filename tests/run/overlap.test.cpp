@@ -276,7 +276,7 @@ TEST_CASE("a step counts as many messages as its plan has buckets") {
     cost::message_total const& planned = cost_of(tied, adamw{}, s).messages[cost::messages::gradients];
     CHECK(planned.calls == (bytes == 0 ? 1 : bytes == 1'000'000 ? 2 : (planned.payload_bytes + bytes - 1) / bytes));
     for (run::step_measure const& rank : result.measures) {
-      traffic::entry const& counted = rank.dp[collective::all_reduce];
+      traffic::entry const& counted = rank.over(axis::dp)[collective::all_reduce];
       CHECK(counted.calls == planned.calls);
       CHECK(counted.payload_bytes == planned.payload_bytes);
       CHECK(counted.wire_bytes == planned.wire_bytes);

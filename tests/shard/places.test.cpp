@@ -40,6 +40,7 @@ bool agrees(entry const& e) {
       bool wanted = true, held = true;
       for (place const& p : e.fact.places)
         if (p.dim >= 0) wanted = wanted && holds(p, shape[p.dim], e.mesh, rank, at[p.dim]);
+      if (!e.is_held_by(rank)) continue;
       std::int64_t row = 0;
       for (int d = 0; d < shape.rank; ++d) {
         held = held && at[d] >= begin[d] && at[d] < begin[d] + part[d];
@@ -124,4 +125,17 @@ TEST_CASE("every element of a parameter lies on the ranks that its places say, a
   CHECK(all_agree(fact_of({3, 7, 4}, {axis::ep, 1, 7, remainder::padded}, {axis::tp, 2, 2, remainder::shared}), 6));
   CHECK(all_agree(fact_of({9, 4}, {axis::tp, 0, 9, remainder::padded}, {axis::ep, 1, 2, remainder::shared}), 5));
   CHECK(all_agree(fact_of({6, 5}, {axis::dp, 1, 5, remainder::padded}, {axis::ep, 0, 6}), 5));
+}
+
+TEST_CASE("a parameter has one owner among the stages that hold it") {
+  mesh const stages{.pp = 5, .dp = 2, .ep = 3, .tp = 2};
+  for (redco::stage_set const& some : {redco::stage_set{}, {0}, {3}, {0, 4}, {1, 2, 4}}) {
+    CHECK(agrees({expert, stages, some}));
+    CHECK(agrees({fact_of({7, 3}, {axis::tp, 0, 7, remainder::padded}), stages, some}));
+  }
+  // A tied embedding on the first and the last of five stages: two of them, four of the other axes that do not cut it.
+  entry const tied{fact_of({6, 2}, {axis::tp, 0, 6}), stages, {0, 4}};
+  CHECK((tied.holders(redco::axis::pp) == 2 && tied.holders(redco::model_axes) == 2 * 3));
+  CHECK((tied.is_held_by(0) && !tied.is_held_by(12) && tied.is_held_by(48) && tied.owns(0) && !tied.owns(48)));
+  CHECK((redco::stage_set{}.count(64) == 64 && redco::stage_set{63}.has(63) && !redco::stage_set{63}.has(62)));
 }

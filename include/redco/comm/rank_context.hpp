@@ -9,8 +9,10 @@
 #include <redco/tensor/memory_counter.hpp>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace redco {
@@ -42,6 +44,11 @@ struct rank_context {
 
   /// The ranks that differ from this one along these axes only: `me.group(axis::dp | axis::ep)`.
   redco::group& group(axes over) const { return groups_->of(over, rank); }
+
+  /// Calls `visit(name, group)` for each group of this rank that is in use.
+  void each_group(std::function<void(std::string const& name, redco::group&)> const& visit) const {
+    groups_->each(rank, visit);
+  }
 
   /// What sums over the ranks of that group while this one computes. Made when it is first asked for.
   comm::lane& lane(axes over) {

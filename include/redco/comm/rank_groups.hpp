@@ -42,6 +42,9 @@ class rank_groups {
   /// Another handle on the same ranks, for calls that another thread makes meanwhile (lane).
   group& of_lane(axes over, int rank) { return of(over, rank, true); }
 
+  /// Calls `visit(name, handle)` for each group that some rank has asked for, in the order of their names; lanes are left out.
+  void each(int rank, std::function<void(std::string const& name, group&)> const& visit);
+
   /// For all groups of a rank, those made later too. To be called by its thread.
   void set_deadline(int rank, std::chrono::milliseconds deadline);
 
@@ -50,6 +53,7 @@ class rank_groups {
 
  private:
   static constexpr int first_of_lanes = 16;
+  static constexpr char const* name_of_lanes = " lane";
 
   group& of(axes over, int rank, bool lane);
   std::vector<std::unique_ptr<group>> made(std::string const& name, axes over, int number) const;

@@ -18,11 +18,17 @@ REDCO_INLINE rank_groups::rank_groups(redco::mesh const& shape, int first, int r
       deadlines_(static_cast<std::size_t>(shape.ranks())) {}
 
 REDCO_INLINE group& rank_groups::of(axes over, int rank, bool lane) {
-  std::string const name = group_name(mesh_, over) + (lane ? " lane" : "");
+  std::string const name = group_name(mesh_, over) + (lane ? name_of_lanes : "");
   std::lock_guard const lock(mutex_);
   auto found = groups_.find(name);
   if (found == groups_.end()) found = groups_.emplace(name, made(name, over, lane ? first_of_lanes : 0)).first;
   return *found->second[static_cast<std::size_t>(rank)];
+}
+
+REDCO_INLINE void rank_groups::each(int rank, std::function<void(std::string const& name, group&)> const& visit) {
+  std::lock_guard const lock(mutex_);
+  for (auto const& [name, handles] : groups_)
+    if (!name.ends_with(name_of_lanes)) visit(name, *handles[static_cast<std::size_t>(rank)]);
 }
 
 REDCO_INLINE void rank_groups::set_deadline(int rank, std::chrono::milliseconds deadline) {

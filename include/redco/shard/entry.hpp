@@ -5,6 +5,7 @@
 #include <redco/shape/extents.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/shape/place.hpp>
+#include <redco/shape/stage_set.hpp>
 
 #include <cstdint>
 
@@ -15,6 +16,7 @@ namespace redco::shard {
 struct entry {
   fact::parameter_fact fact;
   redco::mesh mesh = {};
+  stage_set stages = {};  ///< pipeline stages that hold the parameter
 
   /// Whether the ranks of this axis hold different parts.
   constexpr bool is_split(axis over) const { return fact.on(over).dim >= 0 && mesh[over] > 1; }
@@ -71,18 +73,24 @@ struct entry {
     return first;
   }
 
-  /// How many ranks of a group over these axes hold the same part.
+  /// Returns true if the rank's pipeline stage has the parameter.
+  constexpr bool is_held_by(int rank) const { return stages.has(mesh.coordinate(rank, axis::pp)); }
+
+  /// Returns the number of ranks that hold the same part, of a group over these axes in which a rank holds it.
   constexpr int holders(axes over) const {
     int count = 1;
-    for (axis const a : all_axes)
-      if (over.has(a)) count *= is_split(a) ? sharers(a) : mesh[a];
+    for (axis const a : all_axes) {
+      if (!over.has(a)) continue;
+      count *= a == axis::pp ? stages.count(mesh.pp) : is_split(a) ? sharers(a) : mesh[a];
+    }
     return count;
   }
 
-  /// Whether the rank is the first of those that hold its part, and writes it to a checkpoint.
+  /// Returns true if the rank is the first of those that hold its part: the one that writes it to a checkpoint.
   constexpr bool owns(int rank) const {
+    if (mesh.coordinate(rank, axis::pp) != stages.first()) return false;
     for (axis const a : all_axes)
-      if (mesh.coordinate(rank, a) % holders(a) != 0) return false;
+      if (a != axis::pp && mesh.coordinate(rank, a) % holders(a) != 0) return false;
     return true;
   }
 };

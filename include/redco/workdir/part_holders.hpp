@@ -13,7 +13,7 @@ namespace redco::workdir {
 
 /// Who holds a part alike, and which of them reads it.
 struct part_holders {
-  std::vector<int> shards;  ///< ranks of the tp group that hold the same box as this one, in every replica
+  std::vector<int> shards;  ///< ranks of the model group that hold the same box as this one, in every replica
   int shard = 0;            ///< of these, the one that reads
   int replica = 0;          ///< in this replica
 };

@@ -18,27 +18,32 @@
 
 namespace redco::ckpt::detail {
 
-/// The holders of each of this rank's parts.
+/// Returns the ranks that hold the parts of one copy of the model; ranks that differ along dp only hold equal parts.
+inline group& ranks_of_copy(rank_context& rank) { return rank.group(model_axes); }
+
+/// Returns the holders of each of this rank's parts.
 inline std::vector<workdir::part_holders> holders_of(std::span<state_part const> parts, rank_context& rank) {
   auto const count = static_cast<std::int64_t>(parts.size());
   at::Tensor const boxes = at::empty({count}, at::kLong);
   auto* const own = boxes.mutable_data_ptr<std::int64_t>();
   for (std::size_t i = 0; i < parts.size(); ++i) own[i] = workdir::hash_of_part(parts[i].name, parts[i].place);
-  at::Tensor const all = rank.tp.all_gather(boxes, 0);
-  return workdir::holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())},
-                             rank.tp.rank(), rank.tp.size(), rank.dp.size());
+  group& ranks = ranks_of_copy(rank);
+  at::Tensor const all = ranks.all_gather(boxes, 0);
+  return workdir::holders_of({all.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(all.numel())}, ranks.rank(),
+                             ranks.size(), rank.dp.size());
 }
 
 /// Gives what one rank has read to all others that hold it.
 inline void hand_on(at::Tensor const& values, workdir::part_holders const& of, rank_context& rank) {
+  group& ranks = ranks_of_copy(rank);
   if (rank.dp.rank() == of.replica) {
-    if (static_cast<int>(of.shards.size()) == rank.tp.size()) {
-      rank.tp.broadcast(values, of.shard);
-    } else if (rank.tp.rank() != of.shard) {
-      rank.tp.recv(values, of.shard);
+    if (static_cast<int>(of.shards.size()) == ranks.size()) {
+      ranks.broadcast(values, of.shard);
+    } else if (ranks.rank() != of.shard) {
+      ranks.recv(values, of.shard);
     } else {
       for (int const shard : of.shards) {
-        if (shard != of.shard) rank.tp.send(values, shard);
+        if (shard != of.shard) ranks.send(values, shard);
       }
     }
   }
@@ -56,7 +61,8 @@ inline void read_once(safetensors::weights_source const& weights, std::span<stat
     std::vector<state_part> to_read;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (parts[i].local.sizes() != at::IntArrayRef(parts[i].place.shape)) parts[i].local.zero_();
-      if (rank.tp.rank() == holders[i].shard && rank.dp.rank() == holders[i].replica) to_read.push_back(stored[i]);
+      if (ranks_of_copy(rank).rank() == holders[i].shard && rank.dp.rank() == holders[i].replica)
+        to_read.push_back(stored[i]);
     }
     read_parts(*weights.files, weights.tensors, to_read);
     return std::string();
