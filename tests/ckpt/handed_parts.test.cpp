@@ -129,6 +129,28 @@ TEST_CASE("a call that fails while rank 0 writes for others leaves the older che
   }
 }
 
+TEST_CASE("what rank 0 cannot read for another rank ends all ranks with the cause") {
+  redco::mesh const mesh{.tp = 2};
+  temporary_folder const folder;
+  std::filesystem::create_directories(folder / "first");
+  recording_ops ops(folder.path);
+  save_on_hosts(folder, mesh, 3, ops);
+  auto const failure = ckpt_test::error_of([&] {
+    redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
+      auto found = redco::ckpt::find_checkpoint(rank.world, folder / "first", "auto").value();
+      if (rank.rank == 0)
+        for (auto const& file : std::filesystem::directory_iterator(found.directory))
+          if (file.path().filename().string().find("-1of2") != std::string::npos)
+            std::filesystem::resize_file(file.path(), 8);
+      rank.world.barrier();
+      if (rank.rank > 0) found.directory = folder / "other/ckpts" / found.directory.filename();
+      redco::ckpt::load_checkpoint(found, sharded_state(mesh, rank.rank, false), rank.world);
+    });
+  });
+  CHECK(failure.code == redco::exit_code::data);
+  CHECK(failure.text.find("-1of2") != std::string::npos);
+}
+
 TEST_CASE("a run that only another host has is not begun anew") {
   redco::mesh const mesh{.dp = 2};
   temporary_folder const folder;

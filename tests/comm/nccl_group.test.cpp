@@ -132,7 +132,9 @@ TEST_CASE("a rank that leaves, or does not come, is a lost peer") {
 TEST_CASE("what fails elsewhere ends calls that are under way on devices") {
   for (bool const aborts : {false, true}) {
     plan_fake({.hangs = true});
+    auto const began = std::chrono::steady_clock::now();
     auto const failure = nccl_world{{.dp = 2, .tp = 2}}.failure_of([&](rank_context& me) {
+      me.tp.set_deadline(std::chrono::seconds(20));
       if (me.rank < 2) me.tp.all_reduce(at::ones({3'000}));
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       if (me.rank == 3 && aborts) me.world.abort(redco::exit_code::data, "no more text");
@@ -141,6 +143,7 @@ TEST_CASE("what fails elsewhere ends calls that are under way on devices") {
     });
     CHECK(failure.code() == redco::exit_code::data);
     CHECK(mentions(failure, "rank 3: no more text"));
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(15));  // not by the deadline
     auto const counted = count_fake();
     CHECK((counted.made == 2 && counted.alive == 0));
   }
