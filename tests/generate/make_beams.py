@@ -36,17 +36,18 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--out", required=True)
     o = options.parse_args()
-    pick = random.Random(5)
     cases = []
-    for number in range(90):
+    few, many = random.Random(5), random.Random(7)  # with few end tokens among many, and the reverse
+    for number in range(145):
+        pick, ends, least = (few, [[4], [4, 2], [5, 1, 3]], 1) if number < 90 else (many, [[5, 1, 3], [0, 1, 2, 3]], 2)
         words = pick.choice([7, 9, 12])
-        beams = pick.choice([1, 2, 3, 4])
+        beams = pick.choice(range(least, 5))
         how = dict(max_new_tokens=pick.choice([5, 8]), num_beams=beams, repetition_penalty=pick.choice([1.0, 1.0, 1.4]),
                    no_repeat_ngram_size=pick.choice([0, 0, 2]), min_new_tokens=pick.choice([0, 0, 3]),
-                   eos_token_id=pick.choice([[4], [4, 2], [5, 1, 3]]))
+                   eos_token_id=pick.choice(ends))
         if beams > 1:
             how |= dict(num_return_sequences=pick.choice([1, beams]), length_penalty=pick.choice([-1.5, 0.0, 0.6, 1.0, 2.0]),
-                        early_stopping=pick.choice([True, False, "never"]))
+                        early_stopping=pick.choice([True, False, "never"] if pick is few else [True, "never"]))
         phase = number * 0.37
         model = Table(hf.PretrainedConfig(vocab_size=words, num_hidden_layers=1), words, phase)
         prompts = torch.tensor([[1, 5, 2], [6, 0, 3], [2, 2, 6]])
