@@ -150,8 +150,8 @@ int main(int argc, char** argv) {
       std::cout << right * 100 << " of 100 new glyphs are named rightly behind one step (bound 90)\n";
       return o.steps > 0 || right >= 0.9 ? 0 : 1;
     }
-    double const usual = learnt<sinusoids>(o, "pretrained", steps, rate);
     double const meta = learnt<sinusoids>(o, "maml", steps, rate);
+    double const usual = learnt<sinusoids>(o, "pretrained", steps, rate);
     std::cout << "query error behind one step " << meta << ", of ordinary pretraining " << usual
               << " (bound 0.3 of it)\n";
     return o.steps > 0 || meta <= 0.3 * usual ? 0 : 1;

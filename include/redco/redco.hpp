@@ -107,6 +107,7 @@
 #include <redco/nn/gradient_watch.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
+#include <redco/nn/layer_watch.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/low_rank.hpp>
@@ -132,9 +133,11 @@
 #include <redco/text/token_batch.hpp>
 #include <redco/text/token_windows.hpp>
 
+#include <redco/run/activation_record.hpp>
 #include <redco/run/adapting.hpp>
 #include <redco/run/batch_order.hpp>
 #include <redco/run/check_same_examples.hpp>
+#include <redco/run/compare_updates.hpp>
 #include <redco/run/computed_batches.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/dtype_text.hpp>
@@ -145,6 +148,7 @@
 #include <redco/run/fit_report.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/fit_runner.hpp>
+#include <redco/run/fit_step.hpp>
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/gradient_buckets.hpp>
 #include <redco/run/inference.hpp>
@@ -152,6 +156,7 @@
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/run/pass_of_step.hpp>
 #include <redco/run/pipeline_batches.hpp>
 #include <redco/run/pipeline_job.hpp>
 #include <redco/run/prediction.hpp>
@@ -162,11 +167,17 @@
 #include <redco/run/shown.hpp>
 #include <redco/run/step_graphs.hpp>
 #include <redco/run/step_measure.hpp>
+#include <redco/run/step_watch.hpp>
 #include <redco/run/stopped_by.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/trainer.hpp>
 #include <redco/run/training_step.hpp>
+#include <redco/run/update_record.hpp>
 #include <redco/run/user_call.hpp>
+#include <redco/run/verified_fit.hpp>
+#include <redco/run/verified_loop.hpp>
+#include <redco/run/verify.hpp>
+#include <redco/run/verify_result.hpp>
 #include <redco/run/weight_watch.hpp>
 #include <redco/run/weighted.hpp>
 #include <redco/run/worker.hpp>

@@ -7,6 +7,7 @@
 #include <redco/run/main_of.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/trainer.hpp>
+#include <redco/run/verify.hpp>
 #include <redco/run/worker.hpp>
 
 #include <redco/generate/generate.hpp>

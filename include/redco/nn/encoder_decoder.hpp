@@ -24,7 +24,7 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
     key_value_cache* const cache = ctx.pass().cache;
     auto const encoded = [&] { return encode(ctx).local(); };
     tensor<replicated> const states(cache == nullptr ? encoded() : cache->once(cache_slot, encoded));
-    return detail::in_layer("decoder", x.local(), [&] { return decoder(x, ctx.with(encoder_states{states})); });
+    return detail::in_layer("decoder", x, ctx.pass(), [&] { return decoder(x, ctx.with(encoder_states{states})); });
   }
 
   module<Encoder, X> encoder;
@@ -53,7 +53,7 @@ struct module<encoder_decoder<Encoder, Decoder>, X> {
 
   template <class Context>
   tensor<replicated> encode_in(tensor<X> const& source, Context const& ctx) const {
-    return detail::in_layer("encoder", source.local(),
+    return detail::in_layer("encoder", source, ctx.pass(),
                             [&] { return detail::unshard(encoder(source, ctx), ctx.pass()); });
   }
 };

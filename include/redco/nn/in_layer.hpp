@@ -1,11 +1,16 @@
 #pragma once
 
+#include <redco/nn/layer_watch.hpp>
+#include <redco/nn/pass.hpp>
 #include <redco/tensor/saved_watch.hpp>
+#include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/shape/layout.hpp>
 #include <redco/diag/error.hpp>
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace redco {
@@ -39,6 +44,27 @@ decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& com
   } catch (...) {
     rethrow_in_layer(component, x);
   }
+}
+
+/// What a rank has of an activation of this layout, for a watch.
+template <layout X>
+layer_watch::activation seen(tensor<X> const& x) {
+  if constexpr (std::is_same_v<X, partial>) return {};
+  else return {x.local(), !std::is_same_v<X, entered>};
+}
+inline layer_watch::activation seen(at::Tensor const& x) { return {x}; }
+template <class Handle>
+layer_watch::activation seen(Handle const&) {
+  return {};
+}
+
+/// The same, seen by the pass' watch of layers, if there is one.
+template <layout X, class F>
+auto in_layer(std::string_view component, tensor<X> const& x, pass const& in, F&& compute) {
+  if (in.layers != nullptr) in.layers->enter(component, seen(x));
+  auto y = in_layer(component, x.local(), std::forward<F>(compute));
+  if (in.layers != nullptr) in.layers->leave(seen(y));
+  return y;
 }
 
 }  // namespace detail

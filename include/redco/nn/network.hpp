@@ -5,6 +5,8 @@
 #include <redco/nn/context.hpp>
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/context_entry.hpp>
+#include <redco/nn/in_layer.hpp>
+#include <redco/nn/layer_watch.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>
 #include <redco/nn/module.hpp>
@@ -96,10 +98,14 @@ using results_of = results<out_t<net_of<M>, replicated>>;
 /// One call of a network. Those of our families are compiled once (families.hpp).
 template <model M, class... Entries>
 typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x, context<Entries...> const& ctx) {
+  layer_watch* const layers = ctx.pass().layers;
+  if (layers != nullptr) layers->call(x, ctx.pass());
   auto const y = net.modules()(tensor<replicated>(x), ctx);
   static_assert(std::is_same_v<decltype(y), typename results_of<M>::module const>,
                 "a module gives another layout than its layer type says");
-  return unshard(y, ctx.pass());
+  auto result = unshard(y, ctx.pass());
+  if (layers != nullptr) layers->leave(seen(result));
+  return result;
 }
 
 }  // namespace detail

@@ -16,6 +16,7 @@
 namespace redco {
 
 class key_value_cache;
+class layer_watch;
 class parameter_watch;
 
 /// What one rank's forward pass of a micro-batch is about: the group its shards talk over, train or evaluation, and the
@@ -33,6 +34,7 @@ struct pass {
   std::int64_t examples = 0;         ///< in the micro-batch; 0: rows are examples
   key_value_cache* cache = nullptr;  ///< decoding: keys and values of earlier positions
   parameter_watch* watch = nullptr;  ///< sees each use of a parameter
+  layer_watch* layers = nullptr;     ///< sees what each layer takes and gives
   comm::lane* shard_lane = nullptr;  ///< sends what shards exchange beside their products; null: between them
   bool recorded = false;             ///< it will be repeated for other steps (--cuda-graph)
   mutable std::uint32_t calls = 0;   ///< how often the network ran in this micro-batch

@@ -41,7 +41,7 @@ struct module<repeat<Times, Blocks...>, X> {
     auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       if (!again.has(static_cast<std::int64_t>(i))) {
-        y = detail::in_layer(std::to_string(i), y.local(), [&] { return computed(blocks[i], y, ctx); });
+        y = detail::in_layer(std::to_string(i), y, ctx.pass(), [&] { return computed(blocks[i], y, ctx); });
         continue;
       }
       auto const run = [&block = blocks[i], hollow, layout = y.like({})](std::span<at::Tensor const> inputs) {

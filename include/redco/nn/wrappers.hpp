@@ -21,7 +21,7 @@ struct module<named<Name, L>, X> {
 
   template <class Context>
   auto operator()(tensor<X> const& x, Context const& ctx) const {
-    return detail::in_layer(Name.view(), x.local(), [&] { return inner(x, ctx); });
+    return detail::in_layer(Name.view(), x, ctx.pass(), [&] { return inner(x, ctx); });
   }
 
   module<L, X> inner;

@@ -35,6 +35,8 @@ struct deployer_options {
   bool deterministic = false;
   bool quiet = false;
   bool check_saved = false;
+  bool verify = false;
+  std::int64_t verify_steps = 2;
 
   static constexpr auto fields() {
     using o = deployer_options;
@@ -69,7 +71,10 @@ struct deployer_options {
             "sums in rank order also where processes of several ranks would send less; all others do"),
         field<"quiet">(&o::quiet, "no progress bar, plain lines only"),
         field<"check_saved">(&o::check_saved,
-                             "compare what the first step keeps for backward with what layers declare"));
+                             "compare what the first step keeps for backward with what layers declare"),
+        field<"verify">(&o::verify,
+                        "train nothing: compare the first steps on this mesh with one rank, in f64 without --dtype"),
+        field<"verify_steps">(&o::verify_steps, "updates that --verify compares").at_least(1));
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/run/run_output.hpp>
+#include <redco/run/verify_result.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/wait_policy.hpp>
@@ -31,6 +32,22 @@
 #include <optional>
 #include <string>
 #include <utility>
+
+namespace redco {
+
+class deployer;
+
+}  // namespace redco
+
+namespace redco::run {
+
+class verified_loop;
+
+/// Prints a result on standard output and throws how the program ends: an `error` with exit code 0 where
+/// nothing differs, else 1.
+[[noreturn]] void end_verification(deployer& where, verify_result const& result);
+
+}  // namespace redco::run
 
 namespace redco {
 
@@ -93,10 +110,46 @@ class deployer {
   void agree(function_ref<void(comm::agreement&)> fill);
 
   /// Calls f(rank_context&) for each rank of this process, on a thread of its own; a rank's failure ends all, in every process,
-  /// with its cause, which names the step.
+  /// with its cause, which names the step. With `deployer_options::verify` it verifies f instead
+  /// and, if f made a worker, shows the table and throws how the program ends: an `error` with exit
+  /// code 0 or 1.
   template <class F>
   void run(F&& f) {
-    world_->run([&f](rank_context& rank) {
+    if (!options_.verify) return run_ranks(f);
+    auto const found = compared_runs([&f](rank_context& rank) { f(rank); }, options_.verify_steps);
+    if (found) run::end_verification(*this, *found);
+  }
+
+  /// Calls f(rank_context&) on one rank alone, then for each rank of the mesh, and compares the
+  /// first `steps` steps of its worker's loop that change a network. Nothing is saved. Errors: those
+  /// of f; exit code 64 if f makes no worker or its loop has no step.
+  template <class F>
+  verify_result verify(F&& f, std::int64_t steps = 2) {
+    auto found = compared_runs([&f](rank_context& rank) { f(rank); }, steps);
+    if (!found) throw error(exit_code::usage, "verify is given a function without a redco::worker: make one in it");
+    return std::move(*found);
+  }
+
+  /// `run` without a verification.
+  template <class F>
+  void run_ranks(F&& f) {
+    run_in(*world_, f);
+  }
+
+  /// Calls f(rank_context&) on one rank that is alone in a mesh of its own.
+  template <class F>
+  void run_alone(F&& f) {
+    if (!alone_) alone_ = world_of_one();
+    run_in(*alone_, f);
+  }
+
+  /// The verification whose function runs; null where none does.
+  run::verified_loop* verified() const { return verified_.get(); }
+
+ private:
+  template <class F>
+  static void run_in(comm::world& world, F&& f) {
+    world.run([&f](rank_context& rank) {
       diag::last_words::rank_thread const thread(rank.rank);
       try {
         f(rank);
@@ -107,8 +160,9 @@ class deployer {
       }
     });
   }
+  std::optional<verify_result> compared_runs(function_ref<void(rank_context&)> f, std::int64_t steps);
+  std::unique_ptr<comm::world> world_of_one() const;
 
- private:
   deployer_options options_;
   redco::mesh mesh_;
   std::int64_t gradient_bucket_;
@@ -122,6 +176,8 @@ class deployer {
   diag::last_words last_words_;
   diag::stop_signals signals_;
   comm::wait_policy waits_;
+  std::unique_ptr<comm::world> alone_;
+  std::shared_ptr<run::verified_loop> verified_;
 };
 
 }  // namespace redco

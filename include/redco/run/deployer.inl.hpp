@@ -3,11 +3,13 @@
 #include <redco/run/deployer.hpp>
 
 #include <redco/run/dtype_text.hpp>
+#include <redco/run/verified_loop.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/comm/make_world.hpp>
 #include <redco/comm/process_world.hpp>
 #include <redco/comm/rank_options.hpp>
 #include <redco/comm/rank_places.hpp>
+#include <redco/comm/thread_world.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/kernel_set.hpp>
@@ -101,6 +103,9 @@ inline device_choice devices_for(deployer_options const& o) {
   if (o.cuda_graph && !device_graph::maker_in_use().serves(found.of_rank(0)))
     throw error(exit_code::usage, "--cuda-graph is for CUDA devices, and the CPU computes here (" + found.why +
                                       "): leave it out, or give --device cuda");
+  if (o.cuda_graph && o.verify)
+    throw error(exit_code::usage,
+                "--cuda-graph and --verify exclude each other: leave --cuda-graph out to compare the steps it records");
   if (o.cuda_graph && o.overlap.value_or(false))
     throw error(exit_code::usage,
                 "--cuda-graph and --overlap exclude each other: a recorded backward cannot send gradients meanwhile");
@@ -114,6 +119,11 @@ inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
   for (int rank = 0; rank < on.ranks(); ++rank)
     if (comm::place_of_rank(rank) != comm::place_of_rank(rank - rank % on.tp)) return true;
   return false;
+}
+
+/// The dtype that options ask for: a verification without one is as exact as it can be.
+inline std::optional<dtype> wanted_dtype(deployer_options const& o) {
+  return o.verify && !o.dtype ? std::optional(dtype::f64) : o.dtype;
 }
 
 /// Returns true if shards of one replica are in several processes. Each computes replicated
@@ -134,8 +144,9 @@ REDCO_INLINE deployer::deployer(deployer_options options)
       world_(comm::make_world(mesh_, run::detail::ranks_of(options_))),
       overlaps_shards_(options::overlaps_shards(
           mesh_, run::detail::overlaps_shards_by_itself(mesh_, options_.deterministic), options_.overlap)),
-      dtype_(device_.type == host_device().type() ? choose_dtype(options_.dtype)
-                                                  : choose_device_dtype(options_.dtype, device_.multiplies_bf16)),
+      dtype_(device_.type == host_device().type()
+                 ? choose_dtype(run::detail::wanted_dtype(options_))
+                 : choose_device_dtype(run::detail::wanted_dtype(options_), device_.multiplies_bf16)),
       output_(std::make_shared<run::run_output>(options_.quiet, speaks())),
       failures_(options_.workdir),
       last_words_(words_of),
@@ -169,8 +180,26 @@ REDCO_INLINE void deployer::agree(function_ref<void(comm::agreement&)> fill) {
   run::detail::compare(*world_, "rank", [&](rank_context&) { return values; });
 }
 
+REDCO_INLINE std::optional<verify_result> deployer::compared_runs(function_ref<void(rank_context&)> f,
+                                                                  std::int64_t steps) {
+  struct in_progress {
+    std::shared_ptr<run::verified_loop>& loop;
+    ~in_progress() { loop.reset(); }
+  } const here{verified_};
+  verified_ = std::make_shared<run::verified_loop>(*this, steps);
+  run_alone(f);
+  verified_->compare();
+  run_ranks(f);
+  if (!verified_->has_worker()) return std::nullopt;
+  return verified_->result();
+}
+
+REDCO_INLINE std::unique_ptr<comm::world> deployer::world_of_one() const {
+  return std::make_unique<comm::thread_world>(redco::mesh{}, run::detail::ranks_of(options_));
+}
+
 REDCO_INLINE void deployer::claim_workdir() {
-  if (lock_ || !speaks()) return;
+  if (lock_ || !speaks() || options_.verify) return;
   workdir::checkpoint_room::check_folder(options_.workdir);
   lock_.emplace(options_.workdir);
   log().open(options_.workdir / "log.txt");

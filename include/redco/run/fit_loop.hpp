@@ -61,8 +61,6 @@ class fit_loop {
   void after_step(int epoch);
   void run_step(computed_batches& source, batch_step const& at, int epoch, std::int64_t done_in_epoch);
   void end_measure();
-  void compute(training_step& update, computed_batches& source, micro_batch const& at,
-               comm::replica_round const& round);
   metric_map evaluate(int epoch);
   std::vector<std::string> judge(metric_map const& metrics);
   void save_if_better(metric_map const& metrics);

@@ -3,11 +3,11 @@
 #include <redco/run/fit_loop.hpp>
 
 #include <redco/run/check_same_examples.hpp>
+#include <redco/run/fit_step.hpp>
 #include <redco/run/for_each_round.hpp>
 #include <redco/run/prefetch_scope.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/run/told_by_first.hpp>
-#include <redco/run/training_step.hpp>
 #include <redco/run/user_call.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/comm/collective_label.hpp>
@@ -237,17 +237,12 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
                                      std::int64_t done_in_epoch) {
   diag::run_place::begin_step(step());
   if (step() == report_.measured_step) step_measure::begin(rank_, where_.device(rank_.rank));
-  training_step update(network_, rank_, job_.several_terms(), where_.gradient_bucket());
-  std::int64_t to_come = at.micro_batches;
-  if (job_.several_terms() && at.rounds > 1) update.refuse_micro_batches();
-  for_each_round(at, rank_.group(batch_axes), network_.network(), [&](comm::replica_round const& round) {
-    micro_batch const* const part = user_call("collate", step(), [&] { return source.next(); });
-    update.meet(round);
-    if (--to_come == 0 && !source.own_step()) update.expect_last();
-    compute(update, source, *part, round);
-  });
-  if (at.micro_batches == 0 && !network_.network().meets_replicas()) update.add_nothing();
-  step_result const result = update.finish(step(), length_.steps, where_.stop_requested() != 0);
+  fit_step one{rank_, network_, state_.pass(0, 0), job_.several_terms(), where_.gradient_bucket()};
+  one.step = step();
+  one.run_steps = length_.steps;
+  one.in.check_saved = where_.options().check_saved && step() == state_.first_step();
+  one.graphs = graphs_ ? &*graphs_ : nullptr;
+  step_result const result = one.run(source, at, where_.stop_requested() != 0);
   if (step() == report_.measured_step) end_measure();
   state_.end_step();
   preempted_ = result.stop;
@@ -265,21 +260,6 @@ REDCO_INLINE void fit_loop::end_measure() {
   where_.log().quiet_line("step " + std::to_string(step() + 1) + ": " + std::to_string(measure_.device_bytes) +
                           " bytes of tensors at most on " + where_.device(rank_.rank).str() +
                           ", whose allocator had taken " + std::to_string(measure_.reserved_bytes));
-}
-
-REDCO_INLINE void fit_loop::compute(training_step& update, computed_batches& source, micro_batch const& at,
-                                    comm::replica_round const& round) {
-  pass in = state_.pass(at.first_example, std::ssize(at.examples));
-  in.round = round;
-  in.check_saved = where_.options().check_saved && step() == state_.first_step();
-  if (source.own_step()) {
-    if (graphs_) step_graphs::refuse("the program takes its steps itself");
-    user_call("train_step", step(), [&] { source.take_step(update, in); });
-    return;
-  }
-  if (graphs_) return user_call("loss and backward", step(), [&] { graphs_->compute(update, source, in); });
-  terms const loss = user_call("loss", step(), [&] { return source.loss(in); });
-  user_call("backward", step(), [&] { update.add(loss); });
 }
 
 REDCO_INLINE metric_map fit_loop::evaluate(int epoch) {

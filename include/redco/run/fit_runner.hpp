@@ -4,10 +4,14 @@
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/run/verify_result.hpp>
 #include <redco/ckpt/save_adapter.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/cost/messages.hpp>
+#include <redco/cost/setup.hpp>
 #include <redco/pretrained/save_model_options.hpp>
 #include <redco/shard/plan.hpp>
+#include <redco/workdir/shared_weights.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/options/fit_settings.hpp>
 #include <redco/fact/lora_options.hpp>
@@ -31,8 +35,8 @@ namespace redco::run {
 class fit_runner {
  public:
   /// How each rank's network is made, and what it computes in a fit.
-  using make_network =
-      std::function<std::unique_ptr<network_state>(rank_context const& rank, std::vector<std::string> const& frozen)>;
+  using make_network = std::function<std::unique_ptr<network_state>(rank_context const& rank, dynamic_plan const& plan,
+                                                                    std::vector<std::string> const& frozen)>;
   using make_job = std::function<std::unique_ptr<fit_job>(network_state& state)>;
 
   /// `settings` is what the model and the optimizer were told. Errors: exit code 64 for a workdir that cannot be used.
@@ -40,6 +44,11 @@ class fit_runner {
 
   /// Errors: those of the run; exit code 75 where a signal ended it, with work left.
   fit_result fit(options::fit_settings const& settings, make_job const& job);
+
+  /// Compares the first `steps` updates of a fit on the mesh with those of one rank. Trains nothing
+  /// that stays. `planned` tells the messages of a step. Errors: those of the fit.
+  verify_result verify(options::fit_settings const& settings, make_job const& job,
+                       std::function<cost::messages(setup const&)> const& planned, std::int64_t steps);
 
   /// The first fit starts from these weights, which the model names so; adapters, which only a checkpoint of theirs has, stay as
   /// they are.
@@ -66,6 +75,7 @@ class fit_runner {
   network_state const& trained_state(rank_context const& rank, char const* wanted) const;
   void check(options::fit_settings const& settings);
   void log_start(std::string const& config);
+  void load_start(network_state& state, rank_context& rank, workdir::shared_weights const* warm_start) const;
   void train(options::fit_settings const& settings, make_job const& make, fit_report& report);
 
   deployer& where_;

@@ -6,13 +6,13 @@
 #include <redco/run/fit_loop.hpp>
 #include <redco/run/load_weights.hpp>
 #include <redco/run/stopped_by.hpp>
+#include <redco/run/verified_fit.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/tensor/device.hpp>
 #include <redco/tensor/words_of.hpp>
 #include <redco/report/plan_text.hpp>
 #include <redco/workdir/settings_of.hpp>
-#include <redco/workdir/shared_weights.hpp>
 #include <redco/workdir/summarise.hpp>
 #include <redco/options/check_fit.hpp>
 #include <redco/options/launch.hpp>
@@ -79,22 +79,46 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
   workdir::add_settings(report.settings, settings);
   report.settings.merge(dtype_facts(where_.dtype_choice()));
   workdir::shared_weights const warm_start(settings.warm_start);
+  workdir::shared_weights const* const warm = settings.warm_start.empty() ? nullptr : &warm_start;
   fit_report const blank = report;
-  where_.run([&](rank_context& rank) {
+  where_.run_ranks([&](rank_context& rank) {
     fit_report of_rank = blank;
     fit_report& own = rank.first_of_process ? report : of_rank;
     auto& state = states_[static_cast<std::size_t>(rank.rank)];
     bool const fresh = state == nullptr;
-    if (fresh) state = make_network_(rank, settings.frozen);
-    std::function<void()> const load_start = [&] {
-      if (fresh && start_) start_(*state, rank);
-      if (fresh && start_adapters_) start_adapters_(*state, rank);
-      if (fresh && start_) return;
-      if (!settings.warm_start.empty()) ckpt::load_parameters(warm_start.open(), state->master_parts(), rank);
+    if (fresh) state = make_network_(rank, plan_, settings.frozen);
+    std::function<void()> const load = [&] {
+      if (fresh) load_start(*state, rank, warm);
+      else if (warm != nullptr) ckpt::load_parameters(warm->open(), state->master_parts(), rank);
     };
     auto const job = make(*state);
-    fit_loop(where_, rank, *state, *job, settings, load_start, own).run();
+    fit_loop(where_, rank, *state, *job, settings, load, own).run();
   });
+}
+
+/// Gives a network that was just made the weights that the run starts from; `warm_start` is null
+/// where none was asked for.
+REDCO_INLINE void fit_runner::load_start(network_state& state, rank_context& rank,
+                                         workdir::shared_weights const* warm_start) const {
+  if (start_) start_(state, rank);
+  if (start_adapters_) start_adapters_(state, rank);
+  if (!start_ && warm_start != nullptr) ckpt::load_parameters(warm_start->open(), state.master_parts(), rank);
+}
+
+REDCO_INLINE verify_result fit_runner::verify(options::fit_settings const& settings, make_job const& job,
+                                              std::function<cost::messages(setup const&)> const& planned,
+                                              std::int64_t steps) {
+  check_fit(settings, where_.mesh().size(batch_axes));
+  workdir::shared_weights const warm_start(settings.warm_start);
+  workdir::shared_weights const* const warm = settings.warm_start.empty() ? nullptr : &warm_start;
+  auto const network = [&](rank_context& rank) {
+    dynamic_plan plan{rank.mesh, plan_.entries};
+    for (shard::entry& one : plan.entries) one.mesh = rank.mesh;
+    auto state = make_network_(rank, plan, settings.frozen);
+    load_start(*state, rank, warm);
+    return state;
+  };
+  return verified_fit(where_, settings, {network, job, planned}).run(steps);
 }
 
 REDCO_INLINE void fit_runner::start_from(safetensors::weights_source weights, stored_table const& table) {
@@ -119,7 +143,7 @@ REDCO_INLINE network_state const& fit_runner::trained_state(rank_context const& 
 
 REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
                                          lora_options const* adapters, save_model_options const& options) const {
-  where_.run([&](rank_context& rank) {
+  where_.run_ranks([&](rank_context& rank) {
     network_state const& state = trained_state(rank, "save_model");
     double const scale = adapters == nullptr ? 0 : adapters->alpha / static_cast<double>(adapters->rank);
     auto const parts = adapters == nullptr ? state.master_parts() : state.merged_parts(scale);
@@ -129,7 +153,7 @@ REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory,
 
 REDCO_INLINE void fit_runner::save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
                                            lora_options const& adapters, save_adapter_options const& options) const {
-  where_.run([&](rank_context& rank) {
+  where_.run_ranks([&](rank_context& rank) {
     network_state const& state = trained_state(rank, "save_adapter");
     redco::save_adapter(directory, names, adapters, state.adapter_parts(), rank.world, options);
   });

@@ -52,7 +52,7 @@ class inference {
       all.add("adapters", adapters != nullptr ? "true" : "false");
     });
     dynamic_plan const plan = plan_of(m, where.mesh());
-    where.run([&](rank_context& rank) {
+    where.run_ranks([&](rank_context& rank) {
       auto state =
           std::make_unique<trained_network<M>>(m, plan, sgd{}, where.compute(), where.options().seed, rank.rank,
                                                std::vector<std::string>{"*"}, where.device(rank.rank));

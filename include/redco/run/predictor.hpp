@@ -76,7 +76,7 @@ class predictor {
     if (data.size() == 0) return results;
     using all_batches = run::pipeline_batches<Example, typename Trainer::model_type, typename Trainer::pipeline_type>;
     run::evaluation_place const place{global_batch, 0, where.options().seed, 0};
-    where.run([&](rank_context& rank) {
+    where.run_ranks([&](rank_context& rank) {
       auto const& state = trainer_->states()[static_cast<std::size_t>(rank.rank)];
       if (!state) throw error(exit_code::internal, "nothing is trained yet: call fit before predict");
       auto const& own = static_cast<trained_network<typename Trainer::model_type> const&>(*state);

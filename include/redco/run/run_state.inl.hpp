@@ -2,6 +2,7 @@
 
 #include <redco/run/run_state.hpp>
 
+#include <redco/run/pass_of_step.hpp>
 #include <redco/run/told_by_first.hpp>
 #include <redco/ckpt/checkpoint_bytes.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
@@ -50,17 +51,11 @@ REDCO_INLINE void run_state::end_step() {
 }
 
 REDCO_INLINE redco::pass run_state::pass(std::int64_t first, std::int64_t examples, bool training) const {
-  redco::pass in;
-  in.tp = &rank_.tp;
-  in.rank = &rank_;
-  in.round.ranks = &rank_.group(batch_axes);
+  redco::pass in = pass_of_step(where_, rank_, seed_, step_);
   in.training = training;
-  in.recompute = where_.options().recompute;
-  in.seed = seed_;
-  in.step = static_cast<std::uint64_t>(step_);
   in.first_example = first;
   in.examples = examples;
-  if (training && where_.overlaps_shards()) in.shard_lane = &rank_.lane(axis::tp);
+  if (!training) in.shard_lane = nullptr;
   return in;
 }
 

@@ -7,6 +7,8 @@
 #include <redco/run/fit_runner.hpp>
 #include <redco/run/pipeline_job.hpp>
 #include <redco/run/trained_network.hpp>
+#include <redco/run/verified_loop.hpp>
+#include <redco/run/verify_result.hpp>
 #include <redco/run/weighted.hpp>
 #include <redco/nn/network.hpp>
 #include <redco/ckpt/save_adapter.hpp>
@@ -15,10 +17,14 @@
 #include <redco/report/report_text.hpp>
 #include <redco/report/setup_of.hpp>
 #include <redco/report/shard_report.hpp>
+#include <redco/cost/cost_of.hpp>
+#include <redco/cost/messages.hpp>
+#include <redco/cost/setup.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/open_weights.hpp>
 #include <redco/workdir/settings_of.hpp>
+#include <redco/model/has_encoder.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/model/with_lora.hpp>
@@ -82,12 +88,13 @@ class trainer {
         pipeline_(std::move(pipeline)),
         optimizer_(optimizer),
         flags_(flags),
-        runner_(where, plan_of(model_, where.mesh()), workdir::settings_of(model_, optimizer, where.compute()),
-                [this, &where](rank_context const& rank, std::vector<std::string> const& frozen) {
-                  return std::make_unique<trained_network<M>>(model_, runner_.plan(), optimizer_, where.compute(),
-                                                              where.options().seed, rank.rank, frozen,
-                                                              where.device(rank.rank));
-                }) {
+        runner_(
+            where, plan_of(model_, where.mesh()), workdir::settings_of(model_, optimizer, where.compute()),
+            [this, &where](rank_context const& rank, dynamic_plan const& plan, std::vector<std::string> const& frozen) {
+              return std::make_unique<trained_network<M>>(model_, plan, optimizer_, where.compute(),
+                                                          where.options().seed, rank.rank, frozen,
+                                                          where.device(rank.rank));
+            }) {
     check_rates(optimizer);
   }
   trainer(deployer& where, M m, Pipeline pipeline, training_flags const& flags)
@@ -115,6 +122,19 @@ class trainer {
   fit_result fit(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {}) {
     using example = example_of<std::remove_cvref_t<Range>>;
     if constexpr (sound<example>) return fit_examples<example>(std::forward<Range>(train), options);
+    else return {};
+  }
+
+  /// Computes the first updates of this fit on one rank and on the mesh, from the same start, and
+  /// compares them: losses, gradient norms, and each parameter's gradient, update and optimizer
+  /// state. The trainer's own networks stay as they are, and nothing is saved. All processes call
+  /// it. `deployer_options::verify` makes `fit` do this, show the table and end the program.
+  /// Errors: those of fit.
+  template <class Range>
+  verify_result verify(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {},
+                       std::int64_t steps = 2) {
+    using example = example_of<std::remove_cvref_t<Range>>;
+    if constexpr (sound<example>) return verified<example>(std::forward<Range>(train), options, steps);
     else return {};
   }
 
@@ -170,8 +190,10 @@ class trainer {
     return m;
   }
 
-  template <class Example, class Range, class Options>
-  fit_result fit_examples(Range&& train, Options const& options) {
+  /// `use(settings, make)` of a fit, once all processes have compared it; `make` makes the job of a
+  /// rank.
+  template <class Example, class Range, class Options, class Use>
+  auto with_job(Range&& train, Options const& options, Use const& use) {
     examples<Example> const data(std::forward<Range>(train));
     options::fit_settings const settings =
         options::settings_of_fit(options, flags_, data.size(), Pipeline::has_predict);
@@ -188,9 +210,28 @@ class trainer {
     });
     using job = run::pipeline_job<Example, M, Pipeline, Options>;
     typename job::slots predictions;
-    return runner_.fit(settings, [&](run::network_state& state) {
+    return use(settings, [&](run::network_state& state) {
       auto const& own = static_cast<trained_network<M> const&>(state);
       return std::make_unique<job>(pipeline_, own.net, data, options, predictions);
+    });
+  }
+
+  template <class Example, class Range, class Options>
+  fit_result fit_examples(Range&& train, Options const& options) {
+    if (where().options().verify)
+      run::end_verification(where(),
+                            verified<Example>(std::forward<Range>(train), options, where().options().verify_steps));
+    return with_job<Example>(std::forward<Range>(train), options,
+                             [&](auto const& settings, auto const& make) { return runner_.fit(settings, make); });
+  }
+
+  template <class Example, class Range, class Options>
+  verify_result verified(Range&& train, Options const& options, std::int64_t steps) {
+    std::function<cost::messages(setup const&)> planned;
+    if constexpr (!has_encoder<net_of<M>>)
+      planned = [this](setup const& run) { return cost_of(model_, optimizer_, run).messages; };
+    return with_job<Example>(std::forward<Range>(train), options, [&](auto const& settings, auto const& make) {
+      return runner_.verify(settings, make, planned, steps);
     });
   }
 

@@ -3,6 +3,7 @@
 #include <redco/run/gradient_buckets.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/run/step_watch.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/comm/replica_round.hpp>
 #include <redco/tensor/loss.hpp>
@@ -51,7 +52,10 @@ class training_step {
   void add(mean const& loss) { add(terms{{{"loss", loss, 1}}}); }
 
   /// The two parts of it, for who repeats a recorded backward: what the loss adds to the totals, and its gradient.
-  void count(terms const& loss) { totals_.add(loss); }
+  void count(terms const& loss) {
+    if (watch_ != nullptr) watch_->computed(loss);
+    totals_.add(loss);
+  }
   void differentiate(terms const& loss);
 
   /// The loss that is added next is the last of this rank in the step: gradients are sent as soon as its backward has ended them.
@@ -59,6 +63,9 @@ class training_step {
 
   /// The round of micro-batches that is added next.
   void meet(comm::replica_round const& round) { round_ = round; }
+
+  /// Sees the step from inside; null: nobody does.
+  void watch(run::step_watch* watch) { watch_ = watch; }
 
   /// What a rank without examples in this step calls instead, unless it sits a round out.
   void add_nothing();
@@ -84,6 +91,7 @@ class training_step {
   comm::replica_round round_;
   std::optional<run::gradient_buckets> buckets_;
   bool last_ = false;
+  run::step_watch* watch_ = nullptr;
 };
 
 }  // namespace redco

@@ -77,10 +77,12 @@ REDCO_INLINE step_result training_step::finish(std::int64_t step, std::int64_t r
   double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
   result.grad_norm = update::gradient_norm(square, rank_.group(model_axes), divisor);
   if (!std::isfinite(result.grad_norm)) run::detail::fail_not_finite("gradient norm", result.grad_norm, step);
+  if (watch_ != nullptr) watch_->reduced(state_, divisor);
   ++state_.updates;
   double const scale = update::clip_factor(result.grad_norm, optimizer.clip_norm) / divisor;
   for (update::segment& s : state_.segments)
     if (s.param.numel() > 0) optimizer.update(s, result.lr, state_.updates, scale);
+  if (watch_ != nullptr) watch_->updated(state_);
   return result;
 }
 

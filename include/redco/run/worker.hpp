@@ -4,6 +4,7 @@
 #include <redco/run/run_state.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/training_step.hpp>
+#include <redco/run/verified_loop.hpp>
 #include <redco/run/weight_watch.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/update/any_optimizer.hpp>
@@ -106,7 +107,8 @@ class worker {
   void resume();
 
   std::int64_t step() const { return state_.step(); }
-  bool finished() const { return step() >= options_.steps; }
+  /// With --verify also true once enough steps have changed a network.
+  bool finished() const { return step() >= options_.steps || (verifier_ && verifier_->done(step())); }
 
   /// Of the run: what was resumed has that of its checkpoint.
   std::uint64_t seed() const { return state_.seed(); }
@@ -125,7 +127,7 @@ class worker {
   /// Counts the step, saves where it is due, and at the end of the run. Errors: exit code 75 behind a signal, when all is saved.
   void end_step();
 
-  /// A checkpoint of this step.
+  /// A checkpoint of this step; with --verify nothing.
   void save();
 
  private:
@@ -142,6 +144,7 @@ class worker {
   std::map<std::string, std::string> settings_;  ///< what networks, optimizers and the program were told
   run::run_state state_;
   run::weight_watch weights_;
+  std::unique_ptr<run::loop_verifier> verifier_;  ///< null: the loop trains
   std::filesystem::path checkpoint_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

@@ -30,7 +30,8 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
     throw error(exit_code::usage, "a worker with save_every " + std::to_string(options.save_every) + " and keep_last " +
                                       std::to_string(options.keep_last) + ": give 0 or more");
   if (where.options().cuda_graph) run::step_graphs::refuse("a worker's steps are the program's own");
-  if (rank_.rank == 0) {
+  if (where.verified() != nullptr) verifier_ = std::make_unique<run::loop_verifier>(*where.verified(), rank);
+  if (rank_.rank == 0 && !verifier_) {
     where_.claim_workdir();
     where_.summary().emplace();
   }
@@ -39,7 +40,7 @@ REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options 
 }
 
 REDCO_INLINE worker::~worker() {
-  if (rank_.rank != 0) return;
+  if (rank_.rank != 0 || verifier_) return;
   workdir::run_summary& s = where_.summary().emplace();
   s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   s.unit = "steps";
@@ -80,7 +81,9 @@ REDCO_INLINE void worker::take(std::string const& name, std::unique_ptr<run::net
   made->name = name + ".";
   made->store.publish();
   for (auto const& [key, value] : settings) settings_[made->name + key] = value;
-  state_.add(*networks_.emplace(name, std::move(made)).first->second);
+  run::network_state& taken = *networks_.emplace(name, std::move(made)).first->second;
+  state_.add(taken);
+  if (verifier_) verifier_->add(name, taken);
 }
 
 REDCO_INLINE void worker::follow(run::network_state const& leader, run::network_state& follower, double share) {
@@ -99,6 +102,7 @@ REDCO_INLINE void worker::follow(run::network_state const& leader, run::network_
 }
 
 REDCO_INLINE void worker::resume() {
+  if (verifier_) return verifier_->begin();
   if (auto const found = state_.find()) {
     state_.load(*found);
     state_.compare_settings(found->facts, settings_);
@@ -123,15 +127,19 @@ REDCO_INLINE step_result worker::update(run::network_state& network, mean const&
   std::string const& name = name_of(network);
   training_step one(network, rank_, false, where_.gradient_bucket());
   one.expect_last();
+  if (verifier_) one.watch(&verifier_->watch());
   one.add(loss);
   step_result const result = one.finish(step(), options_.steps, false);
+  if (verifier_) verifier_->end_update(name, step(), result);
   if (rank_.rank == 0) weights_.after_update(result, step() + 1, name);
   return result;
 }
 
 REDCO_INLINE void worker::end_step() {
+  if (verifier_) verifier_->end_step(step());
   state_.end_step();
   diag::run_place::begin_step(step());
+  if (verifier_) return;
   int const signal = state_.signal_of_all(where_.stop_requested());
   if (signal != 0 || finished() || (options_.save_every > 0 && step() % options_.save_every == 0)) save();
   if (signal == 0 || finished()) return;
@@ -140,7 +148,7 @@ REDCO_INLINE void worker::end_step() {
 }
 
 REDCO_INLINE void worker::save() {
-  if (state_.is_saved()) return;
+  if (verifier_ || state_.is_saved()) return;
   workdir::save_options to;
   to.keep_last = options_.keep_last;
   to.facts.config = settings_;

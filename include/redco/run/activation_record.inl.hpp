@@ -1,0 +1,121 @@
+#pragma once
+
+#include <redco/run/activation_record.hpp>
+
+#include <redco/comm/collective_label.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace redco::run {
+
+REDCO_INLINE void activation_record::call(at::Tensor const& x, pass const& in) {
+  call_record one;
+  one.sizes = x.sizes().vec();
+  one.first_example = in.first_example;
+  one.examples = in.examples > 0 ? in.examples : x.size(0);
+  one.number = in.calls;
+  calls_.push_back(std::move(one));
+  path_.assign(1, "");
+  add("", false, {x});
+}
+
+REDCO_INLINE void activation_record::enter(std::string_view component, activation const& x) {
+  if (path_.empty()) return;
+  path_.push_back(path_.back() + (path_.back().empty() ? "" : ".") + std::string(component));
+  add(path_.back(), false, x);
+}
+
+REDCO_INLINE void activation_record::leave(activation const& y) {
+  if (path_.empty()) return;
+  add(path_.back(), true, y);
+  path_.pop_back();
+}
+
+REDCO_INLINE void activation_record::add(std::string const& layer, bool given, activation const& x) {
+  if (!keeps_) return;
+  moment one{layer, given, x.local.defined() ? x.local.detach().clone() : at::Tensor(), nullptr};
+  if (x.local.defined() && x.complete_gradient && x.local.requires_grad()) {
+    one.gradient = std::make_shared<at::Tensor>();
+    x.local.register_hook([kept = one.gradient](at::Tensor const& g) { *kept = g.detach().clone(); });
+  }
+  calls_.back().moments.push_back(std::move(one));
+}
+
+namespace detail {
+
+/// What a rank holds of an activation, and the part of the whole activation that it should equal;
+/// undefined tensors where the two cannot be compared.
+inline std::pair<at::Tensor, at::Tensor> matched(at::Tensor own, at::Tensor whole, rank_context const& rank) {
+  if (own.dim() != whole.dim()) return {};
+  for (std::int64_t d = 1; d < own.dim(); ++d) {
+    std::int64_t const part = own.size(d), all = whole.size(d);
+    if (part == all) continue;
+    if (part > all || part * rank.tp.size() < all) return {};
+    std::int64_t const sharers = std::max<std::int64_t>(1, part * rank.tp.size() / all);
+    std::int64_t const begin = std::min(all, rank.tp.rank() / sharers * part), size = std::min(part, all - begin);
+    own = own.narrow(d, 0, size);
+    whole = whole.narrow(d, begin, size);
+  }
+  return {own, whole};
+}
+
+/// Whether a rank's activation of some examples differs from the same rows on one rank.
+inline bool differs(at::Tensor const& own, activation_record::call_record const& of, at::Tensor const& whole,
+                    activation_record::call_record const& in, rank_context const& rank, double tolerance) {
+  std::int64_t const first = std::max(of.first_example, in.first_example),
+                     last = std::min(of.first_example + of.examples, in.first_example + in.examples);
+  if (first >= last || !own.defined() || !whole.defined() || own.dim() == 0 || !own.is_floating_point()) return false;
+  std::int64_t const each = own.size(0) / of.examples;
+  if (each * of.examples != own.size(0) || each * in.examples != whole.size(0)) return false;
+  auto const rows = [&](at::Tensor const& x, std::int64_t begin) {
+    return x.narrow(0, (first - begin) * each, (last - first) * each).to(at::kDouble);
+  };
+  auto const [here, there] = matched(rows(own, of.first_example), rows(whole, in.first_example).to(own.device()), rank);
+  if (!here.defined() || here.numel() == 0) return false;
+  double const off = (here - there).abs().max().item<double>(), largest = whole.abs().max().item<double>();
+  return !(off <= tolerance * largest);
+}
+
+/// The layer that gave what is first seen otherwise at moment `at`.
+inline std::string giver(std::vector<activation_record::moment> const& moments, std::size_t at) {
+  if (moments[at].given && !moments[at].layer.empty()) return moments[at].layer;
+  for (std::size_t i = at; i-- > 0;)
+    if (moments[i].given) return moments[i].layer;
+  return "the input of the network";
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::string differing_layer(rank_context& rank, activation_record const& own,
+                                         activation_record const& alone, bool forward, double tolerance) {
+  at::NoGradGuard const no_grad;
+  double const none = -1e9;
+  double found[] = {none, none};  // minus the first moment whose value differs, the last whose gradient does
+  for (auto const& one : own.calls())
+    for (auto const& other : alone.calls()) {
+      if (one.number != other.number || one.moments.size() != other.moments.size()) continue;
+      for (std::size_t i = 0; i < one.moments.size(); ++i) {
+        auto const &here = one.moments[i], &there = other.moments[i];
+        auto const place = static_cast<double>(i);
+        if (detail::differs(here.value, one, there.value, other, rank, tolerance))
+          found[0] = std::max(found[0], -place);
+        if (here.gradient && there.gradient &&
+            detail::differs(*here.gradient, one, *there.gradient, other, rank, tolerance))
+          found[1] = std::max(found[1], place);
+      }
+    }
+  comm::collective_label const label("verification");
+  rank.world.all_reduce(at::from_blob(found, {2}, at::kDouble), comm::reduce_op::max);
+  if (alone.calls().empty() || alone.calls().front().moments.empty()) return "";
+  auto const& moments = alone.calls().front().moments;
+  if (found[0] > none) return detail::giver(moments, static_cast<std::size_t>(-found[0]));
+  if (!forward && found[1] > none) return moments[static_cast<std::size_t>(found[1])].layer;
+  if (!forward) return "";
+  return moments.back().value.defined() ? "the loss function" : "the last layer or the loss function";
+}
+
+}  // namespace redco::run

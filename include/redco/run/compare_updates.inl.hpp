@@ -1,0 +1,211 @@
+#pragma once
+
+#include <redco/run/compare_updates.hpp>
+
+#include <redco/comm/collective_label.hpp>
+#include <redco/tensor/scalar_type.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace redco::run {
+
+namespace detail {
+
+inline constexpr double infinite = std::numeric_limits<double>::infinity();
+
+/// The largest size of an element; 0 without any, infinite for what is not finite.
+inline double largest(at::Tensor const& x) {
+  if (!x.defined() || x.numel() == 0) return 0;
+  double const found = x.abs().max().item<double>();
+  return std::isfinite(found) ? found : infinite;
+}
+
+/// `difference` in units of `tolerance` times `scale`.
+inline double in_units(double difference, double scale, double tolerance) {
+  if (difference == 0) return 0;
+  if (!std::isfinite(difference) || scale == 0) return infinite;
+  return difference / (scale * tolerance);
+}
+
+inline double relative(double own, double alone, double tolerance) {
+  if (own == alone || (std::isnan(own) && std::isnan(alone))) return 0;
+  return in_units(std::abs(own - alone), std::abs(alone), tolerance);
+}
+
+/// The part of a whole tensor that a rank holds.
+inline at::Tensor part_of(at::Tensor const& whole, safetensors::box const& place) {
+  at::Tensor part = whole;
+  for (std::size_t d = 0; d < place.shape.size(); ++d)
+    part = part.narrow(static_cast<std::int64_t>(d), place.offset[d], place.shape[d]);
+  return part;
+}
+
+/// The largest difference of a rank's part and a whole tensor, where `where` says so.
+inline double difference(at::Tensor const& own, at::Tensor const& whole, safetensors::box const& place,
+                         at::Tensor const& where = {}) {
+  if (own.defined() != whole.defined()) return infinite;
+  if (!own.defined()) return 0;
+  at::Tensor const off = (own.to(at::kDouble) - part_of(whole, place).to(own.device(), at::kDouble)).abs_();
+  return largest(where.defined() ? off.mul_(where) : off);
+}
+
+/// The largest elements of a network's update on one rank.
+struct scales {
+  double gradient = 0, update = 0;
+  std::vector<double> slots;
+
+  explicit scales(update_record const& alone) {
+    for (updated_parameter const& p : alone.parameters) {
+      gradient = std::max(gradient, largest(p.gradient));
+      update = std::max(update, largest(p.update));
+      slots.resize(std::max(slots.size(), p.slots.size()), 0);
+      for (std::size_t i = 0; i < p.slots.size(); ++i) slots[i] = std::max(slots[i], largest(p.slots[i]));
+    }
+  }
+};
+
+/// Numbers of one parameter that ranks take the largest of.
+enum column : std::size_t { of_gradient, of_update, of_slots, has_gradient, is_updated, columns };
+
+inline std::array<double, columns> compare_parameter(updated_parameter const& own, updated_parameter const& alone,
+                                                     scales const& all, double lr, verify_tolerance const& t) {
+  std::array<double, columns> found{};
+  double const largest_gradient = largest(alone.gradient);
+  at::Tensor where;
+  if (t.least_gradient > 0 && alone.gradient.defined())
+    where = part_of(alone.gradient, own.place).abs().ge(t.least_gradient * largest_gradient).to(own.update.device());
+  auto const scale = [&](double of_tensor, double of_network) { return std::max(of_tensor, t.floor * of_network); };
+  found[of_gradient] =
+      in_units(difference(own.gradient, alone.gradient, own.place), scale(largest_gradient, all.gradient), t.gradient);
+  found[of_update] = in_units(difference(own.update, alone.update, own.place, where), all.update, t.update);
+  if (own.slots.size() != alone.slots.size()) found[of_slots] = infinite;
+  for (std::size_t i = 0; i < std::min(own.slots.size(), alone.slots.size()); ++i)
+    found[of_slots] = std::max(found[of_slots], in_units(difference(own.slots[i], alone.slots[i], own.place, where),
+                                                         scale(largest(alone.slots[i]), all.slots[i]), t.slot));
+  found[has_gradient] = lr > 0 && largest_gradient > 0 ? 1 : 0;
+  found[is_updated] = largest(own.update) > 0 ? 1 : 0;
+  return found;
+}
+
+/// What differs first in an update; empty where nothing does. A wrong forward pass shows in the
+/// loss; else backward passes the first wrong gradient on from the last layer to the first.
+inline std::string first_difference(compared_update const& one) {
+  auto const first = [&](char const* what, double verify_row::*column, bool backward) {
+    std::string found;
+    for (verify_row const& row : one.rows)
+      if (row.*column > 1 && (backward || found.empty()))
+        found = std::string(what) + " of " + row.parameter + " (layer " + row.layer + ")";
+    return found;
+  };
+  std::string const gradient = first("gradient", &verify_row::gradient, one.step.loss <= 1 && one.step.count <= 1);
+  std::string found;
+  if (one.step.loss > 1) found = "the loss";
+  else if (one.step.count > 1) found = "the number of what counts in the loss";
+  if (!gradient.empty()) found += (found.empty() ? "" : ", then ") + gradient;
+  if (found.empty() && one.step.norm > 1) found = "the gradient norm";
+  if (found.empty()) found = first("update", &verify_row::update, false);
+  if (found.empty()) found = first("optimizer state", &verify_row::slots, false);
+  return found.empty() ? "" : one.step.name + ", " + found;
+}
+
+}  // namespace detail
+
+REDCO_INLINE compared_update compare_updates(rank_context& rank, std::string const& name, update_record const& own,
+                                             update_record const& alone, dtype compute) {
+  using namespace detail;
+  at::NoGradGuard const no_grad;
+  at::ScalarType const computed = scalar_type_of(compute);
+  verify_tolerance const tolerance =
+      verify_tolerance::of(c10::elementSize(alone.loss_type) < c10::elementSize(computed) ? alone.loss_type : computed);
+  bool const updates = !own.parameters.empty() && !alone.parameters.empty();  // else nothing counted in one of them
+  if (own.network != alone.network || (updates && own.parameters.size() != alone.parameters.size()))
+    throw error(exit_code::internal, name + ": the mesh updates other parameters than one rank does (" +
+                                         std::to_string(own.parameters.size()) + " of \"" + own.network + "\", " +
+                                         std::to_string(alone.parameters.size()) + " of \"" + alone.network +
+                                         "\"): take the same steps on every mesh");
+  step_result const &here = own.result, &there = alone.result;
+  std::vector<double> numbers{relative(here.loss, there.loss, tolerance.loss),
+                              relative(here.grad_norm, there.grad_norm, tolerance.norm),
+                              relative(here.weight, there.weight, tolerance.loss)};
+  std::map<std::string, double> const terms(there.terms.begin(), there.terms.end());
+  for (auto const& [term, value] : here.terms)
+    if (auto const at = terms.find(term); at != terms.end())
+      numbers[0] = std::max(numbers[0], relative(value, at->second, tolerance.loss));
+  std::size_t const of_step = numbers.size();
+  scales const all(alone);
+  for (std::size_t i = 0; updates && i < own.parameters.size(); ++i) {
+    auto const found = compare_parameter(own.parameters[i], alone.parameters[i], all, here.lr, tolerance);
+    numbers.insert(numbers.end(), found.begin(), found.end());
+  }
+  comm::collective_label const label("verification");
+  rank.world.all_reduce(at::from_blob(numbers.data(), {static_cast<std::int64_t>(numbers.size())}, at::kDouble),
+                        comm::reduce_op::max);
+  compared_update result{{}, tolerance, {}};
+  result.step = {name,      numbers[0],      numbers[1],     numbers[2],       there.loss,
+                 here.loss, there.grad_norm, here.grad_norm, there.weight != 0};
+  for (std::size_t i = 0; updates && i < own.parameters.size(); ++i) {
+    double const* const of = numbers.data() + of_step + i * columns;
+    std::string const& parameter = own.parameters[i].name;
+    std::size_t const dot = parameter.rfind('.');
+    verify_row row{(own.network.empty() ? "" : own.network + ".") + parameter,
+                   dot == std::string::npos ? "the model itself" : parameter.substr(0, dot)};
+    row.gradient = of[of_gradient];
+    row.update = of[of_update];
+    row.slots = of[of_slots];
+    row.gradients = static_cast<std::int64_t>(of[has_gradient]);
+    row.updates = static_cast<std::int64_t>(of[is_updated]);
+    row.trained = alone.parameters[i].gradient.defined();
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+REDCO_INLINE verify_result verify_result_of(std::vector<compared_update> const& updates, mesh const& on, dtype compute,
+                                            bool whole) {
+  verify_result all;
+  all.mesh = on;
+  all.computed = name_of(compute);
+  all.tolerance = verify_tolerance::of(scalar_type_of(compute));
+  bool narrower = false;
+  std::map<std::string, std::size_t> places;
+  for (compared_update const& one : updates) {
+    if (one.step.has_loss) all.steps.push_back(one.step);
+    bool const wider = one.tolerance.loss > all.tolerance.loss;
+    if (wider) all.tolerance = one.tolerance;
+    narrower = narrower || wider;
+    if (all.first.empty()) all.first = detail::first_difference(one);
+    for (verify_row const& row : one.rows) {
+      auto const [at, fresh] = places.try_emplace(row.parameter, all.rows.size());
+      if (fresh) {
+        all.rows.push_back(row);
+        continue;
+      }
+      verify_row& worst = all.rows[at->second];
+      worst.gradient = std::max(worst.gradient, row.gradient);
+      worst.update = std::max(worst.update, row.update);
+      worst.slots = std::max(worst.slots, row.slots);
+      worst.gradients += row.gradients;
+      worst.updates += row.updates;
+      worst.trained = worst.trained || row.trained;
+    }
+  }
+  if (narrower) all.computed += ", the loss in a narrower type, whose tolerance holds";
+  for (verify_row const& row : all.rows)
+    if (whole && all.first.empty() && row.never_updated())
+      all.first = row.parameter + " (layer " + row.layer + ") has a gradient and is never updated";
+  std::stable_sort(all.rows.begin(), all.rows.end(), [](verify_row const& a, verify_row const& b) {
+    return std::pair(a.never_updated(), a.worst()) > std::pair(b.never_updated(), b.worst());
+  });
+  return all;
+}
+
+}  // namespace redco::run

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <redco/run/activation_record.hpp>
+#include <redco/run/compare_updates.hpp>
+#include <redco/run/deployer.hpp>
+#include <redco/run/fit_job.hpp>
+#include <redco/run/network_state.hpp>
+#include <redco/run/step_measure.hpp>
+#include <redco/run/update_record.hpp>
+#include <redco/run/verify_result.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/cost/messages.hpp>
+#include <redco/cost/setup.hpp>
+#include <redco/options/fit_settings.hpp>
+#include <redco/options/run_length.hpp>
+#include <redco/data/batches.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace redco::run {
+
+/// The first steps of a fit on one rank and on the mesh, compared. Step by step, each process
+/// computes the step on one rank for itself, then all ranks of the mesh compute theirs. Nothing is
+/// saved.
+class verified_fit {
+ public:
+  /// What a fit is made of. The networks start as those of the run do.
+  struct parts {
+    std::function<std::unique_ptr<network_state>(rank_context& rank)> network;
+    std::function<std::unique_ptr<fit_job>(network_state& state)> job;
+    std::function<cost::messages(setup const& run)> planned;  ///< messages of a step; empty: unknown
+  };
+
+  verified_fit(deployer& where, options::fit_settings const& settings, parts with)
+      : where_(where), settings_(settings), with_(std::move(with)) {}
+
+  /// Compares at most `steps` updates. All processes call it. Errors: those of the fit.
+  verify_result run(std::int64_t steps);
+
+ private:
+  /// A rank's network with where it stands.
+  struct place {
+    std::unique_ptr<network_state> network;
+    data_position position;
+    std::int64_t step = 0;
+  };
+
+  /// One step of a rank.
+  struct computed_step {
+    update_record update;
+    std::unique_ptr<activation_record> activations;
+    step_measure sent;
+    std::string not_planned;  ///< why its messages are not those of a plan
+  };
+
+  computed_step step_of(rank_context& rank, place& at, bool keeps_activations = false);
+  void compare_messages(rank_context const& rank, computed_step const& own, verify_result& result) const;
+  std::string first_layer(std::int64_t steps, bool forward, double tolerance);
+
+  deployer& where_;
+  options::fit_settings const& settings_;
+  parts with_;
+};
+
+}  // namespace redco::run
+
+#ifndef REDCO_COMPILED
+#include <redco/run/verified_fit.inl.hpp>
+#endif

@@ -1,0 +1,159 @@
+#pragma once
+
+#include <redco/run/verified_fit.hpp>
+
+#include <redco/run/fit_step.hpp>
+#include <redco/run/pass_of_step.hpp>
+#include <redco/run/prefetch_scope.hpp>
+#include <redco/run/user_call.hpp>
+#include <redco/data/sampler.hpp>
+#include <redco/shape/group_name.hpp>
+#include <redco/shape/traffic.hpp>
+#include <redco/diag/run_place.hpp>
+#include <redco/config.hpp>
+
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace redco::run {
+
+REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
+  place alone;
+  std::vector<place> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
+  std::vector<compared_update> compared;
+  verify_result of_messages;
+  std::int64_t differing = 0;  // the first step that differs, counted from 1
+  auto const ended = [&] {
+    return alone.position.epoch >= settings_.epochs || (settings_.max_steps > 0 && alone.step >= settings_.max_steps);
+  };
+  while (alone.step < steps && !ended()) {
+    std::optional<computed_step> reference;
+    where_.run_alone([&](rank_context& rank) { reference = step_of(rank, alone); });
+    where_.run_ranks([&](rank_context& rank) {
+      computed_step const own = step_of(rank, ranks[static_cast<std::size_t>(rank.rank)]);
+      compared_update one =
+          compare_updates(rank, "step " + std::to_string(alone.step), own.update, reference->update, where_.compute());
+      if (!rank.first_of_process) return;
+      if (alone.step == 1) compare_messages(rank, own, of_messages);
+      compared.push_back(std::move(one));
+    });
+    if (differing == 0 && !verify_result_of(compared, where_.mesh(), where_.compute(), false).ok())
+      differing = alone.step;
+  }
+  verify_result result = verify_result_of(compared, where_.mesh(), where_.compute());
+  result.messages = std::move(of_messages.messages);
+  result.messages_remark = std::move(of_messages.messages_remark);
+  if (differing > 0) {
+    verify_step const& one = compared[static_cast<std::size_t>(differing - 1)].step;
+    result.layer = first_layer(differing, one.loss > 1 || one.count > 1, result.tolerance.gradient);
+  }
+  return result;
+}
+
+/// The steps up to this one once more, now with the activations of the last.
+REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forward, double tolerance) {
+  place alone;
+  std::vector<place> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
+  std::string layer;
+  for (std::int64_t step = 1; step <= steps; ++step) {
+    std::optional<computed_step> reference;
+    where_.run_alone([&](rank_context& rank) { reference = step_of(rank, alone, step == steps); });
+    where_.run_ranks([&](rank_context& rank) {
+      computed_step const own = step_of(rank, ranks[static_cast<std::size_t>(rank.rank)], step == steps);
+      if (step < steps) return;
+      std::string const found = differing_layer(rank, *own.activations, *reference->activations, forward, tolerance);
+      if (rank.first_of_process) layer = found;
+    });
+  }
+  return layer;
+}
+
+/// The next step of a rank, as a fit takes it.
+REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& rank, place& at, bool keeps_activations) {
+  diag::run_place::begin_step(at.step);
+  if (!at.network) {
+    at.network = with_.network(rank);
+    at.network->store.publish();
+  }
+  auto const job = with_.job(*at.network);
+  std::int64_t const examples =
+      user_call("train_of_epoch", at.step, [&] { return job->begin_epoch(at.position.epoch); });
+  std::uint64_t const seed = where_.options().seed;
+  int const replicas = rank.mesh.size(batch_axes);
+  // Layers that look at a whole round of micro-batches see as many examples on one rank.
+  int const rounds = at.network->network().meets_replicas() ? where_.mesh().size(batch_axes) / replicas : 1;
+  sampler const order(examples, seed);
+  batches const all(order,
+                    {settings_.global_batch, settings_.micro_batch * rounds, replicas, rank.coordinate(batch_axes)},
+                    at.position);
+  auto const source = job->training({order, all, at.position.epoch, {seed, at.step}, 0, prefetch_scope(rank)});
+  update_recorder recorder;
+  computed_step done{{}, std::make_unique<activation_record>(keeps_activations), {}, {}};
+  fit_step one{rank, *at.network, pass_of_step(where_, rank, seed, at.step), job->several_terms()};
+  one.gradient_bucket = replicas > 1 ? where_.gradient_bucket() : 0;
+  one.step = at.step;
+  one.run_steps = run_length_of(settings_, examples).steps;
+  one.watch = &recorder;
+  one.in.layers = done.activations.get();
+  if (keeps_activations) {
+    one.in.recompute = {};
+    one.in.shard_lane = nullptr;
+  }
+  batch_step const next = all.step(0);
+  step_measure::begin(rank, at.network->store.device());
+  step_result const result = one.run(*source, next, false);
+  done.sent = step_measure::end(rank, at.network->store.device());
+  if (source->own_step()) done.not_planned = "the program takes its steps itself";
+  else if (one.several_terms) done.not_planned = "the loss has several terms";
+  else if (std::ssize(done.activations->calls()) != next.micro_batches || next.full_rounds != next.rounds)
+    done.not_planned = "the network is not called once for each example";
+  at.position = next.next;
+  ++at.step;
+  done.update = recorder.take(result);
+  return done;
+}
+
+/// What this rank sent in its step beside what the plan says.
+REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, computed_step const& own,
+                                                 verify_result& result) const {
+  result.messages_remark = !with_.planned              ? "the model has an encoder"
+                           : !settings_.frozen.empty() ? "the fit freezes parameters that the plan trains"
+                                                       : own.not_planned;
+  if (!result.messages_remark.empty()) {
+    result.messages_remark = "not compared with the plan: " + result.messages_remark;
+    return;
+  }
+  std::map<std::string, traffic::entry> planned;
+  bool first = true;
+  for (auto const& call : own.activations->calls()) {
+    setup run{.mesh = rank.mesh, .load = {call.sizes[0], call.sizes.size() > 1 ? call.sizes[1] : 1}};
+    run.compute = where_.compute();
+    run.recompute = where_.options().recompute;
+    run.gradient_bucket = where_.gradient_bucket();
+    run.overlap_shards = where_.overlaps_shards();
+    cost::messages const all = with_.planned(run);
+    for (cost::message_total const& one : all) {
+      bool const once = one.purpose == cost::messages::name_of_gradients ||
+                        one.purpose == all[cost::messages::loss_total].purpose ||
+                        one.purpose == all[cost::messages::norm_of_gradients].purpose;
+      if (first || !once) planned[group_name(rank.mesh, one.over)] += one;
+    }
+    first = false;
+  }
+  std::map<std::string, traffic> sent;
+  for (axes some; some.bits < own.sent.sent.size(); ++some.bits)
+    sent[group_name(rank.mesh, some)] = own.sent.over(some);
+  for (auto const& [name, counted] : sent) {
+    traffic::entry const sum = counted.total(), &plan = planned[name];
+    if (sum.calls + plan.calls > 0)
+      result.messages.push_back({name, plan.calls, sum.calls, plan.payload_bytes, sum.payload_bytes});
+  }
+  for (verify_messages const& one : result.messages)
+    if (!one.equal())
+      result.messages_remark = "over " + one.over + " not as planned: the loss or a layer sends what no fact states";
+}
+
+}  // namespace redco::run

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <redco/run/compare_updates.hpp>
+#include <redco/run/network_state.hpp>
+#include <redco/run/update_record.hpp>
+#include <redco/run/verify_result.hpp>
+#include <redco/comm/rank_context.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace redco {
+
+class deployer;
+
+}  // namespace redco
+
+namespace redco::run {
+
+/// A program's own loop of steps in a verification: first one rank runs it and its updates are
+/// recorded, then all ranks of the mesh run it and compare theirs. One per process.
+class verified_loop {
+ public:
+  /// Compares the first `steps` steps that change a network.
+  verified_loop(deployer& where, std::int64_t steps) : where_(where), wanted_(steps) {}
+
+  /// Ends the recording: from now on ranks of the mesh compare.
+  void compare() { compares_ = true; }
+
+  /// The function that was run made a worker.
+  bool has_worker() const { return has_worker_; }
+
+  /// What was found. Errors: exit code 64 where the loop had no step.
+  verify_result result() const;
+
+ private:
+  friend class loop_verifier;
+
+  struct event {
+    std::string name;
+    update_record record;
+  };
+
+  deployer& where_;
+  std::int64_t wanted_;
+  bool compares_ = false, has_worker_ = false;
+  std::vector<event> alone_;  ///< in the order of the loop
+  std::int64_t steps_ = 0;    ///< of the loop that one rank ran
+  std::vector<compared_update> compared_;
+};
+
+/// What a worker does in a verification, one per worker. All ranks call its members in the same
+/// order.
+class loop_verifier {
+ public:
+  loop_verifier(verified_loop& all, rank_context& rank);
+
+  /// Another network, of which each step's change is compared too.
+  void add(std::string const& name, network_state const& network);
+
+  /// The loop begins with the networks as they are.
+  void begin();
+
+  /// Sees the update that follows.
+  step_watch& watch() { return of_update_; }
+
+  /// An update of step `step`, counted from 0, has ended.
+  void end_update(std::string const& network, std::int64_t step, step_result const& result);
+
+  /// The step has ended.
+  void end_step(std::int64_t step);
+
+  /// Enough steps have changed a network, or, on the mesh, as many are done as on one rank.
+  bool done(std::int64_t steps) const;
+
+ private:
+  struct followed {
+    std::string name;
+    network_state const* network;
+    update_recorder changes;
+  };
+
+  void take(std::string const& name, update_record record);
+
+  verified_loop& all_;
+  rank_context& rank_;
+  update_recorder of_update_;
+  std::vector<std::unique_ptr<followed>> networks_;
+  std::size_t events_ = 0;
+  std::int64_t updates_of_step_ = 0;
+  std::int64_t changing_steps_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace redco::run
+
+#ifndef REDCO_COMPILED
+#include <redco/run/verified_loop.inl.hpp>
+#endif

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <redco/run/verify_result.hpp>
+
+#include <redco/options/mesh_text.hpp>
+#include <redco/log/text.hpp>
+#include <redco/config.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace redco {
+
+namespace run::detail {
+
+/// Rows of cells as lines, each column as wide as its widest cell.
+inline std::string aligned(std::vector<std::vector<std::string>> const& rows) {
+  std::vector<std::size_t> widths;
+  for (auto const& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (widths.size() <= c) widths.push_back(0);
+      widths[c] = std::max(widths[c], log::columns(row[c]));
+    }
+  std::string text;
+  for (auto const& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c)
+      line += row[c] + (c + 1 < row.size() ? std::string(widths[c] + 2 - log::columns(row[c]), ' ') : "");
+    text += line + "\n";
+  }
+  return text;
+}
+
+}  // namespace run::detail
+
+REDCO_INLINE verify_tolerance verify_tolerance::of(at::ScalarType computed) {
+  if (computed == at::kDouble) return {1e-10, 1e-9, 1e-8, 1e-6, 1e-7, 1e-6, 0};
+  if (computed == at::kFloat) return {1e-4, 1e-3, 1e-2, 5e-2, 5e-2, 1e-3, 1e-1};
+  return {5e-2, 1e-1, 0.2, 0.3, 0.4, 1e-1, 0.5};
+}
+
+REDCO_INLINE bool verify_result::ok() const { return first.empty(); }
+
+REDCO_INLINE std::string verify_result::verdict() const {
+  std::string const what = options::to_text(mesh) + " and one rank";
+  if (ok()) {
+    double worst = 0;
+    for (verify_step const& one : steps) worst = std::max({worst, one.loss, one.norm});
+    for (verify_row const& row : rows) worst = std::max(worst, row.worst());
+    return "verify: " + what + " agree in " + std::to_string(steps.size()) + " updates of " +
+           std::to_string(rows.size()) + " parameters; the largest difference is " + log::scientific_text(worst) +
+           " of the tolerance";
+  }
+  return "verify: " + what + " differ; first difference: " + first +
+         (layer.empty() ? "" : "; the first layer that computes otherwise is " + layer);
+}
+
+REDCO_INLINE std::string verify_result::text(std::size_t most) const {
+  using log::scientific_text;
+  std::string all = "verify: one rank against mesh " + options::to_text(mesh) + ", computed in " + computed +
+                    ". Differences are in units of the tolerance: above 1 they are mistakes\ntolerance: loss " +
+                    scientific_text(tolerance.loss) + ", gradient norm " + scientific_text(tolerance.norm) +
+                    ", gradient " + scientific_text(tolerance.gradient) + " of the tensor's largest, update " +
+                    scientific_text(tolerance.update) + " of the largest, slots " + scientific_text(tolerance.slot) +
+                    " of the tensor's largest; floor " + scientific_text(tolerance.floor) +
+                    " of the network's largest\n";
+  std::vector<std::vector<std::string>> lines{
+      {"update", "loss, one rank", "loss, mesh", "difference", "norm, one rank", "norm, mesh", "difference"}};
+  for (verify_step const& one : steps)
+    lines.push_back({one.name, log::short_text(one.loss_alone, 7), log::short_text(one.loss_here, 7),
+                     scientific_text(one.loss), log::short_text(one.norm_alone, 7), log::short_text(one.norm_here, 7),
+                     scientific_text(one.norm)});
+  all += run::detail::aligned(lines);
+  lines = {{"parameter", "layer", "gradient", "update", "slots"}};
+  for (verify_row const& row : rows) {
+    if (lines.size() > most) break;
+    lines.push_back({row.parameter, row.layer, row.trained ? scientific_text(row.gradient) : "frozen",
+                     row.never_updated() ? "never" : scientific_text(row.update), scientific_text(row.slots)});
+  }
+  all += run::detail::aligned(lines);
+  if (rows.size() > most) all += "and " + std::to_string(rows.size() - most) + " more, none of them worse\n";
+  if (!messages.empty()) {
+    lines = {{"messages of a step over", "calls planned", "counted", "bytes planned", "counted"}};
+    for (verify_messages const& one : messages)
+      lines.push_back({one.over, std::to_string(one.planned_calls), std::to_string(one.counted_calls),
+                       std::to_string(one.planned_bytes), std::to_string(one.counted_bytes)});
+    all += run::detail::aligned(lines);
+  }
+  if (!messages_remark.empty()) all += "messages: " + messages_remark + "\n";
+  return all;
+}
+
+}  // namespace redco

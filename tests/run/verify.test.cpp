@@ -1,0 +1,376 @@
+#include "mlp.hpp"
+
+#include <redco/run/main_of.hpp>
+#include <redco/run/verify.hpp>
+#include <redco/run/worker.hpp>
+#include <redco/text/token_batch.hpp>
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/model/gpt2.hpp>
+#include <redco/model/llama.hpp>
+#include <redco/model/sequence_parallel.hpp>
+#include <redco/model/with_lora.hpp>
+#include <redco/layer/featurewise.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <iostream>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+// Steps on one rank and on meshes, compared: right jobs agree, and each mistake is found and named.
+
+namespace verify_test {
+
+enum class mistake { bias_per_shard, no_enter };
+
+/// A linear layer of a user's own.
+template <auto In, auto Out, mistake>
+struct own_linear : redco::linear<In, Out> {};
+
+/// Drops every second row that a rank has.
+struct local_dropout : redco::featurewise_layer {};
+
+}  // namespace verify_test
+
+template <auto In, auto Out, verify_test::mistake What, class X>
+struct redco::module<verify_test::own_linear<In, Out, What>, X> : redco::module<redco::linear<In, Out>, X> {
+  using right = redco::module<redco::linear<In, Out>, X>;
+  using right::right;
+
+  template <class Context>
+  typename right::result operator()(tensor<X> const& x, Context const& ctx) const {
+    if constexpr (What == verify_test::mistake::no_enter || is_feature_split<X>)
+      return typename right::result(kernel::linear(x.local(), ctx[this->weight], ctx[this->bias]));
+    else return right::operator()(x, ctx);
+  }
+};
+
+template <class X>
+struct redco::module<verify_test::local_dropout, X> {
+  template <class Config>
+  explicit module(builder<Config>&) {}
+
+  template <class Context>
+  tensor<X> operator()(tensor<X> const& x, Context const&) const {
+    at::Tensor const kept = at::arange(x.local().size(0), x.local().options()).remainder(2);
+    return x.like(x.local() * kept.unsqueeze(-1));
+  }
+};
+
+namespace verify_test {
+
+using namespace redco;
+using run_test::in;
+using run_test::numbers;
+
+mesh const meshes[] = {{.dp = 2}, {.tp = 2}, {.dp = 2, .tp = 2}};
+
+/// Tied weights, dropout, and 11 token ids, which do not divide by 2.
+gpt2 const tied{{.vocab = 11, .context = 16, .width = 12, .heads = 6, .layers = 2, .dropout = 0.1}};
+/// One key-value head, which neighbours share.
+llama const shared{{.vocab = 11, .context = 16, .width = 12, .ffn = 16, .heads = 2, .kv_heads = 1, .layers = 2}};
+
+/// Example i: nine tokens, of which the last i % 4 do not count.
+auto language() {
+  return collate([](std::span<std::int64_t const> ids) {
+           std::vector<at::Tensor> inputs, labels;
+           for (std::int64_t const id : ids) {
+             at::Tensor const t = at::arange(10, at::kLong), tokens = (t * t * 3 + id * 7 + t * id).remainder(11);
+             inputs.push_back(tokens.slice(0, 0, 9));
+             labels.push_back(tokens.slice(0, 1).clone());
+             labels.back().slice(0, 9 - id % 4).fill_(-100);
+           }
+           return token_batch{at::stack(inputs), at::stack(labels)};
+         }) |
+         loss([](auto const& net, token_batch const& b) { return cross_entropy(net(b.input_ids), b.labels); });
+}
+
+/// The verification of a fit on a mesh; its table where it finds something.
+template <class Model, class Pipeline>
+verify_result verified(Model const& model, Pipeline const& pipeline, mesh const& on,
+                       run_test::options_of<Model, Pipeline> options = {}, dtype type = dtype::f64) {
+  run_test::silence const quiet;
+  temporary_folder const folder;
+  deployer_options where = in(folder.path, on);
+  where.dtype = type;
+  deployer deployer(where);
+  trainer one(deployer, model, pipeline, adamw{.lr = 1e-2, .clip_norm = 0.05});
+  options.global_batch = options.global_batch.value_or(5);
+  return verify(one, numbers(13), options);
+}
+
+template <class Model, class Pipeline>
+void check_agrees(Model const& model, Pipeline const& pipeline,
+                  run_test::options_of<Model, Pipeline> const& options = {}, double margin = 1e-3) {
+  for (mesh const& on : meshes) {
+    verify_result const result = verified(model, pipeline, on, options);
+    INFO(result.text(100) << result.verdict());
+    CHECK(result.ok());
+    CHECK(result.layer.empty());
+    REQUIRE(result.steps.size() == 2);
+    CHECK(result.steps[0].norm_here > 0.1);  // it is clipped
+    CHECK(result.rows.front().worst() < margin);
+    for (verify_step const& one : result.steps) CHECK(std::max(one.loss, one.norm) < margin);
+  }
+}
+
+TEST_CASE("verify is true on a right library") {
+  check_agrees(tied, language());
+  check_agrees(shared, language());
+  check_agrees(sequence_parallel<gpt2>{tied.config}, language());
+}
+
+TEST_CASE("frozen parameters and adapters agree with one rank") {
+  run_test::options_of<gpt2, decltype(language())> o;
+  o.frozen = {"wpe.*", "h.0.*"};
+  check_agrees(tied, language(), o);
+  check_agrees(with_lora<gpt2>{{tied.config, {.rank = 2, .targets = "q,v,down"}}}, language());
+}
+
+namespace {
+
+using up = named<"up", linear<5, 12>>;
+using down = named<"down", linear<12, 3>>;
+
+/// The verdict on a classifier on a mesh, which must be a mistake.
+template <class... Layers>
+verify_result found_in(mesh const& on) {
+  verify_result const result =
+      verified(model_of<sequential<Layers...>>{}, run_test::mlp_pipeline(), on, {}, dtype::f64);
+  INFO(result.text() << result.verdict());
+  CHECK_FALSE(result.ok());
+  return result;
+}
+
+bool mentions(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a bias that each shard adds is found where it is not zero any more, and its layer is named") {
+  using wrong = named<"down", own_linear<12, 3, mistake::bias_per_shard>>;
+  verify_result const result = found_in<up, relu, wrong>({.tp = 2});
+  CHECK(result.steps[0].loss < 1);
+  INFO(result.text() << result.verdict());
+  CHECK(mentions(result.first, "step 2, the loss, then gradient of "));
+  CHECK(result.layer == "down");
+  CHECK(mentions(result.verdict(), "the first layer that computes otherwise is down"));
+  CHECK(verified(model_of<sequential<up, relu, wrong>>{}, run_test::mlp_pipeline(), {.dp = 2}).ok());
+}
+
+TEST_CASE("a layer that does not sum the gradient of its input is named") {
+  using first = named<"first", replicated_linear<5, 6>>;
+  using wrong = named<"middle", own_linear<6, 12, mistake::no_enter>>;
+  verify_result const result = found_in<first, wrong, relu, down>({.tp = 2});
+  CHECK(mentions(result.first, "step 1, gradient of first."));
+  CHECK(result.layer == "middle");
+  CHECK(result.steps[0].loss < 1);
+  CHECK(mentions(result.rows.front().parameter, "first."));
+}
+
+TEST_CASE("a dropout that counts the rows of a rank is named") {
+  using wrong = named<"drop", local_dropout>;
+  verify_result const result = found_in<up, relu, wrong, down>({.dp = 2});
+  CHECK(mentions(result.first, "step 1, the loss"));
+  CHECK(result.layer == "drop");
+}
+
+TEST_CASE("labels of padding that count, and means of what a rank counts, are found") {
+  auto const ragged = collate([](std::span<std::int64_t const> ids) {
+    std::int64_t longest = 0;
+    for (std::int64_t const id : ids) longest = std::max(longest, 4 + id % 5);
+    at::Tensor const tokens = at::zeros({std::ssize(ids), longest}, at::kLong), labels = at::full_like(tokens, -100);
+    for (std::int64_t i = 0; i < std::ssize(ids); ++i) {
+      std::int64_t const length = 4 + ids[static_cast<std::size_t>(i)] % 5;
+      tokens[i].slice(0, 0, length) = at::arange(length).mul_(3).add_(ids[static_cast<std::size_t>(i)]).remainder_(11);
+      labels[i].slice(0, 0, length - 1) = tokens[i].slice(0, 1, length);
+    }
+    return token_batch{tokens, labels};
+  });
+  auto const right = [](auto const& net, token_batch const& b) { return cross_entropy(net(b.input_ids), b.labels); };
+  auto const all_labels = [right](auto const& net, token_batch const& b) {
+    return mean{right(net, b).sum, static_cast<double>(b.labels.numel())};
+  };
+  auto const local_mean = [right](auto const& net, token_batch const& b) {
+    mean const of = right(net, b);
+    return at::Tensor(of.sum / of.count);
+  };
+  CHECK(verified(tied, ragged | loss(right), {.dp = 2, .tp = 2}).ok());
+  verify_result const padded = verified(tied, ragged | loss(all_labels), {.dp = 2});
+  CHECK(mentions(padded.first, "step 1, the loss"));
+  CHECK(padded.layer == "the last layer or the loss function");  // logits are a handle
+  CHECK(mentions(verified(tied, ragged | loss(local_mean), {.dp = 2}).first, "step 1, the loss"));
+  CHECK(verified(tied, ragged | loss(local_mean), {.tp = 2}).ok());
+}
+
+TEST_CASE("the messages of a step are those of the plan") {
+  for (mesh const& on : meshes) {
+    verify_result const result = verified(tied, language(), on);
+    INFO(result.text(0));
+    CHECK(result.messages_remark.empty());
+    CHECK(result.messages.size() == (on.dp > 1 && on.tp > 1 ? 3 : 2));
+    for (verify_messages const& one : result.messages) {
+      CHECK(one.counted_calls > 0);
+      CHECK(one.equal());
+    }
+  }
+}
+
+TEST_CASE("f32 and bf16 agree within their tolerance") {
+  for (dtype const type : {dtype::f32, dtype::bf16}) {
+    verify_result const result = verified(tied, language(), {.dp = 2, .tp = 2}, {}, type);
+    INFO(result.text(100) << result.verdict());
+    CHECK(result.ok());
+  }
+}
+
+namespace {
+
+/// What a worker's loop does wrong.
+enum class slip { none, global_count, own_weights };
+
+/// Two networks in turn, a follower, and weights that the loop sets itself; the second network of a
+/// rank learns from its share of eight examples.
+void train(deployer& where, rank_context& rank, slip what) {
+  worker worker(where, rank, {.steps = 50});
+  auto& first = worker.add("first", run_test::mlp{}, adamw{.lr = 1e-2});
+  auto& second = worker.add("second", run_test::mlp{}, adamw{.lr = 1e-2, .clip_norm = 0.1});
+  auto& slow = worker.add_copy("slow", first);
+  auto& mean_of = worker.add_copy("mean", first);
+  group const& replicas = rank.group(batch_axes);
+  std::int64_t const begin = 8 * replicas.rank() / replicas.size(), end = 8 * (replicas.rank() + 1) / replicas.size();
+  auto const loss_of = [&](trained_network<run_test::mlp> const& one, pass const& in) {
+    std::vector<std::int64_t> ids;
+    for (std::int64_t i = begin; i < end; ++i) ids.push_back(i + 8 * worker.step());
+    auto const b = run_test::mlp_batch_of(ids);
+    return mean{run_test::losses_of(one.in(in)(b.x), b).sum(),
+                static_cast<double>(what == slip::global_count ? 8 : end - begin)};
+  };
+  for (worker.resume(); !worker.finished(); worker.end_step()) {
+    if (worker.step() < 3) continue;  // a step that changes nothing is not one that was asked for
+    pass const in = worker.pass(begin, end - begin);
+    worker.update(first, loss_of(first, in));
+    worker.update(second, loss_of(second, in));
+    worker::follow(second, slow, 0.1);
+    at::NoGradGuard const plain;
+    std::vector<at::Tensor> weights;
+    for (at::Tensor const& p : second.net->parameters()) {
+      at::Tensor const local = p * static_cast<double>(end - begin);
+      if (what != slip::own_weights) rank.group(batch_axes).all_reduce(local);
+      weights.push_back(local / 8);
+    }
+    mean_of.set_values(weights);
+  }
+}
+
+verify_result verified_loop_of(mesh const& on, slip what) {
+  run_test::silence const quiet;
+  temporary_folder const folder;
+  deployer where(in(folder.path, on));
+  verify_result const result = verify(where, [&](rank_context& rank) { train(where, rank, what); });
+  CHECK(std::filesystem::is_empty(folder.path));
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a worker's loop agrees with one rank, and its mistakes are found in the network that has them") {
+  for (mesh const& on : meshes) {
+    verify_result const result = verified_loop_of(on, slip::none);
+    INFO(result.text(100) << result.verdict());
+    CHECK(result.ok());
+    CHECK(result.steps.size() == 4);
+    CHECK(result.steps[0].name == "step 4, update 1 (first)");
+    CHECK(result.rows.size() == 16);
+    CHECK(result.rows.front().worst() < 1e-3);
+    CHECK_FALSE(result.messages_remark.empty());
+  }
+  CHECK(mentions(verified_loop_of({.dp = 2}, slip::global_count).first, "step 4, update 1 (first), the loss"));
+  verify_result const own = verified_loop_of({.dp = 2}, slip::own_weights);
+  CHECK(mentions(own.first, "step 4 (mean), update of mean."));
+}
+
+namespace {
+
+struct verifying_options {
+  deployer_options deployer;
+  static constexpr auto fields() { return redco::fields(field<"deployer">(&verifying_options::deployer, "where")); }
+};
+
+struct ended {
+  int code = -1;
+  std::string out, error;
+};
+
+/// A program with these words, and --verify.
+template <class Body>
+ended program(std::vector<std::string> words, Body const& body) {
+  words.insert(words.begin(), "program");
+  words.insert(words.end(), {"--verify", "--threads", "1", "--mesh", "2x2"});
+  std::vector<char const*> arguments;
+  for (std::string const& word : words) arguments.push_back(word.c_str());
+  run_test::silence const quiet;
+  std::ostringstream error;
+  std::cerr.rdbuf(error.rdbuf());
+  int const code = main_of<verifying_options>(static_cast<int>(arguments.size()), arguments.data(), "Verifies.", body);
+  return {code, quiet.text.str(), error.str()};
+}
+
+}  // namespace
+
+TEST_CASE("--verify trains nothing, writes nothing, shows the table and ends with 0 or 1") {
+  temporary_folder const folder;
+  std::string const workdir = (folder.path / "run").string();
+  bool trained = false;
+  auto const fit_with = [&](auto const& pipeline) {
+    return [&](verifying_options const& o) {
+      deployer where(o.deployer);
+      trainer one(where, tied, pipeline, adamw{});
+      one.fit(numbers(13), {.global_batch = 5, .on_step = [&](fit_event const&) { trained = true; }});
+      trained = true;
+      return 7;
+    };
+  };
+  ended const good = program({"--workdir", workdir}, fit_with(language()));
+  INFO(good.out << good.error);
+  CHECK(good.code == 0);
+  CHECK(good.error.empty());
+  CHECK(mentions(good.out, "verify: one rank against mesh 2x2, computed in f64"));
+  CHECK(mentions(good.out, "verify: 2x2 and one rank agree in 2 updates of 36 parameters"));
+  CHECK_FALSE(mentions(good.out, "workdir"));  // no summary of a fit
+  CHECK_FALSE(std::filesystem::exists(workdir));
+  CHECK_FALSE(trained);
+
+  auto const local = collate([](std::span<std::int64_t const> ids) { return run_test::mlp_batch_of(ids); }) |
+                     loss([](auto const& net, run_test::mlp_batch const& b) {
+                       return at::Tensor((run_test::losses_of(net(b.x), b) * b.weights).sum() / b.weights.sum());
+                     });
+  ended const bad = program({"--workdir", workdir, "--verify-steps", "1"}, [&](verifying_options const& o) {
+    deployer where(o.deployer);
+    trainer one(where, run_test::mlp{}, local, adamw{});
+    one.fit(numbers(13), {.global_batch = 5});
+  });
+  INFO(bad.out << bad.error);
+  CHECK(bad.code == 1);
+  CHECK(mentions(bad.error, "error: verify: 2x2 and one rank differ; first difference: step 1, the loss"));
+  CHECK(mentions(bad.error, "the first layer that computes otherwise is the loss function"));
+  CHECK_FALSE(mentions(bad.out, "step 2"));
+  CHECK_FALSE(std::filesystem::exists(workdir));
+
+  ended const loop = program({"--workdir", workdir}, [&](verifying_options const& o) {
+    deployer where(o.deployer);
+    where.run([&](rank_context& rank) { train(where, rank, slip::global_count); });
+    return 7;
+  });
+  CHECK(loop.code == 1);
+  CHECK(mentions(loop.error, "first difference: step 4, update 1 (first), the loss"));
+  CHECK_FALSE(std::filesystem::exists(workdir));
+  ended const f32 = program({"--workdir", workdir, "--dtype", "f32"}, fit_with(language()));
+  CHECK(f32.code == 0);
+  CHECK(mentions(f32.out, "computed in f32"));
+}
+
+}  // namespace verify_test
