@@ -48,6 +48,23 @@ TEST_CASE("JSONL is read by its extension in any case, alone and in a folder") {
   CHECK(redco::read_texts({&all, 1}) == texts{"one", "two", "three"});
 }
 
+TEST_CASE("a .json file of lines is read once") {
+  mixed_folder const folder;
+  std::string rows;
+  for (int row = 0; row < 20000; ++row) rows += "{\"text\": \"a row of some text\"}\n";
+  std::string const path = folder.write("a.json", rows);
+  auto const bytes_read = [] {  // by this process
+    std::ifstream in("/proc/self/io");
+    std::string word;
+    std::size_t count = 0;
+    in >> word >> count;
+    return count;
+  };
+  std::size_t const before = bytes_read();
+  CHECK(redco::read_texts({&path, 1}).size() == 20000);
+  CHECK(bytes_read() - before < rows.size() * 3 / 2);
+}
+
 TEST_CASE("a .json file may be an array of objects") {
   mixed_folder const folder;
   std::string const path = folder.write("a.json", " \n[{\"t\": \"one\", \"x\": 1},\n {\"t\": \"two\"}]\n");

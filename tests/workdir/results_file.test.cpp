@@ -10,6 +10,8 @@
 #include <limits>
 #include <string>
 
+#include <unistd.h>
+
 TEST_CASE("results are indented JSON in the order in which they were given, null where not finite") {
   temporary_folder folder;
   auto const file = folder.path / "eval_results_epoch0.json";
@@ -37,7 +39,7 @@ TEST_CASE("results are indented JSON in the order in which they were given, null
 TEST_CASE("results replace earlier ones, and what a killed run left is no obstacle") {
   temporary_folder folder;
   auto const file = folder.path / "min_metrics.json";
-  std::ofstream(file.string() + ".tmp") << "{\"lo";
+  std::ofstream(file.string() + ".unfinished." + std::to_string(::getpid())) << "{\"lo";  // process ids come again
   redco::workdir::write_results(file, redco::json::json_value{{"loss", 3}});
   redco::workdir::write_results(file, redco::json::json_value{{"loss", 2}});
   CHECK(content_of(file) == "{\n  \"loss\": 2\n}\n");

@@ -34,20 +34,15 @@ inline bool next_line(std::istream& in, std::string& line, std::string const& wh
   return true;
 }
 
-}  // namespace detail
-
-REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path,
-                                                              std::span<std::string const> keys, std::int64_t most) {
-  if (!std::filesystem::is_regular_file(path))
-    throw error(exit_code::data, path.string() + " is no file: give a JSONL file, an object on each line");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw error(exit_code::data, path.string() + " cannot be read: check its permissions");
+/// Returns the texts of the lines of `in`, the content of `path`. See read_jsonl.
+inline std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
+                                                        std::span<std::string const> keys, std::int64_t most) {
   std::vector<std::vector<std::string>> all;
   std::string line;
   for (std::int64_t number = 1; most == 0 || std::ssize(all) < most; ++number) {
     std::string const where = path.string() + ":" + std::to_string(number);
-    if (!detail::next_line(in, line, where)) break;
-    if (number == 1) detail::refuse_other_formats(path, line);
+    if (!next_line(in, line, where)) break;
+    if (number == 1) refuse_other_formats(path, line);
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     json::json_value const object = json::parse_json(line, where);
     if (!object.is_object()) throw error(exit_code::data, where + ": the line is no object; write {\"key\": \"text\"}");
@@ -62,6 +57,17 @@ REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::p
   }
   if (all.empty()) throw error(exit_code::data, path.string() + " has no line; give a file with examples");
   return all;
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path,
+                                                              std::span<std::string const> keys, std::int64_t most) {
+  if (!std::filesystem::is_regular_file(path))
+    throw error(exit_code::data, path.string() + " is no file: give a JSONL file, an object on each line");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw error(exit_code::data, path.string() + " cannot be read: check its permissions");
+  return detail::read_lines(in, path, keys, most);
 }
 
 }  // namespace redco

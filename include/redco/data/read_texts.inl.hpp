@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 namespace redco {
@@ -25,12 +26,15 @@ inline std::string lower_extension(std::filesystem::path const& path) {
   return extension;
 }
 
-/// Appends the text under `key` of each object of a JSON array. Returns false if the file is no
-/// array.
-inline bool append_array(std::filesystem::path const& path, std::string const& key, std::vector<std::string>& texts) {
-  std::string const whole = read_text(path, 0);
+/// Appends the text under `key` of each object of a .json file: an array, or an object on each line.
+inline void append_json(std::filesystem::path const& path, std::string const& key, std::vector<std::string>& texts) {
+  std::string whole = read_text(path, 0);
   std::size_t const begin = whole.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos || whole[begin] != '[') return false;
+  if (begin == std::string::npos || whole[begin] != '[') {
+    std::istringstream lines(std::move(whole));
+    for (auto& line : read_lines(lines, path, {&key, 1}, 0)) texts.push_back(std::move(line.front()));
+    return;
+  }
   json::json_value const array = json::parse_json(whole, path.string());
   for (std::size_t i = 0; i < array.size(); ++i) {
     auto const* const object = array[i].is_object() ? &array[i] : nullptr;
@@ -40,7 +44,6 @@ inline bool append_array(std::filesystem::path const& path, std::string const& k
                                        " has no text under the key \"" + key + "\"; name the key that holds it");
     texts.push_back(at->get<std::string>());
   }
-  return true;
 }
 
 }  // namespace detail
@@ -54,10 +57,11 @@ REDCO_INLINE std::vector<std::string> read_texts(std::span<std::string const> pa
       if (std::filesystem::is_empty(file)) return false;
       std::string const extension = detail::lower_extension(file);
       std::size_t const before = texts.size();
-      if (extension == ".jsonl" || extension == ".ndjson" ||
-          (extension == ".json" && !detail::append_array(file, key, texts))) {
+      if (extension == ".json") {
+        detail::append_json(file, key, texts);
+      } else if (extension == ".jsonl" || extension == ".ndjson") {
         for (auto& line : read_jsonl(file, {&key, 1})) texts.push_back(std::move(line.front()));
-      } else if (extension != ".json") {
+      } else {
         if (std::string text = detail::read_text(file, invalid); !text.empty()) texts.push_back(std::move(text));
       }
       return texts.size() > before;

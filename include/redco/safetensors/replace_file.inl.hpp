@@ -28,9 +28,11 @@ namespace detail {
 class unfinished_file {
  public:
   explicit unfinished_file(std::filesystem::path const& target)
-      : target_(target),
-        path_(target.string() + ".unfinished." + std::to_string(::getpid())),
-        descriptor_(checked(ops_.create(path_.c_str()))) {}
+      : target_(target), path_(target.string() + ".unfinished." + std::to_string(::getpid())) {
+    char const* const name = path_.c_str();
+    ops_.remove_file(name);  // what a killed process of this number may have left
+    descriptor_ = checked(ops_.create(name));
+  }
   unfinished_file(unfinished_file const&) = delete;
   unfinished_file& operator=(unfinished_file const&) = delete;
   ~unfinished_file() {
@@ -58,7 +60,7 @@ class unfinished_file {
 
   posix_file_ops ops_;
   std::filesystem::path target_, path_;
-  int descriptor_;
+  int descriptor_ = -1;
   bool placed_ = false;
 };
 
