@@ -47,7 +47,12 @@ set(options --tests)
 setup(0 "pip could not install tensorboard.*the tests that need it will be skipped.*setup: ready" ${nothing} --unset=CI)
 setup(74 "pip could not install tensorboard" ${nothing} CI=true)
 set(options --test)
-setup(64 "no option --test; there are --tests, --cuda and --peers" ${nothing})
+setup(64 "no option --test; there are --tests, --folders, --cuda and --peers" ${nothing})
+
+# transformers for model folders: beside setup's own libtorch alone, and an error only in CI.
+set(options --folders)
+setup(0 "REDCO_TORCH_ROOT may hold no torch of Python.*setup: ready" ${nothing} --unset=CI)
+setup(74 "REDCO_TORCH_ROOT may hold no torch of Python" ${nothing} CI=true)
 
 # CUDA's libraries: those that the list of libtorch's wheel names, beside it and never beside another's.
 set(options --cuda)

@@ -110,7 +110,7 @@ class check {
           std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
     if (!data_.fresh.empty()) return;
     data_.expect(weights.files->bytes_read() <= bytes_of_files(weights), "bytes of the weights were read twice");
-    expect_saved(data_, weights, saved.path, stored_names<M>::unread);
+    expect_saved(data_, weights, saved.path, stored_table_of<M>());
     expect_files(data_, as_it_was, saved.path);
   }
 
