@@ -120,7 +120,7 @@
 #include <redco/nn/pass.hpp>
 #include <redco/nn/recomputed.hpp>
 #include <redco/nn/recurrent.hpp>
-#include <redco/nn/temporary_pass.hpp>
+#include <redco/nn/temporary.hpp>
 
 #include <redco/generate/beam_search.hpp>
 #include <redco/generate/decoding.hpp>

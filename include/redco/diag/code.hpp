@@ -99,8 +99,8 @@ inline constexpr diagnosis diagnoses[] = {
      "use a wider mesh, a smaller micro-batch or recomputation"},
     // R: running
     {"R001", "a temporary is given to what keeps a reference to it",
-     "A pass is read again when backward computes a block a second time, and a trainer is read with every prediction: both "
-     "have to outlive the call that they are given to.",
+     "A pass is read again when backward computes a block a second time, a trainer is read with every prediction, and a "
+     "parameter store with every call of its network: each has to outlive the call that it is given to.",
      "name it first, in a variable that outlives its use"},
     // L: layers
     {"L002", "a layer needs a context entry that nobody set",

@@ -30,12 +30,10 @@ concept made_of_ill_formed =
 
 /// Result of an operation whose error has been printed. It accepts every use that a program makes
 /// of a value, so that the first error stays the only one: calls, pipes, subscripts, loops,
-/// arithmetic, comparisons, output and conversions. It takes the place of a pipeline, of a range of
-/// predictions and of one prediction. A program that holds one does not compile, so nothing of it
-/// ever runs.
+/// arithmetic, comparisons, output and conversions. It takes the place of a batch, a loss, a range of
+/// predictions and one prediction whose types cannot be known. A program that holds one does not
+/// compile, so nothing of it ever runs.
 struct ill_formed {
-  static constexpr bool has_collate = true, has_loss = true, has_predict = true;
-
   constexpr ill_formed() = default;
   template <detail::other_than_ill_formed T>
   constexpr ill_formed(T&&) {}
@@ -56,20 +54,6 @@ struct ill_formed {
   constexpr ill_formed const& operator*() const { return *this; }
   constexpr ill_formed const* operator->() const { return this; }
   constexpr ill_formed operator-() const { return {}; }
-
-  // The functions of a pipeline.
-  template <class... T>
-  constexpr ill_formed collate(T&&...) const {
-    return {};
-  }
-  template <class... T>
-  constexpr ill_formed loss(T&&...) const {
-    return {};
-  }
-  template <class... T>
-  constexpr ill_formed predict(T&&...) const {
-    return {};
-  }
 
   // The members of a container, a text, an optional and a tensor that programs ask of predictions.
   constexpr ill_formed const* begin() const { return this; }

@@ -5,6 +5,7 @@
 #include <redco/nn/context.hpp>
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/context_entry.hpp>
+#include <redco/nn/detail/as_input.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/layer_watch.hpp>
 #include <redco/nn/leaves.hpp>
@@ -13,9 +14,8 @@
 #include <redco/nn/network_base.hpp>
 #include <redco/nn/parameter_values.hpp>
 #include <redco/nn/pass.hpp>
-#include <redco/nn/temporary_pass.hpp>
+#include <redco/nn/temporary.hpp>
 #include <redco/tensor/saved_watch.hpp>
-#include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/shard/literal_sizes.hpp>
@@ -37,8 +37,9 @@
 namespace redco {
 
 /// One rank's modules of a model over its parameter store. Immutable: calls are const, and
-/// everything that changes from micro-batch to micro-batch lives in the pass. Errors: those of
-/// `legal<>` for a model whose sizes are all literals.
+/// everything that changes from micro-batch to micro-batch lives in the pass. The store outlives
+/// it. Errors: those of `legal<>` for a model whose sizes are all literals; redco[R001] for a
+/// temporary store.
 template <model M>
 class network : public network_base {
  public:
@@ -46,6 +47,9 @@ class network : public network_base {
 
   network(M const& m, parameter_store const& store, int rank, mesh const& on)
       : network(m, store, leaves(store), rank, on) {}
+  template <detail::temporary<parameter_store> Store>
+  network(M const& m, Store&& store, int rank, mesh const& on)
+      : network(m, detail::refused_temporary(store), rank, on) {}
 
   M const& model() const { return model_; }
   net_module const& modules() const { return modules_; }
@@ -65,12 +69,6 @@ class network : public network_base {
 };
 
 namespace detail {
-
-/// x on the device of the parameters; of any floating type, in the one that the network computes in.
-inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
-  if (!x.defined()) return x;
-  return x.to(store.device(), x.is_floating_point() ? scalar_type_of(store.compute()) : x.scalar_type());
-}
 
 inline void check_substitutes(std::size_t given, std::size_t taken) {
   if (given == taken) return;
@@ -110,10 +108,15 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
 
 }  // namespace detail
 
-/// The network of a model over a store that outlives it. Those of our families are compiled once (families.hpp).
+/// The network of a model over a store that outlives it. Those of our families are compiled once
+/// (families.hpp). Errors: redco[R001] for a temporary store.
 template <model M>
 std::shared_ptr<network<M> const> make_network(M const& m, parameter_store const& store, int rank, mesh const& on) {
   return std::make_shared<network<M> const>(m, store, rank, on);
+}
+template <model M, detail::temporary<parameter_store> Store>
+auto make_network(M const& m, Store&& store, int rank, mesh const& on) {
+  return make_network(m, detail::refused_temporary(store), rank, on);
 }
 
 /// What the user's loss and predict are given: a network in one pass, with the context entries set so far. Inputs of any
@@ -130,7 +133,7 @@ class bound_network {
   /// redco[R001] for a temporary one.
   bound_network(std::shared_ptr<network<M> const> net, redco::pass const& in, Entries... entries)
       : bound_network(net, net->values(), in, std::move(entries)...) {}
-  template <detail::temporary_pass Pass>
+  template <detail::temporary<redco::pass> Pass>
   bound_network(std::shared_ptr<network<M> const> net, Pass&& in, Entries... entries)
       : bound_network(std::move(net), detail::refused_temporary(in), std::move(entries)...) {}
 
@@ -204,7 +207,7 @@ class bound_network {
     result.pass_ = &other;
     return result;
   }
-  template <detail::temporary_pass Pass>
+  template <detail::temporary<redco::pass> Pass>
   bound_network in(Pass&& other) const {
     return in(detail::refused_temporary(other));
   }

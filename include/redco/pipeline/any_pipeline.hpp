@@ -15,7 +15,7 @@ inline constexpr bool is_pipeline<pipeline<Stage...>> = true;
 
 }  // namespace detail
 
-/// Satisfied by what `collate`, `loss`, `predict` and `|` return, unless an error was printed: `ill_formed` is none.
+/// Satisfied by what `collate`, `loss`, `predict` and `|` return.
 template <class T>
 concept any_pipeline = detail::is_pipeline<std::remove_cvref_t<T>>;
 

@@ -13,13 +13,16 @@ namespace redco {
 
 namespace detail {
 
+/// True if each purpose has one function at most.
+template <class... Stage>
+inline constexpr bool is_once = stages_of<collate_stage, Stage...> <= 1 && stages_of<loss_stage, Stage...> <= 1 &&
+                                stages_of<predict_stage, Stage...> <= 1;
+
 template <class... Stage>
 consteval bool check_once() {
-  constexpr bool once = stages_of<collate_stage, Stage...> <= 1 && stages_of<loss_stage, Stage...> <= 1 &&
-                        stages_of<predict_stage, Stage...> <= 1;
-  static_assert(once,
+  static_assert(is_once<Stage...>,
                 "redco[P005]: a pipeline has a function twice; pipe at most one collate, one loss and one predict");
-  return once;
+  return is_once<Stage...>;
 }
 
 /// Checks that the loss and the predict among `Stage` take the batch of the collate among them,
@@ -30,10 +33,9 @@ consteval bool check_batches() {
     return true;
   } else {
     using batch = named_or<function_of<collate_stage, Stage...>, any_batch>;
-    if constexpr (std::is_same_v<batch, any_batch>) return true;
-    else if constexpr (!check_loss_of<batch, Stage...>()) return false;
-    else if constexpr (stages_of<predict_stage, Stage...> != 0) return check_predict_of<batch, Stage...>();
-    else return true;
+    if constexpr (std::is_same_v<batch, any_batch> || std::is_void_v<batch>) return true;
+    else if constexpr (!check_takes_of<loss_stage, batch, Stage...>()) return false;
+    else return check_takes_of<predict_stage, batch, Stage...>();
   }
 }
 
@@ -43,19 +45,17 @@ consteval bool check_batches() {
 /// the functions' types without calling them is checked here: that each comes once, and that loss and predict accept
 /// the batch that collate returns.
 ///
-/// Errors: P001, P002; P005, after which the result is `ill_formed`.
+/// Errors: P001, P002, P005, each the only one.
 template <class... A, class... B>
 constexpr auto operator|(pipeline<A...> a, pipeline<B...> b) {
-  if constexpr (!detail::check_once<A..., B...>()) {
-    return diag::ill_formed{};
-  } else {
-    static_cast<void>(detail::check_batches<A..., B...>());
-    return hana::unpack(std::move(a).stages(), [&b](A&&... first) {
-      return hana::unpack(std::move(b).stages(), [&first...](B&&... second) {
-        return pipeline<A..., B...>(hana::basic_tuple<A..., B...>{std::move(first)..., std::move(second)...});
-      });
-    });
+  if constexpr (detail::is_once<A...> && detail::is_once<B...>) {  // else the compiler has said why
+    if constexpr (detail::check_once<A..., B...>()) static_cast<void>(detail::check_batches<A..., B...>());
   }
+  return hana::unpack(std::move(a).stages(), [&b](A&&... first) {
+    return hana::unpack(std::move(b).stages(), [&first...](B&&... second) {
+      return pipeline<A..., B...>(hana::basic_tuple<A..., B...>{std::move(first)..., std::move(second)...});
+    });
+  });
 }
 
 }  // namespace redco

@@ -21,7 +21,7 @@ namespace redco {
 ///   predict(net, Batch const&) -> one element per example
 ///
 /// Errors: P001 to P009, each the only one. A call that failed has the type that its function
-/// names, else `ill_formed`. Cost: without captures, one byte.
+/// returns where that can be known, else `ill_formed`. Cost: without captures, one byte.
 template <class... Stage>
 class pipeline {
  public:
@@ -57,42 +57,35 @@ class pipeline {
   /// The loss of `net` on one batch.
   template <class Net, class Batch>
   constexpr auto loss(Net const& net, Batch const& one) const {
-    if constexpr (!has_loss) {
-      return detail::lacks_function<pipeline>();
-    } else if constexpr (std::is_same_v<Batch, diag::ill_formed>) {
-      return one;
-    } else {
-      auto const& f = function<detail::loss_stage>();
-      if constexpr (!detail::check_loss_of<Batch, Stage...>()) {
-        return diag::ill_formed{};
-      } else if constexpr (!detail::check_loss_value<decltype(f(net, one))>()) {
-        return diag::ill_formed{};
-      } else {
-        return f(net, one);
-      }
-    }
+    return call<detail::loss_stage>(net, one);
   }
 
   /// What `net` predicts for one batch, in the order of its examples.
   template <class Net, class Batch>
   constexpr auto predict(Net const& net, Batch const& one) const {
-    if constexpr (!has_predict) {
+    return call<detail::predict_stage>(net, one);
+  }
+
+ private:
+  template <template <class> class Kind, class Net, class Batch>
+  constexpr auto call(Net const& net, Batch const& one) const {
+    if constexpr (detail::stages_of<Kind, Stage...> == 0) {
       return detail::lacks_function<pipeline>();
-    } else if constexpr (std::is_same_v<Batch, diag::ill_formed>) {
-      return one;
     } else {
-      auto const& f = function<detail::predict_stage>();
-      if constexpr (!detail::check_predict_of<Batch, Stage...>()) {
-        return diag::ill_formed{};
-      } else if constexpr (!detail::check_predict_value<decltype(f(net, one))>()) {
-        return diag::ill_formed{};
+      using stage = detail::stage_of<Kind, Stage...>;
+      auto const& f = function<Kind>();
+      if constexpr (std::is_same_v<Batch, diag::ill_formed>) {
+        return diag::unmade<typename stage::template stand_in<Net, Batch, Stage...>>();
+      } else if constexpr (!stage::template check_takes<Batch, Stage...>()) {
+        return diag::unmade<typename stage::template stand_in<Net, Batch, Stage...>>();
+      } else if constexpr (!stage::template check_gives<decltype(f(net, one))>()) {
+        return diag::unmade<typename stage::template stand_in_like<std::remove_cvref_t<decltype(f(net, one))>>>();
       } else {
         return f(net, one);
       }
     }
   }
 
- private:
   template <class Call>
   static constexpr auto batch_of_call(Call const& call) {
     if constexpr (detail::check_batch<decltype(call())>()) return call();

@@ -1,10 +1,7 @@
 #pragma once
 
+#include <redco/pipeline/detail/pipeline_of.hpp>
 #include <redco/pipeline/detail/stage.hpp>
-#include <redco/pipeline/pipeline.hpp>
-
-#include <redco/diag/blame.hpp>
-#include <redco/meta/tuple.hpp>
 
 #include <utility>
 
@@ -16,14 +13,7 @@ namespace redco {
 /// called.
 template <class F>
 constexpr auto predict(F f) {
-  if constexpr (!detail::check_const<F>()) {
-    return diag::ill_formed{};
-  } else if constexpr (!detail::check_predict_value<detail::named_or<F, detail::any_prediction>>()) {
-    return diag::ill_formed{};
-  } else {
-    using stage = detail::predict_stage<F>;
-    return pipeline<stage>(hana::basic_tuple<stage>{stage{std::move(f)}});
-  }
+  return detail::pipeline_of<detail::predict_stage>(std::move(f));
 }
 
 }  // namespace redco

@@ -6,7 +6,7 @@
 
 namespace redco {
 
-/// Satisfied by pipelines that can predict. Check it with P006, and let `ill_formed` pass: its error was printed.
+/// Satisfied by pipelines that can predict. Check it with P006.
 template <class T>
 concept predicting_pipeline =
     any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_predict;

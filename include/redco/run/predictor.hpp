@@ -8,6 +8,7 @@
 #include <redco/comm/agreement.hpp>
 #include <redco/data/example_range.hpp>
 #include <redco/data/examples.hpp>
+#include <redco/pipeline/batch_of.hpp>
 #include <redco/diag/blame.hpp>
 
 #include <cstdint>
@@ -41,6 +42,8 @@ class predictor {
       return detail::lacks_function<typename Trainer::pipeline_type>();
     } else if constexpr (std::is_same_v<output, diag::ill_formed>) {
       return diag::ill_formed();
+    } else if constexpr (std::is_same_v<batch_of<typename Trainer::pipeline_type, example>, diag::ill_formed>) {
+      return diag::unmade<std::vector<output>>();
     } else {
       return predicted<example, output>(std::forward<Range>(range), global_batch, length);
     }

@@ -3,7 +3,7 @@
 #include <redco/run/network_state.hpp>
 #include <redco/nn/families.hpp>
 #include <redco/nn/network.hpp>
-#include <redco/nn/temporary_pass.hpp>
+#include <redco/nn/temporary.hpp>
 #include <redco/shard/families.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
@@ -32,7 +32,7 @@ class trained_network final : public run::network_state {
   /// The network in a pass, which outlives it and the backward of what it computed. Errors:
   /// redco[R001] for a temporary pass.
   bound_network<M> in(pass const& one) const { return {net, one}; }
-  template <detail::temporary_pass Pass>
+  template <detail::temporary<redco::pass> Pass>
   bound_network<M> in(Pass&& one) const {
     return in(detail::refused_temporary(one));
   }

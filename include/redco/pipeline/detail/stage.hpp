@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/pipeline/detail/accepts.hpp>
+#include <redco/pipeline/detail/predictions_like.hpp>
 #include <redco/pipeline/enable_loss.hpp>
 #include <redco/pipeline/enable_per_example.hpp>
 
@@ -32,18 +33,11 @@ inline constexpr bool enable_per_example<detail::any_prediction> = true;
 
 namespace redco::detail {
 
-/// A function and its purpose. Without captures it takes no room.
-template <class F>
-struct collate_stage {
-  [[no_unique_address]] F function;
-};
-template <class F>
-struct loss_stage {
-  [[no_unique_address]] F function;
-};
-template <class F>
-struct predict_stage {
-  [[no_unique_address]] F function;
+/// Stands in for a function that was refused, and is called like it. Declared only.
+template <class Result>
+struct refused_function {
+  template <class... T>
+  Result operator()(T const&...) const;
 };
 
 template <template <class> class Kind, class Stage>
@@ -64,9 +58,18 @@ consteval std::size_t stage_index() {
   return index;
 }
 
-/// The type of its function.
+/// The stage that has it, and the type of its function.
 template <template <class> class Kind, class... Stage>
-using function_of = decltype(std::tuple_element_t<stage_index<Kind, Stage...>(), std::tuple<Stage...>>::function);
+using stage_of = std::tuple_element_t<stage_index<Kind, Stage...>(), std::tuple<Stage...>>;
+template <template <class> class Kind, class... Stage>
+using function_of = decltype(stage_of<Kind, Stage...>::function);
+
+/// Checks that the loss or the predict among `Stage`, if there is one, takes the batch.
+template <template <class> class Kind, class Batch, class... Stage>
+consteval bool check_takes_of() {
+  if constexpr (stages_of<Kind, Stage...> == 0) return true;
+  else return stage_of<Kind, Stage...>::template check_takes<Batch, Stage...>();
+}
 
 // Each check below prints its error, the only one, and says whether it passed.
 
@@ -134,25 +137,73 @@ consteval bool check_predict_value() {
   return per_example<Result>;
 }
 
-/// Checks that the loss among `Stage`, if there is one, takes the batch.
-template <class Batch, class... Stage>
-consteval bool check_loss_of() {
-  if constexpr (stages_of<loss_stage, Stage...> == 0) return true;
-  else return check_loss_batch<function_of<loss_stage, Stage...>, Batch>();
-}
+/// A function and its purpose. Without captures it takes no room.
+template <class F>
+struct collate_stage {
+  [[no_unique_address]] F function;
 
-/// Checks that the predict among `Stage` takes the batch. Where the loss does not either, the loss
-/// is blamed alone: one mistake in collate is one error.
-template <class Batch, class... Stage>
-consteval bool check_predict_of() {
-  using predict = function_of<predict_stage, Stage...>;
-  if constexpr (accepts_batch<predict, Batch>) {
-    return true;
-  } else if constexpr (!check_loss_of<Batch, Stage...>()) {
-    return false;
-  } else {
-    return check_predict_batch<predict, Batch>();
+  static consteval bool check_named_result() { return check_batch<named_or<F, any_batch>>(); }
+};
+
+template <class F>
+struct loss_stage {
+  [[no_unique_address]] F function;
+
+  /// Types of the value in the place of a refused loss: of a call, of a result.
+  template <class Net, class Batch, class... Stage>
+  using stand_in = diag::ill_formed;
+  template <class Result>
+  using stand_in_like = diag::ill_formed;
+
+  /// Checks that the function takes the batch.
+  template <class Batch, class... Stage>
+  static consteval bool check_takes() {
+    return check_loss_batch<F, Batch>();
   }
-}
+  static consteval bool check_named_result() { return check_loss_value<named_or<F, any_loss>>(); }
+  template <class Result>
+  static consteval bool check_gives() {
+    return check_loss_value<Result>();
+  }
+};
+
+template <class F>
+struct predict_stage {
+  [[no_unique_address]] F function;
+
+  /// True if the function alone does not take a batch that collate makes.
+  template <class Batch, class... Stage>
+  static consteval bool is_at_fault() {
+    if constexpr (std::is_same_v<Batch, diag::ill_formed>) return false;
+    else if constexpr (stages_of<loss_stage, Stage...> == 0) return true;
+    else return accepts_batch<function_of<loss_stage, Stage...>, Batch>;
+  }
+
+  /// Types of the value in the place of refused predictions: of a call, of a result. The body of a
+  /// function that is at fault itself is not looked at.
+  template <class Net, class Batch, class... Stage>
+  using stand_in = predictions_like<typename std::conditional_t<is_at_fault<Batch, Stage...>(), named_result<F, void>,
+                                                                result_for_own_batch<F, Net>>::type>;
+  template <class Result>
+  using stand_in_like = predictions_like<Result>;
+
+  /// Checks that the function takes the batch. Where the loss among `Stage` does not either, the
+  /// loss is blamed alone: one mistake in collate is one error.
+  template <class Batch, class... Stage>
+  static consteval bool check_takes() {
+    if constexpr (accepts_batch<F, Batch>) {
+      return true;
+    } else if constexpr (!check_takes_of<loss_stage, Batch, Stage...>()) {
+      return false;
+    } else {
+      return check_predict_batch<F, Batch>();
+    }
+  }
+  static consteval bool check_named_result() { return check_predict_value<named_or<F, any_prediction>>(); }
+  template <class Result>
+  static consteval bool check_gives() {
+    return check_predict_value<Result>();
+  }
+};
 
 }  // namespace redco::detail

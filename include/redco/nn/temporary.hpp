@@ -1,0 +1,33 @@
+#pragma once
+
+#include <redco/nn/parameter_store.hpp>
+#include <redco/nn/pass.hpp>
+
+#include <redco/diag/blame.hpp>
+
+#include <concepts>
+#include <type_traits>
+
+namespace redco::detail {
+
+/// A `Value` that ends with the expression in which it is made.
+template <class T, class Value>
+concept temporary = !std::is_reference_v<T> && std::same_as<std::remove_const_t<T>, Value>;
+
+/// Refuses a temporary; returns it so that no second error follows. Errors: redco[R001].
+template <temporary<pass> T>
+pass const& refused_temporary(T const& given) {
+  static_assert(diag::never<T>,
+                "redco[R001]: a temporary is given to what keeps a reference to it; "
+                "write pass const in = worker.pass(...) first, and keep `in` until backward is done");
+  return given;
+}
+template <temporary<parameter_store> T>
+parameter_store const& refused_temporary(T const& given) {
+  static_assert(diag::never<T>,
+                "redco[R001]: a temporary is given to what keeps a reference to it; "
+                "write parameter_store const store(...) first, and keep `store` as long as the network");
+  return given;
+}
+
+}  // namespace redco::detail

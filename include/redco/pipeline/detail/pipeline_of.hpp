@@ -1,0 +1,27 @@
+#pragma once
+
+#include <redco/pipeline/detail/accepts.hpp>
+#include <redco/pipeline/detail/stage.hpp>
+#include <redco/pipeline/pipeline.hpp>
+
+#include <redco/diag/blame.hpp>
+#include <redco/meta/tuple.hpp>
+
+#include <utility>
+
+namespace redco::detail {
+
+/// Returns a pipeline of one function, and checks what its type tells: that a const `f` can be
+/// called, and the result that it names.
+template <template <class> class Kind, class F>
+constexpr auto pipeline_of(F f) {
+  if constexpr (!check_const<F>()) {
+    return pipeline_of<Kind>(refused_function<named_or<F, diag::ill_formed>>());
+  } else {
+    using stage = Kind<F>;
+    static_cast<void>(stage::check_named_result());
+    return pipeline<stage>(hana::basic_tuple<stage>{stage{std::move(f)}});
+  }
+}
+
+}  // namespace redco::detail

@@ -1,0 +1,19 @@
+// torch
+// So are key-value heads that the mesh neither divides nor repeats.
+#include "points.hpp"
+#include <redco/shard/legal.hpp>
+#include <redco/layer/attention.hpp>
+#include <redco/layer/residual.hpp>
+
+using network = redco::residual<redco::full_attention<96, 12, redco::key_value_heads<4>>>;
+constexpr redco::model_of<network> model{};
+
+#if REDCO_ACCEPT
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
+#else  // expect: redco[S002]
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 3}>{});
+#endif
+
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
+
+#include "train_points.hpp"

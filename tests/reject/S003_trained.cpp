@@ -1,0 +1,18 @@
+// torch
+// So are columns that the mesh does not divide.
+#include "points.hpp"
+#include <redco/shard/legal.hpp>
+#include <redco/layer/enter.hpp>
+
+using network = redco::sequential<redco::enter_layer, redco::column_linear<1, 8>, redco::row_linear<8, 1>>;
+constexpr redco::model_of<network> model{};
+
+#if REDCO_ACCEPT
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
+#else  // expect: redco[S003]
+static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 3}>{});
+#endif
+
+inline auto const job = redco::collate(points) | redco::loss(distance) | redco::predict(signs);
+
+#include "train_points.hpp"
