@@ -9,6 +9,7 @@
 // Exit codes: 0 it fits, or no memory was named; 1 it does not fit; 64 options or mesh; 65 the configuration; 74 output.
 #include <redco/report/answer_text.hpp>
 #include <redco/report/answered_report.hpp>
+#include <redco/report/check_mesh.hpp>
 #include <redco/report/program_text.hpp>
 #include <redco/report/report_format.hpp>
 #include <redco/report/run_request.hpp>
@@ -275,8 +276,9 @@ exit_code plan(Model const& model, kept_state const& optimizer, plan_options con
     if (o.search) return search(model, optimizer, o, load, budget);
   redco::report::run_request const asked = request_of(o, load);
   if (o.timeline) {
+    redco::report::check_mesh(redco::facts_of(model).parameters, asked);
     redco::setup const run = redco::report::setup_of(asked);
-    redco::rank_cost const planned = redco::report_of(model, optimizer, run).cost;  // refuses an illegal mesh
+    redco::rank_cost const planned = redco::report_of(model, optimizer, run).cost;
     redco::fact::program const facts = redco::facts_of(model, run.load);
     write(o, redco::report::timeline_text(redco::cost::simulation(facts, run), planned.memory));
     return exit_code::done;

@@ -242,6 +242,7 @@
 #include <redco/model/with_lora.hpp>
 
 #include <redco/options/agreed_options.hpp>
+#include <redco/options/blockless_options.hpp>
 #include <redco/options/bytes_text.hpp>
 #include <redco/options/check_fit.hpp>
 #include <redco/options/choices.hpp>
@@ -365,6 +366,7 @@
 #include <redco/report/answer_text.hpp>
 #include <redco/report/answered_report.hpp>
 #include <redco/report/build_report.hpp>
+#include <redco/report/check_mesh.hpp>
 #include <redco/report/graph_of.hpp>
 #include <redco/report/memory_lines.hpp>
 #include <redco/report/model_graph.hpp>

@@ -50,6 +50,20 @@ follow(config.json --ranks 16 --n-model-shards 1 --batch 32 --device-memory 3GiB
 follow(config.json --ranks 16 --batch 64 --micro-batch 3 --device-memory 2GiB --hosts 2)
 follow(config.json --mesh 4x2 --batch 16 --device-memory 1GiB --overlap)
 follow(config.json --mesh 6x1 --batch 7 --device-memory 1500MiB --optimizer sgd)
+# Nor is one offered in the place of an illegal number.
+function(follow_widths)
+  execute_process(COMMAND ${TOOL} ${ARGN} --n-model-shards 5 WORKING_DIRECTORY ${WORK} ERROR_VARIABLE out RESULT_VARIABLE status)
+  if(NOT status EQUAL 64 OR NOT out MATCHES "legal widths are ([0-9, ]+): choose one with --n-model-shards")
+    message(FATAL_ERROR "redco-plan ${ARGN} --n-model-shards 5 offers nothing (${status}):\n${out}")
+  endif()
+  string(REPLACE ", " ";" widths "${CMAKE_MATCH_1}")
+  foreach(width IN LISTS widths)
+    expect(0 "^plan: mesh [0-9]+x${width}" ${ARGN} --n-model-shards ${width})
+  endforeach()
+endfunction()
+follow_widths(config.json)
+follow_widths(config.json --ranks 20 --batch 20)
+follow_widths(config.json --ranks 30 --batch 30 --hosts 3)
 expect(0 "on the same 16 ranks\n +1 [^\n]*\n +2 [^\n]*\n +4 [^\n]*\ntime" config.json --ranks 16 --batch 32)
 
 expect(0 "mesh 2x3, bf16, sgd, 2 micro-batches of 2 x 64, blocks recomputed" config.json --mesh 2x3 --batch 8 --micro-batch 2
@@ -61,7 +75,7 @@ expect(0 "forward, tokens summed +tp +reduce_scatter +24 x" config.json --n-mode
 expect(0 "^wte\n  parameter wte.weight .50257, 768.\n.*\n  repeat +12 blocks of #[0-9]+, the first #[0-9]+\n.*logits of #" config.json --batch 2 --facts)
 expect(0 "^bytes of one rank, of which [0-9]+ throughout the step\nphase +layer .*\nforward +h.11.ln_1 .*\nloss .*\nbackward +h.11.mlp.*\nupdate +0 "
   config.json --sequence 64 --timeline)
-expect(64 "5 model shards do not divide" config.json --n-model-shards 5 --timeline)
+expect(64 "5 model shards do not divide; legal widths are 1, 2, 4: choose" config.json --ranks 20 --n-model-shards 5 --timeline)
 expect(0 "\"schema\": \"redco.shard_report\"" config.json --format json)
 expect(0 "^plan: mesh 3x2 on 2 hosts, .*\n  forward activations +tp +all_reduce +25 x 384 KiB, sends 9.38 MiB, a host 9.38 MiB to \
 others\n.* gradients +dp +all_reduce +1 x 239 MiB, sends 319 MiB, a host 478 MiB to others\n.*at most on the same 6 ranks\n +1 .*\n +2 .*\n \

@@ -102,5 +102,5 @@ if(NOT report MATCHES "- mesh 2x2: fits, ${promised} of 150 MiB on every rank\n"
   message(FATAL_ERROR "the suggested mesh does not hold ${promised}:\n${report}")
 endif()
 build(cut "cut: mesh 1x4: h...attn.q.weight has 6 units, which 4 model shards do not divide; legal widths are 1, 2, 3, 6: choose one \
-for the shards in MESHES")
+in MESHES")
 build(alone "alone: SOURCE has no meaning for a model without an encoder")

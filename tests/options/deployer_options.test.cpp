@@ -1,5 +1,6 @@
 #include "catch.hpp"
 
+#include <redco/options/blockless_options.hpp>
 #include <redco/options/deployer_options.hpp>
 #include <redco/options/predicting_options.hpp>
 #include <redco/options/resolve.hpp>
@@ -113,6 +114,13 @@ TEST_CASE("a program that only predicts offers no option of training") {
   CHECK(whole.seed == 7);
   CHECK(whole.dtype == redco::dtype::f64);
   CHECK_THROWS_AS(resolved_from<redco::predicting_options>({"--resume", "none"}), redco::error);
+}
+
+TEST_CASE("a program whose model repeats no blocks offers no recomputation") {
+  std::vector<std::string> expected = offered<redco::deployer_options>();
+  std::erase(expected, "recompute");
+  CHECK(offered<redco::blockless_options>() == expected);
+  CHECK_THROWS_AS(resolved_from<redco::blockless_options>({"--recompute"}), redco::error);
 }
 
 TEST_CASE("a program that makes its own steps offers no option of fit") {

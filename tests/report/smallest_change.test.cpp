@@ -119,6 +119,77 @@ TEST_CASE("whoever follows a suggestion gets exactly the bytes that it promises"
   follow_all(grouped);
 }
 
+/// The widths that the refusal of an illegal mesh lists.
+std::vector<int> listed_widths(std::string const& refusal) {
+  std::string const before = "legal widths are ";
+  std::size_t const begin = refusal.find(before) + before.size(), end = refusal.find(": choose one ", begin);
+  REQUIRE(begin >= before.size());
+  REQUIRE(end != std::string::npos);
+  std::istringstream list(refusal.substr(begin, end - begin));
+  std::vector<int> widths;
+  for (std::string one; std::getline(list, one, ',');) widths.push_back(std::stoi(one));
+  return widths;
+}
+
+/// A request after a reader has written a width in place of its own.
+run_request with_width(run_request asked, int width) {
+  if (asked.form == request_form::ranks) asked.mesh = redco::options::mesh_of(asked.mesh.ranks(), width);
+  asked.mesh.tp = width;
+  return asked;
+}
+
+template <class M>
+void follow_refusal(M const& m, run_request const& asked) {
+  INFO(redco::options::to_text(asked.mesh) << " on " << asked.hosts << " hosts");
+  std::string refusal;
+  try {
+    redco::report::answered_report(m, redco::adamw{}, asked, 0);
+  } catch (redco::error const& e) {
+    REQUIRE(e.code() == redco::exit_code::usage);
+    refusal = e.what();
+  }
+  std::vector<int> const widths = listed_widths(refusal);
+  REQUIRE(!widths.empty());
+  for (int const width : widths)
+    CHECK_NOTHROW(redco::report::answered_report(m, redco::adamw{}, with_width(asked, width), 0));
+}
+
+TEST_CASE("each width that an illegal mesh is offered gives a legal mesh") {
+  int refused = 0;
+  for (request_form const form :
+       {request_form::model_shards, request_form::ranks, request_form::mesh, request_form::cmake})
+    for (int const replicas : {1, 2, 6})
+      for (int const shards : {4, 5, 7, 10})
+        for (int const hosts : {1, 2}) {
+          if (form == request_form::model_shards && replicas > 1) continue;
+          if (replicas * shards % hosts != 0) continue;
+          follow_refusal(model,
+                         {.mesh = {.dp = replicas, .tp = shards}, .load = {12, 90}, .hosts = hosts, .form = form});
+          ++refused;
+        }
+  CHECK(refused > 60);
+}
+
+TEST_CASE("a refused mesh says how to write another one") {
+  auto const refusal = [](request_form form, int hosts) -> std::string {
+    try {
+      run_request const asked{.mesh = {.dp = 4, .tp = 5}, .load = {20, 90}, .hosts = hosts, .form = form};
+      redco::report::answered_report(model, redco::adamw{}, asked, 0);
+    } catch (redco::error const& e) {
+      return e.what();
+    }
+    return "";
+  };
+  CHECK(refusal(request_form::ranks, 1)
+            .ends_with("legal widths are 1, 2: choose one with --n-model-shards for the same 20 ranks"));
+  CHECK(refusal(request_form::mesh, 1).ends_with("legal widths are 1, 2, 3, 6: choose one in --mesh"));
+  CHECK(refusal(request_form::mesh, 8).ends_with("legal widths are 2, 6: choose one in --mesh"));
+  CHECK(refusal(request_form::mesh, 10)
+            .ends_with(
+                "legal widths are 1, 2, 3, 6: choose one in --mesh, and a number of hosts that divides the ranks"));
+  CHECK(refusal(request_form::cmake, 1).ends_with("legal widths are 1, 2, 3, 6: choose one in MESHES"));
+}
+
 TEST_CASE("with a number of ranks another width keeps the ranks and the global batch") {
   run_request const asked{.mesh = {.dp = 4}, .load = {16, 90}, .form = request_form::ranks};
   auto const report = redco::report::answered_report(model, redco::adamw{}, asked, redco::GiB(1));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/report/check_mesh.hpp>
 #include <redco/report/report_answer.hpp>
 #include <redco/report/run_request.hpp>
 #include <redco/report/shard_report.hpp>
@@ -29,6 +30,7 @@ void predict_step(report_answer& answer, shard_report const& report, std::filesy
 template <model M, class Optimizer>
 shard_report answered_report(M const& m, Optimizer const& optimizer, run_request const& asked, std::int64_t budget,
                              std::filesystem::path const& machine = {}) {
+  check_mesh(facts_of(m).parameters, asked);
   shard_report report = report_of(m, optimizer, setup_of(asked), budget);
   report_answer answer{asked, {}};
   for (int const width : legal_widths(facts_of(m).parameters))

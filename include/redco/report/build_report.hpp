@@ -14,7 +14,6 @@
 
 #include <redco/diag/error.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -52,13 +51,7 @@ exit_code build_reports(M const& m, Optimizer const& optimizer, build_report_req
     fail(exit_code::usage, "SOURCE has no meaning for a model without an encoder before its decoder; leave it out");
     return worst;
   }
-  auto const parameters = facts_of(m).parameters;
   for (mesh const& on : r.meshes) {
-    if (std::size_t const bad = first_illegal(parameters, on); bad < parameters.size()) {
-      fail(exit_code::usage,
-           shard::detail::illegal_mesh_message(parameters, bad, on, "choose one for the shards in MESHES"));
-      continue;
-    }
     try {
       run_request const asked{.mesh = on,
                               .load = r.load,
