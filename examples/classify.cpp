@@ -55,7 +55,7 @@ struct classifier {
 };
 
 struct my_options {
-  redco::deployer_options deployer;
+  redco::blockless_options deployer;
   int epochs = 6, images = 2000;
 
   static constexpr auto fields() {

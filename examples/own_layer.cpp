@@ -71,7 +71,7 @@ struct surface {
 };
 
 struct my_options {
-  redco::deployer_options deployer;
+  redco::blockless_options deployer;
   int epochs = 60;
 
   static constexpr auto fields() {

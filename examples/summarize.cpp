@@ -24,10 +24,11 @@ struct my_options {
         redco::field<"document">(&o::document, "key of a document"),
         redco::field<"summary">(&o::summary, "key of its summary"),
         redco::field<"prefix">(&o::prefix, "text in front of every document, such as T5's \"summarize: \""),
-        redco::field<"max_source">(&o::max_source, "tokens of a document; the rest is cut off"),
+        redco::field<"max_source">(&o::max_source, "tokens of a document; the rest is cut off").at_least(1),
         redco::field<"max_target">(&o::max_target,
-                                   "tokens of a summary, the rest is cut off; 128 where the folder says nothing"),
-        redco::field<"beams">(&o::beams, "of the search for a summary"),
+                                   "tokens of a summary, the rest is cut off; 128 where the folder says nothing")
+            .at_least(1),
+        redco::field<"beams">(&o::beams, "of the search for a summary").at_least(1),
         redco::field<"length_penalty">(&o::length_penalty, "above 1 favours long summaries"));
   }
 };

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -43,12 +44,18 @@ inline std::string help_text(std::vector<entry> const& entries, std::string_view
   return text;
 }
 
+/// The bound of an option's field as an advice, if it has one.
+inline std::string bound_text(entry const& e) {
+  if (e.least == std::numeric_limits<std::int64_t>::min()) return "";
+  return ": give " + std::to_string(e.least) + " or more";
+}
+
 template <class Read>
 void assign(entry& e, provenance source, std::string const& where, option_value const& value, Read const& read) {
   try {
     read(value);
   } catch (unfit_value const& reason) {
-    throw error(exit_code::usage, where + ": '" + shown(value) + "' " + reason.what() + "; see --help");
+    throw error(exit_code::usage, where + ": '" + shown(value) + "' " + reason.what() + bound_text(e) + "; see --help");
   } catch (error const& refused) {
     throw error(exit_code::usage, where + ": " + refused.what());
   }
@@ -70,8 +77,7 @@ inline bool below(option_value const& value, std::int64_t least) {
 inline void check_bounds(std::vector<entry> const& entries) {
   for (entry const& e : entries)
     if (option_value const value = e.write(); below(value, e.least))
-      throw error(exit_code::usage,
-                  e.flag + " is " + shown(value) + " (" + e.about + "): give " + std::to_string(e.least) + " or more");
+      throw error(exit_code::usage, e.flag + " is " + shown(value) + " (" + e.about + ")" + bound_text(e));
 }
 
 /// What config.json could not hold is refused where it comes in.
