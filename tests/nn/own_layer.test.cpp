@@ -11,7 +11,10 @@
 #include <string>
 #include <vector>
 
-// The layer of examples/own_layer.cpp in every layout: a parameter with one element per feature.
+// The layer of examples/own_layer.cpp, whose text is compiled here, in every layout: a parameter with one element per feature.
+#define main own_layer_main
+#include "../../examples/own_layer.cpp"
+#undef main
 
 namespace own_layer_test {
 
@@ -19,42 +22,6 @@ using namespace redco;
 using sharded::check_module;
 using sharded::tensor_map;
 using sharded::values_of;
-
-template <auto Width>
-struct sine : featurewise_layer {
-  template <class X, class Config>
-  static constexpr void facts(Config const& config, fact::recorder& w) {
-    fact::flow const input = w.activation;
-    fact::parameter_fact frequency;
-    frequency.shape = {of<Width>(config)};
-    frequency.split(axis::tp, is_feature_split<X> ? 0 : -1, input.units);
-    frequency.decay = false;
-    frequency.start = {fact::initial::kind::ones, 0};
-    w.parameter("frequency", frequency);
-    fact::shared_parameter_facts<X>(w, frequency.shape);
-    w.save("input");
-    w.save("product", input.shape, input.split_dim, fact::width_kind::compute, input.units);
-    w.produce(input.shape, input.split_dim, input.units);
-    w.backward(input);
-  }
-};
-
-}  // namespace own_layer_test
-
-template <auto Width, class X>
-struct redco::module<own_layer_test::sine<Width>, X> {
-  template <class Config>
-  explicit module(builder<Config>& b) : frequency(b.parameter("frequency")) {}
-
-  template <class Context>
-  tensor<X> operator()(tensor<X> const& x, Context const& ctx) const {
-    return x.like(at::sin(shared_parameter<X>(ctx[frequency], ctx.tp()) * x.local()));
-  }
-
-  redco::parameter frequency;
-};
-
-namespace own_layer_test {
 
 template <fixed_string Name, class L>
 using n = named<Name, L>;
