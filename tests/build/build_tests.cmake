@@ -177,7 +177,7 @@ endforeach()
 
 # The CMakeLists.txt of docs/first-model.md, with both compilers.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/first-model.md)
-redco_add_test(consume.first_model COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+redco_long_test(first_model COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
   -DWORK=${PROJECT_BINARY_DIR}/consume/first_model -DTORCH_ROOT=${redco_torch_found} "-DCOMPILERS=clang++;g++"
   -P ${CMAKE_CURRENT_SOURCE_DIR}/consume/first_model.cmake)
 
@@ -203,7 +203,7 @@ foreach(name consume.pkg_config build.format build.other_plan build.other_torch 
 endforeach()
 
 # What takes longest starts first.
-foreach(name consume.pkg_config consume.first_model build.other_torch build.other_plan)
+foreach(name consume.pkg_config build.other_torch build.other_plan)
   set_tests_properties(${redco_prefix}${name} PROPERTIES COST 100)
 endforeach()
 

@@ -1,0 +1,91 @@
+# The programs of examples/ and of the pages, as a user calls them.
+
+# The demo's program, as a user calls it: what it prints and how it ends.
+function(redco_demo_test name exit)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "ARGUMENTS;WORDS")
+  set(folder ${PROJECT_BINARY_DIR}/tests/demo_${name})
+  redco_add_test(demo.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:language_modeling>
+    "-DARGUMENTS=${arg_ARGUMENTS};--workdir;${folder}" -DEXIT=${exit} "-DWORDS=${arg_WORDS}" -DFRESH=${folder}
+    -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
+endfunction()
+if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
+  set(text --text;${PROJECT_SOURCE_DIR}/README.md;${PROJECT_SOURCE_DIR}/include/redco/layer)
+  redco_demo_test(trains 0 ARGUMENTS ${text} --mesh 1x2 --max-steps 2 --dtype f32 WORDS
+    "plan: mesh 1x2, f32" "column-parallel" "peak " "all_reduce" "held-out loss [0-9.]+ nats per byte" "--resume"
+    "\nnamespace " "\ntemplate <class T, class")  # samples go on from the whole prompts, of any lengths
+  redco_demo_test(illegal_mesh 64 ARGUMENTS ${text} --mesh 1x4 WORDS "1, 2, 3, 6")
+  redco_demo_test(unknown_device 64 ARGUMENTS ${text} --device gpu WORDS "--device gpu .*give auto, cpu or cuda")
+  redco_demo_test(unknown_option 64 ARGUMENTS ${text} --epoch 2 WORDS "--epochs")
+  redco_demo_test(small_batch 64 ARGUMENTS ${text} --mesh 3x1 --global-batch 2 WORDS "global_batch|global batch")
+  foreach(run "classify;--mesh;2x1;--epochs;1;--images;300" "own_layer;--mesh;1x2;--epochs;2;--check-saved")
+    list(POP_FRONT run name)
+    set(folder ${PROJECT_BINARY_DIR}/tests/demo_${name})
+    set(words "best checkpoint names [0-9.]+ of 100" "batch norm statistics")
+    if(name STREQUAL own_layer)
+      set(words "mean absolute error on new points [0-9.]+" "as the facts of its layer state it")
+    endif()
+    redco_add_test(demo.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}>
+      "-DARGUMENTS=${run};--workdir;${folder}" -DEXIT=0 "-DWORDS=${words}" -DFRESH=${folder}
+      -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
+  endforeach()
+  # The demo and the recipes, in a short form, also where mpirun starts a process for each rank.
+  function(redco_demo_of_processes name)
+    redco_add_test(processes.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:language_modeling>
+      "-DARGUMENTS=--text;${PROJECT_SOURCE_DIR}/README.md;${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+      -DWORK=${PROJECT_BINARY_DIR}/tests/${name}_processes ${ARGN}
+      -P ${PROJECT_SOURCE_DIR}/tests/processes/demo.cmake)
+  endfunction()
+  redco_demo_of_processes(demo ${redco_mpirun} "-DRUNS=2:2x1;4:2x2;2:2x2")
+  redco_demo_of_processes(tcp_demo -DSTART=${CMAKE_CURRENT_SOURCE_DIR}/processes/start.py "-DRUNS=2:1x2;2:2x1;2:2x2;2:1x2:overlap")
+  function(redco_recipe_test name result)
+    redco_add_test(recipe.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}> "-DARGUMENTS=${ARGN}"
+      "-DRESULT=${result}" ${redco_mpirun} -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_${name}
+      -P ${PROJECT_SOURCE_DIR}/tests/examples/recipes.cmake)
+  endfunction()
+  redco_recipe_test(maml "behind one step ([0-9.]+), of ordinary pretraining" --steps 300 --batch 6)
+  redco_recipe_test(fedavg "non-iid: ([0-9.]+) of 100" --split non-iid --rounds 90 --examples 1000)
+  redco_recipe_test(ddpg "mean return of 100 episodes (-[0-9.]+)" --steps 700 --warmup 300 --batch 33)
+  set(lora ${PROJECT_BINARY_DIR}/tests/lora_model)
+  redco_recipe_test(lora "held-out loss ([0-9.]+) with adapters" --model ${lora}/learnt/model --text
+    ${PROJECT_SOURCE_DIR}/include/redco/meta --context 64 --hold-out 10 --rank 1 --targets q,v,down --global-batch 16 --epochs 4
+    --lr 0.02 --warmup 5 --bound 0.9)
+  redco_add_test(recipe.lora_model COMMAND ${CMAKE_COMMAND} -DMAKE_MODELS=$<TARGET_FILE:make_models>
+    -DFINE_TUNE=$<TARGET_FILE:fine_tune> -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${lora} -P
+    ${PROJECT_SOURCE_DIR}/tests/examples/lora_model.cmake PROPERTIES FIXTURES_SETUP lora_model)
+  set_tests_properties(${redco_prefix}recipe.lora PROPERTIES FIXTURES_REQUIRED lora_model FIXTURES_SETUP lora_saved)
+  # What it has saved on two shards, read by PEFT where Python has it.
+  redco_add_test(outside.peft COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/parity/check_peft.py
+    ${lora}/learnt/model ${PROJECT_BINARY_DIR}/tests/recipe_lora/1x2/adapter ${PROJECT_BINARY_DIR}/tests/recipe_lora/1x2/merged
+    PROPERTIES FIXTURES_REQUIRED lora_saved)
+  # The program of docs/first-model.md, word for word.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/first-model.md)
+  file(READ ${PROJECT_SOURCE_DIR}/docs/first-model.md page)
+  string(REGEX REPLACE ".*\n```cpp\n(.*)\n```\n\n## 3.*" "\\1" program "${page}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/first_model.cpp CONTENT "${program}\n" @ONLY)
+  redco_test_program(first_model program ${PROJECT_BINARY_DIR}/tests/first_model.cpp)
+  foreach(shards 1 2)
+    redco_add_test(demo.first_model_${shards} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:first_model>
+      "-DARGUMENTS=--ranks;2;--n-model-shards;${shards};--workdir;${PROJECT_BINARY_DIR}/tests/demo_first_model_${shards}"
+      -DEXIT=0 "-DWORDS=right: (9[0-9]|100)" -DFRESH=${PROJECT_BINARY_DIR}/tests/demo_first_model_${shards}
+      -P ${PROJECT_SOURCE_DIR}/cmake/RunProgram.cmake)
+  endforeach()
+  redco_test_program(make_models program examples/make_models.cpp)
+  # The program of README.md that trains a Hugging Face folder, word for word but for its options.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/README.md)
+  file(READ ${PROJECT_SOURCE_DIR}/README.md page)
+  string(REGEX REPLACE ".*\n```cpp\n(#include <redco/pretrained.hpp>\n[^`]*)\n```\n.*" "\\1" program "${page}")
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/readme_pretrained.cpp
+    CONTENT "#include \"${CMAKE_CURRENT_SOURCE_DIR}/examples/readme_options.hpp\"\n${program}\n" @ONLY)
+  redco_test_program(readme_pretrained program ${PROJECT_BINARY_DIR}/tests/readme_pretrained.cpp)
+  redco_add_test(demo.pretrained COMMAND ${CMAKE_COMMAND} -DPROGRAMS=$<TARGET_FILE_DIR:generate>
+    -DMAKE_MODELS=$<TARGET_FILE:make_models> -DREADME_PROGRAM=$<TARGET_FILE:readme_pretrained>
+    -DWORK=${PROJECT_BINARY_DIR}/tests/pretrained -P ${PROJECT_SOURCE_DIR}/tests/examples/examples.cmake)
+  # The demo's own program on several meshes, as in benchmarks/meshes but for the steps and the batch.
+  foreach(dtype f32 f64)
+    redco_add_test(demo.meshes_${dtype} COMMAND ${CMAKE_COMMAND} -E env DTYPE=${dtype} BATCH=5 TEXT=include/redco/meta
+      PROGRAM=$<TARGET_FILE:language_modeling> ${PROJECT_SOURCE_DIR}/benchmarks/meshes 3 1x1 2x1 1x2)
+    redco_long_test(meshes_${dtype} COMMAND ${CMAKE_COMMAND} -E env DTYPE=${dtype} BATCH=5
+      PROGRAM=$<TARGET_FILE:language_modeling> ${PROJECT_SOURCE_DIR}/benchmarks/meshes 50 1x1 2x1 1x2)
+  endforeach()
+  redco_demo_test(no_text 65 ARGUMENTS --text ${PROJECT_SOURCE_DIR}/no_such_file WORDS "no_such_file")
+endif()
