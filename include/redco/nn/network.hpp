@@ -5,7 +5,7 @@
 #include <redco/nn/context.hpp>
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/context_entry.hpp>
-#include <redco/nn/detail/as_input.hpp>
+#include <redco/nn/detail/network_arguments.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/layer_watch.hpp>
 #include <redco/nn/leaves.hpp>
@@ -24,11 +24,8 @@
 #include <redco/layer/layer.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/blame.hpp>
-#include <redco/diag/error.hpp>
 
-#include <cstddef>
 #include <memory>
-#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -69,12 +66,6 @@ class network : public network_base {
 };
 
 namespace detail {
-
-inline void check_substitutes(std::size_t given, std::size_t taken) {
-  if (given == taken) return;
-  throw error(exit_code::internal, "the network takes " + std::to_string(taken) + " parameters and is given " +
-                                       std::to_string(given) + "; pass one for each of parameters()");
-}
 
 /// A handle is what a user gets for it.
 inline logits unshard(logits const& x, pass const&) { return x; }

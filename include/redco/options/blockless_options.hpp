@@ -17,7 +17,8 @@ struct blockless_options : deployer_options {
                          field_named<o, "dtype">(), field_named<o, "tf32">(), field_named<o, "cuda_graph">(),
                          field_named<o, "resume">(), field_named<o, "threads">(), field_named<o, "deadline">(),
                          field_named<o, "overlap">(), field_named<o, "gradient_bucket">(),
-                         field_named<o, "deterministic">(), field_named<o, "quiet">(), field_named<o, "check_saved">());
+                         field_named<o, "deterministic">(), field_named<o, "quiet">(), field_named<o, "check_saved">(),
+                         field_named<o, "verify">(), field_named<o, "verify_steps">());
   }
 };
 

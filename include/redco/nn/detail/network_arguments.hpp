@@ -3,6 +3,10 @@
 #include <redco/nn/parameter_store.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
+
+#include <cstddef>
+#include <string>
 
 namespace redco::detail {
 
@@ -10,6 +14,14 @@ namespace redco::detail {
 inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
   if (!x.defined()) return x;
   return x.to(store.device(), x.is_floating_point() ? scalar_type_of(store.compute()) : x.scalar_type());
+}
+
+/// Throws `error` with exit code 70 if a network is given another number of parameters than it
+/// takes.
+inline void check_substitutes(std::size_t given, std::size_t taken) {
+  if (given == taken) return;
+  throw error(exit_code::internal, "the network takes " + std::to_string(taken) + " parameters and is given " +
+                                       std::to_string(given) + "; pass one for each of parameters()");
 }
 
 }  // namespace redco::detail
