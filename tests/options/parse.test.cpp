@@ -123,6 +123,7 @@ TEST_CASE("every value is taken as it is written, in options of every type, join
 }
 
 TEST_CASE("a list takes words up to the next option and splits none of them") {
+  CHECK(complaint({"--text", "a", "-x", "-5", "- item", "--", "---"}) == "accepted");
   auto const o = given({"--text", "[a, b]", "{}", "", "-x", "-5", "- item", "--", "---", "-- a", "c,d", "%%",
                         "--epochs", "5", "--text=[e]", "f", "--resume=", "--text", ""})
                      .values;
