@@ -80,7 +80,7 @@ for part in PARTS:
                   r'("../gcc-walls").*\n.*("../tsan-rooms").*\n.*("../asan").*\n.*("../release")', *folders],
            [] if folders else ["--folders"])
 code, text = called("scripts/test", "--long", "5")
-expect(text, [r"REDCO_TEST_ROOMS=walls ", r"REDCO_LONG_TESTS=tokenize_llama3;folders;first_model\n", r"-R \^\(asan\|tsan\|long\)\[\.\]"], ["gcc-walls", "tsan-rooms", "comm"])
+expect(text, [r"REDCO_TEST_ROOMS=walls ", r"REDCO_LONG_TESTS=tokenize_llama3;folders\n", r"-R \^\(asan\|tsan\|long\)\[\.\]"], ["gcc-walls", "tsan-rooms", "comm"])
 code, text = called("scripts/test")
 expect(text, [r"REDCO_LONG_TESTS=\n", "gcc-walls", "all tests but the long ones"], ["REDCO_LONG_TESTS=.", "-R "])
 if called("scripts/test", "--long", "8")[0] != 64 or called("scripts/test", "--with-long")[0] != 64:
