@@ -54,7 +54,7 @@ class products {
   /// Whether as many begin in time.
   bool reach(int many) {
     std::unique_lock lock(mutex_);
-    return bell_.wait_for(lock, std::chrono::seconds(100), [&] { return begun_ >= many; });
+    return bell_.wait_for(lock, std::chrono::seconds(20), [&] { return begun_ >= many; });
   }
 
  private:

@@ -52,6 +52,7 @@ TEST_CASE("folders of every kind give the ids and texts that transformers gives"
   int folders = 0;
   for (auto const& folder : fs::directory_iterator(tests_folder() / "tokenizer/folders")) {
     INFO(folder.path().filename().string());
+    REQUIRE_NOTHROW(redco::read_tokenizer(folder.path()));
     redco::any_tokenizer const tokenizer = redco::read_tokenizer(folder.path());
     redco::text_stream stream(tokenizer);
     redco::json::json_value const rows = redco::json::read_json(folder.path() / "golden.json");
