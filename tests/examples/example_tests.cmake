@@ -37,6 +37,17 @@ if(REDCO_EXAMPLES AND NOT REDCO_SANITIZE)
   endfunction()
   redco_demo_of_processes(demo ${redco_mpirun} "-DRUNS=2:2x1;4:2x2;2:2x2")
   redco_demo_of_processes(tcp_demo -DSTART=${CMAKE_CURRENT_SOURCE_DIR}/processes/start.py "-DRUNS=2:1x2;2:2x1;2:2x2;2:1x2:overlap")
+  # Programs whose ranks are processes verify themselves: each computes the reference for itself.
+  function(redco_verify_test name program processes words)
+    redco_add_test(verify.${name} COMMAND ${CMAKE_COMMAND} -DPROCESSES=${processes}
+      -DSTART=${CMAKE_CURRENT_SOURCE_DIR}/processes/start.py -DPROGRAM=$<TARGET_FILE:${program}>
+      "-DARGUMENTS=--verify;--threads;1;--workdir;${PROJECT_BINARY_DIR}/tests/verify_${name};${ARGN}" -DEXIT=0
+      "-DWORDS=${words}" -P ${PROJECT_SOURCE_DIR}/tests/processes/processes.cmake)
+  endfunction()
+  redco_verify_test(replicas language_modeling 3 "verify: 3x1 and one rank agree in 1 update of" --mesh 3x1
+    --verify-steps 1 --global-batch 4 --text ${PROJECT_SOURCE_DIR}/README.md)
+  redco_verify_test(shards own_layer 2 "verify: 1x2 and one rank agree in 2 updates" --mesh 1x2)
+  redco_verify_test(worker ddpg 2 "verify: 2x1 and one rank agree in 4 updates" --mesh 2x1 --dtype f64 --warmup 3)
   function(redco_recipe_test name result)
     redco_add_test(recipe.${name} COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${name}> "-DARGUMENTS=${ARGN}"
       "-DRESULT=${result}" ${redco_mpirun} -DWORK=${PROJECT_BINARY_DIR}/tests/recipe_${name}

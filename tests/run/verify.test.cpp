@@ -230,7 +230,7 @@ TEST_CASE("f32 and bf16 agree within their tolerance") {
 namespace {
 
 /// What a worker's loop does wrong.
-enum class slip { none, global_count, own_weights };
+enum class slip { none, global_count, own_weights, one_rank };
 
 /// Two networks in turn, a follower, and weights that the loop sets itself; the second network of a
 /// rank learns from its share of eight examples.
@@ -262,6 +262,7 @@ void train(deployer& where, rank_context& rank, slip what) {
       if (what != slip::own_weights) rank.group(batch_axes).all_reduce(local);
       weights.push_back(local / 8);
     }
+    if (what == slip::one_rank && rank.rank == 1) weights.front().add_(1e-3);
     mean_of.set_values(weights);
   }
 }
@@ -291,6 +292,12 @@ TEST_CASE("a worker's loop agrees with one rank, and its mistakes are found in t
   CHECK(mentions(verified_loop_of({.dp = 2}, slip::global_count).first, "step 4, update 1 (first), the loss"));
   verify_result const own = verified_loop_of({.dp = 2}, slip::own_weights);
   CHECK(mentions(own.first, "step 4 (mean), update of mean."));
+}
+
+TEST_CASE("a parameter that one rank alone changes is found and named") {
+  verify_result const result = verified_loop_of({.dp = 2}, slip::one_rank);
+  CHECK(result.first == "step 4 (mean), update of mean.up.weight (layer up)");
+  CHECK(result.rows.front().parameter == "mean.up.weight");
 }
 
 namespace {

@@ -198,7 +198,7 @@ REDCO_INLINE verify_result verify_result_of(std::vector<compared_update> const& 
       worst.trained = worst.trained || row.trained;
     }
   }
-  if (narrower) all.computed += ", the loss in a narrower type, whose tolerance holds";
+  if (narrower) all.computed += " with a loss in a narrower type, which sets the tolerance";
   for (verify_row const& row : all.rows)
     if (whole && all.first.empty() && row.never_updated())
       all.first = row.parameter + " (layer " + row.layer + ") has a gradient and is never updated";

@@ -47,8 +47,11 @@ REDCO_INLINE std::string verify_result::verdict() const {
     double worst = 0;
     for (verify_step const& one : steps) worst = std::max({worst, one.loss, one.norm});
     for (verify_row const& row : rows) worst = std::max(worst, row.worst());
-    return "verify: " + what + " agree in " + std::to_string(steps.size()) + " updates of " +
-           std::to_string(rows.size()) + " parameters; the largest difference is " + log::scientific_text(worst) +
+    auto const counted = [](std::size_t number, char const* one) {
+      return std::to_string(number) + " " + one + (number == 1 ? "" : "s");
+    };
+    return "verify: " + what + " agree in " + counted(steps.size(), "update") + " of " +
+           counted(rows.size(), "parameter") + "; the largest difference is " + log::scientific_text(worst) +
            " of the tolerance";
   }
   return "verify: " + what + " differ; first difference: " + first +
