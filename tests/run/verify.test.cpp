@@ -10,6 +10,7 @@
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/with_lora.hpp>
+#include <redco/layer/batch_norm.hpp>
 #include <redco/layer/featurewise.hpp>
 
 #include <algorithm>
@@ -131,6 +132,26 @@ TEST_CASE("frozen parameters and adapters agree with one rank") {
   check_agrees(with_lora<gpt2>{{tied.config, {.rank = 2, .targets = "q,v,down"}}}, language());
 }
 
+TEST_CASE("micro-batches, batch norm and a loss of several terms agree with one rank") {
+  run_test::options_of<gpt2, decltype(language())> o;
+  o.micro_batch = 1;
+  check_agrees(tied, language(), o);
+
+  using normed = model_of<sequential<named<"in", linear<5, 12, false>>, named<"norm", batch_norm<12>>, relu,
+                                     named<"up", linear<12, 6>>, relu, named<"down", linear<6, 3>>>>;
+  run_test::options_of<normed, decltype(run_test::mlp_pipeline())> rounds;
+  rounds.global_batch = 4;
+  rounds.micro_batch = 1;
+  check_agrees(normed{}, run_test::mlp_pipeline(), rounds);
+
+  auto const several = run_test::mlp_collate() | loss([](auto const& net, run_test::mlp_batch const& b) {
+                         at::Tensor const each = run_test::losses_of(net(b.x), b);
+                         return terms{{{"class", {each.sum(), static_cast<double>(b.labels.size(0))}, 1},
+                                       {"weighted", {(each * b.weights).sum(), b.weights.sum().item<double>()}, 0.5}}};
+                       });
+  check_agrees(run_test::mlp{}, several);
+}
+
 namespace {
 
 using up = named<"up", linear<5, 12>>;
@@ -166,6 +187,7 @@ TEST_CASE("a layer that does not sum the gradient of its input is named") {
   using wrong = named<"middle", own_linear<6, 12, mistake::no_enter>>;
   verify_result const result = found_in<first, wrong, relu, down>({.tp = 2});
   CHECK(mentions(result.first, "step 1, gradient of first."));
+  CHECK(mentions(result.verdict(), "passes a wrong gradient on is middle"));
   CHECK(result.layer == "middle");
   CHECK(result.steps[0].loss < 1);
   CHECK(mentions(result.rows.front().parameter, "first."));

@@ -99,12 +99,16 @@ inline std::array<double, columns> compare_parameter(updated_parameter const& ow
 /// What differs first in an update; empty where nothing does. A wrong forward pass shows in the
 /// loss; else backward passes the first wrong gradient on from the last layer to the first.
 inline std::string first_difference(compared_update const& one) {
+  std::size_t trained = 0;
+  for (verify_row const& row : one.rows) trained += row.trained ? 1 : 0;
   auto const first = [&](char const* what, double verify_row::*column, bool backward) {
     std::string found;
-    for (verify_row const& row : one.rows)
-      if (row.*column > 1 && (backward || found.empty()))
-        found = std::string(what) + " of " + row.parameter + " (layer " + row.layer + ")";
-    return found;
+    std::size_t wrong = 0;
+    for (verify_row const& row : one.rows) {
+      if (!(row.*column > 1)) continue;
+      if (++wrong == 1 || backward) found = std::string(what) + " of " + row.parameter + " (layer " + row.layer + ")";
+    }
+    return found + (wrong == trained && wrong > 1 ? " and of all other trained parameters" : "");
   };
   std::string const gradient = first("gradient", &verify_row::gradient, one.step.loss <= 1 && one.step.count <= 1);
   std::string found;

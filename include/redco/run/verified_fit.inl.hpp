@@ -48,7 +48,8 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
   result.messages_remark = std::move(of_messages.messages_remark);
   if (differing > 0) {
     verify_step const& one = compared[static_cast<std::size_t>(differing - 1)].step;
-    result.layer = first_layer(differing, one.loss > 1 || one.count > 1, result.tolerance.gradient);
+    result.forward_differs = one.loss > 1 || one.count > 1;
+    result.layer = first_layer(differing, result.forward_differs, result.tolerance.gradient);
   }
   return result;
 }
@@ -83,12 +84,10 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
       user_call("train_of_epoch", at.step, [&] { return job->begin_epoch(at.position.epoch); });
   std::uint64_t const seed = where_.options().seed;
   int const replicas = rank.mesh.size(batch_axes);
-  // Layers that look at a whole round of micro-batches see as many examples on one rank.
-  int const rounds = at.network->network().meets_replicas() ? where_.mesh().size(batch_axes) / replicas : 1;
+  // Rounds of micro-batches are other examples on other meshes: layers that look at a round get one.
+  std::int64_t const micro_batch = at.network->network().meets_replicas() ? 0 : settings_.micro_batch;
   sampler const order(examples, seed);
-  batches const all(order,
-                    {settings_.global_batch, settings_.micro_batch * rounds, replicas, rank.coordinate(batch_axes)},
-                    at.position);
+  batches const all(order, {settings_.global_batch, micro_batch, replicas, rank.coordinate(batch_axes)}, at.position);
   auto const source = job->training({order, all, at.position.epoch, {seed, at.step}, 0, prefetch_scope(rank)});
   update_recorder recorder;
   computed_step done{{}, std::make_unique<activation_record>(keeps_activations), {}, {}};

@@ -55,7 +55,9 @@ REDCO_INLINE std::string verify_result::verdict() const {
            " of the tolerance";
   }
   return "verify: " + what + " differ; first difference: " + first +
-         (layer.empty() ? "" : "; the first layer that computes otherwise is " + layer);
+         (layer.empty()     ? ""
+          : forward_differs ? "; the first layer that computes otherwise is " + layer
+                            : "; the layer that passes a wrong gradient on is " + layer);
 }
 
 REDCO_INLINE std::string verify_result::text(std::size_t most) const {
