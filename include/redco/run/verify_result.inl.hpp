@@ -50,8 +50,8 @@ REDCO_INLINE std::string verify_result::verdict() const {
     auto const counted = [](std::size_t number, char const* one) {
       return std::to_string(number) + " " + one + (number == 1 ? "" : "s");
     };
-    return "verify: " + what + " agree in " + counted(steps.size(), "update") + " of " +
-           counted(rows.size(), "parameter") + "; the largest difference is " + log::scientific_text(worst) +
+    return "verify: " + what + " agree in " + (steps.empty() ? "all changes" : counted(steps.size(), "update")) +
+           " of " + counted(rows.size(), "parameter") + "; the largest difference is " + log::scientific_text(worst) +
            " of the tolerance";
   }
   return "verify: " + what + " differ; first difference: " + first +
