@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,14 @@ std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& pa
                                                  std::int64_t most = 0);
 
 }  // namespace redco
+
+namespace redco::detail {
+
+/// Returns the texts of the lines of `in`, the content of `path`. See read_jsonl.
+std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
+                                                 std::span<std::string const> keys, std::int64_t most);
+
+}  // namespace redco::detail
 
 #ifndef REDCO_COMPILED
 #include <redco/data/read_jsonl.inl.hpp>

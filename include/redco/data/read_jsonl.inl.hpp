@@ -34,9 +34,8 @@ inline bool next_line(std::istream& in, std::string& line, std::string const& wh
   return true;
 }
 
-/// Returns the texts of the lines of `in`, the content of `path`. See read_jsonl.
-inline std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
-                                                        std::span<std::string const> keys, std::int64_t most) {
+REDCO_INLINE std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
+                                                              std::span<std::string const> keys, std::int64_t most) {
   std::vector<std::vector<std::string>> all;
   std::string line;
   for (std::int64_t number = 1; most == 0 || std::ssize(all) < most; ++number) {
