@@ -24,7 +24,8 @@ struct my_options {
         redco::field<"key">(&o::key, "under which a line of JSONL holds its text"),
         redco::field<"invalid_utf8">(&o::invalid_utf8, "largest share of a text's bytes that may be NUL or no UTF-8"),
         redco::field<"context">(&o::context, "tokens of an example, at most the model's context").at_least(1),
-        redco::field<"hold_out">(&o::hold_out, "every how many-th example is kept for evaluation").at_least(2));
+        redco::field<"hold_out">(&o::hold_out, "every how many-th example is kept for evaluation; 0: none")
+            .at_least(0));
   }
 };
 
