@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-// The layer of examples/own_layer.cpp, whose text is compiled here, in every layout: a parameter with one element per feature.
+// The layer of examples/own_layer.cpp, whose text is compiled here, in every layout: a parameter
+// with one element per feature.
 #define main own_layer_main
 #include "../../examples/own_layer.cpp"
 #undef main

@@ -93,8 +93,8 @@ void laws(rank_context& me) {
   must(me.rank != last || at::equal(got, comm_test::values({300'000}, at::kFloat, 0)), "a large letter");
 }
 
-/// Letters of one size between all ranks of two processes at once, and sums of a lane beside sums of its rank that are as large: what
-/// takes another's message gets a wrong value, not an error.
+/// Letters of one size between all ranks of two processes at once, and sums of a lane beside sums
+/// of its rank that are as large: what takes another's message gets a wrong value, not an error.
 void equal_sizes(rank_context& me, int each) {
   int const ranks = me.world.size(), to = (me.rank + each) % ranks, from = (me.rank - each + ranks) % ranks;
   redco::comm::lane& lane = me.lane(redco::every_axis);

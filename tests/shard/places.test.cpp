@@ -129,13 +129,16 @@ TEST_CASE("every element of a parameter lies on the ranks that its places say, a
 
 TEST_CASE("a parameter has one owner among the stages that hold it") {
   mesh const stages{.pp = 5, .dp = 2, .ep = 3, .tp = 2};
-  for (redco::stage_set const& some : {redco::stage_set{}, {0}, {3}, {0, 4}, {1, 2, 4}}) {
+  using redco::stage_set;
+  for (stage_set const& some :
+       {stage_set{}, stage_set::of({0}), stage_set::of({3}), stage_set::of({0, 4}), stage_set::of({1, 2, 4})}) {
     CHECK(agrees({expert, stages, some}));
     CHECK(agrees({fact_of({7, 3}, {axis::tp, 0, 7, remainder::padded}), stages, some}));
   }
-  // A tied embedding on the first and the last of five stages: two of them, four of the other axes that do not cut it.
-  entry const tied{fact_of({6, 2}, {axis::tp, 0, 6}), stages, {0, 4}};
+  // A tied embedding on the first and the last of five stages: two of them, four of the other axes
+  // that do not cut it.
+  entry const tied{fact_of({6, 2}, {axis::tp, 0, 6}), stages, stage_set::of({0, 4})};
   CHECK((tied.holders(redco::axis::pp) == 2 && tied.holders(redco::model_axes) == 2 * 3));
   CHECK((tied.is_held_by(0) && !tied.is_held_by(12) && tied.is_held_by(48) && tied.owns(0) && !tied.owns(48)));
-  CHECK((redco::stage_set{}.count(64) == 64 && redco::stage_set{63}.has(63) && !redco::stage_set{63}.has(62)));
+  CHECK((stage_set{}.count(64) == 64 && stage_set::of({63}).has(63) && !stage_set::of({63}).has(62)));
 }

@@ -16,8 +16,9 @@
 
 namespace expert_test {
 
-/// `Experts` experts [Width -> Hidden -> Width] of which number i computes token i of every example, [B, Experts, Width]. Each rank
-/// along ep holds some of them and has examples of its own: tokens go to the rank that has their expert, and back.
+/// `Experts` experts [Width -> Hidden -> Width] of which number i computes token i of every
+/// example, [B, Experts, Width]. Each rank along ep holds some of them and has examples of its own:
+/// tokens go to the rank that has their expert, and back.
 template <auto Experts, auto Width, auto Hidden>
 struct expert_bank {
   using layer_concept = redco::leaf_tag;

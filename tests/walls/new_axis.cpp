@@ -13,7 +13,8 @@
 #include <string>
 #include <vector>
 
-// Layers that are split over ep, with their modules, on meshes with that axis: nothing else knows of them.
+// Layers that are split over ep, with their modules, on meshes with that axis: nothing else knows
+// of them.
 
 namespace expert_test {
 
@@ -149,8 +150,8 @@ struct redco::module<own_numbers, redco::replicated> {
 };
 
 TEST_CASE("the gradient of a parameter that is split over ep is not summed over ep") {
-  // Two examples, one on each rank, whose gradients for the ranks' own numbers are 1 and 10: the mean over the batch moves the numbers
-  // by 1 / 2 and 10 / 2. With buckets too.
+  // Two examples, one on each rank, whose gradients for the ranks' own numbers are 1 and 10: the
+  // mean over the batch moves the numbers by 1 / 2 and 10 / 2. With buckets too.
   for (std::int64_t const bucket : {0, 64}) {
     run_ranks({.ep = 2}, {.threads = 1}, [&](rank_context& rank) {
       trained_network<two_numbers> state({}, plan_of(two_numbers{}, rank.mesh), sgd{.lr = 1}, dtype::f64, 5, rank.rank,

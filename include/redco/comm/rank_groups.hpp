@@ -42,7 +42,8 @@ class rank_groups {
   /// Another handle on the same ranks, for calls that another thread makes meanwhile (lane).
   group& of_lane(axes over, int rank) { return of(over, rank, true); }
 
-  /// Calls `visit(name, handle)` for each group that some rank has asked for, in the order of their names; lanes are left out.
+  /// Calls `visit(name, handle)` for each group that some rank has asked for, in the order of their
+  /// names; lanes are left out.
   void each(int rank, std::function<void(std::string const& name, group&)> const& visit);
 
   /// For all groups of a rank, those made later too. To be called by its thread.

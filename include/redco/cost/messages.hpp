@@ -82,7 +82,8 @@ inline constexpr std::int64_t loss_total_numbers = 3 * most_loss_terms + 1;
 
 namespace detail {
 
-/// Returns the total that a message of a pass of the model counts in: a row of its own for collectives that no purpose stands for.
+/// Returns the total that a message of a pass of the model counts in: a row of its own for
+/// collectives that no purpose stands for.
 constexpr message_total& total_of(messages& m, fact::message_fact const& fact, mesh const& on) {
   bool const sums = fact.what == collective::all_reduce, gathers = fact.what == collective::all_gather,
              scatters = fact.what == collective::reduce_scatter;
@@ -96,7 +97,8 @@ constexpr message_total& total_of(messages& m, fact::message_fact const& fact, m
   return m.all[first + (gathers ? 1 : scatters ? 2 : 0)];
 }
 
-/// Returns the elements of a message. Tokens that shards gather or scatter are padded to runs of one length.
+/// Returns the elements of a message. Tokens that shards gather or scatter are padded to runs of
+/// one length.
 constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   extents shape = fact.shape;
   bool const of_tokens = fact.what == collective::all_gather || fact.what == collective::reduce_scatter;
@@ -104,8 +106,8 @@ constexpr std::int64_t numbers_of(fact::message_fact const& fact, int ranks) {
   return shape.count();
 }
 
-/// Calls `sum(axes, times, bytes)` for the sums of gradients of regions in bytes: one for neighbours over the same axes, or one
-/// for each bucket.
+/// Calls `sum(axes, times, bytes)` for the sums of gradients of regions in bytes: one for
+/// neighbours over the same axes, or one for each bucket.
 template <class Sum>
 constexpr void sums_of_gradients(shard::regions const& all, std::int64_t bucket, Sum const& sum) {
   for (shard::region const& one : bucket == 0 ? all.sums() : all) {

@@ -26,7 +26,8 @@ inline std::string lower_extension(std::filesystem::path const& path) {
   return extension;
 }
 
-/// Appends the text under `key` of each object of a .json file: an array, or an object on each line.
+/// Appends the text under `key` of each object of a .json file: an array, or an object on each
+/// line.
 inline void append_json(std::filesystem::path const& path, std::string const& key, std::vector<std::string>& texts) {
   std::string whole = read_text(path, 0);
   std::size_t const begin = whole.find_first_not_of(" \t\r\n");

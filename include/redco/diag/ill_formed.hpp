@@ -30,8 +30,8 @@ concept made_of_ill_formed =
 
 /// Result of an operation whose error has been printed. It accepts every use that a program makes
 /// of a value, so that the first error stays the only one: calls, pipes, subscripts, loops,
-/// arithmetic, comparisons, output and conversions. It takes the place of a batch, a loss, a range of
-/// predictions and one prediction whose types cannot be known. A program that holds one does not
+/// arithmetic, comparisons, output and conversions. It takes the place of a batch, a loss, a range
+/// of predictions and one prediction whose types cannot be known. A program that holds one does not
 /// compile, so nothing of it ever runs.
 struct ill_formed {
   constexpr ill_formed() = default;

@@ -26,8 +26,8 @@ struct stored_parameter {
   at::Tensor gradient;  ///< [local extents], compute dtype; undefined where frozen
 };
 
-/// All parameters of one rank in flat buffers, region after region, in each region in the order in which layers state them, so
-/// that an optimizer needs one call per region.
+/// All parameters of one rank in flat buffers, region after region, in each region in the order in
+/// which layers state them, so that an optimizer needs one call per region.
 class parameter_store {
  public:
   /// Lays out and initialises the part of `rank`. Draws are keyed by (seed, name, global element index): every mesh

@@ -43,8 +43,8 @@ namespace redco::run {
 
 class verified_loop;
 
-/// Prints a result on standard output and throws how the program ends: an `error` with exit code 0 where
-/// nothing differs, else 1.
+/// Prints a result on standard output and throws how the program ends: an `error` with exit code 0
+/// where nothing differs, else 1.
 [[noreturn]] void end_verification(deployer& where, verify_result const& result);
 
 }  // namespace redco::run
@@ -121,8 +121,8 @@ class deployer {
   }
 
   /// Calls f(rank_context&) on one rank alone, then for each rank of the mesh, and compares the
-  /// first `steps` steps of its worker's loop that change a network. Nothing is saved. Errors: those
-  /// of f; exit code 64 if f makes no worker or its loop has no step.
+  /// first `steps` steps of its worker's loop that change a network. Nothing is saved. Errors:
+  /// those of f; exit code 64 if f makes no worker or its loop has no step.
   template <class F>
   verify_result verify(F&& f, std::int64_t steps = 2) {
     auto found = compared_runs([&f](rank_context& rank) { f(rank); }, steps);

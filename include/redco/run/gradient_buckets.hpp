@@ -12,15 +12,16 @@
 
 namespace redco::run {
 
-/// The flat gradient of one step in buckets. Each is summed over the axes of its region as soon as backward has ended all of its
-/// gradients.
+/// The flat gradient of one step in buckets. Each is summed over the axes of its region as soon as
+/// backward has ended all of its gradients.
 ///
-/// No bucket crosses the end of a region. All ranks send buckets in one order, and a bucket waits for those before it: first come
-/// buckets whose first parameter is used last in forward, because backward ends their gradients first.
+/// No bucket crosses the end of a region. All ranks send buckets in one order, and a bucket waits
+/// for those before it: first come buckets whose first parameter is used last in forward, because
+/// backward ends their gradients first.
 class gradient_buckets {
  public:
-  /// Buckets of at most `bytes`, a multiple of 8. The network and the rank outlive them; one set of buckets uses the rank's lanes
-  /// at a time.
+  /// Buckets of at most `bytes`, a multiple of 8. The network and the rank outlive them; one set of
+  /// buckets uses the rank's lanes at a time.
   gradient_buckets(network_base const& net, rank_context& rank, std::int64_t bytes);
 
   /// Backward has added all of the step to this parameter's gradient. Errors: exit code 70 for the second end of one.

@@ -42,7 +42,8 @@ REDCO_INLINE void run::loss_totals::read_devices() {
 
 REDCO_INLINE bool run::loss_totals::reduce(rank_context& rank, bool flag) {
   read_devices();
-  // All ranks of a replica hold the same sums: one of them adds them, the others only values that are not finite.
+  // All ranks of a replica hold the same sums: one of them adds them, the others only values that
+  // are not finite.
   if (rank.coordinate(replica_axes) != 0)
     for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;
   sums_.back() = flag ? 1 : 0;

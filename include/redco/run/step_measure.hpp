@@ -19,7 +19,8 @@
 
 namespace redco::run {
 
-/// Calls and bytes of a rank in its groups, by the bits of their axes. Sets of axes that differ by axes of one rank are one group.
+/// Calls and bytes of a rank in its groups, by the bits of their axes. Sets of axes that differ by
+/// axes of one rank are one group.
 using group_traffic = std::array<traffic, 1 << std::size(all_axes)>;
 
 /// Returns the calls and bytes that a plan has for the groups of a mesh.
@@ -31,7 +32,8 @@ inline group_traffic planned_traffic(cost::messages const& planned, mesh const& 
   return all;
 }
 
-/// Memory that one rank held and messages that it sent in one step, from the counters of its memory and its groups.
+/// Memory that one rank held and messages that it sent in one step, from the counters of its memory
+/// and its groups.
 struct step_measure {
   std::int64_t peak_bytes = 0;  ///< of tensors, at most at once; 0: the step was not reached
   std::int64_t device_bytes =

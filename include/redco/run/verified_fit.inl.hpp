@@ -84,7 +84,8 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
       user_call("train_of_epoch", at.step, [&] { return job->begin_epoch(at.position.epoch); });
   std::uint64_t const seed = where_.options().seed;
   int const replicas = rank.mesh.size(batch_axes);
-  // Rounds of micro-batches are other examples on other meshes: layers that look at a round get one.
+  // Rounds of micro-batches are other examples on other meshes: layers that look at a round get
+  // one.
   std::int64_t const micro_batch = at.network->network().meets_replicas() ? 0 : settings_.micro_batch;
   sampler const order(examples, seed);
   batches const all(order, {settings_.global_batch, micro_batch, replicas, rank.coordinate(batch_axes)}, at.position);

@@ -26,9 +26,9 @@ verify_result verify(Trainer& trainer, Range&& train,
   return trainer.verify(std::forward<Range>(train), options, steps);
 }
 
-/// Compares the first steps of a worker's loop, which `f(rank_context&)` runs, on the deployer's mesh
-/// with those of one rank: `f` is called on one rank alone, then on all, and must start the same way
-/// each time. Errors: those of deployer.verify.
+/// Compares the first steps of a worker's loop, which `f(rank_context&)` runs, on the deployer's
+/// mesh with those of one rank: `f` is called on one rank alone, then on all, and must start the
+/// same way each time. Errors: those of deployer.verify.
 template <class F>
   requires std::invocable<F&, rank_context&> verify_result verify(deployer& where, F&& f, std::int64_t steps = 2) {
     return where.verify(std::forward<F>(f), steps);

@@ -64,8 +64,8 @@ struct verify_result {
   std::vector<verify_messages> messages;
   std::string messages_remark;  ///< why messages were not compared; empty where they were
   std::string first;            ///< what differs first; empty where nothing does
-  /// Path of the first layer that gives something else on the mesh or, where the losses agree, of the
-  /// last whose input gets another gradient; empty if unknown.
+  /// Path of the first layer that gives something else on the mesh or, where the losses agree, of
+  /// the last whose input gets another gradient; empty if unknown.
   std::string layer;
   bool forward_differs = false;  ///< the losses of the first update that differs
 

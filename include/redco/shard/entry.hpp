@@ -76,7 +76,8 @@ struct entry {
   /// Returns true if the rank's pipeline stage has the parameter.
   constexpr bool is_held_by(int rank) const { return stages.has(mesh.coordinate(rank, axis::pp)); }
 
-  /// Returns the number of ranks that hold the same part, of a group over these axes in which a rank holds it.
+  /// Returns the number of ranks that hold the same part, of a group over these axes in which a
+  /// rank holds it.
   constexpr int holders(axes over) const {
     int count = 1;
     for (axis const a : all_axes) {
@@ -86,7 +87,8 @@ struct entry {
     return count;
   }
 
-  /// Returns true if the rank is the first of those that hold its part: the one that writes it to a checkpoint.
+  /// Returns true if the rank is the first of those that hold its part: the one that writes it to a
+  /// checkpoint.
   constexpr bool owns(int rank) const {
     if (mesh.coordinate(rank, axis::pp) != stages.first()) return false;
     for (axis const a : all_axes)

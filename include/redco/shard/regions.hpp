@@ -26,9 +26,9 @@ struct region {
   friend constexpr bool operator==(region const&, region const&) = default;
 };
 
-/// Returns an empty region for parameters like this one. The gradient of a parameter is summed over the axes that divide the
-/// examples of a batch, except those along which the ranks hold different parts: the gradient of an expert already has the
-/// examples of all ranks along ep.
+/// Returns an empty region for parameters like this one. The gradient of a parameter is summed over
+/// the axes that divide the examples of a batch, except those along which the ranks hold different
+/// parts: the gradient of an expert already has the examples of all ranks along ep.
 constexpr region region_of(entry const& e, bool trained) {
   if (!trained) return {0, 0, false, false, {}};
   axes over;
@@ -37,12 +37,14 @@ constexpr region region_of(entry const& e, bool trained) {
   return {0, 0, true, e.fact.decay, over};
 }
 
-/// The flat buffers of a rank as regions, in the order in which they lie: trained parameters by the axes over which their
-/// gradients are summed, for each set of axes first those with weight decay, then those without; then frozen parameters. All ranks
-/// have equal regions. The one description of the buffers for the store, gradient buckets, norm, optimizer, cost and checkpoints.
+/// The flat buffers of a rank as regions, in the order in which they lie: trained parameters by the
+/// axes over which their gradients are summed, for each set of axes first those with weight decay,
+/// then those without; then frozen parameters. All ranks have equal regions. The one description of
+/// the buffers for the store, gradient buckets, norm, optimizer, cost and checkpoints.
 class regions {
  public:
-  /// Adds room for `elements` more elements of a kind of parameters, which moves the regions after it.
+  /// Adds room for `elements` more elements of a kind of parameters, which moves the regions after
+  /// it.
   constexpr void add(region const& like, std::int64_t elements) {
     std::size_t at = 0;
     while (at < used_ && is_before(all_[at], like)) ++at;

@@ -14,9 +14,9 @@ namespace redco {
 ///
 /// What transformers lays over tokenizer.json is laid over it here (see README.md): tokens of
 /// tokenizer_config.json, special_tokens_map.json and added_tokens.json, add_prefix_space, legacy,
-/// clean_up_tokenization_spaces, and the letters of BERT's classes. For SentencePiece the same tokens are found in a text, and
-/// tokenizer_config.json says whether tokens are put around it; else LLaMA-2's way holds for
-/// tokenizer.model (begin) and T5's for spiece.model (end).
+/// clean_up_tokenization_spaces, and the letters of BERT's classes. For SentencePiece the same
+/// tokens are found in a text, and tokenizer_config.json says whether tokens are put around it;
+/// else LLaMA-2's way holds for tokenizer.model (begin) and T5's for spiece.model (end).
 ///
 /// Errors: exit_code::data when there is none of these files, when they contradict each other, and
 /// those of json_tokenizer and sentencepiece_tokenizer.

@@ -25,7 +25,8 @@ class text_stream {
   void skip(std::span<std::int64_t const> prompt);
   /// Returns the text that `id` completes; often empty.
   std::string put(std::int64_t id);
-  /// Returns what is still held back, U+FFFD for a part of a code point; the stream may then be used for another text.
+  /// Returns what is still held back, U+FFFD for a part of a code point; the stream may then be
+  /// used for another text.
   std::string finish();
 
  private:

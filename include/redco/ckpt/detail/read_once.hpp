@@ -18,7 +18,8 @@
 
 namespace redco::ckpt::detail {
 
-/// Returns the ranks that hold the parts of one copy of the model; ranks that differ along dp only hold equal parts.
+/// Returns the ranks that hold the parts of one copy of the model; ranks that differ along dp only
+/// hold equal parts.
 inline group& ranks_of_copy(rank_context& rank) { return rank.group(model_axes); }
 
 /// Returns the holders of each of this rank's parts.
