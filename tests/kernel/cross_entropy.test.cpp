@@ -123,7 +123,7 @@ TEST_CASE("cross entropy stays finite for large logits and is unchanged by the s
       auto const own =
           cross_entropy(hidden, {.weight = weight, .vocabulary = 7}, labels, rank.tp, {.chunk_rows = chunk});
       if (entropy_difference(own.sum, dense) > 1e-9 || !std::isfinite(own.sum.item<double>()))
-        throw std::runtime_error("chunk");
+        throw std::runtime_error("does not hold: chunks of any size give the same");
     }
   });
 }
@@ -152,7 +152,7 @@ TEST_CASE("a label outside the vocabulary is a data error that names it") {
     };
     if (message(11).find("label 11 at row 1") == std::string::npos ||
         message(-1).find("label -1") == std::string::npos) {
-      throw std::runtime_error("the label was taken");
+      throw std::runtime_error("does not hold: the label is refused");
     }
   });
 }

@@ -50,7 +50,8 @@ values started(redco::mesh const& on, redco::dtype compute, std::uint64_t seed, 
     std::lock_guard const lock(mutex);
     for (auto const& p : store.parameters()) {
       auto const [at, first] = all.emplace(p.name, p.master.clone());
-      if (!first && !at->second.equal(p.master)) throw std::runtime_error(p.name + " differs between ranks");
+      if (!first && !at->second.equal(p.master))
+        throw std::runtime_error("does not hold: " + p.name + " is alike on all ranks");
     }
     if (x.defined()) all["y"] = redco::bound_network<Model>(built, in)(x).detach();
   });
@@ -103,7 +104,8 @@ TEST_CASE("values that a parameter has been given before stay") {
       store.find("mine.shift")->master.fill_(7);
     }
     redco::network<alone> const first(model, store, 0, rank.mesh), second(model, store, 0, rank.mesh);
-    if (!store.find("mine.shift")->value.eq(7).all().item<bool>()) throw std::runtime_error("overwritten");
+    if (!store.find("mine.shift")->value.eq(7).all().item<bool>())
+      throw std::runtime_error("does not hold: what is loaded stays");
   });
 }
 

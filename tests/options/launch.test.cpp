@@ -67,6 +67,7 @@ TEST_CASE("torchrun, srun, pods and what a user sets by hand say where the proce
       {"LOCAL_RANK", "1"},          {"MASTER_ADDR", "a"},  {"MASTER_PORT", "29400"},
       {"TORCHELASTIC_RUN_ID", "j"}, {"PET_NNODES", "2"},   {"TORCHELASTIC_RESTART_COUNT", "1"},
       {"SLURM_STEP_ID", "0"},       {"SLURM_PROCID", "0"}, {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
+  REQUIRE_NOTHROW(of(agents));
   launch const torchrun = of(agents);
   CHECK(torchrun.by == "torchrun");
   CHECK(torchrun.process == 4);

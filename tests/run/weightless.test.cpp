@@ -214,7 +214,8 @@ TEST_CASE("a worker's update without weight changes nothing of its network") {
     double const bias = net.store.find("down.bias")->master[0].item<double>();
     worker.update(net, {net.in(in)(x).sum(), 1});
     double const moved = net.store.find("down.bias")->master[0].item<double>() - bias;
-    if (!kept || std::abs(moved + 0.25) > 1e-6) throw std::runtime_error("moved by " + std::to_string(moved));
+    if (!kept || std::abs(moved + 0.25) > 1e-6)
+      throw std::runtime_error("does not hold: a quarter, but moved by " + std::to_string(moved));
     worker.end_step();
   });
   CHECK(deployer.log().warnings() == 1);

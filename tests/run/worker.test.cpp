@@ -192,7 +192,7 @@ TEST_CASE("values that are set are those of forward and of updates, in every typ
       bool const set = one.store.masters().eq(0.5).all().item<bool>() && one.store.values().eq(0.5).all().item<bool>();
       values.pop_back();
       bool const refused = code_of([&] { one.set_values(values); }) == 70;
-      if (!set || !refused) throw std::runtime_error("the values are not those that were set");
+      if (!set || !refused) throw std::runtime_error("does not hold: the values are those that were set");
     });
   }
 }
