@@ -31,6 +31,7 @@ redco::workdir::save_options saving_on_hosts(temporary_folder const& folder, int
 }
 
 void save_on_hosts(temporary_folder const& folder, redco::mesh const& mesh, std::int64_t step, recording_ops& ops) {
+  std::filesystem::create_directories(folder / "first");
   redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
     auto const parts = sharded_state(mesh, rank.rank, true);
     redco::ckpt::save_checkpoint_with(ops, saving_on_hosts(folder, rank.rank, mesh, step), parts, rank.world);
@@ -55,7 +56,6 @@ TEST_CASE("ranks whose host does not see the folder are written and read by rank
   std::vector<redco::mesh> const meshes{{.dp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}, {.tp = 5}};
   for (auto const& from : meshes) {
     temporary_folder const here, hosts;
-    std::filesystem::create_directories(hosts / "first");
     recording_ops ops(here.path), ops_of_hosts(hosts.path);
     save_on(from, saving(here.path, from, 3), ops);
     save_on_hosts(hosts, from, 3, ops_of_hosts);
@@ -94,7 +94,6 @@ TEST_CASE("rank 0 writes and reads tensors of many megabytes for others") {
 TEST_CASE("what another run has left on another host is not read") {
   redco::mesh const mesh{.tp = 2};
   temporary_folder const folder;
-  std::filesystem::create_directories(folder / "first");
   recording_ops ops(folder.path);
   save_on_hosts(folder, mesh, 3, ops);
   auto old = saving(folder / "other", mesh, 3);
@@ -111,7 +110,6 @@ TEST_CASE("a call that fails while rank 0 writes for others leaves the older che
   std::size_t calls = 1;
   for (std::size_t call = 0; call < calls; ++call) {
     temporary_folder const folder;
-    std::filesystem::create_directories(folder / "first");
     recording_ops ops(folder.path);
     save_on_hosts(folder, mesh, 1, ops);
     ops.log.clear();
@@ -132,7 +130,6 @@ TEST_CASE("a call that fails while rank 0 writes for others leaves the older che
 TEST_CASE("what rank 0 cannot read for another rank ends all ranks with the cause") {
   redco::mesh const mesh{.tp = 2};
   temporary_folder const folder;
-  std::filesystem::create_directories(folder / "first");
   recording_ops ops(folder.path);
   save_on_hosts(folder, mesh, 3, ops);
   auto const failure = ckpt_test::error_of([&] {

@@ -1,5 +1,5 @@
 // torch
-// A network reads its parameters in their store with every call, so it takes no store that ends with the expression.
+// A network reads its parameters in their store with every call: the store must outlive it.
 #include "points.hpp"
 
 #include <redco/nn/network.hpp>

@@ -1,3 +1,4 @@
+#include "language.hpp"
 #include "training.hpp"
 
 #include <redco/text/token_batch.hpp>
@@ -30,27 +31,7 @@ namespace {
 
 redco::mesh const equal_meshes[] = {{.dp = 1}, {.dp = 2}, {.dp = 3}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}};
 
-// 11 token ids do not divide by 2 or 3; dropout everywhere.
-redco::gpt2 const small_gpt2{{.vocab = 11, .context = 16, .width = 12, .heads = 6, .layers = 2, .dropout = 0.1}};
-
-// Example i: nine tokens, of which the last i % 4 do not count.
-auto gpt2_pipeline() {
-  return redco::collate([](std::span<std::int64_t const> ids) {
-           std::vector<at::Tensor> inputs, labels;
-           for (std::int64_t const id : ids) {
-             at::Tensor const t = at::arange(10, at::kLong), tokens = (t * t * 3 + id * 7 + t * id).remainder(11);
-             inputs.push_back(tokens.slice(0, 0, 9));
-             labels.push_back(tokens.slice(0, 1).clone());
-             labels.back().slice(0, 9 - id % 4).fill_(-100);
-           }
-           return redco::token_batch{at::stack(inputs), at::stack(labels)};
-         }) |
-         redco::loss([](auto const& net, redco::token_batch const& b) {
-           return redco::cross_entropy(net(b.input_ids), b.labels);
-         });
-}
-
-using gpt2_options = run_test::options_of<redco::gpt2, decltype(gpt2_pipeline())>;
+using gpt2_options = run_test::options_of<redco::gpt2, decltype(run_test::language())>;
 
 // 11 examples, 5 at a time: the last step of an epoch has one, and replicas without any.
 gpt2_options steps_of_gpt2(std::int64_t steps) {
@@ -63,8 +44,8 @@ gpt2_options steps_of_gpt2(std::int64_t steps) {
 }
 
 outcome fit_gpt2(redco::deployer_options const& where, gpt2_options const& options) {
-  outcome run =
-      run_test::fit(where, small_gpt2, gpt2_pipeline(), run_test::numbers(11), options, {.lr = 3e-3, .clip_norm = 0.5});
+  outcome run = run_test::fit(where, run_test::tied, run_test::language(), run_test::numbers(11), options,
+                              {.lr = 3e-3, .clip_norm = 0.5});
   INFO(run.reason);
   CHECK(run.code == 0);
   return run;
@@ -98,7 +79,7 @@ TEST_CASE("every mesh gives the same losses with dropout, to 1e-10 over 50 steps
 TEST_CASE("split tokens give the same losses and gradients, recomputed or not, of runs that do not divide") {
   temporary_folder one;
   outcome const whole = fit_gpt2(in(one.path), steps_of_gpt2(30));
-  redco::sequence_parallel<redco::gpt2> const split{small_gpt2.config};
+  redco::sequence_parallel<redco::gpt2> const split{run_test::tied.config};
   for (redco::mesh const mesh : {redco::mesh{.dp = 1}, {.tp = 2}, {.tp = 3}, {.dp = 2, .tp = 2}})
     for (bool const recompute : {false, true}) {
       INFO(mesh.dp << "x" << mesh.tp << (recompute ? ", recomputed" : ""));
@@ -106,13 +87,13 @@ TEST_CASE("split tokens give the same losses and gradients, recomputed or not, o
       redco::deployer_options where = in(folder.path, mesh);
       where.recompute = recompute;
       where.check_saved = true;
-      run_test::options_of<redco::sequence_parallel<redco::gpt2>, decltype(gpt2_pipeline())> o;
+      run_test::options_of<redco::sequence_parallel<redco::gpt2>, decltype(run_test::language())> o;
       o.epochs = 20;
       o.max_steps = 30;
       o.global_batch = 5;
       o.save_last = false;
       outcome const run =
-          run_test::fit(where, split, gpt2_pipeline(), run_test::numbers(11), o, {.lr = 3e-3, .clip_norm = 0.5});
+          run_test::fit(where, split, run_test::language(), run_test::numbers(11), o, {.lr = 3e-3, .clip_norm = 0.5});
       INFO(run.reason);
       REQUIRE(run.code == 0);
       CHECK(run_test::difference(whole.losses, run.losses) < 1e-10);

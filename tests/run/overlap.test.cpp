@@ -1,4 +1,4 @@
-#include "mlp.hpp"
+#include "language.hpp"
 
 #include "at_once.hpp"
 #include "comm/values.hpp"
@@ -33,28 +33,12 @@ namespace overlap_test {
 using namespace redco;
 using comm_test::must;
 using run_test::in;
+using run_test::language;
 using run_test::numbers;
 using run_test::outcome;
+using run_test::tied;
 
 constexpr double mebi = 1024 * 1024;
-
-/// Tied weights, dropout, and 11 token ids, which do not divide by 2 or 3.
-gpt2 const tied{{.vocab = 11, .context = 16, .width = 12, .heads = 6, .layers = 2, .dropout = 0.1}};
-
-/// Example i: nine tokens, of which the last i % 4 do not count.
-auto language() {
-  return collate([](std::span<std::int64_t const> ids) {
-           std::vector<at::Tensor> inputs, labels;
-           for (std::int64_t const id : ids) {
-             at::Tensor const t = at::arange(10, at::kLong), tokens = (t * t * 3 + id * 7 + t * id).remainder(11);
-             inputs.push_back(tokens.slice(0, 0, 9));
-             labels.push_back(tokens.slice(0, 1).clone());
-             labels.back().slice(0, 9 - id % 4).fill_(-100);
-           }
-           return token_batch{at::stack(inputs), at::stack(labels)};
-         }) |
-         loss([](auto const& net, token_batch const& b) { return cross_entropy(net(b.input_ids), b.labels); });
-}
 
 /// The same job, its gradients summed behind backward and in buckets of these bytes while it runs.
 template <class Model, class Pipeline>

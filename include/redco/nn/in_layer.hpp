@@ -46,7 +46,7 @@ decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& com
   }
 }
 
-/// What a rank has of an activation of this layout, for a watch.
+/// Returns the local part of an activation of this layout, for a watch.
 template <layout X>
 layer_watch::activation seen(tensor<X> const& x) {
   if constexpr (std::is_same_v<X, partial>) return {};

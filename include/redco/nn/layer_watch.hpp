@@ -12,7 +12,7 @@ struct pass;
 /// the last, those inside a layer between what it takes and what it gives. It outlives the pass.
 class layer_watch {
  public:
-  /// What a rank has of an activation.
+  /// Local part of an activation on one rank.
   struct activation {
     at::Tensor local;               ///< undefined where it is a pending sum or a handle
     bool complete_gradient = true;  ///< its gradient is no pending sum over the ranks

@@ -140,8 +140,9 @@ class bound_network {
     return with(std::move(first), std::move(more)...)(given);
   }
 
-  /// Refuse a batch, or another value that is no tensor, and behind the input a value that is no
-  /// context entry. The calls have the type of a good one. Errors: redco[P010], redco[P011].
+  /// Refuse an input that is no tensor, such as a batch, and a later argument that is no context
+  /// entry. Each has the type of a correct call, so that no second error follows. Errors:
+  /// redco[P010], redco[P011].
   template <class Given, class... More>
     requires(!std::is_convertible_v<Given const&, at::Tensor const&>)
   typename detail::results_of<M>::user operator()(Given const&, More const&...) const {

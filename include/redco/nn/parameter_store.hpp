@@ -40,7 +40,7 @@ class parameter_store {
 
   stored_parameter const* find(std::string_view name) const;
 
-  /// What lies where in the flat buffers.
+  /// Regions of the flat buffers, in elements.
   shard::regions const& regions() const { return regions_; }
 
   at::Tensor const& values() const { return values_; }

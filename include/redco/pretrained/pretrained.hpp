@@ -94,10 +94,10 @@ class pretrained {
   token_ids const& ids() const;
   generation_config const& generation() const;
 
-  /// How `trainer::save_model` writes such a folder: each tensor in the type that it has here,
-  /// where this one has weights, and beside them the files that are here, as they are, except that
-  /// config.json tells the labels and the class of a head that this folder does not have. Set
-  /// `type` for another, such as f32 to train further without rounding.
+  /// Returns the options with which `trainer::save_model` writes such a folder. Each tensor keeps
+  /// the type of this folder's weights, if there are any. The files of this folder are copied;
+  /// config.json gets the labels and the class of a fresh head. Set `type` for another type, such
+  /// as f32 to train further without rounding.
   save_model_options save_options() const;
 
  private:

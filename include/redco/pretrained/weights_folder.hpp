@@ -50,8 +50,8 @@ class weights_folder {
     discard();
   }
 
-  /// Writes copies of the files and the texts that shall stand beside the weights, except those
-  /// that the directory has already.
+  /// Copies files and writes texts into the directory of the weights, except those that the
+  /// directory has already.
   void copy(std::map<std::string, std::filesystem::path> const& files,
             std::map<std::string, std::string> const& texts = {}) {
     for (auto const& [name, source] : files) write(name, diag::input_file(source).text(most_bytes));

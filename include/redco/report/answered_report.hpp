@@ -24,9 +24,9 @@ void predict_step(report_answer& answer, shard_report const& report, std::filesy
 
 }  // namespace detail
 
-/// Returns the report of a request with its answer. `machine` is a file of `redco-plan
-/// --calibrate`, which need not exist. Throws `error` with exit code 64 if the mesh cannot hold the
-/// model, with 65 if the file is no machine's.
+/// Returns the report of a request with its answer. `machine` is a file that
+/// `redco-plan --calibrate` writes; it need not exist. Throws `error` with exit code 64 if the mesh
+/// cannot hold the model, with 65 if the file is no machine's.
 template <model M, class Optimizer>
 shard_report answered_report(M const& m, Optimizer const& optimizer, run_request const& asked, std::int64_t budget,
                              std::filesystem::path const& machine = {}) {

@@ -51,11 +51,9 @@ REDCO_INLINE void run_state::end_step() {
 }
 
 REDCO_INLINE redco::pass run_state::pass(std::int64_t first, std::int64_t examples, bool training) const {
-  redco::pass in = pass_of_step(where_, rank_, seed_, step_);
-  in.training = training;
+  redco::pass in = pass_of_step(where_, rank_, seed_, step_, training);
   in.first_example = first;
   in.examples = examples;
-  if (!training) in.shard_lane = nullptr;
   return in;
 }
 

@@ -144,8 +144,8 @@ class trainer {
   /// the first 20 differences when they are not the model's.
   void start_from(safetensors::weights_source weights) { runner_.start_from(std::move(weights), stored_table_of<M>()); }
   void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
-  /// Of a `pretrained` folder; the log tells what of the folder changes nothing here and which
-  /// layers start fresh.
+  /// Starts from a `pretrained` folder. The log lists the keys and tensors of the folder without
+  /// effect, and the layers that start fresh.
   template <run::weighted Folder>
   void start_from(Folder const& folder) {
     run::tell_notices(where().log(), folder);

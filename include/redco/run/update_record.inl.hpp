@@ -13,12 +13,7 @@
 
 namespace redco::run {
 
-REDCO_INLINE at::Tensor held_copy(ckpt::state_part const& part) {
-  at::Tensor values = part.local.detach();
-  for (std::size_t d = 0; d < part.place.shape.size(); ++d)
-    values = values.narrow(static_cast<std::int64_t>(d), 0, part.place.shape[d]);
-  return values.clone();
-}
+REDCO_INLINE at::Tensor held_copy(ckpt::state_part const& part) { return ckpt::detail::held_values(part).clone(); }
 
 REDCO_INLINE void update_recorder::computed(terms const& loss) {
   for (terms::term const& one : loss.all)

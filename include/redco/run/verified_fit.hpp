@@ -28,7 +28,7 @@ namespace redco::run {
 /// saved.
 class verified_fit {
  public:
-  /// What a fit is made of. The networks start as those of the run do.
+  /// Makers of the parts of a fit. Networks start with the values of the run.
   struct parts {
     std::function<std::unique_ptr<network_state>(rank_context& rank)> network;
     std::function<std::unique_ptr<fit_job>(network_state& state)> job;

@@ -30,10 +30,10 @@ class verified_loop {
   /// Ends the recording: from now on ranks of the mesh compare.
   void compare() { compares_ = true; }
 
-  /// The function that was run made a worker.
+  /// Returns true if the function that ran made a worker.
   bool has_worker() const { return has_worker_; }
 
-  /// What was found. Errors: exit code 64 where the loop had no step.
+  /// Returns the comparison of all updates. Errors: exit code 64 if the loop had no step.
   verify_result result() const;
 
  private:

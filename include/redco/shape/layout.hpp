@@ -27,8 +27,9 @@ template <class Layout>
 inline constexpr bool is_token_split = std::is_same_v<Layout, token_split>;
 
 /// A split that a row-parallel layer closes: of features, heads or channels. A parameter with one
-/// element per feature is cut where its layer's input has it, and only there: `fact.split(axis::tp,
-/// is_feature_split<X> ? 0 : -1, units)`.
+/// element per feature is cut if its layer's input is, and only then:
+///
+///   fact.split(axis::tp, is_feature_split<X> ? 0 : -1, units)
 template <class Layout>
 inline constexpr bool is_feature_split = is_split<Layout> && !is_token_split<Layout>;
 

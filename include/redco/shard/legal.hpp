@@ -119,13 +119,15 @@ struct mesh_verdict {
 
 namespace redco {
 
-/// That the mesh can hold a constexpr model: `static_assert(redco::legal<model, redco::mesh{.dp =
-/// 1, .tp = 4}>{});`. True, or one compile error that names the mesh, the first parameter at fault,
-/// its units and the legal widths; or, of a model whose sizes are wrong, the layers and both
-/// extents. Errors: redco[L004] neighbouring widths, redco[L005] an input of another rank,
-/// redco[L006] a size below one, redco[L009] a size that is no multiple of another, redco[L010] a
-/// path that is too long; redco[S001] heads, redco[S002] key-value heads, redco[S003] any other
-/// split.
+/// Proof that a mesh can hold a constexpr model: true, or one compile error.
+///
+///   static_assert(redco::legal<model, redco::mesh{.dp = 1, .tp = 4}>{});
+///
+/// The error names the mesh, the first parameter at fault, its units and the legal widths; of a
+/// model whose sizes are wrong, the layers and both extents. Errors: redco[L004] neighbouring
+/// widths, redco[L005] an input of another rank, redco[L006] a size below one, redco[L009] a size
+/// that is no multiple of another, redco[L010] a path that is too long; redco[S001] heads,
+/// redco[S002] key-value heads, redco[S003] any other split.
 template <auto const& Model, mesh Mesh>
 struct legal {
   using sizes = shard::detail::size_verdict<Model>;

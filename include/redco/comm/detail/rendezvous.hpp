@@ -204,8 +204,8 @@ class rendezvous {
     }
   }
 
-  /// Greets there, proves, and returns what it is told when the other end does the same. Errors:
-  /// std::runtime_error.
+  /// Sends the greeting and the proof of the secret, and returns the text that the other end sends
+  /// after its own. Errors: std::runtime_error.
   std::string asked(socket const& line, std::string const& key, int other, wire::greeting own, std::string text,
                     std::size_t most_answer) {
     randomize(own.nonce.data(), own.nonce.size());
