@@ -362,6 +362,10 @@
 #include <redco/cost/setup.hpp>
 #include <redco/cost/simulation.hpp>
 #include <redco/cost/step_time.hpp>
+#include <redco/schedule/check_step.hpp>
+#include <redco/schedule/step_fault.hpp>
+#include <redco/schedule/step_of.hpp>
+#include <redco/schedule/step_op.hpp>
 
 #include <redco/report/answer_text.hpp>
 #include <redco/report/answered_report.hpp>

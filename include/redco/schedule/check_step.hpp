@@ -1,0 +1,178 @@
+#pragma once
+
+#include <redco/schedule/step_fault.hpp>
+#include <redco/schedule/step_op.hpp>
+
+#include <redco/shape/axis.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace redco::schedule {
+
+/// The operations of all ranks in one step.
+struct step_table {
+  mesh on;
+  std::vector<axes> sums;                     ///< of each region: over which its gradients are summed
+  bool meets_replicas = false;                ///< layers sum over the replicas within a micro-batch
+  std::vector<std::vector<step_op>> of_rank;  ///< one list per rank of the mesh
+};
+
+namespace detail {
+
+/// Runs the operations of all ranks as far as they get. Sends do not wait; receives wait for their
+/// send; sums wait for all ranks of their group.
+class step_run {
+ public:
+  constexpr explicit step_run(step_table const& all) : all_(all), at_(all.of_rank.size(), std::size_t{0}) {}
+
+  constexpr step_fault run() {
+    while (true) {
+      bool moved = false;
+      for (std::size_t r = 0; r < at_.size(); ++r)
+        while (advance(r)) moved = true;
+      if (!moved) break;
+    }
+    for (std::size_t r = 0; r < at_.size(); ++r)
+      if (!ended(r)) return {step_fault::kind::waits_forever, static_cast<int>(r), at_[r]};
+    for (message const& one : sent_)
+      if (!one.received) return {step_fault::kind::never_received, static_cast<int>(one.from), one.place};
+    return {};
+  }
+
+ private:
+  struct message {
+    std::size_t from, to, place;
+    step_op sent;
+    bool received = false;
+  };
+
+  /// An operation that all ranks of a group do together.
+  struct meeting {
+    axes over;
+    op kind;
+    std::int32_t number;
+
+    friend constexpr bool operator==(meeting const&, meeting const&) = default;
+  };
+
+  constexpr bool ended(std::size_t rank) const { return at_[rank] == all_.of_rank[rank].size(); }
+  constexpr step_op const& next(std::size_t rank) const { return all_.of_rank[rank][at_[rank]]; }
+
+  /// The rank with that chunk in the pipeline of this one.
+  constexpr std::size_t holder(std::size_t rank, std::int16_t chunk) const {
+    auto const stages = static_cast<std::size_t>(all_.on.pp), in_stage = at_.size() / stages;
+    return rank % in_stage + static_cast<std::size_t>(chunk) % stages * in_stage;
+  }
+
+  /// Where layers sum over the replicas, all of a round is one meeting: those without a micro-batch
+  /// can only sit out a round that the others end by end_round.
+  constexpr meeting round_of(std::size_t rank, step_op const& one) const {
+    auto const& list = all_.of_rank[rank];
+    bool const gaps = std::any_of(list.begin(), list.end(), [&](step_op const& other) {
+      return other.micro == one.micro && (other.what == op::end_round || other.what == op::sit_out);
+    });
+    return {batch_axes, gaps ? op::end_round : op::forward, one.micro};
+  }
+
+  constexpr std::optional<meeting> meeting_of(std::size_t rank) const {
+    step_op const& one = next(rank);
+    switch (one.what) {
+      case op::total: return meeting{every_axis, op::total, 0};
+      case op::reduce: return meeting{all_.sums.at(static_cast<std::size_t>(one.region)), op::reduce, one.region};
+      case op::share_statistics: return meeting{batch_axes, op::share_statistics, 0};
+      case op::send:
+      case op::receive:
+      case op::update: return {};
+      default: break;
+    }
+    if (all_.meets_replicas) return round_of(rank, one);
+    if (one.what == op::total_counts) return meeting{batch_axes, op::total_counts, one.micro};
+    return {};
+  }
+
+  /// Whether all ranks of the group are at this meeting; then they go on behind it.
+  constexpr bool meet(std::size_t rank, meeting const& at) {
+    axes apart;
+    for (axis const a : all_axes)
+      if (!at.over.has(a)) apart = apart | a;
+    std::vector<std::size_t> group;
+    for (std::size_t other = 0; other < at_.size(); ++other)
+      if (all_.on.coordinate(static_cast<int>(other), apart) == all_.on.coordinate(static_cast<int>(rank), apart))
+        group.push_back(other);
+    for (std::size_t const other : group)
+      if (ended(other) || meeting_of(other) != at) return false;
+    for (std::size_t const other : group) {
+      do ++at_[other];
+      while (!ended(other) && meeting_of(other) == at);
+    }
+    return true;
+  }
+
+  constexpr bool advance(std::size_t rank) {
+    if (ended(rank)) return false;
+    step_op const& one = next(rank);
+    if (auto const at = meeting_of(rank)) return meet(rank, *at);
+    if (one.what == op::send) {
+      sent_.push_back({rank, holder(rank, one.other), at_[rank], one});
+    } else if (one.what == op::receive) {
+      auto const from = holder(rank, one.other);
+      auto const mine = std::find_if(sent_.begin(), sent_.end(), [&](message const& m) {
+        return !m.received && m.from == from && m.to == rank && m.sent.micro == one.micro &&
+               m.sent.chunk == one.other && m.sent.other == one.chunk;
+      });
+      if (mine == sent_.end()) return false;
+      mine->received = true;
+    }
+    ++at_[rank];
+    return true;
+  }
+
+  step_table const& all_;
+  std::vector<std::size_t> at_;
+  std::vector<message> sent_;
+};
+
+/// What one rank's list must hold by itself.
+constexpr step_fault check_list(std::vector<step_op> const& list, std::size_t regions, int rank) {
+  using kind = step_fault::kind;
+  auto const count = [&](std::size_t until, auto const& f) {
+    return std::count_if(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(until), f);
+  };
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    step_op const& one = list[i];
+    auto const has = [&](std::size_t until, op what) {
+      return count(until, [&](step_op const& o) {
+               return o.what == what && o.micro == one.micro && o.chunk == one.chunk && o.region == one.region;
+             }) > 0;
+    };
+    bool const once = one.what != op::send && one.what != op::receive;
+    if (once && has(i, one.what)) return {kind::repeated, rank, i};
+    if (one.what == op::backward && !has(i, op::forward)) return {kind::no_forward, rank, i};
+    if (one.what == op::forward && !has(list.size(), op::backward)) return {kind::no_backward, rank, i};
+    if (one.what != op::update) continue;
+    if (i + 1 != list.size()) return {kind::not_updated, rank, i + 1};
+    auto const sums = count(i, [](step_op const& o) { return o.what == op::reduce; });
+    if (static_cast<std::size_t>(sums) != regions) return {kind::not_reduced, rank, i};
+  }
+  if (list.empty() || list.back().what != op::update) return {kind::not_updated, rank, list.size()};
+  return {};
+}
+
+}  // namespace detail
+
+/// Returns the first fault of a step: each micro-batch has one forward and one backward, the
+/// gradients of each region are summed once before the update, the update is the last operation,
+/// and all ranks get to their end whatever the times that operations take.
+constexpr step_fault check_step(step_table const& all) {
+  for (std::size_t r = 0; r < all.of_rank.size(); ++r)
+    if (auto const fault = detail::check_list(all.of_rank[r], all.sums.size(), static_cast<int>(r))) return fault;
+  return detail::step_run(all).run();
+}
+
+}  // namespace redco::schedule
