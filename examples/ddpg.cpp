@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     redco::deployer deployer(o.deployer);
     double mean_return = 0, per_second = 0;
     deployer.run([&](redco::rank_context& rank) {
-      redco::worker worker(deployer, rank, {.steps = o.steps, .config = given.json()});
+      redco::worker worker(deployer, rank, {.steps = o.steps, .config = given.json(), .log_every = 100});
       auto& act = worker.add("actor", actor{}, redco::adam{.lr = o.actor_lr});
       auto& judge = worker.add("critic", critic{}, redco::adam{.lr = o.critic_lr});
       auto& steady_act = worker.add_copy("steady_actor", act);

@@ -148,11 +148,11 @@
 #include <redco/run/fit_report.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/fit_runner.hpp>
-#include <redco/run/fit_step.hpp>
-#include <redco/run/for_each_round.hpp>
+#include <redco/run/fit_work.hpp>
 #include <redco/run/gradient_buckets.hpp>
 #include <redco/run/inference.hpp>
 #include <redco/run/load_weights.hpp>
+#include <redco/run/loss_gradient.hpp>
 #include <redco/run/loss_totals.hpp>
 #include <redco/run/main_of.hpp>
 #include <redco/run/network_state.hpp>
@@ -165,9 +165,11 @@
 #include <redco/run/run_output.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/run/shown.hpp>
+#include <redco/run/step.hpp>
 #include <redco/run/step_graphs.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/run/step_watch.hpp>
+#include <redco/run/step_work.hpp>
 #include <redco/run/stopped_by.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/trainer.hpp>

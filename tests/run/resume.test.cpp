@@ -315,3 +315,39 @@ TEST_CASE("examples that change from epoch to epoch are resumed at the end of on
   }
   CHECK(losses == unbroken.losses);
 }
+
+namespace {
+
+/// Fits to the end or to a signal after step `stop`; `seen` is kept, and has the steps that were taken.
+int fit_with_memory(redco::deployer_options const& where, std::vector<std::int64_t>& seen, std::int64_t stop,
+                    bool twice = false) {
+  run_test::plain_signals const plain;
+  run_test::silence const quiet;
+  return run_test::code_of([&] {
+    redco::deployer deployer(where);
+    redco::trainer trainer(deployer, run_test::mlp{}, run_test::mlp_pipeline(), redco::adamw{});
+    trainer.keep("seen", seen);
+    if (twice) trainer.keep("seen", seen);
+    mlp_options o = resume_options(5);
+    o.on_step = [&](redco::fit_event const& e) {
+      seen.push_back(e.step);
+      if (e.step == stop) std::raise(SIGTERM);
+    };
+    trainer.fit(run_test::numbers(13), o);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a fit keeps objects of the program in its checkpoints, and reads them once in a process") {
+  temporary_folder folder, other;
+  std::vector<std::int64_t> seen;
+  CHECK(fit_with_memory(resume_at(folder.path, {.dp = 2}), seen, 2) == 75);  // the next step is the first to know
+  CHECK(seen == std::vector<std::int64_t>{1, 2, 3});
+  seen = {-1};
+  CHECK(fit_with_memory(resume_at(folder.path, {.tp = 2}), seen, 0) == 0);
+  CHECK(seen == std::vector<std::int64_t>{1, 2, 3, 4, 5});
+  CHECK(fit_with_memory(resume_at(other.path), seen, 0, true) == 64);
+  REQUIRE(fit_mlp(in(other.path), resume_options(5)).code == 0);
+  CHECK(fit_with_memory(resume_at(other.path), seen, 0) == 65);  // its checkpoint keeps nothing
+}

@@ -1,7 +1,8 @@
 #include "catch.hpp"
 
+#include "steps.hpp"
+
 #include <redco/schedule/check_step.hpp>
-#include <redco/schedule/step_of.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -9,69 +10,6 @@
 #include <vector>
 
 namespace schedule_test {
-
-using namespace redco::schedule;
-using list = std::vector<step_op>;
-using kind = step_fault::kind;
-
-constexpr step_op at(op what, std::int32_t micro = -1, std::int16_t chunk = 0) { return {what, micro, chunk, -1, -1}; }
-constexpr step_op sum(std::int16_t region) { return {op::reduce, -1, -1, -1, region}; }
-
-constexpr list tail(list first, std::int16_t regions = 1) {
-  for (std::int16_t r = 0; r < regions; ++r) first.push_back(sum(r));
-  first.push_back({op::total});
-  first.push_back({op::update});
-  return first;
-}
-
-// The operations that training needs, written by hand.
-static_assert(step_of({}) == tail({at(op::forward, 0), at(op::backward, 0)}));
-static_assert(step_of({.micro_batches = 2, .rounds = 3, .full_rounds = 2, .regions = 2}) ==
-              tail({at(op::forward, 0), at(op::backward, 0), at(op::forward, 1), at(op::backward, 1)}, 2));
-static_assert(step_of({.micro_batches = 0, .full_rounds = 0}) == tail({}));
-static_assert(step_of({.several_terms = true}) ==
-              tail({at(op::forward, 0), at(op::total_counts, 0), at(op::backward, 0)}));
-static_assert(step_of({.micro_batches = 0, .full_rounds = 0, .several_terms = true}) ==
-              tail({at(op::total_counts, 0)}));
-static_assert(step_of({.micro_batches = 2, .rounds = 2, .full_rounds = 2, .in_one = true}) ==
-              tail({at(op::compute, 0), at(op::compute, 1)}));
-static_assert(step_of({.micro_batches = 2, .rounds = 2, .full_rounds = 1, .meets_replicas = true}) ==
-              tail({at(op::forward, 0),
-                    at(op::backward, 0),
-                    at(op::forward, 1),
-                    at(op::backward, 1),
-                    at(op::end_round, 1),
-                    {op::share_statistics}}));
-static_assert(step_of({.micro_batches = 1, .rounds = 2, .full_rounds = 1, .meets_replicas = true}) ==
-              tail({at(op::forward, 0), at(op::backward, 0), at(op::sit_out, 1), {op::share_statistics}}));
-static_assert(step_of({.rounds = 1, .full_rounds = 1, .meets_replicas = true}) ==
-              tail({at(op::forward, 0), at(op::backward, 0)}));
-
-/// The lists of two replicas with so many micro-batches, each of two shards.
-constexpr step_table two_replicas(std::int64_t first, std::int64_t second, step_facts facts) {
-  step_table all{{.dp = 2, .tp = 2}, {redco::batch_axes, redco::axis::dp}, facts.meets_replicas, {}};
-  facts.regions = 2;
-  facts.rounds = std::max(first, second);
-  facts.full_rounds = std::min(first, second);
-  for (std::int64_t const own : {first, first, second, second}) {
-    facts.micro_batches = own;
-    all.of_rank.push_back(step_of(facts));
-  }
-  return all;
-}
-
-constexpr bool sound(step_facts const& facts, std::int64_t most) {
-  for (std::int64_t a = 1; a <= most; ++a)
-    for (std::int64_t b = 0; b <= a; ++b)
-      if (check_step(two_replicas(a, b, facts))) return false;
-  return true;
-}
-static_assert(sound({}, 3));
-static_assert(sound({.meets_replicas = true}, 3));
-static_assert(sound({.several_terms = true}, 1));
-static_assert(sound({.meets_replicas = true, .several_terms = true}, 1));
-static_assert(sound({.in_one = true}, 3));
-static_assert(sound({.meets_replicas = true, .in_one = true}, 3));
 
 template <class Change>
 constexpr step_fault changed(step_facts const& facts, std::int64_t first, std::int64_t second, Change const& change) {
@@ -115,38 +53,6 @@ TEST_CASE("each mistake in the lists of a step is found where it is") {
      0);
   is(changed(norm, 2, 1, [](lists& l) { erase(l[1], op::share_statistics); }), kind::waits_forever, 0, 8);
 }
-
-/// One forward, one backward: stage `s` of `p` runs p - s - 1 forwards before its first backward.
-constexpr list one_forward_one_backward(std::int16_t s, std::int16_t p, std::int32_t m) {
-  list all;
-  auto const forward = [&](std::int32_t i) {
-    if (s > 0) all.push_back({op::receive, i, s, static_cast<std::int16_t>(s - 1), -1});
-    all.push_back(at(op::forward, i, s));
-    if (s + 1 < p) all.push_back({op::send, i, s, static_cast<std::int16_t>(s + 1), -1});
-  };
-  auto const backward = [&](std::int32_t i) {
-    if (s + 1 < p) all.push_back({op::receive, i, s, static_cast<std::int16_t>(s + 1), -1});
-    all.push_back(at(op::backward, i, s));
-    if (s > 0) all.push_back({op::send, i, s, static_cast<std::int16_t>(s - 1), -1});
-  };
-  std::int32_t const ahead = std::min<std::int32_t>(m, p - s - 1);
-  for (std::int32_t i = 0; i < ahead; ++i) forward(i);
-  for (std::int32_t i = 0; i < m; ++i) {
-    if (i + ahead < m) forward(i + ahead);
-    backward(i);
-  }
-  return tail(all);
-}
-
-constexpr step_table stages(std::int16_t p, std::int32_t m, int tp = 1) {
-  step_table all{{.pp = p, .tp = tp}, {redco::batch_axes}, false, {}};
-  for (std::int16_t s = 0; s < p; ++s)
-    for (int t = 0; t < tp; ++t) all.of_rank.push_back(one_forward_one_backward(s, p, m));
-  return all;
-}
-static_assert(!check_step(stages(2, 3)));
-static_assert(!check_step(stages(3, 2, 2)));
-static_assert(!check_step(stages(4, 6)));
 
 TEST_CASE("sends and receives of stages are proved to meet") {
   step_table all = stages(2, 2);

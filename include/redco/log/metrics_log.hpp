@@ -56,11 +56,21 @@ class metrics_log {
     append(line);
   }
 
-  /// The row of an evaluation after `step` updates.
-  void write_evaluation(std::int64_t step, int epoch, std::map<std::string, double> const& metrics) {
+  /// A row of values by name, of a loop of a program's own.
+  void write_values(std::int64_t step, std::vector<std::pair<std::string, double>> const& values, double per_second,
+                    std::string const& unit) {
     json::json_line line;
     line.add("step", step);
-    line.add("epoch", epoch);
+    for (auto const& [name, value] : values) line.add(name, value);
+    line.add(unit + "_per_second", per_second);
+    append(line);
+  }
+
+  /// The row of an evaluation after `step` updates.
+  void write_evaluation(std::int64_t step, std::optional<int> epoch, std::map<std::string, double> const& metrics) {
+    json::json_line line;
+    line.add("step", step);
+    if (epoch) line.add("epoch", *epoch);
     for (auto const& [name, value] : metrics) line.add("eval/" + name, value);
     append(line);
   }

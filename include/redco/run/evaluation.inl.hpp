@@ -56,10 +56,7 @@ REDCO_INLINE metric_map evaluated_loss(rank_context& rank, computed_batches& all
                                            (std::isnan(totals.loss()) ? "NaN" : "infinite") +
                                            "; this step is not saved. Lower the learning rate, clip gradients "
                                            "(clip_norm) or look at the examples of the evaluation");
-  metric_map metrics;
-  for (auto const& [name, value] : totals.by_name()) metrics[name] = value;
-  metrics["loss"] = totals.loss();
-  return metrics;
+  return totals.metrics();
 }
 
 REDCO_INLINE void predict_all(rank_context& rank, computed_batches& all, evaluation_place const& place) {

@@ -37,6 +37,9 @@ class fit_loop {
   fit_loop& operator=(fit_loop const&) = delete;
   ~fit_loop();
 
+  /// Lets checkpoints hold this object of the process too.
+  void keep(std::string const& name, run_state::kept_object object);
+
   void run();
 
  private:

@@ -3,9 +3,9 @@
 #include <redco/run/fit_loop.hpp>
 
 #include <redco/run/check_same_examples.hpp>
-#include <redco/run/fit_step.hpp>
-#include <redco/run/for_each_round.hpp>
+#include <redco/run/fit_work.hpp>
 #include <redco/run/prefetch_scope.hpp>
+#include <redco/run/step.hpp>
 #include <redco/run/step_measure.hpp>
 #include <redco/run/told_by_first.hpp>
 #include <redco/run/user_call.hpp>
@@ -26,8 +26,24 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 namespace redco::run {
+
+namespace detail {
+
+/// Returns what to say of a run whose rounds of micro-batches are smaller than the global batch, if
+/// layers look at a whole round; else nothing.
+inline std::string smaller_rounds(network_base const& net, std::int64_t global_batch, std::int64_t micro_batch,
+                                  int replicas) {
+  std::int64_t const at_once = micro_batch * replicas;
+  if (!net.meets_replicas() || at_once == 0 || at_once >= global_batch) return "";
+  return "batch norm takes its statistics over " + std::to_string(at_once) +
+         " examples, not over the global batch of " + std::to_string(global_batch) +
+         ": other meshes and micro-batches train otherwise";
+}
+
+}  // namespace detail
 
 REDCO_INLINE fit_loop::fit_loop(deployer& where, rank_context& rank, network_state& network, fit_job& job,
                                 options::fit_settings const& settings, std::function<void()> const& load_start,
@@ -51,6 +67,12 @@ REDCO_INLINE void fit_loop::note_files() {
   if (!recorder_) return;
   report_.files = recorder_->files();
   report_.lost_rows = recorder_->lost();
+}
+
+/// The ranks of a process have one object, which one of them reads.
+REDCO_INLINE void fit_loop::keep(std::string const& name, run_state::kept_object object) {
+  if (!rank_.first_of_process) object.read = [](std::string const&, std::string const&) {};
+  state_.keep(name, std::move(object));
 }
 
 REDCO_INLINE void fit_loop::run() {
@@ -125,7 +147,8 @@ REDCO_INLINE void fit_loop::start() {
   }
   if (!first()) return;
   report_.started(step(), run_epoch_of(position_));
-  if (auto const text = smaller_rounds(network_.network(), options_.global_batch, options_.micro_batch, replicas());
+  if (auto const text =
+          detail::smaller_rounds(network_.network(), options_.global_batch, options_.micro_batch, replicas());
       !text.empty())
     where_.log().line(text);
   if (std::int64_t const bytes = where_.gradient_bucket(); bytes > 0)
@@ -142,6 +165,7 @@ REDCO_INLINE void fit_loop::start() {
 
 REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
   saved_best_ = state_.load(found);
+  rank_.world.barrier();  // kept objects have been read
   workdir::manifest const& facts = found.facts;
   data_position const at{facts.epoch, facts.epoch_position};
   std::int64_t const given = begin_epoch(run_epoch_of(at));
@@ -237,12 +261,11 @@ REDCO_INLINE void fit_loop::run_step(computed_batches& source, batch_step const&
                                      std::int64_t done_in_epoch) {
   diag::run_place::begin_step(step());
   if (step() == report_.measured_step) step_measure::begin(rank_, where_.device(rank_.rank));
-  fit_step one{rank_, network_, state_.pass(0, 0), job_.several_terms(), where_.gradient_bucket()};
-  one.step = step();
-  one.run_steps = length_.steps;
-  one.in.check_saved = where_.options().check_saved && step() == state_.first_step();
-  one.graphs = graphs_ ? &*graphs_ : nullptr;
-  step_result const result = one.run(source, at, where_.stop_requested() != 0);
+  pass in = state_.pass(0, 0);
+  in.check_saved = where_.options().check_saved && step() == state_.first_step();
+  fit_work work(source, in, step(), graphs_ ? &*graphs_ : nullptr);
+  step_executor one(network_, rank_, work.facts(at, job_.several_terms()), where_.gradient_bucket());
+  step_result const result = one.run(work, {step(), length_.steps, where_.stop_requested() != 0});
   if (step() == report_.measured_step) end_measure();
   state_.end_step();
   preempted_ = result.stop;
@@ -336,12 +359,7 @@ REDCO_INLINE void fit_loop::record_saved(std::filesystem::path const& path) {
   record_best();
 }
 
-REDCO_INLINE void fit_loop::record_best() {
-  for (std::string const side : {"min", "max"}) {
-    json::json_value const values = best_.values(side);
-    if (!values.empty()) recorder_->save(side + "_metrics.json", values);
-  }
-}
+REDCO_INLINE void fit_loop::record_best() { recorder_->save_best(best_); }
 
 /// Where the options ask for it, the state of the best checkpoint, evaluated.
 REDCO_INLINE void fit_loop::restore_best() {

@@ -4,6 +4,7 @@
 #include <redco/run/fit_job.hpp>
 #include <redco/run/fit_result.hpp>
 #include <redco/run/network_state.hpp>
+#include <redco/run/run_state.hpp>
 #include <redco/run/verify_result.hpp>
 #include <redco/ckpt/save_adapter.hpp>
 #include <redco/comm/rank_context.hpp>
@@ -26,6 +27,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace redco::run {
@@ -49,6 +51,9 @@ class fit_runner {
   /// that stays. `planned` tells the messages of a step. Errors: those of the fit.
   verify_result verify(options::fit_settings const& settings, make_job const& job,
                        std::function<cost::messages(setup const&)> const& planned, std::int64_t steps);
+
+  /// Checkpoints hold this object too; one object for all ranks of a process.
+  void keep(std::string const& name, run_state::kept_object object) { kept_.emplace_back(name, std::move(object)); }
 
   /// The first fit starts from these weights, which the model names so; adapters, which only a checkpoint of theirs has, stay as
   /// they are.
@@ -86,6 +91,7 @@ class fit_runner {
   std::vector<std::unique_ptr<network_state>> states_;
   std::function<void(network_state&, rank_context&)> start_, start_adapters_;
   std::vector<std::string> frozen_;
+  std::vector<std::pair<std::string, run_state::kept_object>> kept_;
   std::int64_t step_ = 0;  ///< updates that the states have seen
 };
 

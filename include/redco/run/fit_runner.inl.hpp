@@ -92,7 +92,9 @@ REDCO_INLINE void fit_runner::train(options::fit_settings const& settings, make_
       else if (warm != nullptr) ckpt::load_parameters(warm->open(), state->master_parts(), rank);
     };
     auto const job = make(*state);
-    fit_loop(where_, rank, *state, *job, settings, load, own).run();
+    fit_loop loop(where_, rank, *state, *job, settings, load, own);
+    for (auto const& [name, object] : kept_) loop.keep(name, object);
+    loop.run();
   });
 }
 

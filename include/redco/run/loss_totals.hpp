@@ -4,6 +4,7 @@
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/cost/messages.hpp>
+#include <redco/options/fit_options.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -42,6 +43,9 @@ class loss_totals {
   /// Each term without its factor, by name, NaN where nothing counted in it; only on ranks that had
   /// examples, as rank 0 always has.
   std::vector<std::pair<std::string, double>> by_name() const;
+
+  /// The terms with the mean over everything, "loss".
+  metric_map metrics() const;
 
  private:
   double count(std::size_t term) const { return sums_[3 * term + 2]; }

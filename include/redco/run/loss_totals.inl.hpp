@@ -72,4 +72,11 @@ REDCO_INLINE std::vector<std::pair<std::string, double>> run::loss_totals::by_na
   return all;
 }
 
+REDCO_INLINE metric_map run::loss_totals::metrics() const {
+  metric_map all;
+  for (auto const& [name, value] : by_name()) all[name] = value;
+  all["loss"] = loss();
+  return all;
+}
+
 }  // namespace redco

@@ -9,6 +9,7 @@
 #include <redco/workdir/best_metrics.hpp>
 #include <redco/workdir/find_checkpoint.hpp>
 #include <redco/workdir/manifest.hpp>
+#include <redco/workdir/object_bytes.hpp>
 #include <redco/workdir/save_options.hpp>
 
 #include <cstdint>
@@ -31,6 +32,14 @@ class run_state {
     std::function<std::string()> bytes;
     std::function<void(std::string const&, std::string const& what)> read;
   };
+
+  /// An object of any type that cereal knows or that has `serialize(archive)`, which outlives what
+  /// keeps it.
+  template <class State>
+  static kept_object kept(State& state) {
+    return {[&state] { return workdir::object_bytes(state); },
+            [&state](std::string const& bytes, std::string const& what) { workdir::read_object(bytes, state, what); }};
+  }
 
   /// A run that begins; rank 0's id is its id.
   run_state(deployer& where, rank_context& rank, std::string const& id);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <redco/run/computed_batches.hpp>
-#include <redco/run/training_step.hpp>
+#include <redco/run/step.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/host_copies.hpp>
@@ -32,7 +32,7 @@ class step_graphs {
 
   /// Loss and gradient of a micro-batch, as of `step.add(batch.loss(in))`. Errors: exit code 64 for what cannot be recorded; those
   /// of the loss function.
-  void compute(training_step& step, computed_batches& batch, pass const& in);
+  void compute(step_executor& step, computed_batches& batch, pass const& in);
 
  private:
   struct recorded_batch {
@@ -51,7 +51,7 @@ class step_graphs {
   std::map<std::string, recorded_batch> of_shape_;
 
   /// What a graph computes while it is recorded.
-  training_step* step_ = nullptr;
+  step_executor* step_ = nullptr;
   computed_batches* batch_ = nullptr;
   pass in_;
 };

@@ -38,7 +38,7 @@ REDCO_INLINE void step_graphs::check(network_state const& network, rank_context 
   if (several_terms) refuse("a loss of several terms asks the other replicas for their counts first");
 }
 
-REDCO_INLINE void step_graphs::compute(training_step& step, computed_batches& batch, pass const& in) {
+REDCO_INLINE void step_graphs::compute(step_executor& step, computed_batches& batch, pass const& in) {
   std::vector<at::Tensor*> tensors;
   batch.each_tensor([&](at::Tensor& x) { tensors.push_back(&x); });
   for (at::Tensor const* x : tensors)

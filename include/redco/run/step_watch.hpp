@@ -2,6 +2,7 @@
 
 #include <redco/run/network_state.hpp>
 #include <redco/tensor/loss.hpp>
+#include <redco/schedule/step_op.hpp>
 
 namespace redco::run {
 
@@ -23,6 +24,9 @@ class step_watch {
 
   /// The parameters and the state of the optimizer are those of the next step.
   virtual void updated(network_state const& state) = 0;
+
+  /// An operation of the step has ended.
+  virtual void executed(schedule::step_op const&) {}
 };
 
 }  // namespace redco::run

@@ -158,6 +158,15 @@ class trainer {
     runner_.start_adapters_from(adapter.weights(), stored_names<M>::names);
   }
 
+  /// Lets the checkpoints of fits hold `state` too: any type that cereal knows or that has
+  /// `serialize(archive)`, which outlives the trainer and which `on_step` and `on_epoch` may change.
+  /// Rank 0's is saved; a resumed fit reads it in every process. Errors (of fit): exit code 64 for a
+  /// name that is taken, 65 for a checkpoint without it.
+  template <class State>
+  void keep(std::string const& name, State& state) {
+    runner_.keep(name, run::run_state::kept(state));
+  }
+
   /// Saves a family's weights as Hugging Face transformers do, those of one's own model under its own names; with
   /// `pretrained::save_options` the whole folder. A `with_lora` is saved as the model that it adapts, its adapters merged into the
   /// weights. `start_from` and `inference` read them. Errors: exit code 70 before the first fit, 74 when the files cannot be

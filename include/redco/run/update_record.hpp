@@ -2,7 +2,7 @@
 
 #include <redco/run/network_state.hpp>
 #include <redco/run/step_watch.hpp>
-#include <redco/run/training_step.hpp>
+#include <redco/run/step_work.hpp>
 #include <redco/ckpt/state_part.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/tensor/torch.hpp>

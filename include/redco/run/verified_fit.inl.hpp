@@ -2,9 +2,10 @@
 
 #include <redco/run/verified_fit.hpp>
 
-#include <redco/run/fit_step.hpp>
+#include <redco/run/fit_work.hpp>
 #include <redco/run/pass_of_step.hpp>
 #include <redco/run/prefetch_scope.hpp>
+#include <redco/run/step.hpp>
 #include <redco/run/user_call.hpp>
 #include <redco/data/sampler.hpp>
 #include <redco/shape/group_name.hpp>
@@ -92,22 +93,21 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   auto const source = job->training({order, all, at.position.epoch, {seed, at.step}, 0, prefetch_scope(rank)});
   update_recorder recorder;
   computed_step done{{}, std::make_unique<activation_record>(keeps_activations), {}, {}};
-  fit_step one{rank, *at.network, pass_of_step(where_, rank, seed, at.step), job->several_terms()};
-  one.gradient_bucket = replicas > 1 ? where_.gradient_bucket() : 0;
-  one.step = at.step;
-  one.run_steps = run_length_of(settings_, examples).steps;
-  one.watch = &recorder;
-  one.in.layers = done.activations.get();
+  pass in = pass_of_step(where_, rank, seed, at.step);
+  in.layers = done.activations.get();
   if (keeps_activations) {
-    one.in.recompute = {};
-    one.in.shard_lane = nullptr;
+    in.recompute = {};
+    in.shard_lane = nullptr;
   }
   batch_step const next = all.step(0);
+  fit_work work(*source, in, at.step);
+  step_executor one(*at.network, rank, work.facts(next, job->several_terms()),
+                    replicas > 1 ? where_.gradient_bucket() : 0, &recorder);
   step_measure::begin(rank, at.network->store.device());
-  step_result const result = one.run(*source, next, false);
+  step_result const result = one.run(work, {at.step, run_length_of(settings_, examples).steps});
   done.sent = step_measure::end(rank, at.network->store.device());
   if (source->own_step()) done.not_planned = "the program takes its steps itself";
-  else if (one.several_terms) done.not_planned = "the loss has several terms";
+  else if (job->several_terms()) done.not_planned = "the loss has several terms";
   else if (std::ssize(done.activations->calls()) != next.micro_batches || next.full_rounds != next.rounds)
     done.not_planned = "the network is not called once for each example";
   at.position = next.next;

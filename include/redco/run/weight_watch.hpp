@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/run/training_step.hpp>
+#include <redco/run/step_work.hpp>
 #include <redco/log/run_log.hpp>
 
 #include <cmath>

@@ -1,40 +1,59 @@
 #pragma once
 
 #include <redco/run/deployer.hpp>
+#include <redco/run/loop_record.hpp>
 #include <redco/run/run_state.hpp>
+#include <redco/run/step.hpp>
 #include <redco/run/trained_network.hpp>
-#include <redco/run/training_step.hpp>
 #include <redco/run/verified_loop.hpp>
 #include <redco/run/weight_watch.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/update/any_optimizer.hpp>
 #include <redco/comm/rank_context.hpp>
+#include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/loss.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/workdir/add_rates.hpp>
-#include <redco/workdir/object_bytes.hpp>
 #include <redco/workdir/settings_of.hpp>
+#include <redco/options/fit_options.hpp>
+#include <redco/data/shard_of.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/optimizer/sgd.hpp>
 #include <redco/random/seed_of.hpp>
+#include <redco/schedule/step_of.hpp>
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace redco {
 
+namespace run {
+
+/// A function that computes the loss of a micro-batch, a `mean` or `terms`, in its pass.
+template <class F>
+concept loss_of_pass = std::invocable<F const&, pass const&> &&
+    (std::is_same_v<std::invoke_result_t<F const&, pass const&>, mean> ||
+     std::is_same_v<std::invoke_result_t<F const&, pass const&>, terms>);
+
+}  // namespace run
+
 /// How long a worker's loop is and what it saves.
 struct worker_options {
   std::int64_t steps = 0;       ///< of the loop: schedules count them and end with them, however many updates each has
   std::int64_t save_every = 0;  ///< steps between checkpoints; 0: at the end and after a signal only
-  int keep_last = 2;            ///< checkpoints that stay; 0: all
+  int keep_last = 2;            ///< checkpoints that stay besides the best ones; 0: all
   std::string config = {};      ///< options as JSON text, for config.json; a resumed run compares them
+  std::int64_t log_every = 1;   ///< steps between rows of metrics.jsonl, which have the means since the last row
+  std::vector<std::string> save_argmin = {};  ///< metrics whose best checkpoint stays as min_<metric>
+  std::vector<std::string> save_argmax = {};  ///< metrics whose best checkpoint stays as max_<metric>
 };
 
 /// One rank's machine for a training loop of one's own: any number of named networks with their optimizers, the step, and what
@@ -95,10 +114,7 @@ class worker {
   /// outlives the worker.
   template <class State>
   void keep(std::string const& name, State& state) {
-    state_.keep(name, {[&state] { return workdir::object_bytes(state); },
-                       [&state](std::string const& bytes, std::string const& what) {
-                         workdir::read_object(bytes, state, what);
-                       }});
+    state_.keep(name, run::run_state::kept(state));
   }
 
   /// Continues from the newest checkpoint if there is one and --resume asks for it. Call it once,
@@ -120,11 +136,48 @@ class worker {
     return state_.pass(first, examples, training);
   }
 
-  /// One update of one network by this rank's part of a loss, with the learning rate of this step.
-  /// Errors: those of training_step, and exit code 70 for a network that is not this worker's.
-  step_result update(run::network_state& network, mean const& loss);
+  /// Returns this rank's part of a step's `examples`, cut into micro-batches of at most `most`
+  /// examples; 0: uncut. Empty where there are fewer examples than replicas.
+  std::vector<interval> micro_batches(std::int64_t examples, std::int64_t most = 0) const;
 
-  /// Counts the step, saves where it is due, and at the end of the run. Errors: exit code 75 behind a signal, when all is saved.
+  /// One update of one network by this rank's part of a loss, with the learning rate of this step. A
+  /// loss of several terms divides each by its own count over all ranks. Errors: those of
+  /// run::step_executor::run, and exit code 70 for a network that is not this worker's.
+  step_result update(run::network_state& network, mean const& loss) {
+    return update(network, {{}}, [&](redco::pass const&) { return loss; });
+  }
+  step_result update(run::network_state& network, terms const& loss) {
+    return update(network, {{}}, [&](redco::pass const&) { return loss; });
+  }
+
+  /// The same by micro-batches, which lie at these places of the step's examples: `loss(in)` computes
+  /// a `mean`, or `terms` of one micro-batch, from the examples of the pass. One micro-batch's saved
+  /// tensors are held at a time. Ranks may have different numbers of micro-batches, also none.
+  template <run::loss_of_pass Loss>
+  step_result update(run::network_state& network, std::vector<interval> const& micro_batches, Loss const& loss) {
+    constexpr bool several = std::is_same_v<std::invoke_result_t<Loss const&, redco::pass const&>, terms>;
+    return update_by(network, micro_batches, several, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
+  }
+
+  /// Returns the mean of losses over the micro-batches of all ranks, "loss", and its terms, computed
+  /// without dropout and gradients. All ranks call it; terms are on ranks that have a micro-batch.
+  template <run::loss_of_pass Loss>
+  metric_map mean_loss(std::vector<interval> const& micro_batches, Loss const& loss) const {
+    return mean_loss_of(micro_batches, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
+  }
+
+  /// Adds a value of this step to the rows of metrics.jsonl, TensorBoard and the progress bar: rank
+  /// 0's values, averaged over the steps of a row.
+  void log(std::string const& name, double value) { record_.value(name, value); }
+
+  /// Takes in an evaluation of the networks as this step leaves them: call it after the step's
+  /// updates. Rank 0's metrics are those of all ranks, and are returned. They are written, and where
+  /// one is better than before, end_step saves a checkpoint under its name. All ranks call it.
+  /// Errors: exit code 64 without a metric that `save_argmin` or `save_argmax` names.
+  metric_map evaluated(metric_map metrics);
+
+  /// Counts the step, saves where it is due, and at the end of the run. Errors: exit code 75 after a
+  /// signal, when all is saved.
   void end_step();
 
   /// A checkpoint of this step; with --verify nothing.
@@ -136,6 +189,13 @@ class worker {
   void take(std::string const& name, std::unique_ptr<run::network_state> made,
             std::map<std::string, std::string> const& settings);
   std::string const& name_of(run::network_state const& network) const;
+  using loss_function = function_ref<terms(redco::pass const&)>;
+  step_result update_by(run::network_state& network, std::vector<interval> const& micro_batches, bool several,
+                        loss_function loss);
+  schedule::step_facts facts_of(run::network_state const& network, std::int64_t micro_batches, bool several) const;
+  metric_map mean_loss_of(std::vector<interval> const& micro_batches, loss_function loss) const;
+  void begin();
+  void save_under(std::vector<std::string> const& names);
 
   deployer& where_;
   rank_context& rank_;
@@ -143,7 +203,10 @@ class worker {
   std::map<std::string, std::unique_ptr<run::network_state>> networks_;
   std::map<std::string, std::string> settings_;  ///< what networks, optimizers and the program were told
   run::run_state state_;
+  run::loop_record record_;
   run::weight_watch weights_;
+  comm::replica_round round_;                     ///< of the micro-batch that update computes
+  bool begun_ = false;                            ///< rows are written
   std::unique_ptr<run::loop_verifier> verifier_;  ///< null: the loop trains
   std::filesystem::path checkpoint_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();

@@ -2,9 +2,11 @@
 
 #include <redco/run/worker.hpp>
 
+#include <redco/run/loss_totals.hpp>
 #include <redco/run/step_graphs.hpp>
 #include <redco/run/stopped_by.hpp>
 #include <redco/comm/agreement.hpp>
+#include <redco/comm/reduce_op.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/workdir/config_settings.hpp>
 #include <redco/workdir/fit_record.hpp>
@@ -17,18 +19,28 @@
 #include <redco/diag/run_place.hpp>
 #include <redco/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <iterator>
 
 namespace redco {
 
 REDCO_INLINE worker::worker(deployer& where, rank_context& rank, worker_options const& options)
-    : where_(where), rank_(rank), options_(options), state_(where, rank, workdir::new_run_id()), weights_(where.log()) {
+    : where_(where),
+      rank_(rank),
+      options_(options),
+      state_(where, rank, workdir::new_run_id()),
+      record_(where, rank, options.steps, options.log_every, {options.save_argmin, options.save_argmax}),
+      weights_(where.log()) {
   if (options.steps < 1)
     throw error(exit_code::usage, "a worker of " + std::to_string(options.steps) + " steps: give 1 or more");
   if (options.save_every < 0 || options.keep_last < 0)
     throw error(exit_code::usage, "a worker with save_every " + std::to_string(options.save_every) + " and keep_last " +
                                       std::to_string(options.keep_last) + ": give 0 or more");
+  if (options.log_every < 1)
+    throw error(exit_code::usage,
+                "a worker with log_every " + std::to_string(options.log_every) + ": give 1 or more steps");
   if (where.options().cuda_graph) run::step_graphs::refuse("a worker's steps are the program's own");
   if (where.verified() != nullptr) verifier_ = std::make_unique<run::loop_verifier>(*where.verified(), rank);
   if (rank_.rank == 0 && !verifier_) {
@@ -55,6 +67,7 @@ REDCO_INLINE worker::~worker() {
   record.steps = options_.steps;
   record.checkpoint = checkpoint_;
   record.unit = s.unit;
+  record_.describe(record);
   record.per_second = s.seconds > 0 ? static_cast<double>(step() - state_.first_step()) / s.seconds : 0;
   workdir::summarise(s, record, where_.workdir(), where_.failures());
 }
@@ -104,7 +117,8 @@ REDCO_INLINE void worker::follow(run::network_state const& leader, run::network_
 REDCO_INLINE void worker::resume() {
   if (verifier_) return verifier_->begin();
   if (auto const found = state_.find()) {
-    state_.load(*found);
+    auto const best = state_.load(*found);
+    record_.best() = workdir::best_metrics(options_.save_argmin, options_.save_argmax, best, found->facts.patience);
     state_.compare_settings(found->facts, settings_);
     checkpoint_ = found->directory;
   }
@@ -123,24 +137,103 @@ REDCO_INLINE std::string const& worker::name_of(run::network_state const& networ
                                        (names.empty() ? "none" : names) + ": make it with worker.add");
 }
 
-REDCO_INLINE step_result worker::update(run::network_state& network, mean const& loss) {
+namespace run::detail {
+
+/// The micro-batches of an update by a worker. A pass lives until the next micro-batch: backward may
+/// need it.
+class own_work final : public step_work {
+ public:
+  own_work(run_state const& state, std::vector<interval> const& places, function_ref<terms(pass const&)> loss)
+      : state_(state), places_(places), loss_(loss) {}
+
+  terms loss(comm::replica_round const& round) override {
+    interval const& at = places_[next_++];
+    in_ = state_.pass(at.begin, at.size());
+    in_.round = round;
+    return loss_(in_);
+  }
+
+  void compute(step_executor& step, comm::replica_round const& round) override { step.add(loss(round)); }
+
+ private:
+  run_state const& state_;
+  std::vector<interval> const& places_;
+  function_ref<terms(pass const&)> loss_;
+  std::size_t next_ = 0;
+  pass in_;
+};
+
+}  // namespace run::detail
+
+REDCO_INLINE std::vector<interval> worker::micro_batches(std::int64_t examples, std::int64_t most) const {
+  group const& replicas = rank_.group(batch_axes);
+  interval const own = shard_of({0, examples}, replicas.size(), replicas.rank());
+  std::vector<interval> all;
+  for (std::int64_t begin = own.begin; begin < own.end; begin = all.back().end)
+    all.push_back({begin, most > 0 ? std::min(begin + most, own.end) : own.end});
+  return all;
+}
+
+REDCO_INLINE step_result worker::update_by(run::network_state& network, std::vector<interval> const& micro_batches,
+                                           bool several, loss_function loss) {
   std::string const& name = name_of(network);
-  training_step one(network, rank_, false, where_.gradient_bucket());
-  one.expect_last();
-  if (verifier_) one.watch(&verifier_->watch());
-  one.add(loss);
-  step_result const result = one.finish(step(), options_.steps, false);
+  begin();
+  run::step_executor one(network, rank_, facts_of(network, std::ssize(micro_batches), several),
+                         where_.gradient_bucket(), verifier_ ? &verifier_->watch() : nullptr);
+  run::detail::own_work work(state_, micro_batches, loss);
+  step_result const result = one.run(work, {step(), options_.steps});
   if (verifier_) verifier_->end_update(name, step(), result);
+  record_.updated(name, result);
   if (rank_.rank == 0) weights_.after_update(result, step() + 1, name);
   return result;
 }
 
+/// What the ranks tell each other of their micro-batches, where that decides what they do.
+REDCO_INLINE schedule::step_facts worker::facts_of(run::network_state const& network, std::int64_t micro_batches,
+                                                   bool several) const {
+  schedule::step_facts facts{
+      .micro_batches = micro_batches, .rounds = micro_batches, .full_rounds = micro_batches, .several_terms = several};
+  if (!network.network().meets_replicas()) return facts;
+  at::Tensor const most = at::tensor({micro_batches, -micro_batches}, at::kLong);
+  rank_.world.all_reduce(most, comm::reduce_op::max);
+  facts.rounds = most[0].item<std::int64_t>();
+  facts.full_rounds = -most[1].item<std::int64_t>();
+  return facts;
+}
+
+REDCO_INLINE metric_map worker::mean_loss_of(std::vector<interval> const& micro_batches, loss_function loss) const {
+  at::NoGradGuard const no_grad;
+  run::loss_totals totals;
+  for (interval const& at : micro_batches) {
+    redco::pass const in = state_.pass(at.begin, at.size(), false);
+    totals.add(loss(in));
+  }
+  totals.reduce(rank_);
+  return totals.metrics();
+}
+
+REDCO_INLINE metric_map worker::evaluated(metric_map metrics) {
+  begin();
+  record_.evaluated(metrics, step() + 1);
+  return metrics;
+}
+
+/// The loop begins with its first update, evaluation or end of a step: what was resumed is known.
+REDCO_INLINE void worker::begin() {
+  if (std::exchange(begun_, true) || verifier_) return;
+  record_.begin(step());
+}
+
 REDCO_INLINE void worker::end_step() {
+  begin();
   if (verifier_) verifier_->end_step(step());
   state_.end_step();
   diag::run_place::begin_step(step());
   if (verifier_) return;
+  record_.end_step(step());
   int const signal = state_.signal_of_all(where_.stop_requested());
+  std::vector<std::string> const best = record_.take_names();
+  if (!best.empty()) save_under(best);
   if (signal != 0 || finished() || (options_.save_every > 0 && step() % options_.save_every == 0)) save();
   if (signal == 0 || finished()) return;
   where_.stop_answered();
@@ -148,11 +241,18 @@ REDCO_INLINE void worker::end_step() {
 }
 
 REDCO_INLINE void worker::save() {
-  if (verifier_ || state_.is_saved()) return;
+  if (!verifier_ && !state_.is_saved()) save_under({});
+}
+
+REDCO_INLINE void worker::save_under(std::vector<std::string> const& names) {
   workdir::save_options to;
+  to.pointers = names;
   to.keep_last = options_.keep_last;
   to.facts.config = settings_;
+  to.facts.best = record_.best().best();
+  to.facts.patience = record_.best().patience();
   checkpoint_ = state_.save(to);
+  record_.saved();
 }
 
 }  // namespace redco

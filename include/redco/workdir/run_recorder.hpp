@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/workdir/best_metrics.hpp>
 #include <redco/options/fit_options.hpp>
 #include <redco/log/console.hpp>
 #include <redco/log/event_writer.hpp>
@@ -32,14 +33,23 @@ class run_recorder {
   /// A step over `examples`, whose loss weighed `weight`.
   void step(fit_event const& e, std::int64_t done_in_epoch, double weight, std::int64_t examples);
 
+  /// For a loop of a program's own: its steps, of which `done` are, and `steps` of them with their
+  /// values by name.
+  void begin_loop(std::int64_t total, std::int64_t done);
+  void loop_step(std::int64_t step, std::int64_t steps, std::vector<std::pair<std::string, double>> const& values);
+
   /// An evaluation is no training time.
   void resume_clock() { last_ = clock::now(); }
   void end_epoch() { bar_.finish(); }
 
-  void evaluation(metric_map const& metrics, std::int64_t step, int epoch);
+  /// Of an epoch, or of a loop without epochs.
+  void evaluation(metric_map const& metrics, std::int64_t step, std::optional<int> epoch);
 
   /// Writes a results file; a failure is a warning.
   void save(std::string const& name, json::json_value const& results);
+
+  /// Writes min_metrics.json and max_metrics.json.
+  void save_best(best_metrics const& best);
 
   /// Writes outputs_epoch<i>.json: `outputs` is [{"example": ..., "output": ...}, ...]. The first texts among them become
   /// samples in TensorBoard.

@@ -3,6 +3,7 @@
 #include <redco/workdir/run_recorder.hpp>
 
 #include <redco/workdir/results_file.hpp>
+#include <redco/log/text.hpp>
 #include <redco/json/value.hpp>
 #include <redco/config.hpp>
 
@@ -55,7 +56,40 @@ REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_ep
   events_.scalars(e.step, named);
 }
 
-REDCO_INLINE void run_recorder::evaluation(metric_map const& metrics, std::int64_t step, int epoch) {
+REDCO_INLINE void run_recorder::begin_loop(std::int64_t total, std::int64_t done) {
+  bar_.start({"steps", total, done, 0, unit_});
+  last_ = clock::now();
+}
+
+REDCO_INLINE void run_recorder::loop_step(std::int64_t step, std::int64_t steps,
+                                          std::vector<std::pair<std::string, double>> const& values) {
+  auto const now = clock::now();
+  double const seconds = std::chrono::duration<double>(now - last_).count();
+  last_ = now;
+  total_items_ += static_cast<double>(steps);
+  total_seconds_ += seconds;
+  double const rate = seconds > 0 ? static_cast<double>(steps) / seconds : 0;
+  metrics_.write_values(step, values, rate, unit_);
+  std::vector<std::pair<std::string, double>> tagged = {{"train/" + unit_ + "_per_second", rate}};
+  std::string note;
+  for (auto const& [name, value] : values) {
+    if (std::isfinite(value)) tagged.emplace_back("train/" + name, value);
+    if (name.find('/') == std::string::npos || name.ends_with("/loss"))
+      note += (note.empty() ? "" : " ") + name + " " + log::short_text(value, 3);
+  }
+  std::vector<log::event_writer::named_value> const named(tagged.begin(), tagged.end());
+  events_.scalars(step, named);
+  bar_.update({.done = step, .note = note});
+}
+
+REDCO_INLINE void run_recorder::save_best(best_metrics const& best) {
+  for (std::string const side : {"min", "max"}) {
+    json::json_value const values = best.values(side);
+    if (!values.empty()) save(side + "_metrics.json", values);
+  }
+}
+
+REDCO_INLINE void run_recorder::evaluation(metric_map const& metrics, std::int64_t step, std::optional<int> epoch) {
   std::string text = "evaluation after step " + std::to_string(step) + ":";
   json::json_value results = json::json_value::object();
   for (auto const& [name, value] : metrics) {
@@ -66,7 +100,7 @@ REDCO_INLINE void run_recorder::evaluation(metric_map const& metrics, std::int64
   log_.line(text);
   metrics_.write_evaluation(step, epoch, metrics);
   results["step"] = step;
-  save("eval_results_epoch" + std::to_string(epoch) + ".json", results);
+  save(epoch ? "eval_results_epoch" + std::to_string(*epoch) + ".json" : "eval_results.json", results);
 }
 
 REDCO_INLINE void run_recorder::save(std::string const& name, json::json_value const& results) {

@@ -1,0 +1,161 @@
+#pragma once
+
+#include <redco/run/step.hpp>
+
+#include <redco/run/loss_gradient.hpp>
+#include <redco/run/user_call.hpp>
+#include <redco/nn/gradient_watch.hpp>
+#include <redco/update/clip_factor.hpp>
+#include <redco/update/gradient_norm.hpp>
+#include <redco/update/squared_norm.hpp>
+#include <redco/comm/collective_label.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/diag/error.hpp>
+#include <redco/config.hpp>
+
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace redco::run {
+
+namespace detail {
+
+[[noreturn]] inline void fail_not_finite(char const* what, double value, std::int64_t step) {
+  throw error(exit_code::not_finite, "step " + std::to_string(step + 1) + ": the " + what + " is " +
+                                         (std::isnan(value) ? "NaN" : "infinite") +
+                                         "; nothing was updated or saved. Lower the learning rate, clip gradients "
+                                         "(clip_norm) or look at this step's examples");
+}
+
+}  // namespace detail
+
+REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts,
+                                          std::int64_t bucket, step_watch* watch)
+    : state_(state), rank_(rank), facts_(facts), watch_(watch), sums_(state.store.regions().sums()) {
+  facts_.regions = std::distance(sums_.begin(), sums_.end());
+  facts_.meets_replicas = state.network().meets_replicas();
+  if (facts_.several_terms && facts_.rounds > 1)
+    throw error(
+        exit_code::usage,
+        "a loss of several terms needs its counts before backward: take one micro-batch per step (micro_batch 0)");
+  state_.store.gradients().zero_();
+  if (bucket > 0) buckets_.emplace(state_.network(), rank_, bucket);
+}
+
+REDCO_INLINE step_result step_executor::run(step_work& work, step_place const& at) {
+  work_ = &work;
+  at_ = at;
+  for (schedule::step_op const& one : schedule::step_of(facts_)) execute(one);
+  return result_;
+}
+
+REDCO_INLINE step_result step_executor::finish(step_place const& at) {
+  at_ = at;
+  for (schedule::step_op const& one : schedule::step_of({.micro_batches = 0, .regions = facts_.regions})) execute(one);
+  return result_;
+}
+
+REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
+  using schedule::op;
+  switch (one.what) {
+    case op::forward:
+      loss_ = work_->loss(round_of(one));
+      count(loss_);
+      break;
+    case op::total_counts: total_counts(); break;
+    case op::backward:
+      last_ = one.micro + 1 == facts_.micro_batches;
+      user_call("backward", at_.step, [&] { backward(); });
+      break;
+    case op::compute: work_->compute(*this, round_of(one)); break;
+    case op::end_round: round_.finish(); break;
+    case op::sit_out: round_of(one).sit_out(); break;
+    case op::share_statistics: share_statistics(); break;
+    case op::reduce: reduce(sums_.begin()[one.region]); break;
+    case op::total: total(); break;
+    case op::update: update(); break;
+    case op::send:
+    case op::receive:
+      throw error(exit_code::internal, "a step with " + std::string(name_of(one.what)) +
+                                           " needs pipeline stages, which this run does not have");
+  }
+  if (watch_ != nullptr) watch_->executed(one);
+}
+
+/// Replicas without a micro-batch in the round take part in the sums of its layers with zeros.
+REDCO_INLINE comm::replica_round step_executor::round_of(schedule::step_op const& one) {
+  round_ = {&rank_.group(batch_axes), facts_.meets_replicas && one.micro >= facts_.full_rounds};
+  return round_;
+}
+
+REDCO_INLINE void step_executor::count(terms const& loss) {
+  if (watch_ != nullptr) watch_->computed(loss);
+  totals_.add(loss);
+}
+
+REDCO_INLINE void step_executor::differentiate(terms const& loss) {
+  loss_ = loss;
+  if (facts_.several_terms) total_counts();
+  backward();
+}
+
+REDCO_INLINE void step_executor::total_counts() {
+  counts_ = counts_of_replicas(loss_, {&rank_.group(batch_axes), round_.gaps});
+}
+
+/// The last micro-batch's gradients are sent as they end, unless somebody else watches how they end.
+REDCO_INLINE void step_executor::backward() {
+  terms const loss = std::exchange(loss_, {});
+  std::optional<gradient_watch> ends;
+  if (buckets_ && last_ && !gradient_watch::on(state_.network()))
+    ends.emplace(state_.network(), [this](parameter which) { buckets_->end(which); });
+  add_gradient(state_, sum_to_differentiate(loss, counts_));
+}
+
+/// The first replica has been in all rounds.
+REDCO_INLINE void step_executor::share_statistics() const {
+  for (stored_parameter const& p : state_.network().statistics()) {
+    rank_.group(batch_axes).broadcast(p.master, 0);
+    if (!p.value.is_alias_of(p.master)) p.value.copy_(p.master);
+  }
+}
+
+/// The buckets of all regions have one order: the first sum of a region sends all that are left.
+REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
+  if (buckets_) return buckets_->send_all();
+  comm::collective_label const label("gradients");
+  rank_.group(sum.summed_over).all_reduce(state_.store.gradients().narrow(0, sum.begin, sum.size()));
+}
+
+REDCO_INLINE void step_executor::total() {
+  result_.stop = totals_.reduce(rank_, at_.stop);
+  result_.loss = totals_.loss();
+  result_.weight = totals_.weight();
+  if (facts_.several_terms) result_.terms = totals_.by_name();
+}
+
+REDCO_INLINE void step_executor::update() {
+  if (buckets_) buckets_->wait();
+  bool const counted = result_.weight > 0;
+  if (counted && !std::isfinite(result_.loss)) detail::fail_not_finite("loss", result_.loss, at_.step);
+  update::any_optimizer const& optimizer = state_.optimizer;
+  result_.lr = optimizer.learning_rate_at(at_.step, at_.run_steps);
+  if (!(result_.lr >= 0 && std::isfinite(result_.lr)))
+    throw error(exit_code::usage, "step " + std::to_string(at_.step + 1) + ": the schedule gives the learning rate " +
+                                      std::to_string(result_.lr) + ": give a finite number from 0 on");
+  if (!counted) return;
+  double const divisor = facts_.several_terms ? 1 : result_.weight;
+  double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
+  result_.grad_norm = update::gradient_norm(square, rank_.group(model_axes), divisor);
+  if (!std::isfinite(result_.grad_norm)) detail::fail_not_finite("gradient norm", result_.grad_norm, at_.step);
+  if (watch_ != nullptr) watch_->reduced(state_, divisor);
+  ++state_.updates;
+  double const scale = update::clip_factor(result_.grad_norm, optimizer.clip_norm) / divisor;
+  for (update::segment& s : state_.segments)
+    if (s.param.numel() > 0) optimizer.update(s, result_.lr, state_.updates, scale);
+  if (watch_ != nullptr) watch_->updated(state_);
+}
+
+}  // namespace redco::run
