@@ -5,11 +5,14 @@ include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/Rooms.cmake")
 
 # One source file for each of the rooms that have definitions, include/redco/ROOM/**/*.inl.hpp, and one for what a room
-# instantiates for our families.
+# instantiates for our families. A room's folder plan/, which needs no torch, is a room of its own here: ROOM/plan.
 function(redco_compiled_sources result include)
   set(sources "")
   foreach(room IN LISTS ARGN)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${include}" "${include}/redco/${room}/*.inl.hpp")
+    if(NOT room MATCHES "/")
+      list(FILTER headers EXCLUDE REGEX "^redco/${room}/plan/")
+    endif()
     if(headers)
       list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>\n")
       list(JOIN headers "" ${room})
@@ -127,7 +130,11 @@ function(redco_add_compiled include)
     foreach(part plan torch)
       string(TOUPPER ${part} upper)
       set(rooms ${REDCO_${upper}_ROOMS})
-      list(FILTER rooms INCLUDE REGEX "^(${wanted_rooms})$")
+      if(part STREQUAL plan)
+        list(TRANSFORM REDCO_TORCH_ROOMS APPEND "/plan" OUTPUT_VARIABLE halves)
+        list(APPEND rooms ${halves})
+      endif()
+      list(FILTER rooms INCLUDE REGEX "^(${wanted_rooms})(/plan)?$")
       redco_compiled_sources(${part}_sources "${include}" ${rooms})
     endforeach()
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/redco_compiled/parts.cpp"

@@ -9,12 +9,12 @@ set(REDCO_FLOOR_5 model options)
 set(REDCO_FLOOR_6 shard pretrained workdir)
 set(REDCO_FLOOR_7 cost schedule)
 set(REDCO_FLOOR_8 report compat)
-# The torch line: the floors above compile without torch.
+# The torch line: the floors above compile without torch, and so do the folders plan/ of the rooms below.
 set(REDCO_FLOOR_9 tensor)
 set(REDCO_FLOOR_10 comm)
 set(REDCO_FLOOR_11 kernel update ckpt)
 set(REDCO_FLOOR_12 nn)
-set(REDCO_FLOOR_13 generate text)
+set(REDCO_FLOOR_13 generate text adapt)
 set(REDCO_FLOOR_14 run)
 
 set(REDCO_PLAN_ROOMS)

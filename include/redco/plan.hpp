@@ -134,12 +134,12 @@
 #include <redco/fact/event.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/flow.hpp>
-#include <redco/fact/lora_options.hpp>
 #include <redco/fact/message_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
 #include <redco/fact/path.hpp>
 #include <redco/fact/program.hpp>
 #include <redco/fact/recorder.hpp>
+#include <redco/fact/side_products.hpp>
 #include <redco/fact/width_kind.hpp>
 
 #include <redco/layer/activation.hpp>
@@ -176,8 +176,6 @@
 #include <redco/layer/layer.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/low_rank.hpp>
-#include <redco/layer/low_rank_adapted.hpp>
 #include <redco/layer/lstm.hpp>
 #include <redco/layer/max_pool.hpp>
 #include <redco/layer/named.hpp>
@@ -239,7 +237,6 @@
 #include <redco/model/sequence_parallel.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/model/t5_net.hpp>
-#include <redco/model/with_lora.hpp>
 
 #include <redco/options/agreed_options.hpp>
 #include <redco/options/blockless_options.hpp>
@@ -276,10 +273,6 @@
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
 
-#include <redco/pretrained/adapted_path.hpp>
-#include <redco/pretrained/adapter_config_text.hpp>
-#include <redco/pretrained/adapter_folder.hpp>
-#include <redco/pretrained/adapter_place.hpp>
 #include <redco/pretrained/any_stored_names.hpp>
 #include <redco/pretrained/beam_options.hpp>
 #include <redco/pretrained/beam_stop.hpp>
@@ -296,12 +289,10 @@
 #include <redco/pretrained/generation_config.hpp>
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/pretrained/read_config.hpp>
-#include <redco/pretrained/save_adapter_options.hpp>
 #include <redco/pretrained/save_model_options.hpp>
 #include <redco/pretrained/stored_part.hpp>
 #include <redco/pretrained/token_ids.hpp>
 #include <redco/pretrained/type_to_save.hpp>
-#include <redco/pretrained/usual_targets.hpp>
 #include <redco/pretrained/weights_files.hpp>
 #include <redco/pretrained/weights_folder.hpp>
 
@@ -394,3 +385,14 @@
 #include <redco/compat/compat_plan.hpp>
 #include <redco/compat/compat_reason.hpp>
 #include <redco/compat/compat_split.hpp>
+#include <redco/adapt/plan/adapted_path.hpp>
+#include <redco/adapt/plan/adapter_config_text.hpp>
+#include <redco/adapt/plan/adapter_folder.hpp>
+#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/check_adapted_blocks.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
+#include <redco/adapt/plan/low_rank_adapted.hpp>
+#include <redco/adapt/plan/low_rank_facts.hpp>
+#include <redco/adapt/plan/save_adapter_options.hpp>
+#include <redco/adapt/plan/usual_targets.hpp>
+#include <redco/adapt/plan/with_lora.hpp>

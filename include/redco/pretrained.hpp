@@ -18,19 +18,19 @@
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
 
-#include <redco/pretrained/adapter_folder.hpp>
 #include <redco/pretrained/decoding_flags.hpp>
 #include <redco/pretrained/pretrained.hpp>
-#include <redco/pretrained/usual_targets.hpp>
+#include <redco/adapt/plan/adapter_folder.hpp>
+#include <redco/adapt/plan/usual_targets.hpp>
 
 #include <redco/data/hold_out_every.hpp>
 #include <redco/data/read_jsonl.hpp>
 #include <redco/data/read_texts.hpp>
 
-#include <redco/model/with_lora.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/pipeline/collate.hpp>
 #include <redco/pipeline/loss.hpp>
 #include <redco/pipeline/pipe.hpp>
 #include <redco/pipeline/predict.hpp>
 #include <redco/tokenizer/text_stream.hpp>
+#include <redco/adapt/plan/with_lora.hpp>

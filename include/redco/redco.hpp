@@ -81,18 +81,17 @@
 #include <redco/update/update.hpp>
 #include <redco/update/updating_optimizer.hpp>
 
-#include <redco/ckpt/adapter_parts.hpp>
 #include <redco/ckpt/check_same_weights.hpp>
 #include <redco/ckpt/checkpoint_bytes.hpp>
 #include <redco/ckpt/load_checkpoint.hpp>
 #include <redco/ckpt/load_model.hpp>
 #include <redco/ckpt/load_parameters.hpp>
 #include <redco/ckpt/read_parts.hpp>
-#include <redco/ckpt/save_adapter.hpp>
 #include <redco/ckpt/save_checkpoint.hpp>
 #include <redco/ckpt/save_checkpoint_with.hpp>
 #include <redco/ckpt/save_model.hpp>
 #include <redco/ckpt/save_model_with.hpp>
+#include <redco/ckpt/save_parts.hpp>
 #include <redco/ckpt/scalar_type.hpp>
 #include <redco/ckpt/state_part.hpp>
 
@@ -110,7 +109,6 @@
 #include <redco/nn/layer_watch.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/logits.hpp>
-#include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
 #include <redco/nn/nn.hpp>
 #include <redco/nn/parameter.hpp>
@@ -134,7 +132,6 @@
 #include <redco/text/token_windows.hpp>
 
 #include <redco/run/activation_record.hpp>
-#include <redco/run/adapting.hpp>
 #include <redco/run/batch_order.hpp>
 #include <redco/run/check_same_examples.hpp>
 #include <redco/run/compare_updates.hpp>
@@ -183,6 +180,12 @@
 #include <redco/run/weight_watch.hpp>
 #include <redco/run/weighted.hpp>
 #include <redco/run/worker.hpp>
+#include <redco/adapt/adapter_parts.hpp>
+#include <redco/adapt/adapting.hpp>
+#include <redco/adapt/low_rank.hpp>
+#include <redco/adapt/merged.hpp>
+#include <redco/adapt/module.hpp>
+#include <redco/adapt/save_adapter.hpp>
 
 #include <redco/pretrained.hpp>
 #include <redco/train.hpp>

@@ -8,7 +8,7 @@
 #include <redco/comm/lane.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/model/input.hpp>
-#include <redco/layer/low_rank_adapted.hpp>
+#include <redco/adapt/plan/low_rank_adapted.hpp>
 
 #include <functional>
 #include <string>

@@ -5,8 +5,8 @@
 #include <redco/comm/lane.hpp>
 #include <redco/comm/ranks.hpp>
 #include <redco/model/input.hpp>
-#include <redco/layer/low_rank_adapted.hpp>
-#include <redco/fact/lora_options.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
+#include <redco/adapt/plan/low_rank_adapted.hpp>
 
 #include <ATen/record_function.h>
 

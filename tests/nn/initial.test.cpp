@@ -28,7 +28,6 @@
 #include <redco/layer/gru.hpp>
 #include <redco/layer/layer_norm.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/low_rank_adapted.hpp>
 #include <redco/layer/lstm.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/patch_embedding.hpp>
@@ -37,6 +36,7 @@
 #include <redco/layer/sequential.hpp>
 #include <redco/layer/sum.hpp>
 #include <redco/layer/token_types.hpp>
+#include <redco/adapt/plan/low_rank_adapted.hpp>
 
 #include <cmath>
 #include <functional>

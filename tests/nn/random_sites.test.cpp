@@ -6,9 +6,9 @@
 #include <redco/layer/attention_traits.hpp>
 #include <redco/layer/dropout.hpp>
 #include <redco/layer/gated.hpp>
-#include <redco/layer/low_rank_adapted.hpp>
 #include <redco/layer/repeat.hpp>
 #include <redco/layer/split_tokens.hpp>
+#include <redco/adapt/plan/low_rank_adapted.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -11,9 +11,9 @@
 #include <redco/comm/ranks.hpp>
 #include <redco/cost/cost_of.hpp>
 #include <redco/model/gpt2.hpp>
-#include <redco/model/with_lora.hpp>
 #include <redco/layer/batch_norm.hpp>
 #include <redco/optimizer/sgd.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
 
 #include <atomic>
 #include <chrono>

@@ -9,9 +9,9 @@
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/model/with_lora.hpp>
 #include <redco/layer/batch_norm.hpp>
 #include <redco/layer/featurewise.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
 
 #include <algorithm>
 #include <cstdint>

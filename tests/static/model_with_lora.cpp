@@ -5,9 +5,9 @@
 #include <redco/model/gpt2.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/model/with_lora.hpp>
 #include <redco/optimizer/adamw.hpp>
 #include <redco/shape/bytes.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
 
 #include <cstdint>
 #include <string_view>

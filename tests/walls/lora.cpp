@@ -8,19 +8,19 @@
 #include <redco/generate/generate.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/nn/nn.hpp>
-#include <redco/ckpt/adapter_parts.hpp>
-#include <redco/ckpt/save_adapter.hpp>
 #include <redco/ckpt/save_model.hpp>
-#include <redco/pretrained/adapted_path.hpp>
-#include <redco/pretrained/adapter_folder.hpp>
 #include <redco/pretrained/pretrained.hpp>
 #include <redco/model/bart.hpp>
 #include <redco/model/gpt2.hpp>
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/llama.hpp>
 #include <redco/model/sequence_parallel.hpp>
-#include <redco/model/with_lora.hpp>
 #include <redco/optimizer/adamw.hpp>
+#include <redco/adapt/adapter_parts.hpp>
+#include <redco/adapt/plan/adapted_path.hpp>
+#include <redco/adapt/plan/adapter_folder.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
+#include <redco/adapt/save_adapter.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -99,7 +99,7 @@ void check_peft(pretrained const& folder, adapter_folder const& adapter, parity:
         cross_entropy(bound_network<M>(state.net, in)(own("input_ids").slice(1, 0, -1)), own("input_ids").slice(1, 1)));
     step_result const done = update.finish(0, 1, false);
     found.note("loss", at::full({}, done.loss, at::kDouble), expected.at("loss"));
-    auto const parts = ckpt::adapter_parts_of(names::names, state.adapter_parts()).parts;
+    auto const parts = adapter_parts_of(names::names, state.adapter_parts()).parts;
     std::size_t i = 0;
     for (ckpt::state_part const& p : state.adapter_parts()) {
       std::string const name = "grad." + parts[i].name;
@@ -159,8 +159,7 @@ void check_merged(M const& plain, lora_options const& options, std::vector<mesh>
       trained_network<with_lora<M>> const state(tuned, plan_of(tuned, on), adamw{}, dtype::f64, 5, rank.rank, {});
       trained_network<M> const merged(plain, plan_of(plain, on), adamw{}, dtype::f64, 6, rank.rank, {});
       sharded::fill(state.store, rank.tp_index());
-      for (ckpt::state_part const& p : state.merged_parts(options.alpha / static_cast<double>(options.rank)))
-        merged.store.find(p.name)->value.copy_(p.local);
+      for (ckpt::state_part const& p : state.merged_parts()) merged.store.find(p.name)->value.copy_(p.local);
       pass const in = walls::pass_of(rank, {0, 3}, 0, false), other = walls::pass_of(rank, {0, 3}, 0, false);
       at::Tensor const y = whole_logits(bound_network<with_lora<M>>(state.net, in), ids);
       found.note("logits", y, whole_logits(bound_network<M>(merged.net, other), ids));
@@ -279,7 +278,7 @@ TEST_CASE("a target that is not there, and adapters that PEFT has no place for, 
   using namespace lora_test;
   auto const made = [](auto const& model) {
     trained_network const state(model, plan_of(model, {}), adamw{}, dtype::f32, 5, 0, {});
-    return ckpt::adapter_parts_of(stored_names<std::remove_cvref_t<decltype(model)>>::names, state.adapter_parts());
+    return adapter_parts_of(stored_names<std::remove_cvref_t<decltype(model)>>::names, state.adapter_parts());
   };
   auto const with = [](auto const& plain, char const* targets) {
     return with_lora<std::remove_cvref_t<decltype(plain)>>{{plain.config, {.targets = targets}}};

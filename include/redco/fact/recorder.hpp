@@ -4,7 +4,6 @@
 #include <redco/fact/block_slices.hpp>
 #include <redco/fact/event.hpp>
 #include <redco/fact/flow.hpp>
-#include <redco/fact/lora_options.hpp>
 #include <redco/fact/message_fact.hpp>
 #include <redco/fact/mistake_fact.hpp>
 #include <redco/fact/parameter_fact.hpp>
@@ -23,6 +22,7 @@
 
 namespace redco::fact {
 
+class side_products;
 /// What a layer's `facts` talks to: it states its parameters, what its forward saves for backward, its messages, and how the
 /// activation changes. Each statement is an event of the model's program. The same code runs at compile time and at run time.
 class recorder {
@@ -37,12 +37,12 @@ class recorder {
     program_.messages.reserve(32);
   }
 
-  flow activation;       ///< what flows from layer to layer
-  flow source;           ///< what an encoder reads
-  flow encoded;          ///< what it gives and cross-attention reads
-  double deviation = 0;  ///< of drawn weights, where an outer layer prescribes it; 0: each layer's own
-  bool frozen = false;   ///< an outer layer has its parameters stay as they were loaded
-  lora_options const* adapters = nullptr;  ///< that an outer layer puts beside weights
+  flow activation;                        ///< what flows from layer to layer
+  flow source;                            ///< what an encoder reads
+  flow encoded;                           ///< what it gives and cross-attention reads
+  double deviation = 0;                   ///< of drawn weights, where an outer layer prescribes it; 0: each layer's own
+  bool frozen = false;                    ///< an outer layer has its parameters stay as they were loaded
+  side_products const* beside = nullptr;  ///< that an outer layer states beside the products of weights
 
   /// The program that the layers have stated. Ends the recording.
   constexpr program take() { return std::move(program_); }

@@ -5,7 +5,6 @@
 #include <redco/layer/attention_traits.hpp>
 #include <redco/layer/distance_biased.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/low_rank.hpp>
 #include <redco/layer/norm.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/projection_biases.hpp>
@@ -14,6 +13,7 @@
 #include <redco/layer/unscaled.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
+#include <redco/fact/side_products.hpp>
 
 #include <array>
 #include <cstddef>
@@ -170,10 +170,10 @@ struct attention {
     w.multiply(rows * length, width, heads * dim);
     w.multiply(rows * keys, width, 2 * kv * dim);
     if constexpr (Kind == attention_kind::cross) {
-      detail::low_rank_facts(w, input, {{"q", q}});
-      detail::low_rank_facts(w, w.encoded, {{"k", k}, {"v", v}});
+      fact::state_side_products(w, input, {{"q", q}});
+      fact::state_side_products(w, w.encoded, {{"k", k}, {"v", v}});
     } else {
-      detail::low_rank_facts(w, input, {{"q", q}, {"k", k}, {"v", v}}, false, "qkv");
+      fact::state_side_products(w, input, {{"q", q}, {"k", k}, {"v", v}}, false, "qkv");
     }
     w.backward(input);
     w.workspace("key_value_gradient", key_values);
@@ -214,7 +214,7 @@ struct attention {
     w.deviation = outer;
     w.produce(input.shape);
     w.multiply(rows * length, heads * dim, width);
-    detail::low_rank_facts(w, attended, {{"o", o}});
+    fact::state_side_products(w, attended, {{"o", o}});
     w.backward(attended);
     w.weight_gradient(o.shape, 1, heads);
   }

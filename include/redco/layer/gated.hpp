@@ -3,12 +3,12 @@
 #include <redco/layer/cut.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/linear.hpp>
-#include <redco/layer/low_rank.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/silu.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
+#include <redco/fact/side_products.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -63,7 +63,7 @@ struct gated {
     std::int64_t const units = column ? outs : input.units;
     w.produce(both, dim, units);
     w.multiply(shape.count() / outs, in, 2 * outs);
-    detail::low_rank_facts(w, input, {{"gate", weight}, {"up", weight}}, !column && is_token_split<X>);
+    fact::state_side_products(w, input, {{"gate", weight}, {"up", weight}}, !column && is_token_split<X>);
     w.backward(input);
     w.weight_gradient({2 * outs, in}, column ? 0 : -1, column ? outs : 0);
     fact::flow const halves = w.activation;

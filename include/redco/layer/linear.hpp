@@ -2,12 +2,12 @@
 
 #include <redco/layer/cut.hpp>
 #include <redco/layer/layer.hpp>
-#include <redco/layer/low_rank.hpp>
 #include <redco/layer/of.hpp>
 #include <redco/layer/square_root.hpp>
 #include <redco/layer/takes.hpp>
 #include <redco/fact/finish.hpp>
 #include <redco/fact/recorder.hpp>
+#include <redco/fact/side_products.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -85,7 +85,7 @@ struct linear {
     constexpr bool tokens = is_replicated(Cut) && is_token_split<X>;
     w.produce(shape, column ? shape.rank - 1 : tokens ? input.split_dim : -1, column ? outs : tokens ? input.units : 0);
     w.multiply(shape.count() / outs, in, outs);
-    detail::low_rank_facts(w, input, {{"", weight}}, tokens);
+    fact::state_side_products(w, input, {{"", weight}}, tokens);
     w.backward(input);
     w.weight_gradient(weight.shape, dim, units);
   }

@@ -5,8 +5,8 @@
 #include <redco/nn/detail/leaving_linear.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/key_value_cache.hpp>
-#include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/side_products.hpp>
 #include <redco/kernel/attention.hpp>
 #include <redco/kernel/gathered_attention.hpp>
 #include <redco/kernel/linear.hpp>
@@ -45,22 +45,22 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
       q_weight = b.parameter("q.weight");
       weight = b.parameters({"k.weight", "v.weight"});
       if (form.biases.qkv) q_bias = b.parameter("q.bias"), bias = b.parameters({"k.bias", "v.bias"});
-      q_adapters = detail::low_rank(b, {"q"});
-      adapters = detail::low_rank(b, {"k", "v"});
+      q_sides = b.side_products({"q"});
+      sides = b.side_products({"k", "v"});
     } else {
       weight = b.parameters({"q.weight", "k.weight", "v.weight"});
       if (form.biases.qkv) bias = b.parameters({"q.bias", "k.bias", "v.bias"});
-      adapters = detail::low_rank(b, {"q", "k", "v"}, "qkv");
+      sides = b.side_products({"q", "k", "v"}, "qkv");
     }
     if (form.query_key_norm) norm_weight = b.parameters({"q_norm.weight", "k_norm.weight"});
     o_weight = b.parameter("o.weight");
     if (form.biases.o) o_bias = b.parameter("o.bias");
-    o_adapters = detail::low_rank(b, {"o"});
+    o_sides = b.side_products({"o"});
   }
 
   template <class Context>
   tensor<partial> operator()(tensor<X> const& x, Context const& ctx) const {
-    return detail::leaving_linear(attend(x, ctx), ctx[o_weight], ctx[o_bias], o_adapters, ctx);
+    return detail::leaving_linear(attend(x, ctx), ctx[o_weight], ctx[o_bias], o_sides, ctx);
   }
 
   std::int64_t heads, kv_heads, head_dim;
@@ -74,8 +74,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   parameter weight, bias;      ///< q, k, v rows; k, v rows in cross-attention
   parameter norm_weight;       ///< of queries, then keys; undefined where they are not normed
   parameter o_weight, o_bias;
-  detail::low_rank q_adapters;  ///< cross-attention only
-  detail::low_rank adapters, o_adapters;
+  detail::side_products q_sides;  ///< cross-attention only
+  detail::side_products sides, o_sides;
 
  private:
   /// What k and v lie in, a weight or a bias, whose gradient is that of all ranks that use them.
@@ -150,10 +150,10 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
         key_value_cache* const cache = ctx.pass().cache;
         auto const project = [&] {
           at::Tensor const states = enter(ctx.template get<encoder_states>(), ctx.tp()).local();
-          return adapters.beside(kernel::linear(states, shared(weight, ctx), shared(bias, ctx)), states, ctx);
+          return sides.beside(kernel::linear(states, shared(weight, ctx), shared(bias, ctx)), states, ctx);
         };
         kernel::attention_options const o = options(x.local(), ctx);
-        at::Tensor const q = detail::entering_linear(x, ctx[q_weight], ctx[q_bias], q_adapters, ctx);
+        at::Tensor const q = detail::entering_linear(x, ctx[q_weight], ctx[q_bias], q_sides, ctx);
         if (cache != nullptr && cache->length() > 0)
           return kernel::gathered_attention(q, cache->shared(cache_slot, project), o);
         auto const kv = (cache == nullptr ? project() : cache->once(cache_slot, project)).chunk(2, -1);
@@ -164,7 +164,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
     } else {
       key_value_cache* const cache = ctx.pass().cache;
       kernel::attention_options o = options(x.local(), ctx);
-      at::Tensor const product = detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), adapters, ctx);
+      at::Tensor const product = detail::entering_linear(x, shared(weight, ctx), shared(bias, ctx), sides, ctx);
       at::Tensor const qkv = turned(normed(product, ctx), ctx);
       if (cache == nullptr) return kernel::self_attention(qkv, o);
       auto const parts = parts_of(qkv);

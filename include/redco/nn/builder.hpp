@@ -1,18 +1,18 @@
 #pragma once
 
-#include <redco/nn/detail/check_targets.hpp>
 #include <redco/nn/leaves.hpp>
 #include <redco/nn/parameter.hpp>
+#include <redco/nn/side_products.hpp>
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/fact/lora_options.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/error.hpp>
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,26 +21,14 @@
 
 namespace redco {
 
-/// What a module's constructor is handed: the config, its parameters by name, its random sites and cache slots. Modules
-/// are built in the order in which their layers state facts, so sites are numbered alike on every mesh.
-template <class Config>
-class builder {
+/// What a module's constructor is handed, whatever the model's config: its parameters by name, its random sites and cache
+/// slots. Modules are built in the order in which their layers state facts, so sites are numbered alike on every mesh.
+class builder_base {
  public:
-  builder(Config const& config, leaves& from, int rank, mesh const& on)
-      : config_(config), leaves_(from), rank_(rank), mesh_(on) {}
+  builder_base(leaves& from, int rank, mesh const& on) : leaves_(from), rank_(rank), mesh_(on) {}
 
-  Config const& config() const { return config_; }
-  template <auto Extent>
-  auto extent() const {
-    return of<Extent>(config_);
-  }
-
-  /// Of dropout. Errors: exit code 64 where it does not lie in [0, 1).
-  template <auto Probability>
-  double probability() const {
-    return probability(static_cast<double>(extent<Probability>()));
-  }
-  double probability(double p) const {
+  /// Checks the probability of a dropout. Errors: exit code 64 where it does not lie in [0, 1).
+  static double probability(double p) {
     if (p >= 0 && p < 1) return p;
     throw error(exit_code::usage, "dropout is " + std::to_string(p) + ": give a probability from 0 on and below 1");
   }
@@ -57,42 +45,47 @@ class builder {
   template <class Name>
   redco::parameter parameters(std::span<Name const> names) {
     std::vector<std::string> full;
-    for (Name const& name : names) full.push_back(full_name(name));
+    for (Name const& name : names) full.push_back(path_of(name));
     return leaves_.take(full);
   }
   redco::parameter tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
 
   /// The store's entry of this layer's parameter `leaf`, and whether it has one.
-  stored_parameter const& stored(std::string_view leaf) const { return leaves_.stored(full_name(leaf)); }
-  bool has(std::string_view leaf) const { return leaves_.has(full_name(leaf)); }
+  stored_parameter const& stored(std::string_view leaf) const { return leaves_.stored(path_of(leaf)); }
+  bool has(std::string_view leaf) const { return leaves_.has(path_of(leaf)); }
 
-  /// What a `low_rank_adapted` around the layer puts beside its weights; null where there is none.
-  lora_options const* adapters() const { return adapters_; }
-  /// The parameter `leaf`, half of the adapter beside this layer's `weight`.
-  redco::parameter adapter(std::string_view weight, std::string_view leaf) {
-    adapted_.push_back(weight.empty() ? here_ : full_name(weight));
-    return parameter(leaf);
+  /// Makes what an outer layer computes beside the products of this layer's weights; `whole` is the name of all weights
+  /// as one. Nothing where no outer layer does.
+  detail::side_products side_products(std::initializer_list<std::string_view> weights, std::string_view whole = {}) {
+    if (maker_ == nullptr) return {};
+    auto made = maker_->make(*this, {weights.begin(), weights.size()}, whole);
+    if (made) sources_.push_back(made);
+    return detail::side_products(std::move(made));
   }
-  /// Runs `body` with adapters. Errors: exit code 64 where one of their targets is not there.
+  /// Runs `body`, in which layers have the side products of `maker`.
   template <class Body>
-  auto adapting(lora_options const& options, Body&& body) {
+  auto with_side_products(detail::side_maker& maker, Body&& body) {
     struct restore {
-      builder& b;
-      lora_options const* outer;
-      ~restore() { b.adapters_ = outer; }
-    } const back{*this, std::exchange(adapters_, &options)};
-    auto made = body();
-    detail::check_targets(options, adapted_);
-    return made;
+      builder_base& b;
+      detail::side_maker* outer;
+      ~restore() { b.maker_ = outer; }
+    } const back{*this, std::exchange(maker_, &maker)};
+    return body();
+  }
+  std::vector<std::shared_ptr<detail::side_source const>> const& all_side_products() const { return sources_; }
+
+  /// The path of this layer's `leaf`, or of the layer.
+  std::string path_of(std::string_view leaf) const {
+    return leaf.empty() ? here_ : here_.empty() ? std::string(leaf) : here_ + "." + std::string(leaf);
   }
 
   /// Gives the parameter `leaf` its first value, unless it has one already (its fact starts it as `own`).
-  void start(std::string_view leaf, at::Tensor const& value) { leaves_.start(full_name(leaf), value); }
+  void start(std::string_view leaf, at::Tensor const& value) { leaves_.start(path_of(leaf), value); }
 
   /// The statistics under `leaf`: an entry that is not trained, updated alike on all ranks, and no leaf of autograd.
   stored_parameter const& statistics(std::string_view leaf) {
-    statistics_.push_back(leaves_.stored(full_name(leaf)));
-    return leaves_.stored(full_name(leaf));
+    statistics_.push_back(leaves_.stored(path_of(leaf)));
+    return leaves_.stored(path_of(leaf));
   }
   std::vector<stored_parameter> const& all_statistics() const { return statistics_; }
 
@@ -121,11 +114,6 @@ class builder {
   }
 
  private:
-  std::string full_name(std::string_view leaf) const {
-    return here_.empty() ? std::string(leaf) : here_ + "." + std::string(leaf);
-  }
-
-  Config const& config_;
   leaves& leaves_;
   int rank_;
   mesh mesh_;
@@ -133,8 +121,31 @@ class builder {
   std::uint32_t sites_ = 0;
   std::size_t cache_slots_ = 0;
   std::vector<stored_parameter> statistics_;
-  lora_options const* adapters_ = nullptr;
-  std::vector<std::string> adapted_;  ///< paths of weights
+  detail::side_maker* maker_ = nullptr;
+  std::vector<std::shared_ptr<detail::side_source const>> sources_;
+};
+
+/// The same with the config of the model.
+template <class Config>
+class builder : public builder_base {
+ public:
+  builder(Config const& config, leaves& from, int rank, mesh const& on)
+      : builder_base(from, rank, on), config_(config) {}
+
+  Config const& config() const { return config_; }
+  template <auto Extent>
+  auto extent() const {
+    return of<Extent>(config_);
+  }
+
+  using builder_base::probability;
+  template <auto Probability>
+  double probability() const {
+    return probability(static_cast<double>(extent<Probability>()));
+  }
+
+ private:
+  Config const& config_;
 };
 
 }  // namespace redco

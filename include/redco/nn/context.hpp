@@ -36,22 +36,13 @@ at::Tensor const* tensor_in(tensor<L> const& value) { return &value.local(); }
 
 }  // namespace detail
 
-/// What layers see beside their input: the pass, and a typed map that combinators carry through unread (encoder states,
-/// masks, a bias made by the first block). A key that a layer needs and nobody set is a compile error. A copy stays
-/// good as long as somebody holds it: blocks that run again in backward do.
-template <context_entry... Entries>
-class context {
+/// What every layer sees beside its input: the pass, and the tensors of parameters in this call.
+class context_base {
  public:
-  using entries = std::tuple<Entries...>;
-
   /// `owner` keeps the modules alive that are run with this context.
-  context(redco::pass const& in, std::uint32_t call, std::shared_ptr<void const> owner, parameter_values parameters,
-          entries all)
-      : pass_(in),
-        call_(call),
-        owner_(std::move(owner)),
-        parameters_(std::move(parameters)),
-        entries_(std::move(all)) {}
+  context_base(redco::pass const& in, std::uint32_t call, std::shared_ptr<void const> owner,
+               parameter_values parameters)
+      : pass_(in), call_(call), owner_(std::move(owner)), parameters_(std::move(parameters)) {}
 
   /// The tensor of a parameter in this call, or what the pass' watch gives for it.
   at::Tensor operator[](parameter p) const {
@@ -67,6 +58,26 @@ class context {
 
   /// The stream of a random site in this call of the network.
   random::stream at(std::uint32_t site) const { return pass_.at(site, call_); }
+
+ protected:
+  redco::pass pass_;
+  std::uint32_t call_;
+  std::shared_ptr<void const> owner_;
+  parameter_values parameters_;
+};
+
+/// What layers see beside their input: the pass, and a typed map that combinators carry through unread (encoder states,
+/// masks, a bias made by the first block). A key that a layer needs and nobody set is a compile error. A copy stays
+/// good as long as somebody holds it: blocks that run again in backward do.
+template <context_entry... Entries>
+class context : public context_base {
+ public:
+  using entries = std::tuple<Entries...>;
+  using context_base::over;
+
+  context(redco::pass const& in, std::uint32_t call, std::shared_ptr<void const> owner, parameter_values parameters,
+          entries all)
+      : context_base(in, call, std::move(owner), std::move(parameters)), entries_(std::move(all)) {}
 
   /// This context with `entry`, without that of a type, in another pass.
   template <context_entry Entry>
@@ -124,10 +135,6 @@ class context {
     return {pass_, call_, owner_, parameters_, std::move(all)};
   }
 
-  redco::pass pass_;
-  std::uint32_t call_;
-  std::shared_ptr<void const> owner_;
-  parameter_values parameters_;
   entries entries_;
 };
 

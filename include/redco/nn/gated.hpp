@@ -2,8 +2,8 @@
 
 #include <redco/nn/detail/entering_linear.hpp>
 #include <redco/nn/featurewise.hpp>
-#include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/side_products.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/swiglu.hpp>
 #include <redco/layer/gated.hpp>
@@ -18,7 +18,7 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
   explicit module(builder<Config>& b)
       : weight(b.parameters({"gate.weight", "up.weight"})), kind(b.template extent<Activation::kind>()) {
     if (b.template extent<Bias>()) bias = b.parameters({"gate.bias", "up.bias"});
-    adapters = detail::low_rank(b, {"gate", "up"});
+    sides = b.side_products({"gate", "up"});
   }
 
   template <class Context>
@@ -26,15 +26,15 @@ struct module<gated<In, Out, Activation, Bias, Cut>, X> {
     if constexpr (is_replicated(Cut)) {
       at::Tensor const both = kernel::linear(x.local(), shared_parameter<X>(ctx[weight], ctx.tp()),
                                              shared_parameter<X>(ctx[bias], ctx.tp()));
-      return x.like(activated(adapters.beside(both, x.local(), ctx, is_token_split<X>)));
+      return x.like(activated(sides.beside(both, x.local(), ctx, is_token_split<X>)));
     } else {
-      return result(activated(detail::entering_linear(x, ctx[weight], ctx[bias], adapters, ctx)));
+      return result(activated(detail::entering_linear(x, ctx[weight], ctx[bias], sides, ctx)));
     }
   }
 
   parameter weight;  ///< [2 Out, In]: gate rows, then up rows
   parameter bias;
-  detail::low_rank adapters;
+  detail::side_products sides;
   activation_kind kind;
 
  private:

@@ -2,8 +2,8 @@
 
 #include <redco/nn/detail/entering_linear.hpp>
 #include <redco/nn/detail/leaving_linear.hpp>
-#include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/side_products.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/layer/linear.hpp>
 
@@ -17,24 +17,24 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   template <class Config>
   explicit module(builder<Config>& b) : weight(b.parameter("weight")) {
     if (b.template extent<Bias>()) bias = b.parameter("bias");
-    adapters = detail::low_rank(b, {""});
+    sides = b.side_products({""});
   }
 
   template <class Context>
   result operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_feature_split<X>) {
-      return detail::leaving_linear(x.local(), ctx[weight], ctx[bias], adapters, ctx);
+      return detail::leaving_linear(x.local(), ctx[weight], ctx[bias], sides, ctx);
     } else if constexpr (is_replicated(Cut)) {
       at::Tensor const product = kernel::linear(x.local(), shared_parameter<X>(ctx[weight], ctx.tp()),
                                                 shared_parameter<X>(ctx[bias], ctx.tp()));
-      return x.like(adapters.beside(product, x.local(), ctx, is_token_split<X>));
+      return x.like(sides.beside(product, x.local(), ctx, is_token_split<X>));
     } else {
-      return result(detail::entering_linear(x, ctx[weight], ctx[bias], adapters, ctx));
+      return result(detail::entering_linear(x, ctx[weight], ctx[bias], sides, ctx));
     }
   }
 
   parameter weight, bias;
-  detail::low_rank adapters;
+  detail::side_products sides;
 };
 
 }  // namespace redco

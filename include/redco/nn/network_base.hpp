@@ -2,9 +2,11 @@
 
 #include <redco/nn/parameter_store.hpp>
 #include <redco/nn/parameter_values.hpp>
+#include <redco/nn/side_products.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace redco {
@@ -20,6 +22,8 @@ class network_base {
   bool meets_replicas() const { return !statistics_.empty(); }
   /// What such layers follow: to be equal on all replicas.
   std::vector<stored_parameter> const& statistics() const { return statistics_; }
+  /// What outer layers compute beside the products of weights.
+  std::vector<std::shared_ptr<detail::side_source const>> const& side_products() const { return side_products_; }
   parameter_store const& store() const { return *store_; }
 
  protected:
@@ -32,6 +36,7 @@ class network_base {
     values_ = parameter_values(b.taken(), true);
     cache_slots_ = b.cache_slots();
     statistics_ = b.all_statistics();
+    side_products_ = b.all_side_products();
   }
 
  private:
@@ -39,6 +44,7 @@ class network_base {
   parameter_values values_{{}, true};
   std::size_t cache_slots_ = 0;
   std::vector<stored_parameter> statistics_;
+  std::vector<std::shared_ptr<detail::side_source const>> side_products_;
 };
 
 }  // namespace redco

@@ -5,7 +5,6 @@
 #include <redco/layer/enter.hpp>
 #include <redco/layer/flatten.hpp>
 #include <redco/layer/initialised.hpp>
-#include <redco/layer/low_rank_adapted.hpp>
 #include <redco/layer/named.hpp>
 #include <redco/layer/split_tokens.hpp>
 #include <redco/layer/with_split_tokens.hpp>
@@ -30,20 +29,6 @@ struct module<named<Name, L>, X> {
 template <auto Deviation, class L, class X>
 struct module<initialised<Deviation, L>, X> : module<L, X> {
   using module<L, X>::module;
-};
-
-template <auto Options, class L, class X>
-struct module<low_rank_adapted<Options, L>, X> {
-  template <class Config>
-  explicit module(builder<Config>& b)
-      : inner(b.adapting(b.template extent<Options>(), [&] { return module<L, X>(b); })) {}
-
-  template <class Context>
-  auto operator()(tensor<X> const& x, Context const& ctx) const {
-    return inner(x, ctx);
-  }
-
-  module<L, X> inner;
 };
 
 template <class X>

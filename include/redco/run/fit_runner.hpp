@@ -6,7 +6,6 @@
 #include <redco/run/network_state.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/run/verify_result.hpp>
-#include <redco/ckpt/save_adapter.hpp>
 #include <redco/comm/rank_context.hpp>
 #include <redco/cost/messages.hpp>
 #include <redco/cost/setup.hpp>
@@ -15,8 +14,9 @@
 #include <redco/workdir/shared_weights.hpp>
 #include <redco/model/stored_name.hpp>
 #include <redco/options/fit_settings.hpp>
-#include <redco/fact/lora_options.hpp>
 #include <redco/safetensors/weights_source.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
+#include <redco/adapt/save_adapter.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -61,10 +61,10 @@ class fit_runner {
   /// And its adapters from these, which PEFT has written.
   void start_adapters_from(safetensors::weights_source weights, std::span<stored_name const> names);
 
-  /// Saves the networks' weights under these names, with adapters `adapters` merged into them; null: there are none. Errors: exit
-  /// code 70 before the first fit.
+  /// Saves the networks' weights under these names, adapters merged into them. Errors: exit code 70
+  /// before the first fit.
   void save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
-                  lora_options const* adapters, save_model_options const& options) const;
+                  save_model_options const& options) const;
   /// Saves the adapters alone.
   void save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
                     lora_options const& adapters, save_adapter_options const& options) const;

@@ -144,11 +144,10 @@ REDCO_INLINE network_state const& fit_runner::trained_state(rank_context const& 
 }
 
 REDCO_INLINE void fit_runner::save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
-                                         lora_options const* adapters, save_model_options const& options) const {
+                                         save_model_options const& options) const {
   where_.run_ranks([&](rank_context& rank) {
     network_state const& state = trained_state(rank, "save_model");
-    double const scale = adapters == nullptr ? 0 : adapters->alpha / static_cast<double>(adapters->rank);
-    auto const parts = adapters == nullptr ? state.master_parts() : state.merged_parts(scale);
+    auto const parts = state.merged_parts();
     redco::save_model(directory, names, parts, rank.world, options);
   });
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/run/adapting.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/load_weights.hpp>
 #include <redco/run/prediction.hpp>
@@ -14,6 +13,7 @@
 #include <redco/model/stored_name.hpp>
 #include <redco/optimizer/sgd.hpp>
 #include <redco/meta/type_name.hpp>
+#include <redco/adapt/adapting.hpp>
 
 #include <cstddef>
 #include <filesystem>
@@ -72,7 +72,7 @@ class inference {
   }
 
   /// The same with the adapters of an `adapter_folder` for a `with_lora`.
-  template <run::weighted Folder, run::adapting Adapter>
+  template <run::weighted Folder, adapting Adapter>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder, Adapter const& adapter)
       : inference(where, std::move(m), std::move(pipeline), folder.weights(), &adapter.weights()) {}
 

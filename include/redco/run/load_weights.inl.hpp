@@ -2,10 +2,10 @@
 
 #include <redco/run/load_weights.hpp>
 
-#include <redco/ckpt/adapter_parts.hpp>
 #include <redco/ckpt/load_model.hpp>
-#include <redco/pretrained/adapted_path.hpp>
-#include <redco/pretrained/check_adapted_blocks.hpp>
+#include <redco/adapt/adapter_parts.hpp>
+#include <redco/adapt/plan/adapted_path.hpp>
+#include <redco/adapt/plan/check_adapted_blocks.hpp>
 #include <redco/config.hpp>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ REDCO_INLINE void load_weights(network_state const& state, safetensors::weights_
 
 REDCO_INLINE void load_adapters(network_state const& state, safetensors::weights_source const& weights,
                                 std::span<stored_name const> names, rank_context& rank) {
-  std::vector<ckpt::state_part> const parts = ckpt::adapter_parts_of(names, state.adapter_parts()).parts;
+  std::vector<ckpt::state_part> const parts = adapter_parts_of(names, state.adapter_parts()).parts;
   std::vector<std::string> wanted;
   for (ckpt::state_part const& part : parts) wanted.push_back(part.name);
   if (!weights.own_names) check_adapted_blocks(weights.files->directory().string(), weights.tensors, wanted);

@@ -9,6 +9,7 @@
 #include <redco/tensor/device.hpp>
 #include <redco/shard/placed.hpp>
 #include <redco/shape/dtype.hpp>
+#include <redco/adapt/merged.hpp>
 
 #include <redco/diag/error.hpp>
 
@@ -45,8 +46,8 @@ class network_state {
   std::vector<ckpt::state_part> adapter_parts() const;
   std::vector<ckpt::state_part> base_parts() const;
 
-  /// All but adapters, each weight W that one stands beside as the sum W + scale * B A, which is a copy. No messages.
-  std::vector<ckpt::state_part> merged_parts(double scale) const;
+  /// The parameters as those of the model without adapters, which are merged into the weights.
+  std::vector<ckpt::state_part> merged_parts() const { return merged(network(), base_parts()); }
 
   /// Errors: exit code 79 with the name of a parameter that is not finite, after `step` updates. One pass over memory.
   void check_finite(std::int64_t step) const;

@@ -67,22 +67,6 @@ REDCO_INLINE std::vector<ckpt::state_part> network_state::master_parts(bool of_a
   return all;
 }
 
-REDCO_INLINE std::vector<ckpt::state_part> network_state::merged_parts(double scale) const {
-  at::NoGradGuard const no_grad;
-  std::vector<ckpt::state_part> all;
-  for (stored_parameter const& s : store.parameters()) {
-    if (s.plan.fact.is_adapter()) continue;
-    std::string const layer = s.name.substr(0, s.name.rfind("weight")),
-                      around = layer.substr(0, layer.rfind('.', layer.size() - 2) + 1);
-    stored_parameter const* const b = store.find(layer + "lora_B.weight");
-    stored_parameter const* const own = store.find(layer + "lora_A.weight");
-    stored_parameter const* const a = own != nullptr ? own : store.find(around + "qkv.lora_A.weight");
-    bool const adapted = s.name.ends_with("weight") && a != nullptr && b != nullptr;
-    all.push_back(part(s.name, s, adapted ? s.master + b->master.mm(a->master) * scale : s.master));
-  }
-  return all;
-}
-
 REDCO_INLINE void network_state::check_finite(std::int64_t step) const {
   update::norm_range const all{0, store.masters().numel(), 1};
   if (std::isfinite(update::squared_norm(store.masters(), {&all, 1}))) return;

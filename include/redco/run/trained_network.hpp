@@ -8,6 +8,7 @@
 #include <redco/shard/placed.hpp>
 #include <redco/shard/plan.hpp>
 #include <redco/model/model.hpp>
+#include <redco/adapt/module.hpp>
 
 #include <cstdint>
 #include <memory>

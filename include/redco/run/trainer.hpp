@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/run/adapting.hpp>
 #include <redco/run/deployer.hpp>
 #include <redco/run/example_digest.hpp>
 #include <redco/run/fit_result.hpp>
@@ -11,7 +10,6 @@
 #include <redco/run/verify_result.hpp>
 #include <redco/run/weighted.hpp>
 #include <redco/nn/network.hpp>
-#include <redco/ckpt/save_adapter.hpp>
 #include <redco/update/optimizer.hpp>
 #include <redco/comm/agreement.hpp>
 #include <redco/report/report_text.hpp>
@@ -27,17 +25,17 @@
 #include <redco/model/has_encoder.hpp>
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
-#include <redco/model/with_lora.hpp>
 #include <redco/options/fit_options.hpp>
 #include <redco/options/fit_settings.hpp>
 #include <redco/options/launch.hpp>
 #include <redco/options/run_length.hpp>
 #include <redco/options/training_flags.hpp>
-#include <redco/fact/lora_options.hpp>
 #include <redco/optimizer/check_rates.hpp>
 #include <redco/pipeline/batch_of.hpp>
 #include <redco/pipeline/loss_of.hpp>
 #include <redco/meta/type_name.hpp>
+#include <redco/adapt/adapting.hpp>
+#include <redco/adapt/save_adapter.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -153,7 +151,7 @@ class trainer {
   }
 
   /// Of an `adapter_folder`, the adapters of a `with_lora`. Errors (of fit): exit code 65 when they are not the model's.
-  template <run::adapting Folder>
+  template <adapting Folder>
   void start_from(Folder const& adapter) {
     runner_.start_adapters_from(adapter.weights(), stored_names<M>::names);
   }
@@ -172,9 +170,7 @@ class trainer {
   /// weights. `start_from` and `inference` read them. Errors: exit code 70 before the first fit, 74 when the files cannot be
   /// written.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
-    lora_options const* adapters = nullptr;
-    if constexpr (is_with_lora<M>) adapters = &model_.config.lora;
-    runner_.save_model(directory, stored_names<M>::names, adapters, options);
+    runner_.save_model(directory, stored_names<M>::names, options);
   }
 
   /// Saves the adapters of a `with_lora` alone, as PEFT does. Errors: those of `redco::save_adapter`, exit code 70 before the first

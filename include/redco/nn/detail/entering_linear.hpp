@@ -1,7 +1,7 @@
 #pragma once
 
-#include <redco/nn/low_rank.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/nn/side_products.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/lane.hpp>
 #include <redco/tensor/tensor.hpp>
@@ -40,17 +40,17 @@ inline bool passes_beside(tensor<token_split> const& x, pass const& in) {
          in.beside_shards(own.size(0) * x.tokens(), own.size(-1) * own.element_size());
 }
 
-/// x W^T + b, and what adapters add, of a column-parallel layer that x enters.
+/// x W^T + b, and what side products add, of a column-parallel layer that x enters.
 template <layout X, class Context>
 at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Tensor const& bias,
-                           low_rank const& adapters, Context const& ctx) {
+                           side_products const& sides, Context const& ctx) {
   entered_product const made = [&]() -> entered_product {
     if constexpr (is_at_rest<X>)
       if (passes_beside(x, ctx.pass())) return product_beside(x, weight, bias, ctx.tp(), *ctx.pass().shard_lane);
     at::Tensor const whole = entering(x, ctx.tp()).local();
     return {whole, kernel::linear(whole, weight, bias)};
   }();
-  return adapters.beside(made.product, made.whole, ctx);
+  return sides.beside(made.product, made.whole, ctx);
 }
 
 }  // namespace redco::detail

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/pretrained/adapter_config_text.hpp>
+#include <redco/adapt/plan/adapter_config_text.hpp>
 
 #include <redco/json/dump.hpp>
 #include <redco/json/value.hpp>

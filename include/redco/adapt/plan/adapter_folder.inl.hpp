@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/pretrained/adapter_folder.hpp>
+#include <redco/adapt/plan/adapter_folder.hpp>
 
 #include <redco/pretrained/from_config/config_reader.hpp>
 #include <redco/safetensors/names.hpp>

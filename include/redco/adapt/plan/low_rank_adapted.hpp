@@ -3,8 +3,9 @@
 #include <redco/layer/forwarding.hpp>
 #include <redco/layer/layer.hpp>
 #include <redco/layer/of.hpp>
-#include <redco/fact/lora_options.hpp>
 #include <redco/fact/recorder.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
+#include <redco/adapt/plan/low_rank_facts.hpp>
 
 #include <utility>
 
@@ -22,11 +23,11 @@ struct low_rank_adapted : detail::forwarding<Layer> {
 
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
-    lora_options const options = of<Options>(config);
-    auto const outer = std::exchange(w.adapters, &options);
+    detail::low_rank_facts const adapters(of<Options>(config));
+    auto const outer = std::exchange(w.beside, &adapters);
     bool const outer_frozen = std::exchange(w.frozen, true);
     Layer::template facts<X>(config, w);
-    w.adapters = outer;
+    w.beside = outer;
     w.frozen = outer_frozen;
   }
 };

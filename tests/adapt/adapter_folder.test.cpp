@@ -2,19 +2,19 @@
 #include "refused.hpp"
 #include "temporary_folder.hpp"
 
-#include <redco/pretrained/adapted_path.hpp>
-#include <redco/pretrained/adapter_config_text.hpp>
-#include <redco/pretrained/adapter_folder.hpp>
-#include <redco/pretrained/adapter_place.hpp>
-#include <redco/pretrained/check_adapted_blocks.hpp>
 #include <redco/pretrained/stored_names/gpt2.hpp>
 #include <redco/pretrained/stored_names/llama.hpp>
 #include <redco/pretrained/stored_names/t5.hpp>
-#include <redco/pretrained/usual_targets.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 #include <redco/safetensors/tensor_table.hpp>
 #include <redco/json/parse.hpp>
 #include <redco/json/value.hpp>
+#include <redco/adapt/plan/adapted_path.hpp>
+#include <redco/adapt/plan/adapter_config_text.hpp>
+#include <redco/adapt/plan/adapter_folder.hpp>
+#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/check_adapted_blocks.hpp>
+#include <redco/adapt/plan/usual_targets.hpp>
 
 #include <cstdint>
 #include <filesystem>

@@ -16,5 +16,5 @@ void check_adapted_blocks(std::string const& source, safetensors::tensor_table c
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/pretrained/check_adapted_blocks.inl.hpp>
+#include <redco/adapt/plan/check_adapted_blocks.inl.hpp>
 #endif

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <redco/model/stored_name.hpp>
-#include <redco/fact/lora_options.hpp>
 #include <redco/safetensors/weights_source.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
 
 #include <concepts>
 #include <span>
 
-namespace redco::run {
+namespace redco {
 
 /// A folder of adapters, as `adapter_folder` is. Who knows no such folders includes none.
 template <class T>
@@ -16,4 +16,4 @@ concept adapting = requires(T const& folder, std::span<stored_name const> names)
   { folder.options(names) } -> std::same_as<lora_options>;
 };
 
-}  // namespace redco::run
+}  // namespace redco

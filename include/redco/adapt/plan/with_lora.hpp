@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/layer/low_rank_adapted.hpp>
+#include <redco/adapt/plan/low_rank_adapted.hpp>
 
 #include <redco/model/model.hpp>
 #include <redco/model/stored_name.hpp>
-#include <redco/fact/lora_options.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
 
 #include <redco/shape/extents.hpp>
 
@@ -40,13 +40,8 @@ struct with_lora {
   constexpr extents input(workload const& load) const { return Same{config}.input(load); }
 };
 
-/// Files name its frozen parameters as M's; where PEFT keeps adapters is in pretrained/adapter_place.hpp.
+/// Files name its frozen parameters as M's; where PEFT keeps adapters is in adapt/plan/adapter_place.hpp.
 template <model M>
 struct stored_names<with_lora<M>> : stored_names<M> {};
-
-template <class M>
-inline constexpr bool is_with_lora = false;
-template <model M>
-inline constexpr bool is_with_lora<with_lora<M>> = true;
 
 }  // namespace redco

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <redco/pretrained/adapter_place.hpp>
+#include <redco/adapt/plan/adapter_place.hpp>
 
-#include <redco/pretrained/adapted_path.hpp>
 #include <redco/safetensors/names.hpp>
 #include <redco/diag/error.hpp>
+#include <redco/adapt/plan/adapted_path.hpp>
 #include <redco/config.hpp>
 
 #include <cstddef>

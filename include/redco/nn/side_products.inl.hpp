@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/nn/low_rank.hpp>
+#include <redco/nn/side_products.hpp>
 
 #include <redco/config.hpp>
 

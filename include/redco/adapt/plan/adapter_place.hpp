@@ -27,5 +27,5 @@ adapter_place adapter_place_of(std::span<stored_name const> names, std::string c
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/pretrained/adapter_place.inl.hpp>
+#include <redco/adapt/plan/adapter_place.inl.hpp>
 #endif

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <redco/model/stored_name.hpp>
-#include <redco/model/with_lora.hpp>
-#include <redco/fact/lora_options.hpp>
 #include <redco/safetensors/weights_source.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
+#include <redco/adapt/plan/with_lora.hpp>
 
 #include <filesystem>
 #include <span>
@@ -50,5 +50,5 @@ class adapter_folder {
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/pretrained/adapter_folder.inl.hpp>
+#include <redco/adapt/plan/adapter_folder.inl.hpp>
 #endif

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <redco/pretrained/adapter_place.hpp>
-#include <redco/pretrained/save_adapter_options.hpp>
+#include <redco/adapt/plan/adapter_place.hpp>
+#include <redco/adapt/plan/save_adapter_options.hpp>
 
-#include <redco/fact/lora_options.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
 
 #include <span>
 #include <string>
@@ -17,5 +17,5 @@ std::string adapter_config_text(lora_options const& adapters, std::span<adapter_
 }  // namespace redco
 
 #ifndef REDCO_COMPILED
-#include <redco/pretrained/adapter_config_text.inl.hpp>
+#include <redco/adapt/plan/adapter_config_text.inl.hpp>
 #endif

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <redco/pretrained/check_adapted_blocks.hpp>
+#include <redco/adapt/plan/check_adapted_blocks.hpp>
 
 #include <redco/safetensors/names.hpp>
 #include <redco/diag/error.hpp>

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <redco/adapt/low_rank.hpp>
+#include <redco/adapt/plan/low_rank_adapted.hpp>
+
+#include <redco/nn/builder.hpp>
+#include <redco/nn/module.hpp>
+
+namespace redco {
+
+template <auto Options, class L, class X>
+struct module<low_rank_adapted<Options, L>, X> {
+  /// Errors: exit code 64 where a target is not there.
+  template <class Config>
+  explicit module(builder<Config>& b) : inner(made(b)) {}
+
+  template <class Context>
+  auto operator()(tensor<X> const& x, Context const& ctx) const {
+    return inner(x, ctx);
+  }
+
+  module<L, X> inner;
+
+ private:
+  template <class Config>
+  static module<L, X> made(builder<Config>& b) {
+    detail::low_rank_maker maker(b.template extent<Options>());
+    auto result = b.with_side_products(maker, [&] { return module<L, X>(b); });
+    maker.check_targets();
+    return result;
+  }
+};
+
+}  // namespace redco

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <redco/adapt/plan/lora_options.hpp>
+
+#include <redco/layer/square_root.hpp>
+#include <redco/fact/flow.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/path.hpp>
+#include <redco/fact/recorder.hpp>
+#include <redco/fact/side_products.hpp>
+#include <redco/fact/width_kind.hpp>
+
+#include <redco/shape/axis.hpp>
+#include <redco/shape/collective.hpp>
+#include <redco/shape/extents.hpp>
+#include <redco/shape/place.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace redco::detail {
+
+/// States one half of an adapter beside `of`, as its dimension `dim` is cut: B [Out, rank] for 0, A [rank, In] for 1. The
+/// gradient of one that all ranks hold, though its other half is cut, is summed over them.
+constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::parameter_fact const& of, int dim,
+                             extents shape, bool own_tokens) {
+  fact::parameter_fact half;
+  half.shape = shape;
+  half.why = fact::reason::adapter_whole;
+  if (dim == 1) half.start = {fact::initial::kind::uniform, 1.0 / square_root(3.0 * static_cast<double>(of.shape[1]))};
+  for (place const& p : of.places)
+    if (p.dim == dim) half.split(p.axis, p.dim, p.units, p.rest), half.why = fact::reason::adapter;
+  bool const outer = std::exchange(w.frozen, false);
+  w.inside(name, [&] { w.parameter(dim == 1 ? "lora_A.weight" : "lora_B.weight", half); });
+  w.frozen = outer;
+  if (own_tokens || of.on(axis::tp).dim == 1 - dim) w.message(collective::all_reduce, true, shape);
+}
+
+/// States the adapters that `lora_options` name beside a layer's products. Each follows its weight:
+/// where that is cut along its outputs, B is; along its inputs, A is, and the product is a part of the
+/// same pending sum.
+class low_rank_facts final : public fact::side_products {
+ public:
+  constexpr explicit low_rank_facts(lora_options const& options) : options_(options) {}
+
+  constexpr void state(fact::recorder& w, fact::flow const& input, std::span<fact::named_weight const> weights,
+                       bool own_tokens, std::string_view whole) const override {
+    auto const wanted = [&](std::string_view name) {
+      fact::path here = w.here();
+      here.push(name);
+      return options_.adapts(here.view());
+    };
+    bool const as_one = !whole.empty() && wanted(whole);
+    std::int64_t const rank = w.size("rank of an adapter", options_.rank), in = input.shape[-1];
+    fact::flow narrow = input;
+    narrow.shape[-1] = rank;
+    if (!own_tokens) narrow.split_dim = -1, narrow.units = 0;
+    std::int64_t const tokens = narrow.shape.count() / rank;
+
+    bool first = true;
+    for (fact::named_weight const& one : weights) {
+      if (!(as_one ? first : wanted(one.name))) continue;
+      first = false;
+      low_rank_half(w, as_one ? whole : one.name, one.fact, 1, {rank, in}, own_tokens);
+      if (options_.dropout > 0)
+        w.save("dropped_input", input.shape, input.split_dim, fact::width_kind::compute, input.units);
+      w.save("low_rank", narrow.shape, narrow.split_dim, fact::width_kind::compute, narrow.units);
+      w.multiply(tokens, in, rank);
+    }
+    place shared;
+    std::int64_t shared_rows = 0, other_rows = 0, other_units = 0;  // of halves that are read as one
+    for (fact::named_weight const& one : weights) {
+      if (!as_one && !wanted(one.name)) continue;
+      std::int64_t const out = one.fact.shape[0];
+      low_rank_half(w, one.name, one.fact, 0, {out, rank}, own_tokens);
+      w.multiply(tokens, rank, out);
+      place const cut = one.fact.on(axis::tp);
+      bool const is_shared = cut.dim == 0 && cut.rest == remainder::shared;
+      if (is_shared && !as_one) w.share(cut.units, {out, rank}, {out, rank}, 0, input);
+      if (is_shared) shared = cut, shared_rows += out;
+      else other_rows += out, other_units = cut.units;
+    }
+    if (as_one && shared_rows > 0) w.share(shared.units, {shared_rows, rank}, {other_rows, rank}, other_units, input);
+  }
+
+ private:
+  lora_options options_;
+};
+
+}  // namespace redco::detail

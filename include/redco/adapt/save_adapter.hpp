@@ -1,0 +1,38 @@
+#pragma once
+
+#include <redco/adapt/adapter_parts.hpp>
+#include <redco/adapt/plan/adapter_config_text.hpp>
+#include <redco/adapt/plan/adapter_folder.hpp>
+#include <redco/adapt/plan/lora_options.hpp>
+#include <redco/adapt/plan/save_adapter_options.hpp>
+
+#include <redco/ckpt/save_parts.hpp>
+#include <redco/ckpt/state_part.hpp>
+#include <redco/comm/group.hpp>
+#include <redco/model/stored_name.hpp>
+
+#include <filesystem>
+#include <span>
+#include <utility>
+
+namespace redco {
+
+/// Saves adapters alone as PEFT does: adapter_config.json and adapter_model.safetensors in `directory`, with PEFT's names and
+/// shapes. `parts` are those of adapters, `names` the table of the frozen model's files.
+///
+/// All ranks of `world` call it with their own parts; rank 0 writes. A crash leaves what was there, or no weights, never a config
+/// of other ones. Errors: exit code 64 for adapters that PEFT has no place for (`adapter_place_of`), 74 naming path and bytes when
+/// the disk is full or fails.
+inline void save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
+                         lora_options const& adapters, std::span<ckpt::state_part const> parts, group& world,
+                         save_adapter_options const& options = {}) {
+  ckpt::save_parts(
+      directory, adapter_weights_name, adapter_config_name,
+      [&]() -> ckpt::parts_with_text {
+        adapter_parts own = adapter_parts_of(names, parts);
+        return {std::move(own.parts), adapter_config_text(adapters, own.places, options)};
+      },
+      world);
+}
+
+}  // namespace redco

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <redco/fact/flow.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/fact/recorder.hpp>
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+namespace redco::fact {
+
+/// A weight [Out, In] of a layer, and what it is called there: "q" for "q.weight", nothing for "weight".
+struct named_weight {
+  std::string_view name;
+  parameter_fact fact;
+};
+
+/// States products beside those of a layer's weights, such as low-rank adapters, whatever the layer.
+/// What computes them is nn/side_products.hpp.
+class side_products {
+ public:
+  /// States what stands beside the products of `input` with these weights; `whole` is the name of all
+  /// weights as one. `own_tokens`: a rank sees its own tokens only.
+  constexpr virtual void state(recorder& w, flow const& input, std::span<named_weight const> weights, bool own_tokens,
+                               std::string_view whole) const = 0;
+
+ protected:
+  constexpr side_products() = default;
+  constexpr ~side_products() = default;
+};
+
+/// States the side products of a layer, if an outer layer has set them. A layer calls it before the
+/// moment of its backward.
+constexpr void state_side_products(recorder& w, flow const& input, std::initializer_list<named_weight> weights,
+                                   bool own_tokens = false, std::string_view whole = {}) {
+  if (w.beside != nullptr) w.beside->state(w, input, {weights.begin(), weights.size()}, own_tokens, whole);
+}
+
+}  // namespace redco::fact
