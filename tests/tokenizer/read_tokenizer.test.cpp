@@ -174,12 +174,92 @@ TEST_CASE("tokens beside a SentencePiece model are found in a text and decoded")
   CHECK(llama.vocabulary_size() == 269);
   CHECK(llama.specials().all == ids{1, 2, 267, 268});
   CHECK(llama.specials().padding == 268);
-  CHECK(llama.encode("ab<x>ab </s> <y><pad>") == ids{1, 261, 266, 261, 262, 2, 267, 268});
+  CHECK(llama.encode("ab<x>ab </s> <y><pad>") == ids{1, 261, 266, 260, 262, 2, 267, 268});
   CHECK(llama.encode("<x>", {.add_special = false, .find_special = false}) == ids{266});
   CHECK(llama.decode(ids{1, 261, 266, 265, 267}) == "ab<x>c");
   CHECK(llama.decode(ids{261, 267}, {.keep_special = true}) == "ab<y>");
   folder.write("tokenizer_config.json", R"({"added_tokens_decoder": {"300": {"content": "<x>"}}})");
   CHECK(says(folder_refusal(folder.path), "gives id 300 to the token \"<x>\", which has 266"));
+}
+
+TEST_CASE("a space stands before the parts of a text that LlamaTokenizer of transformers 5 puts it before") {
+  if (!redco::detail::sentencepiece_model::available || !redco::detail::regex::available) return;
+  model_folder const folder;
+  folder.write("tokenizer.model", bpe_file());
+  auto const configured = [&](std::string const& settings) {
+    folder.write("tokenizer_config.json", R"({"tokenizer_class": "LlamaTokenizer", "pad_token": "<pad>",)" + settings +
+                                              R"("added_tokens_decoder": {"266": {"content": "<x>"},
+    "267": {"content": "<y>", "lstrip": true, "special": true}}})");
+    return redco::read_tokenizer(folder.path);
+  };
+  std::vector<std::string> const texts{"",      "ab c",     " ab",   "  ab",    "語", "ab<x>ab </s> <y><pad>",
+                                       "<x>ab", "ab</s>ab", "<s>ab", " <x> ab", "▁ab"};
+  // Ids and texts without special tokens of transformers 5.24.0, in the order of `texts`.
+  std::vector<ids> const first{{},
+                               {261, 262, 265},
+                               {261},
+                               {262, 261},
+                               {262, 235, 173, 161},
+                               {261, 266, 260, 262, 2, 267, 268},
+                               {266, 260},
+                               {261, 2, 260},
+                               {1, 260},
+                               {262, 266, 261},
+                               {261}},
+      each{{},
+           {261, 262, 265},
+           {261},
+           {262, 261},
+           {262, 235, 173, 161},
+           {261, 266, 261, 262, 2, 267, 268},
+           {266, 261},
+           {261, 2, 261},
+           {1, 261},
+           {262, 266, 261},
+           {261}},
+      nowhere{{},
+              {260, 262, 265},
+              {261},
+              {262, 261},
+              {235, 173, 161},
+              {260, 266, 260, 262, 2, 267, 268},
+              {266, 260},
+              {260, 2, 260},
+              {1, 260},
+              {262, 266, 261},
+              {261}};
+  struct expected {
+    std::string settings;
+    std::vector<ids> const& right;
+  };
+  for (auto const& [settings, right] : {expected{"", first},
+                                        {R"("legacy": false,)", first},
+                                        {R"("legacy": true,)", each},
+                                        {R"("add_prefix_space": false,)", nowhere},
+                                        {R"("add_prefix_space": false, "legacy": true,)", nowhere}}) {
+    auto const tokenizer = configured(settings);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      INFO(settings << " " << texts[i]);
+      CHECK(tokenizer.encode(texts[i], {.add_special = false}) == right[i]);
+    }
+  }
+  CHECK(configured("").decode(ids{262, 261}) == " ab");
+  CHECK(configured("").decode(ids{261, 266, 260, 262, 2, 267, 268}) == "ab<x>ab ");
+  CHECK(configured(R"("legacy": true,)").decode(ids{261, 266, 261}) == "ab<x> ab");
+  CHECK(configured(R"("add_prefix_space": false,)").decode(ids{262, 261}) == "  ab");
+  CHECK(configured(R"("add_prefix_space": false,)").decode(ids{261}) == " ab");
+}
+
+TEST_CASE("CodeLlamaTokenizer is refused by name, with what to set") {
+  model_folder const folder;
+  folder.write("tokenizer_config.json", R"({"tokenizer_class": "CodeLlamaTokenizer"})");
+  for (char const* const file : {"tokenizer.model", "tokenizer.json"}) {
+    folder.write(file, "not looked at");
+    CHECK(
+        says(folder_refusal(folder.path),
+             "names the class CodeLlamaTokenizer, which rearranges a text with <FILL_ME> and is not computed here; "
+             "for texts without it set tokenizer_class to LlamaTokenizer, add_bos_token to true and legacy to false"));
+  }
 }
 
 #ifdef REDCO_WITH_SENTENCEPIECE

@@ -15,10 +15,12 @@ namespace redco {
 /// What transformers lays over tokenizer.json is laid over it here (see README.md): tokens of
 /// tokenizer_config.json, special_tokens_map.json and added_tokens.json, add_prefix_space, legacy,
 /// clean_up_tokenization_spaces, and the letters of BERT's classes. For SentencePiece the same
-/// tokens are found in a text, and tokenizer_config.json says whether tokens are put around it;
-/// else LLaMA-2's way holds for tokenizer.model (begin) and T5's for spiece.model (end).
+/// tokens are found in a text, add_prefix_space and legacy of LlamaTokenizer count, and
+/// tokenizer_config.json says whether tokens are put around a text; else LLaMA-2's way holds for
+/// tokenizer.model (begin) and T5's for spiece.model (end).
 ///
-/// Errors: exit_code::data when there is none of these files, when they contradict each other, and
+/// Errors: exit_code::data when there is none of these files, when they contradict each other, for
+/// CodeLlamaTokenizer and other classes that are not computed, and
 /// those of json_tokenizer and sentencepiece_tokenizer.
 any_tokenizer read_tokenizer(std::filesystem::path const& folder);
 

@@ -60,11 +60,19 @@ inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path cons
   return tokens;
 }
 
+/// Returns where LlamaTokenizer of transformers 5 puts a space before text; another class leaves
+/// that to the model.
+inline prefix_space prefix_of(tokenizer_settings const& settings) {
+  if (!settings.is_llama()) return prefix_space::by_model;
+  if (!settings.node().flag("add_prefix_space", true)) return prefix_space::nowhere;
+  return settings.node().flag("legacy") ? prefix_space::each_part : prefix_space::first_part;
+}
+
 inline sentencepiece_options sentencepiece_options_of(std::filesystem::path const& file,
                                                       tokenizer_settings const& settings, bool t5) {
   if (!settings.kind().empty()) {
     t5 = settings.kind() == "T5";
-    if (!t5 && settings.kind() != "Llama" && settings.kind() != "CodeLlama")
+    if (!t5 && settings.kind() != "Llama")
       settings.node().refuse_kind("a SentencePiece tokenizer of class " + settings.kind() + "Tokenizer");
   }
   json_node const config = settings.node();
@@ -72,13 +80,18 @@ inline sentencepiece_options sentencepiece_options_of(std::filesystem::path cons
           .add_end = config.flag("add_eos_token", t5),
           .added = tokens_beside(file, settings, t5),
           .names = settings.names(),
-          .cleans_spaces = cleans_spaces(settings, !t5)};
+          .cleans_spaces = cleans_spaces(settings, !t5),
+          .prefix = prefix_of(settings)};
 }
 
 }  // namespace detail
 
 REDCO_INLINE any_tokenizer read_tokenizer(std::filesystem::path const& folder) {
   detail::tokenizer_settings const settings(folder);
+  if (settings.kind() == "CodeLlama")
+    settings.node().refuse(
+        "names the class CodeLlamaTokenizer, which rearranges a text with <FILL_ME> and is not computed here; for "
+        "texts without it set tokenizer_class to LlamaTokenizer, add_bos_token to true and legacy to false");
   auto const with_settings = [&](json::json_value root, std::filesystem::path const& file) {
     detail::lay_over(root, settings, file.string() + ": ");
     bool const bpe = detail::model_type(detail::json_node(root, file.string() + ": ").at("model")) == "BPE";

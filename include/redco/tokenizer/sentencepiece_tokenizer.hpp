@@ -26,6 +26,14 @@ struct sentencepiece_token {
   bool strips_right = false;  ///< swallows white space after it
 };
 
+/// Where a space is put before text. A part of a text lies between two added tokens.
+enum class prefix_space : std::uint8_t {
+  by_model,    ///< before each part, if the model says so
+  each_part,   ///< before each part that does not begin with a space: `legacy` of LlamaTokenizer
+  first_part,  ///< before the part that begins the text, unless it begins with a space
+  nowhere
+};
+
 /// Settings that a SentencePiece model does not contain.
 struct sentencepiece_options {
   bool add_begin = false;  ///< put the begin token before a text: LLaMA-2
@@ -33,6 +41,7 @@ struct sentencepiece_options {
   std::vector<sentencepiece_token> added = {};
   special_names names = {};    ///< added tokens that begin, end or pad a text; else the model's own do
   bool cleans_spaces = false;  ///< remove spaces before punctuation from decoded text: see `tokenizer`
+  prefix_space prefix = prefix_space::by_model;
 };
 
 namespace detail {
@@ -63,6 +72,7 @@ class sentencepiece_tokenizer {
   std::shared_ptr<detail::sentencepiece_model const> model_;
   std::shared_ptr<detail::added_pieces const> added_;
   bool add_begin_, add_end_, cleans_spaces_;
+  prefix_space prefix_;
   special_ids specials_;
   bool drops_one_space_ = false;  // in front of a text
   bool drops_all_spaces_ = false;

@@ -47,11 +47,12 @@ class added_pieces {
 
 REDCO_INLINE sentencepiece_tokenizer::sentencepiece_tokenizer(std::filesystem::path const& file,
                                                               sentencepiece_options options)
-    : model_(std::make_shared<detail::sentencepiece_model>(file)),
+    : model_(std::make_shared<detail::sentencepiece_model>(file, options.prefix == prefix_space::by_model)),
       added_(std::make_shared<detail::added_pieces>(options.added)),
       add_begin_(options.add_begin),
       add_end_(options.add_end),
-      cleans_spaces_(options.cleans_spaces) {
+      cleans_spaces_(options.cleans_spaces),
+      prefix_(options.prefix) {
   auto const role = [&](std::string const& name, int own) {
     for (sentencepiece_token const& token : options.added)
       if (token.content == name) return std::optional(token.id);
@@ -73,7 +74,9 @@ REDCO_INLINE sentencepiece_tokenizer::sentencepiece_tokenizer(std::filesystem::p
                                      " of a text, which should be added; use another model or turn that off");
   // What the model does to spaces is not in the library's interface: see what it does to some.
   auto const one = model_->encode("a");
-  drops_one_space_ = !one.empty() && model_->piece(one.front()).starts_with(detail::space_mark);
+  drops_one_space_ = prefix_ == prefix_space::by_model
+                         ? !one.empty() && model_->piece(one.front()).starts_with(detail::space_mark)
+                         : prefix_ != prefix_space::nowhere;
   drops_all_spaces_ = model_->encode("a  a") == model_->encode("a a");
 }
 
@@ -88,12 +91,20 @@ REDCO_INLINE std::vector<std::int64_t> sentencepiece_tokenizer::encode(std::stri
     throw error(exit_code::data, "a text of " + std::to_string(text.size()) +
                                      " bytes is more than the 16 MiB that SentencePiece is given at once; cut it into "
                                      "smaller ones, such as its lines");
+  auto const encode_part = [&](std::string_view part) {
+    if (prefix_ == prefix_space::by_model) return model_->encode(part);
+    std::string marked = detail::replaced(part, " ", detail::space_mark);
+    bool const begins = part.data() == text.data();
+    bool const wanted = prefix_ == prefix_space::each_part || (prefix_ == prefix_space::first_part && begins);
+    if (wanted && !marked.starts_with(detail::space_mark)) marked.insert(0, detail::space_mark);
+    return model_->encode(marked);
+  };
   std::vector<std::int64_t> ids;
   if (options.add_special && add_begin_) ids.push_back(*specials_.begin);
   added_->finder.split(
       text, options.find_special,
       [&](std::string_view part) {
-        auto const found = model_->encode(part);
+        auto const found = encode_part(part);
         ids.insert(ids.end(), found.begin(), found.end());
       },
       [&](std::uint32_t id) { ids.push_back(id); });

@@ -16,7 +16,7 @@ class sentencepiece_model {
  public:
   static constexpr bool available = false;
 
-  explicit sentencepiece_model(std::filesystem::path const& file) {
+  explicit sentencepiece_model(std::filesystem::path const& file, bool = true) {
     throw error(exit_code::data, file.string() +
                                      " needs SentencePiece; install libsentencepiece-dev, configure again and "
                                      "rebuild");

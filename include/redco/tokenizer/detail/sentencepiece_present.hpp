@@ -21,10 +21,13 @@ class sentencepiece_model {
   static constexpr bool available = true;
   static constexpr std::uint64_t most_bytes = 256 << 20;  ///< some 50 times those of the models with most pieces
 
-  explicit sentencepiece_model(std::filesystem::path const& file) {
-    std::string const bytes = diag::input_file(file).text(most_bytes);
-    // An empty file is a model without pieces, in which the library then looks pieces up.
-    if (auto const status = processor_.LoadFromSerializedProto(bytes); bytes.empty() || !status.ok()) {
+  /// Without `adds_space` the model puts no space before a text, whatever its file says.
+  explicit sentencepiece_model(std::filesystem::path const& file, bool adds_space = true) {
+    std::string bytes = diag::input_file(file).text(most_bytes);
+    bool const is_empty = bytes.empty();  // a model without pieces, in which the library then looks pieces up
+    // normalizer_spec { add_dummy_prefix: false }: what stands behind a message of a protocol buffer goes before it.
+    if (!adds_space) bytes += std::string("\x1a\x02\x18\x00", 4);
+    if (auto const status = processor_.LoadFromSerializedProto(bytes); is_empty || !status.ok()) {
       throw error(exit_code::data, file.string() + " is no SentencePiece model (" + status.ToString() +
                                        "); fetch it again from where the weights come");
     }
