@@ -8,6 +8,7 @@
 #include <redco/meta/field_count.hpp>
 #include <redco/meta/field_named.hpp>
 #include <redco/meta/fields.hpp>
+#include <redco/meta/fields_without.hpp>
 #include <redco/meta/fixed_string.hpp>
 #include <redco/meta/glob.hpp>
 #include <redco/meta/member_names.hpp>

@@ -124,9 +124,8 @@ TEST_CASE("a program whose model repeats no blocks offers no recomputation") {
 }
 
 TEST_CASE("a program that makes its own steps offers no option of fit") {
-  std::vector<std::string> const names = offered<redco::stepping_options>();
-  for (char const* fit_only : {"cuda_graph", "check_saved", "recompute"})
-    CHECK(std::find(names.begin(), names.end(), fit_only) == names.end());
-  CHECK(names.size() == offered<redco::deployer_options>().size() - 3);
+  std::vector<std::string> expected = offered<redco::deployer_options>();
+  for (char const* fit_only : {"cuda_graph", "check_saved", "recompute"}) std::erase(expected, fit_only);
+  CHECK(offered<redco::stepping_options>() == expected);
   CHECK(resolved_from<redco::stepping_options>({"--resume", "none"}).values.resume == "none");
 }

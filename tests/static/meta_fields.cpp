@@ -1,5 +1,6 @@
 // Named reflection without a macro.
 #include <redco/meta/fields.hpp>
+#include <redco/meta/fields_without.hpp>
 #include <redco/meta/glob.hpp>
 
 #include <string_view>
@@ -45,6 +46,29 @@ constexpr bool visits_in_order() {
   return right && seen == 3 && o.dropout.rate == 0.25;
 }
 static_assert(visits_in_order());
+
+struct shorter : outer {
+  static constexpr auto fields() { return redco::fields_without<outer, "dropout">(); }
+};
+
+constexpr bool leaves_out() {
+  shorter o;
+  int seen = 0;
+  bool right = true;
+  redco::for_each_named(o, [&](auto const& field, auto&) {
+    right = right && field.name() == (seen == 0 ? "epochs" : "quiet");
+    right = right && field.about == (seen == 0 ? "passes over the training data" : "");
+    ++seen;
+  });
+  return right && seen == 2;
+}
+static_assert(leaves_out());
+
+template <redco::fixed_string... Name>
+concept can_leave_out = requires {
+  redco::fields_without<outer, Name...>();
+};
+static_assert(can_leave_out<> && can_leave_out<"epochs", "dropout", "quiet"> && !can_leave_out<"epoch">);
 
 static_assert(redco::fixed_string("abc").view() == "abc" && redco::fixed_string("").view().empty());
 static_assert(redco::fixed_string("ab") == redco::fixed_string("ab") &&

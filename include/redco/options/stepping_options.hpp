@@ -2,8 +2,7 @@
 
 #include <redco/options/deployer_options.hpp>
 
-#include <redco/meta/field_named.hpp>
-#include <redco/meta/fields.hpp>
+#include <redco/meta/fields_without.hpp>
 
 namespace redco {
 
@@ -11,13 +10,7 @@ namespace redco {
 /// line offers nothing that only `fit` reads, and no recomputation, which needs repeated blocks.
 struct stepping_options : deployer_options {
   static constexpr auto fields() {
-    using o = deployer_options;
-    return redco::fields(field_named<o, "ranks">(), field_named<o, "n_model_shards">(), field_named<o, "mesh">(),
-                         field_named<o, "workdir">(), field_named<o, "seed">(), field_named<o, "device">(),
-                         field_named<o, "dtype">(), field_named<o, "tf32">(), field_named<o, "resume">(),
-                         field_named<o, "threads">(), field_named<o, "deadline">(), field_named<o, "overlap">(),
-                         field_named<o, "gradient_bucket">(), field_named<o, "deterministic">(),
-                         field_named<o, "quiet">(), field_named<o, "verify">(), field_named<o, "verify_steps">());
+    return fields_without<deployer_options, "cuda_graph", "recompute", "check_saved">();
   }
 };
 

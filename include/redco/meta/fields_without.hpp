@@ -1,0 +1,68 @@
+#pragma once
+
+#include <redco/meta/fields.hpp>
+#include <redco/meta/fixed_string.hpp>
+#include <redco/meta/tuple.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace redco {
+
+namespace meta::detail {
+
+template <fixed_string... Name>
+constexpr bool is_one_of([[maybe_unused]] std::string_view name) {
+  return ((name == Name.view()) || ...);
+}
+
+/// Indices of the fields whose names are not among `Name`, in rising order.
+template <std::size_t Kept, fixed_string... Name, class... Field>
+constexpr std::array<std::size_t, Kept> kept_fields(hana::basic_tuple<Field...> const&) {
+  std::array<std::size_t, Kept> kept{};
+  std::size_t at = 0, next = 0;
+  auto const look_at = [&](std::string_view name) {
+    if (!is_one_of<Name...>(name)) kept[next++] = at;
+    ++at;
+  };
+  (look_at(Field::name()), ...);
+  return kept;
+}
+
+template <fixed_string Name, class... Field>
+constexpr bool is_among(hana::basic_tuple<Field...> const&) {
+  return ((Field::name() == Name.view()) || ...);
+}
+
+template <class... Field>
+constexpr std::size_t count_of(hana::basic_tuple<Field...> const&) {
+  return sizeof...(Field);
+}
+
+/// Satisfied by a reflected struct that has a field of this name.
+template <class Struct, fixed_string Name>
+concept has_field = is_among<Name>(Struct::fields());
+
+}  // namespace meta::detail
+
+/// Returns the fields of a reflected struct except those of these names, in their order, for a
+/// struct derived from it that offers fewer options:
+///
+///   struct short_options : my_options {
+///     static constexpr auto fields() { return redco::fields_without<my_options, "epochs">(); }
+///   };
+///
+/// Requires: the struct has a field of each name.
+template <reflected Struct, fixed_string... Name>
+  requires(meta::detail::has_field<Struct, Name>&&...)
+constexpr auto fields_without() {
+  constexpr auto all = Struct::fields();
+  constexpr std::size_t many = meta::detail::count_of(all) - sizeof...(Name);
+  constexpr auto kept = meta::detail::kept_fields<many, Name...>(all);
+  return [&]<std::size_t... I>(std::index_sequence<I...>) { return fields(hana::at_c<kept[I]>(all)...); }
+  (std::make_index_sequence<many>{});
+}
+
+}  // namespace redco
