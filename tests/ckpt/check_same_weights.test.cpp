@@ -2,14 +2,22 @@
 #include "torch_catch.hpp"
 
 #include <redco/ckpt/check_same_weights.hpp>
+#include <redco/comm/detail/rank_threads.hpp>
+#include <redco/comm/in_process_group.hpp>
+#include <redco/comm/lifeline.hpp>
+#include <redco/comm/rank_context.hpp>
+#include <redco/comm/rank_groups.hpp>
 #include <redco/safetensors/safetensors_plan.hpp>
 #include <redco/safetensors/weights_source.hpp>
 #include <redco/safetensors/xxh64.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,6 +51,32 @@ TEST_CASE("weights are told apart by headers, first values, keys of config.json 
       {"tensor down", "F32 [3] in model.safetensors from byte 0, digest " + xxh64::text_of(xxh64::of(bytes_of(down)))},
       {"tensor none", "F32 [0, 2] in model.safetensors from byte 12, digest " + xxh64::text_of(xxh64::of(""))}};
   CHECK(all == expected);
+}
+
+TEST_CASE("a process of several ranks reads its folder once to compare it") {
+  temporary_folder const folder;
+  auto const plan = redco::safetensors::plan_safetensors({{"up", file_dtype::f32, {2, 5}}});
+  ckpt_test::put(folder / "model.safetensors", plan.header + bytes_of({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  auto const alone = redco::safetensors::open_safetensors(folder.path);
+  std::uint64_t const header = alone.files->bytes_read();
+  redco::ckpt::identity_of(alone);
+  std::uint64_t const once = alone.files->bytes_read() - header;
+  CHECK(once == 8 * sizeof(float));
+
+  using std::chrono::milliseconds;
+  milliseconds const deadline(20'000);
+  int const ranks = 4, ranks_here = 3;  // so that there are several processes, though all ranks run here
+  auto const line = std::make_shared<redco::comm::lifeline>(ranks);
+  redco::comm::rank_groups groups({.dp = ranks}, 0, ranks_here, [&](auto const& which, auto const& members) {
+    return redco::in_process_group::make(which.name, members, line);
+  });
+  groups.begin_run(deadline);
+  auto const shared = redco::safetensors::open_safetensors(folder.path);
+  redco::comm::detail::rank_threads threads(0, ranks);
+  auto const check = [&](redco::rank_context& me) { redco::ckpt::check_same_weights(shared, me); };
+  threads.run({*line, groups, 1, deadline, check}, milliseconds(5), [](std::vector<int> const&) {});
+  REQUIRE_FALSE(line->failed());
+  CHECK(shared.files->bytes_read() == header + once);
 }
 
 }  // namespace

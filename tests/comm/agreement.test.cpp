@@ -48,6 +48,18 @@ TEST_CASE("the first rank that differs from rank 0 is told on all ranks, with bo
   });
 }
 
+TEST_CASE("a rank that abstains differs from nobody, and the first that does not is named") {
+  on_ranks(4, [](rank_context& me) {
+    agreement own = of(me.rank % 2 == 1 ? values{} : values{{"a", "1"}});
+    if (me.rank % 2 == 1) own.abstain();
+    must(own.difference(me.world).empty(), "ranks 0 and 2 agree");
+    agreement other = of(me.rank % 2 == 1 ? values{} : values{{"a", std::to_string(me.rank)}});
+    if (me.rank % 2 == 1) other.abstain();
+    std::string const text = other.difference(me.world);
+    must(text == "rank 0 and rank 2 have different settings: a is 0 and 2: start them alike", text);
+  });
+}
+
 TEST_CASE("a value that one rank lacks is absent there, and so is one under another name") {
   on_ranks(2, [](rank_context& me) {
     values const own = me.rank == 0 ? values{{"a", "1"}, {"b", "2"}} : values{{"b", "2"}, {"c", "3"}};

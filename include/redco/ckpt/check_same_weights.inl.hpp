@@ -73,12 +73,11 @@ REDCO_INLINE void check_same_weights(safetensors::weights_source const& weights,
   if (!rank.several_processes) return;
   comm::agreement files("model folders", "copy one folder to all hosts", exit_code::data);
   files.from(weights.files->directory().string());
-  std::map<std::string, std::string> identity;
   detail::together(rank.world, [&] {
-    identity = identity_of(weights);
+    if (rank.first_of_process) files.add(identity_of(weights));
     return std::string();
   });
-  files.add(identity);
+  if (!rank.first_of_process) files.abstain();
   files.check(rank.world);
 }
 

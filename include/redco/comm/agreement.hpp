@@ -31,6 +31,10 @@ class agreement {
     for (auto const& [name, text] : values) add(prefix + name, text);
   }
 
+  /// Leaves the comparison to another rank, which has the values of both: the first rank of a
+  /// process, for what a process reads once. Rank 0 must not abstain.
+  void abstain() { abstains_ = true; }
+
   /// Names where this rank has the values from, such as a folder. Ranks may have different origins.
   void from(std::string origin) { origin_ = std::move(origin); }
 
@@ -50,6 +54,7 @@ class agreement {
 
   std::string what_, cure_;
   exit_code code_;
+  bool abstains_ = false;
   std::string origin_ = {};
   std::vector<std::pair<std::string, std::string>> values_ = {};
 };

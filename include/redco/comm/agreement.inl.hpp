@@ -20,10 +20,20 @@ namespace redco::comm {
 
 REDCO_INLINE std::string agreement::difference(group& ranks, std::string_view member) const {
   collective_label const label("what all ranks must have alike");
+  constexpr std::int64_t none = 0;
   auto const digest = std::bit_cast<std::int64_t>(safetensors::xxh64::of(workdir::object_bytes(values_)));
-  at::Tensor const digests = ranks.all_gather(at::full({1}, digest, at::kLong), 0);
+  at::Tensor const digests = ranks.all_gather(at::full({1},
+                                                       abstains_        ? none
+                                                       : digest == none ? 1
+                                                                        : digest,
+                                                       at::kLong),
+                                              0);
+  auto const agrees = [&, first = digests[0].item<std::int64_t>()](std::int64_t rank) {
+    auto const found = digests[rank].item<std::int64_t>();
+    return found == first || found == none;
+  };
   std::int64_t other = 1;
-  while (other < digests.numel() && digests[other].item<std::int64_t>() == digests[0].item<std::int64_t>()) ++other;
+  while (other < digests.numel() && agrees(other)) ++other;
   if (other >= digests.numel()) return "";
   std::string const own = workdir::object_bytes(std::pair(origin_, values_));
   auto const of_rank = [&](std::int64_t rank) {
