@@ -156,6 +156,7 @@
 #include <redco/run/pass_of_step.hpp>
 #include <redco/run/pipeline_batches.hpp>
 #include <redco/run/pipeline_job.hpp>
+#include <redco/run/planned.hpp>
 #include <redco/run/prediction.hpp>
 #include <redco/run/predictor.hpp>
 #include <redco/run/prefetch_scope.hpp>

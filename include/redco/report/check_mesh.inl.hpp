@@ -25,7 +25,8 @@ REDCO_INLINE mesh mesh_with(run_request const& asked, axis along, int width) {
 
 }  // namespace detail
 
-REDCO_INLINE void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request const& asked) {
+REDCO_INLINE void check_mesh(std::vector<fact::parameter_fact> const& parameters, run_request const& asked,
+                             std::string_view hosts) {
   std::size_t const bad = first_illegal(parameters, asked.mesh);
   if (!plannable(asked.mesh) || bad == parameters.size()) return;
   axis const along = shard::illegal_place(parameters[bad], asked.mesh).axis;
@@ -42,7 +43,7 @@ REDCO_INLINE void check_mesh(std::vector<fact::parameter_fact> const& parameters
     cure = "choose one with --n-model-shards for the same " + std::to_string(asked.mesh.ranks()) + " ranks";
   if (widths.empty()) {
     widths = legal_widths(parameters, 64, along);
-    cure += ", and a number of hosts that divides the ranks";
+    cure += ", and a number of " + std::string(hosts) + " that divides the ranks";
   }
   throw error(exit_code::usage, shard::detail::illegal_mesh_message(parameters[bad], asked.mesh, widths, cure));
 }

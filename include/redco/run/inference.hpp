@@ -2,6 +2,7 @@
 
 #include <redco/run/deployer.hpp>
 #include <redco/run/load_weights.hpp>
+#include <redco/run/planned.hpp>
 #include <redco/run/prediction.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/weighted.hpp>
@@ -51,7 +52,7 @@ class inference {
       all.add(workdir::settings_of(m, sgd{}, where.compute()));
       all.add("adapters", adapters != nullptr ? "true" : "false");
     });
-    dynamic_plan const plan = plan_of(m, where.mesh());
+    dynamic_plan const plan = run::planned(m, where.mesh(), where);
     where.run_ranks([&](rank_context& rank) {
       auto state =
           std::make_unique<trained_network<M>>(m, plan, sgd{}, where.compute(), where.options().seed, rank.rank,

@@ -5,6 +5,7 @@
 #include <redco/run/fit_result.hpp>
 #include <redco/run/fit_runner.hpp>
 #include <redco/run/pipeline_job.hpp>
+#include <redco/run/planned.hpp>
 #include <redco/run/trained_network.hpp>
 #include <redco/run/verified_loop.hpp>
 #include <redco/run/verify_result.hpp>
@@ -87,7 +88,7 @@ class trainer {
         optimizer_(optimizer),
         flags_(flags),
         runner_(
-            where, plan_of(model_, where.mesh()), workdir::settings_of(model_, optimizer, where.compute()),
+            where, run::planned(model_, where.mesh(), where), workdir::settings_of(model_, optimizer, where.compute()),
             [this, &where](rank_context const& rank, dynamic_plan const& plan, std::vector<std::string> const& frozen) {
               return std::make_unique<trained_network<M>>(model_, plan, optimizer_, where.compute(),
                                                           where.options().seed, rank.rank, frozen,

@@ -2,6 +2,7 @@
 
 #include <redco/run/deployer.hpp>
 #include <redco/run/loop_record.hpp>
+#include <redco/run/planned.hpp>
 #include <redco/run/run_state.hpp>
 #include <redco/run/step.hpp>
 #include <redco/run/trained_network.hpp>
@@ -12,7 +13,6 @@
 #include <redco/comm/rank_context.hpp>
 #include <redco/tensor/function_ref.hpp>
 #include <redco/tensor/loss.hpp>
-#include <redco/shard/plan.hpp>
 #include <redco/workdir/add_rates.hpp>
 #include <redco/workdir/settings_of.hpp>
 #include <redco/options/fit_options.hpp>
@@ -90,9 +90,9 @@ class worker {
     auto settings = workdir::settings_of(m, optimizer, where_.compute());
     workdir::add_rates(settings, optimizer, options_.steps);
     compare(name, settings, frozen);
-    auto made = std::make_unique<trained_network<M>>(m, plan_of(m, rank_.mesh), optimizer, where_.compute(),
-                                                     random::seed_of(where_.options().seed, name), rank_.rank, frozen,
-                                                     where_.device(rank_.rank));
+    auto made = std::make_unique<trained_network<M>>(m, run::planned(m, rank_.mesh, where_), optimizer,
+                                                     where_.compute(), random::seed_of(where_.options().seed, name),
+                                                     rank_.rank, frozen, where_.device(rank_.rank));
     trained_network<M>& result = *made;
     take(name, std::move(made), settings);
     return result;

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <redco/run/deployer.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/model/model.hpp>
+#include <redco/options/deployer_options.hpp>
+#include <redco/options/launch.hpp>
+#include <redco/fact/parameter_fact.hpp>
+#include <redco/shape/mesh.hpp>
+
+#include <vector>
+
+namespace redco::run {
+
+/// Throws `error` with exit code 64 if the mesh of a run cannot hold these parameters. The message
+/// lists the widths that are legal for the ranks of this run: those that its options or its
+/// launcher state.
+void check_widths(std::vector<fact::parameter_fact> const& parameters, mesh const& on, deployer_options const& options,
+                  options::launch const& how);
+
+/// Returns the plan of a model on the mesh of a run. Errors: those of `check_widths`.
+template <model M>
+dynamic_plan planned(M const& m, mesh const& on, deployer const& where) {
+  check_widths(facts_of(m).parameters, on, where.options(), options::launched());
+  return plan_of(m, on);
+}
+
+}  // namespace redco::run
+
+#ifndef REDCO_COMPILED
+#include <redco/run/planned.inl.hpp>
+#endif

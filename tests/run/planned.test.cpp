@@ -1,0 +1,126 @@
+#include "mlp.hpp"
+
+#include <redco/run/inference.hpp>
+#include <redco/run/planned.hpp>
+#include <redco/run/worker.hpp>
+#include <redco/shard/plan.hpp>
+#include <redco/optimizer/sgd.hpp>
+
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+// Widths that a run is offered in place of an illegal one.
+
+namespace planned_test {
+
+using namespace run_test;
+
+/// The refusal of a run of the small classifier, whose 12 units are split; empty if its mesh is legal.
+std::string refusal(redco::deployer_options const& o, redco::options::launch const& how) {
+  try {
+    redco::run::check_widths(redco::facts_of(mlp{}).parameters, redco::mesh_of(o, how), o, how);
+  } catch (redco::error const& e) {
+    CHECK(e.code() == redco::exit_code::usage);
+    return e.what();
+  }
+  return "";
+}
+
+/// Options after their reader has written a width in place of their own.
+redco::deployer_options with_width(redco::deployer_options o, int width) {
+  if (o.mesh) o.mesh->tp = width;
+  else o.n_model_shards = width;
+  return o;
+}
+
+bool is_legal(redco::deployer_options const& o, redco::options::launch const& how) {
+  try {
+    redco::plan_of(mlp{}, redco::mesh_of(o, how));
+    return true;
+  } catch (redco::error const&) {
+    return false;
+  }
+}
+
+std::string list_of(std::vector<int> const& widths) {
+  std::ostringstream list;
+  for (int const width : widths) list << (&width == &widths.front() ? "" : ", ") << width;
+  return list.str();
+}
+
+TEST_CASE("a run whose mesh is illegal is offered exactly the widths that are legal for its ranks") {
+  int refused = 0;
+  for (int const processes : {1, 2, 3})
+    for (int const replicas : {1, 2, 3, 6})
+      for (int const shards : {5, 8, 9, 10})
+        for (int const form : {0, 1, 2}) {
+          redco::options::launch how;
+          how.processes = processes;
+          redco::deployer_options o;
+          if (form == 0) o.mesh = redco::mesh{.dp = replicas, .tp = shards};
+          else o.n_model_shards = shards;
+          if (form == 1) o.ranks = replicas * shards;
+          if (form == 2 && (replicas > 1 || processes > 1)) continue;
+          if (replicas * shards % processes != 0) continue;
+          std::vector<int> legal;
+          for (int width = 1; width <= 64; ++width)
+            if (is_legal(with_width(o, width), how)) legal.push_back(width);
+          if (legal.empty()) continue;
+          std::string const found = refusal(o, how);
+          INFO(replicas << "x" << shards << " on " << processes << " processes: " << found);
+          CHECK(found.find("do not divide; legal widths are " + list_of(legal) + ": choose one ") != std::string::npos);
+          ++refused;
+        }
+  CHECK(refused > 30);
+}
+
+TEST_CASE("a refused run says what to write in place of its width") {
+  redco::options::launch alone, three;
+  three.processes = 3;
+  redco::deployer_options o;
+  o.n_model_shards = 5;
+  CHECK(refusal(o, alone).ends_with("legal widths are 1, 2, 3, 4, 6, 12: choose one with --n-model-shards"));
+  o.ranks = 10;
+  CHECK(refusal(o, alone).ends_with("legal widths are 1, 2: choose one with --n-model-shards for the same 10 ranks"));
+  o.mesh = redco::mesh{.dp = 2, .tp = 9};
+  CHECK(refusal(o, three).ends_with("legal widths are 3, 6, 12: choose one in --mesh"));
+  o.mesh = redco::mesh{.dp = 1, .tp = 25};
+  redco::options::launch five;
+  five.processes = 5;
+  CHECK(refusal(o, five).ends_with(
+      "legal widths are 1, 2, 3, 4, 6, 12: choose one in --mesh, and a number of processes that divides the ranks"));
+}
+
+TEST_CASE("trainers, workers and inferences refuse a width with those that divide --ranks") {
+  temporary_folder const folder;
+  silence const quiet;
+  redco::deployer_options where = in(folder.path);
+  where.mesh = std::nullopt;
+  where.ranks = 10;
+  where.n_model_shards = 5;
+  redco::deployer deployer(where);
+  auto const pipeline = mlp_pipeline();
+  auto const offers = [](auto const& make) {
+    try {
+      make();
+    } catch (redco::error const& e) {
+      return e.code() == redco::exit_code::usage &&
+             std::string(e.what()).find(
+                 "legal widths are 1, 2: choose one with --n-model-shards for the same 10 "
+                 "ranks") != std::string::npos;
+    }
+    return false;
+  };
+  CHECK(offers([&] { trainer_of<mlp, decltype(pipeline)>(deployer, {}, pipeline, {.lr = 0.02}); }));
+  CHECK(offers([&] { redco::inference(deployer, mlp{}, pipeline, redco::safetensors::weights_source{}); }));
+  CHECK(offers([&] {
+    deployer.run([&](redco::rank_context& rank) {
+      redco::worker worker(deployer, rank, {.steps = 1});
+      worker.add("net", mlp{}, redco::sgd{});
+    });
+  }));
+}
+
+}  // namespace planned_test
