@@ -1,8 +1,10 @@
 #include "training.hpp"
 
 #include <redco/run/deployer.hpp>
+#include <redco/tensor/device_graph.hpp>
 #include <redco/tensor/kernel_set.hpp>
 
+#include <memory>
 #include <string>
 
 namespace {
@@ -33,6 +35,27 @@ TEST_CASE("TF32 is refused where no CUDA device computes") {
   CHECK(refusal(o) ==
         "64 --tf32 is for products on CUDA devices, and the CPU computes here (asked for): leave it out, or give "
         "--device cuda");
+}
+
+/// Lets --cuda-graph pass where no CUDA device is.
+struct graphs_anywhere final : redco::device_graph::maker {
+  bool serves(at::Device) const override { return true; }
+  std::unique_ptr<redco::device_graph> make(at::Device) const override { return nullptr; }
+};
+
+TEST_CASE("a recorded step excludes verification and gradients that are sent during backward") {
+  graphs_anywhere const graphs;
+  redco::device_graph::forced const forced(graphs);
+  redco::deployer_options o;
+  o.cuda_graph = true;
+  CHECK(refusal(o) == "accepted");
+  o.verify = true;
+  CHECK(refusal(o) ==
+        "64 --cuda-graph and --verify exclude each other: leave --cuda-graph out to compare the steps it records");
+  o.verify = false;
+  o.overlap = true;
+  CHECK(refusal(o) ==
+        "64 --cuda-graph and --overlap exclude each other: a recorded backward cannot send gradients meanwhile");
 }
 
 TEST_CASE("what the reference kernels keep is not compared with what the fastest are stated to") {
