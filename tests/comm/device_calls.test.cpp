@@ -3,6 +3,8 @@
 #include "comm/nccl_world.hpp"
 #include "comm/on_ranks.hpp"
 
+#include <redco/comm/detail/operand.hpp>
+
 #include <limits>
 #include <vector>
 
@@ -46,6 +48,15 @@ TEST_CASE("a NaN on a device wins") {
       must(x.isnan().sum().item<std::int64_t>() == 1 && x[17].isnan().item<bool>(), "one NaN, in its place");
     }
   });
+}
+
+TEST_CASE("operands on a device and in host memory have different digests") {
+  using redco::comm::detail::operand;
+  auto const digest_on = [](at::DeviceType type) {
+    return operand::of(redco::collective::all_reduce, at::ones({3}, type), 0).digest();
+  };
+  CHECK(digest_on(at::kCPU) != digest_on(at::kMeta));
+  CHECK(digest_on(at::kCPU) == digest_on(at::kCPU));
 }
 
 TEST_CASE("a rank with a tensor on a device and one with a tensor in host memory disagree") {

@@ -4,12 +4,14 @@
 
 namespace comm_test {
 
+inline constexpr int every_rank = -1;
+
 struct fake_plan {
   int delay_us = 0;    ///< of a call, until its device begins, and until it is under way
   bool hangs = false;  ///< no call ends unless it is aborted
   char const* failing =
       "";                ///< the function that fails, or "ncclCommGetAsyncError"; "join": that, before all have come
-  int failing_rank = 0;  ///< of its communicator
+  int failing_rank = 0;  ///< of its communicator, or every_rank
   unsigned failing_result = 3;
 };
 

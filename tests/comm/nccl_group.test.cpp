@@ -7,10 +7,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -67,6 +69,11 @@ TEST_CASE("sums are left to NCCL, a NaN wins maxima and minima all the same") {
       if (me.rank == 1) y[17] = std::numeric_limits<double>::quiet_NaN();
       me.world.all_reduce(y, op);
       must(y[17].isnan().item<bool>() && y.isnan().sum().item<std::int64_t>() == 1, "one NaN, in its place");
+      std::vector<at::Tensor> all;
+      for (int rank = 0; rank < 3; ++rank) all.push_back(values({29}, at::kFloat, rank));
+      at::Tensor const stacked = at::stack(all);
+      at::Tensor const right = op == redco::comm::reduce_op::max ? stacked.amax(0) : stacked.amin(0);
+      must(at::equal(y.slice(0, 0, 17), right.slice(0, 0, 17)), "the extreme of each element");
     }
   });
 }
@@ -163,6 +170,25 @@ TEST_CASE("what NCCL says of a call that fails is told by the rank that hears it
   plan_fake({.failing = "ncclGetUniqueId"});
   CHECK(mentions(nccl_world{{.dp = 2}}.failure_of([](rank_context& me) { me.world.all_reduce(at::ones(3)); }),
                  "rank 0: NCCL names no group: unhandled error"));
+}
+
+TEST_CASE("ranks whose calls NCCL refuses give their communicators back") {
+  plan_fake({.failing = "ncclAllReduce", .failing_rank = comm_test::every_rank});  // so that no stream has work
+  int const before = count_fake().alive;
+  (void)nccl_world{{.dp = 2}}.failure_of([](rank_context& me) { me.world.all_reduce(at::ones(3)); });
+  CHECK(count_fake().made == 2);
+  CHECK(count_fake().alive == before);
+}
+
+TEST_CASE("a call of NCCL ends after its work, however late that enters the stream") {
+  plan_fake({.delay_us = 50'000});
+  std::vector<at::Tensor> sums;  // outlive ranks that fail while the stream still writes
+  for (int rank = 0; rank < 2; ++rank) sums.push_back(at::full({4}, rank + 1));
+  nccl_world{{.dp = 2}}.run([&](rank_context& me) {
+    at::Tensor const& x = sums[static_cast<std::size_t>(me.rank)];
+    me.world.all_reduce(x);
+    must(x.eq(3).all().item<bool>(), "the sum is there when the call returns");
+  });
 }
 
 TEST_CASE("behind a failure a group is of no more use") {

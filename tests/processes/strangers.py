@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Who else calls where processes of redco meet by TCP, and what becomes of it.
 
-    strangers.py flood|forged|second_job|store|ipv6 PROGRAM
+    strangers.py flood|forged|failure|second_job|store|ipv6 PROGRAM
 
 PROGRAM is `processes` of this folder. The wire format stands here once more, in Python, with HMAC of its standard library.
 """
@@ -20,6 +20,7 @@ from pathlib import Path
 PEER_LOST, RENDEZVOUS = 69, 76
 MARK, PROTOCOL = b"redco\r\n\x1a", 1
 HEAD_MARK = 0x6F636472
+FAILED, ANSWERED = -1, -2  # instead of a rank in notices
 
 
 def listening(process):
@@ -109,6 +110,20 @@ def receive(line, size):
     return all
 
 
+def await_answer(host, port, processes, seconds=20):
+    """Returns when process 0 answers a greeting: the addresses at which it listens do not change any more."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            with socket.create_connection((host, port), timeout=5) as line:
+                line.sendall(greeting(1, processes))
+                if receive(line, len(MARK)) == MARK:
+                    return
+        except OSError:
+            assert time.monotonic() < end, f"nobody answers at port {port}"
+        time.sleep(0.02)
+
+
 class Member:
     """A process of a run, as far as joining goes."""
 
@@ -152,7 +167,10 @@ def flood(program):
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else 4096, hard))
     job = Job(program, 3, ["--endless", "--deadline", 60])
     first = job.start(0)
-    assert [door[0] for door in first.await_door()] == ["0100007F"], f"listens at {first.doors()}"
+    first.await_door()
+    await_answer("127.0.0.1", job.port, 3)
+    found = [door[0] for door in first.doors()]
+    assert found == ["0100007F"], f"listens at {found}"
     kept = nuisances("127.0.0.1", job.port, 1000)
     second = job.start(1)
     for address, port in second.await_door():
@@ -202,6 +220,25 @@ def forged(program):
     first.end(PEER_LOST, "for rank 1 on a_stranger (127.0.0.1), which did not come")
 
 
+def failure(program):
+    """A process that learns of another's failure shows at once that it lives."""
+    job = Job(program, 2, ["--endless", "--deadline", 20])
+    first = job.start(0)
+    first.await_door()
+    member = Member(job.port, 1, 2)
+    member.send(-1, 16, struct.pack("<Qii", 1, 65, FAILED))
+    notices, end = [], time.monotonic() + 10
+    while ANSWERED not in notices:
+        try:
+            size, tag, _ = struct.unpack("<qiI", receive(member.line, 16))
+            content = receive(member.line, size)
+        except OSError as e:
+            raise AssertionError(f"no answer to a failure: {e}")
+        assert time.monotonic() < end, "no answer to a failure"
+        notices += [struct.unpack("<Qii", content[:16])[2]] if tag == -1 else []
+    first.end(65)
+
+
 def second_job(program):
     """Two jobs on one port: neither meets processes of the other."""
     arguments = ["--runs", 0, "--deadline", 20]
@@ -243,7 +280,10 @@ def ipv6(program):
         print(f"skipped: this machine has no IPv6 ({e})")
         return
     job = Job(program, 2, ["--runs", 0, "--deadline", 20], host="[::1]")
-    assert [door[0] for door in job.start(0).await_door()] == ["00000000000000000000000001000000"], job.all[0].doors()
+    job.start(0).await_door()
+    await_answer("::1", job.port, 2)
+    found = [door[0] for door in job.all[0].doors()]
+    assert found == ["00000000000000000000000001000000"], f"listens at {found}"
     job.start(1)
     for one in job.all:
         one.end(0, "all holds")
@@ -252,7 +292,7 @@ def ipv6(program):
 if __name__ == "__main__":
     check, where = sys.argv[1:]
     try:
-        {"flood": flood, "forged": forged, "second_job": second_job, "store": store, "ipv6": ipv6}[check](where)
+        {"flood": flood, "forged": forged, "failure": failure, "second_job": second_job, "store": store, "ipv6": ipv6}[check](where)
     finally:
         for process in Process.started:
             process.popen.kill()

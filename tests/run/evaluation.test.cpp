@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -25,7 +27,38 @@ at::Tensor logits_by_hand(run_test::tensors const& p, at::Tensor const& x) {
                     p.at("down.bias"));
 }
 
+/// An inference that knows whether its states were moved away.
+template <class Pipeline>
+struct watched_inference : redco::inference<dropping, Pipeline> {
+  using base = redco::inference<dropping, Pipeline>;
+  using base::base;
+  watched_inference(watched_inference&& from) : base(std::move(from)) { from.moved_away = true; }
+
+  redco::deployer& where() const {
+    if (moved_away) throw std::runtime_error("does not hold: the predictor asks its own inference");
+    return base::where();
+  }
+
+  bool moved_away = false;
+};
+
 }  // namespace
+
+TEST_CASE("a predictor keeps an inference that was moved into it") {
+  temporary_folder const folder;
+  run_test::silence const quiet;
+  auto const pipeline = run_test::mlp_pipeline();
+  redco::deployer deployer(run_test::in(folder.path));
+  run_test::trainer_of<dropping, decltype(pipeline)> trainer(deployer, {}, pipeline, {.lr = 0.02});
+  run_test::options_of<dropping, decltype(pipeline)> o;
+  o.global_batch = 4;
+  trainer.fit(run_test::numbers(8), o);
+  watched_inference<decltype(pipeline)> moved(deployer, dropping{}, pipeline, folder.path / "ckpts/last");
+  redco::predictor const kept(std::move(moved));
+  std::vector<std::int64_t> found;
+  REQUIRE_NOTHROW(found = kept.predict(run_test::numbers(5), 5));
+  CHECK(found == redco::predictor(trainer).predict(run_test::numbers(5), 5));
+}
 
 TEST_CASE("evaluations and predictions are those of the network without dropout") {
   auto const pipeline = run_test::mlp_pipeline();

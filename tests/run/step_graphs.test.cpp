@@ -3,11 +3,14 @@
 #include <redco/run/worker.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/tensor/device_graph.hpp>
+#include <redco/tensor/look_on_host.hpp>
 #include <redco/layer/dropout.hpp>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,15 +29,22 @@ class host_graph final : public redco::device_graph {
     work_ = std::move(f);
   }
   void replay() override {
+    replaying = true;
     if (++here_ > 1) work_();
+    replaying = false;
     ++replays_;
   }
+
+  /// True while this thread repeats calls of host code, which a device's graph would not make.
+  static thread_local bool replaying;
 
  private:
   std::function<void()> work_;
   int here_ = 0;
   std::atomic<int>& replays_;
 };
+
+thread_local bool host_graph::replaying = false;
 
 struct host_graphs final : redco::device_graph::maker {
   mutable std::atomic<int> made = 0, replays = 0;
@@ -101,6 +111,65 @@ TEST_CASE("recorded steps train as others do, for batches of several shapes that
           (mesh.dp == 1 ? 2 : 3));  // batches of 4 and 3; or 2 on each of two ranks, and the 1 that is left on one
     CHECK(graphs.replays > 10);
   }
+}
+
+TEST_CASE("each batch that a graph computes is looked into on the host") {
+  temporary_folder const folder;
+  std::vector<std::int64_t> collated, seen;
+  auto const pipeline = redco::collate([&](std::span<std::int64_t const> ids, redco::collate_info const&) {
+                          mlp_batch made = mlp_batch_of(ids);
+                          collated.push_back(made.ids.sum().item<std::int64_t>());
+                          return made;
+                        }) |
+                        redco::loss([&](auto const& net, mlp_batch const& batch) {
+                          redco::check_on_host(batch.ids, [&seen](at::Tensor const& ids) {
+                            if (!host_graph::replaying) seen.push_back(ids.sum().item<std::int64_t>());
+                          });
+                          return redco::cross_entropy(net(batch.x), batch.labels);
+                        });
+  host_graphs const graphs;
+  redco::device_graph::forced const forced(graphs);
+  redco::deployer_options where = in(folder.path);
+  where.cuda_graph = true;
+  outcome const run =
+      fit(where, mlp{}, pipeline, numbers(24), options_of<mlp, decltype(pipeline)>{.epochs = 2, .global_batch = 4});
+  REQUIRE(run.code == 0);
+  CHECK(graphs.replays == 10);
+  CHECK(seen.size() == 12);
+  CHECK(seen == collated);
+}
+
+/// A batch with a tensor whose width differs from step to step.
+struct widening_batch {
+  at::Tensor x, labels, wide;
+};
+
+TEST_CASE("batches of as many examples and other sizes have graphs of their own") {
+  auto const pipeline = redco::collate([](std::span<std::int64_t const> ids, redco::collate_info const& info) {
+                          mlp_batch const made = mlp_batch_of(ids);
+                          auto const columns = static_cast<std::int64_t>(1 + info.step % 2);
+                          return widening_batch{made.x, made.labels, made.weights.unsqueeze(1).repeat({1, columns})};
+                        }) |
+                        redco::loss([](auto const& net, widening_batch const& batch) {
+                          redco::mean made = redco::cross_entropy(net(batch.x), batch.labels);
+                          made.sum = made.sum * batch.wide.sum();
+                          return made;
+                        });
+  temporary_folder const folder;
+  auto const trained = [&](bool graph) {
+    redco::deployer_options where = in(folder.path);
+    where.cuda_graph = graph;
+    return fit(where, mlp{}, pipeline, numbers(24),
+               options_of<mlp, decltype(pipeline)>{.epochs = 2, .global_batch = 4});
+  };
+  outcome const plain = trained(false);
+  host_graphs const graphs;
+  redco::device_graph::forced const forced(graphs);
+  outcome const run = trained(true);
+  INFO(run.reason);
+  CHECK(run.code == 0);
+  CHECK(run.losses == plain.losses);
+  CHECK(graphs.made == 2);
 }
 
 TEST_CASE("what a graph would repeat wrongly is refused, with what to do") {

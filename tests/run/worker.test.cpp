@@ -4,6 +4,8 @@
 #include "teacher.hpp"
 
 #include <redco/run/worker.hpp>
+#include <redco/layer/dropout.hpp>
+#include <redco/layer/real.hpp>
 #include <redco/optimizer/adam.hpp>
 #include <redco/optimizer/schedules.hpp>
 #include <redco/optimizer/sgd.hpp>
@@ -79,6 +81,12 @@ void learn(redco::deployer_options const& where, std::int64_t steps, outcome& re
   });
 }
 
+struct dropping {
+  using net = redco::sequential<redco::named<"up", redco::linear<3, 8>>, redco::dropout<redco::real{0.5}>,
+                                redco::named<"down", redco::linear<8, 2>>>;
+  redco::no_config config;
+};
+
 }  // namespace
 
 TEST_CASE("a worker trains several networks alike on every mesh") {
@@ -109,6 +117,31 @@ TEST_CASE("a worker's gradients may be summed while backward runs: the same bits
   }
   CHECK(meanwhile.losses == behind.losses);
   CHECK(run_test::bit_equal(meanwhile.state, behind.state));
+}
+
+TEST_CASE("a worker drops by the example's place in the global batch on every mesh") {
+  auto const losses_on = [](redco::mesh const& mesh) {
+    temporary_folder const folder;
+    run_test::silence const quiet;
+    redco::deployer deployer(in(folder.path, mesh));
+    std::vector<double> losses;
+    deployer.run([&](redco::rank_context& rank) {
+      redco::worker worker(deployer, rank, {.steps = 3});
+      auto& net = worker.add("net", dropping{}, redco::sgd{.lr = 0.1});
+      for (; !worker.finished(); worker.end_step()) {
+        std::int64_t const begin = 5 * rank.dp_index() / rank.mesh.dp, end = 5 * (rank.dp_index() + 1) / rank.mesh.dp;
+        at::Tensor const x = at::ones({end - begin, 3}, at::kDouble);  // alike, so that only places tell them apart
+        redco::pass const in = worker.pass(begin, end - begin);
+        auto const made = worker.update(net, {net.in(in)(x).square().sum(), static_cast<double>(end - begin)});
+        if (rank.rank == 0) losses.push_back(made.loss);
+      }
+    });
+    return losses;
+  };
+  std::vector<double> const alone = losses_on({});
+  REQUIRE(alone.size() == 3);
+  CHECK(run_test::difference(losses_on({.dp = 2}), alone) < 1e-11);
+  CHECK(run_test::difference(losses_on({.dp = 5}), alone) < 1e-11);
 }
 
 TEST_CASE("what a worker updates learns") {

@@ -40,7 +40,8 @@ TEST_CASE("results replace earlier ones, and what a killed run left is no obstac
   temporary_folder folder;
   auto const file = folder.path / "min_metrics.json";
   std::ofstream(file.string() + ".unfinished." + std::to_string(::getpid())) << "{\"lo";  // process ids come again
-  redco::workdir::write_results(file, redco::json::json_value{{"loss", 3}});
+  redco::json::json_value const first{{"loss", 3}};
+  REQUIRE_NOTHROW(redco::workdir::write_results(file, first));
   redco::workdir::write_results(file, redco::json::json_value{{"loss", 2}});
   CHECK(content_of(file) == "{\n  \"loss\": 2\n}\n");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
