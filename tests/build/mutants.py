@@ -33,6 +33,11 @@ TEXTS = {
     "Traceback ...\nFileNotFoundError: mpirun": False,
 }
 
+# Texts of mistakes and what is wrong with them.
+FAULTS = {"f(a)": "", "f(a);": "", "a ? b : c": "", "a ? b": "is no expression", "% n": "is no expression", "{a, b": "is no expression",
+          "f(a": "is no expression", "a, b": "is several expressions", "a ||": "ends within", "case a: f();": "begins with a label",
+          "int n = a;": "declares a name", "constexpr bool n = a;": "declares a name", "return a;": ""}
+
 loader = importlib.machinery.SourceFileLoader("mutants", str(ROOT / "scripts/mutants"))
 mutants = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutants", loader))
 loader.exec_module(mutants)
@@ -51,3 +56,7 @@ for text, expected in COMMAS.items():
 for text, expected in TEXTS.items():
     if bool(mutants.assertion_in(text)) != expected:
         sys.exit(f"{text!r} is {'no' if expected else 'an'} assertion")
+for text, expected in FAULTS.items():
+    found = mutants.text_fault(text, "a;" if text.endswith(";") else "a", "{\n", "\n}")
+    if not found.startswith(expected) or bool(found) != bool(expected):
+        sys.exit(f"{text!r}: {found!r} instead of {expected!r}")
