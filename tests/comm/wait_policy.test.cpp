@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -112,20 +113,16 @@ TEST_CASE("beside other work waits become short, unless the environment chooses"
   for (bool const chosen : {true, false}) {
     if (chosen) ::setenv("GOMP_SPINCOUNT", "300000", 1);
     else ::unsetenv("GOMP_SPINCOUNT");
-    std::atomic<bool> shortened = false, over = false;
-    std::thread computing([&] {
-      for (volatile unsigned turns = 0; !over; turns = turns + 1) {
+    std::atomic<bool> shortened = false;
+    std::jthread const computing([](std::stop_token const& over) {
+      for (volatile unsigned turns = 0; !over.stop_requested(); turns = turns + 1) {
       }
     });
-    {
-      redco::comm::wait_policy const policy([&](bool now) { shortened = now; });
-      std::size_t const before = threads();
-      CHECK(holds_within(chosen ? 2 : 60, [&] { return shortened.load(); }) != chosen);
-      auto const has_idle_team = [&] { return threads() > before + std::thread::hardware_concurrency(); };
-      if (!chosen) CHECK(holds_within(10, has_idle_team));
-    }
-    over = true;
-    computing.join();
+    redco::comm::wait_policy const policy([&](bool now) { shortened = now; });
+    std::size_t const before = threads();
+    CHECK(holds_within(chosen ? 2 : 60, [&] { return shortened.load(); }) != chosen);
+    auto const has_idle_team = [&] { return threads() > before + std::thread::hardware_concurrency(); };
+    if (!chosen) CHECK(holds_within(10, has_idle_team));
   }
 }
 

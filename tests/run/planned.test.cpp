@@ -46,7 +46,7 @@ bool is_legal(redco::deployer_options const& o, redco::options::launch const& ho
 
 std::string list_of(std::vector<int> const& widths) {
   std::ostringstream list;
-  for (int const width : widths) list << (&width == &widths.front() ? "" : ", ") << width;
+  for (int const width : widths) list << (width == widths.front() ? "" : ", ") << width;
   return list.str();
 }
 
