@@ -20,17 +20,6 @@
 
 namespace redco::run {
 
-namespace detail {
-
-[[noreturn]] inline void fail_not_finite(char const* what, double value, std::int64_t step) {
-  throw error(exit_code::not_finite, "step " + std::to_string(step + 1) + ": the " + what + " is " +
-                                         (std::isnan(value) ? "NaN" : "infinite") +
-                                         "; nothing was updated or saved. Lower the learning rate, clip gradients "
-                                         "(clip_norm) or look at this step's examples");
-}
-
-}  // namespace detail
-
 REDCO_INLINE step_executor::step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts,
                                           std::int64_t bucket, step_watch* watch)
     : state_(state), rank_(rank), facts_(facts), watch_(watch), sums_(state.store.regions().sums()) {
@@ -137,9 +126,16 @@ REDCO_INLINE void step_executor::total() {
 }
 
 REDCO_INLINE void step_executor::update() {
+  auto const check_finite = [&](char const* what, double value) {
+    if (std::isfinite(value)) return;
+    throw error(exit_code::not_finite, "step " + std::to_string(at_.step + 1) + ": the " + what + " is " +
+                                           (std::isnan(value) ? "NaN" : "infinite") +
+                                           "; nothing was updated or saved. Lower the learning rate, clip gradients "
+                                           "(clip_norm) or look at this step's examples");
+  };
   if (buckets_) buckets_->wait();
   bool const counted = result_.weight > 0;
-  if (counted && !std::isfinite(result_.loss)) detail::fail_not_finite("loss", result_.loss, at_.step);
+  if (counted) check_finite("loss", result_.loss);
   update::any_optimizer const& optimizer = state_.optimizer;
   result_.lr = optimizer.learning_rate_at(at_.step, at_.run_steps);
   if (!(result_.lr >= 0 && std::isfinite(result_.lr)))
@@ -149,7 +145,7 @@ REDCO_INLINE void step_executor::update() {
   double const divisor = facts_.several_terms ? 1 : result_.weight;
   double const square = update::squared_norm(state_.store.gradients(), state_.norm_ranges);
   result_.grad_norm = update::gradient_norm(square, rank_.group(model_axes), divisor);
-  if (!std::isfinite(result_.grad_norm)) detail::fail_not_finite("gradient norm", result_.grad_norm, at_.step);
+  check_finite("gradient norm", result_.grad_norm);
   if (watch_ != nullptr) watch_->reduced(state_, divisor);
   ++state_.updates;
   double const scale = update::clip_factor(result_.grad_norm, optimizer.clip_norm) / divisor;
