@@ -67,6 +67,8 @@ struct worker_options {
 ///     for (worker.resume(); !worker.finished(); worker.end_step()) {
 ///       redco::pass const in = worker.pass(first, count);
 ///       worker.update(actor, loss_of(actor.in(in)));
+///       worker.log("return", played);
+///       if (worker.step() % 100 == 99) worker.evaluated({{"score", score_of(actor)}});
 ///     }
 ///   });
 ///
