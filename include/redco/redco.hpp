@@ -13,6 +13,7 @@
 #include <redco/tensor/flat_zeros.hpp>
 #include <redco/tensor/for_each_tensor.hpp>
 #include <redco/tensor/function_ref.hpp>
+#include <redco/tensor/graph_recording.hpp>
 #include <redco/tensor/host_copies.hpp>
 #include <redco/tensor/kept_memory.hpp>
 #include <redco/tensor/kernel_compiler.hpp>

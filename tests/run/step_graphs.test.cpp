@@ -3,13 +3,13 @@
 #include <redco/run/worker.hpp>
 #include <redco/nn/cross_entropy.hpp>
 #include <redco/tensor/device_graph.hpp>
+#include <redco/tensor/graph_recording.hpp>
 #include <redco/tensor/look_on_host.hpp>
 #include <redco/layer/dropout.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,8 +20,8 @@ namespace {
 
 using namespace run_test;
 
-/// A graph of the host: it repeats the calls instead of the device's work. What is recorded has been computed, so that its first replay
-/// does nothing.
+/// A graph of the host: it repeats the calls instead of the device's work, in a recording that nobody reads: a replay runs no host
+/// code. What is recorded has been computed, so that its first replay does nothing.
 class host_graph final : public redco::device_graph {
  public:
   explicit host_graph(std::atomic<int>& replays) : replays_(replays) {}
@@ -31,6 +31,8 @@ class host_graph final : public redco::device_graph {
   }
   void replay() override {
     replaying = true;
+    redco::graph_recording unread;
+    redco::graph_recording::scope const here(&unread);
     if (++here_ > 1) work_();
     replaying = false;
     ++replays_;
@@ -57,7 +59,8 @@ struct host_graphs final : redco::device_graph::maker {
 };
 
 struct graph_behaviour {
-  bool look = false, own_count = false;
+  bool look = false, count_of_rows = false, made_anew = false;
+  double times = 1;
 };
 
 /// Labels of every fifth example are ignored, so that batches of one shape count differently.
@@ -68,14 +71,10 @@ auto ignoring_pipeline(graph_behaviour b = {}) {
            return made;
          }) |
          redco::loss([b](auto const& net, mlp_batch const& batch) {
-           redco::mean made = redco::cross_entropy(net(batch.x), batch.labels);
-           thread_local std::map<std::int64_t, redco::mean>
-               recorded;  // by batch: a device's graph counts nothing again
-           redco::mean& kept = recorded[batch.labels.numel()];
-           if (!host_graph::replaying) kept = {at::Tensor(), made.count, made.latest_count};
-           made.count = kept.count, made.latest_count = kept.latest_count;
+           redco::mean const made = redco::cross_entropy(net(batch.x), batch.labels);
            if (b.look) redco::on_host(batch.labels);
-           if (b.own_count) return redco::mean{made.sum, made.count};
+           if (b.made_anew) return redco::mean{made.sum * 2, made.count * b.times};
+           if (b.count_of_rows) return redco::mean{made.sum, static_cast<double>(batch.x.size(0))};
            return made;
          });
 }
@@ -178,6 +177,18 @@ TEST_CASE("batches of as many examples and other sizes have graphs of their own"
   CHECK(graphs.made == 2);
 }
 
+TEST_CASE("a loss that a program makes of another's sum and count is recorded") {
+  temporary_folder const folder;
+  outcome const plain = recorded(in(folder.path), mlp{}, {.made_anew = true}, false);
+  host_graphs const graphs;
+  redco::device_graph::forced const forced(graphs);
+  outcome const run = recorded(in(folder.path), mlp{}, {.made_anew = true});
+  INFO(run.reason);
+  CHECK(run.code == 0);
+  CHECK(run.losses == plain.losses);
+  CHECK(bit_equal(run.state, plain.state));
+}
+
 TEST_CASE("what a graph would repeat wrongly is refused, with what to do") {
   temporary_folder const folder;
   host_graphs const graphs;
@@ -191,9 +202,12 @@ TEST_CASE("what a graph would repeat wrongly is refused, with what to do") {
   outcome const look = recorded(in(folder.path), mlp{}, {.look = true});
   CHECK(look.code == 64);
   CHECK(mentions(look, "the loss reads values of its batch on the host"));
-  outcome const count = recorded(in(folder.path), mlp{}, {.own_count = true});
-  CHECK(count.code == 64);
-  CHECK(mentions(count, "a count that the graph would not make again"));
+  for (graph_behaviour const other :
+       {graph_behaviour{.count_of_rows = true}, graph_behaviour{.made_anew = true, .times = 2}}) {
+    outcome const count = recorded(in(folder.path), mlp{}, other);
+    CHECK(count.code == 64);
+    CHECK(mentions(count, "a count that the graph would not make again"));
+  }
   redco::deployer_options where = in(folder.path);
   where.cuda_graph = true;
   redco::deployer deployer(where);

@@ -57,7 +57,7 @@ REDCO_INLINE vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_
   std::int64_t const count =
       look_on_host(labels, [vocabulary = head.vocabulary, ignored = options.ignored](at::Tensor const& all) {
         return detail::count_labels(all, vocabulary, ignored);
-      }).value;
+      });
   at::Tensor const dense_labels = labels.to(hidden.device()).contiguous();
   if (cuda::computes(hidden)) return {cuda::cross_entropy(hidden, head, dense_labels, ranks, options), count};
   if (cpu::computes(hidden)) return {cpu::cross_entropy(hidden, head, dense_labels, ranks, options), count};

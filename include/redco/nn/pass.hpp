@@ -9,7 +9,7 @@
 #include <redco/shape/product_runs.hpp>
 #include <redco/shape/recomputed_blocks.hpp>
 
-#include <redco/diag/error.hpp>
+#include <redco/tensor/graph_recording.hpp>
 
 #include <cstdint>
 
@@ -36,16 +36,11 @@ struct pass {
   parameter_watch* watch = nullptr;  ///< sees each use of a parameter
   layer_watch* layers = nullptr;     ///< sees what each layer takes and gives
   comm::lane* shard_lane = nullptr;  ///< sends what shards exchange beside their products; null: between them
-  bool recorded = false;             ///< it will be repeated for other steps (--cuda-graph)
   mutable std::uint32_t calls = 0;   ///< how often the network ran in this micro-batch
 
-  /// The stream of a site in the network's current call. Errors: exit code 64 where it would be repeated in other steps.
+  /// The stream of a site in the network's current call. Throws `error` with exit code 64 while a device graph is recorded.
   random::stream at(std::uint32_t site, std::uint32_t call) const {
-    if (recorded)
-      throw error(
-          exit_code::usage,
-          "--cuda-graph would repeat the random numbers of the step that it records, so that dropout drops the same "
-          "in all: train without dropout, or leave it out");
+    graph_recording::refuse_random_numbers();
     return random::make_stream(seed, site, step, call);
   }
 

@@ -4,7 +4,7 @@
 #include <redco/run/step.hpp>
 #include <redco/nn/pass.hpp>
 #include <redco/tensor/device_graph.hpp>
-#include <redco/tensor/host_copies.hpp>
+#include <redco/tensor/graph_recording.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
@@ -19,7 +19,8 @@ namespace redco::run {
 /// libraries choose their ways then, kernels are compiled. The next is recorded, and from then on a batch of that shape is copied to
 /// where the recorded one was, and the record repeated.
 ///
-/// What host code does in the loss function happens while it is recorded, and not again, but for what look_on_host does.
+/// Host code of the loss function runs once, while the graph is recorded; only the reads of look_on_host, check_on_host and
+/// count_on_host are repeated for each batch.
 class step_graphs {
  public:
   /// Throws error 64 with why a run cannot be recorded.
@@ -38,7 +39,7 @@ class step_graphs {
   struct recorded_batch {
     int computed = 0;
     std::vector<at::Tensor> tensors;  ///< where the graph reads the batch
-    host_copies::looks looks;
+    graph_recording host;             ///< reads of the host, repeated before each replay
     terms loss;
     at::Tensor sums;  ///< of the loss' terms, written by the graph
     std::unique_ptr<device_graph> graph;

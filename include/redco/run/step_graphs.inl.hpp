@@ -48,7 +48,7 @@ REDCO_INLINE void step_graphs::compute(step_executor& step, computed_batches& ba
   move_in(at, tensors);
   step_ = &step, batch_ = &batch, in_ = in;
   if (at.graph) {
-    for (auto const& look : at.looks.again) look();
+    at.host.look_again();
   } else {
     record(at);
   }
@@ -57,7 +57,7 @@ REDCO_INLINE void step_graphs::compute(step_executor& step, computed_batches& ba
   for (std::size_t i = 0; i < now.all.size(); ++i) {
     mean& one = now.all[i].loss;
     one.sum = at.sums[static_cast<std::int64_t>(i)].clone();
-    if (one.latest_count) one.count = one.latest_count();
+    one.count = at.host.latest(one.count);
   }
   step.count(now);
 }
@@ -81,9 +81,8 @@ REDCO_INLINE void step_graphs::record(recorded_batch& at) {
   at.sums =
       at::zeros({static_cast<std::int64_t>(loss_totals::most_terms)}, at::TensorOptions(device_).dtype(at::kDouble));
   auto graph = device_graph::maker_in_use().make(device_);
-  in_.recorded = true;
   try {
-    host_copies::recording const recording(&at.looks);
+    graph_recording::scope const recording(&at.host);
     graph->record([this, &at] {
       terms loss = batch_->loss(in_);
       loss_totals::check(loss);
@@ -98,12 +97,11 @@ REDCO_INLINE void step_graphs::record(recorded_batch& at) {
   } catch (c10::Error const& e) {
     refuse(std::string("the loss cannot be recorded: ") + words_of(e));
   }
-  in_.recorded = false;
   for (terms::term const& one : at.loss.all)
-    if (at.looks.told && !one.loss.latest_count)
+    if (at.host.handed_out() && at.host.count_of(one.loss.count) < 0)
       refuse(
-          "the loss is made with a count that the graph would not make again: return what cross_entropy gives, with "
-          "its latest_count");
+          "the loss is made with a count that the graph would not make again: return the count of cross_entropy as it "
+          "is");
   at.graph = std::move(graph);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tensor/graph_recording.hpp>
 #include <redco/tensor/host_copies.hpp>
 #include <redco/tensor/torch.hpp>
 
@@ -16,7 +17,7 @@ inline bool in_host_memory(at::Tensor const& x) { return x.device() == host_devi
 /// x as host code reads it: contiguous, and a copy only where it is not. It waits for the device, unless host_copies knows x.
 /// Errors: exit code 64 while the work of a device is recorded (see look_on_host).
 inline at::Tensor on_host(at::Tensor const& x) {
-  host_copies::of_thread().refuse_if_recorded();
+  graph_recording::refuse_host_read();
   if (in_host_memory(x)) return x.contiguous();
   auto const known = host_copies::of_thread().find(x);
   return (known ? *known : x.to(host_device())).contiguous();

@@ -2,12 +2,8 @@
 
 #include <redco/tensor/torch.hpp>
 
-#include <redco/diag/error.hpp>
-
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace redco {
@@ -28,33 +24,6 @@ class host_copies {
 
   void clear() { all_.clear(); }
 
-  /// What host code has looked into while a device's work was recorded: to be done again for each later batch.
-  struct looks {
-    std::vector<std::function<void()>> again;
-    bool told = false;  ///< a value was handed to who computes the loss
-  };
-
-  /// Where this thread's looks are recorded while it lives; null: they are not, and anybody may look. Else nobody may but look_on_host
-  /// and check_on_host.
-  class recording {
-   public:
-    explicit recording(looks* to) : before(std::exchange(of_thread().recorded_, to)) {}
-    ~recording() { of_thread().recorded_ = before; }
-    recording(recording const&) = delete;
-    recording& operator=(recording const&) = delete;
-
-    looks* const before;
-  };
-
-  /// Errors: exit code 64 where work is recorded.
-  void refuse_if_recorded() const {
-    if (recorded_ == nullptr) return;
-    throw error(
-        exit_code::usage,
-        "the loss reads values of its batch on the host, where a recorded graph would see the first batch's for "
-        "ever: compute with tensors alone, or train without --cuda-graph");
-  }
-
   /// The same values in host memory, of a tensor that was added, or of a view of one; nothing for others and for what was written.
   std::optional<at::Tensor> find(at::Tensor const& x) const {
     for (auto const& [there, here, version] : all_)
@@ -70,7 +39,6 @@ class host_copies {
     std::int64_t version;
   };
   std::vector<copy> all_;
-  looks* recorded_ = nullptr;
 };
 
 }  // namespace redco

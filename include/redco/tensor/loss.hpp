@@ -6,7 +6,6 @@
 #include <redco/pipeline/enable_per_example.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +17,6 @@ namespace redco {
 struct mean {
   at::Tensor sum;    ///< scalar, differentiable
   double count = 0;  ///< not negative
-  std::function<double()> latest_count =
-      {};  ///< where a graph was recorded (--cuda-graph): of the batch that it computes now
 };
 
 /// Several losses by name, each averaged by its own count, added with its factor.

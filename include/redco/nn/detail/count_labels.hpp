@@ -1,6 +1,5 @@
 #pragma once
 
-#include <redco/tensor/look_on_host.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
@@ -9,7 +8,7 @@ namespace redco::detail {
 
 /// How many of the int64 labels [examples, ...] count: all but -100. Errors: exit code 65 with the first label outside
 /// 0 ... classes - 1 and its example, and for labels that are no int64.
-look<double> count_labels(at::Tensor const& labels, std::int64_t classes);
+double count_labels(at::Tensor const& labels, std::int64_t classes);
 
 }  // namespace redco::detail
 

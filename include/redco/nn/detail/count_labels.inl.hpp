@@ -4,6 +4,7 @@
 
 #include <redco/comm/group.hpp>
 #include <redco/tensor/describe.hpp>
+#include <redco/tensor/look_on_host.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -30,11 +31,11 @@ inline double counted_labels(at::Tensor const& dense, std::int64_t classes) {
   return static_cast<double>(count);
 }
 
-REDCO_INLINE look<double> count_labels(at::Tensor const& labels, std::int64_t classes) {
+REDCO_INLINE double count_labels(at::Tensor const& labels, std::int64_t classes) {
   if (labels.scalar_type() != at::kLong)
     throw error(exit_code::data, "cross_entropy: labels are " + describe(labels) +
                                      "; give int64 class numbers, as labels.to(at::kLong) does");
-  return look_on_host(labels, [classes](at::Tensor const& dense) { return counted_labels(dense, classes); });
+  return count_on_host(labels, [classes](at::Tensor const& dense) { return counted_labels(dense, classes); });
 }
 
 }  // namespace redco::detail
