@@ -4,10 +4,9 @@
 
 #include <redco/kernel/composed/attention.hpp>
 #include <redco/kernel/cpu/attention.hpp>
-#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cuda/attention.hpp>
-#include <redco/kernel/cuda/computes.hpp>
 #include <redco/kernel/detail/attention_function.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -54,9 +53,10 @@ REDCO_INLINE at::Tensor self_attention(at::Tensor const& qkv, attention_options 
   detail::attention_check(qkv.dim() == 3 && qkv.size(2) % (options.heads + 2 * options.kv_heads) == 0,
                           "qkv must be [B, T, (heads + 2 kv_heads) * D]", qkv);
   detail::check_attention(qkv, qkv.size(1), options);
-  if (cuda::computes(qkv)) return detail::self_attention_by<cuda::attention_twin>(qkv, options);
-  if (cpu::computes(qkv)) return detail::self_attention_by<cpu::attention_twin>(qkv, options);
-  return composed::self_attention(qkv, options);
+  return detail::dispatch(
+      qkv, [&] { return detail::self_attention_by<cuda::attention_twin>(qkv, options); },
+      [&] { return detail::self_attention_by<cpu::attention_twin>(qkv, options); },
+      [&] { return composed::self_attention(qkv, options); });
 }
 
 REDCO_INLINE at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k, at::Tensor const& v,
@@ -69,9 +69,10 @@ REDCO_INLINE at::Tensor cross_attention(at::Tensor const& q, at::Tensor const& k
   detail::attention_check(k.dim() == 3 && fits(k), "k must be [B, S, kv_heads * D] in q's type, on its device", k);
   detail::attention_check(fits(v), "v must be [B, S, kv_heads * D] in q's type, on its device", v);
   detail::check_attention(q, k.size(1), options);
-  if (cuda::computes(q)) return detail::cross_attention_by<cuda::attention_twin>(q, k, v, options);
-  if (cpu::computes(q)) return detail::cross_attention_by<cpu::attention_twin>(q, k, v, options);
-  return composed::attention(q, k, v, options);
+  return detail::dispatch(
+      q, [&] { return detail::cross_attention_by<cuda::attention_twin>(q, k, v, options); },
+      [&] { return detail::cross_attention_by<cpu::attention_twin>(q, k, v, options); },
+      [&] { return composed::attention(q, k, v, options); });
 }
 
 }  // namespace redco::kernel

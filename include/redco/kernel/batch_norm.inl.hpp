@@ -5,7 +5,7 @@
 #include <redco/kernel/composed/batch_norm.hpp>
 #include <redco/kernel/composed/widened.hpp>
 #include <redco/kernel/cpu/batch_norm.hpp>
-#include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/config.hpp>
 
 #include <cstdint>
@@ -26,8 +26,9 @@ REDCO_INLINE batch_statistics batch_statistics_of(at::Tensor const& x, comm::rep
 REDCO_INLINE at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                                    batch_statistics const& statistics, comm::replica_round const& round,
                                    double epsilon) {
-  return cpu::computes(x) ? cpu::batch_norm(x, weight, bias, statistics, round, epsilon)
-                          : composed::batch_norm(x, weight, bias, statistics.count, round, epsilon);
+  return detail::dispatch(
+      x, [&] { return cpu::batch_norm(x, weight, bias, statistics, round, epsilon); },
+      [&] { return composed::batch_norm(x, weight, bias, statistics.count, round, epsilon); });
 }
 
 REDCO_INLINE at::Tensor batch_norm_with(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,

@@ -3,10 +3,9 @@
 #include <redco/kernel/cross_entropy.hpp>
 
 #include <redco/kernel/composed/cross_entropy.hpp>
-#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/cross_entropy.hpp>
-#include <redco/kernel/cuda/computes.hpp>
 #include <redco/kernel/cuda/cross_entropy.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/tensor/describe.hpp>
 #include <redco/tensor/look_on_host.hpp>
 #include <redco/diag/error.hpp>
@@ -59,9 +58,11 @@ REDCO_INLINE vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_
         return detail::count_labels(all, vocabulary, ignored);
       });
   at::Tensor const dense_labels = labels.to(hidden.device()).contiguous();
-  if (cuda::computes(hidden)) return {cuda::cross_entropy(hidden, head, dense_labels, ranks, options), count};
-  if (cpu::computes(hidden)) return {cpu::cross_entropy(hidden, head, dense_labels, ranks, options), count};
-  return {composed::cross_entropy(hidden, head, dense_labels, options.ignored, ranks), count};
+  at::Tensor const sum = detail::dispatch(
+      hidden, [&] { return cuda::cross_entropy(hidden, head, dense_labels, ranks, options); },
+      [&] { return cpu::cross_entropy(hidden, head, dense_labels, ranks, options); },
+      [&] { return composed::cross_entropy(hidden, head, dense_labels, options.ignored, ranks); });
+  return {sum, count};
 }
 
 }  // namespace redco::kernel

@@ -3,10 +3,9 @@
 #include <redco/kernel/dropout.hpp>
 
 #include <redco/kernel/composed/dropout.hpp>
-#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/dropout.hpp>
-#include <redco/kernel/cuda/computes.hpp>
 #include <redco/kernel/cuda/dropout.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -24,8 +23,9 @@ REDCO_INLINE at::Tensor dropout(at::Tensor const& x, double p, random::stream nu
     throw error(exit_code::internal, "dropout: keyed masks exist for f32, bf16 and f64: convert x first");
   if (p == 0) return x;
   composed::dropout_key const key{p, numbers, row0, feature0, position0};
-  if (cuda::computes(x)) return cuda::dropout(x, key);
-  return cpu::computes(x) ? cpu::dropout(x, key) : composed::dropout(x, key);
+  return detail::dispatch(
+      x, [&] { return cuda::dropout(x, key); }, [&] { return cpu::dropout(x, key); },
+      [&] { return composed::dropout(x, key); });
 }
 
 }  // namespace redco::kernel

@@ -3,11 +3,10 @@
 #include <redco/kernel/gathered_attention.hpp>
 
 #include <redco/kernel/composed/gathered_attention.hpp>
-#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/gathered_attention.hpp>
 #include <redco/kernel/cuda/attention.hpp>
-#include <redco/kernel/cuda/computes.hpp>
 #include <redco/kernel/detail/attention_function.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -48,10 +47,14 @@ REDCO_INLINE at::Tensor gathered_attention(at::Tensor const& q, gathered_keys co
                                            attention_options const& options) {
   at::NoGradGuard const no_grad;
   detail::check_gathered(q, seen, options);
-  if (cuda::computes(q))
-    return detail::cross_attention_by<cuda::attention_twin>(q, composed::gathered(seen.keys, seen.places),
-                                                            composed::gathered(seen.values, seen.places), options);
-  return cpu::computes(q) ? cpu::gathered_attention(q, seen, options) : composed::gathered_attention(q, seen, options);
+  return detail::dispatch(
+      q,
+      [&] {
+        return detail::cross_attention_by<cuda::attention_twin>(q, composed::gathered(seen.keys, seen.places),
+                                                                composed::gathered(seen.values, seen.places), options);
+      },
+      [&] { return cpu::gathered_attention(q, seen, options); },
+      [&] { return composed::gathered_attention(q, seen, options); });
 }
 
 }  // namespace redco::kernel

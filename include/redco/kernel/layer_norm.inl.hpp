@@ -3,11 +3,10 @@
 #include <redco/kernel/layer_norm.hpp>
 
 #include <redco/kernel/composed/norm.hpp>
-#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/norm.hpp>
-#include <redco/kernel/cuda/computes.hpp>
 #include <redco/kernel/cuda/norm.hpp>
 #include <redco/kernel/detail/check_norm.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/config.hpp>
 
 namespace redco::kernel {
@@ -15,9 +14,10 @@ namespace redco::kernel {
 REDCO_INLINE at::Tensor layer_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                                    double epsilon) {
   detail::check_norm("layer_norm", x, weight, bias);
-  if (cuda::computes(x)) return cuda::norm<true>(x, weight, bias, epsilon);
-  return cpu::computes(x) ? cpu::norm<true>(x, weight, bias, epsilon)
-                          : composed::norm<true>(x, weight, bias, epsilon).y;
+  return detail::dispatch(
+      x, [&] { return cuda::norm<true>(x, weight, bias, epsilon); },
+      [&] { return cpu::norm<true>(x, weight, bias, epsilon); },
+      [&] { return composed::norm<true>(x, weight, bias, epsilon).y; });
 }
 
 }  // namespace redco::kernel

@@ -3,8 +3,8 @@
 #include <redco/kernel/lookup.hpp>
 
 #include <redco/kernel/composed/lookup.hpp>
-#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/lookup.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/tensor/look_on_host.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
@@ -36,7 +36,9 @@ REDCO_INLINE at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, s
   at::Tensor const local = foreign ? at::where((shifted < 0).logical_or(shifted >= rows), -1, shifted) : ids;
   std::int64_t const own_padding = padding - (foreign ? first_row : 0);
   std::int64_t const left_out = padding >= 0 && own_padding >= 0 && own_padding < rows ? own_padding : -1;
-  return cpu::computes(table) ? cpu::lookup(table, local, foreign, left_out) : composed::lookup(table, local, left_out);
+  return detail::dispatch(
+      table, [&] { return cpu::lookup(table, local, foreign, left_out); },
+      [&] { return composed::lookup(table, local, left_out); });
 }
 
 }  // namespace redco::kernel

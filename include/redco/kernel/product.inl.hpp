@@ -3,7 +3,7 @@
 #include <redco/kernel/product.hpp>
 
 #include <redco/kernel/cpu/bf16_product.hpp>
-#include <redco/kernel/cpu/computes.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/config.hpp>
 
 namespace redco::kernel {
@@ -17,9 +17,13 @@ REDCO_INLINE at::Tensor product(at::Tensor const& a, at::Tensor const& b) {
 
 REDCO_INLINE void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias) {
   at::NoGradGuard const unrecorded;
-  if (a.scalar_type() == at::kBFloat16 && cpu::computes(a)) return cpu::bf16_product(y, a, b, bias);
-  at::Tensor out = y;
-  bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
+  auto const by_aten = [&] {
+    at::Tensor out = y;
+    bias.defined() ? at::addmm_out(out, bias, a, b) : at::mm_out(out, a, b);
+  };
+  if (a.scalar_type() != at::kBFloat16) return by_aten();
+  detail::dispatch(
+      a, [&] { cpu::bf16_product(y, a, b, bias); }, by_aten);
 }
 
 }  // namespace redco::kernel

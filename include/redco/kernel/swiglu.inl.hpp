@@ -3,10 +3,9 @@
 #include <redco/kernel/swiglu.hpp>
 
 #include <redco/kernel/composed/swiglu.hpp>
-#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/swiglu.hpp>
-#include <redco/kernel/cuda/computes.hpp>
 #include <redco/kernel/cuda/swiglu.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/diag/error.hpp>
 #include <redco/config.hpp>
 
@@ -16,8 +15,9 @@ REDCO_INLINE at::Tensor swiglu(at::Tensor const& both) {
   if (both.dim() == 0 || both.size(-1) % 2 != 0)
     throw error(exit_code::internal,
                 "swiglu: gate and up must be the halves of the last dimension: give one of even size");
-  if (cuda::computes(both)) return cuda::swiglu(both);
-  return cpu::computes(both) ? cpu::swiglu(both) : composed::swiglu(both);
+  return detail::dispatch(
+      both, [&] { return cuda::swiglu(both); }, [&] { return cpu::swiglu(both); },
+      [&] { return composed::swiglu(both); });
 }
 
 }  // namespace redco::kernel

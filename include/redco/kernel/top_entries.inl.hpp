@@ -3,8 +3,8 @@
 #include <redco/kernel/top_entries.hpp>
 
 #include <redco/kernel/composed/top_entries.hpp>
-#include <redco/kernel/cpu/computes.hpp>
 #include <redco/kernel/cpu/top_entries.hpp>
+#include <redco/kernel/detail/dispatch.hpp>
 #include <redco/config.hpp>
 
 namespace redco::kernel {
@@ -13,8 +13,9 @@ REDCO_INLINE largest_logits top_entries(at::Tensor const& hidden, vocabulary_sha
                                         group& ranks) {
   at::NoGradGuard const no_grad;
   TORCH_INTERNAL_ASSERT(hidden.dim() == 2 && k >= 1 && k <= head.vocabulary);
-  return cpu::computes(hidden) ? cpu::top_entries(hidden, head, k, ranks)
-                               : composed::top_entries(hidden, head, k, ranks);
+  return detail::dispatch(
+      hidden, [&] { return cpu::top_entries(hidden, head, k, ranks); },
+      [&] { return composed::top_entries(hidden, head, k, ranks); });
 }
 
 }  // namespace redco::kernel
