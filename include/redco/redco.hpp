@@ -30,6 +30,7 @@
 #include <redco/tensor/rank_environment.hpp>
 #include <redco/tensor/recorded_function.hpp>
 #include <redco/tensor/save_as.hpp>
+#include <redco/tensor/saved_chain.hpp>
 #include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/scalar_type.hpp>
 #include <redco/tensor/tensor.hpp>

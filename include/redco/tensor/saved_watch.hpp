@@ -1,5 +1,6 @@
 #pragma once
 
+#include <redco/tensor/saved_chain.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <cstdint>
@@ -10,9 +11,8 @@
 namespace redco {
 
 /// Sees what autograd saves for backward on this thread while the watch lives: each storage once, however many nodes save it,
-/// and the layers that do. One watch per thread at a time. The first watch of a process replaces libtorch's engine by one
-/// that can be watched.
-class saved_watch {
+/// and the layers that do. The watch is a link of the thread's saved_chain. One watch per thread at a time.
+class saved_watch final : saved_link {
  public:
   /// A storage that is saved.
   struct entry {
@@ -83,12 +83,15 @@ class saved_watch {
     std::string_view slot;
   };
 
+  packed pack(at::Tensor const& x) override;
+
   std::string path() const;
   std::vector<entry>::iterator find(at::Tensor const& x);
 
   std::vector<entry> entries_;
   place here_;                          ///< the path of the current layer
   std::vector<name_of_storage> names_;  ///< that it gave to what is not saved yet
+  saved_chain::scope const in_chain_{*this, saved_chain::role::watches};
 };
 
 }  // namespace redco

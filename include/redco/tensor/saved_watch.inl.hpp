@@ -4,10 +4,7 @@
 
 #include <redco/config.hpp>
 
-#include <torch/csrc/autograd/engine.h>
-
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 namespace redco {
@@ -16,34 +13,9 @@ namespace detail {
 
 inline thread_local saved_watch* watching = nullptr;
 
-struct watched_hooks final : torch::autograd::SavedVariableHooks {
-  at::Tensor held;
-
-  void call_pack_hook(at::Tensor const& x) override {
-    held = x.detach();
-    watching->add(held);
-  }
-  at::Tensor call_unpack_hook() override { return held; }
-};
-
-struct watched_engine final : torch::autograd::Engine {
-  std::unique_ptr<torch::autograd::SavedVariableHooks> get_default_saved_variable_hooks() override {
-    if (watching == nullptr) return nullptr;
-    return std::make_unique<watched_hooks>();
-  }
-
-  static Engine& only() {
-    static watched_engine engine;
-    return engine;
-  }
-};
-
 }  // namespace detail
 
-REDCO_INLINE saved_watch::saved_watch() {
-  torch::autograd::set_default_engine_stub(&detail::watched_engine::only);
-  detail::watching = this;
-}
+REDCO_INLINE saved_watch::saved_watch() { detail::watching = this; }
 
 REDCO_INLINE saved_watch::~saved_watch() { detail::watching = nullptr; }
 
@@ -77,6 +49,11 @@ REDCO_INLINE std::string saved_watch::path() const {
 
 REDCO_INLINE std::vector<saved_watch::entry>::iterator saved_watch::find(at::Tensor const& x) {
   return std::ranges::find_if(entries_, [&](entry const& e) { return e.lies_with(x); });
+}
+
+REDCO_INLINE saved_link::packed saved_watch::pack(at::Tensor const& x) {
+  add(x);
+  return {x};
 }
 
 REDCO_INLINE void saved_watch::add(at::Tensor const& x) {

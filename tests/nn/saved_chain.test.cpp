@@ -1,0 +1,110 @@
+// The check of what is saved and a tier that keeps it in a file, both on at once.
+#include "observation.hpp"
+
+#include <redco/nn/cross_entropy.hpp>
+#include <redco/tensor/saved_chain.hpp>
+#include <redco/model/gpt2.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace saved_test {
+
+/// Keeps the bytes of saved tensors in a file without a name, and nothing of them in memory.
+class file_tier final : public redco::saved_link {
+ public:
+  packed pack(at::Tensor const& x) override {
+    at::Tensor const dense = x.contiguous();
+    std::size_t const bytes = dense.nbytes();
+    std::fseek(file_.get(), 0, SEEK_END);
+    long const at = std::ftell(file_.get());
+    bool const written = std::fwrite(dense.const_data_ptr(), 1, bytes, file_.get()) == bytes;
+    CHECK(written);
+    storages_.insert(x.storage().data());
+    held_.push_back(x);  // so that no other tensor gets its address
+    return {at::Tensor(), [file = file_, at, options = x.options(), sizes = x.sizes().vec()](at::Tensor const&) {
+              at::Tensor const back = at::empty(sizes, options);
+              std::fseek(file.get(), at, SEEK_SET);
+              bool const read = std::fread(back.mutable_data_ptr(), 1, back.nbytes(), file.get()) == back.nbytes();
+              return read ? back : at::full(sizes, 1e9, options);
+            }};
+  }
+
+  std::size_t storages() const { return storages_.size(); }
+  long file_bytes() const {
+    std::fseek(file_.get(), 0, SEEK_END);
+    return std::ftell(file_.get());
+  }
+
+ private:
+  std::shared_ptr<std::FILE> file_{std::tmpfile(), &std::fclose};
+  std::set<void const*> storages_;
+  std::vector<at::Tensor> held_;
+};
+
+/// The gradients of a step of a GPT-2 with dropout.
+struct chain_outcome {
+  std::vector<at::Tensor> gradients;
+  std::size_t watched = 0, moved = 0;  ///< storages, in forward
+  long bytes = 0, bytes_of_backward = 0;
+};
+
+chain_outcome chain_run(redco::recomputed_blocks const& recompute, bool check, bool tier) {
+  redco::gpt2 const model{{.vocab = 101, .context = 24, .width = 48, .heads = 6, .layers = 3, .dropout = 0.1}};
+  chain_outcome o;
+  redco::mesh const mesh;
+  auto const p = redco::plan_of(model, mesh);
+  redco::run_ranks(mesh, {.threads = 1}, [&](redco::rank_context& rank) {
+    redco::parameter_store const store(redco::shard::placed_parameters(p), rank.rank, redco::dtype::f32, 7);
+    auto const net = std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, mesh);
+    redco::pass in;
+    in.tp = &rank.tp;
+    in.training = true;
+    in.recompute = recompute;
+    in.check_saved = check;
+    in.examples = 4;
+    at::Tensor const ids = at::arange(4 * 20, at::kLong).remainder(101).view({4, 20});
+    file_tier file;
+    std::optional<redco::saved_chain::scope> moving;
+    if (tier) moving.emplace(file, redco::saved_chain::role::moves);
+    std::optional<redco::saved_watch> watch;
+    if (!check) watch.emplace();  // one watch per thread: with the check, the network has its own
+    at::Tensor const sum = redco::cross_entropy(redco::bound_network<redco::gpt2>(net, in)(ids), ids.flip(0)).sum;
+    if (watch) o.watched = watch->entries().size();
+    watch.reset();
+    o.moved = file.storages();
+    o.bytes = file.file_bytes();
+    sum.backward();  // recomputed blocks save through the chain once more
+    o.bytes_of_backward = file.file_bytes() - o.bytes;
+    for (auto const& leaf : net->parameters()) o.gradients.push_back(leaf.grad().clone());
+  });
+  return o;
+}
+
+TEST_CASE("the check of what is saved and a tier in a file work together, and gradients are those without") {
+  for (redco::recomputed_blocks const& recompute :
+       {redco::recomputed_blocks(false), redco::recomputed_blocks(true), redco::recomputed_blocks::every_kth(2)}) {
+    INFO("recompute " << recompute.every);
+    chain_outcome const plain = chain_run(recompute, false, false);
+    chain_outcome const both = chain_run(recompute, true, true), watched = chain_run(recompute, false, true);
+    CHECK(plain.bytes == 0);
+    CHECK(both.bytes > 0);
+    CHECK(both.bytes == watched.bytes);
+    CHECK(watched.moved > 10);
+    CHECK(watched.moved == watched.watched);  // both links see everything that is saved
+    CHECK((both.bytes_of_backward > 0) == recompute.any());
+    REQUIRE(both.gradients.size() == plain.gradients.size());
+    REQUIRE(plain.gradients.size() > 30);
+    for (std::size_t i = 0; i < plain.gradients.size(); ++i) {
+      CHECK(both.gradients[i].equal(plain.gradients[i]));
+      CHECK(watched.gradients[i].equal(plain.gradients[i]));
+    }
+  }
+}
+
+}  // namespace saved_test
