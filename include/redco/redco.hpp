@@ -118,6 +118,7 @@
 #include <redco/nn/parameter_values.hpp>
 #include <redco/nn/parameter_watch.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/nn/pending_sum.hpp>
 #include <redco/nn/recomputed.hpp>
 #include <redco/nn/recurrent.hpp>
 #include <redco/nn/temporary.hpp>

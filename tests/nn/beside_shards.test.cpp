@@ -3,6 +3,7 @@
 
 #include <redco/nn/detail/entering_linear.hpp>
 #include <redco/nn/detail/reduced.hpp>
+#include <redco/nn/pending_sum.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/lane.hpp>
@@ -130,20 +131,38 @@ void check_same(outcome const& found, outcome const& expected, at::ScalarType ty
   must(found.sent == expected.sent, "calls and bytes");
 }
 
+TEST_CASE("a pending product is a plain pending sum for everybody but the reduction") {
+  at::Tensor const x = numbers({5, 8}, at::kDouble, 0.1), bias = numbers({7}, at::kDouble, 0.2);
+  at::Tensor const first = numbers({7, 8}, at::kDouble, 0.3), second = numbers({7, 8}, at::kDouble, 0.4);
+  at::Tensor const wanted = at::linear(x, first) + at::linear(x, second);
+  auto const pending = [&] { return pending_sum(pending_sum::products{{x, x}, {first, second}}, {bias}); };
+  tensor<partial> const value = pending();
+  CHECK(value.local().equal(wanted));
+  CHECK(value.addends().size() == 1);
+  tensor<partial> const twice = pending() * 2.0, more = pending() + tensor<replicated>(x), both = more - pending();
+  CHECK(twice.local().equal(wanted * 2));
+  CHECK(twice.addends()[0].equal(bias * 2));
+  CHECK(more.local().equal(wanted));
+  CHECK(more.addends().size() == 2);
+  CHECK(both.local().equal(at::zeros_like(wanted)));
+  pending_sum const some = pending().with_addend(bias);
+  CHECK(some.pending());
+  CHECK(some.local().equal(wanted));
+  CHECK(!some.pending());  // computed once
+  CHECK(some.value().addends().size() == 2);
+}
+
 TEST_CASE("they count as many calls and bytes") {
   for (int const shards : {2, 3})
     for (at::ScalarType const type : {at::kDouble, at::kFloat, at::kBFloat16})
       for (bool const frozen : {false, true})
         run_ranks({.tp = shards}, {}, [&](rank_context& me) {
-          pass in;
-          in.tp = &me.tp;
-          in.shard_lane = &me.lane(axis::tp);
+          pass const in = training_pass(me, 0, 0, {.shard_lane = &me.lane(axis::tp)});
           in.shard_lane->least_bytes = 1;
           at::Tensor const whole = numbers({5, 30, 8}, type, 0.1 + me.rank).requires_grad_();
           at::Tensor const same = numbers({5, 30, 8}, type, 0.7).requires_grad_();
-          auto const make = [](at::Tensor const& a, at::Tensor const& b) { return kernel::linear(a, b); };
           auto const pending = [&](at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-            return tensor<partial>(tensor<partial>::products{{x}, {weight}, make}, {bias});
+            return pending_sum(pending_sum::products{{x}, {weight}}, {bias});
           };
           check_same(made(me, whole, type, 7, frozen,
                           [&](auto const&... all) { return redco::detail::reduced(pending(all...), in).local(); }),

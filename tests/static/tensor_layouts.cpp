@@ -3,6 +3,7 @@
 
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 using redco::entered;
 using redco::partial;
@@ -34,3 +35,6 @@ static_assert(std::is_same_v<sum_of<split<1>, split<1>>, tensor<split<1>>>);
 static_assert(
     std::is_same_v<decltype(std::declval<tensor<split<1>>>() * std::declval<tensor<split<1>>>()), tensor<split<1>>>);
 static_assert(std::is_same_v<decltype(std::declval<tensor<partial>>() * 2.0), tensor<partial>>);
+
+// A pending sum is this rank's part and what is added once: nothing is left to be computed.
+static_assert(sizeof(tensor<partial>) == sizeof(at::Tensor) + sizeof(std::vector<at::Tensor>));

@@ -59,7 +59,7 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
   }
 
   template <class Context>
-  tensor<partial> operator()(tensor<X> const& x, Context const& ctx) const {
+  pending_sum operator()(tensor<X> const& x, Context const& ctx) const {
     return detail::leaving_linear(attend(x, ctx), ctx[o_weight], ctx[o_bias], o_sides, ctx);
   }
 

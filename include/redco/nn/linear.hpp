@@ -7,6 +7,8 @@
 #include <redco/kernel/linear.hpp>
 #include <redco/layer/linear.hpp>
 
+#include <type_traits>
+
 namespace redco {
 
 template <auto In, auto Out, auto Bias, cut Cut, class X>
@@ -21,7 +23,7 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   }
 
   template <class Context>
-  result operator()(tensor<X> const& x, Context const& ctx) const {
+  std::conditional_t<is_feature_split<X>, pending_sum, result> operator()(tensor<X> const& x, Context const& ctx) const {
     if constexpr (is_feature_split<X>) {
       return detail::leaving_linear(x.local(), ctx[weight], ctx[bias], sides, ctx);
     } else if constexpr (is_replicated(Cut)) {

@@ -4,6 +4,7 @@
 #include <redco/nn/context.hpp>
 #include <redco/nn/detail/reduced.hpp>
 #include <redco/nn/pass.hpp>
+#include <redco/nn/pending_sum.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/tensor/tensor.hpp>
 #include <redco/tensor/torch.hpp>
@@ -13,9 +14,9 @@
 
 namespace redco {
 
-/// What layer `L` computes on its local shards for an input of layout X: constructed from a builder, called with
-/// (tensor<X>, context), const, and giving tensor<out_t<L, X>>. Each layer type has its own specialisation; a user's
-/// layer type brings its own.
+/// Computes layer `L` on a rank's shards for an input of layout X. A module is constructed from a builder, and called with
+/// (tensor<X>, context); the call is const and returns tensor<out_t<L, X>>, or a pending_sum where that is a tensor<partial>. Each
+/// layer type has its own specialisation; a user's layer type brings its own.
 template <class L, class X>
 struct module;
 
@@ -27,6 +28,16 @@ tensor<finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] pass con
   if constexpr (!std::is_same_v<X, partial>) {
     return x;
   } else if constexpr (is_token_split<Home>) {
+    return reduce_tokens(x, *in.tp);
+  } else {
+    return reduce(x, *in.tp);
+  }
+}
+
+/// Reduces the result of a row-parallel layer, whose product may overlap the reduction.
+template <layout Home = replicated>
+tensor<finished_t<partial, Home>> finish(pending_sum const& x, pass const& in) {
+  if constexpr (is_token_split<Home>) {
     return reduced_tokens(x, in);
   } else {
     return reduced(x, in);
@@ -52,6 +63,12 @@ at::Tensor unshard(tensor<X> const& x, pass const& in) {
     return finish(x, in).local();
   }
 }
+inline at::Tensor unshard(pending_sum const& x, pass const& in) { return finish(x, in).local(); }
+
+/// True if a module may give `Given` for a layer type whose layout says `Said`.
+template <class Given, class Said>
+inline constexpr bool gives = std::is_same_v<Given, Said> ||
+                              (std::is_same_v<Said, tensor<partial>> && std::is_same_v<Given, pending_sum>);
 
 }  // namespace detail
 

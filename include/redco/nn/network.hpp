@@ -90,7 +90,7 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
   layer_watch* const layers = ctx.pass().layers;
   if (layers != nullptr) layers->call(x, ctx.pass());
   auto const y = net.modules()(tensor<replicated>(x), ctx);
-  static_assert(std::is_same_v<decltype(y), typename results_of<M>::module const>,
+  static_assert(gives<std::remove_const_t<decltype(y)>, typename results_of<M>::module>,
                 "a module gives another layout than its layer type says");
   auto result = unshard(y, ctx.pass());
   if (layers != nullptr) layers->leave(seen(result));

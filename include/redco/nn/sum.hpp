@@ -19,10 +19,11 @@ struct branch_sum {
   at::Tensor pending;
   std::vector<at::Tensor> whole;
 
-  void add(tensor<partial> const& x) {
+  void add(pending_sum const& x) {
     pending = pending.defined() ? pending + x.local() : x.local();
     whole.insert(whole.end(), x.addends().begin(), x.addends().end());
   }
+  void add(tensor<partial> const& x) { add(pending_sum(x)); }
   template <layout X>
   void add(tensor<X> const& x) {
     whole.push_back(x.local());

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <redco/tensor/saved_watch.hpp>
 #include <redco/tensor/torch.hpp>
 
 #include <redco/shape/layout.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,41 +67,17 @@ class tensor<replicated> {
 
 /// A pending sum over the ranks. Its addends (biases of row-parallel layers, replicated branches) are equal on all
 /// ranks and are added once, after the reduction.
-///
-/// It may be products x W^T, added up, that nobody has made yet: who sums them can make some rows and send them while it makes the next,
-/// and whoever asks for this rank's part makes them.
 template <>
 class tensor<partial> {
  public:
-  struct products {
-    std::vector<at::Tensor> x, weights;
-    at::Tensor (*made)(at::Tensor const& x, at::Tensor const& weight);
-    saved_watch::place layer = saved_watch::here();  ///< which saves what its backward needs
-  };
-
   tensor() = default;
   explicit tensor(at::Tensor local, std::vector<at::Tensor> addends = {})
       : local_(std::move(local)), addends_(std::move(addends)) {}
-  explicit tensor(products pending, std::vector<at::Tensor> addends = {})
-      : pending_(std::move(pending)), addends_(std::move(addends)) {}
 
-  at::Tensor const& local() const {
-    if (pending_) {
-      saved_watch::elsewhere const in_layer(pending_->layer);
-      for (std::size_t i = 0; i < pending_->x.size(); ++i) {
-        at::Tensor const one = pending_->made(pending_->x[i], pending_->weights[i]);
-        local_ = i == 0 ? one : local_ + one;
-      }
-      pending_.reset();
-    }
-    return local_;
-  }
+  at::Tensor const& local() const { return local_; }
   std::vector<at::Tensor> const& addends() const { return addends_; }
 
-  /// The products whose sum this is, where nobody has made them.
-  std::optional<products> const& pending() const { return pending_; }
-
-  /// The same with another addend, a replicated value.
+  /// Returns this sum with another addend, a replicated value.
   tensor with_addend(at::Tensor const& x) const {
     tensor more = *this;
     more.addends_.push_back(x);
@@ -112,8 +85,7 @@ class tensor<partial> {
   }
 
  private:
-  mutable at::Tensor local_;
-  mutable std::optional<products> pending_;
+  at::Tensor local_;
   std::vector<at::Tensor> addends_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/nn/pass.hpp>
+#include <redco/nn/pending_sum.hpp>
 #include <redco/nn/side_products.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/tensor/tensor.hpp>
@@ -11,22 +12,21 @@
 
 namespace redco::detail {
 
-/// x [..., In] W^T + b of a row-parallel layer, with its side products; b, replicated, is added once. Where its sum can pass beside it, it is
-/// left to who asks for that.
+/// Returns x [..., In] W^T + b of a row-parallel layer, with its side products; b, replicated, is added once. Where the sum over
+/// the shards can overlap the product, the product is left to the reduction.
 template <class Context>
-tensor<partial> leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
-                               side_products const& sides, Context const& ctx) {
+pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
+                           side_products const& sides, Context const& ctx) {
   if (ctx.tp().size() == 1) return tensor<partial>(sides.beside(kernel::linear(x, weight, bias), x, ctx));
   std::vector<at::Tensor> addends;
   if (bias.defined()) addends.push_back(bias);
   if (ctx.pass().beside_shards(x.numel() / x.size(-1), weight.size(0) * x.element_size())) {
-    auto const made = [](at::Tensor const& a, at::Tensor const& b) { return kernel::linear(a, b); };
-    tensor<partial>::products all{{x}, {weight}, made};
+    pending_sum::products all{{x}, {weight}};
     for (product_of_halves const& one : sides.products(x, ctx)) {
       all.x.push_back(one.narrow);
       all.weights.push_back(one.wide);
     }
-    return tensor<partial>(std::move(all), std::move(addends));
+    return pending_sum(std::move(all), std::move(addends));
   }
   return tensor<partial>(sides.beside(kernel::linear(x, weight), x, ctx), std::move(addends));
 }

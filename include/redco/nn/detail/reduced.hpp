@@ -1,17 +1,18 @@
 #pragma once
 
 #include <redco/nn/pass.hpp>
+#include <redco/nn/pending_sum.hpp>
 #include <redco/tensor/tensor.hpp>
 
 namespace redco::detail {
 
-/// The sum over the shards, with its addends. A product that nobody has made is made in runs of rows, each summed on the pass' lane
-/// while the next is made. Differentiable at any order.
-tensor<replicated> reduced(tensor<partial> const& x, pass const& in);
+/// Returns the sum over the shards, with its addends. A product that nobody has computed is computed in runs of rows, each summed on
+/// the pass' lane while the next is computed. Differentiable at any order.
+tensor<replicated> reduced(pending_sum const& x, pass const& in);
 
-/// The same where each rank gets its tokens: runs of examples; in backward the gradients of a run are joined while those of the run
-/// before it are multiplied.
-tensor<token_split> reduced_tokens(tensor<partial> const& x, pass const& in);
+/// Returns this rank's tokens of the sum. The runs are of examples; in backward the gradients of a run are joined while those of the
+/// run before it are multiplied.
+tensor<token_split> reduced_tokens(pending_sum const& x, pass const& in);
 
 }  // namespace redco::detail
 

@@ -70,9 +70,9 @@ struct summed_products : recorded_function<summed_products> {
 namespace redco::detail {
 
 /// The sum of pending products, or undefined where they are to be made as a whole.
-inline at::Tensor sum_beside(tensor<partial> const& x, pass const& in, bool by_tokens) {
+inline at::Tensor sum_beside(pending_sum const& x, pass const& in, bool by_tokens) {
   if (!x.pending()) return {};
-  tensor<partial>::products const& of = *x.pending();
+  pending_sum::products const& of = *x.pending();
   at::Tensor const& first = of.x.front();
   if (by_tokens && (first.dim() != 3 || first.size(1) % in.tp->size() != 0)) return {};
   saved_watch::elsewhere const in_layer(of.layer);
@@ -80,12 +80,12 @@ inline at::Tensor sum_beside(tensor<partial> const& x, pass const& in, bool by_t
                                             overlapped::exchange(*in.tp, *in.shard_lane, by_tokens));
 }
 
-REDCO_INLINE tensor<replicated> reduced(tensor<partial> const& x, pass const& in) {
+REDCO_INLINE tensor<replicated> reduced(pending_sum const& x, pass const& in) {
   at::Tensor const sum = sum_beside(x, in, false);
   return sum.defined() ? with_addends(sum, x.addends()) : reduce(x, *in.tp);
 }
 
-REDCO_INLINE tensor<token_split> reduced_tokens(tensor<partial> const& x, pass const& in) {
+REDCO_INLINE tensor<token_split> reduced_tokens(pending_sum const& x, pass const& in) {
   at::Tensor const sums = sum_beside(x, in, true);
   if (!sums.defined()) return reduce_tokens(x, *in.tp);
   return with_addends(tensor<token_split>(sums, x.pending()->x.front().size(-2)), x.addends(), *in.tp);
