@@ -55,8 +55,7 @@ void run(generation_options const& o) {
   redco::run_ranks(o.mesh, {.threads = std::max(1, o.threads / o.mesh.ranks())}, [&](redco::rank_context& rank) {
     redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, o.mesh)), rank.rank,
                                        redco::dtype::f32, 42);
-    redco::pass in;
-    in.tp = &rank.tp;
+    redco::pass const in = redco::evaluation_pass(rank);
     redco::bound_network<redco::gpt2> const net(
         std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, o.mesh), in);
     std::int64_t const rows = o.batch / o.mesh.dp;

@@ -99,11 +99,7 @@ std::array<std::vector<double>, kinds> measured(redco::rank_context& rank, redco
   redco::cost::messages const messages = redco::cost_of(model, redco::adamw{}, setup_of(place, o, between)).messages;
   std::int64_t const rows = o.batch / rank.mesh.size(redco::batch_axes);
   at::Tensor const ids = (at::arange(rows * 257, at::kLong) * 7919 + 13 * rank.rank).remainder(251).view({rows, 257});
-  redco::pass in;
-  in.tp = &rank.tp;
-  in.rank = &rank;
-  in.training = true;
-  in.examples = rows;
+  redco::pass in = redco::training_pass(rank).with_examples(0, rows);
   for (int turn = -2; turn < o.steps; ++turn) {
     for (int i = 0; i < kinds; ++i) {
       int const now = turn % 2 == 0 ? i : kinds - 1 - i;

@@ -56,10 +56,7 @@ inline std::function<void()> step_of(sample const& s, redco::rank_context& rank,
   return [=, &rank, step = std::int64_t{0}]() mutable {
     redco::training_step one(*state, rank);
     for (std::int64_t i = 0; i < s.run.micro_batches; ++i) {
-      redco::pass in;
-      in.tp = &rank.tp;
-      in.training = true;
-      in.examples = s.run.load.batch;
+      redco::pass const in = redco::training_pass(rank).with_examples(0, s.run.load.batch);
       redco::bound_network<redco::gpt2> const net(state->net, in);
       one.add(redco::cross_entropy(net(batch.input_ids), batch.labels));
     }

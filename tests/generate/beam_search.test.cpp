@@ -25,8 +25,7 @@ void with_reader(std::function<void(reader_net const&)> const& f) {
     redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, {.dp = 1})), 0,
                                        redco::dtype::f64, 1);
     sharded::fill(store, 0);
-    redco::pass in;
-    in.tp = &rank.tp;
+    redco::pass const in = redco::evaluation_pass(rank);
     f(reader_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, redco::mesh{}), in));
   });
 }

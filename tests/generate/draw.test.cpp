@@ -179,9 +179,7 @@ TEST_CASE("keyed draws follow the truncated softmax") {
   constexpr std::int64_t rows = 20000;
   generate_options const o{.temperature = 0.9, .top_k = 9, .top_p = 0.95, .min_p = 0.05};
   at::Tensor const logits = at::tensor(uneven, at::kDouble).repeat({rows, 1});
-  redco::pass in;
-  in.examples = rows;
-  in.seed = 4;
+  redco::pass const in = redco::pass{.seed = 4}.with_examples(0, rows);
   at::Tensor const wanted = expected(uneven, o) * static_cast<double>(rows);
   for (std::int64_t const step : {0, 1, 77}) {
     at::Tensor const found =
@@ -200,8 +198,7 @@ TEST_CASE("draws are the same however rows are divided into batches") {
   generate_options const o{.temperature = 2, .repetition_penalty = 1.2};
   at::Tensor const seen = at::arange(21, at::kLong).view({7, 3});
   auto const drawn = [&](std::int64_t begin, std::int64_t end) {
-    redco::pass in;
-    in.seed = 11, in.step = 2, in.first_example = begin, in.examples = end - begin;
+    redco::pass const in = redco::pass{.seed = 11, .step = 2}.with_examples(begin, end - begin);
     return redco::detail::drawn_tokens(logits.slice(0, begin, end), seen.slice(0, begin, end), o, in, 5);
   };
   CHECK(at::cat({drawn(0, 3), drawn(3, 4), drawn(4, 7)}).equal(drawn(0, 7)));

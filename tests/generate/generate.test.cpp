@@ -28,9 +28,7 @@ void with_speaker(std::function<void(speaker_net const&)> const& f) {
     redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, {.dp = 1})), 0,
                                        redco::dtype::f64, 1);
     sharded::fill(store, 0);
-    redco::pass in;
-    in.tp = &rank.tp;
-    in.seed = 9;
+    redco::pass const in = redco::evaluation_pass(rank, 9);
     f(speaker_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, 0, redco::mesh{}), in));
   });
 }
@@ -63,8 +61,7 @@ TEST_CASE("a draw from the most likely token only is the most likely token") {
 
 TEST_CASE("draws follow the softmax of the logits") {
   at::Tensor const logits = at::tensor({0.0, 1.0, -1.0, 0.5}, at::kDouble).repeat({4000, 1});
-  redco::pass in;
-  in.examples = 4000;
+  redco::pass const in = redco::pass().with_examples(0, 4000);
   redco::generate_options const options{.temperature = 0.7, .top_k = 3};
   at::Tensor const drawn = redco::detail::drawn_tokens(logits, at::zeros({4000, 1}, at::kLong), options, in, 3);
   at::Tensor const expected = at::tensor({0.0, 1.0, -1e300, 0.5}, at::kDouble).div(0.7).softmax(0);
@@ -123,9 +120,7 @@ std::string not_finite(redco::dtype type, std::int64_t word, double bad,
       sharded::placing const at{p.plan, rank.tp_index()};
       at.own(p.value).copy_(at.place(whole));
     }
-    redco::pass in;
-    in.tp = &rank.tp;
-    in.first_example = 6, in.examples = 3;
+    redco::pass const in = redco::evaluation_pass(rank).with_examples(6, 3);
     try {
       decode(speaker_net(std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, shape), in));
     } catch (redco::error const& e) {

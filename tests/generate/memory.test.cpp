@@ -44,8 +44,7 @@ void on_rank(M const& model, redco::mesh const& shape, F const& f) {
   redco::run_ranks(shape, {}, [&](redco::rank_context& rank) {
     redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(model, shape)), rank.rank,
                                        redco::dtype::f32, 1);
-    redco::pass in;
-    in.tp = &rank.tp;
+    redco::pass const in = redco::evaluation_pass(rank);
     f(redco::bound_network<M>(std::make_shared<redco::network<M> const>(model, store, rank.rank, shape), in),
       *rank.memory);
   });

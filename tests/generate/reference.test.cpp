@@ -88,8 +88,7 @@ TEST_CASE("beam search gives the hypotheses and scores that transformers gives")
 TEST_CASE("greedy decoding under every rule gives the ids that transformers gives") {
   int decoded = 0;
   redco::run_ranks({.dp = 1}, {}, [&](redco::rank_context& rank) {
-    redco::pass in;
-    in.tp = &rank.tp;
+    redco::pass const in = redco::evaluation_pass(rank);
     for (redco::json::json_value const& c : redco::json::read_json(tests_folder() / "generate/beams.json")) {
       if (c["num_beams"] != 1) continue;
       redco::generate_options const options{.max_new_tokens = c["max_new_tokens"],

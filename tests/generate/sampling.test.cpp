@@ -32,10 +32,7 @@ void on_mesh(redco::mesh const& shape,
                                        redco::dtype::f64, 1);
     sharded::fill(store, rank.tp_index());
     std::int64_t const rows = 4 / shape.dp;
-    redco::pass in;
-    in.tp = &rank.tp;
-    in.seed = 9;
-    in.first_example = rank.dp_index() * rows, in.examples = rows;
+    redco::pass const in = redco::evaluation_pass(rank, 9).with_examples(rank.dp_index() * rows, rows);
     narrator_net const net(std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, shape), in);
     f(net, rank, openings().narrow(0, rank.dp_index() * rows, rows));
   });

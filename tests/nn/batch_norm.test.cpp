@@ -52,10 +52,7 @@ struct rank_norm {
     net = std::make_shared<network<alone> const>(alone{}, store, rank.rank, rank.mesh);
   }
   at::Tensor operator()(rank_context& rank, at::Tensor const& x, bool training, bool gaps = false) const {
-    pass in;
-    in.tp = &rank.tp;
-    in.round = {&rank.dp, gaps};
-    in.training = training;
+    pass const in = training ? training_pass(rank).with_round({&rank.dp, gaps}) : evaluation_pass(rank);
     return bound_network<alone>(net, in)(x);
   }
 };
@@ -95,11 +92,7 @@ TEST_CASE("a block that runs again in backward moves its running statistics once
       }
       auto const bound = std::make_shared<network<net> const>(net{}, store, 0, rank.mesh);
       for (int step = 0; step < 3; ++step) {
-        pass in;
-        in.tp = &rank.tp;
-        in.round = {&rank.dp, false};
-        in.training = true;
-        in.recompute = recompute;
+        pass const in = training_pass(rank, 0, step, {.recompute = recompute});
         at::Tensor const batch = x * (1 + step);
         bound_network<net>(bound, in)(batch.clone().requires_grad_()).square().sum().backward();
         at::NoGradGuard const quiet;

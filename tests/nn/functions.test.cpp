@@ -88,8 +88,7 @@ std::string refusal_of() {
   std::string told;
   run_ranks({}, {}, [&](rank_context& rank) {
     parameter_store const store(shard::placed_parameters(plan_of(model{}, rank.mesh)), 0, dtype::f32, 1);
-    pass in;
-    in.tp = &rank.tp;
+    pass const in = evaluation_pass(rank);
     bound_network<model> const net(std::make_shared<network<model> const>(model{}, store, 0, mesh{}), in);
     try {
       net(at::ones({3, 4}));

@@ -163,8 +163,7 @@ void check(std::vector<expected_call> const& forward, int products_forward, std:
     comm::lane lane(held, me.tp, me.memory);
     lane.least_bytes = least_bytes;
     auto const net = sharded::maker_of<model_of<Net, input<30, 6>>>()(me.mesh, me.tp_index());
-    pass in;
-    in.tp = &me.tp;
+    pass in = evaluation_pass(me);
     in.shard_lane = &lane;
     at::Tensor const x = sharded::values_of("x", std::vector<std::int64_t>{5, 30, 6}).requires_grad_();
     held.expect(forward);

@@ -300,8 +300,7 @@ TEST_CASE("an opaque owner that is frozen trains nothing") {
     parameter_store const store(shard::placed_parameters(plan_of(model_of<net>{}, rank.mesh)), 0, dtype::f64, 1,
                                 {"mine.*"});
     auto const modules = std::make_shared<network<model_of<net>> const>(model_of<net>{}, store, 0, mesh{});
-    pass in;
-    in.tp = &rank.tp;
+    pass const in = evaluation_pass(rank);
     bound_network<model_of<net>> const bound(modules, in);
     sharded::must(!bound(some_x()).requires_grad(), "nothing to train");
     std::vector<at::Tensor> target;

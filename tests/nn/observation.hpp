@@ -64,11 +64,7 @@ std::vector<observation> observe(Model const& model, redco::setup const& s, Batc
     redco::parameter_store const store(redco::shard::placed_parameters(p), rank.rank, s.compute, 7);
     auto const net = std::make_shared<redco::network<Model> const>(model, store, rank.rank, s.mesh);
     auto const mine = batch();
-    redco::pass in;
-    in.tp = &rank.tp;
-    in.training = true;
-    in.recompute = s.recompute;
-    in.examples = s.load.batch;
+    redco::pass in = redco::training_pass(rank, 0, 0, {.recompute = s.recompute}).with_examples(0, s.load.batch);
     auto const forward = [&] { return loss(redco::bound_network<Model>(net, in), mine); };
     {
       redco::saved_watch watch;

@@ -45,8 +45,7 @@ values started(redco::mesh const& on, redco::dtype compute, std::uint64_t seed, 
     redco::parameter_store const store(redco::shard::placed_parameters(redco::plan_of(Model{}, on)), rank.rank, compute,
                                        seed);
     auto const built = std::make_shared<redco::network<Model> const>(Model{}, store, rank.rank, on);
-    redco::pass in;
-    in.tp = &rank.tp;
+    redco::pass const in = redco::evaluation_pass(rank);
     std::lock_guard const lock(mutex);
     for (auto const& p : store.parameters()) {
       auto const [at, first] = all.emplace(p.name, p.master.clone());

@@ -95,10 +95,7 @@ at::Tensor part(at::Tensor const& all, std::int64_t first, std::int64_t examples
     parameter_store const store(shard::placed_parameters(plan_of(model{}, rank.mesh)), 0, dtype::f64, 1);
     sharded::fill(store, 0);
     auto const net = std::make_shared<network<model> const>(model{}, store, 0, rank.mesh);
-    pass in;
-    in.tp = &rank.tp;
-    in.training = true;
-    in.seed = 7, in.step = 3, in.first_example = first, in.examples = examples;
+    pass const in = training_pass(rank, 7, 3).with_examples(first, examples);
     bound_network<model> const bound(net, in);
     while (call-- > 0) result = bound(all.narrow(0, first * rows, examples * rows));
   });

@@ -62,12 +62,8 @@ chain_outcome chain_run(redco::recomputed_blocks const& recompute, bool check, b
   redco::run_ranks(mesh, {.threads = 1}, [&](redco::rank_context& rank) {
     redco::parameter_store const store(redco::shard::placed_parameters(p), rank.rank, redco::dtype::f32, 7);
     auto const net = std::make_shared<redco::network<redco::gpt2> const>(model, store, rank.rank, mesh);
-    redco::pass in;
-    in.tp = &rank.tp;
-    in.training = true;
-    in.recompute = recompute;
-    in.check_saved = check;
-    in.examples = 4;
+    redco::pass const in =
+        redco::training_pass(rank, 0, 0, {.recompute = recompute, .check_saved = check}).with_examples(0, 4);
     at::Tensor const ids = at::arange(4 * 20, at::kLong).remainder(101).view({4, 20});
     file_tier file;
     std::optional<redco::saved_chain::scope> moving;

@@ -266,13 +266,10 @@ inline outcome on_width(net_maker const& make, int width, at::Tensor const& x, s
   std::mutex mutex;
   redco::run_ranks({.tp = width}, {}, [&](redco::rank_context& rank) {
     rank_net const r = make(rank.mesh, rank.tp_index());
-    redco::pass in;
-    in.tp = &rank.tp;
+    redco::pass in = redco::training_pass(rank, 7, 3, {.recompute = how.recompute, .check_saved = how.beside})
+                         .with_examples(2, x.size(0));
     in.training = how.training;
     if (how.beside) in.shard_lane = &rank.lane(redco::axis::tp), in.shard_lane->least_bytes = 1;
-    in.check_saved = how.beside;
-    in.recompute = how.recompute;
-    in.seed = 7, in.step = 3, in.first_example = 2, in.examples = x.size(0);
     detail::first_order(r, in, x, rank.tp_index(), first, result, mutex);
     in.calls = 0;
     if (how.second_order) detail::second_order(r, in, x, rank.tp_index(), second, result, mutex);

@@ -32,13 +32,10 @@ constexpr gpt2 tiny{{.vocab = 11, .context = 6, .width = 8, .heads = 2, .layers 
 
 /// One rank's network, its loss on fixed tokens and its gradients.
 struct subject {
-  subject(rank_context& rank, redco::pass const& like)
+  subject(rank_context& rank, recomputed_blocks const& like)
       : store(shard::placed_parameters(plan_of(tiny, rank.mesh)), rank.rank, dtype::f64, 3),
         net(std::make_shared<network<gpt2> const>(tiny, store, rank.rank, rank.mesh)),
-        in(like) {
-    in.tp = &rank.tp;
-    in.rank = &rank;
-  }
+        in(evaluation_pass(rank, 0, 0, {.recompute = like})) {}
 
   double backward() const {
     at::Tensor const ids = (at::arange(10, at::kLong) * 7 + 3).remainder(11).view({2, 5});
@@ -62,9 +59,7 @@ template <class F>
 void on_widths(F const& f) {
   for (int const width : {1, 2})
     for (bool const recomputed : {false, true}) {
-      redco::pass like;
-      like.recompute = recomputed;
-      run_ranks({.tp = width}, {.threads = 1}, [&](rank_context& rank) { f(rank, like); });
+      run_ranks({.tp = width}, {.threads = 1}, [&](rank_context& rank) { f(rank, recomputed); });
     }
 }
 
@@ -79,7 +74,7 @@ struct scaling final : parameter_watch {
 };
 
 TEST_CASE("modules compute with what a watch gives for their parameters, in blocks that run again too") {
-  on_widths([](rank_context& rank, redco::pass const& like) {
+  on_widths([](rank_context& rank, recomputed_blocks const& like) {
     subject plain(rank, like), watched(rank, like);
     std::size_t const count = plain.net->parameters().size();
     scaling watch;
@@ -98,7 +93,7 @@ TEST_CASE("modules compute with what a watch gives for their parameters, in bloc
       must(at::allclose(watched.net->parameters()[i].grad(), right, 1e-10, 1e-12),
            "the gradient of " + std::to_string(i));
     }
-    bool const again = like.recompute.any();
+    bool const again = like.any();
     auto const uses = [&](char const* name) {
       return watch.uses[static_cast<std::size_t>(watched.place_of(name).place)];
     };
@@ -108,7 +103,7 @@ TEST_CASE("modules compute with what a watch gives for their parameters, in bloc
 }
 
 TEST_CASE("a gradient ends once in each backward, when all of it is there") {
-  on_widths([](rank_context& rank, redco::pass const& like) {
+  on_widths([](rank_context& rank, recomputed_blocks const& like) {
     subject one(rank, like);
     std::size_t const count = one.net->parameters().size();
     std::vector<std::int32_t> order;

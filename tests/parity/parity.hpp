@@ -116,15 +116,12 @@ class check {
 
   template <class State>
   void check_step(State& state, adamw const& optimizer, rank_context& rank, share const& mine) {
-    pass in;
-    in.tp = &rank.tp;
-    in.first_example = mine.begin;
-    in.examples = mine.end - mine.begin;
+    pass const in = evaluation_pass(rank).with_examples(mine.begin, mine.end - mine.begin);
     check_logits(state, in, mine);
     for (int step = 0; step < 2; ++step) {
-      pass now = in;
-      now.training = true;
-      now.check_saved = kernel_set_in_use() == kernel_set::fastest;  // which is what layers state
+      bool const stated = kernel_set_in_use() == kernel_set::fastest;  // its saved tensors are what layers state
+      pass const now =
+          training_pass(rank, 0, 0, {.check_saved = stated}).with_examples(mine.begin, mine.end - mine.begin);
       training_step update(state, rank);
       update.add(with_result<Task>(bound_network<M>(state.net, now), data_.inputs, mine,
                                    [](auto const& y, at::Tensor const& labels) { return cross_entropy(y, labels); }));
@@ -137,8 +134,7 @@ class check {
   /// Every replica continues all prompts: how far results are padded depends on all of them.
   template <class State>
   void check_generation(State const& state, rank_context& rank) {
-    pass in;
-    in.tp = &rank.tp;
+    pass const in = evaluation_pass(rank);
     bound_network<M> const net(state.net, in);
     at::Tensor const prompts = data_.expected.at("prompt_ids"), shown = data_.expected.at("prompt_mask").to(at::kBool);
     if constexpr (Task == task::decoder) {

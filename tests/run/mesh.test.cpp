@@ -137,13 +137,7 @@ TEST_CASE("every mesh drops the same features of the same examples") {
     redco::run_ranks(mesh, {}, [&](redco::rank_context& rank) {
       redco::trained_network<dropped> const state(model, plan, redco::adamw{}, redco::dtype::f64, 3, rank.rank, {});
       auto const own = redco::shard_of({0, 5}, mesh.dp, rank.dp_index());
-      redco::pass pass;
-      pass.tp = &rank.tp;
-      pass.training = true;
-      pass.seed = 3;
-      pass.step = 17;
-      pass.first_example = own.begin;
-      pass.examples = own.size();
+      redco::pass const pass = redco::training_pass(rank, 3, 17).with_examples(own.begin, own.size());
       at::Tensor const y = redco::bound_network<dropped>(state.net, pass)(ids.slice(0, own.begin, own.end));
       if (rank.tp_index() == 0) kept.slice(0, own.begin, own.end).copy_(y.detach().ne(0));
     });

@@ -122,9 +122,8 @@ TEST_CASE("so do frozen parameters, adapters of a frozen model, losses of severa
 /// One rank's network in a world, with a loss on it.
 struct subject {
   explicit subject(rank_context& me)
-      : state(run_test::mlp{}, plan_of(run_test::mlp{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {}) {
-    in.tp = &me.tp;
-    in.rank = &me;
+      : state(run_test::mlp{}, plan_of(run_test::mlp{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {}),
+        in(evaluation_pass(me)) {
     batch = run_test::mlp_batch_of(std::vector<std::int64_t>{4 * me.rank, 4 * me.rank + 1});
   }
   mean loss() const { return {run_test::losses_of(state.in(in)(batch.x), batch).sum(), 2}; }

@@ -37,16 +37,8 @@ inline share share_of(std::int64_t examples, rank_context const& rank) {
 }
 
 inline pass pass_of(rank_context& rank, share const& mine, std::int64_t step, bool training = true) {
-  pass in;
-  in.tp = &rank.tp;
-  in.rank = &rank;
-  in.round.ranks = &rank.group(batch_axes);
-  in.training = training;
-  in.seed = 11;
-  in.step = static_cast<std::uint64_t>(step);
-  in.first_example = mine.begin;
-  in.examples = mine.size();
-  return in;
+  pass const of_step = training ? training_pass(rank, 11, step) : evaluation_pass(rank, 11, step);
+  return of_step.with_examples(mine.begin, mine.size());
 }
 
 /// What training gave: equal on every mesh, but for rounding.

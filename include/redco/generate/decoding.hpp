@@ -23,7 +23,7 @@ class decoding {
   /// Prompts of `length` tokens and `more` behind them, each prompt going on as at most `copies` rows. Errors: exit code 64
   /// when both exceed the model's context.
   decoding(bound_network<M, Items...> const& net, std::int64_t length, std::int64_t more, std::int64_t copies = 1)
-      : net_(net), cache_(net.base().cache_slots(), length + more, copies), pass_(net.pass()) {
+      : net_(net), cache_(net.base().cache_slots(), length + more, copies), pass_(decoding_pass(net.pass(), cache_)) {
     if (length < 1) throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
     if constexpr (requires { net.base().model().config.context; }) {
       std::int64_t const context = net.base().model().config.context;
@@ -32,8 +32,6 @@ class decoding {
                                           " new tokens exceed the context of " + std::to_string(context) +
                                           ": ask for fewer");
     }
-    pass_.training = false;
-    pass_.cache = &cache_;
     if constexpr (given<key_mask>) {
       at::Tensor const prompt = on_host(net.template get<key_mask>());
       if (!prompt.any(1).all().template item<bool>())

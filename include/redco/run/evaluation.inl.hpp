@@ -32,14 +32,7 @@ inline void for_each_evaluated(rank_context& rank, computed_batches& all, evalua
                                function_ref<void(pass const&)> f) {
   at::NoGradGuard const no_grad;
   while (micro_batch const* const at = user_call("collate", place.step, [&] { return all.next(); })) {
-    pass in;
-    in.tp = &rank.tp;
-    in.rank = &rank;
-    in.seed = place.seed;
-    in.step = static_cast<std::uint64_t>(place.step);
-    in.first_example = at->examples.front();
-    in.examples = std::ssize(at->examples);
-    f(in);
+    f(evaluation_pass(rank, place.seed, place.step).with_examples(at->examples.front(), std::ssize(at->examples)));
   }
 }
 

@@ -51,10 +51,7 @@ REDCO_INLINE void run_state::end_step() {
 }
 
 REDCO_INLINE redco::pass run_state::pass(std::int64_t first, std::int64_t examples, bool training) const {
-  redco::pass in = pass_of_step(where_, rank_, seed_, step_, training);
-  in.first_example = first;
-  in.examples = examples;
-  return in;
+  return pass_of_step(where_, rank_, seed_, step_, training).with_examples(first, examples);
 }
 
 REDCO_INLINE int run_state::signal_of_all(int own) const {
