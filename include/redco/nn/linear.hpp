@@ -23,7 +23,8 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   }
 
   template <class Context>
-  std::conditional_t<is_feature_split<X>, pending_sum, result> operator()(tensor<X> const& x, Context const& ctx) const {
+  std::conditional_t<is_feature_split<X>, pending_sum, result> operator()(tensor<X> const& x,
+                                                                          Context const& ctx) const {
     if constexpr (is_feature_split<X>) {
       return detail::leaving_linear(x.local(), ctx[weight], ctx[bias], sides, ctx);
     } else if constexpr (is_replicated(Cut)) {

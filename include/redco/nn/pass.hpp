@@ -105,10 +105,10 @@ inline pass evaluation_pass(rank_context const& rank, std::uint64_t seed = 0, st
 
 /// Returns `of` as a pass without dropout that reads keys and values of earlier positions from `cache` and appends its own.
 inline pass decoding_pass(pass const& of, key_value_cache& cache) {
-  pass in = of;
-  in.training = false;
-  in.cache = &cache;
-  return in;
+  pass decoder = of;
+  decoder.training = false;
+  decoder.cache = &cache;
+  return decoder;
 }
 
 }  // namespace redco
