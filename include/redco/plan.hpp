@@ -32,6 +32,7 @@
 
 #include <redco/shape/axes_text.hpp>
 #include <redco/shape/axis.hpp>
+#include <redco/shape/block_range.hpp>
 #include <redco/shape/buckets.hpp>
 #include <redco/shape/bytes.hpp>
 #include <redco/shape/collective.hpp>

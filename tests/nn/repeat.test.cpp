@@ -11,7 +11,11 @@
 #include <redco/layer/residual.hpp>
 #include <redco/layer/sequential.hpp>
 
+#include <redco/shape/block_range.hpp>
+
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 // Blocks that take turns against the same blocks written out one after another.
@@ -42,6 +46,60 @@ TEST_CASE("a cycle of blocks computes what they compute one after another, run a
             sharded::on_width(sharded::maker_of<cycle>(), width, x, {.training = training, .recompute = recompute}),
             wanted, 1e-15);
     }
+}
+
+/// Two rows, the first with random sites, so that those of the second are numbered behind them.
+using two_rows = model_of<sequential<named<"a", repeat<2, pre_norm>>, named<"b", repeat<3, pre_norm, post_norm>>>>;
+
+struct ranges_outcome {
+  std::vector<at::Tensor> values;  ///< results of two calls, gradients of the input and of all parameters
+  std::size_t parameters = 0;
+};
+
+/// Trains the blocks of the ranges one range after the other, each in a network of its own over one store.
+ranges_outcome in_ranges(std::vector<block_range> const& ranges, recomputed_blocks const& recompute) {
+  ranges_outcome o;
+  run_ranks({}, {}, [&](rank_context& rank) {
+    parameter_store const store(shard::placed_parameters(plan_of(two_rows{}, rank.mesh)), 0, dtype::f64, 1);
+    sharded::fill(store, 0);
+    std::vector<pass> const passes(ranges.size(), training_pass(rank, 7, 3, {.recompute = recompute}));
+    std::vector<bound_network<two_rows>> stages;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      auto const net = std::make_shared<network<two_rows> const>(two_rows{}, store, 0, rank.mesh, ranges[i]);
+      o.parameters += net->parameters().size();
+      stages.emplace_back(net, passes[i]);
+    }
+    for (int call = 0; call < 2; ++call) {
+      std::vector<at::Tensor> inputs{sharded::values_of("x", std::vector<std::int64_t>{3, 2, 4})}, outputs;
+      for (auto const& stage : stages) {
+        inputs.back() = inputs.back().detach().requires_grad_();
+        outputs.push_back(stage(inputs.back()));
+        inputs.push_back(outputs.back());
+      }
+      at::Tensor gradient = outputs.back().detach().cos();
+      for (std::size_t i = stages.size(); i-- > 0; gradient = inputs[i].grad()) outputs[i].backward(gradient);
+      o.values.push_back(outputs.back().detach());
+      o.values.push_back(inputs.front().grad());
+    }
+    o.values.push_back(store.gradients().clone());
+  });
+  return o;
+}
+
+TEST_CASE("ranges of blocks one after another are the whole model, to the bit, with dropout and in each call") {
+  for (recomputed_blocks const& recompute : {recomputed_blocks(false), recomputed_blocks::every_kth(2)}) {
+    ranges_outcome const whole = in_ranges({{}}, recompute);
+    REQUIRE(whole.values.size() == 5);
+    CHECK(!whole.values[0].equal(whole.values[2]));  // the second call drops others
+    for (std::vector<block_range> const& ranges : {std::vector<block_range>{{0, 2}, {2, 5}},
+                                                   {{0, 1}, {1, 3}, {3, block_range::no_end}},
+                                                   {{0, 4}, {4, 4}, {4, 5}}}) {
+      ranges_outcome const staged = in_ranges(ranges, recompute);
+      CHECK(staged.parameters == whole.parameters);  // each belongs to one range
+      REQUIRE(staged.values.size() == whole.values.size());
+      for (std::size_t i = 0; i < whole.values.size(); ++i) CHECK(staged.values[i].equal(whole.values[i]));
+    }
+  }
 }
 
 }  // namespace repeat_test

@@ -7,6 +7,7 @@
 #include <redco/comm/group.hpp>
 #include <redco/tensor/torch.hpp>
 #include <redco/layer/of.hpp>
+#include <redco/shape/block_range.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/error.hpp>
 
@@ -22,10 +23,13 @@
 namespace redco {
 
 /// What a module's constructor is handed, whatever the model's config: its parameters by name, its random sites and cache
-/// slots. Modules are built in the order in which their layers state facts, so sites are numbered alike on every mesh.
+/// slots. Modules are built in the order in which their layers state facts, so sites are numbered alike on every mesh. On a
+/// rank that runs a range of blocks, modules of other blocks are built with handles to no parameter, and sites and slots stay those
+/// of the model.
 class builder_base {
  public:
-  builder_base(leaves& from, int rank, mesh const& on) : leaves_(from), rank_(rank), mesh_(on) {}
+  builder_base(leaves& from, int rank, mesh const& on, block_range const& blocks = {})
+      : leaves_(from), rank_(rank), mesh_(on), blocks_(blocks) {}
 
   /// Checks the probability of a dropout. Errors: exit code 64 where it does not lie in [0, 1).
   static double probability(double p) {
@@ -46,7 +50,7 @@ class builder_base {
   redco::parameter parameters(std::span<Name const> names) {
     std::vector<std::string> full;
     for (Name const& name : names) full.push_back(path_of(name));
-    return leaves_.take(full);
+    return absent_ ? redco::parameter() : leaves_.take(full);
   }
   redco::parameter tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
 
@@ -59,7 +63,7 @@ class builder_base {
   detail::side_products side_products(std::initializer_list<std::string_view> weights, std::string_view whole = {}) {
     if (maker_ == nullptr) return {};
     auto made = maker_->make(*this, {weights.begin(), weights.size()}, whole);
-    if (made) sources_.push_back(made);
+    if (made && !absent_) sources_.push_back(made);
     return detail::side_products(std::move(made));
   }
   /// Runs `body`, in which layers have the side products of `maker`.
@@ -82,9 +86,12 @@ class builder_base {
   /// Gives the parameter `leaf` its first value, unless it has one already (its fact starts it as `own`).
   void start(std::string_view leaf, at::Tensor const& value) { leaves_.start(path_of(leaf), value); }
 
+  /// Returns true for a module of a block that another rank runs, which takes no parameters here.
+  bool absent() const { return absent_; }
+
   /// The statistics under `leaf`: an entry that is not trained, updated alike on all ranks, and no leaf of autograd.
   stored_parameter const& statistics(std::string_view leaf) {
-    statistics_.push_back(leaves_.stored(path_of(leaf)));
+    if (!absent_) statistics_.push_back(leaves_.stored(path_of(leaf)));
     return leaves_.stored(path_of(leaf));
   }
   std::vector<stored_parameter> const& all_statistics() const { return statistics_; }
@@ -100,6 +107,21 @@ class builder_base {
   /// A new slot of the key-value cache.
   std::size_t cache_slot() { return cache_slots_++; }
   std::size_t cache_slots() const { return cache_slots_; }
+
+  /// Runs `body`, which makes the next block of a row. Returns true if this rank runs the block. A row within a block belongs to
+  /// the block.
+  template <class Body>
+  bool block(Body&& body) {
+    struct restore {
+      builder_base& b;
+      bool in_block, absent;
+      ~restore() { b.in_block_ = in_block, b.absent_ = absent; }
+    } const back{*this, std::exchange(in_block_, true), absent_};
+    bool const runs = back.in_block || blocks_.has(made_blocks_++);
+    absent_ = absent_ || !runs;
+    body();
+    return runs;
+  }
 
   /// Runs `body` with `component` appended to the path of parameters.
   template <class Body>
@@ -117,6 +139,9 @@ class builder_base {
   leaves& leaves_;
   int rank_;
   mesh mesh_;
+  block_range blocks_;
+  std::int64_t made_blocks_ = 0;  ///< of outermost rows
+  bool in_block_ = false, absent_ = false;
   std::string here_;
   std::uint32_t sites_ = 0;
   std::size_t cache_slots_ = 0;
@@ -129,8 +154,8 @@ class builder_base {
 template <class Config>
 class builder : public builder_base {
  public:
-  builder(Config const& config, leaves& from, int rank, mesh const& on)
-      : builder_base(from, rank, on), config_(config) {}
+  builder(Config const& config, leaves& from, int rank, mesh const& on, block_range const& blocks = {})
+      : builder_base(from, rank, on, blocks), config_(config) {}
 
   Config const& config() const { return config_; }
   template <auto Extent>

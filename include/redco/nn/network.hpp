@@ -22,6 +22,7 @@
 #include <redco/model/model.hpp>
 #include <redco/layer/language_head.hpp>
 #include <redco/layer/layer.hpp>
+#include <redco/shape/block_range.hpp>
 #include <redco/shape/mesh.hpp>
 #include <redco/diag/blame.hpp>
 
@@ -42,8 +43,9 @@ class network : public network_base {
  public:
   using net_module = module<net_of<M>, replicated>;
 
-  network(M const& m, parameter_store const& store, int rank, mesh const& on)
-      : network(m, store, leaves(store), rank, on) {}
+  /// `blocks`: those that this rank runs; the others take no parameters.
+  network(M const& m, parameter_store const& store, int rank, mesh const& on, block_range const& blocks = {})
+      : network(m, store, leaves(store), rank, on, blocks) {}
   template <detail::temporary<parameter_store> Store>
   network(M const& m, Store&& store, int rank, mesh const& on)
       : network(m, detail::refused_temporary(store), rank, on) {}
@@ -52,8 +54,8 @@ class network : public network_base {
   net_module const& modules() const { return modules_; }
 
  private:
-  network(M const& m, parameter_store const& store, leaves from, int rank, mesh const& on)
-      : network(m, store, builder(m.config, from, rank, on)) {}
+  network(M const& m, parameter_store const& store, leaves from, int rank, mesh const& on, block_range const& blocks)
+      : network(m, store, builder(m.config, from, rank, on, blocks)) {}
 
   template <class Builder>
   network(M const& m, parameter_store const& store, Builder b) : network_base(store), model_(m), modules_(b) {

@@ -100,6 +100,7 @@ struct module<opaque<M>, X> {
       for (parameter_shape const& p : M::parameters) parameters.push_back(b.parameter(p.name));
     } else {
       callable = detail::made_with<M>(b.seed());
+      if (b.absent()) return;
       detail::for_each_owned(*callable, [&](std::string const& name, at::Tensor& t) {
         b.start(name, t);
         parameters.push_back(b.parameter(name));

@@ -29,6 +29,7 @@ struct module<repeat<Times, Blocks...>, X> {
     while (blocks.size() < times) round(b, times, std::index_sequence_for<Blocks...>());
   }
 
+  /// Runs the rank's blocks, by default all.
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& outer) const {
     recomputed_blocks const again = at::GradMode::is_enabled() ? outer.pass().recompute : recomputed_blocks();
@@ -39,7 +40,7 @@ struct module<repeat<Times, Blocks...>, X> {
     // What is run again in backward is given the tensors of the context as inputs; it keeps none alive by itself.
     auto const beside_all = again.any() ? ctx.tensors() : std::vector<at::Tensor>();
     auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
-    for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::size_t i = first_run; i < end_run; ++i) {
       if (!again.has(static_cast<std::int64_t>(i))) {
         y = detail::in_layer(std::to_string(i), y, ctx.pass(), [&] { return computed(blocks[i], y, ctx); });
         continue;
@@ -58,8 +59,9 @@ struct module<repeat<Times, Blocks...>, X> {
   using any_block = std::variant<module<unpaired_t<Blocks>, X>...>;
 
   std::vector<any_block> blocks;
-  std::vector<std::size_t> ends;  ///< of each block's parameters
-  std::size_t begin;              ///< of the first one's
+  std::vector<std::size_t> ends;           ///< of each block's parameters
+  std::size_t begin;                       ///< of the first one's
+  std::size_t first_run = 0, end_run = 0;  ///< the blocks that this rank runs
 
  private:
   /// Makes one block of each kind, as long as there are fewer than `times`.
@@ -68,8 +70,11 @@ struct module<repeat<Times, Blocks...>, X> {
     auto const one = [&](auto kind) {
       if (blocks.size() == times) return;
       b.inside(std::to_string(blocks.size()), [&] {
-        blocks.emplace_back(kind, b);
+        bool const runs = b.block([&] { blocks.emplace_back(kind, b); });
         ends.push_back(b.taken().size());
+        if (!runs) return;
+        if (end_run == 0) first_run = blocks.size() - 1;
+        end_run = blocks.size();
       });
     };
     (one(std::in_place_index<Kind>), ...);

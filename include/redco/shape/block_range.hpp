@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace redco {
+
+/// Blocks [begin, end) of a model, numbered from 0 in the order in which its outermost `repeat`s state them: those that a pipeline
+/// stage runs, by default all.
+struct block_range {
+  static constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t begin = 0, end = no_end;
+
+  constexpr bool has(std::int64_t block) const { return begin <= block && block < end; }
+
+  friend constexpr bool operator==(block_range const&, block_range const&) = default;
+};
+
+}  // namespace redco
