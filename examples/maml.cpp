@@ -98,10 +98,7 @@ struct my_options {
 template <class Net>
 Net adapted(Net const& net, task const& t, double rate, auto const& error) {
   at::AutoGradMode const on(true);
-  std::vector<at::Tensor> fast = net.parameters();
-  auto const gradients = torch::autograd::grad({error(net(t.seen), t.said)}, fast, {}, true, true);
-  for (std::size_t i = 0; i < fast.size(); ++i) fast[i] = at::sub(fast[i], gradients[i], rate);
-  return net.substituted(fast);
+  return net.stepped(error(net(t.seen), t.said), rate);
 }
 
 /// The mean score on new tasks behind one step from what is learnt here: by MAML, or (ordinary pretraining) from all tasks at once.

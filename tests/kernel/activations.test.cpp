@@ -1,5 +1,6 @@
 #include "torch_catch.hpp"
 
+#include <redco/kernel/cpu/small_relu.hpp>
 #include <redco/kernel/gelu.hpp>
 #include <redco/kernel/relu.hpp>
 #include <redco/kernel/silu.hpp>
@@ -7,8 +8,11 @@
 #include <redco/diag/error.hpp>
 
 #include "gradcheck.hpp"
+#include "operator_count.hpp"
 
+#include <cmath>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -111,4 +115,30 @@ TEST_CASE("activations are differentiable twice") {
 
 TEST_CASE("swiglu refuses what has no two halves") {
   CHECK_THROWS_AS(redco::kernel::swiglu(at::ones({2, 3})), redco::error);
+}
+
+TEST_CASE("relu of few elements has ATen's bits, signs of zero and NaN included, and is one node in each order") {
+  for (auto const type : {at::kFloat, at::kDouble}) {
+    auto const x = at::tensor({-2.0, -0.0, 0.0, 3.5, NAN, INFINITY, -INFINITY, 1e-30}, type).requires_grad_();
+    auto const g = at::tensor({1.0, NAN, 3.0, 4.0, 5.0, 6.0, NAN, 8.0}, type).requires_grad_();
+    auto const bits = [](at::Tensor const& t) {
+      return t.detach().view(t.scalar_type() == at::kFloat ? at::kInt : at::kLong).clone();
+    };
+    auto const found = redco::kernel::relu(x), expected = at::relu(x);
+    CHECK(found.grad_fn()->name() == "small_relu");
+    CHECK(bits(found).equal(bits(expected)));
+    at::Tensor first;
+    {
+      operator_count const count;
+      first = torch::autograd::grad({found}, {x}, {g}, true, true)[0];
+      CHECK(count.all().nodes == std::map<std::string, int>{{"small_relu", 1}});
+    }
+    auto const theirs = torch::autograd::grad({expected}, {x}, {g}, true, true)[0];
+    CHECK(bits(first).equal(bits(theirs)));
+    for (at::Tensor const& one : {first, theirs}) CHECK(one.requires_grad());
+    CHECK(bits(torch::autograd::grad({first}, {g}, {g}, true, true)[0])
+              .equal(bits(torch::autograd::grad({theirs}, {g}, {g}, true, true)[0])));
+  }
+  auto const many = at::ones({redco::kernel::cpu::small_elements + 1}).requires_grad_();
+  CHECK(redco::kernel::relu(many).grad_fn()->name() == "ReluBackward0");
 }

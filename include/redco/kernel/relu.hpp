@@ -4,8 +4,12 @@
 
 namespace redco::kernel {
 
-/// max(x, 0), element by element. ATen's operator and its backward already run at the speed of memory and are
-/// differentiable at any order. Autograd saves the result.
-inline at::Tensor relu(at::Tensor const& x) { return at::relu(x); }
+/// max(x, 0), element by element. Few elements are one node of autograd without operators; of many, ATen's operator and its
+/// backward already run at the speed of memory. Both give the same bits. Differentiable at any order. Autograd saves the result.
+at::Tensor relu(at::Tensor const& x);
 
 }  // namespace redco::kernel
+
+#ifndef REDCO_COMPILED
+#include <redco/kernel/relu.inl.hpp>
+#endif

@@ -6,6 +6,7 @@
 #include <redco/nn/context_entries.hpp>
 #include <redco/nn/context_entry.hpp>
 #include <redco/nn/detail/network_arguments.hpp>
+#include <redco/nn/detail/stepped.hpp>
 #include <redco/nn/in_layer.hpp>
 #include <redco/nn/layer_watch.hpp>
 #include <redco/nn/leaves.hpp>
@@ -192,6 +193,15 @@ class bound_network {
     bound_network other = *this;
     other.values_ = parameter_values(std::move(parameters));
     return other;
+  }
+
+  /// This network after one step of gradient descent: over p - rate dloss/dp for each p of parameters() that is trained and
+  /// has a part in `loss`, which was computed from what this network gave while gradients were recorded. Differentiable in
+  /// parameters() and in what `loss` depends on, to any order. Errors: libtorch's for a loss that nobody recorded.
+  ///
+  ///   auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);   // second-order MAML: error(learnt(x), y) is the loss
+  bound_network stepped(at::Tensor const& loss, double rate) const {
+    return substituted(detail::stepped(parameters(), loss, rate));
   }
 
   /// This network in another pass, which outlives it (decoding, a target copy without training).

@@ -2,6 +2,7 @@
 
 #include <redco/kernel/cpu/bf16_linear.hpp>
 #include <redco/kernel/cpu/few_rows.hpp>
+#include <redco/kernel/cpu/small_linear.hpp>
 #include <redco/tensor/bf16_path.hpp>
 #include <redco/tensor/torch.hpp>
 
@@ -13,6 +14,7 @@ inline at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tens
   bool const bf16 = x.scalar_type() == at::kBFloat16;
   bool const few = bf16 ? bf16_path_in_use() != bf16_path::onednn : x.scalar_type() == at::kFloat;
   if (few && has_few_rows(x, weight)) return few_rows_linear(x, weight, bias);
+  if (is_small_linear(x, weight, bias)) return small_linear(x, weight, bias);
   if (!bf16) return at::linear(x, weight, bias);
   return bf16_linear::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt);
 }

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <redco/kernel/cpu/lanes.hpp>
+#include <redco/tensor/recorded_node.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <ATen/EmptyTensor.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace redco::kernel::cpu {
+
+/// to = base + factor x, or factor x where there is no base.
+template <class T>
+struct scaled_sum {
+  T const* base;
+  T const* x;
+  T factor;
+  T* to;
+  std::int64_t n;
+
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    if (base == nullptr)
+      for (std::int64_t i = 0; i < n; ++i) to[i] = factor * x[i];
+    else
+      for (std::int64_t i = 0; i < n; ++i) to[i] = base[i] + factor * x[i];
+  }
+};
+
+/// Tensors without values of the sizes of `all`, side by side in one buffer. An undefined tensor stays undefined.
+inline std::vector<at::Tensor> empty_side_by_side(std::vector<at::Tensor> const& all, at::ScalarType type) {
+  std::int64_t size = 0;
+  for (at::Tensor const& one : all)
+    if (one.defined()) size += one.numel();
+  at::Tensor const flat(at::detail::empty_cpu({size}, type));
+  std::vector<at::Tensor> parts(all.size());
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].defined()) continue;
+    c10::Storage storage = flat.storage();
+    parts[i] = at::detail::make_tensor<c10::TensorImpl>(std::move(storage), flat.key_set(), flat.dtype());
+    parts[i].unsafeGetTensorImpl()->set_sizes_contiguous(all[i].sizes());
+    parts[i].unsafeGetTensorImpl()->set_storage_offset(begin);
+    begin += all[i].numel();
+  }
+  return parts;
+}
+
+/// base + factor x for each x, or factor x without bases; undefined where x is.
+inline std::vector<at::Tensor> scaled_sums(std::vector<at::Tensor> const* bases, std::vector<at::Tensor> const& all,
+                                           double factor, at::ScalarType type) {
+  std::vector<at::Tensor> const sums = empty_side_by_side(all, type);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].defined()) continue;
+    at::Tensor const x = all[i].contiguous(), base = bases != nullptr ? (*bases)[i].contiguous() : at::Tensor();
+    auto const add = [&](auto zero) {
+      using T = decltype(zero);
+      with_lanes<float>(scaled_sum<T>{base.defined() ? base.const_data_ptr<T>() : nullptr, x.const_data_ptr<T>(),
+                                      static_cast<T>(factor), sums[i].mutable_data_ptr<T>(), x.numel()});
+    };
+    if (type == at::kDouble) add(double());
+    else add(float());
+  }
+  return sums;
+}
+
+/// Backward of p - rate g: its gradient is that of p, and -rate times it that of g.
+struct gradient_step_node final : torch::autograd::Node {
+  double rate = 0;
+
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
+  std::string name() const override { return "gradient_step"; }
+};
+
+inline torch::autograd::variable_list gradient_step_node::apply(torch::autograd::variable_list&& gradients) {
+  torch::autograd::variable_list all = std::move(gradients), scaled;
+  auto const first = std::ranges::find_if(all, [](at::Tensor const& one) { return one.defined(); });
+  if (first == all.end()) {
+    scaled.resize(all.size());
+  } else if (at::GradMode::is_enabled()) {  // derivatives of higher order are ATen's
+    for (at::Tensor const& one : all) scaled.push_back(one.defined() ? one * -rate : one);
+  } else {
+    scaled = scaled_sums(nullptr, all, -rate, first->scalar_type());
+  }
+  all.insert(all.end(), scaled.begin(), scaled.end());
+  return all;
+}
+
+/// The step of parameters whose dtype, f32 or f64, is that of their gradients.
+inline std::vector<at::Tensor> gradient_step(std::vector<at::Tensor> const& parameters,
+                                             std::vector<at::Tensor> const& gradients, double rate) {
+  std::vector<at::Tensor> next = scaled_sums(&parameters, gradients, -rate, parameters.front().scalar_type());
+  bool recorded = false;
+  for (std::size_t i = 0; i < next.size(); ++i)
+    recorded = recorded || (next[i].defined() && is_recorded(parameters[i], gradients[i]));
+  if (recorded) {
+    auto const node = recorded_node<gradient_step_node>(parameters, gradients);
+    node->rate = rate;
+    torch::autograd::set_history(next, node);
+  }
+  for (std::size_t i = 0; i < next.size(); ++i)
+    if (!next[i].defined()) next[i] = parameters[i];
+  return next;
+}
+
+}  // namespace redco::kernel::cpu

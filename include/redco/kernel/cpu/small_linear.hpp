@@ -1,0 +1,45 @@
+#pragma once
+
+#include <redco/tensor/recorded_node.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <mutex>
+
+namespace redco::kernel::cpu {
+
+/// Returns true if small_linear makes x W^T + b: in f32 or f64, of at most small_work() multiplications, of tensors whose rows are
+/// contiguous and whose sizes fit.
+bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
+
+/// x W^T + b on the calling thread, as one node of autograd. Its gradients are made by one call, and where a graph of
+/// them is recorded they are one node again, with its own backward. Saves x and W. Requires is_small_linear.
+at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
+
+/// The gradients of x, W and b that are wanted; the others are undefined.
+struct small_linear_gradients {
+  at::Tensor x, weight, bias;
+};
+
+/// Backward of small_linear.
+struct small_linear_node final : torch::autograd::Node {
+  torch::autograd::SavedVariable x, weight;
+
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
+  void release_variables() override;
+  std::string name() const override { return "small_linear"; }
+};
+
+/// Backward of these gradients, as a function of the gradient g of the product, of x and of W.
+struct small_linear_gradients_node final : torch::autograd::Node {
+  torch::autograd::SavedVariable g, x, weight;
+
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
+  void release_variables() override;
+  std::string name() const override { return "small_linear_gradients"; }
+};
+
+}  // namespace redco::kernel::cpu
+
+#ifndef REDCO_COMPILED
+#include <redco/kernel/cpu/small_linear.inl.hpp>
+#endif

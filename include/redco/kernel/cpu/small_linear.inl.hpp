@@ -1,0 +1,182 @@
+#pragma once
+
+#include <redco/kernel/cpu/small_linear.hpp>
+
+#include <redco/kernel/cpu/small_product.hpp>
+#include <redco/kernel/cpu/small_work.hpp>
+#include <redco/config.hpp>
+
+#include <ATen/EmptyTensor.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace redco::kernel::cpu {
+
+/// Calls f(T()) with the type of the elements, f32 or f64.
+template <class F>
+void with_real(at::ScalarType type, F const& f) {
+  if (type == at::kDouble) f(double());
+  else f(float());
+}
+
+inline at::Tensor empty_small(at::IntArrayRef sizes, at::ScalarType type) {
+  return at::Tensor(at::detail::empty_cpu(sizes, type));
+}
+
+/// A tensor's rows: all dimensions but the last, which has gaps between its rows only in a matrix.
+template <class T>
+stepped_matrix<T> rows_of(at::Tensor const& x) {
+  return {x.const_data_ptr<T>(), x.dim() == 2 ? x.stride(0) : x.size(-1), 1};
+}
+
+inline std::int64_t row_count(at::Tensor const& x) { return x.numel() / x.size(-1); }
+
+/// Returns true if rows_of reads x.
+inline bool has_rows(at::Tensor const& x) {
+  return x.dim() == 2 ? x.stride(1) == 1 || x.size(1) == 1 : x.is_contiguous();
+}
+
+/// g as rows_of reads it.
+inline at::Tensor with_rows(at::Tensor const& g) { return has_rows(g) ? g : g.contiguous(); }
+
+/// The sums of the columns of g.
+template <class T>
+struct column_sums {
+  stepped_matrix<T> g;
+  std::int64_t rows, columns;
+  T* sums;
+
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    for (std::int64_t j = 0; j < columns; ++j) sums[j] = g.data[j];
+    for (std::int64_t i = 1; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j) sums[j] += g.data[i * g.row + j];
+  }
+};
+
+REDCO_INLINE bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+  at::ScalarType const type = x.scalar_type();
+  if ((type != at::kFloat && type != at::kDouble) || weight.scalar_type() != type || x.layout() != at::kStrided ||
+      x.dim() < 2 || weight.dim() != 2 || x.size(-1) != weight.size(1) || x.numel() == 0 ||
+      x.numel() * weight.size(0) > small_work() || weight.numel() == 0)
+    return false;
+  bool const fits = !bias.defined() || (bias.scalar_type() == type && bias.dim() == 1 &&
+                                        bias.size(0) == weight.size(0) && bias.is_contiguous());
+  return fits && has_rows(x) && has_rows(weight);
+}
+
+REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+  c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
+  std::int64_t const out = weight.size(0), in = weight.size(1);
+  sizes.back() = out;
+  at::Tensor const y = empty_small(sizes, x.scalar_type());
+  with_real(x.scalar_type(), [&](auto zero) {
+    using T = decltype(zero);
+    auto const start = bias.defined() ? product_start::bias : product_start::zero;
+    T const* const b = bias.defined() ? bias.const_data_ptr<T>() : nullptr;
+    small_product<T>{row_count(x), out, in, rows_of<T>(x), rows_of<T>(weight).turned(), y.mutable_data_ptr<T>(),
+                     start,        b}
+        .run();
+  });
+  if (!is_recorded(x, weight, bias)) return y;
+  auto const node = recorded_node<small_linear_node>(x, weight, bias);
+  node->x = {x, false};
+  node->weight = {weight, false};
+  torch::autograd::set_history(y, node);
+  return y;
+}
+
+REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::autograd::variable_list&& gradients) {
+  std::lock_guard<std::mutex> const lock(mutex_);
+  if (!gradients[0].defined()) return {{}, {}, {}};
+  at::Tensor const &given = gradients[0], x_saved = x.unpack(), w = weight.unpack();
+  at::Tensor const g = with_rows(given);
+  std::int64_t const rows = row_count(g), out = w.size(0), in = w.size(1);
+  at::Tensor dx, dw, db;
+  if (task_should_compute_output(0)) dx = empty_small(x_saved.sizes(), w.scalar_type());
+  if (task_should_compute_output(1)) dw = empty_small(w.sizes(), w.scalar_type());
+  if (task_should_compute_output(2)) db = empty_small({out}, w.scalar_type());
+  with_real(w.scalar_type(), [&](auto zero) {
+    using T = decltype(zero);
+    auto const of_g = rows_of<T>(g);
+    if (dx.defined()) small_product<T>{rows, in, out, of_g, rows_of<T>(w), dx.mutable_data_ptr<T>()}.run();
+    if (dw.defined())
+      small_product<T>{out, in, rows, of_g.turned(), rows_of<T>(x_saved), dw.mutable_data_ptr<T>()}.run();
+    if (db.defined()) with_lanes<float>(column_sums<T>{of_g, rows, out, db.mutable_data_ptr<T>()});
+  });
+  if (is_recorded(given, x_saved, w)) {
+    auto const node = recorded_node<small_linear_gradients_node>(given, x_saved, w);
+    node->g = {given, false};
+    node->x = {x_saved, false};
+    node->weight = {w, false};
+    for (at::Tensor const* const one : {&dx, &dw, &db}) torch::autograd::set_history(*one, node);
+  }
+  return {dx, dw, db};
+}
+
+REDCO_INLINE void small_linear_node::release_variables() {
+  std::lock_guard<std::mutex> const lock(mutex_);
+  x.reset_data();
+  weight.reset_data();
+}
+
+/// The gradients are dx = g W, dW = g^T x and db = 1^T g. Of u, v and t, which they get, come the gradients u W^T + x v^T + t of g,
+/// g v of x and g^T u of W.
+REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
+    torch::autograd::variable_list&& gradients) {
+  std::lock_guard<std::mutex> const lock(mutex_);
+  at::Tensor const &u_given = gradients[0], v_given = gradients[1], t_given = gradients[2];
+  at::Tensor const g_saved = g.unpack(), x_saved = x.unpack(), w = weight.unpack();
+  std::int64_t const out = w.size(0), in = w.size(1);
+  if (at::GradMode::is_enabled()) {  // derivatives of higher order are ATen's
+    at::Tensor const g2 = g_saved.reshape({-1, out}), x2 = x_saved.reshape({-1, in});
+    at::Tensor const u2 = u_given.defined() ? u_given.reshape({-1, in}) : u_given;
+    at::Tensor dg, dx, dw;
+    auto const plus = [](at::Tensor const& a, at::Tensor const& b) { return a.defined() ? a + b : b; };
+    if (u2.defined()) dg = at::mm(u2, w.t()), dw = at::mm(g2.t(), u2);
+    if (v_given.defined()) dg = plus(dg, at::mm(x2, v_given.t())), dx = at::mm(g2, v_given).view(x_saved.sizes());
+    if (t_given.defined()) dg = plus(dg, t_given.expand_as(g2));
+    return {dg.defined() ? dg.view(g_saved.sizes()) : dg, dx, dw};
+  }
+  at::Tensor const gm = with_rows(g_saved);
+  std::int64_t const rows = row_count(gm);
+  at::Tensor const u = u_given.defined() ? with_rows(u_given) : u_given,
+                   v = v_given.defined() ? with_rows(v_given) : v_given,
+                   t = t_given.defined() ? t_given.contiguous() : t_given;
+  at::Tensor dg, dx, dw;
+  if ((u.defined() || v.defined() || t.defined()) && task_should_compute_output(0))
+    dg = empty_small(g_saved.sizes(), w.scalar_type());
+  if (v.defined() && task_should_compute_output(1)) dx = empty_small(x_saved.sizes(), w.scalar_type());
+  if (u.defined() && task_should_compute_output(2)) dw = empty_small(w.sizes(), w.scalar_type());
+  with_real(w.scalar_type(), [&](auto zero) {
+    using T = decltype(zero);
+    auto const of_g = rows_of<T>(gm), of_x = rows_of<T>(x_saved), of_w = rows_of<T>(w);
+    if (dg.defined()) {
+      T* const to = dg.mutable_data_ptr<T>();
+      auto start = t.defined() ? product_start::bias : product_start::zero;
+      T const* const begin = t.defined() ? t.const_data_ptr<T>() : nullptr;
+      if (u.defined()) {
+        small_product<T>{rows, out, in, rows_of<T>(u), of_w.turned(), to, start, begin}.run();
+        start = product_start::sum;
+      }
+      if (v.defined()) {
+        small_product<T>{rows, out, in, of_x, rows_of<T>(v).turned(), to, start, begin}.run();
+      } else if (!u.defined()) {
+        dg.copy_(t.expand_as(dg));
+      }
+    }
+    if (dx.defined()) small_product<T>{rows, in, out, of_g, rows_of<T>(v), dx.mutable_data_ptr<T>()}.run();
+    if (dw.defined()) small_product<T>{out, in, rows, of_g.turned(), rows_of<T>(u), dw.mutable_data_ptr<T>()}.run();
+  });
+  return {dg, dx, dw};
+}
+
+REDCO_INLINE void small_linear_gradients_node::release_variables() {
+  std::lock_guard<std::mutex> const lock(mutex_);
+  g.reset_data();
+  x.reset_data();
+  weight.reset_data();
+}
+
+}  // namespace redco::kernel::cpu

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/cpu/small_work.hpp>
+#include <redco/tensor/recorded_node.hpp>
+#include <redco/tensor/torch.hpp>
+
+#include <ATen/EmptyTensor.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace redco::kernel::cpu {
+
+/// to = max(x, 0), NaN and the sign of a zero kept.
+template <class T>
+struct rectified {
+  T const* x;
+  T* to;
+  std::int64_t n;
+
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = x[i] < 0 ? T(0) : x[i];
+  }
+};
+
+/// to = g, but 0 where y <= 0.
+template <class T>
+struct masked {
+  T const* g;
+  T const* y;
+  T* to;
+  std::int64_t n;
+
+  template <int W>
+  [[gnu::always_inline]] void operator()() const {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = y[i] <= 0 ? T(0) : g[i];
+  }
+};
+
+/// Elements that one thread computes before others would wake up.
+constexpr std::int64_t small_elements = 32768;
+
+/// Returns true if small_relu computes max(x, 0): of f32 or f64, without gaps, of few elements.
+inline bool is_small_relu(at::Tensor const& x) {
+  return (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble) && x.layout() == at::kStrided &&
+         x.numel() <= small_elements && small_work() > 0 && x.is_contiguous();
+}
+
+/// A tensor like x, written by f(x's first element, its own first element).
+template <class F>
+at::Tensor written_like(at::Tensor const& x, F const& f) {
+  at::Tensor const to(at::detail::empty_cpu(x.sizes(), x.scalar_type()));
+  if (x.scalar_type() == at::kDouble) f(x.const_data_ptr<double>(), to.mutable_data_ptr<double>());
+  else f(x.const_data_ptr<float>(), to.mutable_data_ptr<float>());
+  return to;
+}
+
+at::Tensor masked_gradient(at::Tensor const& g, at::Tensor const& y);
+
+/// Backward of masked_gradient: it is linear in g, and its own derivative.
+struct masked_gradient_node final : torch::autograd::Node {
+  torch::autograd::SavedVariable y;
+
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
+    std::lock_guard<std::mutex> const lock(mutex_);
+    if (!gradients[0].defined()) return {{}};
+    return {masked_gradient(gradients[0], y.unpack())};
+  }
+  void release_variables() override {
+    std::lock_guard<std::mutex> const lock(mutex_);
+    y.reset_data();
+  }
+  std::string name() const override { return "masked_gradient"; }
+};
+
+/// The gradient of x, from that of y = max(x, 0).
+inline at::Tensor masked_gradient(at::Tensor const& g, at::Tensor const& y) {
+  at::Tensor const dx = written_like(g.contiguous(), [&]<class T>(T const* from, T* to) {
+    with_lanes<float>(masked<T>{from, y.const_data_ptr<T>(), to, y.numel()});
+  });
+  if (is_recorded(g)) {
+    auto const node = recorded_node<masked_gradient_node>(g);
+    node->y = {y.detach(), false};
+    torch::autograd::set_history(dx, node);
+  }
+  return dx;
+}
+
+struct small_relu_node final : torch::autograd::Node {
+  torch::autograd::SavedVariable y;
+
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
+    std::lock_guard<std::mutex> const lock(mutex_);
+    if (!gradients[0].defined()) return {{}};
+    return {masked_gradient(gradients[0], y.unpack(shared_from_this()))};
+  }
+  void release_variables() override {
+    std::lock_guard<std::mutex> const lock(mutex_);
+    y.reset_data();
+  }
+  std::string name() const override { return "small_relu"; }
+};
+
+/// max(x, 0) on the calling thread, as one node of autograd that saves the result. Requires is_small_relu.
+inline at::Tensor small_relu(at::Tensor const& x) {
+  at::Tensor const y = written_like(x, [&]<class T>(T const* from, T* to) {
+    with_lanes<float>(rectified<T>{from, to, x.numel()});
+  });
+  if (!is_recorded(x)) return y;
+  auto const node = recorded_node<small_relu_node>(x);
+  torch::autograd::set_history(y, node);
+  node->y = {y, true};
+  return y;
+}
+
+}  // namespace redco::kernel::cpu

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <redco/kernel/gradient_step.hpp>
+
+#include <redco/kernel/cpu/gradient_step.hpp>
+#include <redco/tensor/kernel_set.hpp>
+#include <redco/config.hpp>
+
+#include <cstddef>
+
+namespace redco::kernel {
+
+namespace detail {
+
+/// Returns true if the step of these is one pass of cpu/: all are f32, or all are f64, in host memory.
+inline bool is_flat_step(std::vector<at::Tensor> const& parameters, std::vector<at::Tensor> const& gradients) {
+  at::ScalarType const type = parameters.front().scalar_type();
+  if (type != at::kFloat && type != at::kDouble) return false;
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (!takes_cpu_kernels(parameters[i]) || parameters[i].scalar_type() != type ||
+        (gradients[i].defined() &&
+         (gradients[i].scalar_type() != type || gradients[i].sizes() != parameters[i].sizes())))
+      return false;
+  return true;
+}
+
+}  // namespace detail
+
+REDCO_INLINE std::vector<at::Tensor> gradient_step(std::vector<at::Tensor> const& parameters,
+                                                   std::vector<at::Tensor> const& gradients, double rate) {
+  if (parameters.empty()) return {};
+  if (detail::is_flat_step(parameters, gradients)) return cpu::gradient_step(parameters, gradients, rate);
+  std::vector<at::Tensor> next = parameters;
+  for (std::size_t i = 0; i < next.size(); ++i)
+    if (gradients[i].defined()) next[i] = at::sub(parameters[i], gradients[i], rate);
+  return next;
+}
+
+}  // namespace redco::kernel

@@ -1,0 +1,227 @@
+#include "torch_catch.hpp"
+
+#include "gradcheck.hpp"
+#include "operator_count.hpp"
+
+#include <redco/kernel/cpu/small_linear.hpp>
+#include <redco/kernel/cpu/small_product.hpp>
+#include <redco/kernel/cpu/small_work.hpp>
+#include <redco/kernel/linear.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Small products and the linear map of one node, against ATen's in f64.
+
+namespace small_linear_test {
+
+using gradcheck::tensors;
+using redco::kernel::cpu::forced_small_work;
+using redco::kernel::cpu::product_start;
+using redco::kernel::cpu::small_product;
+
+at::Tensor numbers(std::vector<std::int64_t> const& sizes, double phase, at::ScalarType type = at::kDouble) {
+  return gradcheck::weights_for(at::empty(sizes, at::kDouble), phase).to(type);
+}
+
+double error(at::Tensor const& found, at::Tensor const& expected) {
+  return ((found.to(at::kDouble) - expected.to(at::kDouble)).abs() / (1 + expected.to(at::kDouble).abs()))
+      .max()
+      .item()
+      .toDouble();
+}
+
+template <class T>
+redco::kernel::cpu::stepped_matrix<T> stepped(at::Tensor const& x) {
+  return {x.const_data_ptr<T>(), x.stride(0), x.stride(1)};
+}
+
+/// One product with every start, of matrices that are turned or not, rows with gaps between them.
+template <class T>
+void compare_product(std::int64_t m, std::int64_t n, std::int64_t k, bool a_turned, bool b_turned, double tolerance) {
+  auto const type = c10::CppTypeToScalarType<T>::value;
+  auto const made = [&](std::int64_t rows, std::int64_t columns, bool turned, double phase) {
+    at::Tensor const wide =
+        turned ? numbers({columns, rows + 3}, phase, type) : numbers({rows, columns + 3}, phase, type);
+    return turned ? wide.narrow(1, 0, rows).t() : wide.narrow(1, 0, columns);
+  };
+  at::Tensor const a = made(m, k, a_turned, 0.3), b = made(k, n, b_turned, 1.1), bias = numbers({n}, 2.0, type);
+  at::Tensor const exact = at::mm(a.to(at::kDouble), b.to(at::kDouble));
+  for (product_start const start : {product_start::zero, product_start::bias, product_start::sum}) {
+    INFO(m << " x " << n << " x " << k << " turned " << a_turned << b_turned << " start " << static_cast<int>(start));
+    at::Tensor const guarded = numbers({m + 2, n}, 0.9, type), before = guarded.clone();
+    small_product<T>{
+        m, n, k, stepped<T>(a), stepped<T>(b), guarded.mutable_data_ptr<T>() + n, start, bias.const_data_ptr<T>()}
+        .run();
+    at::Tensor const first = start == product_start::zero   ? at::zeros({m, n}, at::kDouble)
+                             : start == product_start::bias ? bias.to(at::kDouble).expand({m, n})
+                                                            : before.narrow(0, 1, m).to(at::kDouble);
+    CHECK(error(guarded.narrow(0, 1, m), exact + first) < tolerance);
+    CHECK(guarded[0].equal(before[0]));
+    CHECK(guarded[m + 1].equal(before[m + 1]));
+  }
+}
+
+TEST_CASE("small products are right at every edge of tiles and vectors, turned or not, from every start") {
+  for (std::int64_t const m : {1, 4, 7, 13})
+    for (std::int64_t const n : {1, 3, 8, 40, 71})
+      for (std::int64_t const k : {1, 5, 33})
+        for (int const turned : {0, 1, 2, 3}) {
+          compare_product<float>(m, n, k, turned & 1, turned & 2, 2e-6);
+          compare_product<double>(m, n, k, turned & 1, turned & 2, 1e-14);
+        }
+}
+
+TEST_CASE("each row of a small product has the same bits however many rows there are") {
+  for (std::int64_t const n : {3, 40}) {
+    at::Tensor const a = numbers({17, 29}, 0.2, at::kFloat), b = numbers({29, n}, 0.8, at::kFloat);
+    auto const product = [&](at::Tensor const& rows) {
+      at::Tensor const c = at::empty({rows.size(0), n});
+      small_product<float>{rows.size(0), n, 29, stepped<float>(rows), stepped<float>(b), c.mutable_data_ptr<float>()}
+          .run();
+      return c;
+    };
+    at::Tensor const all = product(a);
+    for (std::int64_t i = 0; i < 17; ++i) CHECK(product(a.narrow(0, i, 1)).equal(all.narrow(0, i, 1)));
+  }
+}
+
+struct linear_case {
+  std::string name;
+  tensors inputs;  // x, W, and b where there is one; f64
+};
+
+std::vector<linear_case> linear_cases() {
+  return {{"rows", {numbers({10, 5}, 0.1), numbers({9, 5}, 0.7), numbers({9}, 1.3)}},
+          {"one column in", {numbers({10, 1}, 0.1), numbers({9, 1}, 0.7), numbers({9}, 1.3)}},
+          {"one column out", {numbers({10, 9}, 0.1), numbers({1, 9}, 0.7), numbers({1}, 1.3)}},
+          {"examples of rows, no bias", {numbers({2, 3, 4}, 0.1), numbers({11, 4}, 0.7)}},
+          {"a part of wider rows", {numbers({10, 8}, 0.1).narrow(1, 2, 4), numbers({9, 4}, 0.7), numbers({9}, 1.3)}}};
+}
+
+tensors leaves_of(tensors const& inputs, at::ScalarType type) {
+  tensors all;
+  for (at::Tensor const& x : inputs) {
+    at::Tensor const wide = at::empty_strided(x.sizes(), x.strides(), x.options().dtype(type));
+    wide.copy_(x);
+    all.push_back(wide.requires_grad_());
+  }
+  return all;
+}
+
+at::Tensor ours(tensors const& x) { return redco::kernel::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
+at::Tensor atens(tensors const& x) { return at::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
+
+/// The value, then gradients of weighted sums of the squares of what was before, for so many orders.
+template <class F>
+tensors derivatives(F const& f, tensors const& leaves, int orders) {
+  at::Tensor const y = f(leaves);
+  tensors all{y};
+  at::Tensor of = (y * y * gradcheck::weights_for(y, 0.1)).sum();
+  for (int order = 0; order < orders; ++order) {
+    tensors const found = torch::autograd::grad({of}, leaves, {}, true, true, true);
+    of = at::zeros({}, y.options());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!found[i].defined()) continue;
+      all.push_back(found[i]);
+      of = of + (found[i] * found[i] * gradcheck::weights_for(found[i], 0.5 + static_cast<double>(i))).sum();
+    }
+  }
+  return all;
+}
+
+TEST_CASE("a small linear map equals ATen's to its third derivatives") {
+  for (linear_case const& one : linear_cases()) {
+    INFO(one.name);
+    auto const expected = derivatives(atens, leaves_of(one.inputs, at::kDouble), 3);
+    for (auto const& [type, tolerance] : {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 2e-3)}) {
+      auto const leaves = leaves_of(one.inputs, type);
+      CHECK(redco::kernel::cpu::is_small_linear(leaves[0], leaves[1], leaves.size() > 2 ? leaves[2] : at::Tensor()));
+      auto const found = derivatives(ours, leaves, 3);
+      REQUIRE(found.size() == expected.size());
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        INFO("tensor " << i << ", " << type);
+        CHECK(found[i].sizes() == expected[i].sizes());
+        CHECK(error(found[i].detach(), expected[i].detach()) < tolerance);
+      }
+    }
+  }
+}
+
+TEST_CASE("a small linear map has the derivatives of central differences") {
+  for (linear_case const& one : linear_cases()) {
+    INFO(one.name);
+    auto const leaves = leaves_of(one.inputs, at::kDouble);
+    CHECK(gradcheck::first(ours, leaves) < 1e-8);
+    CHECK(gradcheck::second(ours, leaves) < 1e-7);
+  }
+}
+
+TEST_CASE("a gradient of a small linear map that only the bias, the weight or the input gives is ATen's too") {
+  auto const inputs = linear_cases().front().inputs;
+  for (std::size_t const only : {0U, 1U, 2U}) {
+    INFO("only input " << only);
+    auto const slope = [&](auto const& f) {
+      auto leaves = leaves_of(inputs, at::kDouble);
+      at::Tensor const y = f(leaves);
+      auto const g = torch::autograd::grad({y.pow(3).sum()}, {leaves[only]}, {}, true, true)[0];
+      return torch::autograd::grad({g.square().sum()}, leaves, {}, false, false, true);
+    };
+    auto const found = slope(ours), expected = slope(atens);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      REQUIRE(found[i].defined() == expected[i].defined());
+      if (found[i].defined()) CHECK(error(found[i], expected[i]) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("a small linear map is one node in each order, and no operator of ATen's") {
+  auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);
+  auto const g = numbers({10, 9}, 0.4, at::kFloat).requires_grad_();
+  tensors const u{numbers({10, 5}, 0.6, at::kFloat), numbers({9, 5}, 0.9, at::kFloat), numbers({9}, 1.9, at::kFloat)};
+  at::Tensor y;
+  {
+    operator_count const count;
+    y = ours(leaves);
+    CHECK(count.operators() == 0);
+  }
+  tensors first;
+  {
+    operator_count const count;
+    first = torch::autograd::grad({y}, leaves, {g}, true, true);
+    CHECK(count.all().nodes == std::map<std::string, int>{{"small_linear", 1}});
+    CHECK(count.operators() == 0);
+  }
+  {
+    operator_count const count;
+    torch::autograd::grad(first, {g, leaves[0], leaves[1]}, u);
+    CHECK(count.all().nodes == std::map<std::string, int>{{"small_linear_gradients", 1}});
+    CHECK(count.operators() == 0);
+  }
+  at::NoGradGuard const unrecorded;
+  CHECK(!ours({numbers({40, 5}, 0.2, at::kFloat), leaves[1], leaves[2]}).requires_grad());
+}
+
+TEST_CASE("a linear map above the limit of small work is ATen's to the bit") {
+  auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);  // 10 x 5 x 9 products
+  auto const name = [&](std::int64_t most) {
+    forced_small_work const limit(most);
+    return ours(leaves).grad_fn()->name();
+  };
+  CHECK(name(450) == "small_linear");
+  CHECK(name(449) == "AddmmBackward0");
+  forced_small_work const none(0);
+  CHECK(ours(leaves).equal(atens(leaves)));
+}
+
+TEST_CASE("a linear map whose tensors do not fit each other is refused in libtorch's words") {
+  CHECK_THROWS_WITH(redco::kernel::linear(numbers({4, 7}, 0.1), numbers({3, 5}, 0.2)),
+                    Catch::Contains("mat1 and mat2 shapes cannot be multiplied (4x7 and 5x3)"));
+  CHECK_THROWS(redco::kernel::linear(numbers({4, 5}, 0.1), numbers({3, 5}, 0.2), numbers({2}, 0.3)));
+}
+
+}  // namespace small_linear_test
