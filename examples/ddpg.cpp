@@ -173,9 +173,8 @@ int main(int argc, char** argv) {
           wanted = 0.1 * batch.narrow(1, 4, 1) + o.discount * later;
         }
         worker.update(judge, {(judge.in(in)(batch.narrow(1, 0, 4)) - wanted).square().sum(), n});
-        std::vector<at::Tensor> fixed;  // the critic judges, and does not learn from that
-        for (at::Tensor const& p : judge.net->parameters()) fixed.push_back(p.detach());
-        worker.update(act, {-judge.in(in).substituted(fixed)(at::cat({here, 2 * act.in(in)(here)}, 1)).sum(), n});
+        auto const judged = judge.in(in).fixed();  // the critic does not learn from what it judges
+        worker.update(act, {-judged(at::cat({here, 2 * act.in(in)(here)}, 1)).sum(), n});
         redco::worker::follow(act, steady_act, o.follow);
         redco::worker::follow(judge, steady_judge, o.follow);
       }

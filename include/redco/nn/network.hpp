@@ -195,6 +195,13 @@ class bound_network {
     return other;
   }
 
+  /// This network with parameters that are constants: gradients go to its input alone (a critic that judges an actor).
+  bound_network fixed() const {
+    bound_network other = *this;
+    other.values_ = values_.own() ? net_->constants() : values_.detached();
+    return other;
+  }
+
   /// This network after one step of gradient descent: over p - rate dloss/dp for each p of parameters() that is trained and
   /// has a part in `loss`, which was computed from what this network gave while gradients were recorded. Differentiable in
   /// parameters() and in what `loss` depends on, to any order. Errors: libtorch's for a loss that nobody recorded.

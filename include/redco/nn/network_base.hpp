@@ -17,6 +17,8 @@ class network_base {
   /// The leaves that the modules read, in the order in which they were taken.
   std::vector<at::Tensor> const& parameters() const { return values_.all(); }
   parameter_values const& values() const { return values_; }
+  /// The tensors of parameters() as constants, which get no gradients. Made once.
+  parameter_values const& constants() const { return constants_; }
   std::size_t cache_slots() const { return cache_slots_; }
   /// Whether some layer talks to the other replicas while it trains.
   bool meets_replicas() const { return !statistics_.empty(); }
@@ -34,6 +36,7 @@ class network_base {
   template <class Builder>
   void hold(Builder const& b) {
     values_ = parameter_values(b.taken(), true);
+    constants_ = values_.detached();
     cache_slots_ = b.cache_slots();
     statistics_ = b.all_statistics();
     side_products_ = b.all_side_products();
@@ -41,7 +44,7 @@ class network_base {
 
  private:
   parameter_store const* store_;
-  parameter_values values_{{}, true};
+  parameter_values values_{{}, true}, constants_{{}};
   std::size_t cache_slots_ = 0;
   std::vector<stored_parameter> statistics_;
   std::vector<std::shared_ptr<detail::side_source const>> side_products_;

@@ -25,6 +25,12 @@ class parameter_values {
   }
 
   std::vector<at::Tensor> const& all() const { return *all_; }
+  /// The same values as constants, which get no gradients.
+  parameter_values detached() const {
+    std::vector<at::Tensor> constants;
+    for (at::Tensor const& one : *all_) constants.push_back(one.detach());
+    return parameter_values(std::move(constants));
+  }
   /// Those of a block, as `builder::taken` counted them.
   std::span<at::Tensor const> range(std::size_t first, std::size_t last) const {
     return std::span(*all_).subspan(first, last - first);

@@ -47,6 +47,7 @@ REDCO_INLINE bool run::loss_totals::reduce(rank_context& rank, bool flag) {
   if (rank.coordinate(replica_axes) != 0)
     for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;
   sums_.back() = flag ? 1 : 0;
+  if (rank.world.size() == 1) return sums_.back() > 0;
   comm::collective_label const label("loss");
   rank.world.all_reduce(at::from_blob(sums_.data(), {static_cast<std::int64_t>(sums_.size())}, at::kDouble));
   return sums_.back() > 0;

@@ -114,6 +114,7 @@ REDCO_INLINE void step_executor::share_statistics() const {
 /// The buckets of all regions have one order: the first sum of a region sends all that are left.
 REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
   if (buckets_) return buckets_->send_all();
+  if (rank_.group(sum.summed_over).size() == 1) return;
   comm::collective_label const label("gradients");
   rank_.group(sum.summed_over).all_reduce(state_.store.gradients().narrow(0, sum.begin, sum.size()));
 }

@@ -5,6 +5,8 @@
 #include <redco/tensor/parallel.hpp>
 #include <redco/tensor/torch.hpp>
 
+#include <ATen/EmptyTensor.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -117,7 +119,8 @@ inline bool has_few_rows(at::Tensor const& x, at::Tensor const& weight) {
 
 template <class T>
 void run_few_rows(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, at::Tensor const& y) {
-  at::Tensor const wide = x.to(at::kFloat), b = bias.defined() ? bias.contiguous() : bias;
+  at::Tensor const wide = x.scalar_type() == at::kFloat ? x : x.to(at::kFloat),
+                   b = bias.defined() ? bias.contiguous() : bias;
   few_rows_problem<T> const a{wide.const_data_ptr<float>(),
                               weight.const_data_ptr<T>(),
                               weight.stride(0),
@@ -134,10 +137,10 @@ void run_few_rows(at::Tensor const& x, at::Tensor const& weight, at::Tensor cons
 
 /// x W^T + b in f32 or bf16 (summed in f32).
 inline at::Tensor few_rows_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-  auto sizes = x.sizes().vec();
-  at::Tensor const rows = x.reshape({-1, sizes.back()}).contiguous();
+  c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
+  at::Tensor const rows = x.dim() == 2 ? x.contiguous() : x.reshape({-1, sizes.back()}).contiguous();
   sizes.back() = weight.size(0);
-  at::Tensor const y = at::empty(sizes, x.options());
+  at::Tensor const y(at::detail::empty_cpu(sizes, x.scalar_type()));
   if (x.scalar_type() == at::kFloat) {
     run_few_rows<float>(rows, weight, bias, y);
   } else {

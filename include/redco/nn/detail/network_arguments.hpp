@@ -14,7 +14,8 @@ namespace redco::detail {
 /// in.
 inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
   if (!x.defined()) return x;
-  return x.to(store.device(), x.is_floating_point() ? scalar_type_of(store.compute()) : x.scalar_type());
+  at::ScalarType const type = x.is_floating_point() ? scalar_type_of(store.compute()) : x.scalar_type();
+  return x.scalar_type() == type && x.device() == store.device() ? x : x.to(store.device(), type);
 }
 
 /// Throws `error` with exit code 70 if a network is given another number of parameters than it

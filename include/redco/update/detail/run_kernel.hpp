@@ -20,7 +20,7 @@ void run_kernel(segment const& s, Run const& run) {
   } else if (s.grad.scalar_type() == at::kBFloat16) {
     run(s.param.mutable_data_ptr<float>(), s.grad.const_data_ptr<c10::BFloat16>(), copy);
   } else {
-    at::Tensor const grad = s.grad.to(at::kFloat);
+    at::Tensor const grad = s.grad.scalar_type() == at::kFloat ? s.grad : s.grad.to(at::kFloat);
     run(s.param.mutable_data_ptr<float>(), grad.const_data_ptr<float>(), copy);
   }
   if (s.compute.defined() && !fused_copy) s.compute.copy_(s.param);
