@@ -7,12 +7,13 @@
 #include <redco/kernel/cpu/small_product.hpp>
 #include <redco/kernel/cpu/small_work.hpp>
 #include <redco/kernel/linear.hpp>
+#include <redco/kernel/relu.hpp>
 
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 // Small products and the linear map of one node, against ATen's in f64.
@@ -114,6 +115,10 @@ tensors leaves_of(tensors const& inputs, at::ScalarType type) {
 }
 
 at::Tensor ours(tensors const& x) { return redco::kernel::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
+at::Tensor ours_rectified(tensors const& x) {
+  at::Tensor const bias = x.size() > 2 ? x[2] : at::Tensor();
+  return redco::kernel::relu_behind(redco::kernel::linear_before_relu(x[0], x[1], bias));
+}
 at::Tensor atens(tensors const& x) { return at::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
 
 /// The value, then gradients of weighted sums of the squares of what was before, for so many orders.
@@ -134,22 +139,45 @@ tensors derivatives(F const& f, tensors const& leaves, int orders) {
   return all;
 }
 
-TEST_CASE("a small linear map equals ATen's to its third derivatives") {
-  for (linear_case const& one : linear_cases()) {
-    INFO(one.name);
-    auto const expected = derivatives(atens, leaves_of(one.inputs, at::kDouble), 3);
-    for (auto const& [type, tolerance] : {std::pair(at::kDouble, 1e-12), std::pair(at::kFloat, 2e-3)}) {
-      auto const leaves = leaves_of(one.inputs, type);
-      CHECK(redco::kernel::cpu::is_small_linear(leaves[0], leaves[1], leaves.size() > 2 ? leaves[2] : at::Tensor()));
-      auto const found = derivatives(ours, leaves, 3);
-      REQUIRE(found.size() == expected.size());
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        INFO("tensor " << i << ", " << type);
-        CHECK(found[i].sizes() == expected[i].sizes());
-        CHECK(error(found[i].detach(), expected[i].detach()) < tolerance);
+at::Tensor atens_rectified(tensors const& x) { return at::relu(atens(x)); }
+
+TEST_CASE("a small linear map equals ATen's to its third derivatives, with and without a relu behind it") {
+  for (linear_case const& one : linear_cases())
+    for (bool const rectified : {false, true}) {
+      INFO(one.name << (rectified ? ", rectified" : ""));
+      auto const expected = derivatives(rectified ? atens_rectified : atens, leaves_of(one.inputs, at::kDouble), 3);
+      for (auto const& [type, tolerance, orders] :
+           {std::tuple(at::kDouble, 1e-12, 3), std::tuple(at::kFloat, 5e-4, 2)}) {
+        auto const leaves = leaves_of(one.inputs, type);
+        CHECK(redco::kernel::cpu::is_small_linear(leaves[0], leaves[1], leaves.size() > 2 ? leaves[2] : at::Tensor()));
+        auto const found = derivatives(rectified ? ours_rectified : ours, leaves, orders);
+        REQUIRE(found.size() == 1 + static_cast<std::size_t>(orders) * leaves.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          INFO("tensor " << i << ", " << type);
+          CHECK(found[i].sizes() == expected[i].sizes());
+          CHECK(error(found[i].detach(), expected[i].detach()) < tolerance);
+        }
       }
     }
-  }
+}
+
+TEST_CASE("a relu behind a linear map has the same bits in one node and in two, recorded or not, small or not") {
+  for (linear_case const& one : linear_cases())
+    for (std::int64_t const most : {1 << 20, 0}) {
+      INFO(one.name << ", at most " << most);
+      forced_small_work const limit(most);
+      auto const leaves = leaves_of(one.inputs, at::kFloat);
+      at::Tensor const found = ours_rectified(leaves), expected = redco::kernel::relu(ours(leaves));
+      CHECK(found.equal(expected));
+      CHECK(found.min().item<double>() == 0);
+      CHECK((found.grad_fn()->name() == "small_linear") == (most > 0));
+      auto const g = numbers(found.sizes().vec(), 0.4, at::kFloat);
+      auto const slopes = torch::autograd::grad({found}, leaves, {g}),
+                 expected_slopes = torch::autograd::grad({expected}, leaves, {g});
+      for (std::size_t i = 0; i < slopes.size(); ++i) CHECK(slopes[i].equal(expected_slopes[i]));
+      at::NoGradGuard const unrecorded;
+      CHECK(ours_rectified(leaves).equal(redco::kernel::relu(ours(leaves))));
+    }
 }
 
 TEST_CASE("a small linear map has the derivatives of central differences") {

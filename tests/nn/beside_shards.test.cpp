@@ -4,6 +4,7 @@
 #include <redco/nn/detail/entering_linear.hpp>
 #include <redco/nn/detail/reduced.hpp>
 #include <redco/nn/pending_sum.hpp>
+#include <redco/kernel/cpu/small_work.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/comm/collectives.hpp>
 #include <redco/comm/lane.hpp>
@@ -132,6 +133,7 @@ void check_same(outcome const& found, outcome const& expected, at::ScalarType ty
 }
 
 TEST_CASE("a pending product is a plain pending sum for everybody but the reduction") {
+  kernel::cpu::forced_small_work const none(0);  // products are ATen's to the bit
   at::Tensor const x = numbers({5, 8}, at::kDouble, 0.1), bias = numbers({7}, at::kDouble, 0.2);
   at::Tensor const first = numbers({7, 8}, at::kDouble, 0.3), second = numbers({7, 8}, at::kDouble, 0.4);
   at::Tensor const wanted = at::linear(x, first) + at::linear(x, second);
@@ -153,6 +155,7 @@ TEST_CASE("a pending product is a plain pending sum for everybody but the reduct
 }
 
 TEST_CASE("they count as many calls and bytes") {
+  kernel::cpu::forced_small_work const none(0);  // runs of rows are made as the whole product is
   for (int const shards : {2, 3})
     for (at::ScalarType const type : {at::kDouble, at::kFloat, at::kBFloat16})
       for (bool const frozen : {false, true})

@@ -1,13 +1,41 @@
 #pragma once
 
+#include <redco/nn/featurewise.hpp>
 #include <redco/nn/module.hpp>
+#include <redco/kernel/linear.hpp>
+#include <redco/tensor/tensor.hpp>
+#include <redco/tensor/torch.hpp>
+#include <redco/layer/activation.hpp>
+#include <redco/layer/activation_kind.hpp>
 #include <redco/layer/sequential.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace redco {
 
 namespace detail {
+
+template <class Module>
+struct activation_of : std::false_type {};
+template <auto Kind, class X>
+struct activation_of<module<activation<Kind>, X>> : std::true_type {
+  static constexpr bool may_be_relu = [] {
+    if constexpr (std::is_same_v<std::remove_const_t<decltype(Kind)>, activation_kind>)
+      return Kind == activation_kind::relu;
+    else return true;
+  }();
+  /// Its input can be made of a tensor alone.
+  static constexpr bool is_plain = std::is_constructible_v<tensor<X>, at::Tensor>;
+};
+
+/// Whether Next may be a relu, and First a linear map that can be one node of autograd with it.
+template <class Next, class First, class Context>
+inline constexpr bool may_rectify = false;
+template <class Next, class First, class Context>
+  requires(activation_of<Next>::value&& requires(First const& first, Context const& ctx) { first.is_whole(ctx); })
+inline constexpr bool may_rectify<Next, First, Context> =
+    activation_of<Next>::may_be_relu && activation_of<Next>::is_plain;
 
 /// The modules of a chain, each holding the next: construction and call go down the line, and a pending sum between two
 /// links is reduced.
@@ -16,7 +44,9 @@ struct linked_modules;
 
 template <class Last>
 struct linked_modules<Last> {
-  module<typename Last::layer, typename Last::input> first;
+  using first_module = module<typename Last::layer, typename Last::input>;
+  using input = tensor<typename Last::input>;
+  first_module first;
 
   template <class Config>
   explicit linked_modules(builder<Config>& b) : first(b) {}
@@ -25,12 +55,19 @@ struct linked_modules<Last> {
   auto operator()(tensor<X> x, Context const& ctx) const {
     return first(std::move(x), ctx);
   }
+  /// What follows the first layer, given what that gave.
+  template <class X, class Context>
+  tensor<X> behind_first(tensor<X> y, Context const&) const {
+    return y;
+  }
 };
 
 template <class First, class... Rest>
   requires(sizeof...(Rest) > 0)
 struct linked_modules<First, Rest...> {
-  module<typename First::layer, typename First::input> first;
+  using first_module = module<typename First::layer, typename First::input>;
+  using input = tensor<typename First::input>;
+  first_module first;
   linked_modules<Rest...> rest;
 
   template <class Config>
@@ -38,8 +75,19 @@ struct linked_modules<First, Rest...> {
 
   template <class X, class Context>
   auto operator()(tensor<X> x, Context const& ctx) const {
+    if constexpr (may_rectify<typename linked_modules<Rest...>::first_module, decltype(first), Context>) {
+      if (rest.first.kind == activation_kind::relu && first.is_whole(ctx)) {
+        typename linked_modules<Rest...>::input y(kernel::relu_behind(first.before_relu(x, ctx)));
+        x = {};
+        return rest.behind_first(std::move(y), ctx);
+      }
+    }
     auto y = finish<typename First::home>(first(std::move(x), ctx), ctx.pass());
     x = {};  // what nobody saves for backward is freed before the rest is computed
+    return rest(std::move(y), ctx);
+  }
+  template <class X, class Context>
+  auto behind_first(tensor<X> y, Context const& ctx) const {
     return rest(std::move(y), ctx);
   }
 };

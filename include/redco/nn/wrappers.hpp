@@ -23,6 +23,17 @@ struct module<named<Name, L>, X> {
     return detail::in_layer(Name.view(), x, ctx.pass(), [&] { return inner(x, ctx); });
   }
 
+  /// Those of the layer, where it has them (linear).
+  template <class Context>
+  bool is_whole(Context const& ctx) const requires requires(module<L, X> const& m) {
+    m.is_whole(ctx);
+  }
+  { return inner.is_whole(ctx); }
+  template <class Context>
+  at::Tensor before_relu(tensor<X> const& x, Context const& ctx) const {
+    return detail::in_layer(Name.view(), x.local(), [&] { return inner.before_relu(x, ctx); });
+  }
+
   module<L, X> inner;
 };
 

@@ -11,9 +11,13 @@ namespace redco::kernel::cpu {
 /// contiguous and whose sizes fit.
 bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
-/// x W^T + b on the calling thread, as one node of autograd. Its gradients are made by one call, and where a graph of
-/// them is recorded they are one node again, with its own backward. Saves x and W. Requires is_small_linear.
-at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
+/// x W^T + b, or max(x W^T + b, 0) if `rectified`, on the calling thread, as one node of autograd. Its gradients are made by one call, and where a graph of
+/// them is recorded they are one node again, with its own backward. Saves x and W. Requires is_small_linear; if
+/// `rectified`, that autograd records the call and that save_rectified is called next.
+at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, bool rectified = false);
+
+/// Saves y if it is the rectified result of small_linear, and returns true if it is.
+bool save_rectified(at::Tensor const& y);
 
 /// The gradients of x, W and b that are wanted; the others are undefined.
 struct small_linear_gradients {
@@ -22,16 +26,18 @@ struct small_linear_gradients {
 
 /// Backward of small_linear.
 struct small_linear_node final : torch::autograd::Node {
-  torch::autograd::SavedVariable x, weight;
+  torch::autograd::SavedVariable x, weight, y;  ///< y, the result, where it is rectified
+  bool rectified = false, saved = false;
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
   void release_variables() override;
   std::string name() const override { return "small_linear"; }
 };
 
-/// Backward of these gradients, as a function of the gradient g of the product, of x and of W.
+/// Backward of these gradients, as a function of the gradient g of the result, of x and of W.
 struct small_linear_gradients_node final : torch::autograd::Node {
-  torch::autograd::SavedVariable g, x, weight;
+  torch::autograd::SavedVariable g, x, weight, y;
+  bool rectified = false;
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
   void release_variables() override;

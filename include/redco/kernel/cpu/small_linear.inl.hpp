@@ -3,6 +3,7 @@
 #include <redco/kernel/cpu/small_linear.hpp>
 
 #include <redco/kernel/cpu/small_product.hpp>
+#include <redco/kernel/cpu/small_relu.hpp>
 #include <redco/kernel/cpu/small_work.hpp>
 #include <redco/config.hpp>
 
@@ -40,6 +41,13 @@ inline bool has_rows(at::Tensor const& x) {
 /// g as rows_of reads it.
 inline at::Tensor with_rows(at::Tensor const& g) { return has_rows(g) ? g : g.contiguous(); }
 
+/// The gradient of what a relu takes, from that of y, which it gave; g itself where there is no relu. Not recorded.
+inline at::Tensor through_relu(at::Tensor const& g, at::Tensor const& y) {
+  if (!y.defined()) return g;
+  at::NoGradGuard const unrecorded;
+  return masked_gradient(g, y);
+}
+
 /// The sums of the columns of g.
 template <class T>
 struct column_sums {
@@ -66,7 +74,8 @@ REDCO_INLINE bool is_small_linear(at::Tensor const& x, at::Tensor const& weight,
   return fits && has_rows(x) && has_rows(weight);
 }
 
-REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
+REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
+                                     bool rectify) {
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   std::int64_t const out = weight.size(0), in = weight.size(1);
   sizes.back() = out;
@@ -78,20 +87,31 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
     small_product<T>{row_count(x), out, in, rows_of<T>(x), rows_of<T>(weight).turned(), y.mutable_data_ptr<T>(),
                      start,        b}
         .run();
+    if (rectify) with_lanes<float>(rectified<T>{y.const_data_ptr<T>(), y.mutable_data_ptr<T>(), y.numel()});
   });
   if (!is_recorded(x, weight, bias)) return y;
   auto const node = recorded_node<small_linear_node>(x, weight, bias);
   node->x = {x, false};
   node->weight = {weight, false};
+  node->rectified = rectify;
   torch::autograd::set_history(y, node);
   return y;
+}
+
+REDCO_INLINE bool save_rectified(at::Tensor const& y) {
+  auto* const node = dynamic_cast<small_linear_node*>(y.grad_fn().get());
+  if (node == nullptr || !node->rectified || node->saved) return false;
+  node->y = {y, true};
+  node->saved = true;
+  return true;
 }
 
 REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);
   if (!gradients[0].defined()) return {{}, {}, {}};
   at::Tensor const &given = gradients[0], x_saved = x.unpack(), w = weight.unpack();
-  at::Tensor const g = with_rows(given);
+  at::Tensor const y_saved = rectified ? y.unpack(shared_from_this()).detach() : at::Tensor();
+  at::Tensor const g = through_relu(with_rows(given), y_saved);
   std::int64_t const rows = row_count(g), out = w.size(0), in = w.size(1);
   at::Tensor dx, dw, db;
   if (task_should_compute_output(0)) dx = empty_small(x_saved.sizes(), w.scalar_type());
@@ -108,6 +128,8 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
   if (is_recorded(given, x_saved, w)) {
     auto const node = recorded_node<small_linear_gradients_node>(given, x_saved, w);
     node->g = {given, false};
+    node->y = {y_saved, false};
+    node->rectified = rectified;
     node->x = {x_saved, false};
     node->weight = {w, false};
     for (at::Tensor const* const one : {&dx, &dw, &db}) torch::autograd::set_history(*one, node);
@@ -119,10 +141,11 @@ REDCO_INLINE void small_linear_node::release_variables() {
   std::lock_guard<std::mutex> const lock(mutex_);
   x.reset_data();
   weight.reset_data();
+  y.reset_data();
 }
 
-/// The gradients are dx = g W, dW = g^T x and db = 1^T g. Of u, v and t, which they get, come the gradients u W^T + x v^T + t of g,
-/// g v of x and g^T u of W.
+/// With h = g, or g where y > 0 of a rectified result, the gradients are dx = h W, dW = h^T x and db = 1^T h. Of u, v and t,
+/// which these get, come the gradients u W^T + x v^T + t of h, h v of x and h^T u of W.
 REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
     torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);
@@ -130,16 +153,18 @@ REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
   at::Tensor const g_saved = g.unpack(), x_saved = x.unpack(), w = weight.unpack();
   std::int64_t const out = w.size(0), in = w.size(1);
   if (at::GradMode::is_enabled()) {  // derivatives of higher order are ATen's
-    at::Tensor const g2 = g_saved.reshape({-1, out}), x2 = x_saved.reshape({-1, in});
+    at::Tensor const h = rectified ? masked_gradient(g_saved, y.unpack()) : g_saved;
+    at::Tensor const g2 = h.reshape({-1, out}), x2 = x_saved.reshape({-1, in});
     at::Tensor const u2 = u_given.defined() ? u_given.reshape({-1, in}) : u_given;
     at::Tensor dg, dx, dw;
     auto const plus = [](at::Tensor const& a, at::Tensor const& b) { return a.defined() ? a + b : b; };
     if (u2.defined()) dg = at::mm(u2, w.t()), dw = at::mm(g2.t(), u2);
     if (v_given.defined()) dg = plus(dg, at::mm(x2, v_given.t())), dx = at::mm(g2, v_given).view(x_saved.sizes());
     if (t_given.defined()) dg = plus(dg, t_given.expand_as(g2));
-    return {dg.defined() ? dg.view(g_saved.sizes()) : dg, dx, dw};
+    if (dg.defined()) dg = dg.view(g_saved.sizes());
+    return {dg.defined() && rectified ? masked_gradient(dg, y.unpack()) : dg, dx, dw};
   }
-  at::Tensor const gm = with_rows(g_saved);
+  at::Tensor const y_saved = rectified ? y.unpack() : at::Tensor(), gm = through_relu(with_rows(g_saved), y_saved);
   std::int64_t const rows = row_count(gm);
   at::Tensor const u = u_given.defined() ? with_rows(u_given) : u_given,
                    v = v_given.defined() ? with_rows(v_given) : v_given,
@@ -166,6 +191,9 @@ REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
         dg.copy_(t.expand_as(dg));
       }
     }
+    if (dg.defined() && rectified)
+      with_lanes<float>(
+          masked<T>{dg.const_data_ptr<T>(), y_saved.const_data_ptr<T>(), dg.mutable_data_ptr<T>(), dg.numel()});
     if (dx.defined()) small_product<T>{rows, in, out, of_g, rows_of<T>(v), dx.mutable_data_ptr<T>()}.run();
     if (dw.defined()) small_product<T>{out, in, rows, of_g.turned(), rows_of<T>(u), dw.mutable_data_ptr<T>()}.run();
   });
@@ -177,6 +205,7 @@ REDCO_INLINE void small_linear_gradients_node::release_variables() {
   g.reset_data();
   x.reset_data();
   weight.reset_data();
+  y.reset_data();
 }
 
 }  // namespace redco::kernel::cpu

@@ -22,7 +22,10 @@ struct rectified {
 
   template <int W>
   [[gnu::always_inline]] void operator()() const {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = x[i] < 0 ? T(0) : x[i];
+    if (x == to)  // one pointer: two that may overlap are not vectorised
+      for (std::int64_t i = 0; i < n; ++i) to[i] = to[i] < 0 ? T(0) : to[i];
+    else
+      for (std::int64_t i = 0; i < n; ++i) to[i] = x[i] < 0 ? T(0) : x[i];
   }
 };
 
@@ -36,7 +39,10 @@ struct masked {
 
   template <int W>
   [[gnu::always_inline]] void operator()() const {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = y[i] <= 0 ? T(0) : g[i];
+    if (g == to)
+      for (std::int64_t i = 0; i < n; ++i) to[i] = y[i] <= 0 ? T(0) : to[i];
+    else
+      for (std::int64_t i = 0; i < n; ++i) to[i] = y[i] <= 0 ? T(0) : g[i];
   }
 };
 
