@@ -1,10 +1,9 @@
 #pragma once
 
 #include <redco/kernel/cpu/lanes.hpp>
+#include <redco/tensor/empty_on_host.hpp>
 #include <redco/tensor/recorded_node.hpp>
 #include <redco/tensor/torch.hpp>
-
-#include <ATen/EmptyTensor.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -38,7 +37,7 @@ inline std::vector<at::Tensor> empty_side_by_side(std::vector<at::Tensor> const&
   std::int64_t size = 0;
   for (at::Tensor const& one : all)
     if (one.defined()) size += one.numel();
-  at::Tensor const flat(at::detail::empty_cpu({size}, type));
+  at::Tensor const flat = empty_on_host({size}, type);
   std::vector<at::Tensor> parts(all.size());
   std::int64_t begin = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

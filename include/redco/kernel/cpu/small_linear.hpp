@@ -3,7 +3,7 @@
 #include <redco/tensor/recorded_node.hpp>
 #include <redco/tensor/torch.hpp>
 
-#include <mutex>
+#include <string>
 
 namespace redco::kernel::cpu {
 

@@ -5,12 +5,11 @@
 #include <redco/kernel/cpu/small_product.hpp>
 #include <redco/kernel/cpu/small_relu.hpp>
 #include <redco/kernel/cpu/small_work.hpp>
+#include <redco/tensor/empty_on_host.hpp>
 #include <redco/config.hpp>
 
-#include <ATen/EmptyTensor.h>
-
 #include <cstdint>
-#include <type_traits>
+#include <mutex>
 
 namespace redco::kernel::cpu {
 
@@ -19,10 +18,6 @@ template <class F>
 void with_real(at::ScalarType type, F const& f) {
   if (type == at::kDouble) f(double());
   else f(float());
-}
-
-inline at::Tensor empty_small(at::IntArrayRef sizes, at::ScalarType type) {
-  return at::Tensor(at::detail::empty_cpu(sizes, type));
 }
 
 /// A tensor's rows: all dimensions but the last, which has gaps between its rows only in a matrix.
@@ -79,7 +74,7 @@ REDCO_INLINE at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weig
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   std::int64_t const out = weight.size(0), in = weight.size(1);
   sizes.back() = out;
-  at::Tensor const y = empty_small(sizes, x.scalar_type());
+  at::Tensor const y = empty_on_host(sizes, x.scalar_type());
   with_real(x.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     auto const start = bias.defined() ? product_start::bias : product_start::zero;
@@ -114,9 +109,9 @@ REDCO_INLINE torch::autograd::variable_list small_linear_node::apply(torch::auto
   at::Tensor const g = through_relu(with_rows(given), y_saved);
   std::int64_t const rows = row_count(g), out = w.size(0), in = w.size(1);
   at::Tensor dx, dw, db;
-  if (task_should_compute_output(0)) dx = empty_small(x_saved.sizes(), w.scalar_type());
-  if (task_should_compute_output(1)) dw = empty_small(w.sizes(), w.scalar_type());
-  if (task_should_compute_output(2)) db = empty_small({out}, w.scalar_type());
+  if (task_should_compute_output(0)) dx = empty_on_host(x_saved.sizes(), w.scalar_type());
+  if (task_should_compute_output(1)) dw = empty_on_host(w.sizes(), w.scalar_type());
+  if (task_should_compute_output(2)) db = empty_on_host({out}, w.scalar_type());
   with_real(w.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     auto const of_g = rows_of<T>(g);
@@ -171,9 +166,9 @@ REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
                    t = t_given.defined() ? t_given.contiguous() : t_given;
   at::Tensor dg, dx, dw;
   if ((u.defined() || v.defined() || t.defined()) && task_should_compute_output(0))
-    dg = empty_small(g_saved.sizes(), w.scalar_type());
-  if (v.defined() && task_should_compute_output(1)) dx = empty_small(x_saved.sizes(), w.scalar_type());
-  if (u.defined() && task_should_compute_output(2)) dw = empty_small(w.sizes(), w.scalar_type());
+    dg = empty_on_host(g_saved.sizes(), w.scalar_type());
+  if (v.defined() && task_should_compute_output(1)) dx = empty_on_host(x_saved.sizes(), w.scalar_type());
+  if (u.defined() && task_should_compute_output(2)) dw = empty_on_host(w.sizes(), w.scalar_type());
   with_real(w.scalar_type(), [&](auto zero) {
     using T = decltype(zero);
     auto const of_g = rows_of<T>(gm), of_x = rows_of<T>(x_saved), of_w = rows_of<T>(w);

@@ -2,10 +2,9 @@
 
 #include <redco/kernel/cpu/lanes.hpp>
 #include <redco/kernel/cpu/small_work.hpp>
+#include <redco/tensor/empty_on_host.hpp>
 #include <redco/tensor/recorded_node.hpp>
 #include <redco/tensor/torch.hpp>
-
-#include <ATen/EmptyTensor.h>
 
 #include <cstdint>
 #include <mutex>
@@ -58,7 +57,7 @@ inline bool is_small_relu(at::Tensor const& x) {
 /// A tensor like x, written by f(x's first element, its own first element).
 template <class F>
 at::Tensor written_like(at::Tensor const& x, F const& f) {
-  at::Tensor const to(at::detail::empty_cpu(x.sizes(), x.scalar_type()));
+  at::Tensor const to = empty_on_host(x.sizes(), x.scalar_type());
   if (x.scalar_type() == at::kDouble) f(x.const_data_ptr<double>(), to.mutable_data_ptr<double>());
   else f(x.const_data_ptr<float>(), to.mutable_data_ptr<float>());
   return to;
