@@ -40,7 +40,7 @@ struct module<linear<In, Out, Bias, Cut>, X> {
   /// sees what is between the two.
   template <class Context>
   bool is_whole(Context const& ctx) const {
-    return adapters.empty() && ctx.tp().size() == 1 && ctx.pass().layers == nullptr;
+    return sides.empty() && ctx.tp().size() == 1 && ctx.pass().layers == nullptr;
   }
   /// What kernel::relu_behind is given, if is_whole.
   template <class Context>

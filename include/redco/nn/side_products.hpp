@@ -78,6 +78,9 @@ class side_products {
   side_products() = default;
   explicit side_products(std::shared_ptr<side_source const> source) : source_(std::move(source)) {}
 
+  /// Returns true if the layer has none.
+  bool empty() const { return source_ == nullptr; }
+
   std::vector<product_of_halves> products(at::Tensor const& x, context_base const& ctx, bool own_tokens = false) const {
     return source_ ? source_->products(x, ctx, own_tokens) : std::vector<product_of_halves>();
   }
