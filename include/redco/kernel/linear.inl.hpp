@@ -17,8 +17,13 @@ REDCO_INLINE at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at
 }
 
 REDCO_INLINE at::Tensor linear_before_relu(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
-  bool const one = is_recorded(x, weight, bias) && cpu::computes(x) && cpu::is_small_linear(x, weight, bias);
-  return one ? cpu::small_linear(x, weight, bias, true) : linear(x, weight, bias);
+  auto const two = [&] { return linear(x, weight, bias); };
+  auto const one = [&] {
+    return is_recorded(x, weight, bias) && cpu::is_small_linear(x, weight, bias)
+               ? cpu::small_linear(x, weight, bias, true)
+               : two();
+  };
+  return detail::dispatch(x, one, two);
 }
 
 REDCO_INLINE at::Tensor relu_behind(at::Tensor const& product) {
