@@ -278,6 +278,18 @@ TEST_CASE("a worker writes rows, evaluations and best checkpoints, and a resumed
   }
 }
 
+TEST_CASE("an evaluation of a worker is that of rank 0 on all ranks") {
+  temporary_folder const folder;
+  run_test::silence const quiet;
+  redco::deployer deployer(in(folder.path, {.dp = 2}));
+  deployer.run([&](redco::rank_context& rank) {
+    redco::worker worker(deployer, rank, {.steps = 1});
+    redco::metric_map const told = worker.evaluated({{"score", 0.5 + rank.rank}});
+    std::scoped_lock const lock(net_checks);
+    CHECK(told.at("score") == 0.5);
+  });
+}
+
 TEST_CASE("a mean loss over unequal micro-batches of all ranks is that of all their examples") {
   temporary_folder const folder;
   run_test::silence const quiet;

@@ -1,4 +1,4 @@
-#include "schedule/steps.hpp"
+#include "../schedule/steps.hpp"
 
 namespace {
 
