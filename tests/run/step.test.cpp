@@ -50,14 +50,10 @@ struct work final : run::step_work {
   work(trained_network<M> const& net, rank_context& me, bool several) : net_(net), me_(me), several_(several) {}
 
   terms loss(comm::replica_round const& round) override {
-    pass in;
-    in.tp = &me_.tp;
-    in.rank = &me_;
-    in.training = true;
-    in.round = round;
+    in_ = training_pass(me_).with_round(round);
     std::int64_t const first = 10 * me_.coordinate(batch_axes) + 2 * next_++;
     run_test::mlp_batch const b = run_test::mlp_batch_of(std::vector<std::int64_t>{first, first + 1});
-    at::Tensor const y = net_.in(in)(b.x);
+    at::Tensor const y = net_.in(in_)(b.x);
     mean const all{run_test::losses_of(y, b).sum(), 2};
     if (!several_) return {{{"loss", all, 1}}};
     return {{{"class", all, 1}, {"size", {y.square().sum(), static_cast<double>(y.numel())}, 0.5}}};
@@ -72,6 +68,7 @@ struct work final : run::step_work {
   rank_context& me_;
   bool several_;
   std::int64_t next_ = 0;
+  pass in_;
 };
 
 /// What each of two replicas did in a step, and what they sent each other.

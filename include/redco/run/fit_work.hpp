@@ -35,29 +35,25 @@ class fit_work final : public step_work {
   }
 
   terms loss(comm::replica_round const& round) override {
-    pass const own = next(round);
-    return user_call("loss", step_, [&] { return source_.loss(own); });
+    next(round);
+    return user_call("loss", step_, [&] { return source_.loss(now_); });
   }
 
   void compute(step_executor& step, comm::replica_round const& round) override {
-    pass const own = next(round);
+    next(round);
     training_step of_user(step);
-    if (source_.own_step()) user_call("train_step", step_, [&] { source_.take_step(of_user, own); });
-    else user_call("loss and backward", step_, [&] { graphs_->compute(step, source_, own); });
+    if (source_.own_step()) user_call("train_step", step_, [&] { source_.take_step(of_user, now_); });
+    else user_call("loss and backward", step_, [&] { graphs_->compute(step, source_, now_); });
   }
 
  private:
-  pass next(comm::replica_round const& round) {
+  void next(comm::replica_round const& round) {
     micro_batch const* const part = user_call("collate", step_, [&] { return source_.next(); });
-    pass own = in_;
-    own.first_example = part->first_example;
-    own.examples = std::ssize(part->examples);
-    own.round = round;
-    return own;
+    now_ = in_.with_examples(part->first_example, std::ssize(part->examples)).with_round(round);
   }
 
   computed_batches& source_;
-  pass in_;
+  pass in_, now_;  ///< of the step, and of its micro-batch until the next one: backward may need it
   std::int64_t step_;
   step_graphs* graphs_;
 };

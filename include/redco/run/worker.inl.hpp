@@ -148,8 +148,7 @@ class own_work final : public step_work {
 
   terms loss(comm::replica_round const& round) override {
     interval const& at = places_[next_++];
-    in_ = state_.pass(at.begin, at.size());
-    in_.round = round;
+    in_ = state_.pass(at.begin, at.size()).with_round(round);
     return loss_(in_);
   }
 
