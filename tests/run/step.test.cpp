@@ -10,6 +10,7 @@
 
 #include "comm/values.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -78,18 +79,20 @@ struct told_step {
 };
 
 template <class M = run_test::mlp>
-told_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_facts facts, std::int64_t bucket = 0) {
+told_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_facts const& facts,
+                      std::int64_t bucket = 0) {
   told_step told;
   std::mutex mutex;
   run_ranks({.dp = 2, .tp = 2}, {.first_deadline = std::chrono::seconds(200), .threads = 1}, [&](rank_context& me) {
     trained_network<M> net(M{}, plan_of(M{}, me.mesh), sgd{.lr = 0.1}, dtype::f64, 3, me.rank, {});
     net.store.publish();
-    facts.micro_batches = me.coordinate(batch_axes) == 0 ? first : second;
-    facts.rounds = std::max(first, second);
-    facts.full_rounds = std::min(first, second);
+    schedule::step_facts own = facts;
+    own.micro_batches = me.coordinate(batch_axes) == 0 ? first : second;
+    own.rounds = std::max(first, second);
+    own.full_rounds = std::min(first, second);
     observer seen;
-    run::step_executor one(net, me, facts, bucket, &seen);
-    work<M> todo(net, me, facts.several_terms);
+    run::step_executor one(net, me, own, bucket, &seen);
+    work<M> todo(net, me, own.several_terms);
     me.each_group([](std::string const&, group& some) { some.reset_counters(); });
     one.run(todo, {0, 1});
     std::scoped_lock const lock(mutex);
