@@ -8,6 +8,7 @@
 #include <redco/kernel/cpu/small_work.hpp>
 #include <redco/kernel/linear.hpp>
 #include <redco/kernel/relu.hpp>
+#include <redco/tensor/kernel_set.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -162,6 +163,7 @@ TEST_CASE("a small linear map equals ATen's to its third derivatives, with and w
 }
 
 TEST_CASE("a relu behind a linear map has the same bits in one node and in two, recorded or not, small or not") {
+  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   for (linear_case const& one : linear_cases())
     for (std::int64_t const most : {1 << 20, 0}) {
       INFO(one.name << ", at most " << most);
@@ -208,6 +210,7 @@ TEST_CASE("a gradient of a small linear map that only the bias, the weight or th
 }
 
 TEST_CASE("a small linear map is one node in each order, and no operator of ATen's") {
+  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);
   auto const g = numbers({10, 9}, 0.4, at::kFloat).requires_grad_();
   tensors const u{numbers({10, 5}, 0.6, at::kFloat), numbers({9, 5}, 0.9, at::kFloat), numbers({9}, 1.9, at::kFloat)};
@@ -235,6 +238,7 @@ TEST_CASE("a small linear map is one node in each order, and no operator of ATen
 }
 
 TEST_CASE("a linear map above the limit of small work is ATen's to the bit") {
+  redco::forced_kernel_set const fast(redco::kernel_set::fastest);
   auto const leaves = leaves_of(linear_cases().front().inputs, at::kFloat);  // 10 x 5 x 9 products
   auto const name = [&](std::int64_t most) {
     forced_small_work const limit(most);
@@ -247,8 +251,13 @@ TEST_CASE("a linear map above the limit of small work is ATen's to the bit") {
 }
 
 TEST_CASE("a linear map whose tensors do not fit each other is refused in libtorch's words") {
-  CHECK_THROWS_WITH(redco::kernel::linear(numbers({4, 7}, 0.1), numbers({3, 5}, 0.2)),
-                    Catch::Contains("mat1 and mat2 shapes cannot be multiplied (4x7 and 5x3)"));
+  std::string words;
+  try {
+    redco::kernel::linear(numbers({4, 7}, 0.1), numbers({3, 5}, 0.2));
+  } catch (c10::Error const& e) {
+    words = e.what();
+  }
+  CHECK(words.find("mat1 and mat2 shapes cannot be multiplied (4x7 and 5x3)") != std::string::npos);
   CHECK_THROWS(redco::kernel::linear(numbers({4, 5}, 0.1), numbers({3, 5}, 0.2), numbers({2}, 0.3)));
 }
 
