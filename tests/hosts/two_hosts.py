@@ -124,7 +124,9 @@ class Hosts:
         """`each` processes on each host."""
         agent = {f"{prefix}_MCA_{what}": str(self.agent) for prefix, what in (("OMPI", "plm_rsh_agent"), ("PRTE", "plm_ssh_agent"))}
         places = ",".join(f"{host.name}:{each}" for host in self.all)
-        return self.first.start(name, [mpirun, "-n", 2 * each, "--host", places, *command], **MPI, **agent)
+        own = self.work / name[0]  # two launchers that begin at once would race for one folder; paths of sockets are short
+        own.mkdir(exist_ok=True)
+        return self.first.start(name, [mpirun, "-n", 2 * each, "--host", places, *command], **MPI, **agent, TMPDIR=str(own))
 
     def places(self, each):
         """Of `each` processes on each host: number of the host, and of the process."""
