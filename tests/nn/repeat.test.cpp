@@ -54,6 +54,7 @@ using two_rows = model_of<sequential<named<"a", repeat<2, pre_norm>>, named<"b",
 struct ranges_outcome {
   std::vector<at::Tensor> values;  ///< results of two calls, gradients of the input and of all parameters
   std::size_t parameters = 0;
+  std::vector<std::size_t> of_range;  ///< parameters of each
 };
 
 /// Trains the blocks of the ranges one range after the other, each in a network of its own over one store.
@@ -67,6 +68,7 @@ ranges_outcome in_ranges(std::vector<block_range> const& ranges, recomputed_bloc
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       auto const net = std::make_shared<network<two_rows> const>(two_rows{}, store, 0, rank.mesh, ranges[i]);
       o.parameters += net->parameters().size();
+      o.of_range.push_back(net->parameters().size());
       stages.emplace_back(net, passes[i]);
     }
     for (int call = 0; call < 2; ++call) {
@@ -96,6 +98,8 @@ TEST_CASE("ranges of blocks one after another are the whole model, to the bit, w
                                                    {{0, 4}, {4, 4}, {4, 5}}}) {
       ranges_outcome const staged = in_ranges(ranges, recompute);
       CHECK(staged.parameters == whole.parameters);  // each belongs to one range
+      for (std::size_t i = 0; i < ranges.size(); ++i)
+        CHECK((staged.of_range[i] > 0) == (ranges[i].begin < ranges[i].end));
       REQUIRE(staged.values.size() == whole.values.size());
       for (std::size_t i = 0; i < whole.values.size(); ++i) CHECK(staged.values[i].equal(whole.values[i]));
     }
