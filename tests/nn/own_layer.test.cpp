@@ -1,6 +1,7 @@
 #include "nn/observation.hpp"
 #include "nn/sharded.hpp"
 
+#include <redco/run/trainer.hpp>  // of the example: the room that it needs
 #include <redco/tensor/save_as.hpp>
 #include <redco/model/input.hpp>
 #include <redco/layer/enter.hpp>

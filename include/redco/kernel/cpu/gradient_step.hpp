@@ -6,6 +6,7 @@
 #include <redco/tensor/torch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace redco::kernel::cpu {
 
-/// to = base + factor x, or factor x where there is no base.
+/// to = base + factor x, rounded once as ATen does, or factor x where there is no base.
 template <class T>
 struct scaled_sum {
   T const* base;
@@ -28,7 +29,7 @@ struct scaled_sum {
     if (base == nullptr)
       for (std::int64_t i = 0; i < n; ++i) to[i] = factor * x[i];
     else
-      for (std::int64_t i = 0; i < n; ++i) to[i] = base[i] + factor * x[i];
+      for (std::int64_t i = 0; i < n; ++i) to[i] = std::fma(factor, x[i], base[i]);
   }
 };
 
