@@ -355,6 +355,7 @@
 #include <redco/cost/setup.hpp>
 #include <redco/cost/simulation.hpp>
 #include <redco/cost/step_time.hpp>
+
 #include <redco/schedule/check_step.hpp>
 #include <redco/schedule/step_fault.hpp>
 #include <redco/schedule/step_of.hpp>
@@ -387,6 +388,7 @@
 #include <redco/compat/compat_plan.hpp>
 #include <redco/compat/compat_reason.hpp>
 #include <redco/compat/compat_split.hpp>
+
 #include <redco/adapt/plan/adapted_path.hpp>
 #include <redco/adapt/plan/adapter_config_text.hpp>
 #include <redco/adapt/plan/adapter_folder.hpp>

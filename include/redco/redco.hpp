@@ -184,6 +184,7 @@
 #include <redco/run/weight_watch.hpp>
 #include <redco/run/weighted.hpp>
 #include <redco/run/worker.hpp>
+
 #include <redco/adapt/adapter_parts.hpp>
 #include <redco/adapt/adapting.hpp>
 #include <redco/adapt/low_rank.hpp>

@@ -118,7 +118,7 @@ tensors leaves_of(tensors const& inputs, at::ScalarType type) {
 at::Tensor ours(tensors const& x) { return redco::kernel::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
 at::Tensor ours_rectified(tensors const& x) {
   at::Tensor const bias = x.size() > 2 ? x[2] : at::Tensor();
-  return redco::kernel::relu_behind(redco::kernel::linear_before_relu(x[0], x[1], bias));
+  return redco::kernel::relu_after(redco::kernel::linear_before_relu(x[0], x[1], bias));
 }
 at::Tensor atens(tensors const& x) { return at::linear(x[0], x[1], x.size() > 2 ? x[2] : at::Tensor()); }
 
@@ -142,7 +142,7 @@ tensors derivatives(F const& f, tensors const& leaves, int orders) {
 
 at::Tensor atens_rectified(tensors const& x) { return at::relu(atens(x)); }
 
-TEST_CASE("a small linear map equals ATen's to its third derivatives, with and without a relu behind it") {
+TEST_CASE("a small linear map equals ATen's to its third derivatives, with and without a relu after it") {
   for (linear_case const& one : linear_cases())
     for (bool const rectified : {false, true}) {
       INFO(one.name << (rectified ? ", rectified" : ""));

@@ -92,9 +92,9 @@ told_step step_of_two(std::int64_t first, std::int64_t second, schedule::step_fa
     own.full_rounds = std::min(first, second);
     observer seen;
     run::step_executor one(net, me, own, bucket, &seen);
-    work<M> todo(net, me, own.several_terms);
+    work<M> batches(net, me, own.several_terms);
     me.each_group([](std::string const&, group& some) { some.reset_counters(); });
-    one.run(todo, {0, 1});
+    one.run(batches, {0, 1});
     std::scoped_lock const lock(mutex);
     if (me.coordinate(axis::tp) != 0) return;
     (me.rank == 0 ? told.first : told.second) = seen.told;

@@ -18,7 +18,8 @@ struct adapter_parts {
   std::vector<adapter_place> places;  ///< one for each
 };
 
-/// Those of these parts: named and placed as in PEFT's file; values are views. Errors: those of `adapter_place_of`.
+/// Those of these parts: named and placed as in PEFT's file; values are views. Errors: those of
+/// `adapter_place_of`.
 inline adapter_parts adapter_parts_of(std::span<stored_name const> names, std::span<ckpt::state_part const> parts) {
   adapter_parts found;
   for (ckpt::state_part const& part : parts) {

@@ -16,11 +16,12 @@
 
 namespace redco::detail {
 
-/// The adapters beside a layer's product y = x W^T: each is s (x A^T) B^T over the columns of y that are
-/// its weight's.
+/// The adapters beside a layer's product y = x W^T: each is s (x A^T) B^T over the columns of y
+/// that are its weight's.
 class low_rank final : public side_source {
  public:
-  /// The weights' names, and that of all as one, as low_rank_facts state them. Empty without adapters.
+  /// The weights' names, and that of all as one, as low_rank_facts state them. Empty without
+  /// adapters.
   low_rank(lora_options const& options, builder_base& b, std::span<std::string_view const> weights,
            std::string_view whole);
 

@@ -17,12 +17,13 @@
 
 namespace redco {
 
-/// Saves adapters alone as PEFT does: adapter_config.json and adapter_model.safetensors in `directory`, with PEFT's names and
-/// shapes. `parts` are those of adapters, `names` the table of the frozen model's files.
+/// Saves adapters alone as PEFT does: adapter_config.json and adapter_model.safetensors in
+/// `directory`, with PEFT's names and shapes. `parts` are those of adapters, `names` the table of
+/// the frozen model's files.
 ///
-/// All ranks of `world` call it with their own parts; rank 0 writes. A crash leaves what was there, or no weights, never a config
-/// of other ones. Errors: exit code 64 for adapters that PEFT has no place for (`adapter_place_of`), 74 naming path and bytes when
-/// the disk is full or fails.
+/// All ranks of `world` call it with their own parts; rank 0 writes. A crash leaves what was there,
+/// or no weights, never a config of other ones. Errors: exit code 64 for adapters that PEFT has no
+/// place for (`adapter_place_of`), 74 naming path and bytes when the disk is full or fails.
 inline void save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
                          lora_options const& adapters, std::span<ckpt::state_part const> parts, group& world,
                          save_adapter_options const& options = {}) {

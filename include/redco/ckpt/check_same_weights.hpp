@@ -14,8 +14,8 @@ namespace redco::ckpt {
 std::map<std::string, std::string> identity_of(safetensors::weights_source const& weights);
 
 /// Compares the weights of ranks that are in several processes, each of which has opened its own
-/// host's files. All ranks call it; the first rank of each process reads. Errors: exit code 65, on every rank, naming both folders and
-/// hosts and what differs.
+/// host's files. All ranks call it; the first rank of each process reads. Errors: exit code 65, on
+/// every rank, naming both folders and hosts and what differs.
 void check_same_weights(safetensors::weights_source const& weights, rank_context const& rank);
 
 }  // namespace redco::ckpt

@@ -21,13 +21,9 @@ namespace redco::comm {
 REDCO_INLINE std::string agreement::difference(group& ranks, std::string_view member) const {
   collective_label const label("what all ranks must have alike");
   constexpr std::int64_t none = 0;
-  auto const digest = std::bit_cast<std::int64_t>(safetensors::xxh64::of(workdir::object_bytes(values_)));
-  at::Tensor const digests = ranks.all_gather(at::full({1},
-                                                       abstains_        ? none
-                                                       : digest == none ? 1
-                                                                        : digest,
-                                                       at::kLong),
-                                              0);
+  auto digest = std::bit_cast<std::int64_t>(safetensors::xxh64::of(workdir::object_bytes(values_)));
+  if (digest == none) digest = 1;
+  at::Tensor const digests = ranks.all_gather(at::full({1}, abstains_ ? none : digest, at::kLong), 0);
   auto const agrees = [&, first = digests[0].item<std::int64_t>()](std::int64_t rank) {
     auto const found = digests[rank].item<std::int64_t>();
     return found == first || found == none;

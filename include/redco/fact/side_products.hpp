@@ -10,18 +10,19 @@
 
 namespace redco::fact {
 
-/// A weight [Out, In] of a layer, and what it is called there: "q" for "q.weight", nothing for "weight".
+/// A weight [Out, In] of a layer, and what it is called there: "q" for "q.weight", nothing for
+/// "weight".
 struct named_weight {
   std::string_view name;
   parameter_fact fact;
 };
 
-/// States products beside those of a layer's weights, such as low-rank adapters, whatever the layer.
-/// What computes them is nn/side_products.hpp.
+/// States products beside those of a layer's weights, such as low-rank adapters, whatever the
+/// layer. What computes them is nn/side_products.hpp.
 class side_products {
  public:
-  /// States what stands beside the products of `input` with these weights; `whole` is the name of all
-  /// weights as one. `own_tokens`: a rank sees its own tokens only.
+  /// States what stands beside the products of `input` with these weights; `whole` is the name of
+  /// all weights as one. `own_tokens`: a rank sees its own tokens only.
   constexpr virtual void state(recorder& w, flow const& input, std::span<named_weight const> weights, bool own_tokens,
                                std::string_view whole) const = 0;
 

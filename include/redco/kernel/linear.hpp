@@ -9,11 +9,12 @@ namespace redco::kernel {
 /// memory. Autograd saves x and W. Differentiable at any order.
 at::Tensor linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
 
-/// relu(linear(x, W, b)) is relu_behind(linear_before_relu(x, W, b)), with the same bits: where the product is small and autograd
-/// records it, the two are one node in each order, which saves x and W in the first call and the result in the second.
-/// Between the two calls the result is nobody else's.
+/// relu(linear(x, W, b)) is relu_after(linear_before_relu(x, W, b)), with the same bits: where the
+/// product is small and autograd records it, the two are one node in each order, which saves x and
+/// W in the first call and the result in the second. Between the two calls the result is nobody
+/// else's.
 at::Tensor linear_before_relu(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias = {});
-at::Tensor relu_behind(at::Tensor const& product);
+at::Tensor relu_after(at::Tensor const& product);
 
 }  // namespace redco::kernel
 

@@ -26,7 +26,7 @@ REDCO_INLINE at::Tensor linear_before_relu(at::Tensor const& x, at::Tensor const
   return detail::dispatch(x, one, two);
 }
 
-REDCO_INLINE at::Tensor relu_behind(at::Tensor const& product) {
+REDCO_INLINE at::Tensor relu_after(at::Tensor const& product) {
   return cpu::save_rectified(product) ? product : kernel::relu(product);
 }
 

@@ -4,8 +4,9 @@
 
 namespace redco::kernel {
 
-/// max(x, 0), element by element. Few elements are one node of autograd without operators; of many, ATen's operator and its
-/// backward already run at the speed of memory. Both give the same bits. Differentiable at any order. Autograd saves the result.
+/// max(x, 0), element by element. Few elements are one node of autograd without operators; of many,
+/// ATen's operator and its backward already run at the speed of memory. Both give the same bits.
+/// Differentiable at any order. Autograd saves the result.
 at::Tensor relu(at::Tensor const& x);
 
 }  // namespace redco::kernel

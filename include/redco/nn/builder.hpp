@@ -22,10 +22,11 @@
 
 namespace redco {
 
-/// What a module's constructor is handed, whatever the model's config: its parameters by name, its random sites and cache
-/// slots. Modules are built in the order in which their layers state facts, so sites are numbered alike on every mesh. On a
-/// rank that runs a range of blocks, modules of other blocks are built with handles to no parameter, and sites and slots stay those
-/// of the model.
+/// What a module's constructor is handed, whatever the model's config: its parameters by name, its
+/// random sites and cache slots. Modules are built in the order in which their layers state facts,
+/// so sites are numbered alike on every mesh. On a rank that runs a range of blocks, modules of
+/// other blocks are built with handles to no parameter, and sites and slots stay those of the
+/// model.
 class builder_base {
  public:
   builder_base(leaves& from, int rank, mesh const& on, block_range const& blocks = {})
@@ -58,8 +59,8 @@ class builder_base {
   stored_parameter const& stored(std::string_view leaf) const { return leaves_.stored(path_of(leaf)); }
   bool has(std::string_view leaf) const { return leaves_.has(path_of(leaf)); }
 
-  /// Makes what an outer layer computes beside the products of this layer's weights; `whole` is the name of all weights
-  /// as one. Nothing where no outer layer does.
+  /// Makes what an outer layer computes beside the products of this layer's weights; `whole` is the
+  /// name of all weights as one. Nothing where no outer layer does.
   detail::side_products side_products(std::initializer_list<std::string_view> weights, std::string_view whole = {}) {
     if (maker_ == nullptr) return {};
     auto made = maker_->make(*this, {weights.begin(), weights.size()}, whole);
@@ -108,8 +109,8 @@ class builder_base {
   std::size_t cache_slot() { return cache_slots_++; }
   std::size_t cache_slots() const { return cache_slots_; }
 
-  /// Runs `body`, which makes the next block of a row. Returns true if this rank runs the block. A row within a block belongs to
-  /// the block.
+  /// Runs `body`, which makes the next block of a row. Returns true if this rank runs the block. A
+  /// row within a block belongs to the block.
   template <class Body>
   bool block(Body&& body) {
     struct restore {

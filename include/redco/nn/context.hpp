@@ -66,9 +66,10 @@ class context_base {
   parameter_values parameters_;
 };
 
-/// What layers see beside their input: the pass, and a typed map that combinators carry through unread (encoder states,
-/// masks, a bias made by the first block). A key that a layer needs and nobody set is a compile error. A copy stays
-/// good as long as somebody holds it: blocks that run again in backward do.
+/// What layers see beside their input: the pass, and a typed map that combinators carry through
+/// unread (encoder states, masks, a bias made by the first block). A key that a layer needs and
+/// nobody set is a compile error. A copy stays good as long as somebody holds it: blocks that run
+/// again in backward do.
 template <context_entry... Entries>
 class context : public context_base {
  public:

@@ -14,9 +14,10 @@
 
 namespace redco {
 
-/// Computes layer `L` on a rank's shards for an input of layout X. A module is constructed from a builder, and called with
-/// (tensor<X>, context); the call is const and returns tensor<out_t<L, X>>, or a pending_sum where that is a tensor<partial>. Each
-/// layer type has its own specialisation; a user's layer type brings its own.
+/// Computes layer `L` on a rank's shards for an input of layout X. A module is constructed from a
+/// builder, and called with (tensor<X>, context); the call is const and returns tensor<out_t<L,
+/// X>>, or a pending_sum where that is a tensor<partial>. Each layer type has its own
+/// specialisation; a user's layer type brings its own.
 template <class L, class X>
 struct module;
 

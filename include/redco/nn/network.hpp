@@ -195,16 +195,18 @@ class bound_network {
     return other;
   }
 
-  /// This network with parameters that are constants: gradients go to its input alone (a critic that judges an actor).
+  /// This network with parameters that are constants: gradients go to its input alone (a critic
+  /// that judges an actor).
   bound_network fixed() const {
     bound_network other = *this;
     other.values_ = values_.own() ? net_->constants() : values_.detached();
     return other;
   }
 
-  /// This network after one step of gradient descent: over p - rate dloss/dp for each p of parameters() that is trained and
-  /// has a part in `loss`, which was computed from what this network gave while gradients were recorded. Differentiable in
-  /// parameters() and in what `loss` depends on, to any order. Errors: libtorch's for a loss that nobody recorded.
+  /// This network after one step of gradient descent: over p - rate dloss/dp for each p of
+  /// parameters() that is trained and has a part in `loss`, which was computed from what this
+  /// network gave while gradients were recorded. Differentiable in parameters() and in what `loss`
+  /// depends on, to any order. Errors: libtorch's for a loss that nobody recorded.
   ///
   ///   auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);   // second-order MAML: error(learnt(x), y) is the loss
   bound_network stepped(at::Tensor const& loss, double rate) const {

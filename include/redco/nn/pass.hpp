@@ -19,8 +19,9 @@ class key_value_cache;
 class layer_watch;
 class parameter_watch;
 
-/// One rank's forward pass of a micro-batch: the group its shards talk over, training or evaluation, and the coordinates that key
-/// its random numbers. Made by training_pass, evaluation_pass and decoding_pass, and told its examples by `with_examples`:
+/// One rank's forward pass of a micro-batch: the group its shards talk over, training or
+/// evaluation, and the coordinates that key its random numbers. Made by training_pass,
+/// evaluation_pass and decoding_pass, and told its examples by `with_examples`:
 ///
 ///   pass const in = training_pass(rank, seed, step).with_examples(first, count);
 ///   at::Tensor const y = bound_network<M>(net, in)(x);
@@ -41,7 +42,8 @@ struct pass {
   comm::lane* shard_lane = nullptr;  ///< sends what shards exchange beside their products; null: between them
   mutable std::uint32_t calls = 0;   ///< how often the network ran in this micro-batch
 
-  /// Returns this pass for a micro-batch of `count` examples; `first` is the number of the first one in the step's global batch.
+  /// Returns this pass for a micro-batch of `count` examples; `first` is the number of the first
+  /// one in the step's global batch.
   pass with_examples(std::int64_t first, std::int64_t count) const {
     pass other = *this;
     other.first_example = first;
@@ -49,14 +51,16 @@ struct pass {
     return other;
   }
 
-  /// Returns this pass in a round of micro-batches, over which layers sum what they ask of the whole batch.
+  /// Returns this pass in a round of micro-batches, over which layers sum what they ask of the
+  /// whole batch.
   pass with_round(comm::replica_round const& now) const {
     pass other = *this;
     other.round = now;
     return other;
   }
 
-  /// The stream of a site in the network's current call. Throws `error` with exit code 64 while a device graph is recorded.
+  /// The stream of a site in the network's current call. Throws `error` with exit code 64 while a
+  /// device graph is recorded.
   random::stream at(std::uint32_t site, std::uint32_t call) const {
     graph_recording::refuse_random_numbers();
     return random::make_stream(seed, site, step, call);
@@ -81,7 +85,8 @@ struct pass_choices {
   comm::lane* shard_lane = nullptr;
 };
 
-/// Returns a training pass of step `step` of a run: batch statistics are those of all replicas, random numbers are keyed by `seed`.
+/// Returns a training pass of step `step` of a run: batch statistics are those of all replicas,
+/// random numbers are keyed by `seed`.
 inline pass training_pass(rank_context const& rank, std::uint64_t seed = 0, std::int64_t step = 0,
                           pass_choices const& choices = {}) {
   return {.tp = &rank.tp,
@@ -103,7 +108,8 @@ inline pass evaluation_pass(rank_context const& rank, std::uint64_t seed = 0, st
   return in;
 }
 
-/// Returns `of` as a pass without dropout that reads keys and values of earlier positions from `cache` and appends its own.
+/// Returns `of` as a pass without dropout that reads keys and values of earlier positions from
+/// `cache` and appends its own.
 inline pass decoding_pass(pass const& of, key_value_cache& cache) {
   pass decoder = of;
   decoder.training = false;

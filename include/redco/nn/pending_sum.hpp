@@ -15,9 +15,10 @@
 
 namespace redco {
 
-/// The result of a row-parallel layer: a pending sum over the shards whose last product may not be computed yet. Who reduces the
-/// sum can compute some rows and send them while it computes the next (see detail::reduced); everybody else gets a
-/// tensor<partial>, for which the product is computed once.
+/// The result of a row-parallel layer: a pending sum over the shards whose last product may not be
+/// computed yet. Who reduces the sum can compute some rows and send them while it computes the next
+/// (see detail::reduced); everybody else gets a tensor<partial>, for which the product is computed
+/// once.
 class pending_sum {
  public:
   /// Products x W^T, [..., In] with [Out, In], whose sum is this shard's part.
@@ -65,8 +66,8 @@ class pending_sum {
   std::vector<at::Tensor> addends_;
 };
 
-/// Arithmetic of pending sums is that of their values: sums and differences with each other and with tensors, and factors. Errors:
-/// as for a tensor<partial>.
+/// Arithmetic of pending sums is that of their values: sums and differences with each other and
+/// with tensors, and factors. Errors: as for a tensor<partial>.
 inline auto operator+(pending_sum const& a, pending_sum const& b) { return a.value() + b.value(); }
 inline auto operator-(pending_sum const& a, pending_sum const& b) { return a.value() - b.value(); }
 inline auto operator*(pending_sum const& a, double factor) { return a.value() * factor; }

@@ -57,7 +57,7 @@ struct linked_modules<Last> {
   }
   /// What follows the first layer, given what that gave.
   template <class X, class Context>
-  tensor<X> behind_first(tensor<X> y, Context const&) const {
+  tensor<X> after_first(tensor<X> y, Context const&) const {
     return y;
   }
 };
@@ -77,9 +77,9 @@ struct linked_modules<First, Rest...> {
   auto operator()(tensor<X> x, Context const& ctx) const {
     if constexpr (may_rectify<typename linked_modules<Rest...>::first_module, decltype(first), Context>) {
       if (rest.first.kind == activation_kind::relu && first.is_whole(ctx)) {
-        typename linked_modules<Rest...>::input y(kernel::relu_behind(first.before_relu(x, ctx)));
+        typename linked_modules<Rest...>::input y(kernel::relu_after(first.before_relu(x, ctx)));
         x = {};
-        return rest.behind_first(std::move(y), ctx);
+        return rest.after_first(std::move(y), ctx);
       }
     }
     auto y = finish<typename First::home>(first(std::move(x), ctx), ctx.pass());
@@ -87,7 +87,7 @@ struct linked_modules<First, Rest...> {
     return rest(std::move(y), ctx);
   }
   template <class X, class Context>
-  auto behind_first(tensor<X> y, Context const& ctx) const {
+  auto after_first(tensor<X> y, Context const& ctx) const {
     return rest(std::move(y), ctx);
   }
 };

@@ -20,7 +20,8 @@ class builder_base;
 
 namespace redco::detail {
 
-/// A product beside the columns of a layer's product from `first_column` on, not yet made: narrow wide^T.
+/// A product beside the columns of a layer's product from `first_column` on, not yet made: narrow
+/// wide^T.
 struct product_of_halves {
   std::int64_t first_column;
   at::Tensor narrow;  ///< [..., rank]
@@ -42,8 +43,8 @@ struct weight_change {
   at::Tensor change;   ///< this rank's part
 };
 
-/// Computes products beside a layer's product y = x W^T, where W is one weight or several read as one.
-/// The layer knows nothing of what they are; fact/side_products.hpp states them.
+/// Computes products beside a layer's product y = x W^T, where W is one weight or several read as
+/// one. The layer knows nothing of what they are; fact/side_products.hpp states them.
 class side_source {
  public:
   side_source() = default;

@@ -17,8 +17,8 @@
 
 namespace redco::run {
 
-/// What a worker's run writes besides its checkpoints: rows of metrics, events, the progress bar and
-/// evaluations, of which it knows the best. All ranks have the same best metrics; rank 0 alone
+/// What a worker's run writes besides its checkpoints: rows of metrics, events, the progress bar
+/// and evaluations, of which it knows the best. All ranks have the same best metrics; rank 0 alone
 /// writes.
 class loop_record {
  public:
@@ -30,13 +30,13 @@ class loop_record {
   /// The loop begins after this step, with the best metrics of a checkpoint.
   void begin(std::int64_t after_step);
 
-  /// Takes in an update of a network, and a value of the program's own. The next row has the mean of
-  /// losses and values since the last one.
+  /// Takes in an update of a network, and a value of the program's own. The next row has the mean
+  /// of losses and values since the last one.
   void updated(std::string const& network, step_result const& result);
   void value(std::string const& name, double value);
 
-  /// Takes in an evaluation after `step` steps: rank 0's metrics, which all ranks get. All ranks call
-  /// it. Errors: exit code 64 without a metric that is watched.
+  /// Takes in an evaluation after `step` steps: rank 0's metrics, which all ranks get. All ranks
+  /// call it. Errors: exit code 64 without a metric that is watched.
   void evaluated(metric_map& metrics, std::int64_t step);
 
   /// Ends a step: writes the row that is due.

@@ -14,9 +14,9 @@ namespace redco::run {
 std::vector<double> counts_of_replicas(terms const& loss, comm::replica_round const& round);
 
 /// Returns the sum whose gradient a micro-batch adds to that of its step: of a loss of one term the
-/// term's own sum, which is divided by the step's count later; of several terms each term's share of
-/// its mean over the replicas, whose `counts` are given. Undefined if nothing counted.
-/// Errors: exit code 64 for several terms without counts.
+/// term's own sum, which is divided by the step's count later; of several terms each term's share
+/// of its mean over the replicas, whose `counts` are given. Undefined if nothing counted. Errors:
+/// exit code 64 for several terms without counts.
 at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& counts);
 
 /// Runs backward from the sum into the flat gradient of the network's store. Errors: exit code 70

@@ -51,9 +51,6 @@ class step_executor {
   /// backward runs.
   void expect_last() { last_ = true; }
 
-  /// Takes part in the sum of counts without a micro-batch.
-  void add_nothing() { execute({schedule::op::total_counts}); }
-
   /// Executes what follows the last backward.
   step_result finish(step_place const& at);
 

@@ -94,7 +94,8 @@ REDCO_INLINE void step_executor::total_counts() {
   counts_ = counts_of_replicas(loss_, {&rank_.group(batch_axes), round_.gaps});
 }
 
-/// The last micro-batch's gradients are sent as they end, unless somebody else watches how they end.
+/// The last micro-batch's gradients are sent as they end, unless somebody else watches how they
+/// end.
 REDCO_INLINE void step_executor::backward() {
   terms const loss = std::exchange(loss_, {});
   std::optional<gradient_watch> ends;

@@ -19,8 +19,8 @@ namespace redco::run {
 /// libraries choose their ways then, kernels are compiled. The next is recorded, and from then on a batch of that shape is copied to
 /// where the recorded one was, and the record repeated.
 ///
-/// Host code of the loss function runs once, while the graph is recorded; only the reads of look_on_host, check_on_host and
-/// count_on_host are repeated for each batch.
+/// Host code of the loss function runs once, while the graph is recorded; only the reads of
+/// look_on_host, check_on_host and count_on_host are repeated for each batch.
 class step_graphs {
  public:
   /// Throws error 64 with why a run cannot be recorded.

@@ -158,9 +158,9 @@ class trainer {
   }
 
   /// Lets the checkpoints of fits hold `state` too: any type that cereal knows or that has
-  /// `serialize(archive)`, which outlives the trainer and which `on_step` and `on_epoch` may change.
-  /// Rank 0's is saved; a resumed fit reads it in every process. Errors (of fit): exit code 64 for a
-  /// name that is taken, 65 for a checkpoint without it.
+  /// `serialize(archive)`, which outlives the trainer and which `on_step` and `on_epoch` may
+  /// change. Rank 0's is saved; a resumed fit reads it in every process. Errors (of fit): exit code
+  /// 64 for a name that is taken, 65 for a checkpoint without it.
   template <class State>
   void keep(std::string const& name, State& state) {
     runner_.keep(name, run::run_state::kept(state));

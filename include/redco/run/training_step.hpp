@@ -10,8 +10,8 @@
 
 namespace redco {
 
-/// The gradient of one optimizer step, micro-batch by micro-batch: what a `train_step` of a fit adds
-/// its losses to, and for loops by hand the update that ends it.
+/// The gradient of one optimizer step, micro-batch by micro-batch: what a `train_step` of a fit
+/// adds its losses to, and for loops by hand the update that ends it.
 ///
 ///   training_step step(network, rank);  for (...) step.add(loss);  auto result = step.finish(...);
 class training_step {
@@ -31,16 +31,13 @@ class training_step {
   void add(terms const& loss) { step_.add(loss); }
   void add(mean const& loss) { add(terms{{{"loss", loss, 1}}}); }
 
-  /// The loss that is added next is the last of this rank in the step: gradients are sent as soon as
-  /// its backward has ended them.
+  /// The loss that is added next is the last of this rank in the step: gradients are sent as soon
+  /// as its backward has ended them.
   void expect_last() { step_.expect_last(); }
 
-  /// What a rank without examples in this step calls instead of add.
-  void add_nothing() { step_.add_nothing(); }
-
-  /// Ends a step by hand: sums gradients over the ranks, clips them, and updates the parameters with
-  /// the learning rate of step `step` of `run_steps`. Every rank must call it, even one without
-  /// examples. Errors: those of run::step_executor::run.
+  /// Ends a step by hand: sums gradients over the ranks, clips them, and updates the parameters
+  /// with the learning rate of step `step` of `run_steps`. Every rank must call it, even one
+  /// without examples. Errors: those of run::step_executor::run.
   step_result finish(std::int64_t step, std::int64_t run_steps, bool stop) {
     return step_.finish({step, run_steps, stop});
   }

@@ -142,8 +142,8 @@ class worker {
   /// examples; 0: uncut. Empty where there are fewer examples than replicas.
   std::vector<interval> micro_batches(std::int64_t examples, std::int64_t most = 0) const;
 
-  /// One update of one network by this rank's part of a loss, with the learning rate of this step. A
-  /// loss of several terms divides each by its own count over all ranks. Errors: those of
+  /// One update of one network by this rank's part of a loss, with the learning rate of this step.
+  /// A loss of several terms divides each by its own count over all ranks. Errors: those of
   /// run::step_executor::run, and exit code 70 for a network that is not this worker's.
   step_result update(run::network_state& network, mean const& loss) {
     return update(network, {{}}, [&](redco::pass const&) { return loss; });
@@ -152,17 +152,19 @@ class worker {
     return update(network, {{}}, [&](redco::pass const&) { return loss; });
   }
 
-  /// The same by micro-batches, which lie at these places of the step's examples: `loss(in)` computes
-  /// a `mean`, or `terms` of one micro-batch, from the examples of the pass. One micro-batch's saved
-  /// tensors are held at a time. Ranks may have different numbers of micro-batches, also none.
+  /// The same by micro-batches, which lie at these places of the step's examples: `loss(in)`
+  /// computes a `mean`, or `terms` of one micro-batch, from the examples of the pass. One
+  /// micro-batch's saved tensors are held at a time. Ranks may have different numbers of
+  /// micro-batches, also none.
   template <run::loss_of_pass Loss>
   step_result update(run::network_state& network, std::vector<interval> const& micro_batches, Loss const& loss) {
     constexpr bool several = std::is_same_v<std::invoke_result_t<Loss const&, redco::pass const&>, terms>;
     return update_by(network, micro_batches, several, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
   }
 
-  /// Returns the mean of losses over the micro-batches of all ranks, "loss", and its terms, computed
-  /// without dropout and gradients. All ranks call it; terms are on ranks that have a micro-batch.
+  /// Returns the mean of losses over the micro-batches of all ranks, "loss", and its terms,
+  /// computed without dropout and gradients. All ranks call it; terms are on ranks that have a
+  /// micro-batch.
   template <run::loss_of_pass Loss>
   metric_map mean_loss(std::vector<interval> const& micro_batches, Loss const& loss) const {
     return mean_loss_of(micro_batches, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
@@ -173,13 +175,13 @@ class worker {
   void log(std::string const& name, double value) { record_.value(name, value); }
 
   /// Takes in an evaluation of the networks as this step leaves them: call it after the step's
-  /// updates. Rank 0's metrics are those of all ranks, and are returned. They are written, and where
-  /// one is better than before, end_step saves a checkpoint under its name. All ranks call it.
-  /// Errors: exit code 64 without a metric that `save_argmin` or `save_argmax` names.
+  /// updates. Rank 0's metrics are those of all ranks, and are returned. They are written, and
+  /// where one is better than before, end_step saves a checkpoint under its name. All ranks call
+  /// it. Errors: exit code 64 without a metric that `save_argmin` or `save_argmax` names.
   metric_map evaluated(metric_map metrics);
 
-  /// Counts the step, saves where it is due, and at the end of the run. Errors: exit code 75 after a
-  /// signal, when all is saved.
+  /// Counts the step, saves where it is due, and at the end of the run. Errors: exit code 75 after
+  /// a signal, when all is saved.
   void end_step();
 
   /// A checkpoint of this step; with --verify nothing.

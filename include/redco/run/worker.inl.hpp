@@ -139,8 +139,8 @@ REDCO_INLINE std::string const& worker::name_of(run::network_state const& networ
 
 namespace run::detail {
 
-/// The micro-batches of an update by a worker. A pass lives until the next micro-batch: backward may
-/// need it.
+/// The micro-batches of an update by a worker. A pass lives until the next micro-batch: backward
+/// may need it.
 class own_work final : public step_work {
  public:
   own_work(run_state const& state, std::vector<interval> const& places, function_ref<terms(pass const&)> loss)

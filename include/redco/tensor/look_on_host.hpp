@@ -6,8 +6,9 @@
 
 namespace redco {
 
-/// Returns f(x in host memory). While a device graph is recorded, f is called again for each later batch of the graph, so f refers
-/// to nothing that the graph outlives; a loss whose count depends on the value is refused.
+/// Returns f(x in host memory). While a device graph is recorded, f is called again for each later
+/// batch of the graph, so f refers to nothing that the graph outlives; a loss whose count depends
+/// on the value is refused.
 template <class F>
 auto look_on_host(at::Tensor const& x, F f) -> decltype(f(x)) {
   graph_recording::scope const free(nullptr);
@@ -19,7 +20,8 @@ auto look_on_host(at::Tensor const& x, F f) -> decltype(f(x)) {
   return value;
 }
 
-/// Calls f(x in host memory), which throws if x is wrong. A recorded device graph calls f again for each later batch.
+/// Calls f(x in host memory), which throws if x is wrong. A recorded device graph calls f again for
+/// each later batch.
 template <class F>
 void check_on_host(at::Tensor const& x, F f) {
   graph_recording::scope const free(nullptr);
@@ -27,8 +29,9 @@ void check_on_host(at::Tensor const& x, F f) {
   if (free.before != nullptr) free.before->repeat([x, f] { f(on_host(x)); });
 }
 
-/// Returns f(x in host memory) as the count of a loss: labels, tokens, pixels. While a device graph is recorded, the number is a
-/// placeholder that `mean::count` takes as it is; each replay weighs the loss by f of its own batch.
+/// Returns f(x in host memory) as the count of a loss: labels, tokens, pixels. While a device graph
+/// is recorded, the number is a placeholder that `mean::count` takes as it is; each replay weighs
+/// the loss by f of its own batch.
 template <class F>
 double count_on_host(at::Tensor const& x, F f) {
   graph_recording::scope const free(nullptr);

@@ -10,8 +10,9 @@
 
 namespace redco {
 
-/// Sees what autograd saves for backward on this thread while the watch lives: each storage once, however many nodes save it,
-/// and the layers that do. The watch is a link of the thread's saved_chain. One watch per thread at a time.
+/// Sees what autograd saves for backward on this thread while the watch lives: each storage once,
+/// however many nodes save it, and the layers that do. The watch is a link of the thread's
+/// saved_chain. One watch per thread at a time.
 class saved_watch final : saved_link {
  public:
   /// A storage that is saved.

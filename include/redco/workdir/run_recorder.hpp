@@ -68,6 +68,9 @@ class run_recorder {
  private:
   using clock = std::chrono::steady_clock;
 
+  /// Takes in items that were computed since the last call, and returns how many per second.
+  double rate_of(double items);
+
   std::filesystem::path workdir_;
   log::run_log& log_;
   log::progress bar_;

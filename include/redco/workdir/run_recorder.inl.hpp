@@ -31,16 +31,20 @@ REDCO_INLINE void run_recorder::begin_epoch(int epoch, int epochs, std::int64_t 
   last_ = clock::now();
 }
 
-REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_epoch, double weight,
-                                     std::int64_t examples) {
+REDCO_INLINE double run_recorder::rate_of(double items) {
   auto const now = clock::now();
   double const seconds = std::chrono::duration<double>(now - last_).count();
-  double const items = unit_ == "tokens" ? weight : static_cast<double>(examples);
-  double const rate = seconds > 0 ? items / seconds : 0;
   last_ = now;
-  items_ += items;
   total_items_ += items;
   total_seconds_ += seconds;
+  return seconds > 0 ? items / seconds : 0;
+}
+
+REDCO_INLINE void run_recorder::step(fit_event const& e, std::int64_t done_in_epoch, double weight,
+                                     std::int64_t examples) {
+  double const items = unit_ == "tokens" ? weight : static_cast<double>(examples);
+  double const rate = rate_of(items);
+  items_ += items;
   std::optional<double> const loss = std::isnan(e.loss) ? std::nullopt : std::optional(e.loss);  // nothing counted
   bar_.update({done_in_epoch, loss, e.lr, e.grad_norm, static_cast<std::int64_t>(items_), {}});
   log::metrics_row row{e.step, e.loss, e.lr, e.grad_norm, rate, unit_, {}};
@@ -63,12 +67,7 @@ REDCO_INLINE void run_recorder::begin_loop(std::int64_t total, std::int64_t done
 
 REDCO_INLINE void run_recorder::loop_step(std::int64_t step, std::int64_t steps,
                                           std::vector<std::pair<std::string, double>> const& values) {
-  auto const now = clock::now();
-  double const seconds = std::chrono::duration<double>(now - last_).count();
-  last_ = now;
-  total_items_ += static_cast<double>(steps);
-  total_seconds_ += seconds;
-  double const rate = seconds > 0 ? static_cast<double>(steps) / seconds : 0;
+  double const rate = rate_of(static_cast<double>(steps));
   metrics_.write_values(step, values, rate, unit_);
   std::vector<std::pair<std::string, double>> tagged = {{"train/" + unit_ + "_per_second", rate}};
   std::string note;

@@ -13,7 +13,8 @@ namespace redco {
 inline constexpr char const* adapter_config_name = "adapter_config.json";
 inline constexpr char const* adapter_weights_name = "adapter_model.safetensors";
 
-/// A folder in which PEFT (Mangrulkar et al. 2022) keeps a LoRA: adapter_config.json and adapter_model.safetensors.
+/// A folder in which PEFT (Mangrulkar et al. 2022) keeps a LoRA: adapter_config.json and
+/// adapter_model.safetensors.
 ///
 ///   redco::adapter_folder const adapter("my-lora");
 ///   auto const model = adapter.model(folder.model<redco::llama>());

@@ -18,9 +18,10 @@ struct adapter_place {
   bool transposed = false;  ///< the module keeps its own weight with rows and columns exchanged (fan_in_fan_out)
 };
 
-/// That of our parameter `ours` ("layers.0.self_attn.q.lora_B.weight") of this shape, by the names of the frozen model's weights. The
-/// adapters of weights that a file keeps as one tensor are those of one module: one A, and B's one behind the other.
-/// Errors: exit code 64 where such weights have an A each, or others one in common; 70 where the table has no such weight.
+/// That of our parameter `ours` ("layers.0.self_attn.q.lora_B.weight") of this shape, by the names
+/// of the frozen model's weights. The adapters of weights that a file keeps as one tensor are those
+/// of one module: one A, and B's one behind the other. Errors: exit code 64 where such weights have
+/// an A each, or others one in common; 70 where the table has no such weight.
 adapter_place adapter_place_of(std::span<stored_name const> names, std::string const& ours,
                                std::vector<std::int64_t> const& shape, safetensors::box const& place);
 

@@ -9,14 +9,15 @@
 
 namespace redco {
 
-/// Low-rank adapters (LoRA, Hu et al. 2022) beside the weights of a model: y = x W^T + alpha / rank * (x A^T) B^T, with A
-/// [rank, In] and B [Out, rank].
+/// Low-rank adapters (LoRA, Hu et al. 2022) beside the weights of a model: y = x W^T + alpha / rank
+/// * (x A^T) B^T, with A [rank, In] and B [Out, rank].
 struct lora_options {
   std::int64_t rank = 8;
   double alpha = 16;
   double dropout = 0;  ///< on what A reads
-  /// Names of what is adapted, with commas between them: the ends of the paths of weights, "q,v" or "self_attn.q,mlp.down";
-  /// "qkv" has one A for the queries, keys and values of an attention, as the fused weight of GPT-2 has with PEFT.
+  /// Names of what is adapted, with commas between them: the ends of the paths of weights, "q,v" or
+  /// "self_attn.q,mlp.down"; "qkv" has one A for the queries, keys and values of an attention, as
+  /// the fused weight of GPT-2 has with PEFT.
   short_text targets = "q,v";
 
   /// Calls `f(target)` for each of them.

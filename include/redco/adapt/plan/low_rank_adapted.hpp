@@ -11,9 +11,10 @@
 
 namespace redco {
 
-/// `Layer` frozen, with the low-rank adapters beside its weights that `Options` of the config, `lora_options`, names: beside
-/// "q.weight" [Out, In] stand "q.lora_A.weight" [rank, In], uniform as PEFT draws it, and "q.lora_B.weight" [Out, rank], zeros,
-/// so that it begins as `Layer` is. Linears, gated units and attentions take them.
+/// `Layer` frozen, with the low-rank adapters beside its weights that `Options` of the config,
+/// `lora_options`, names: beside "q.weight" [Out, In] stand "q.lora_A.weight" [rank, In], uniform
+/// as PEFT draws it, and "q.lora_B.weight" [Out, rank], zeros, so that it begins as `Layer` is.
+/// Linears, gated units and attentions take them.
 template <auto Options, layer Layer>
 struct low_rank_adapted : detail::forwarding<Layer> {
   template <class Other>

@@ -22,8 +22,9 @@
 
 namespace redco::detail {
 
-/// States one half of an adapter beside `of`, as its dimension `dim` is cut: B [Out, rank] for 0, A [rank, In] for 1. The
-/// gradient of one that all ranks hold, though its other half is cut, is summed over them.
+/// States one half of an adapter beside `of`, as its dimension `dim` is cut: B [Out, rank] for 0, A
+/// [rank, In] for 1. The gradient of one that all ranks hold, though its other half is cut, is
+/// summed over them.
 constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::parameter_fact const& of, int dim,
                              extents shape, bool own_tokens) {
   fact::parameter_fact half;
@@ -39,8 +40,8 @@ constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::par
 }
 
 /// States the adapters that `lora_options` name beside a layer's products. Each follows its weight:
-/// where that is cut along its outputs, B is; along its inputs, A is, and the product is a part of the
-/// same pending sum.
+/// where that is cut along its outputs, B is; along its inputs, A is, and the product is a part of
+/// the same pending sum.
 class low_rank_facts final : public fact::side_products {
  public:
   constexpr explicit low_rank_facts(lora_options const& options) : options_(options) {}

@@ -22,9 +22,10 @@ struct lora_config : Config {
   static constexpr auto fields() { return redco::fields(field<"lora">(&lora_config::lora)); }
 };
 
-/// `M` frozen, with low-rank adapters beside the weights that `config.lora` names. Plans, costs and `fits<>` count the adapters'
-/// parameters, gradients and optimizer state; of M's weights the bytes alone. What forward saves and backward sends is counted as
-/// if these were trained, which is an upper bound.
+/// `M` frozen, with low-rank adapters beside the weights that `config.lora` names. Plans, costs and
+/// `fits<>` count the adapters' parameters, gradients and optimizer state; of M's weights the bytes
+/// alone. What forward saves and backward sends is counted as if these were trained, which is an
+/// upper bound.
 ///
 ///   redco::with_lora<redco::llama> const model{{folder.model<redco::llama>().config, {.rank = 8, .targets = "q,v"}}};
 template <model M>
@@ -40,7 +41,8 @@ struct with_lora {
   constexpr extents input(workload const& load) const { return Same{config}.input(load); }
 };
 
-/// Files name its frozen parameters as M's; where PEFT keeps adapters is in adapt/plan/adapter_place.hpp.
+/// Files name its frozen parameters as M's; where PEFT keeps adapters is in
+/// adapt/plan/adapter_place.hpp.
 template <model M>
 struct stored_names<with_lora<M>> : stored_names<M> {};
 

@@ -4,6 +4,7 @@
 #include <redco/kernel/composed/widened.hpp>
 #include <redco/kernel/cpu/attention_problem.hpp>
 #include <redco/kernel/cpu/attention_run.hpp>
+#include <redco/kernel/cpu/with_element.hpp>
 #include <redco/kernel/detail/attention_function.hpp>
 
 #include <redco/tensor/torch.hpp>
@@ -42,14 +43,6 @@ attention_problem<T> make_problem(attention_tensors const& t, attention_options 
           .bias = bias.defined() ? bias.const_data_ptr<sum>() : nullptr,
           .bias_shared = bias.defined() && (bias.dim() == 2 || bias.size(0) == 1),
           .distances = bias.defined() && bias.dim() == 2 ? bias.size(1) : 0};
-}
-
-/// Calls f with a value of the element type.
-template <class F>
-void with_element(at::ScalarType type, F const& f) {
-  if (type == at::kDouble) return f(double{});
-  if (type == at::kFloat) return f(float{});
-  f(at::BFloat16{});
 }
 
 inline at::Tensor in_sum_type(at::Tensor const& x, at::ScalarType type) {

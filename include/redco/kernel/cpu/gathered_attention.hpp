@@ -3,6 +3,7 @@
 #include <redco/kernel/cpu/attention.hpp>
 #include <redco/kernel/cpu/gathered_rows.hpp>
 #include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/cpu/with_element.hpp>
 #include <redco/kernel/detail/attention_function.hpp>
 #include <redco/kernel/gathered_attention.hpp>
 #include <redco/tensor/parallel.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <redco/kernel/cpu/lanes.hpp>
+#include <redco/kernel/cpu/with_element.hpp>
 #include <redco/tensor/empty_on_host.hpp>
 #include <redco/tensor/recorded_node.hpp>
 #include <redco/tensor/torch.hpp>
@@ -33,7 +34,8 @@ struct scaled_sum {
   }
 };
 
-/// Tensors without values of the sizes of `all`, side by side in one buffer. An undefined tensor stays undefined.
+/// Tensors without values of the sizes of `all`, side by side in one buffer. An undefined tensor
+/// stays undefined.
 inline std::vector<at::Tensor> empty_side_by_side(std::vector<at::Tensor> const& all, at::ScalarType type) {
   std::int64_t size = 0;
   for (at::Tensor const& one : all)
@@ -59,13 +61,11 @@ inline std::vector<at::Tensor> scaled_sums(std::vector<at::Tensor> const* bases,
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].defined()) continue;
     at::Tensor const x = all[i].contiguous(), base = bases != nullptr ? (*bases)[i].contiguous() : at::Tensor();
-    auto const add = [&](auto zero) {
+    with_real(type, [&](auto zero) {
       using T = decltype(zero);
       with_lanes<float>(scaled_sum<T>{base.defined() ? base.const_data_ptr<T>() : nullptr, x.const_data_ptr<T>(),
                                       static_cast<T>(factor), sums[i].mutable_data_ptr<T>(), x.numel()});
-    };
-    if (type == at::kDouble) add(double());
-    else add(float());
+    });
   }
   return sums;
 }

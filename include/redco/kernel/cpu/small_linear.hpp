@@ -7,22 +7,18 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns true if small_linear makes x W^T + b: in f32 or f64, of at most small_work() multiplications, of tensors whose rows are
-/// contiguous and whose sizes fit.
+/// Returns true if small_linear makes x W^T + b: in f32 or f64, of at most small_work()
+/// multiplications, of tensors whose rows are contiguous and whose sizes fit.
 bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
-/// x W^T + b, or max(x W^T + b, 0) if `rectified`, on the calling thread, as one node of autograd. Its gradients are made by one call, and where a graph of
-/// them is recorded they are one node again, with its own backward. Saves x and W. Requires is_small_linear; if
-/// `rectified`, that autograd records the call and that save_rectified is called next.
+/// Returns x W^T + b, or max(x W^T + b, 0) if `rectified`, on the calling thread, as one node of
+/// autograd. One call makes its gradients; if a graph of them is recorded, they are one node again,
+/// with its own backward. Saves x and W. Requires is_small_linear; if `rectified`, that autograd
+/// records the call and that save_rectified is called next.
 at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, bool rectified = false);
 
 /// Saves y if it is the rectified result of small_linear, and returns true if it is.
 bool save_rectified(at::Tensor const& y);
-
-/// The gradients of x, W and b that are wanted; the others are undefined.
-struct small_linear_gradients {
-  at::Tensor x, weight, bias;
-};
 
 /// Backward of small_linear.
 struct small_linear_node final : torch::autograd::Node {

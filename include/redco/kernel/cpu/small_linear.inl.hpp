@@ -5,6 +5,7 @@
 #include <redco/kernel/cpu/small_product.hpp>
 #include <redco/kernel/cpu/small_relu.hpp>
 #include <redco/kernel/cpu/small_work.hpp>
+#include <redco/kernel/cpu/with_element.hpp>
 #include <redco/tensor/empty_on_host.hpp>
 #include <redco/config.hpp>
 
@@ -12,13 +13,6 @@
 #include <mutex>
 
 namespace redco::kernel::cpu {
-
-/// Calls f(T()) with the type of the elements, f32 or f64.
-template <class F>
-void with_real(at::ScalarType type, F const& f) {
-  if (type == at::kDouble) f(double());
-  else f(float());
-}
 
 /// A tensor's rows: all dimensions but the last, which has gaps between its rows only in a matrix.
 template <class T>
@@ -36,7 +30,8 @@ inline bool has_rows(at::Tensor const& x) {
 /// g as rows_of reads it.
 inline at::Tensor with_rows(at::Tensor const& g) { return has_rows(g) ? g : g.contiguous(); }
 
-/// The gradient of what a relu takes, from that of y, which it gave; g itself where there is no relu. Not recorded.
+/// The gradient of what a relu takes, from that of y, which it gave; g itself where there is no
+/// relu. Not recorded.
 inline at::Tensor through_relu(at::Tensor const& g, at::Tensor const& y) {
   if (!y.defined()) return g;
   at::NoGradGuard const unrecorded;
@@ -139,8 +134,9 @@ REDCO_INLINE void small_linear_node::release_variables() {
   y.reset_data();
 }
 
-/// With h = g, or g where y > 0 of a rectified result, the gradients are dx = h W, dW = h^T x and db = 1^T h. Of u, v and t,
-/// which these get, come the gradients u W^T + x v^T + t of h, h v of x and h^T u of W.
+/// With h = g, or g where y > 0 of a rectified result, the gradients are dx = h W, dW = h^T x and
+/// db = 1^T h. Of u, v and t, which these get, come the gradients u W^T + x v^T + t of h, h v of x
+/// and h^T u of W.
 REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
     torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);

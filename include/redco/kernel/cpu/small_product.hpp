@@ -23,8 +23,9 @@ struct stepped_matrix {
 /// The first value of each column of c, before products are added to it.
 enum class product_start : unsigned char { zero, bias, sum };
 
-/// c [m, n] = start + a [m, k] b [k, n] of small matrices, on the calling thread. c is row-major without gaps. Every element
-/// is summed in an order that depends on k, and on whether n is below `few_columns`, only.
+/// c [m, n] = start + a [m, k] b [k, n] of small matrices, on the calling thread. c is row-major
+/// without gaps. Every element is summed in an order that depends on k, and on whether n is below
+/// `few_columns`, only.
 template <class T>
 struct small_product {
   static constexpr std::int64_t few_columns = 8;

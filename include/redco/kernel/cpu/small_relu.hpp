@@ -2,6 +2,7 @@
 
 #include <redco/kernel/cpu/lanes.hpp>
 #include <redco/kernel/cpu/small_work.hpp>
+#include <redco/kernel/cpu/with_element.hpp>
 #include <redco/tensor/empty_on_host.hpp>
 #include <redco/tensor/recorded_node.hpp>
 #include <redco/tensor/torch.hpp>
@@ -58,8 +59,7 @@ inline bool is_small_relu(at::Tensor const& x) {
 template <class F>
 at::Tensor written_like(at::Tensor const& x, F const& f) {
   at::Tensor const to = empty_on_host(x.sizes(), x.scalar_type());
-  if (x.scalar_type() == at::kDouble) f(x.const_data_ptr<double>(), to.mutable_data_ptr<double>());
-  else f(x.const_data_ptr<float>(), to.mutable_data_ptr<float>());
+  with_real(x.scalar_type(), [&]<class T>(T) { f(x.const_data_ptr<T>(), to.mutable_data_ptr<T>()); });
   return to;
 }
 
@@ -109,7 +109,8 @@ struct small_relu_node final : torch::autograd::Node {
   std::string name() const override { return "small_relu"; }
 };
 
-/// max(x, 0) on the calling thread, as one node of autograd that saves the result. Requires is_small_relu.
+/// max(x, 0) on the calling thread, as one node of autograd that saves the result. Requires
+/// is_small_relu.
 inline at::Tensor small_relu(at::Tensor const& x) {
   at::Tensor const y = written_like(x, [&]<class T>(T const* from, T* to) {
     with_lanes<float>(rectified<T>{from, to, x.numel()});

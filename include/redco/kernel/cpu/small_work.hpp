@@ -10,8 +10,8 @@ inline std::atomic<std::int64_t>& small_work_cell() {
   return most;
 }
 
-/// Multiplications up to which a product is small: one thread makes it before others would wake up, and what surrounds it
-/// (operators, nodes, allocations) takes longer than the product itself.
+/// Multiplications up to which a product is small: one thread makes it before others would wake up,
+/// and what surrounds it (operators, nodes, allocations) takes longer than the product itself.
 inline std::int64_t small_work() { return small_work_cell().load(std::memory_order_relaxed); }
 
 /// Sets another limit for all threads while it lives. 0: no product is small.

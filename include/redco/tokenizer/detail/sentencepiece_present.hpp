@@ -25,7 +25,7 @@ class sentencepiece_model {
   explicit sentencepiece_model(std::filesystem::path const& file, bool adds_space = true) {
     std::string bytes = diag::input_file(file).text(most_bytes);
     bool const is_empty = bytes.empty();  // a model without pieces, in which the library then looks pieces up
-    // normalizer_spec { add_dummy_prefix: false }: what stands behind a message of a protocol buffer goes before it.
+    // normalizer_spec { add_dummy_prefix: false }: appended to the message, it replaces the value before it.
     if (!adds_space) bytes += std::string("\x1a\x02\x18\x00", 4);
     if (auto const status = processor_.LoadFromSerializedProto(bytes); is_empty || !status.ok()) {
       throw error(exit_code::data, file.string() + " is no SentencePiece model (" + status.ToString() +

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <redco/tensor/torch.hpp>
+
+namespace redco::kernel::cpu {
+
+/// Calls f with a value of the element type, f32 or f64.
+template <class F>
+void with_real(at::ScalarType type, F const& f) {
+  if (type == at::kDouble) f(double{});
+  else f(float{});
+}
+
+/// Calls f with a value of the element type, f32, f64 or bf16.
+template <class F>
+void with_element(at::ScalarType type, F const& f) {
+  if (type == at::kBFloat16) f(at::BFloat16{});
+  else with_real(type, f);
+}
+
+}  // namespace redco::kernel::cpu
