@@ -1,0 +1,57 @@
+"""Comments of C++ sources: tokens without comments, and comment blocks with their lines."""
+
+import re
+
+# One alternative per kind of text that can hide a comment's beginning; a comment is the only named group.
+_TEXT = re.compile(
+    r"""(?P<comment>//(?:[^\n\\]|\\(?:\n|.))*|/\*.*?\*/)"""
+    r"""|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)\""""
+    r"""|"(?:[^"\\\n]|\\.)*"|(?<![0-9A-Fa-f])'(?:[^'\\\n]|\\.)+'""",
+    re.S,
+)
+
+
+class Block:
+    """Consecutive comment lines of one kind: `///`, `///<` or `//`."""
+
+    def __init__(self, kind, line, first_column, alone):
+        self.kind, self.line, self.column, self.alone = kind, line, first_column, alone
+        self.lines = []
+
+    @property
+    def text(self):
+        return "\n".join(self.lines)
+
+
+def without_comments(source):
+    """The source's code: comments become nothing, and so do blank lines and spaces at the ends of lines."""
+    code = _TEXT.sub(lambda found: "" if found["comment"] else found[0], source)
+    return "\n".join(line.rstrip() for line in code.split("\n") if line.strip())
+
+
+def blocks_of(source):
+    """Comment blocks in the order of the source."""
+    starts = [0]
+    for found in re.finditer("\n", source):
+        starts.append(found.end())
+    blocks = []
+    line = 0
+    for found in _TEXT.finditer(source):
+        if not found["comment"]:
+            continue
+        while line + 1 < len(starts) and starts[line + 1] <= found.start():
+            line += 1
+        text = found["comment"]
+        column = found.start() - starts[line]
+        alone = source[starts[line] : found.start()].strip() == ""
+        mark = next((m for m in ("///<", "///", "//") if text.startswith(m)), "/*")
+        body = text[len(mark) :] if mark != "/*" else text[2:-2]
+        last = blocks[-1] if blocks else None
+        follows = last and last.line + len(last.lines) == line + 1 and alone
+        if follows and ((mark == last.kind and last.column == column) or (last.kind == "///<" and column == last.column)):
+            last.lines.append(body.strip())
+            continue
+        block = Block(mark, line + 1, column, alone)
+        block.lines = [part.strip() for part in body.split("\n")]
+        blocks.append(block)
+    return blocks

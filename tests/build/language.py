@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Comments are written so that a stranger understands them at first reading: docs/contributing.md, "How we write".
+
+  language.py ROOT [FOLDER or FILE ...]     prints each comment that breaks a rule, and ends with 1 if there is one
+  language.py ROOT --planted                proves that each rule finds its mistake
+"""
+
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from cpp_comments import blocks_of  # noqa: E402
+
+columns = 100
+words_of_sentence = 30
+lines_of_block = 8
+folders = ("include", "examples", "tools", "benchmarks", "tests", "cmake")
+
+beginnings = re.compile(
+    r"(What|Whether|How|Which|Who|Whose|Where|When|Those|These|One that|The same|The one|The ones|As|Of|So|Behind|Beside|Such|"
+    r"Its|It|They|Their|That|This|Likewise|Else|And|But|Also|Here|There|Then)\b",
+)
+forbidden = re.compile(r"\b(behind|beside|in front of|lies|stands|told|tells|stand in|stood)\b", re.I)
+
+# Comments that need a forbidden word: file, words of the comment, reason.
+exceptions = ()
+
+
+def prose(lines):
+    """A comment's text without code: `code`, indented examples, lists' marks, and links."""
+    kept, fenced = [], False
+    for line in lines:
+        if line.startswith("```"):
+            fenced = not fenced
+            continue
+        if fenced or line.startswith("@"):
+            kept.append("")
+            continue
+        kept.append(line)
+    return re.sub(r"`[^`]*`", "CODE", "\n".join(kept))
+
+
+def sentences(text):
+    """Sentences of a comment; an empty line, a list's item and a colon at a line's end separate as well as a full stop."""
+    for paragraph in re.split(r"\n\s*\n|\n(?=[-*] |\d+\. |\|)|:\n", text):
+        for sentence in re.split(r"(?<=[.!?;])\s+(?=[A-Z`(\"\[]|CODE)|;\s", paragraph):
+            yield sentence
+
+
+def problems_of(source):
+    """(line, rule, words) of each broken rule."""
+    source_lines = source.split("\n")
+    for block in blocks_of(source):
+        first = block.lines[0] if block.lines else ""
+        if first.startswith(("NOLINT", "clang-format", "SPDX")):
+            continue
+        for offset, _ in enumerate(block.lines):
+            line = source_lines[block.line - 1 + offset]
+            if len(line) > columns and "http" not in line and "NOLINT" not in line:
+                yield block.line + offset, f"a comment past column {columns}", line.strip()
+        if block.kind == "///" and len(block.lines) > lines_of_block:
+            yield block.line, f"more than {lines_of_block} lines", f"{len(block.lines)} lines"
+        text = prose(block.lines)
+        if block.kind != "/*" and (found := beginnings.match(text)):
+            yield block.line, f'begins with "{found[0]}"', first
+        if found := forbidden.search(text):
+            yield block.line, f'says "{found[0]}"', first
+        for sentence in sentences(text):
+            count = len(re.findall(r"[\w`'’.\-/<>:]*\w[\w`'’\-/<>:]*", sentence))
+            if count > words_of_sentence:
+                yield block.line, f"a sentence of {count} words", sentence.replace("\n", " ")[:90]
+
+
+def sources(root, asked):
+    for name in asked or folders:
+        path = root / name
+        if path.is_file():
+            yield path
+        else:
+            yield from sorted(p for p in path.rglob("*") if p.suffix in (".hpp", ".cpp", ".h", ".cu"))
+
+
+def check(root, asked):
+    found = 0
+    for path in sources(root, asked):
+        name = path.relative_to(root).as_posix()
+        for line, rule, words in problems_of(path.read_text()):
+            if any(name == file and part in words for file, part, _ in exceptions):
+                continue
+            print(f"{name}:{line}: {rule}: {words}")
+            found += 1
+    print(f"language: {found} comments break a rule")
+    return found == 0
+
+
+if __name__ == "__main__":
+    root = pathlib.Path(sys.argv[1])
+    sys.exit(0 if check(root, sys.argv[2:]) else 1)
