@@ -20,7 +20,8 @@ template <class A, class B>
 inline constexpr bool one_is_pending = (std::is_same_v<A, partial> && std::is_same_v<B, replicated>) ||
                                        (std::is_same_v<A, replicated> && std::is_same_v<B, partial>);
 
-/// The layout of a sum: pending sums are summed once, and what all ranks hold waits beside them.
+/// Layout of the sum of layouts A and B: the common layout if A and B are equal. A replicated
+/// tensor plus a partial tensor is partial, because the replicated one becomes an addend.
 template <class A, class B>
 using added_t = std::conditional_t<std::is_same_v<A, B>, A, partial>;
 
@@ -36,7 +37,8 @@ inline tensor<partial> add_pending(tensor<partial> const& a, tensor<replicated> 
 }
 inline tensor<partial> add_pending(tensor<replicated> const& a, tensor<partial> const& b) { return add_pending(b, a); }
 
-/// Errors: exit_code::internal for runs of tokens of two lengths.
+/// Checks that two activations can be combined element by element. Throws `error` with exit code 70
+/// (`exit_code::internal`) if both are split over tokens and their token counts differ.
 template <layout A>
 void check_tokens(tensor<A> const&, tensor<A> const&) {}
 inline void check_tokens(tensor<token_split> const& a, tensor<token_split> const& b) {
@@ -48,8 +50,11 @@ inline void check_tokens(tensor<token_split> const& a, tensor<token_split> const
 
 }  // namespace detail
 
-/// The elementwise sum of two activations of one layout; a replicated one added to a pending sum becomes its addend.
-/// Errors: redco[S008] for any other mix; exit_code::internal for runs of tokens of two lengths.
+/// Returns the elementwise sum of two activations of equal layout. A replicated tensor added to a
+/// partial tensor (a pending sum over ranks) becomes an addend of the partial tensor.
+///
+/// Any other mix of layouts does not compile (redco[S008]). Throws `error` with exit code 70 if two
+/// token splits have different token counts.
 template <layout A, layout B>
 tensor<detail::added_t<A, B>> operator+(tensor<A> const& a, tensor<B> const& b) {
   constexpr bool legal = std::is_same_v<A, B> || detail::one_is_pending<A, B>;
@@ -64,8 +69,11 @@ tensor<detail::added_t<A, B>> operator+(tensor<A> const& a, tensor<B> const& b) 
   }
 }
 
-/// The elementwise product of two activations of one layout that is no pending sum: that can be multiplied by nothing,
-/// not even by another one. Errors: redco[S005], redco[S008]; exit_code::internal for runs of tokens of two lengths.
+/// Returns the elementwise product of two activations of equal layout. A partial tensor (a pending
+/// sum over ranks) cannot be multiplied by another tensor.
+///
+/// A partial operand does not compile (redco[S005]), nor do two different layouts (redco[S008]).
+/// Throws `error` with exit code 70 if two token splits have different token counts.
 template <layout A, layout B>
 tensor<A> operator*(tensor<A> const& a, tensor<B> const& b) {
   constexpr bool pending = std::is_same_v<A, partial> || std::is_same_v<B, partial>;
@@ -80,7 +88,8 @@ tensor<A> operator*(tensor<A> const& a, tensor<B> const& b) {
   }
 }
 
-/// An activation times a number, in any layout: addends are multiplied too.
+/// Returns an activation of any layout multiplied by a number. The addends of a partial tensor are
+/// multiplied too.
 template <layout A>
 tensor<A> operator*(tensor<A> const& a, double factor) {
   if constexpr (std::is_same_v<A, partial>) {
@@ -92,7 +101,7 @@ tensor<A> operator*(tensor<A> const& a, double factor) {
   }
 }
 
-/// The difference of two activations, as their sum.
+/// Returns the elementwise difference a - b, with the layout rules and errors of operator+.
 template <layout A, layout B>
 tensor<detail::added_t<A, B>> operator-(tensor<A> const& a, tensor<B> const& b) {
   return a + b * -1.0;

@@ -11,26 +11,30 @@
 
 namespace redco {
 
-/// Who multiplies matrices of bf16 on a CPU. All sum in f32 and round once.
+/// An implementation of bf16 matrix products on CPUs. All implementations sum in f32 and round
+/// once.
 enum class bf16_path : unsigned char {
-  onednn,  ///< oneDNN, and MKL for results in f32: the fastest with AMX
-  packed,  ///< our own, over packed pairs: the fastest with AVX512-bf16, where MKL is as slow as in f32
-  blas     ///< MKL: the fastest without instructions for bf16
+  onednn,  ///< oneDNN, or MKL if the result is f32; the fastest on CPUs with AMX
+  /// redco's own kernel over packed pairs: the fastest on CPUs with AVX512-bf16, where MKL
+  /// multiplies bf16 no faster than f32.
+  packed,
+  blas  ///< MKL; the fastest on CPUs without bf16 instructions
 };
 
 constexpr std::string_view name_of(bf16_path path) {
   return path == bf16_path::onednn ? "onednn" : path == bf16_path::packed ? "packed" : "blas";
 }
 
-/// The fastest on a CPU with these instructions.
+/// Returns the fastest bf16 implementation for a CPU with the given instructions.
 constexpr bf16_path fastest_bf16_path(bf16_instructions cpu) {
   return cpu == bf16_instructions::amx      ? bf16_path::onednn
          : cpu == bf16_instructions::avx512 ? bf16_path::packed
                                             : bf16_path::blas;
 }
 
-/// The path of a value of the environment's REDCO_BF16_PRODUCTS, the CPU's fastest where it is null or empty.
-/// Errors: exit code 64 for any other word than a path's name.
+/// Returns the bf16 implementation named by `wanted`, the value of the environment variable
+/// REDCO_BF16_PRODUCTS. Returns the fastest implementation for `cpu` if `wanted` is null or empty.
+/// Throws `error` with exit code 64 if `wanted` names no implementation.
 inline bf16_path bf16_path_of(char const* wanted, bf16_instructions cpu) {
   if (wanted == nullptr || *wanted == 0) return fastest_bf16_path(cpu);
   for (bf16_path const path : {bf16_path::onednn, bf16_path::packed, bf16_path::blas})
@@ -48,10 +52,12 @@ inline std::atomic<bf16_path>& bf16_path_cell() {
 
 }  // namespace detail
 
-/// The path that all products of this process take. Errors: as bf16_path_of, in the first call.
+/// Returns the implementation that all bf16 products of this process use. The first call reads
+/// REDCO_BF16_PRODUCTS and throws `error` with exit code 64 if its value names none.
 inline bf16_path bf16_path_in_use() { return detail::bf16_path_cell().load(std::memory_order_relaxed); }
 
-/// Another path while it lives, for all threads.
+/// A scope that selects another bf16 implementation for all threads of the process. The destructor
+/// restores the previous one. Used by tests and benchmarks.
 class forced_bf16_path {
  public:
   explicit forced_bf16_path(bf16_path path) : before_(detail::bf16_path_cell().exchange(path)) {}

@@ -12,10 +12,12 @@
 
 namespace redco {
 
-/// Compiles kernels for the CUDA device that they first run on and keeps them: a source takes some tenths of a second once per
-/// process, device and element type. NVRTC and the driver are opened then; no program is linked to them.
+/// A launcher that compiles CUDA kernels with NVRTC at their first use and caches them. Each source
+/// is compiled once per process, device and element type, in some tenths of a second. NVRTC and the
+/// CUDA driver are opened at run time, so that no program links to them.
 ///
-/// Errors: exit code 64 where one of the two is not there, 70 with the compiler's log or the driver's words otherwise.
+/// Throws `error` with exit code 64 if NVRTC or the driver is missing. Throws `error` with exit
+/// code 70 and the compiler's log or the driver's message if compiling or launching fails.
 class compiled_kernels final : public kernel_launcher {
  public:
   static compiled_kernels& of_process();
@@ -23,18 +25,20 @@ class compiled_kernels final : public kernel_launcher {
   bool serves(at::Device device) const override { return device.is_cuda(); }
   void run(call const& what, std::span<argument const> arguments) override;
 
-  /// The first number of the compute capability of a CUDA device: 8 of an A100, 9 of an H100.
+  /// Returns the major compute capability of a CUDA device: 8 for an A100, 9 for an H100.
   int compute_major(at::Device device);
 
  private:
-  /// A device's context, which libtorch uses too, and what code it runs.
+  /// A CUDA device: its primary context (shared with libtorch) and its architecture, such as
+  /// "sm_90".
   struct device_code {
     int index = 0;
-    int major = 0;  // of its compute capability
+    int major = 0;  // major compute capability
     void* context = nullptr;
     std::string architecture;
   };
-  using key = std::tuple<int, std::string_view, at::ScalarType>;  // device, source or entry, element
+  // Device index, name of the source (modules) or of the entry (functions), element type.
+  using key = std::tuple<int, std::string_view, at::ScalarType>;
 
   device_code const& device_of(int index);
   void* module_of(device_code const& device, call const& what);

@@ -13,7 +13,8 @@
 
 namespace redco {
 
-/// Modules live as long as the process: the driver may be gone when static objects are destroyed.
+/// Returns the only instance. It is never destroyed, because the driver may already be unloaded
+/// when static objects are destroyed.
 REDCO_INLINE compiled_kernels& compiled_kernels::of_process() {
   static auto& all = *new compiled_kernels;
   return all;

@@ -7,14 +7,14 @@
 
 namespace redco {
 
-/// "[3, 5]": how messages write a shape.
+/// Returns a shape as messages write it: "[3, 5]".
 inline std::string describe(at::IntArrayRef sizes) {
   std::string text;
   for (std::int64_t const extent : sizes) text += (text.empty() ? "[" : ", ") + std::to_string(extent);
   return text.empty() ? "[]" : text + "]";
 }
 
-/// "Float [3, 5]": how messages write a tensor.
+/// Returns the dtype and shape of a tensor as messages write them: "Float [3, 5]".
 inline std::string describe(at::Tensor const& x) {
   return std::string(c10::toString(x.scalar_type())) + " " + describe(x.sizes());
 }

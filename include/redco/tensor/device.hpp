@@ -9,13 +9,15 @@
 
 namespace redco {
 
-/// Where host code reads and writes tensors through pointers: files, messages between threads, what a user gives.
+/// Returns the device whose tensors host code accesses through pointers: files, messages between
+/// threads, tensors from users.
 inline at::Device host_device() { return at::kCPU; }
 
 inline bool in_host_memory(at::Tensor const& x) { return x.device() == host_device(); }
 
-/// x as host code reads it: contiguous, and a copy only where it is not. It waits for the device, unless host_copies knows x.
-/// Errors: exit code 64 while the work of a device is recorded (see look_on_host).
+/// Returns the values of `x` in contiguous host memory; copies only if `x` is elsewhere or not
+/// contiguous. Waits for the device unless host_copies knows the values. Throws `error` with exit
+/// code 64 while a device graph is recorded; see look_on_host.
 inline at::Tensor on_host(at::Tensor const& x) {
   graph_recording::refuse_host_read();
   if (in_host_memory(x)) return x.contiguous();
@@ -23,30 +25,33 @@ inline at::Tensor on_host(at::Tensor const& x) {
   return (known ? *known : x.to(host_device())).contiguous();
 }
 
-/// The devices on which the ranks of this process compute.
+/// A description of the devices on which the ranks of this process compute.
 struct device_choice {
   at::DeviceType type = at::kCPU;
-  int count = 1;                ///< of this type on this host
-  bool multiplies_bf16 = true;  ///< on tensor cores, if these are CUDA devices
-  std::string why = {};         ///< "asked for", or what has been found
+  int count = 1;  ///< number of devices of this type on this host
+  /// True if all devices multiply bf16 on tensor cores; meaningful for CUDA devices only.
+  bool multiplies_bf16 = true;
+  std::string why = {};  ///< reason for the choice: "asked for", or what was found
 
-  /// The one of a rank.
+  /// Returns the device of a rank: CUDA devices are assigned to ranks in turn.
   at::Device of_rank(int rank) const {
     return type == at::kCPU ? host_device() : at::Device(type, static_cast<at::DeviceIndex>(rank % count));
   }
 };
 
-/// What `--device` names: "cpu"; "cuda", for which libtorch's CUDA library is opened; or "auto": what REDCO_DEVICE names in the
-/// environment, else cuda where a device and the libraries are, else cpu. CUDA computes products of f32 in f32 unless
-/// `multiply_in_tf32` allows less.
-/// Errors: exit code 64 for other words, and for cuda with what is missing and what installs it.
+/// Returns the devices that the option `--device` names: "cpu", "cuda" or "auto". "cuda" opens
+/// libtorch's CUDA library and disables TF32; see `multiply_in_tf32`. "auto" uses the environment
+/// variable REDCO_DEVICE if set, else CUDA if a device and its libraries are found, else the CPU.
+///
+/// Throws `error` with exit code 64 for other names. Throws it for "cuda" if CUDA is not usable;
+/// the message says what is missing and what installs it.
 device_choice choose_device(std::string_view name);
 
-/// The device of rank 0 among those. Errors: as choose_device.
+/// Returns the device of rank 0 for a value of the option `--device`. Throws as `choose_device`.
 inline at::Device device_of(std::string_view name) { return choose_device(name).of_rank(0); }
 
-/// Whether CUDA devices may round the factors of f32 products to TF32, which has the 10 bits of f16 and the range of f32. For the
-/// whole process.
+/// Allows or forbids CUDA devices to round the factors of f32 products to TF32 (10 mantissa bits as
+/// f16, range of f32). Applies to the whole process.
 void multiply_in_tf32(bool allowed);
 
 }  // namespace redco

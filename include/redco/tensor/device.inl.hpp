@@ -18,7 +18,8 @@ namespace redco {
 
 namespace detail {
 
-/// libtorch's part for CUDA, opened once for the process, and how many devices it has; where it has none, why.
+/// The CUDA part of libtorch, opened once per process: the number of CUDA devices, or the reason
+/// why none is usable.
 struct cuda_part {
   int count = 0;
   std::string missing = {};
@@ -45,7 +46,8 @@ struct cuda_part {
   }
 };
 
-/// From compute capability 8 on (A100 and later) all of them multiply bf16 on tensor cores.
+/// Returns true if each of the first `count` CUDA devices multiplies bf16 on tensor cores: compute
+/// capability 8 or higher (A100 and later).
 inline bool cuda_multiplies_bf16(int count) {
   auto const& driver = cuda_driver::of_process();
   for (int i = 0; i < count; ++i)
@@ -58,7 +60,8 @@ inline device_choice cuda_devices(std::string why) {
   return {at::kCUDA, count, cuda_multiplies_bf16(count), std::move(why)};
 }
 
-/// What is found where nothing is asked for.
+/// Returns the devices to use if the user names none: CUDA if it is usable, else the CPU with the
+/// reason.
 inline device_choice found_device() {
   if (!shared_library::open({"libcuda.so.1"})) return {.why = "no NVIDIA driver is here"};
   auto const& cuda = cuda_part::of_process();

@@ -7,8 +7,9 @@
 
 namespace redco {
 
-/// Work of a device that is recorded once and repeated as a whole, so that the host starts one thing instead of thousands. It reads
-/// and writes the memory that it was recorded with; what it allocated meanwhile stays its own.
+/// Device work that is recorded once and replayed as a whole, so that the host launches one graph
+/// instead of thousands of kernels. A replay reads and writes the memory addresses of the
+/// recording. Memory allocated while recording stays reserved for the graph.
 class device_graph {
  public:
   device_graph() = default;
@@ -16,14 +17,14 @@ class device_graph {
   device_graph& operator=(device_graph const&) = delete;
   virtual ~device_graph() = default;
 
-  /// Calls f once; its operators on the device are recorded and not run. Errors: those of f, and libtorch's for an operator that
-  /// cannot be recorded, such as one for which the host waits.
+  /// Calls `f` once; its operators on the device are recorded and not run. Throws what `f` throws,
+  /// and libtorch's error if an operator cannot be recorded, such as one that waits for the device.
   virtual void record(std::function<void()> f) = 0;
 
-  /// Gives the device all of it to do, in this thread's current stream.
+  /// Launches the recorded work on this thread's current stream.
   virtual void replay() = 0;
 
-  /// Who makes them, and whether they can be made for a device.
+  /// A factory of device graphs. `serves` returns true if graphs can be made for a device.
   class maker {
    public:
     virtual ~maker() = default;
@@ -31,10 +32,12 @@ class device_graph {
     virtual std::unique_ptr<device_graph> make(at::Device device) const = 0;
   };
 
-  /// That of CUDA's graphs, unless another is forced.
+  /// Returns the factory that the process uses: CUDA graphs, unless a `forced` object selects
+  /// another.
   static maker const& maker_in_use();
 
-  /// Another one while it lives, for all threads.
+  /// A scope that selects another graph factory for all threads. The destructor restores the
+  /// previous one.
   class forced {
    public:
     explicit forced(maker const& other);

@@ -11,7 +11,8 @@ namespace redco {
 
 namespace detail {
 
-/// That of cuda_graph, which is a device_graph itself and defined behind it.
+/// Returns the factory of CUDA graphs. Declared early: cuda_graph derives from device_graph, so its
+/// definition comes later.
 REDCO_INLINE device_graph::maker const& cuda_graph_maker();
 
 inline std::atomic<device_graph::maker const*>& graph_maker_cell() {

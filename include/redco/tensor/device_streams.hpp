@@ -6,12 +6,13 @@
 
 namespace redco {
 
-/// The stream that this thread's operators on a device are given to.
+/// Returns the stream on which this thread's operators run on a device.
 inline c10::Stream current_stream(at::Device device) {
   return c10::impl::VirtualGuardImpl(device.type()).getStream(device);
 }
 
-/// Marks where this thread's current stream of the device is now; nothing where there are no streams, and all is done already.
+/// Records an event at the current end of this thread's stream on a device. Returns nothing for
+/// devices without streams, whose work is already done.
 inline std::optional<c10::Event> mark_on(at::Device device) {
   if (!at::accelerator::isAccelerator(device.type())) return std::nullopt;
   std::optional<c10::Event> mark(std::in_place, device.type());
@@ -19,14 +20,15 @@ inline std::optional<c10::Event> mark_on(at::Device device) {
   return mark;
 }
 
-/// Lets this thread's current streams, of the device and of that of the mark, wait for the mark: what reads there uses both.
+/// Makes this thread's current streams wait for the event `mark`. Both the stream of `device` and
+/// the stream of the event's device wait, because a copy between devices uses both.
 inline void follow_on(at::Device device, std::optional<c10::Event> const& mark) {
   if (!mark) return;
   mark->block(current_stream(device));
   if (mark->device() != device) mark->block(current_stream(mark->device()));
 }
 
-/// Waits until the device has done all that this thread asked of it.
+/// Waits until the device has finished all work on this thread's current stream.
 inline void settle(at::Device device) {
   if (auto const mark = mark_on(device)) mark->synchronize();
 }

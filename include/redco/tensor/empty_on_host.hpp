@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// A tensor without values, contiguous, in host memory: at::empty without the dispatch of an
-/// operator, which takes longer than a small tensor does.
+/// Returns an uninitialised contiguous tensor in host memory. Faster than at::empty, whose operator
+/// dispatch takes longer than the work on a small tensor.
 inline at::Tensor empty_on_host(at::IntArrayRef sizes, at::ScalarType type) {
   return at::Tensor(at::detail::empty_cpu(sizes, type));
 }

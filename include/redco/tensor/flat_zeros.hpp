@@ -11,8 +11,9 @@
 
 namespace redco {
 
-/// n zeros for a buffer that lives long and is read from end to end: on Linux, in host memory, in pages of 2 MiB where the
-/// system gives them to who asks, which makes such reads faster by a fifth. Advice only: without them it is ordinary memory.
+/// Returns a tensor of `n` zeros for a long-lived buffer that is read from end to end. On Linux,
+/// the function advises the system to use pages of 2 MiB for host memory. Reads of such pages are a
+/// fifth faster. If the system ignores the advice, the memory is ordinary.
 inline at::Tensor flat_zeros(std::int64_t n, at::TensorOptions const& options) {
   at::Tensor const x = at::empty({n}, options);
 #if defined(__linux__)

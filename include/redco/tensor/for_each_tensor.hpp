@@ -9,8 +9,9 @@
 
 namespace redco {
 
-/// Calls f(at::Tensor&) for what `x` has of defined tensors: itself, members of structs, elements of containers, pairs, tuples and
-/// optionals. What is const, what inherits, and classes with constructors are not looked into.
+/// Calls f(at::Tensor&) for each defined tensor in `x`: `x` itself, members of structs, elements of
+/// containers, pairs, tuples and optionals. Skips const objects, classes with a base class, and
+/// classes with constructors.
 template <class T, class F>
 void for_each_tensor(T& x, F const& f) {
   [[maybe_unused]] auto const each = [&f](auto&... parts) { (for_each_tensor(parts, f), ...); };

@@ -9,14 +9,14 @@ namespace redco {
 template <class Signature>
 class function_ref;
 
-/// Refers to a callable that outlives it: two pointers, so that code which only calls one is compiled once and not per
-/// callable.
+/// A reference to a callable that outlives it: two pointers. Code that only calls a function is
+/// compiled once instead of once per callable type.
 template <class Result, class... Args>
 class function_ref<Result(Args...)> {
  public:
   template <class F>
     requires(!std::is_same_v<F, function_ref> && !std::is_function_v<F>)
-  function_ref(F const& f)  // not explicit: a lambda is an argument
+  function_ref(F const& f)  // implicit, so that a lambda can be passed directly
       : object_(std::addressof(f)), call_([](void const* object, Args... args) -> Result {
           return (*static_cast<F const*>(object))(std::forward<Args>(args)...);
         }) {}

@@ -10,17 +10,17 @@
 
 namespace redco {
 
-/// Host work of a device graph (--cuda-graph): a replay repeats the device's work alone, so the
-/// recording keeps the host's reads of the batch and does them again before each replay. A thread
-/// records into at most one recording at a time.
+/// The host's part of a recorded step (--cuda-graph). A replay repeats device work only, so the
+/// recording keeps the host's reads of the batch and repeats them before each replay. A thread uses
+/// at most one recording at a time.
 ///
 ///   graph_recording kept;
-///   { graph_recording::scope const here(&kept);  graph.record(f); }   // f calls look_on_host, count_on_host, ...
+///   { graph_recording::scope const here(&kept);  graph.record(f); }   // f calls look_on_host, ...
 ///   kept.look_again();  graph.replay();                               // for each later batch
 class graph_recording {
  public:
-  /// Makes a recording the thread's own while the scope lives; null: reads by the host are allowed
-  /// again.
+  /// A scope that makes `to` the recording of this thread. A null pointer suspends recording, so
+  /// that the host may read tensors again.
   class scope {
    public:
     explicit scope(graph_recording* to) : before(std::exchange(of_thread_, to)) {}
@@ -31,36 +31,36 @@ class graph_recording {
     graph_recording* const before;
   };
 
-  /// Returns the thread's recording; null if the thread records nothing.
+  /// Returns this thread's recording, or null if the thread records nothing.
   static graph_recording* of_thread() { return of_thread_; }
 
-  /// Throws `error` with exit code 64 if the thread records: a replay would not read the batch
-  /// again.
+  /// Throws `error` with exit code 64 if this thread records a graph, because a replay would not
+  /// read the batch again.
   static void refuse_host_read() {
     refuse(
         "the loss reads values of its batch on the host, where a recorded graph would see the first batch's for "
         "ever: compute with tensors alone, or train without --cuda-graph");
   }
 
-  /// Throws `error` with exit code 64 if the thread records: a replay would draw the same numbers
-  /// again.
+  /// Throws `error` with exit code 64 if this thread records a graph, because each replay would
+  /// draw the same random numbers.
   static void refuse_random_numbers() {
     refuse(
         "--cuda-graph would repeat the random numbers of the step that it records, so that dropout drops the same "
         "in all: train without dropout, or leave it out");
   }
 
-  /// Adds work of the host that is repeated for each later batch. It refers to nothing that the
-  /// recording outlives.
+  /// Adds host work that is repeated for each later batch. The work must not refer to objects that
+  /// are destroyed before the recording.
   void repeat(std::function<void()> work) { again_.push_back(std::move(work)); }
 
-  /// Notes that the loss was given a number which the host read from the batch.
+  /// Records that the user's loss function received a number that the host read from the batch.
   void hand_out() { handed_out_ = true; }
   bool handed_out() const { return handed_out_; }
 
-  /// Adds a count that the host reads from each batch, `now` for the batch that is recorded.
-  /// Returns a placeholder for the count: a loss with the placeholder as its count is weighed by
-  /// the count of each batch; see `latest`.
+  /// Adds a count that the host reads from each batch; `now` is the count of the recorded batch.
+  /// Returns a placeholder number for the count. If a loss uses the placeholder as its count, each
+  /// replay weighs the loss by the count of its own batch; see `latest`.
   double add_count(double now, std::function<double()> read) {
     std::size_t const index = counts_.size();
     counts_.push_back(now);
@@ -69,22 +69,22 @@ class graph_recording {
     return placeholder(index);
   }
 
-  /// Returns the index of the count that a placeholder stands for; -1 for any other number.
+  /// Returns the index of the count to which a placeholder refers; -1 for any other number.
   std::int64_t count_of(double number) const {
     for (std::size_t i = 0; i < counts_.size(); ++i)
       if (number == placeholder(i)) return static_cast<std::int64_t>(i);
     return -1;
   }
 
-  /// Returns the number itself, or for a placeholder the count of the batch that look_again saw
-  /// last.
+  /// Returns `number` itself, or, if it is a placeholder, the count of the batch that `look_again`
+  /// read last.
   double latest(double number) const {
     std::int64_t const index = count_of(number);
     return index < 0 ? number : counts_[static_cast<std::size_t>(index)];
   }
 
-  /// Repeats the host's work for the batch that lies in the graph's tensors now. Throws what the
-  /// work throws.
+  /// Repeats the recorded host work for the batch that is now in the graph's tensors. Throws what
+  /// the host work throws.
   void look_again() {
     for (auto const& work : again_) work();
   }
@@ -94,8 +94,9 @@ class graph_recording {
   graph_recording& operator=(graph_recording const&) = delete;
 
  private:
-  /// A number in [2^-1000, 2^-999): twice a placeholder, a sum of two, or the larger of a
-  /// placeholder and 1 is none. A tensor divided by one is not finite, which ends the step.
+  /// Returns placeholder number `index`, in [2^-1000, 2^-999). Twice a placeholder, the sum of two,
+  /// or the maximum of one and 1 is no placeholder. A tensor divided by a placeholder is not
+  /// finite, which ends the step with an error.
   static double placeholder(std::size_t index) {
     double const part = static_cast<double>(index + 1) * 0.6180339887498949;
     return std::ldexp(1 + (part - std::floor(part)), -1000);

@@ -8,8 +8,9 @@
 
 namespace redco {
 
-/// What the tensors of a batch on a device were copied from: host code that looks into them (labels, ids) takes the values from here
-/// and does not wait for the device. One for each thread.
+/// A table of the host tensors from which a batch on a device was copied. Host code that reads
+/// labels or token ids finds the values here without waiting for the device. Each thread has its
+/// own table.
 class host_copies {
  public:
   static host_copies& of_thread() {
@@ -17,14 +18,16 @@ class host_copies {
     return all;
   }
 
-  /// `there` has the values of `here` until somebody writes into it.
+  /// Records that `there` (on a device) has the values of `here` (in host memory) until `there` is
+  /// modified. Ignores pairs with different strides.
   void add(at::Tensor const& there, at::Tensor const& here) {
     if (there.strides() == here.strides()) all_.push_back({there, here, there._version()});
   }
 
   void clear() { all_.clear(); }
 
-  /// The same values in host memory, of a tensor that was added, or of a view of one; nothing for others and for what was written.
+  /// Returns the values of `x` in host memory if `x` is a recorded device tensor or a view of one.
+  /// Returns nothing for other tensors and for tensors modified since they were recorded.
   std::optional<at::Tensor> find(at::Tensor const& x) const {
     for (auto const& [there, here, version] : all_)
       if (x.is_alias_of(there) && x.scalar_type() == there.scalar_type() && x._version() == version)

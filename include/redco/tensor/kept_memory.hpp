@@ -10,15 +10,16 @@
 
 namespace redco {
 
-/// What large tensors of a thread give back, kept for its next ones of that size or of half of it at least: the system
-/// clears every page that it hands out, and a training step asks for the same blocks as the one before. What lies here and
-/// what is in use are together never more than what was in use at once. Given back to the system where the scope ends.
+/// A cache of freed blocks of large CPU tensors of one thread. A block is reused for a later tensor
+/// of at least half its size. Reuse avoids the cost of new pages, which the system clears, because
+/// each training step asks for the same blocks. Cached and used bytes together never exceed the
+/// peak of used bytes. The blocks return to the system when the scope ends.
 class kept_memory {
  public:
-  /// Bytes of the smallest block that is kept; malloc keeps smaller ones itself.
+  /// Size in bytes of the smallest block that is cached; malloc caches smaller blocks itself.
   static constexpr std::size_t least = std::size_t{8} << 20;
 
-  /// Keeps the blocks of this thread while it lives.
+  /// A scope during which the freed blocks of this thread are cached.
   class scope {
    public:
     scope();
@@ -32,10 +33,11 @@ class kept_memory {
     std::shared_ptr<kept_memory> mine_ = std::make_shared<kept_memory>(), before_;
   };
 
-  /// Makes libtorch's CPU tensors ask here, once for the process; does nothing where the program has an allocator of its own.
+  /// Installs the caching allocator for libtorch's CPU tensors, once per process. Does nothing if
+  /// the program has set an allocator of its own.
   static void install();
 
-  /// Bytes that lie here.
+  /// Returns the number of cached bytes.
   std::size_t kept() const;
 
  private:

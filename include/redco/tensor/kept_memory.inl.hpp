@@ -15,7 +15,8 @@
 
 namespace redco {
 
-/// Sends large blocks of threads that keep theirs to their owners, all others to libtorch's own allocator.
+/// A CPU allocator for libtorch. Large blocks of threads with a kept_memory::scope use that
+/// thread's cache; all other blocks use libtorch's default allocator.
 struct kept_memory::allocator final : c10::Allocator {
   static inline thread_local std::shared_ptr<kept_memory> owner;
 
@@ -41,7 +42,8 @@ struct kept_memory::allocator final : c10::Allocator {
 
   static c10::Allocator& otherwise() { return *c10::GetDefaultCPUAllocator(); }
 
-  /// Blocks in use. Tensors may outlive all static objects: never destroyed.
+  /// Returns the table of blocks in use. The table is never destroyed, because tensors may outlive
+  /// all static objects.
   static table& given() {
     static table& all = *new table;
     return all;
@@ -113,12 +115,13 @@ REDCO_INLINE void kept_memory::give(void* block, std::size_t size) noexcept {
       kept_ += size;
       return;
     }
-  } catch (std::bad_alloc const&) {  // no room to note it
+  } catch (std::bad_alloc const&) {  // no memory for the map's node: free the block
   }
   c10::free_cpu(block);
 }
 
-/// The largest go first: fewer are mapped again.
+/// Frees cached blocks, largest first, until at most `most` bytes are cached. This order frees the
+/// fewest blocks.
 REDCO_INLINE void kept_memory::release_until(std::size_t most) noexcept {
   while (kept_ > most) {
     auto const largest = std::prev(blocks_.end());

@@ -7,14 +7,16 @@
 
 namespace redco {
 
-/// NVRTC, which compiles CUDA C++ for a device and needs none itself.
+/// A wrapper of NVRTC, which compiles CUDA C++ at run time. Compiling needs no CUDA device.
 class kernel_compiler {
  public:
-  /// Opens it, once for the process. Errors: exit code 64 that says where it was looked for and what installs it.
+  /// Returns the only instance; the first call opens NVRTC. Throws `error` with exit code 64 if
+  /// NVRTC is missing or older than CUDA 11.1; the message says how to install it.
   static kernel_compiler const& of_process();
 
-  /// A device's machine code for a source whose elements are `element`, "float" or "bf16"; `architecture` is as "sm_90".
-  /// Errors: exit code 70 with the compiler's log.
+  /// Compiles a source to machine code (cubin) for `architecture`, such as "sm_90". `element` is
+  /// the source's element type, "float" or "bf16". Throws `error` with exit code 70 and the
+  /// compiler's log if compiling fails.
   std::string compile(kernel_source const& source, std::string const& element, std::string const& architecture) const;
 
  private:

@@ -20,8 +20,9 @@ namespace redco {
 
 namespace detail {
 
-/// Opens the libraries that lie where `function` comes from and whose names begin so: NVRTC looks for its own by name alone, and
-/// finds it then, be its folder one that the loader knows or not.
+/// Loads the libraries whose names begin with `name` from the folder of the library that contains
+/// `function`. NVRTC searches for its builtins library by name alone, so the library must be loaded
+/// already if the loader does not know its folder.
 inline void open_beside(void* function, std::string_view name) {
   Dl_info from{};
   if (dladdr(function, &from) == 0 || from.dli_fname == nullptr) return;

@@ -10,7 +10,7 @@
 
 namespace redco {
 
-/// Who runs kernels that come as text.
+/// An interface that runs kernels given as CUDA C++ text.
 class kernel_launcher {
  public:
   struct argument {
@@ -18,7 +18,7 @@ class kernel_launcher {
     std::size_t bytes;
   };
 
-  /// One launch; `element` is at::kFloat or at::kBFloat16.
+  /// A description of one kernel launch. `element` is at::kFloat or at::kBFloat16.
   struct call {
     kernel_source const& source;
     char const* entry;
@@ -29,16 +29,18 @@ class kernel_launcher {
 
   virtual ~kernel_launcher() = default;
 
-  /// Whether tensors there can be given to kernels.
+  /// Returns true if kernels can read and write tensors on `device`.
   virtual bool serves(at::Device device) const = 0;
 
-  /// Starts an entry on the device's current stream.
+  /// Launches a kernel on the device's current stream. `what` names its entry function.
   virtual void run(call const& what, std::span<argument const> arguments) = 0;
 
-  /// compiled_kernels, unless another is forced.
+  /// Returns the launcher that the process uses: compiled_kernels, unless a `forced` object selects
+  /// another.
   static kernel_launcher& in_use();
 
-  /// Another one while it lives, for all threads.
+  /// A scope that selects another kernel launcher for all threads. The destructor restores the
+  /// previous one.
   class forced {
    public:
     explicit forced(kernel_launcher& launcher);
@@ -51,17 +53,19 @@ class kernel_launcher {
   };
 };
 
-/// Threads of each block of a kernel.
+/// Number of threads in each block of a kernel.
 inline constexpr int kernel_threads = 256;
 
-/// The blocks in which each thread gets one of n elements, as far as a grid should be that large.
+/// Returns the number of blocks with one thread per element of n, at most 65536. In a smaller grid,
+/// each thread loops over several elements.
 inline std::int64_t blocks_for(std::int64_t n) {
   std::int64_t const blocks = (n + kernel_threads - 1) / kernel_threads;
   return blocks < 65536 ? blocks : 65536;
 }
 
-/// Runs an entry of a source on the device and with the elements of x, in `blocks` blocks; nothing for no block. Arguments are
-/// values of the entry's own types: std::int64_t for i64, pointers to the device's memory, aggregates as they are.
+/// Launches the function `entry` of `source` with `blocks` blocks on the device of `x`; does
+/// nothing for zero blocks. The dtype of `x` is the source's element type. Each argument has the
+/// type of the kernel's parameter: std::int64_t for i64, device pointers, or plain structs.
 template <class... Args>
 void launch_kernel(kernel_source const& source, char const* entry, at::Tensor const& x, std::int64_t blocks,
                    Args const&... args) {

@@ -10,7 +10,8 @@ namespace redco {
 
 namespace detail {
 
-/// compiled_kernels, which is a launcher itself and defined behind it.
+/// Returns compiled_kernels::of_process(). Declared early: compiled_kernels derives from
+/// kernel_launcher, so its definition comes later.
 REDCO_INLINE kernel_launcher& compiled_launcher();
 
 inline std::atomic<kernel_launcher*>& forced_launcher_cell() {

@@ -2,8 +2,8 @@
 
 namespace redco {
 
-/// What the text of every kernel_source may use: integers of fixed sizes, bf16 by its bits, loops over a grid, sums and maxima
-/// of a block, and the words of random/philox.hpp.
+/// CUDA C++ text that precedes each kernel_source: fixed-size integers, bf16 stored as bits, loops
+/// over a grid, sums and maxima over a block, and the Philox generator of random/philox.hpp.
 inline constexpr char kernel_prelude[] = R"cuda(
 #ifndef REDCO_ENTRY
 #define REDCO_ENTRY extern "C" __global__

@@ -13,16 +13,18 @@
 
 namespace redco {
 
-/// Which code computes the operations of kernel/ and the updates of update/.
+/// A choice of the code that computes the operations of kernel/ and the updates of update/.
 enum class kernel_set : unsigned char {
-  fastest,  ///< code written for the device that the tensors are on, where there is such code
+  /// Kernels written for the device of the tensors; ATen's operators if there is no such kernel.
+  fastest,
   composed  ///< the reference: ATen's operators, on any device
 };
 
 constexpr std::string_view name_of(kernel_set set) { return set == kernel_set::fastest ? "fastest" : "composed"; }
 
-/// The set of a value of the environment's REDCO_KERNELS, the fastest where it is null or empty.
-/// Errors: exit code 64 for any other word than a set's name.
+/// Returns the kernel set named by `wanted`, the value of the environment variable REDCO_KERNELS.
+/// Returns `fastest` if `wanted` is null or empty. Throws `error` with exit code 64 for any other
+/// word.
 inline kernel_set kernel_set_of(char const* wanted) {
   if (wanted == nullptr || *wanted == 0) return kernel_set::fastest;
   for (kernel_set const set : {kernel_set::fastest, kernel_set::composed})
@@ -40,20 +42,24 @@ inline std::atomic<kernel_set>& kernel_set_cell() {
 
 }  // namespace detail
 
-/// The set that all operations of this process take. Errors: as kernel_set_of, in the first call.
+/// Returns the kernel set that all operations of this process use. The first call reads
+/// REDCO_KERNELS and throws `error` with exit code 64 if its value names no set.
 inline kernel_set kernel_set_in_use() { return detail::kernel_set_cell().load(std::memory_order_relaxed); }
 
-/// Whether code written for CPUs computes what x is part of.
+/// Returns true if redco's CPU kernels compute operations on `x`: the `fastest` set is in use and
+/// `x` is in host memory.
 inline bool takes_cpu_kernels(at::Tensor const& x) {
   return kernel_set_in_use() == kernel_set::fastest && in_host_memory(x);
 }
 
-/// Whether kernels that are compiled for a CUDA device compute what x is part of.
+/// Returns true if redco's compiled CUDA kernels compute operations on `x`: the `fastest` set is in
+/// use and the kernel launcher serves the device of `x`.
 inline bool takes_cuda_kernels(at::Tensor const& x) {
   return kernel_set_in_use() == kernel_set::fastest && kernel_launcher::in_use().serves(x.device());
 }
 
-/// Another set while it lives, for all threads.
+/// A scope that selects another kernel set for all threads. The destructor restores the previous
+/// one.
 class forced_kernel_set {
  public:
   explicit forced_kernel_set(kernel_set set) : before_(detail::kernel_set_cell().exchange(set)) {}

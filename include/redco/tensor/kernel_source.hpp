@@ -2,11 +2,14 @@
 
 namespace redco {
 
-/// CUDA C++ that a device's kernels are compiled from where they first run, without a header of CUDA: behind kernel_prelude,
-/// and behind `using element = float;` or `= bf16`, the numbers that it reads and writes. An entry is a function that is marked
-/// REDCO_ENTRY. Texts are right for any number of blocks and of threads in each, so that the tests compile them for the host too.
+/// CUDA C++ text of kernels, compiled without CUDA's headers when a kernel first runs.
+/// kernel_prelude and `using element = float;` (or bf16) precede the text. A kernel is a function
+/// marked REDCO_ENTRY.
+///
+/// Kernels are correct for any number of blocks and of threads per block, so that the tests can
+/// compile them for the host too.
 struct kernel_source {
-  char const* name;  ///< as the compiler's messages name it
+  char const* name;  ///< name of the source in the compiler's messages
   char const* text;
 };
 

@@ -6,15 +6,16 @@
 
 namespace redco {
 
-/// Texts under keys that several processes share: a TCPStore of torch, which torchrun's agents keep as well. Errors: what torch
-/// throws, c10::Error or a std::exception.
+/// A key-value store of texts that several processes share: a c10d::TCPStore, as torchrun's agents
+/// use. Its functions throw what TCPStore throws, c10::Error or another std::exception.
 class key_store {
  public:
-  /// The one at this place; `serves` keeps it, as long as this object lives.
+  /// Connects to the store at host:port within `limit`. If `serves` is true, this object is the
+  /// server, and the store lives as long as the object.
   key_store(std::string const& host, int port, bool serves, std::chrono::milliseconds limit);
 
   void set(std::string const& key, std::string const& text);
-  /// Waits until it is there.
+  /// Waits at most `limit` until `key` exists and returns its text.
   std::string get(std::string const& key, std::chrono::milliseconds limit);
   bool has(std::string const& key);
   void remove(std::string const& key);

@@ -12,14 +12,16 @@
 
 namespace redco {
 
-/// A loss that carries its weight: a sum over what it counts (tokens, pixels) and how many there were. The step divides
-/// the sum of all micro-batches and ranks by the count of all, so unequal batches average as one rank would.
+/// A loss with its weight: a sum over tokens or pixels, and their number. The step divides the sum
+/// over all micro-batches and ranks by the sum of all counts. Batches of unequal size are therefore
+/// averaged as on one rank.
 struct mean {
   at::Tensor sum;    ///< scalar, differentiable
   double count = 0;  ///< not negative
 };
 
-/// Several losses by name, each averaged by its own count, added with its factor.
+/// A sum of several named losses. Each loss is averaged by its own count and multiplied by its
+/// factor.
 struct terms {
   struct term {
     std::string name;
@@ -38,7 +40,8 @@ inline constexpr bool enable_loss<at::Tensor> = true;
 template <>
 inline constexpr bool enable_per_example<at::Tensor> = true;
 
-/// Every kind of loss as named terms; a scalar weighs as many as the micro-batch has examples.
+/// Converts any kind of loss to named terms. A scalar tensor counts as the mean over the `examples`
+/// of the micro-batch.
 inline terms as_terms(mean const& loss, std::int64_t) { return {{{"loss", loss, 1}}}; }
 inline terms as_terms(terms const& loss, std::int64_t) { return loss; }
 inline terms as_terms(at::Tensor const& scalar, std::int64_t examples) {

@@ -10,12 +10,14 @@
 
 namespace redco {
 
-/// Bytes of tensor memory (c10's allocators, all devices together) that the threads which carry this counter hold, and
-/// the most they held at once. A block that one of them frees counts as freed whoever of them made it; blocks made
-/// before counting began, or freed by a thread that does not count, are not seen.
+/// A counter of the current and peak bytes of tensor memory (c10 allocators, all devices) of the
+/// threads that report to it. A block that any of these threads frees is subtracted. Blocks
+/// allocated before counting began stay uncounted. Blocks freed by other threads are not
+/// subtracted.
 class memory_counter final : public c10::MemoryReportingInfoBase {
  public:
-  /// Makes this thread report to a counter while it lives. One per thread and moment.
+  /// A scope during which this thread reports its allocations to a counter. A thread can have one
+  /// such scope at a time.
   class scope {
    public:
     explicit scope(std::shared_ptr<memory_counter> counter)
@@ -28,7 +30,7 @@ class memory_counter final : public c10::MemoryReportingInfoBase {
   std::int64_t current() const noexcept { return current_.load(std::memory_order_relaxed); }
   std::int64_t peak() const noexcept { return peak_.load(std::memory_order_relaxed); }
 
-  /// Lets the peak start again from what is held now.
+  /// Resets the peak to the number of bytes held now.
   void reset_peak() noexcept { peak_.store(current(), std::memory_order_relaxed); }
 
   void reportMemoryUsage(void*, std::int64_t bytes, std::size_t, std::size_t, c10::Device) override {
@@ -44,8 +46,9 @@ class memory_counter final : public c10::MemoryReportingInfoBase {
   std::atomic<std::int64_t> peak_{0};
 };
 
-/// Counts what a library takes for the time of one call and gives back, such as oneDNN for its products: no tensors, and
-/// different from one version and CPU to another. One for each thread; a `memory_counter::scope` of it goes around such calls.
+/// Returns this thread's counter of memory that a library such as oneDNN allocates and frees within
+/// one call. Code that makes such calls opens a `memory_counter::scope` with this counter. These
+/// bytes are no tensors and vary with the library's version and the CPU.
 inline std::shared_ptr<memory_counter> const& library_memory() {
   thread_local auto const counter = std::make_shared<memory_counter>();
   return counter;

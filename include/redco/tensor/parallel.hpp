@@ -10,19 +10,21 @@
 
 namespace redco {
 
-/// Whether `parallel` would not share work with other threads here.
+/// Returns true if `parallel`, called here, would run on the calling thread alone.
 inline bool computes_alone() { return at::get_num_threads() == 1 || at::in_parallel_region(); }
 
-/// Calls f(begin, end) on parts of [0, n) from the threads that ATen's own operators use: at most at::get_num_threads()
-/// of the caller, none smaller than `grain`. In such a part ATen and BLAS compute alone. f touches no autograd state,
-/// and what it computes must not depend on the cut. An exception in f reaches the caller.
+/// Calls f(begin, end) on parts of [0, n), each of at least `grain` elements, on at most
+/// at::get_num_threads() threads of ATen. Within a part, ATen and BLAS use one thread. `f` must not
+/// touch autograd state, and its results must not depend on the partition. An exception from `f`
+/// reaches the caller.
 ///
-/// at::parallel_for is serial in a program built without -fopenmp; the loop inside libtorch behind for_each is not, and
-/// a pool beside OpenMP's would share the cores with its spinning threads.
+/// Uses TensorIterator::for_each, because at::parallel_for is serial in programs built without
+/// -fopenmp. A separate thread pool would compete with OpenMP's spinning threads.
 inline void parallel(std::int64_t n, std::int64_t grain, function_ref<void(std::int64_t, std::int64_t)> f) {
   if (n <= 0) return;
   if (n <= grain) return f(0, n);
-  // for_each hands out addresses: an element of one byte at address i stands for index i. None is read.
+  // for_each passes addresses of one-byte elements: address &none + i means index i. No byte is
+  // accessed.
   static char none;
   auto const items = at::from_blob(&none, {n}, {1}, at::kByte);
   auto iterator = at::TensorIteratorConfig()

@@ -11,9 +11,9 @@
 
 namespace redco {
 
-/// What a thread needs to act as a rank, for as long as it lives: backward runs on the thread itself (so that
-/// collectives may block in it), its own number of threads for operators, a name for debuggers, a counter of its
-/// memory, and what large tensors give back kept for the next ones.
+/// A scope that prepares a thread to act as a rank. Backward runs on this thread, so that
+/// collectives may block in it. The thread gets its own number of operator threads, a name for
+/// debuggers, a memory counter, and a cache of large tensor blocks (kept_memory).
 class rank_environment {
  public:
   rank_environment(std::string const& thread_name, int threads, std::shared_ptr<memory_counter> counter);

@@ -16,11 +16,13 @@ REDCO_INLINE rank_environment::rank_environment(std::string const& thread_name, 
     : counting_(std::move(counter)) {
   c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
   {
-    static std::mutex setting;  // the call sets the process's default too, and makes libtorch's pool on the way
+    // at::set_num_threads also sets the process's default and creates libtorch's thread pool.
+    static std::mutex setting;
     std::lock_guard const lock(setting);
     at::set_num_threads(threads);
   }
-  pthread_setname_np(pthread_self(), thread_name.substr(0, 15).c_str());  // 15: the kernel's limit
+  // 15 characters: the kernel's limit
+  pthread_setname_np(pthread_self(), thread_name.substr(0, 15).c_str());
 }
 
 }  // namespace redco

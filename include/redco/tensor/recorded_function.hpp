@@ -14,7 +14,8 @@ namespace redco {
 using recorded_backward = torch::autograd::variable_list (*)(torch::autograd::AutogradContext*,
                                                              torch::autograd::variable_list const&);
 
-/// The arguments of a recorded call: its tensors, and for every argument (every tensor of a list) whether it is one.
+/// The arguments of a recorded call. `tensors` holds the defined tensors. `is_tensor` has one flag
+/// per argument (per element of a list): true if the argument is a defined tensor.
 struct recorded_arguments {
   torch::autograd::variable_list tensors;
   std::vector<bool> is_tensor;
@@ -33,8 +34,9 @@ struct recorded_arguments {
   }
 };
 
-/// The one kind of node that this library records. Each instantiation of torch::autograd::Function compiles some 12 KB
-/// of code, most of it for torch.compile; so all functions share this one, which calls them through pointers.
+/// The only torch::autograd::Function of this library. Each instantiation of Function compiles some
+/// 12 KB of code, most of it for torch.compile. All differentiable functions therefore share this
+/// node type, which calls them through pointers.
 struct recorded_call : torch::autograd::Function<recorded_call> {
   struct callee : torch::CustomClassHolder {
     callee(recorded_backward b, std::vector<bool> i) : backward(b), is_tensor(std::move(i)) {}
@@ -58,7 +60,8 @@ struct recorded_call : torch::autograd::Function<recorded_call> {
     torch::autograd::variable_list result;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (called->is_tensor[i]) result.push_back(all[i]);
-    result.resize(result.size() + 2);  // for the two arguments of forward behind the tensors
+    // Two undefined gradients for the last two arguments of `forward`, which are no tensors.
+    result.resize(result.size() + 2);
     return result;
   }
 
@@ -69,9 +72,12 @@ struct recorded_call : torch::autograd::Function<recorded_call> {
   }
 };
 
-/// torch::autograd::Function for a T whose `forward` gives one tensor or a list of them, used in the same way: `T::apply(arguments...)`
-/// calls T::forward(context, arguments...) without recording what happens in it; backward calls T::backward(context,
-/// gradients), which gives one tensor per argument (per tensor of a list), undefined for what is no tensor.
+/// A replacement for torch::autograd::Function<T>. `T::apply(arguments...)` calls
+/// T::forward(context, arguments...) without recording its operators; T::forward returns one tensor
+/// or a list.
+///
+/// Backward calls T::backward(context, gradients). T::backward returns one gradient per argument
+/// (per tensor of a list), undefined for arguments that are no tensors.
 template <class T>
 struct recorded_function {
   template <class... Args>

@@ -9,9 +9,9 @@
 
 namespace redco {
 
-/// Returns a T, a torch::autograd::Node that the caller fills, whose results go to `inputs`: one
-/// edge for each, none for an undefined one. For small operations, where the maps and lists of
-/// torch::autograd::Function take longer than the operation.
+/// Returns a new autograd node of type T, with one edge per input and no edge for an undefined
+/// input. The caller fills the node. Used for small operations, which take less time than the maps
+/// and lists of torch::autograd::Function.
 template <class T, class... Inputs>
 std::shared_ptr<T> recorded_node(Inputs const&... inputs) {
   std::shared_ptr<T> node(new T, torch::autograd::deleteNode);
@@ -19,8 +19,7 @@ std::shared_ptr<T> recorded_node(Inputs const&... inputs) {
   return node;
 }
 
-/// Returns true if a function of these tensors, of which some may be undefined, is recorded by
-/// autograd.
+/// Returns true if autograd records a function of these tensors. Some of them may be undefined.
 template <class... Inputs>
 bool is_recorded(Inputs const&... inputs) {
   return at::GradMode::is_enabled() && ((inputs.defined() && inputs.requires_grad()) || ...);

@@ -7,8 +7,9 @@
 
 namespace redco {
 
-/// `x`, of which a layer says that autograd saves it for backward as the slot of this name, a literal: that of `save` in the
-/// layer's facts. Kernels name what they make for their backward; what they are given has its name from who made it.
+/// Returns `x` and declares that autograd saves it for backward as the slot named `slot` in the
+/// layer's facts. `slot` must be a string literal. Kernels name the tensors that they create for
+/// backward; the layer that creates a kernel's input names the input.
 inline at::Tensor const& save_as(std::string_view slot, at::Tensor const& x) {
   saved_watch::name(slot, x);
   return x;

@@ -6,20 +6,23 @@
 
 namespace redco {
 
-/// A step on the way of tensors that autograd saves for backward: a check that looks at each, or a
-/// tier that keeps their bytes in another memory until backward.
+/// A link in the chain of hooks for tensors that autograd saves for backward. A link either
+/// inspects each tensor or moves its bytes to other memory (a tier) until backward.
 class saved_link {
  public:
-  /// What a link hands on in place of a saved tensor.
+  /// A tensor in the form in which a link passes it on, and the function that restores the
+  /// original.
   struct packed {
     at::Tensor x;
     std::function<at::Tensor(at::Tensor const&)> unpack =
-        {};  ///< gives the saved tensor for the packed one; empty: they are one tensor
+        /// Returns the saved tensor for the packed tensor `x`. Empty if `x` is the saved tensor
+        /// itself.
+        {};
   };
 
-  /// Takes a tensor that autograd saves on the link's thread. Autograd keeps `unpack` until it
-  /// frees the graph, and calls it in backward, on any thread and also after the link has left the
-  /// chain: the function owns what it needs.
+  /// Packs a tensor that autograd saves on the link's thread. Autograd keeps `unpack` until it
+  /// frees the graph, and calls it during backward on any thread. `unpack` must own all that it
+  /// needs, because it may be called after the link has left the chain.
   virtual packed pack(at::Tensor const& x) = 0;
 
  protected:
@@ -27,23 +30,22 @@ class saved_link {
   ~saved_link() = default;
 };
 
-/// The links of a thread. Each tensor that autograd saves passes all of them, first to last, and
-/// returns last to first. Links that only watch come before those that move bytes, whichever joined
-/// first, so that they see the tensors that layers saved.
+/// A chain of links for the tensors that autograd saves on one thread. Saved tensors pass the links
+/// first to last, and last to first in backward. Links that watch come before links that move
+/// bytes, so that they see the layers' own tensors.
 ///
 ///   file_tier tier(path);                                          // a saved_link
-///   saved_chain::scope const here(tier, saved_chain::role::moves);  // then forward: what is saved lies in the file
-///
-/// The first scope of a process replaces libtorch's engine by one that asks for the chain; backward
-/// itself does not change.
+///   saved_chain::scope const here(tier, saved_chain::role::moves);  // then run forward
 class saved_chain {
  public:
   enum class role : unsigned char {
-    watches,  ///< hands on each tensor as it is
-    moves     ///< hands on another tensor
+    watches,  ///< passes on each tensor unchanged
+    moves     ///< passes on another tensor
   };
 
-  /// Makes a link part of this thread's chain while the scope lives. Scopes end in any order.
+  /// A scope that adds a link to this thread's chain. Scopes may end in any order. The first scope
+  /// of a process replaces libtorch's autograd engine by one that asks the chain for hooks;
+  /// backward itself does not change.
   class scope {
    public:
     scope(saved_link& link, role as);

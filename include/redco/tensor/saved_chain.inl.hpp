@@ -20,18 +20,19 @@ struct joined_link {
   saved_chain::role as;
 };
 
-/// The links of this thread in the order in which they pack.
+/// Returns this thread's links in the order in which they pack a saved tensor.
 inline std::vector<joined_link>& saved_links() {
   thread_local std::vector<joined_link> all;
   return all;
 }
 
-/// One saved tensor on its way through the chain.
+/// Autograd hooks of one saved tensor: packs the tensor through all links of the thread and unpacks
+/// it in reverse order.
 struct chained_hooks final : torch::autograd::SavedVariableHooks {
   saved_link::packed now;
 
   void call_pack_hook(at::Tensor const& x) override {
-    now.x = x.detach();  // a saved output would keep its own node
+    now.x = x.detach();  // without detach, a saved output would keep its own node alive
     for (joined_link const& one : saved_links()) {
       auto [moved, unpack] = one.link->pack(now.x);
       now.x = std::move(moved);

@@ -10,23 +10,24 @@
 
 namespace redco {
 
-/// Sees what autograd saves for backward on this thread while the watch lives: each storage once,
-/// however many nodes save it, and the layers that do. The watch is a link of the thread's
-/// saved_chain. One watch per thread at a time.
+/// A recorder of the tensors that autograd saves for backward on this thread. Each storage is
+/// listed once, with the layers that save it, however many nodes do. The watch is a link of the
+/// thread's saved_chain. A thread can have one watch at a time.
 class saved_watch final : saved_link {
  public:
-  /// A storage that is saved.
+  /// A storage that autograd saves, with the layers that save it.
   struct entry {
-    at::Tensor tensor;                ///< as it was saved first; holding it keeps its address from being used again
-    std::vector<std::string> layers;  ///< whose functions save it, each once: their paths
-    std::string_view slot;            ///< as what the first of them does, if it said so
+    /// First saved tensor of the storage. Holding it prevents reuse of its address.
+    at::Tensor tensor;
+    std::vector<std::string> layers;  ///< paths of the layers that save the storage, each once
+    std::string_view slot;            ///< slot name from the first of these layers, or empty
 
     std::int64_t bytes() const { return static_cast<std::int64_t>(tensor.storage().nbytes()); }
     bool lies_with(at::Tensor const& x) const { return tensor.storage().data() == x.storage().data(); }
   };
 
-  /// While it lives, what autograd saves on this thread belongs to a layer, named `component` in the one around it. Costs
-  /// nothing without a watch.
+  /// A scope that attributes tensors saved on this thread to a layer. `component` is the layer's
+  /// name in the enclosing layer. Costs nothing without a watch.
   class layer {
    public:
     explicit layer(std::string_view component);
@@ -38,13 +39,14 @@ class saved_watch final : saved_link {
     saved_watch* watch_;
   };
 
-  /// The path of a layer, whose names outlive it.
+  /// Path of a layer, one name per level. The names must outlive the path.
   using place = std::vector<std::string_view>;
 
-  /// That of the current layer; empty without a watch.
+  /// Returns the path of the current layer; empty without a watch.
   static place here();
 
-  /// While it lives, what autograd saves on this thread belongs to the layer at `other`: work that was left for later.
+  /// A scope that attributes tensors saved on this thread to the layer at path `other`. Used when a
+  /// layer's deferred work runs later, inside another layer.
   class elsewhere {
    public:
     explicit elsewhere(place other);
@@ -62,20 +64,22 @@ class saved_watch final : saved_link {
   saved_watch(saved_watch const&) = delete;
   saved_watch& operator=(saved_watch const&) = delete;
 
-  /// Counts the storage of `x` too, as saved by the current layer.
+  /// Lists the storage of `x` as saved by the current layer.
   void add(at::Tensor const& x);
-  /// The same for the watch of this thread, if there is one: what a layer hands to a loss, which will save it.
+  /// Lists the storage of `x` as saved by the current layer, if this thread has a watch. Used for
+  /// tensors that a layer passes to a loss, which will save them.
   static void expect(at::Tensor const& x);
 
-  /// Says that the current layer saves `x`, or is about to, as the slot of this name, a literal. Costs nothing without a watch.
+  /// Declares that the current layer saves `x`, now or soon, as the slot named `slot`, a string
+  /// literal. Costs nothing without a watch.
   static void name(std::string_view slot, at::Tensor const& x);
 
-  /// Leaves the storage of `x` out.
+  /// Removes the storage of `x` from the list.
   void leave_out(at::Tensor const& x);
 
-  /// In the order in which they were saved first.
+  /// Returns the saved storages in the order in which they were first saved.
   std::vector<entry> const& entries() const { return entries_; }
-  /// Of all of them.
+  /// Returns the total bytes of all listed storages.
   std::int64_t bytes() const;
 
  private:
@@ -90,8 +94,8 @@ class saved_watch final : saved_link {
   std::vector<entry>::iterator find(at::Tensor const& x);
 
   std::vector<entry> entries_;
-  place here_;                          ///< the path of the current layer
-  std::vector<name_of_storage> names_;  ///< that it gave to what is not saved yet
+  place here_;                          ///< path of the current layer
+  std::vector<name_of_storage> names_;  ///< slot names declared for tensors not yet saved
   saved_chain::scope const in_chain_{*this, saved_chain::role::watches};
 };
 

@@ -5,7 +5,7 @@
 
 namespace redco {
 
-/// ATen's name of a dtype.
+/// Returns ATen's scalar type for a dtype.
 inline at::ScalarType scalar_type_of(dtype type) {
   switch (type) {
     case dtype::f64: return at::kDouble;

@@ -10,29 +10,31 @@
 
 namespace redco {
 
-/// One rank's part of an activation whose layout over the tensor-parallel group is `Layout`, known to the compiler.
+/// One rank's part of an activation. The activation's layout over the tensor-parallel group is the
+/// type `Layout`.
 ///
-/// A `replicated` tensor is an ordinary at::Tensor and converts both ways by itself; every other layout is named when
-/// it is made (`tensor<partial>{x}`) and opened with `local()`, so that a partial sum is never used as a value by
-/// mistake.
+/// A `replicated` tensor converts to and from at::Tensor implicitly. Other layouts are constructed
+/// explicitly (`tensor<partial>{x}`) and read through `local()`, so that a partial sum is never
+/// used as a value by mistake.
 template <layout Layout>
 class tensor {
  public:
   tensor() = default;
   explicit tensor(at::Tensor local) : local_(std::move(local)) {}
 
-  /// This rank's part.
+  /// Returns this rank's part.
   at::Tensor const& local() const { return local_; }
 
-  /// `other` in this tensor's layout.
+  /// Returns `other` as a tensor of this layout.
   tensor like(at::Tensor other) const { return tensor(std::move(other)); }
 
  private:
   at::Tensor local_;
 };
 
-/// A run of tokens of every example, [B, tokens / ranks rounded up, features]. Where the tokens do not divide, the last
-/// runs are padded, and `tokens` says how many there are.
+/// An activation of which each rank holds a contiguous range of the tokens of every example. The
+/// local shape is [B, ceil(tokens / ranks), features]. If the division leaves a remainder, the last
+/// ranges are padded; `tokens()` is the unpadded count.
 template <>
 class tensor<token_split> {
  public:
@@ -40,7 +42,7 @@ class tensor<token_split> {
   tensor(at::Tensor local, std::int64_t tokens) : local_(std::move(local)), tokens_(tokens) {}
 
   at::Tensor const& local() const { return local_; }
-  /// Of an example, over all ranks.
+  /// Returns the number of tokens of one example over all ranks, without padding.
   std::int64_t tokens() const { return tokens_; }
 
   tensor like(at::Tensor other) const { return tensor(std::move(other), tokens_); }
@@ -65,8 +67,8 @@ class tensor<replicated> {
   at::Tensor value_;
 };
 
-/// A pending sum over the ranks. Its addends (biases of row-parallel layers, replicated branches) are equal on all
-/// ranks and are added once, after the reduction.
+/// A tensor whose value is a pending sum over the ranks. Its addends (biases of row-parallel
+/// layers, replicated branches) are equal on all ranks. They are added once, after the reduction.
 template <>
 class tensor<partial> {
  public:
@@ -77,7 +79,7 @@ class tensor<partial> {
   at::Tensor const& local() const { return local_; }
   std::vector<at::Tensor> const& addends() const { return addends_; }
 
-  /// Returns this sum with another addend, a replicated value.
+  /// Returns a copy of this pending sum with one more addend, a replicated value.
   tensor with_addend(at::Tensor const& x) const {
     tensor more = *this;
     more.addends_.push_back(x);

@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-// Tensors in cereal's archives: dtype, extents and elements, in host memory. In this namespace cereal finds them.
+// Serialises tensors in cereal's archives: dtype, shape and elements, from and to host memory. The
+// functions are in namespace `at`, where cereal finds them by argument-dependent lookup.
 namespace at {
 
 template <class Archive>

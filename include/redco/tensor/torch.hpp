@@ -1,6 +1,7 @@
 #pragma once
 
-/// The only door to ATen and autograd: every other header that touches a tensor includes this one.
+/// The only header that includes ATen and autograd. Every other header that uses a tensor includes
+/// this one.
 
 #include <ATen/ATen.h>
 #include <ATen/TensorIterator.h>

@@ -9,13 +9,14 @@
 
 namespace redco {
 
-/// The tensors of a batch on their way to a device: copied from pinned memory on a stream of the copying thread's own, while the
-/// device computes what it was given before.
+/// A copy of a batch's tensors to a device, in flight while the device computes earlier work. The
+/// copies start from pinned memory, on a stream owned by the copying thread.
 class upload {
  public:
   upload() = default;
 
-  /// Begins to copy what `batch` has of tensors, which become those on the device (see for_each_tensor). Nothing for the host's own.
+  /// Starts copying each tensor of `batch` (see for_each_tensor) to `device` and replaces it by the
+  /// device tensor. Tensors that are already on `device` stay as they are.
   template <class Batch>
   upload(Batch& batch, at::Device device) {
     begin(device);
@@ -27,7 +28,8 @@ class upload {
   upload& operator=(upload&&) = default;
   ~upload() = default;
 
-  /// For the thread that computes with them: its stream waits for them, and host_copies knows them until the next arrival.
+  /// Makes the calling thread's stream wait for the copies, and registers them in the thread's
+  /// host_copies until its next `arrive`. Call it on the thread that computes with the batch.
   void arrive();
 
  private:

@@ -9,7 +9,7 @@
 
 namespace redco {
 
-/// A stream of the pool, once for each thread and device.
+/// Selects the copy stream: one stream of libtorch's pool, obtained once per thread and device.
 REDCO_INLINE void upload::begin(at::Device device) {
   if (!at::accelerator::isAccelerator(device.type())) return;
   thread_local std::optional<c10::Stream> own;

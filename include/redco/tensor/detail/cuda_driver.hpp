@@ -9,9 +9,10 @@
 
 namespace redco::detail {
 
-/// The functions of CUDA's driver that are used, as its manual declares them; handles are void*.
+/// A table of the CUDA driver functions that redco calls, with the signatures of the driver's
+/// manual. Handles are void*.
 struct cuda_driver {
-  static constexpr int compute_major = 75, compute_minor = 76;  // device attributes
+  static constexpr int compute_major = 75, compute_minor = 76;  // ids of device attributes
 
   int (*init)(unsigned);
   int (*device_get)(int*, int);
@@ -24,13 +25,14 @@ struct cuda_driver {
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**);
   int (*words)(int, char const**);
 
-  /// Opens it, once for the process. Errors: exit code 64.
+  /// Returns the functions of the CUDA driver; the first call opens and initialises the driver.
+  /// Throws `error` with exit code 64 if the driver is missing or older than CUDA 7.
   static cuda_driver const& of_process() {
     static cuda_driver const driver = opened();
     return driver;
   }
 
-  /// Of a device: {9, 0} for an H100.
+  /// Returns the compute capability of a device as {major, minor}: {9, 0} for an H100.
   std::pair<int, int> compute_capability(int index) const {
     int handle = 0, major = 0, minor = 0;
     check(device_get(&handle, index), "find device " + std::to_string(index));
@@ -39,7 +41,8 @@ struct cuda_driver {
     return {major, minor};
   }
 
-  /// Throws error 70 with the driver's words unless `status` is that of success.
+  /// Throws `error` with exit code 70 and the driver's message unless `status` is 0 (success).
+  /// `what` names the action that failed.
   void check(int status, std::string const& what) const {
     if (status == 0) return;
     char const* text = nullptr;
@@ -66,7 +69,7 @@ struct cuda_driver {
   }
 };
 
-/// Makes a context the calling thread's while it lives.
+/// A scope that makes a CUDA context current for the calling thread.
 class cuda_context_guard {
  public:
   cuda_context_guard(cuda_driver const& driver, void* context) : driver_(driver) {

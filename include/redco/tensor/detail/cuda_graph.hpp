@@ -17,7 +17,8 @@
 
 namespace redco::detail {
 
-/// A CUDA graph by libtorch, whose allocator keeps the memory of what is recorded from all others.
+/// A device graph implemented by libtorch's at::cuda::CUDAGraph. libtorch's allocator reserves the
+/// memory of recorded work, so that other work never reuses it.
 class cuda_graph final : public device_graph {
  public:
   class maker final : public device_graph::maker {
@@ -28,7 +29,8 @@ class cuda_graph final : public device_graph {
     }
   };
 
-  /// Errors: exit code 64 where libtorch's library has no such functions.
+  /// Creates an empty graph on `device`. Throws `error` with exit code 64 if libtorch's CUDA
+  /// library lacks the graph functions of libtorch 2.11.
   explicit cuda_graph(at::Device device) : device_(device), calls_(functions::of_process()) {
     c10::DeviceGuard const on(device_);
     calls_.construct(place_.data(), false);
@@ -39,7 +41,7 @@ class cuda_graph final : public device_graph {
     calls_.destroy(place_.data());
   }
 
-  /// On a stream of its own, as the default one cannot be recorded.
+  /// Records on a stream from the pool, because CUDA cannot record the default stream.
   void record(std::function<void()> f) override {
     auto const before = mark_on(device_);
     c10::StreamGuard const in(c10::impl::VirtualGuardImpl(device_.type()).getStreamFromGlobalPool(device_));
@@ -50,7 +52,7 @@ class cuda_graph final : public device_graph {
     } catch (...) {
       try {
         calls_.capture_end(place_.data());
-      } catch (...) {  // what f threw says more
+      } catch (...) {  // the first exception explains more
       }
       throw;
     }

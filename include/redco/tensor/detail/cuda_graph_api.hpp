@@ -5,15 +5,18 @@
 
 namespace redco::detail::cuda_graph_api {
 
-// at::cuda::CUDAGraph of libtorch's CUDA library, whose header needs CUDA's own. The class is taken by the names that its members
-// have in the library (Itanium C++ ABI, where `this` is the first argument).
+// Declares at::cuda::CUDAGraph without its header, which needs CUDA's own headers. The members are
+// found by their mangled names (Itanium C++ ABI, where `this` is the first argument).
 
-/// Room for one: tests/tensor/cuda_graph_header.cpp compares it, and the signatures, with the header.
+/// Size and alignment in bytes of a buffer for one at::cuda::CUDAGraph.
+/// tests/tensor/cuda_graph_header.cpp compares them, and the signatures below, with libtorch's
+/// header.
 inline constexpr std::size_t size = 512, alignment = 16;
 
 using pool = std::pair<unsigned long long, unsigned long long>;
 
-/// cudaStreamCaptureModeThreadLocal: other threads may go on allocating.
+/// Value of cudaStreamCaptureModeThreadLocal. Other threads may allocate device memory during a
+/// capture in this mode.
 inline constexpr int this_thread = 1;
 
 using construct = void(void* self, bool keep);

@@ -11,7 +11,8 @@
 #ifdef REDCO_THREAD_SANITIZER
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
-/// On a function that reads what another thread wrote before it can say so.
+/// Attribute of a function that reads data of another thread before it can declare the
+/// synchronisation to ThreadSanitizer.
 #define REDCO_UNSEEN_BY_THREAD_SANITIZER __attribute__((no_sanitize("thread")))
 #else
 #define REDCO_UNSEEN_BY_THREAD_SANITIZER
@@ -19,8 +20,10 @@ extern "C" void __tsan_release(void* address);
 
 namespace redco::detail {
 
-/// Tells ThreadSanitizer what libgomp, which is not instrumented, does not: parts of a parallel loop start after the code
-/// before it and end before the code behind it. Both sides hold one while they run and name the same address.
+/// A scope that declares the synchronisation of a parallel loop to ThreadSanitizer, because libgomp
+/// is not instrumented. The parts of the loop start after the caller's earlier code and end before
+/// its later code. The caller and each part hold a fork_join while they run and give the same
+/// address.
 class fork_join {
  public:
   enum class side { caller, part };

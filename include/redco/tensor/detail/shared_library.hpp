@@ -11,7 +11,7 @@
 
 namespace redco::detail {
 
-/// The folder of the libtorch that this process runs.
+/// Returns the folder of the libtorch library that this process has loaded; empty if unknown.
 inline std::filesystem::path libtorch_folder() {
   Dl_info found{};
   if (dladdr(reinterpret_cast<void const*>(&at::globalContext), &found) == 0 || found.dli_fname == nullptr) return {};
@@ -19,11 +19,12 @@ inline std::filesystem::path libtorch_folder() {
   return std::filesystem::weakly_canonical(found.dli_fname, ignored).parent_path();
 }
 
-/// A library that is opened at run time and stays.
+/// A library that is opened at run time and never closed.
 class shared_library {
  public:
-  /// The first of these names or paths that opens; see `why` where none does. Names are looked for where the loader looks,
-  /// then beside libtorch, in the folders of NVIDIA's wheels, and where CUDA's own installer puts them.
+  /// Opens the first library of `names` (names or paths) that loads. Searches the loader's default
+  /// folders, libtorch's folder, the folders of NVIDIA's wheels, and /usr/local/cuda/lib64, in this
+  /// order. If none loads, the result converts to false and `why` returns the reason.
   static shared_library open(std::vector<std::string> const& names, int how = RTLD_NOW | RTLD_LOCAL) {
     shared_library library;
     auto const torch = libtorch_folder(), wheels = torch / "../../nvidia";
@@ -43,10 +44,11 @@ class shared_library {
 
   explicit operator bool() const { return handle_ != nullptr; }
 
-  /// What the loader said last.
+  /// Returns the loader's last error message.
   std::string const& why() const { return why_; }
 
-  /// Sets f to the function of this name, null where there is none.
+  /// Sets `f` to the library's function `name`, or to null if the library has none. Returns true if
+  /// the function exists.
   template <class F>
   bool find(F*& f, char const* name) const {
     f = reinterpret_cast<F*>(dlsym(handle_, name));
