@@ -14,7 +14,8 @@
 
 namespace redco {
 
-/// Any tokenizer as a value of one type. Copies share the tokenizer.
+/// A value that holds any type that satisfies the concept `tokenizer`. Copies share the held
+/// tokenizer.
 class any_tokenizer {
  public:
   template <class T>

@@ -7,10 +7,11 @@
 
 namespace redco {
 
-/// Bytes of a text that are no UTF-8; a tokenizer reads U+FFFD in their place.
+/// Count and position of the bytes of a text that are not valid UTF-8. Tokenizers read U+FFFD in
+/// place of invalid bytes.
 struct invalid_utf8 {
-  std::size_t bytes = 0;  ///< their number
-  std::size_t first = 0;  ///< position of the first one
+  std::size_t bytes = 0;  ///< number of invalid bytes
+  std::size_t first = 0;  ///< byte offset of the first invalid byte
 };
 
 inline invalid_utf8 invalid_utf8_of(std::string_view text) {

@@ -23,41 +23,36 @@ namespace detail {
 class tokenizer_file;
 }
 
-/// The tokenizer of a Hugging Face tokenizer.json, with the ids of the `tokenizers` library (0.22):
-/// BPE over bytes (GPT-2, LLaMA-3, Qwen2) or over code points with byte fallback (LLaMA-2), Unigram
-/// (T5) and WordPiece (BERT), with the file's normalizers, split patterns, added tokens (under the
-/// ids that the file gives them), special tokens around a text and decoder. What the file asks for
-/// and is not computed here is refused by name when it is read. truncation and padding of the file
-/// are not applied: lengths are the caller's.
-///
-/// A text is any bytes: those that are no UTF-8 are read as U+FFFD. Memory is linear in the text,
-/// time too but for a word of n bytes, which takes n log n. Copies share one vocabulary; all
-/// members may be called by several threads at once.
-///
-/// Errors: exit_code::data for a file that is missing, broken, contradictory or asks for what is
-/// not computed, where patterns are needed but redco was built without PCRE2 (libpcre2-dev), and
-/// when encoding for a pattern of the file that takes more than a few steps for each byte of a
-/// text.
+/// A tokenizer read from a Hugging Face tokenizer.json. Its ids equal those of the `tokenizers`
+/// library 0.22. Models: byte-level BPE (GPT-2, LLaMA-3, Qwen2), BPE with byte fallback (LLaMA-2),
+/// Unigram (T5), WordPiece (BERT). Truncation and padding settings are ignored; README.md lists the
+/// supported parts. Copies share one vocabulary. All members may be called concurrently. A word of
+/// n bytes takes O(n log n) time. Throws `error` with exit code 65 if the file is missing, broken
+/// or contradictory, or asks for an unsupported part. Also throws 65 if a pattern needs PCRE2 and
+/// redco was built without PCRE2, or if matching takes too many steps.
 class json_tokenizer {
  public:
   explicit json_tokenizer(std::filesystem::path const& file, special_names const& names = {});
-  /// From what such a file holds; `source` names it in errors. `cleans_spaces`: see `tokenizer`.
+  /// Reads the parsed JSON of a tokenizer.json. `source` names the JSON in error messages. If
+  /// `cleans_spaces` is true, decoding removes spaces before punctuation.
   json_tokenizer(json::json_value const& root, std::string const& source, special_names const& names = {},
                  bool cleans_spaces = false);
-  /// From the text of such a file; `source` names it in errors.
+  /// Returns the tokenizer described by the text of a tokenizer.json. `source` names the text in
+  /// error messages.
   static json_tokenizer parse(std::string_view text, std::string const& source, special_names const& names = {});
 
-  /// The ids of a text. No text and no special tokens around it: no ids.
+  /// Returns the ids of `text`. An empty text without special tokens around it has no ids.
   std::vector<std::int64_t> encode(std::string_view text, encode_options options = {}) const;
-  /// The text of ids, always UTF-8: U+FFFD stands for bytes that are none. Ids that no token has give nothing, because
-  /// models often have more rows than their tokenizer has tokens.
+  /// Returns the text of `ids`, always valid UTF-8: U+FFFD replaces invalid bytes. Ids without a
+  /// token add nothing, because models often have more rows than their tokenizer has tokens.
   std::string decode(std::span<std::int64_t const> ids, decode_options options = {}) const;
-  /// Appends the bytes of one id, special or not; false when no token has it. See the concept `tokenizer`.
+  /// Appends the bytes of the token `id` (special or not) and returns true. Returns false if no
+  /// token has this id. See the concept `tokenizer`.
   bool append(std::string& bytes, std::int64_t id, bool first) const;
 
-  /// The id of a token as the file spells it.
+  /// Returns the id of a token as spelled in the file, or nullopt if the file has no such token.
   std::optional<std::int64_t> id_of(std::string_view token) const;
-  std::int64_t vocabulary_size() const;  ///< one more than the largest id
+  std::int64_t vocabulary_size() const;  ///< Returns the largest id plus one.
   special_ids const& specials() const;
   bool cleans_spaces() const { return cleans_spaces_; }
 

@@ -24,9 +24,9 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the tokens that transformers looks for before a model of SentencePiece reads a text:
-/// control tokens, T5's <extra_id_99> to <extra_id_0> behind the model's pieces, and those that the
-/// folder declares.
+/// Returns the tokens that transformers searches for before a SentencePiece model reads a text.
+/// They are the model's control tokens, T5's <extra_id_99> to <extra_id_0> with ids after the
+/// model's pieces, and the tokens declared by the folder.
 inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path const& file,
                                                       tokenizer_settings const& settings, bool t5) {
   sentencepiece_model const model(file);
@@ -49,7 +49,8 @@ inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path cons
   std::vector<sentencepiece_token> tokens;
   for (json::json_value const& token : root["added_tokens"]) {
     json_node const node(token, file.string());
-    if (node.at("id").number() == static_cast<std::uint32_t>(model.unknown_id())) continue;  // stands for text
+    // encodes text, so it is not searched for
+    if (node.at("id").number() == static_cast<std::uint32_t>(model.unknown_id())) continue;
     tokens.push_back({.content = node.at("content").text(),
                       .id = node.at("id").number(),
                       .special = node.flag("special"),
@@ -60,8 +61,8 @@ inline std::vector<sentencepiece_token> tokens_beside(std::filesystem::path cons
   return tokens;
 }
 
-/// Returns where LlamaTokenizer of transformers 5 puts a space before text; another class leaves
-/// that to the model.
+/// Returns the rule by which LlamaTokenizer of transformers 5 puts a space before text. For any
+/// other class the SentencePiece model decides.
 inline prefix_space prefix_of(tokenizer_settings const& settings) {
   if (!settings.is_llama()) return prefix_space::by_model;
   if (!settings.node().flag("add_prefix_space", true)) return prefix_space::nowhere;

@@ -15,32 +15,34 @@
 
 namespace redco {
 
-/// A token that is found in a text before a model of SentencePiece reads it: one of its control
-/// tokens, or one beside it.
+/// A token that is searched for in a text before a SentencePiece model reads the text: a control
+/// token of the model or a token added to the model.
 struct sentencepiece_token {
   std::string content;
   std::int64_t id = 0;
   bool special = false;
-  bool single_word = false;   ///< found only where no letter or digit touches it
-  bool strips_left = false;   ///< swallows white space before it
-  bool strips_right = false;  ///< swallows white space after it
+  bool single_word = false;   ///< token is found only if no letter or digit adjoins it
+  bool strips_left = false;   ///< token removes white space before it
+  bool strips_right = false;  ///< token removes white space after it
 };
 
-/// Where a space is put before text. A part of a text lies between two added tokens.
+/// Rule for the space that is put before text. A part of a text is the text between two added
+/// tokens.
 enum class prefix_space : std::uint8_t {
-  by_model,    ///< before each part, if the model says so
+  by_model,    ///< before each part, if the model's file asks for a space
   each_part,   ///< before each part that does not begin with a space: `legacy` of LlamaTokenizer
-  first_part,  ///< before the part that begins the text, unless it begins with a space
+  first_part,  ///< before the part that begins the text, unless this part begins with a space
   nowhere
 };
 
-/// Settings that a SentencePiece model does not contain.
+/// Settings of a tokenizer that a SentencePiece model file does not contain.
 struct sentencepiece_options {
-  bool add_begin = false;  ///< put the begin token before a text: LLaMA-2
-  bool add_end = false;    ///< put the end token after a text: T5
+  bool add_begin = false;  ///< put the begin token before a text (LLaMA-2)
+  bool add_end = false;    ///< put the end token after a text (T5)
   std::vector<sentencepiece_token> added = {};
-  special_names names = {};    ///< added tokens that begin, end or pad a text; else the model's own do
-  bool cleans_spaces = false;  ///< remove spaces before punctuation from decoded text: see `tokenizer`
+  /// added tokens for begin, end, padding and unknown; the model's own tokens if empty
+  special_names names = {};
+  bool cleans_spaces = false;  ///< remove spaces before punctuation from decoded text
   prefix_space prefix = prefix_space::by_model;
 };
 
@@ -49,14 +51,13 @@ class sentencepiece_model;
 class added_pieces;
 }  // namespace detail
 
-/// A model of SentencePiece (T5's spiece.model, LLaMA-2's tokenizer.model), computed by its own
-/// library. A text between two added tokens is read as a text of its own; unknown text decodes to "
-/// ⁇ ". Bytes that are no UTF-8 are read as U+FFFD. All members may be called by several threads at
-/// once.
+/// A tokenizer that runs a SentencePiece model (T5's spiece.model, LLaMA-2's tokenizer.model) with
+/// the SentencePiece library. Encodes the text between two added tokens separately. Unknown text
+/// decodes to " ⁇ ". Invalid UTF-8 is read as U+FFFD. All members may be called concurrently.
 ///
-/// Errors: exit_code::data for a file that is missing or no model, where redco was built without
-/// SentencePiece (libsentencepiece-dev), and for a text of more than 16 MiB, because the library
-/// takes up to 200 bytes of memory for each byte of it.
+/// Throws `error` with exit code 65 if the file is missing or no model, or if redco was built
+/// without SentencePiece. Also throws 65 for a text of more than 16 MiB, because the library takes
+/// up to 200 bytes of memory per byte of text.
 class sentencepiece_tokenizer {
  public:
   explicit sentencepiece_tokenizer(std::filesystem::path const& file, sentencepiece_options options = {});
@@ -74,7 +75,8 @@ class sentencepiece_tokenizer {
   bool add_begin_, add_end_, cleans_spaces_;
   prefix_space prefix_;
   special_ids specials_;
-  bool drops_one_space_ = false;  // in front of a text
+  // the model adds one space before a text; decoding removes this space
+  bool drops_one_space_ = false;
   bool drops_all_spaces_ = false;
 };
 

@@ -23,12 +23,15 @@ namespace redco {
 
 namespace detail {
 
-inline constexpr std::string_view space_mark = "\xE2\x96\x81";  // U+2581, which SentencePiece writes for a space
+// U+2581, SentencePiece's mark for a space
+inline constexpr std::string_view space_mark = "\xE2\x96\x81";
 
-/// Of the longest text that is encoded.
+/// Maximum size in bytes of a text to encode: the SentencePiece library takes up to 200 bytes of
+/// memory per byte.
 inline constexpr std::size_t sentencepiece_bytes = std::size_t{16} << 20;
 
-/// The added tokens of a model: found in a text, and decoded.
+/// Added tokens of a SentencePiece model: finds them in a text and maps their ids to their
+/// contents.
 class added_pieces {
  public:
   explicit added_pieces(std::vector<sentencepiece_token> const& tokens) {
@@ -72,7 +75,8 @@ REDCO_INLINE sentencepiece_tokenizer::sentencepiece_tokenizer(std::filesystem::p
   if ((options.add_begin && !specials_.begin) || (options.add_end && !specials_.end))
     throw error(exit_code::data, file.string() + " has no token for the " + (specials_.begin ? "end" : "begin") +
                                      " of a text, which should be added; use another model or turn that off");
-  // What the model does to spaces is not in the library's interface: see what it does to some.
+  // The library's interface does not tell how the model treats spaces, so two short texts are
+  // encoded to find out.
   auto const one = model_->encode("a");
   drops_one_space_ = prefix_ == prefix_space::by_model
                          ? !one.empty() && model_->piece(one.front()).starts_with(detail::space_mark)

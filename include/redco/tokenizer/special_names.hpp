@@ -4,7 +4,8 @@
 
 namespace redco {
 
-/// Which tokens play which part (see special_ids), as tokenizer_config.json tells; empty: none does.
+/// Contents of the tokens that begin, end or pad a text or replace unknown text, as named by
+/// tokenizer_config.json. An empty name means no such token.
 struct special_names {
   std::string begin = {};
   std::string end = {};

@@ -10,23 +10,23 @@
 
 namespace redco {
 
-/// A decoder of ids that come one after another, such as generated ones. The pieces of `put` and
-/// `finish` together are what `decode` gives for all ids. Each piece is UTF-8: a code point that is
-/// not complete is held back, and so is a space that the next id may remove.
+/// A decoder for ids that arrive one at a time, such as generated ids. The texts returned by `put`
+/// and `finish`, joined, equal `decode` of all ids. Each text is valid UTF-8: the stream buffers
+/// incomplete code points, and spaces that the next id may remove.
 ///
 ///   redco::text_stream shown(tokenizer);
 ///   shown.skip(tokenizer.encode("the models of"));
-///   std::cout << "the models of" << shown.put(id);  // " them": a word after others keeps its space
+///   std::cout << "the models of" << shown.put(id);  // " them": keeps the space between two words
 class text_stream {
  public:
   explicit text_stream(any_tokenizer tokenizer, decode_options options = {});
 
-  /// Takes the ids of a prompt whose text is shown already. Call before `put`.
+  /// Consumes the ids of a prompt whose text is already shown. Must be called before `put`.
   void skip(std::span<std::int64_t const> prompt);
-  /// Returns the text that `id` completes; often empty.
+  /// Returns the text that is complete after `id`; often an empty string.
   std::string put(std::int64_t id);
-  /// Returns what is still held back, U+FFFD for a part of a code point; the stream may then be
-  /// used for another text.
+  /// Returns the buffered rest of the text, with U+FFFD for an incomplete code point, and resets
+  /// the stream for another text.
   std::string finish();
 
  private:
@@ -34,9 +34,9 @@ class text_stream {
 
   any_tokenizer tokenizer_;
   decode_options options_;
-  std::string held_back_;          // the bytes of a code point that is not complete
+  std::string held_back_;          // bytes of an incomplete code point
   detail::space_cleaner cleaner_;  // used if the tokenizer cleans spaces
-  std::string shown_;              // the end of the prompt's text that the cleaner holds back
+  std::string shown_;              // end of the prompt's text that the cleaner still buffers
   bool first_ = true;
 };
 

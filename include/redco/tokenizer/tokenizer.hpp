@@ -10,36 +10,41 @@
 
 namespace redco {
 
-/// How a text becomes ids.
+/// Options of `encode`, the conversion of a text to ids.
 struct encode_options {
-  bool add_special = true;  ///< put the ids around the text that the tokenizer's file asks for, such as [CLS] and [SEP]
-  bool find_special =
-      true;  ///< read "<|endoftext|>" within the text as that token; off for text that nobody vouches for
+  /// Put the special ids around the text that the tokenizer's file asks for, such as [CLS] and
+  /// [SEP].
+  bool add_special = true;
+  /// Read a special token written within the text, such as "<|endoftext|>", as that token. Set to
+  /// false for untrusted text.
+  bool find_special = true;
 };
 
-/// How ids become a text.
+/// Options of `decode`, the conversion of ids to a text.
 struct decode_options {
-  bool keep_special = false;  ///< write special tokens, such as "<|endoftext|>", instead of leaving them out
+  /// Write special tokens such as "<|endoftext|>" into the text instead of omitting them.
+  bool keep_special = false;
 };
 
-/// The tokens of a vocabulary that stand for no text, where they are known.
+/// Ids of the special tokens of a vocabulary, which represent no text. Tokens that the files do not
+/// name are nullopt.
 struct special_ids {
-  std::optional<std::int64_t> begin = {};    ///< of a text (bos)
-  std::optional<std::int64_t> end = {};      ///< of a text (eos): where generation stops
-  std::optional<std::int64_t> padding = {};  ///< fills short rows of a batch
-  std::optional<std::int64_t> unknown = {};  ///< what no other token covers
-  std::vector<std::int64_t> all = {};        ///< ascending; decoding leaves them out
+  std::optional<std::int64_t> begin = {};    ///< token that begins a text (bos)
+  std::optional<std::int64_t> end = {};      ///< token that ends a text (eos) and stops generation
+  std::optional<std::int64_t> padding = {};  ///< token that fills short rows of a batch
+  std::optional<std::int64_t> unknown = {};  ///< token for text that no other token covers
+  /// Ids of all special tokens in ascending order; decoding omits them
+  std::vector<std::int64_t> all = {};
 };
 
-/// Turns text into ids and back. All members are const and may be called from several threads at once.
-///   encode(text, options)        the ids of a text; bytes that are no UTF-8 are read as U+FFFD
-///   decode(ids, options)         their text, always UTF-8; an id that no token has gives nothing
-///   append(bytes, id, first)     adds what one id stands for, in bytes that need not be whole code points, and says
-///                                whether the text has begun; `first` until it has. decode is this, id by id
-///   vocabulary_size()            one more than the largest id
-///   specials()                   ids that stand for no text
-///   cleans_spaces()              optional; true: decode then removes spaces before punctuation and
-///                                in English contractions, as transformers' clean_up_tokenization
+/// A type that converts text to ids and back. All members are const and may be called concurrently.
+/// - encode(text, options) returns the ids of a text; invalid UTF-8 is read as U+FFFD.
+/// - decode(ids, options) returns the text of ids, always UTF-8; ids without a token add nothing.
+/// - append(bytes, id, first) appends the bytes of one token, possibly part of a code point.
+///   Pass `first` = true until append returns true (the text has begun).
+/// - vocabulary_size() returns the largest id plus one; specials() returns the special ids.
+/// - cleans_spaces() (optional) returns true if decode removes spaces before punctuation and in
+///   English contractions, like clean_up_tokenization of transformers.
 template <class T>
 concept tokenizer = requires(T const& t, std::string_view text, std::span<std::int64_t const> ids, std::string& bytes) {
   { t.encode(text, encode_options{}) } -> std::same_as<std::vector<std::int64_t>>;
@@ -51,7 +56,8 @@ concept tokenizer = requires(T const& t, std::string_view text, std::span<std::i
 
 namespace detail {
 
-/// Returns true if the tokenizer says that spaces are removed from decoded text.
+/// Returns true if decoding with `t` removes spaces before punctuation; false if `t` has no member
+/// cleans_spaces().
 template <tokenizer T>
 bool cleans_spaces(T const& t) {
   if constexpr (requires {

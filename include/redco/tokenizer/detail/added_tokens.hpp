@@ -16,27 +16,29 @@
 
 namespace redco::detail {
 
-/// A token that is looked for in the text itself, before anything else happens to it.
+/// A token that is searched for in a text before the text is split into words.
 struct added_token {
   std::string content;
   std::uint32_t id = 0;
   bool special = false;
-  bool single_word = false;  ///< only where no letter or digit touches it
-  bool strips_left = false;  ///< swallows white space in front of it
+  bool single_word = false;  ///< token is found only if no letter or digit adjoins it
+  bool strips_left = false;  ///< token removes white space before it
   bool strips_right = false;
 };
 
-/// Finds added tokens in a text: the leftmost first, and of those that begin together the longest.
+/// Finds added tokens in a text: the leftmost match first, and the longest of the matches with one
+/// beginning.
 class added_tokens {
  public:
-  /// Adds a token; the last one with a content counts.
+  /// Adds a token. If several tokens have equal contents, the last one is used.
   void add(added_token token) {
     trie_.add(token.content, static_cast<std::uint32_t>(tokens_.size()));
     if (token.single_word && !word_) word_.emplace(word_pattern, "added_tokens");
     tokens_.push_back(std::move(token));
   }
 
-  /// Calls text(part) and token(id) in the order of `whole`, whose parts are not empty.
+  /// Calls text(part) for each non-empty part between tokens and token(id) for each found token, in
+  /// the order of `whole`.
   template <class Text, class Token>
   void split(std::string_view whole, bool find_special, Text const& text, Token const& token) const {
     std::size_t done = 0;
@@ -63,7 +65,8 @@ class added_tokens {
  private:
   static constexpr std::string_view word_pattern = "[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\p{Join_Control}]";
 
-  // The longest token at the front of `text` and its size; without one null and how far to go on.
+  // Returns the longest token at the beginning of `text` and its size. Without a match, returns
+  // null and the number of bytes to skip.
   std::pair<added_token const*, std::size_t> match(std::string_view text) const {
     if (!trie_.begins_with(text[0])) {
       std::size_t i = 1;
@@ -91,7 +94,7 @@ class added_tokens {
   }
 
   std::vector<added_token> tokens_;
-  byte_trie trie_;  // of their contents, with their places in the list
+  byte_trie trie_;  // token content -> index in tokens_
   std::optional<regex> word_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace redco::detail {
 
-/// Returns the bytes that `text` writes in base64 (RFC 4648, with padding); nothing for what is no
+/// Returns the bytes decoded from base64 (RFC 4648, with padding), or nullopt if `text` is not
 /// base64.
 inline std::optional<std::string> from_base64(std::string_view text) {
   constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -20,25 +20,29 @@
 
 namespace redco::detail {
 
-/// Byte-pair encoding: a word's symbols, merged pair by pair, the pair of the smallest rank first and of equal ones the
-/// leftmost (Sennrich et al., 2016). O(n log n) for a word of n symbols, 20 to 28 bytes of memory each.
+/// Byte-pair encoding (Sennrich et al., 2016): merges adjacent symbols of a word, the pair of
+/// smallest rank first. The leftmost pair wins among equal ranks. Takes O(n log n) time for a word
+/// of n symbols and 20 to 28 bytes of memory per symbol.
 class bpe {
  public:
   struct options {
-    bool byte_level = true;      ///< symbols are bytes, in GPT-2's alphabet; else code points
-    bool byte_fallback = false;  ///< a code point without a token becomes the tokens <0x00> to <0xFF> of its bytes
-    bool fuse_unknown = false;   ///< neighbouring unknown symbols become one
-    bool ignore_merges = false;  ///< a word that is a token is that token, whatever the merges say
-    std::optional<std::uint32_t> unknown = {};  ///< without it, unknown symbols are dropped
+    /// symbols are bytes written in GPT-2's alphabet; otherwise code points
+    bool byte_level = true;
+    /// A code point without a token becomes the tokens <0x00> to <0xFF> of its bytes.
+    bool byte_fallback = false;
+    bool fuse_unknown = false;   ///< adjacent unknown symbols become one unknown token
+    bool ignore_merges = false;  ///< a word that is a token becomes this token without any merges
+    /// id of the unknown token; if empty, unknown symbols are dropped
+    std::optional<std::uint32_t> unknown = {};
   };
 
-  /// Lists that a thread uses again for each word.
+  /// Lists that a thread reuses for each word to avoid allocations.
   struct scratch {
     std::vector<std::uint32_t> id, before, behind;
     std::vector<std::uint64_t> open;
   };
 
-  /// `words` outlives this.
+  /// Builds the model over `words`, which must outlive the model.
   bpe(options how, vocabulary const& words, merge_table merges)
       : how_(how), words_(&words), merges_(std::move(merges)) {
     for (std::size_t b = 0; b < 256; ++b) {
@@ -53,13 +57,14 @@ class bpe {
     }
   }
 
-  /// "<0x0A>" for 10.
+  /// Returns the token of a byte, for example "<0x0A>" for 10.
   static std::string byte_token(std::size_t byte) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     return std::string("<0x") + digits[byte / 16] + digits[byte % 16] + '>';
   }
 
-  /// Appends the ids of a word, which is not empty.
+  /// Appends the ids of a word, which must not be empty. Throws `error` with exit code 65 for a
+  /// word of 2^32 - 1 bytes or more.
   void encode(std::string_view word, std::vector<std::int64_t>& ids, scratch& lists) const {
     if (word.size() >= end) {
       throw error(exit_code::data, "a word of " + std::to_string(word.size()) +
@@ -121,8 +126,8 @@ class bpe {
     }
   }
 
-  // The symbols are a linked list. `open` is a heap of rank << 32 | position; an entry that its symbols have left
-  // behind is skipped when it comes up.
+  // The symbols are a doubly linked list. `open` is a heap of (rank << 32 | position). The loop
+  // skips heap entries whose pair has changed in the meantime.
   void merge_all(scratch& lists) const {
     auto& [id, before, behind, open] = lists;
     auto const n = static_cast<std::uint32_t>(id.size());

@@ -10,8 +10,8 @@
 
 namespace redco::detail {
 
-/// GPT-2's way to write bytes as visible characters: the printable ones of Latin-1 stand for themselves, the others for
-/// U+0100 and on, in order.
+/// Returns GPT-2's table from byte to visible character. Printable Latin-1 bytes map to themselves;
+/// all others map to U+0100, U+0101, ... in order.
 inline std::array<char32_t, 256> const& byte_alphabet() {
   static std::array<char32_t, 256> const table = [] {
     std::array<char32_t, 256> made{};
@@ -25,7 +25,8 @@ inline std::array<char32_t, 256> const& byte_alphabet() {
   return table;
 }
 
-/// The bytes that a token of that alphabet stands for; a token with any other character stands for its own text.
+/// Returns the bytes that a token in GPT-2's byte alphabet represents. A token with a character
+/// outside this alphabet is returned unchanged.
 inline std::string bytes_of(std::string_view token) {
   static std::array<int, 324> const byte_of = [] {
     std::array<int, 324> made{};
@@ -42,7 +43,7 @@ inline std::string bytes_of(std::string_view token) {
   return bytes;
 }
 
-/// Bytes in that alphabet.
+/// Returns `bytes` written in GPT-2's byte alphabet.
 inline std::string in_byte_alphabet(std::string_view bytes) {
   std::string text;
   for (char const b : bytes) append_code_point(text, byte_alphabet()[static_cast<unsigned char>(b)]);

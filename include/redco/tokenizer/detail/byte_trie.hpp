@@ -8,12 +8,13 @@
 
 namespace redco::detail {
 
-/// A set of byte strings with a number each, for walks along a text byte by byte.
+/// A map from byte strings to numbers that finds all keys at the beginning of a text.
 class byte_trie {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-  /// Adds `text`, which is not empty; the last number of equal texts counts.
+  /// Maps `text`, which must not be empty, to `number`. A later call with an equal text replaces
+  /// the number.
   void add(std::string_view text, std::uint32_t number) {
     std::uint32_t node = 0;
     for (char const c : text) {
@@ -27,7 +28,8 @@ class byte_trie {
 
   bool begins_with(char c) const { return begins_[static_cast<unsigned char>(c)]; }
 
-  /// Calls found(bytes, number) for each member that `text` starts with, the shortest first.
+  /// Calls found(size, number) for each key at the beginning of `text`, the shortest first. `size`
+  /// is the key's length in bytes.
   template <class Found>
   void prefixes(std::string_view text, Found const& found) const {
     std::uint32_t node = 0;
@@ -45,7 +47,7 @@ class byte_trie {
   }
 
   std::unordered_map<std::uint64_t, std::uint32_t> edges_;
-  std::vector<std::uint32_t> numbers_ = {none};  // of the text that ends at a node
+  std::vector<std::uint32_t> numbers_ = {none};  // node -> number of the key that ends at this node
   bool begins_[256] = {};
 };
 

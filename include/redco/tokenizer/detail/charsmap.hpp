@@ -17,11 +17,12 @@
 
 namespace redco::detail {
 
-/// SentencePiece's table of replacements, such as nmt_nfkc, as the `tokenizers` library applies it
-/// (normalizer Precompiled): a grapheme cluster of at most 5 bytes is replaced as a whole by what
-/// the shortest key at its front stands for, if there is one; else each of its code points is.
+/// A table of text replacements of SentencePiece, such as nmt_nfkc, applied like normalizer
+/// Precompiled of the `tokenizers` library. If a key begins a grapheme cluster of at most 5 bytes,
+/// the shortest such key's text replaces the whole cluster. Otherwise each code point is replaced
+/// separately.
 ///
-/// The table is a double-array trie (Aoe, 1989) of keys whose values are places in a list of
+/// The table is a double-array trie (Aoe, 1989). Its values are offsets into a buffer of
 /// NUL-terminated texts.
 class charsmap {
  public:
@@ -54,7 +55,8 @@ class charsmap {
   }
 
  private:
-  static constexpr std::size_t longest_whole = 5;  // bytes of a cluster that is looked up as a whole
+  // maximum bytes of a cluster that is replaced as a whole
+  static constexpr std::size_t longest_whole = 5;
 
   static constexpr auto bytes_of_ascii = [] {
     std::array<char, 128> all{};
@@ -64,7 +66,8 @@ class charsmap {
 
   static bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
-  // Bytes of the extended grapheme cluster (Unicode Standard Annex 29) at the front of `text`.
+  // Returns the bytes of the extended grapheme cluster (Unicode Standard Annex 29) at the beginning
+  // of `text`.
   static std::size_t cluster(std::string_view text) {
     if (is_ascii(text[0]) && (text.size() == 1 || (is_ascii(text[1]) && text[1] != '\n'))) return 1;
     utf8proc_int32_t state = 0;
@@ -97,7 +100,8 @@ class charsmap {
     }
   }
 
-  // The replacement of the shortest key at the front of `text`.
+  // Returns the text that replaces the shortest key at the beginning of `text`, or nullopt without
+  // such a key.
   std::optional<std::string_view> replacement(std::string_view text) const {
     auto const offset = [](std::uint32_t unit) { return unit >> 10 << ((unit & 0x200U) >> 6); };
     std::size_t at = offset(units_[0]);

@@ -12,12 +12,13 @@
 
 namespace redco::detail {
 
-/// Whether decoding leaves an id out.
+/// Returns true if `id` is a special token, which decoding omits.
 inline bool is_special(special_ids const& specials, std::int64_t id) {
   return std::binary_search(specials.all.begin(), specials.all.end(), id);
 }
 
-/// The text of ids, id by id.
+/// Returns the text of `ids`: appends the bytes of each id, replaces invalid UTF-8, and removes
+/// spaces if the tokenizer cleans spaces.
 template <class Tokenizer>
 std::string decoded(Tokenizer const& tokenizer, std::span<std::int64_t const> ids, decode_options options) {
   std::string bytes;

@@ -17,7 +17,8 @@
 
 namespace redco::detail {
 
-/// Calls use(part) for a part of a tokenizer.json and, where it is a Sequence, for each part in it.
+/// Calls use(part) for the part `key` of a tokenizer.json. If this part is a Sequence, also calls
+/// use for each part inside the Sequence.
 inline void each_part(json::json_value& root, char const* key, std::function<void(json::json_value&)> const& use) {
   if (!root.is_object() || !root.contains(key) || !root[key].is_object()) return;
   json::json_value& part = root[key];
@@ -34,8 +35,8 @@ inline bool is_type(json::json_value const& part, std::string_view type) {
 }
 
 /// Adds the tokens that a folder declares outside tokenizer.json, with the ids that transformers
-/// gives them: a token of the model's vocabulary keeps its id, any other one takes the next that is
-/// free. Errors: exit code 65 where a file gives another.
+/// assigns. A token of the model's vocabulary keeps its id; any other token takes the next free id.
+/// Throws `error` with exit code 65 if a file gives a different id.
 inline void add_declared(json::json_value& root, std::vector<declared_token> tokens, std::string const& source) {
   json::json_value& added = root["added_tokens"];
   if (added.is_null()) added = json::json_value::array();
@@ -45,7 +46,8 @@ inline void add_declared(json::json_value& root, std::vector<declared_token> tok
     last = std::max<std::int64_t>(last, token.at("id").number());
     known.emplace(token.at("content").text(), place++);
   }
-  std::unordered_map<std::string, std::optional<std::uint32_t>> wanted;  // -> id in the model's vocabulary
+  // content -> id in the model's vocabulary
+  std::unordered_map<std::string, std::optional<std::uint32_t>> wanted;
   for (declared_token const& token : tokens)
     if (auto const& content = token.entry["content"]; !known.contains(content)) wanted[content];
   if (wanted.empty() && std::none_of(tokens.begin(), tokens.end(), [](auto const& t) { return t.overrules; })) return;
@@ -84,22 +86,23 @@ inline void add_declared(json::json_value& root, std::vector<declared_token> tok
   }
 }
 
-/// Sets whether a space is added before a text, where tokenizer_config.json says so or its class
-/// has a default.
+/// Sets `add_prefix_space` (a space before a text) if tokenizer_config.json sets it or the
+/// tokenizer class has a default.
 inline void set_prefix_space(json::json_value& root, tokenizer_settings const& settings) {
   auto const given = settings.node().find("add_prefix_space");
   bool const by_class = settings.kind() == "GPT2" || settings.kind() == "Roberta" || settings.kind() == "Bart";
   if (!given && !by_class) return;
   bool const wanted = settings.node().flag("add_prefix_space");
+  // transformers does not change a ByteLevel inside a Sequence
   if (root.contains("pre_tokenizer") && root["pre_tokenizer"].is_object() &&
       is_type(root["pre_tokenizer"], "ByteLevel"))
-    root["pre_tokenizer"]["add_prefix_space"] = wanted;  // inside of a Sequence transformers leaves it alone
+    root["pre_tokenizer"]["add_prefix_space"] = wanted;
 }
 
-/// Sets how LlamaTokenizer begins words and joins tokens. transformers 5, which is followed here,
-/// builds these parts anew whatever tokenizer.json says: a space before a text, and where `legacy`
-/// is true, after each added token as well. transformers 4 reads them from tokenizer.json, so texts
-/// that begin with a space or contain added tokens may have other ids there.
+/// Sets the prefix space, pre-tokenizer and decoder of LlamaTokenizer as transformers 5 does,
+/// regardless of tokenizer.json. A space precedes a text and, if `legacy` is true, follows each
+/// added token. Version 4 reads these parts from tokenizer.json, so it may give other ids for texts
+/// with a leading space or with added tokens.
 inline void set_llama(json::json_value& root, tokenizer_settings const& settings, std::string const& source) {
   if (!settings.is_llama() || model_type(json_node(root, source).at("model")) != "BPE") return;
   bool by_bytes = false, prepends = false;
@@ -133,8 +136,8 @@ inline void set_llama(json::json_value& root, tokenizer_settings const& settings
   if (prefix) root["decoder"]["decoders"].push_back({{"type", "Strip"}, {"content", " "}, {"start", 1U}, {"stop", 0U}});
 }
 
-/// Sets how BERT's classes change letters: tokenizer_config.json, or the defaults of the class, go
-/// before tokenizer.json.
+/// Sets lower-casing, accent stripping and CJK splitting of BERT's classes. tokenizer_config.json,
+/// or the class's default, overrides tokenizer.json.
 inline void set_letters(json::json_value& root, tokenizer_settings const& settings) {
   if (settings.kind() != "Bert" && settings.kind() != "DistilBert") return;
   json_node const config = settings.node();
@@ -147,16 +150,17 @@ inline void set_letters(json::json_value& root, tokenizer_settings const& settin
   });
 }
 
-/// Returns true if transformers removes spaces before punctuation from decoded text. Where
-/// clean_up_tokenization_spaces is true, transformers 4 does so for every model; transformers 5,
-/// which is followed here, leaves the text of BPE models alone unless a second setting asks for it.
-/// Both take false for the default, but for a folder of BERT's vocab.txt, where 4 takes true.
+/// Returns true if transformers 5 removes spaces before punctuation from decoded text:
+/// clean_up_tokenization_spaces is true and, for BPE models, a second setting is true. Version 4
+/// removes spaces for every model if the setting is true, and takes true as the default for a
+/// folder with BERT's vocab.txt.
 inline bool cleans_spaces(tokenizer_settings const& settings, bool bpe) {
   constexpr auto key = "clean_up_tokenization_spaces", forced = "_for_bpe_even_though_it_will_corrupt_output";
   return settings.node().flag(key) && (!bpe || settings.node().flag(std::string(key) + forced));
 }
 
-/// Refuses what transformers 4 lays over a template of LLaMA's and 5 does not.
+/// Throws `error` with exit code 65 if add_bos_token or add_eos_token contradicts the
+/// post_processor of a LLaMA tokenizer, because transformers 4 and 5 then give different ids.
 inline void check_ends(json::json_value const& root, tokenizer_settings const& settings) {
   if (settings.kind() != "Llama") return;
   json_node const config = settings.node();
@@ -173,9 +177,10 @@ inline void check_ends(json::json_value const& root, tokenizer_settings const& s
   }
 }
 
-/// Changes a tokenizer.json as transformers does when it reads a folder.
+/// Changes the JSON of a tokenizer.json as transformers does when it reads a folder with these
+/// settings.
 inline void lay_over(json::json_value& root, tokenizer_settings const& settings, std::string const& source) {
-  json_node(root, source).find("");  // refuses what is no object
+  json_node(root, source).find("");  // throws if root is not an object
   if (settings.node().flag("split_special_tokens")) settings.node().at("split_special_tokens").refuse_kind("true");
   set_prefix_space(root, settings);
   set_llama(root, settings, source);

@@ -8,7 +8,8 @@
 
 namespace redco::detail {
 
-/// Letters that got a lower case in Unicode 16 and 17, which utf8proc has from 2.11 on: {first, last, what to add}.
+/// A range {first, last} of letters that got a lower case in Unicode 16 or 17, and the number to
+/// add. utf8proc knows these letters only since version 2.11.
 struct late_lower_case {
   char32_t first, last;
   int add;
@@ -19,13 +20,13 @@ inline constexpr late_lower_case late_lower_cases[] = {
     {0x10D50, 0x10D65, 0x20}, {0x16EA0, 0x16EB8, 0x1B},
 };
 
-/// Appends the lower case of one code point, which does not depend on its neighbours.
+/// Appends the lower case of one code point. The result does not depend on adjacent code points.
 inline void append_lower(std::string& text, char32_t c) {
   if (c < 0x80) {
     text += static_cast<char>(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
     return;
   }
-  if (c == 0x130) {  // the only one that becomes two code points
+  if (c == 0x130) {  // the only code point whose lower case has two code points
     text += "i\xCC\x87";
     return;
   }

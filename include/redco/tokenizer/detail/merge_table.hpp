@@ -6,13 +6,13 @@
 
 namespace redco::detail {
 
-/// What two neighbouring tokens become, and how early: a hash table of the merges of a BPE.
+/// A hash table of the merges of a BPE model: pair of adjacent tokens -> merged token and rank.
 class merge_table {
  public:
   struct merge {
     std::uint64_t pair = none;
-    std::uint32_t rank = 0;  ///< the smallest is done first
-    std::uint32_t id = 0;    ///< of the token that both become
+    std::uint32_t rank = 0;  ///< merges of smaller rank are applied first
+    std::uint32_t id = 0;    ///< id of the merged token
   };
 
   explicit merge_table(std::size_t merges = 0) {
@@ -21,20 +21,22 @@ class merge_table {
     slots_.resize(size);
   }
 
-  /// Adds a merge; the last one of a pair counts. At most as many as the constructor was told.
+  /// Adds a merge. A later merge of an equal pair replaces the earlier one. At most the
+  /// constructor's number of merges may be added.
   void add(std::uint32_t left, std::uint32_t right, std::uint32_t rank, std::uint32_t id) {
     std::uint64_t const pair = key(left, right);
     slots_[place(pair)] = {pair, rank, id};
   }
 
-  /// The merge of a pair, or null.
+  /// Returns the merge of a pair, or null.
   merge const* find(std::uint32_t left, std::uint32_t right) const {
     merge const& found = slots_[place(key(left, right))];
     return found.pair == none ? nullptr : &found;
   }
 
  private:
-  static constexpr std::uint64_t none = ~std::uint64_t{0};  // ids are smaller than 2^32 - 1
+  // no valid pair, because ids are smaller than 2^32 - 1
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   static std::uint64_t key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32 | right; }
 

@@ -14,20 +14,22 @@
 
 namespace redco::detail {
 
-// Normalization Forms C, D, KC and KD (Unicode Standard Annex 15) of Unicode 9, as Hugging Face's
-// tokenizers 0.22 computes them, whichever Unicode utf8proc has. Text that Unicode 9 assigns has
-// the same forms ever after (its stability policy).
+// Normalization Forms C, D, KC and KD (Unicode Standard Annex 15) of Unicode 9, equal to Hugging
+// Face's tokenizers 0.22 with any version of utf8proc. Unicode's stability policy guarantees that
+// text assigned in Unicode 9 keeps its forms in later versions.
 
-/// Code points of younger_than_8 that Unicode 9 has as marks with a class.
+/// Code points of younger_than_8 that are marks with a combining class in Unicode 9.
 inline constexpr code_range marks_of_9[] = {
     {0x8D4, 0x8E1},     {0x1DFB, 0x1DFB},   {0x11442, 0x11442}, {0x11446, 0x11446},
     {0x11C3F, 0x11C3F}, {0x1E000, 0x1E02A}, {0x1E944, 0x1E94A},
 };
 
-/// Whether Unicode 9 knows nothing of `c`: it is neither decomposed, nor sorted, nor put together with a neighbour.
+/// Returns true if Unicode 9 does not assign `c`. Such a code point is neither decomposed nor
+/// reordered nor composed.
 inline bool unknown_to_9(char32_t c) { return holds(younger_than_8, c) && !holds(marks_of_9, c); }
 
-/// Code points with a compatibility decomposition that Unicode 9 does not assign.
+/// Code points that Unicode 9 does not assign but that have a compatibility decomposition in later
+/// versions.
 inline constexpr code_range compatible_since_9[] = {
     {0x32FF, 0x32FF},   {0xA7F1, 0xA7F4},   {0xAB69, 0xAB69},   {0x10781, 0x107BA},
     {0x1CCD6, 0x1CCF9}, {0x1E030, 0x1E06D}, {0x1F16C, 0x1F16C}, {0x1FBF0, 0x1FBF9},
@@ -35,7 +37,8 @@ inline constexpr code_range compatible_since_9[] = {
 
 inline int combining_class(utf8proc_int32_t c) { return c < 0x300 ? 0 : utf8proc_get_property(c)->combining_class; }
 
-/// Whether nothing in front of `c` can change or be changed by it: it is neither a mark nor a second part of a syllable.
+/// Returns true if `c` starts a cluster: `c` is neither a mark nor a second part of a Hangul
+/// syllable, so normalization never combines it with preceding text.
 inline bool begins_cluster(char32_t c) {
   if (c < 0x300) return true;
   if ((c >= 0x1161 && c <= 0x1175) || (c >= 0x11A8 && c <= 0x11C2)) return false;
@@ -43,9 +46,9 @@ inline bool begins_cluster(char32_t c) {
   return category < UTF8PROC_CATEGORY_MN || category > UTF8PROC_CATEGORY_ME;
 }
 
-/// Full decomposition of a code point, canonical or for compatibility.
+/// Full decomposition of one code point, canonical or for compatibility.
 struct decomposition {
-  utf8proc_int32_t parts[18];  // the longest is that of U+FDFA
+  utf8proc_int32_t parts[18];  // 18: the longest decomposition, of U+FDFA
   std::ptrdiff_t count;
 
   decomposition(char32_t c, bool compatible) {
@@ -54,7 +57,7 @@ struct decomposition {
   }
 };
 
-/// Sorts the marks behind each base by their classes.
+/// Sorts each run of combining marks by combining class (canonical ordering).
 inline void order_marks(std::vector<utf8proc_int32_t>& codes) {
   for (auto first = codes.begin(); first != codes.end();) {
     first = std::find_if(first, codes.end(), [](auto c) { return combining_class(c) != 0; });
@@ -64,15 +67,15 @@ inline void order_marks(std::vector<utf8proc_int32_t>& codes) {
   }
 }
 
-/// Puts together what belongs together in ordered, decomposed text.
+/// Composes ordered, decomposed text to Normalization Form C.
 inline void compose(std::vector<utf8proc_int32_t>& codes) {
   auto const options = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
   auto const kept = utf8proc_normalize_utf32(codes.data(), static_cast<utf8proc_ssize_t>(codes.size()), options);
   codes.resize(static_cast<std::size_t>(kept));
 }
 
-/// Returns Normalization Form C or KC (`together`), or D or KD, of well-formed UTF-8; `compatible`
-/// chooses the forms with K. Linear but for runs of marks, which are sorted.
+/// Returns Normalization Form C or KC if `together`, otherwise D or KD, of well-formed UTF-8.
+/// `compatible` selects KC and KD. Takes linear time except for sorting runs of marks.
 inline std::string normal_form(std::string_view text, bool together, bool compatible = false) {
   std::string out;
   out.reserve(text.size());
@@ -88,7 +91,7 @@ inline std::string normal_form(std::string_view text, bool together, bool compat
   while (!text.empty()) {
     if (std::size_t const ascii = ascii_prefix(text); ascii > 1) {
       flush();
-      out += text.substr(0, ascii - 1);  // the last one may have marks behind it
+      out += text.substr(0, ascii - 1);  // the last ASCII character may be followed by marks
       text.remove_prefix(ascii - 1);
     }
     char32_t const c = code_point(text);

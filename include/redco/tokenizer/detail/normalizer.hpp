@@ -17,7 +17,7 @@
 
 namespace redco::detail {
 
-/// Each code point of `text` through `each(out, c)`.
+/// Returns the text that `each(out, c)` builds from the code points `c` of `text`.
 template <class Each>
 std::string mapped(std::string_view text, Each const& each) {
   std::string out;
@@ -45,7 +45,7 @@ inline std::string replaced(std::string_view text, std::string_view from, std::s
   }
 }
 
-/// Returns `text` with `to` for each match of a pattern that is not empty.
+/// Returns `text` with each non-empty match of the pattern `from` replaced by `to`.
 inline std::string replaced(std::string_view text, regex const& from, std::string_view to) {
   regex::search search(from);
   std::string out;
@@ -63,7 +63,8 @@ inline std::string replaced(std::string_view text, regex const& from, std::strin
   return out += text.substr(done);
 }
 
-/// Returns `text` without the white space at its left or right end.
+/// Returns `text` without white space at its left end (if `left`) and at its right end (if
+/// `right`).
 inline std::string stripped(std::string_view text, bool left, bool right) {
   while (left && !text.empty() && is_white_space(code_point(text))) text.remove_prefix(utf8_size(text[0]));
   for (std::size_t last; right && !text.empty(); text = text.substr(0, last)) {
@@ -74,8 +75,8 @@ inline std::string stripped(std::string_view text, bool left, bool right) {
   return std::string(text);
 }
 
-/// Returns `text` without control characters, and with spaces for white space of all kinds, as
-/// SentencePiece's rule nmt does.
+/// Returns `text` without control characters and with a plain space for each kind of white space
+/// (SentencePiece's rule nmt).
 inline std::string nmt_cleaned(std::string_view text) {
   return mapped(text, [](std::string& out, char32_t c) {
     bool const dropped =
@@ -86,7 +87,7 @@ inline std::string nmt_cleaned(std::string_view text) {
   });
 }
 
-/// What a tokenizer does to a text before it splits it.
+/// The normalization steps of a tokenizer.json, applied to a text before it is split into words.
 class normalizer {
  public:
   normalizer() = default;

@@ -21,14 +21,15 @@ namespace redco::detail {
 
 using text_model = std::variant<bpe, wordpiece, unigram>;
 
-/// Keeps lists that are indexed by id from being much longer than the file that names the ids.
+/// Throws `error` with exit code 65 if `id` is much larger than the number of tokens, because lists
+/// indexed by id would become huge.
 inline void check_id(std::uint32_t id, std::size_t tokens, json_node const& blamed) {
   if (id > 16 * tokens + 65536)
     blamed.refuse("has id " + std::to_string(id) + " for one of " + std::to_string(tokens) +
                   " tokens; write the file again with the program that made it");
 }
 
-/// Reads model.vocab of a Unigram model: [["token", score], ...], ids in this order.
+/// Reads model.vocab of a Unigram model: [["token", score], ...]. The index in the list is the id.
 inline vocabulary read_pieces(json_node const& node) {
   std::vector<std::pair<std::string, std::uint32_t>> entries;
   std::unordered_set<std::string> seen;
@@ -44,7 +45,7 @@ inline vocabulary read_pieces(json_node const& node) {
   return vocabulary(std::move(entries));
 }
 
-/// Reads model.vocab: {"token": id, ...}, or the pieces of a Unigram model.
+/// Reads model.vocab: {"token": id, ...}, or the list of pieces of a Unigram model.
 inline vocabulary read_vocabulary(json_node const& node) {
   if (node.value().is_array()) return read_pieces(node);
   if (!node.value().is_object())
@@ -65,7 +66,8 @@ inline vocabulary read_vocabulary(json_node const& node) {
   return vocabulary(std::move(entries));
 }
 
-/// model.merges: "left right" or ["left", "right"], the first one done first.
+/// Reads model.merges, a list of "left right" or ["left", "right"]. The index in the list is the
+/// rank.
 inline merge_table read_merges(json_node const& node, vocabulary const& words) {
   if (!node.value().is_array())
     node.refuse("should be a JSON array; write the file again with the program that made it");
@@ -104,7 +106,8 @@ inline merge_table read_merges(json_node const& node, vocabulary const& words) {
   return merges;
 }
 
-/// Returns the id of the token for text that no other token covers.
+/// Returns the id of the token for text that no other token covers, or nullopt if the model has
+/// none.
 inline std::optional<std::uint32_t> read_unknown(json_node const& model, vocabulary const& words) {
   if (auto const number = model.find("unk_id")) {
     if (number->number() >= words.entries().size())
@@ -154,13 +157,13 @@ inline unigram read_unigram(json_node const& node, vocabulary const& words) {
   return unigram(words, std::move(scores), *unknown, node.flag("byte_fallback"));
 }
 
-/// Returns the kind of a model, such as "BPE".
+/// Returns the type of a model, such as "BPE".
 inline std::string model_type(json_node const& node) {
   auto const type = node.find("type");
-  return type ? type->text() : node.find("merges") ? "BPE" : "WordPiece";  // old files name no type
+  return type ? type->text() : node.find("merges") ? "BPE" : "WordPiece";  // old files have no type
 }
 
-/// Returns the model of a tokenizer.json over its vocabulary, which outlives it.
+/// Reads the model of a tokenizer.json. The model refers to `words`, which must outlive it.
 inline text_model read_model(json_node const& node, vocabulary const& words, bool byte_level) {
   std::string const name = model_type(node);
   if (bool const list = name == "Unigram"; list != node.at("vocab").value().is_array())

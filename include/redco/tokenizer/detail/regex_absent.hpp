@@ -10,7 +10,8 @@
 
 namespace redco::detail {
 
-/// Stands in for the regular expressions of PCRE2 where CMake did not find it.
+/// Replacement for the PCRE2 class regex in builds without PCRE2. The constructor throws `error`
+/// with exit code 65.
 class regex {
  public:
   static constexpr bool available = false;

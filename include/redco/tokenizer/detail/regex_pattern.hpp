@@ -8,8 +8,8 @@
 
 namespace redco::detail {
 
-/// A pattern as tokenizer.json files write it (Oniguruma's Ruby syntax) in the syntax of PCRE2. What the two libraries
-/// understand differently is translated, or refused with error 65.
+/// Returns a pattern of a tokenizer.json (Oniguruma's Ruby syntax) in the syntax of PCRE2.
+/// Translates syntax that the two libraries read differently, or throws `error` with exit code 65.
 inline std::string pcre2_pattern(std::string_view pattern, std::string const& where) {
   auto const refuse = [&](std::string_view what) {
     throw error(exit_code::data, where + ": the pattern " + std::string(pattern) + " uses " + std::string(what) +
@@ -18,7 +18,7 @@ inline std::string pcre2_pattern(std::string_view pattern, std::string const& wh
   std::string out;
   bool in_class = false;
   std::size_t i = 0;
-  auto const copy_braces = [&] {  // what follows \p or \x
+  auto const copy_braces = [&] {  // copies the braces after \p or \x
     std::size_t const close = pattern.find('}', i);
     if (close == std::string_view::npos) refuse("a brace that is not closed");
     out += pattern.substr(i, close + 1 - i);
@@ -32,7 +32,8 @@ inline std::string pcre2_pattern(std::string_view pattern, std::string const& wh
       bool const word = (escaped >= '0' && escaped <= '9') || (escaped >= 'A' && escaped <= 'Z') ||
                         (escaped >= 'a' && escaped <= 'z');
       if (escaped == 's' || escaped == 'S') {
-        out += escaped == 's' ? "\\p{White_Space}" : "\\P{White_Space}";  // \s of PCRE2 has U+180E besides
+        // PCRE2's \s also matches U+180E
+        out += escaped == 's' ? "\\p{White_Space}" : "\\P{White_Space}";
       } else if (!word || std::string_view("rntfdD").find(escaped) != std::string_view::npos) {
         (out += c) += escaped;
       } else if (std::string_view("pPx").find(escaped) != std::string_view::npos &&

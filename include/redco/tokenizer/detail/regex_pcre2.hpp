@@ -19,7 +19,8 @@
 
 namespace redco::detail {
 
-/// A compiled pattern over well-formed UTF-8. Threads may share it; each searches with a `search` of its own.
+/// A compiled regular expression over well-formed UTF-8. Threads may share a regex; each thread
+/// needs its own `search`.
 class regex {
   struct deleter {
     void operator()(pcre2_code* p) const { pcre2_code_free(p); }
@@ -31,7 +32,8 @@ class regex {
  public:
   static constexpr bool available = true;
 
-  /// Throws error 65 for a pattern that is wrong or not computed; `where` names its place.
+  /// Compiles `pattern`. Throws `error` with exit code 65 if the pattern is invalid or not
+  /// supported; `where` names its file and key in the message.
   regex(std::string_view pattern, std::string const& where) : where_(where) {
     std::string const text = pcre2_pattern(pattern, where);
     std::unique_ptr<pcre2_compile_context, deleter> const context(pcre2_compile_context_create(nullptr));
@@ -45,10 +47,11 @@ class regex {
       throw error(exit_code::data, where + ": the pattern " + std::string(pattern) + " is no regular expression: " +
                                        message(code) + "; write the file again with the program that made it");
     }
-    pcre2_jit_compile(code_.get(), PCRE2_JIT_COMPLETE);  // where the machine has no JIT the interpreter matches
+    // without JIT on this machine, PCRE2 interprets the pattern
+    pcre2_jit_compile(code_.get(), PCRE2_JIT_COMPLETE);
   }
 
-  /// Finds the matches in one text after another.
+  /// State for searching texts with one regex. Not thread-safe.
   class search {
    public:
     explicit search(regex const& pattern)
@@ -56,8 +59,8 @@ class regex {
           data_(pcre2_match_data_create(1, nullptr)),
           context_(pcre2_match_context_create(nullptr)) {}
 
-    /// Finds the first match in `text` that begins at or behind `from`. Throws error 65 when the pattern takes more than
-    /// a few steps for each byte.
+    /// Finds the first match in `text` that begins at byte `from` or later. Throws `error` with
+    /// exit code 65 if matching takes more steps than 10 million plus 8 per byte of `text`.
     bool find(std::string_view text, std::size_t from) {
       if (text.size() > limited_) {
         limited_ = text.size();

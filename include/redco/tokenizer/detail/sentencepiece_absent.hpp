@@ -11,7 +11,8 @@
 
 namespace redco::detail {
 
-/// Stands in for SentencePiece where CMake did not find it.
+/// Replacement for sentencepiece_model in builds without SentencePiece. The constructor throws
+/// `error` with exit code 65.
 class sentencepiece_model {
  public:
   static constexpr bool available = false;

@@ -15,17 +15,21 @@
 
 namespace redco::detail {
 
-/// A model of SentencePiece.
+/// A SentencePiece model loaded by the SentencePiece library.
 class sentencepiece_model {
  public:
   static constexpr bool available = true;
-  static constexpr std::uint64_t most_bytes = 256 << 20;  ///< some 50 times those of the models with most pieces
+  /// Maximum file size in bytes: about 50 times the largest known models.
+  static constexpr std::uint64_t most_bytes = 256 << 20;
 
-  /// Without `adds_space` the model puts no space before a text, whatever its file says.
+  /// Loads a model file. If `adds_space` is false, the model puts no space before a text even if
+  /// its file asks for one.
   explicit sentencepiece_model(std::filesystem::path const& file, bool adds_space = true) {
     std::string bytes = diag::input_file(file).text(most_bytes);
-    bool const is_empty = bytes.empty();  // a model without pieces, in which the library then looks pieces up
-    // normalizer_spec { add_dummy_prefix: false }: appended to the message, it replaces the value before it.
+    // the library accepts a model without pieces, but then looks pieces up in it
+    bool const is_empty = bytes.empty();
+    // The bytes encode normalizer_spec { add_dummy_prefix: false }. A later field of a protobuf
+    // message replaces an earlier one.
     if (!adds_space) bytes += std::string("\x1a\x02\x18\x00", 4);
     if (auto const status = processor_.LoadFromSerializedProto(bytes); is_empty || !status.ok()) {
       throw error(exit_code::data, file.string() + " is no SentencePiece model (" + status.ToString() +
@@ -46,7 +50,8 @@ class sentencepiece_model {
   bool is_control(int id) const { return processor_.IsControl(id); }
   bool is_unknown(int id) const { return processor_.IsUnknown(id); }
   bool is_byte(int id) const { return processor_.IsByte(id); }
-  int begin_id() const { return processor_.bos_id(); }  // -1: none, as the ones below
+  // this and the next three ids: -1 means no such token
+  int begin_id() const { return processor_.bos_id(); }
   int end_id() const { return processor_.eos_id(); }
   int padding_id() const { return processor_.pad_id(); }
   int unknown_id() const { return processor_.unk_id(); }

@@ -9,15 +9,15 @@
 
 namespace redco::detail {
 
-/// Removes the spaces that words of a vocabulary leave before punctuation and inside English
-/// contractions: clean_up_tokenization of transformers, ten replacements one after another. The
-/// text may come in pieces; each replacement holds back the end of a piece that could begin a
-/// match, so the result does not depend on where the pieces end.
+/// Removes the spaces that word-based vocabularies leave before punctuation and in English
+/// contractions: the ten replacements of clean_up_tokenization of transformers, one after another.
+/// The text may arrive in pieces. Each replacement buffers the end of a piece that could begin a
+/// match, so the result does not depend on the piece boundaries.
 class space_cleaner {
  public:
-  /// Returns the text that `piece` completes.
+  /// Consumes `piece` and returns the text that is complete by now.
   std::string put(std::string piece) { return passed(std::move(piece), false); }
-  /// Returns the text that is held back; the cleaner may then be used for another text.
+  /// Returns the buffered rest of the text and resets the cleaner for another text.
   std::string finish() { return passed({}, true); }
 
  private:
@@ -49,7 +49,8 @@ class space_cleaner {
     return text;
   }
 
-  std::array<std::string, changes.size()> held_;  // the end of the input of each replacement
+  // for each replacement, the buffered end of its input
+  std::array<std::string, changes.size()> held_;
 };
 
 }  // namespace redco::detail

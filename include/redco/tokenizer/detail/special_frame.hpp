@@ -9,19 +9,21 @@
 
 namespace redco::detail {
 
-/// The special tokens that a tokenizer puts around a text.
+/// Ids of the special tokens that a tokenizer puts before and after a text.
 struct special_frame {
   std::vector<std::int64_t> before = {};
   std::vector<std::int64_t> behind = {};
 
-  /// Reads a post_processor; each one frames what the one before it gave.
+  /// Reads a post_processor of a tokenizer.json. Each processor of a Sequence adds its tokens
+  /// outside those of the preceding one.
   void read(json_node const& node) {
     std::string const type = node.at("type").text();
     if (type == "Sequence") {
       node.knows({"type", "processors"});
       for (json_node const& inner : node.at("processors").elements()) read(inner);
     } else if (type == "ByteLevel") {
-      node.knows({"type", "add_prefix_space", "trim_offsets", "use_regex"});  // it moves offsets, which nobody asks for
+      // changes only offsets, which redco does not compute
+      node.knows({"type", "add_prefix_space", "trim_offsets", "use_regex"});
     } else if (type == "TemplateProcessing") {
       read_template(node);
     } else if (type == "BertProcessing" || type == "RobertaProcessing") {

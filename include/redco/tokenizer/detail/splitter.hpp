@@ -15,16 +15,17 @@
 
 namespace redco::detail {
 
-/// Splits a text into words, step by step: each step splits what the one before it gave.
+/// The pre-tokenizer of a tokenizer.json: splits a text into words in several steps. Each step
+/// splits the parts that the preceding step returned.
 class splitter {
  public:
   splitter() = default;
   explicit splitter(json_node const& node) { read(node); }
 
-  /// The words become bytes in GPT-2's alphabet.
+  /// Returns true if words must be converted to bytes in GPT-2's byte alphabet.
   bool byte_level() const { return byte_level_; }
 
-  /// What a thread needs to search with the patterns.
+  /// Search states for the patterns of a splitter. Each thread needs its own.
   class searches {
    public:
     explicit searches(splitter const& of) {
@@ -39,7 +40,8 @@ class splitter {
     std::vector<std::optional<regex::search>> all_;
   };
 
-  /// Calls word(part) for the words of `text` in order; none is empty. `at_front` when nothing stands before the text.
+  /// Calls word(part) for each non-empty word of `text` in order. `at_front` is true if no text
+  /// precedes `text`.
   template <class Word>
   void operator()(std::string_view text, bool at_front, searches& with, Word const& word) const {
     run(0, text, at_front, with, word);
@@ -54,7 +56,7 @@ class splitter {
     std::optional<regex> pattern = {};
     bool keeps_matches = true;
     bool keeps_gaps = true;
-    std::string mark = {};  // marked_spaces: stands for a space
+    std::string mark = {};  // for marked_spaces: the text that replaces a space
     prepend in_front = prepend::never;
     bool splits = false;
   };
@@ -112,7 +114,7 @@ class splitter {
     if (done < text.size()) next(text.substr(done));
   }
 
-  // "a b" becomes "▁a▁b", and if it splits, "▁a" and "▁b".
+  // "a b" becomes "▁a▁b", and if the step splits, "▁a" and "▁b".
   template <class Next>
   static void mark_spaces(step const& s, std::string_view text, bool at_front, Next const& next) {
     std::string marked = replaced(text, " ", s.mark);

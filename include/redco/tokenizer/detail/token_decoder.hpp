@@ -16,7 +16,7 @@
 
 namespace redco::detail {
 
-/// The byte of a token such as <0x0A>; any other token stays.
+/// Returns the byte of a byte-fallback token such as <0x0A>. Returns any other token unchanged.
 inline std::string fallback_byte(std::string const& token) {
   auto const digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
   if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return token;
@@ -24,10 +24,11 @@ inline std::string fallback_byte(std::string const& token) {
   return std::string(1, static_cast<char>(digit(token[3]) * 16 + digit(token[4])));
 }
 
-/// What each token of a vocabulary stands for in a text, as the file's decoder says.
+/// The decoder of a tokenizer.json: converts each token of a vocabulary to the bytes that the token
+/// represents in a text.
 class token_decoder {
  public:
-  /// Without a decoder tokens are joined by spaces.
+  /// Reads a decoder. Without a decoder, tokens are joined by spaces.
   explicit token_decoder(std::optional<json_node> const& node) {
     if (!node) {
       add([](std::string const& token, bool first) { return first ? token : ' ' + token; });
@@ -36,13 +37,13 @@ class token_decoder {
     }
   }
 
-  /// The bytes of a token; `first` when it opens the text.
+  /// Returns the bytes of a token. `first` is true for the first token of a text.
   std::string operator()(std::string token, bool first) const {
     for (auto const& step : steps_) token = step(std::move(token), first);
     return token;
   }
 
-  /// The first token of a text may stand for other bytes than elsewhere.
+  /// Returns true if a token may have different bytes at the beginning of a text.
   bool minds_first() const { return minds_first_; }
 
  private:
@@ -99,7 +100,8 @@ class token_decoder {
     }
   }
 
-  // Up to `start` of a character in front: of each token, or, behind Fuse, of the whole text.
+  // Removes `content` up to `start` times from the beginning of each token or, if a Fuse step
+  // precedes, only from the beginning of the text.
   void read_strip(json_node const& node) {
     node.knows({"type", "content", "start", "stop"});
     if (node.at("stop").number() != 0) node.refuse_kind("stop");

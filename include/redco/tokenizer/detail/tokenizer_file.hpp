@@ -25,7 +25,8 @@
 
 namespace redco::detail {
 
-/// All that a tokenizer.json says.
+/// All parts of a tokenizer.json: model, normalizer, pre-tokenizer, added tokens, post-processor
+/// and decoder.
 class tokenizer_file {
  public:
   tokenizer_file(json_node const& root, special_names const& names)
@@ -51,7 +52,8 @@ class tokenizer_file {
     specials_.unknown = role(names.unknown, root);
     if (!specials_.unknown) specials_.unknown = read_unknown(root.at("model"), words_);
   }
-  tokenizer_file(tokenizer_file const&) = delete;  // the model points to the vocabulary
+  // not copyable, because the model points to the vocabulary
+  tokenizer_file(tokenizer_file const&) = delete;
   tokenizer_file& operator=(tokenizer_file const&) = delete;
 
   std::vector<std::int64_t> encode(std::string_view text, encode_options options) const {
@@ -85,8 +87,8 @@ class tokenizer_file {
           bool at_front = part.data() == text.data();
           std::string normal;
           if (!normalize_.empty()) {
-            // As in the reference, what follows a first code point that is dropped is not at the
-            // front of the text.
+            // If normalization drops the first code point, the rest of the text does not count as
+            // the beginning of the text. The `tokenizers` library does the same.
             at_front = at_front && !normalize_(std::string(part.substr(0, utf8_size(part[0])))).empty();
             normal = normalize_(std::string(part));
             part = normal;
@@ -114,7 +116,7 @@ class tokenizer_file {
     return words_.find(token);
   }
 
-  std::size_t rows() const { return known_.size(); }  ///< one more than the largest id
+  std::size_t rows() const { return known_.size(); }  ///< largest id plus one
   special_ids const& specials() const { return specials_; }
 
  private:
@@ -173,12 +175,15 @@ class tokenizer_file {
   splitter split_;
   text_model model_;
   std::vector<added_token> added_;
-  added_tokens as_written_;  // looked for before and after the text is normalized
+  // Tokens that are searched for before normalization. The tokens of normalized_ are searched for
+  // after normalization.
+  added_tokens as_written_;
   added_tokens normalized_;
   special_frame frame_;
-  std::vector<bool> known_;               // id -> whether a token has it
-  std::vector<std::string> texts_;        // id -> bytes
-  std::vector<std::string> first_texts_;  // the same at the front of a text; empty: no difference
+  std::vector<bool> known_;         // id -> true if a token has this id
+  std::vector<std::string> texts_;  // id -> bytes
+  // id -> bytes at the beginning of a text; empty if equal to texts_
+  std::vector<std::string> first_texts_;
   special_ids specials_;
   word_cache cache_;
 };

@@ -22,16 +22,18 @@ inline bool is_there(std::filesystem::path const& file) {
   return std::filesystem::exists(file, ignored);
 }
 
-/// A token that a folder declares outside tokenizer.json, as a member of its "added_tokens".
+/// A token that a folder declares outside tokenizer.json, converted to an element of the file's
+/// "added_tokens".
 struct declared_token {
-  json::json_value entry;  ///< content and flags; an id where the folder gives one
-  std::string source;      ///< file and key that declare the token
-  bool overrules = false;  ///< whether its flags go before those of a token that tokenizer.json has
+  json::json_value entry;  ///< content and flags, plus the id if the folder gives one
+  std::string source;      ///< file and key that declare the token, for error messages
+  /// true if its flags replace the flags of an equal token of tokenizer.json
+  bool overrules = false;
 };
 
-/// A folder's settings of its tokenizer outside tokenizer.json: tokenizer_config.json, and where
-/// that has no added_tokens_decoder, special_tokens_map.json and added_tokens.json, as transformers
-/// reads them.
+/// Tokenizer settings of a folder outside tokenizer.json, read as transformers does. The files are
+/// tokenizer_config.json and, if it has no added_tokens_decoder, also special_tokens_map.json and
+/// added_tokens.json.
 class tokenizer_settings {
  public:
   explicit tokenizer_settings(std::filesystem::path const& folder)
@@ -43,23 +45,23 @@ class tokenizer_settings {
     if (auto const added = folder / "added_tokens.json"; !listed_ && is_there(added)) {
       added_ = json::read_json(added);
       added_file_ = added;
-      json_node(added_, added.string() + ": ").find("");  // refuses what is no object
+      json_node(added_, added.string() + ": ").find("");  // throws if the file is not a JSON object
     }
     kind_ = find_kind(folder);
   }
 
-  /// tokenizer_config.json with the named tokens of special_tokens_map.json; empty where the folder
-  /// has neither.
+  /// Returns tokenizer_config.json merged with the named tokens of special_tokens_map.json. Returns
+  /// an empty object if the folder has neither file.
   json_node node() const { return json_node(config_, file_.string() + ": "); }
 
-  /// Class of transformers without "Tokenizer" or "TokenizerFast", such as "GPT2"; else that of
-  /// config.json's model_type; empty where neither is known.
+  /// Returns the transformers class without "Tokenizer" or "TokenizerFast", such as "GPT2". Falls
+  /// back to the class for config.json's model_type; empty if both are unknown.
   std::string const& kind() const { return kind_; }
   /// Returns true if transformers 5 reads the folder with LlamaTokenizer: a file names this class
-  /// and the model is no Mistral, whose tokenizer.json is taken as it is.
+  /// and the model is not Mistral. The tokenizer.json of Mistral models is used unchanged.
   bool is_llama() const { return is_llama_; }
 
-  /// Content of the token under `key`; empty if there is none.
+  /// Returns the content of the token under `key`, or an empty string if the key is absent.
   std::string named(std::string_view key) const {
     auto const found = node().find(key);
     if (!found) return {};
@@ -72,8 +74,8 @@ class tokenizer_settings {
             .unknown = named("unk_token")};
   }
 
-  /// Tokens in the order in which transformers adds them: those with ids by id, then the named
-  /// ones.
+  /// Returns the tokens in the order in which transformers adds them: first the tokens with ids in
+  /// ascending order of id, then the named tokens.
   std::vector<declared_token> tokens() const {
     std::vector<declared_token> all = with_ids(), named = named_tokens();
     for (declared_token& token : all)
@@ -89,7 +91,8 @@ class tokenizer_settings {
  private:
   static constexpr std::string_view lists[] = {"additional_special_tokens", "extra_special_tokens"};
 
-  // Named tokens of the file go before those of tokenizer_config.json; its lists are joined.
+  // Named tokens of special_tokens_map.json replace those of tokenizer_config.json. Lists of both
+  // files are joined.
   void merge(json::json_value map, std::filesystem::path const& file) {
     json_node(map, file.string() + ": ").find("");
     for (auto& [key, value] : map.items()) {
@@ -105,8 +108,8 @@ class tokenizer_settings {
     }
   }
 
-  // {"content": ..., "special": ...} with the flags that an object gives; `special` unless the
-  // object says otherwise.
+  // Returns {"content": ..., "special": ...} with the flags of the token. `special` is the default
+  // for a token that does not set this flag.
   static json::json_value entry_of(json_node const& token, bool special) {
     json::json_value entry = json::json_value::object();
     entry["content"] = token.value().is_object() ? token.at("content").text() : token.text();
@@ -195,7 +198,7 @@ class tokenizer_settings {
 
   std::filesystem::path file_, added_file_;
   json::json_value config_;
-  bool listed_;  // tokenizer_config.json lists the added tokens, so that no other file counts
+  bool listed_;  // tokenizer_config.json lists the added tokens, so no other file is read
   json::json_value added_ = json::json_value::object();
   std::string kind_;
   bool is_llama_ = false;

@@ -8,13 +8,14 @@
 
 namespace redco::detail {
 
-// BERT's classes of characters: those of Unicode 8 in Hugging Face's tokenizers 0.22, whichever Unicode utf8proc has.
+// Character classes of BERT, with the categories of Unicode 8 that Hugging Face's tokenizers 0.22
+// uses. The result does not depend on the Unicode version of utf8proc.
 
 struct code_range {
   char32_t first, last;
 };
 
-/// Whether one of the ascending ranges holds `c`.
+/// Returns true if one of the ascending ranges contains `c`.
 template <std::size_t N>
 bool holds(code_range const (&ranges)[N], char32_t c) {
   auto const* const behind =
@@ -23,7 +24,8 @@ bool holds(code_range const (&ranges)[N], char32_t c) {
 }
 
 // clang-format off
-/// Not assigned in Unicode 8 (DerivedAge.txt), where Unicode 17 has a mark, punctuation, a control or a decomposition.
+/// Ranges that are unassigned in Unicode 8 (DerivedAge.txt) but contain a mark, punctuation, a
+/// control or a decomposition in Unicode 17.
 inline constexpr code_range younger_than_8[] = {
     {0x61d, 0x61d}, {0x7fb, 0x7ff}, {0x85f, 0x89f}, {0x8b5, 0x8e2}, {0x9fc, 0xa00}, {0xa76, 0xa80}, {0xafa, 0xb00},
     {0xb4e, 0xb55}, {0xc04, 0xc04}, {0xc3a, 0xc3c}, {0xc70, 0xc77}, {0xc84, 0xc84}, {0xcf3, 0xd00}, {0xd3b, 0xd3c},
@@ -37,7 +39,8 @@ inline constexpr code_range younger_than_8[] = {
 };
 // clang-format on
 
-/// The general category in Unicode 8; none for what it does not assign, and for three letters of it that are marks now.
+/// Returns the general category of `c` in Unicode 8. Returns Cn (unassigned) for code points that
+/// Unicode 8 does not assign and for three that later became nonspacing marks.
 inline utf8proc_category_t category_of_8(char32_t c) {
   switch (c) {
     case 0x166D:
@@ -52,13 +55,14 @@ inline utf8proc_category_t category_of_8(char32_t c) {
   }
 }
 
-/// The property White_Space.
+/// Returns true if `c` has the Unicode property White_Space.
 inline bool is_white_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
-/// What BERT splits off: general category P, and all of ASCII that is neither letter, digit, space nor control.
+/// Returns true for characters that BERT splits off as separate words: general category P, and all
+/// ASCII characters that are neither letters, digits, spaces nor controls.
 inline bool is_bert_punctuation(char32_t c) {
   if (c < 0x80)
     return c > 0x20 && c < 0x7F && !(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z');
@@ -66,7 +70,8 @@ inline bool is_bert_punctuation(char32_t c) {
   return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
 }
 
-/// What BERT drops: U+FFFD and general categories Cc, Cf, Co, without what is white space.
+/// Returns true for characters that BERT drops: U+FFFD and general categories Cc, Cf and Co, except
+/// ASCII tab, newline and carriage return.
 inline bool is_bert_control(char32_t c) {
   if (c < 0x80) return c == 0x7F || (c < 0x20 && c != '\t' && c != '\n' && c != '\r');
   auto const category = category_of_8(c);
@@ -74,14 +79,15 @@ inline bool is_bert_control(char32_t c) {
          category == UTF8PROC_CATEGORY_CO;
 }
 
-/// What BERT sets apart: the blocks of CJK ideographs.
+/// Returns true for CJK ideographs, which BERT surrounds with spaces.
 inline bool is_ideograph(char32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
          (c >= 0x2A700 && c <= 0x2B73F) || (c >= 0x2B740 && c <= 0x2B81F) || (c >= 0x2B920 && c <= 0x2CEAF) ||
          (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
 }
 
-/// What BERT strips: an accent that stands alone (general category Mn).
+/// Returns true for nonspacing marks (general category Mn), which BERT removes when it strips
+/// accents.
 inline bool is_bert_mark(char32_t c) { return c >= 0x300 && category_of_8(c) == UTF8PROC_CATEGORY_MN; }
 
 }  // namespace redco::detail

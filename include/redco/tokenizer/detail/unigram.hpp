@@ -17,13 +17,14 @@
 
 namespace redco::detail {
 
-/// A unigram language model (Kudo, 2018): of all divisions of a word into tokens, the one with the
-/// largest sum of scores, and of equal ones the one that the Viterbi search of the `tokenizers`
-/// library finds first. A code point without a token costs 10 more than the worst token;
-/// neighbouring ones become one unknown token, or the tokens <0x00> to <0xFF> of their bytes.
+/// A unigram language model (Kudo, 2018): divides a word into the tokens with the largest sum of
+/// scores. Among equal sums, the first one found by the Viterbi search of the `tokenizers` library
+/// wins. A code point without a token scores 10 less than the worst token. Adjacent such code
+/// points become one unknown token, or the tokens <0x00> to <0xFF> of their bytes.
 class unigram {
  public:
-  /// scores[id] belongs to the token of `words` with this id. `words` outlives this.
+  /// Builds the model. scores[id] is the score of the token `id` of `words`, which must outlive the
+  /// model.
   unigram(vocabulary const& words, std::vector<double> scores, std::uint32_t unknown, bool byte_fallback)
       : words_(&words), scores_(std::move(scores)), unknown_(unknown) {
     for (auto const& [text, id] : words.entries())
@@ -40,7 +41,8 @@ class unigram {
     byte_ids_ = ids;
   }
 
-  /// Appends the ids of a word, which is not empty. Takes 24 bytes of memory per byte of the word.
+  /// Appends the ids of a word, which must not be empty. Takes 24 bytes of memory per byte of the
+  /// word.
   void encode(std::string_view word, std::vector<std::int64_t>& ids) const {
     std::vector<node> best(word.size() + 1);
     for (std::size_t at = 0; at < word.size(); at += utf8_size(word[at])) {
@@ -53,7 +55,8 @@ class unigram {
       });
       if (!covered) best[at + one].offer(score + (worst_ - unknown_cost), at, no_token);
     }
-    std::vector<std::pair<std::size_t, std::size_t>> spans;  // of the tokens, from the last to the first
+    // byte ranges of the tokens, from the last to the first
+    std::vector<std::pair<std::size_t, std::size_t>> spans;
     bool fuse = false;
     for (std::size_t end = word.size(); end > 0; end = best[end].from) {
       bool const unknown = is_unknown(best[end].id);
@@ -73,9 +76,9 @@ class unigram {
   static constexpr std::uint32_t no_token = ~std::uint32_t{0};
   static constexpr std::size_t nowhere = ~std::size_t{0};
 
-  struct node {  // the best division of the bytes before a place
+  struct node {  // best division of the bytes before a position
     double score = 0;
-    std::size_t from = nowhere;  // where its last token begins
+    std::size_t from = nowhere;  // beginning of the last token of this division
     std::uint32_t id = no_token;
 
     void offer(double other, std::size_t begin, std::uint32_t token) {

@@ -8,15 +8,17 @@
 
 namespace redco::detail {
 
-/// What stands at the front of a text: `bytes` that are one code point, or, if not `valid`, the longest beginning of
-/// one (at least a byte), which a single U+FFFD replaces. `cut` when more bytes could still make it one.
+/// The first code point of a text: `bytes` is its length if `valid`. Otherwise `bytes` is the
+/// longest prefix of a code point (at least one byte), which one U+FFFD replaces. `cut` is true if
+/// more bytes could complete the code point.
 struct utf8_front {
   std::size_t bytes;
   bool valid;
   bool cut = false;
 };
 
-/// The front of `text`, which is not empty (Unicode 15, table 3-7: no surrogates, nothing longer than needed).
+/// Returns the first code point of `text`, which must not be empty. Rejects surrogates and overlong
+/// encodings (Unicode 15, table 3-7).
 inline utf8_front utf8_front_of(std::string_view text) {
   auto const byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned const lead = byte(0);
@@ -38,13 +40,13 @@ inline utf8_front utf8_front_of(std::string_view text) {
   return {size, true};
 }
 
-/// Bytes of the code point whose first byte is `lead`, in text that is well formed.
+/// Returns the number of bytes of the code point whose first byte is `lead`, in well-formed UTF-8.
 inline std::size_t utf8_size(char lead) {
   auto const byte = static_cast<unsigned char>(lead);
   return byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/// The code point at the front of `text`, which is well formed.
+/// Returns the first code point of `text`, which must be well-formed UTF-8 and not empty.
 inline char32_t code_point(std::string_view text) {
   auto const byte = [text](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[i])); };
   switch (utf8_size(text[0])) {
@@ -74,7 +76,7 @@ inline void append_code_point(std::string& text, char32_t c) {
   }
 }
 
-/// Bytes at the front of `text` that are ASCII.
+/// Returns the number of bytes at the beginning of `text` that are ASCII.
 inline std::size_t ascii_prefix(std::string_view text) {
   std::size_t i = 0;
   for (std::uint64_t eight; i + sizeof eight <= text.size(); i += sizeof eight) {
@@ -85,7 +87,7 @@ inline std::size_t ascii_prefix(std::string_view text) {
   return i;
 }
 
-/// Bytes at the front of `text` that are well-formed UTF-8.
+/// Returns the number of bytes at the beginning of `text` that are well-formed UTF-8.
 inline std::size_t well_formed_prefix(std::string_view text) {
   std::size_t at = ascii_prefix(text);
   while (at < text.size()) {
@@ -97,8 +99,8 @@ inline std::size_t well_formed_prefix(std::string_view text) {
   return at;
 }
 
-/// Appends `text` with U+FFFD for what is no UTF-8, one for each longest beginning of a code point (as WHATWG, Python's
-/// errors="replace" and Rust's from_utf8_lossy do).
+/// Appends `text` with invalid UTF-8 replaced by U+FFFD, one for each longest prefix of a code
+/// point. WHATWG, Python's errors="replace" and Rust's from_utf8_lossy use this rule.
 inline void append_well_formed(std::string& out, std::string_view text) {
   while (!text.empty()) {
     std::size_t const good = well_formed_prefix(text);
@@ -110,7 +112,7 @@ inline void append_well_formed(std::string& out, std::string_view text) {
   }
 }
 
-/// Bytes at the end of `text` that more bytes could still make a code point.
+/// Returns the number of bytes at the end of `text` that begin a code point but do not complete it.
 inline std::size_t incomplete_tail(std::string_view text) {
   for (std::size_t n = 1; n <= 3 && n <= text.size(); ++n) {
     utf8_front const front = utf8_front_of(text.substr(text.size() - n));

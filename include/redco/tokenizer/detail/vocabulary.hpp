@@ -10,15 +10,15 @@
 
 namespace redco::detail {
 
-/// Tokens and their ids, both ways.
+/// A map between tokens and ids in both directions.
 class vocabulary {
  public:
-  /// Tokens that differ, with ids that differ.
+  /// Takes the tokens and their ids. Neither tokens nor ids may occur twice.
   explicit vocabulary(std::vector<std::pair<std::string, std::uint32_t>> entries) : entries_(std::move(entries)) {
     by_text_.reserve(entries_.size());
     for (auto const& [text, id] : entries_) by_text_.emplace(text, id);
   }
-  vocabulary(vocabulary const&) = delete;  // the views point into the entries
+  vocabulary(vocabulary const&) = delete;  // not copyable, because the views point into the entries
   vocabulary& operator=(vocabulary const&) = delete;
 
   std::optional<std::uint32_t> find(std::string_view text) const {

@@ -22,8 +22,7 @@
 
 namespace redco::detail {
 
-/// Returns the lines of a file of at most 256 MiB, without their ends and without an empty last
-/// one.
+/// Returns the lines of a file of at most 256 MiB, without line ends. Omits an empty last line.
 inline std::vector<std::string> lines_of(std::filesystem::path const& file) {
   std::string const text = diag::input_file(file).text(std::uint64_t{256} << 20);
   std::vector<std::string> lines;
@@ -37,13 +36,14 @@ inline std::vector<std::string> lines_of(std::filesystem::path const& file) {
   return lines;
 }
 
-/// Returns `given` where the settings name no token under `key`.
+/// Returns the token that the settings name under `key`, or `given` if they name none.
 inline std::string token_or(tokenizer_settings const& settings, char const* key, char const* given) {
   std::string const named = settings.named(key);
   return named.empty() ? given : named;
 }
 
-/// Returns "added_tokens" with the tokens that play a part in `words`, the model's vocabulary.
+/// Returns the "added_tokens" of a tokenizer.json: the tokens of `words` (the model's vocabulary)
+/// that occur in `names`, marked as special.
 inline json::json_value special_tokens(json::json_value const& words, std::vector<std::string> const& names) {
   json::json_value added = json::json_value::array();
   std::unordered_set<std::string> open(names.begin(), names.end());
@@ -53,7 +53,8 @@ inline json::json_value special_tokens(json::json_value const& words, std::vecto
   return added;
 }
 
-/// Returns the template that puts tokens before and after a text.
+/// Returns a TemplateProcessing post-processor that puts the tokens `before` and `after` around a
+/// text. An empty string adds no token.
 inline json::json_value text_template(std::string const& before, std::string const& after,
                                       json::json_value const& words) {
   json::json_value single = json::json_value::array(), tokens = json::json_value::object();
@@ -71,8 +72,8 @@ inline json::json_value text_template(std::string const& before, std::string con
           {"special_tokens", tokens}};
 }
 
-/// Returns vocab.json and merges.txt as the tokenizer.json that transformers makes of them for
-/// GPT-2, OPT, RoBERTa, BART and Qwen2. Errors: exit code 65 for another class, naming it.
+/// Returns vocab.json and merges.txt as the tokenizer.json that transformers builds for GPT-2, OPT,
+/// RoBERTa, BART and Qwen2. Throws `error` with exit code 65 for any other tokenizer class.
 inline json::json_value byte_level_file(std::filesystem::path const& folder, tokenizer_settings const& settings) {
   std::string const& kind = settings.kind();
   bool const framed = kind == "Roberta" || kind == "Bart", split = kind == "Qwen2";
@@ -80,7 +81,8 @@ inline json::json_value byte_level_file(std::filesystem::path const& folder, tok
     throw error(exit_code::data, folder.string() + " has vocab.json and merges.txt, but its tokenizer_class \"" + kind +
                                      "\" is none of GPT2, Roberta, Bart and Qwen2; save a tokenizer.json there");
   json::json_value words = json::read_json(folder / "vocab.json"), merges = json::json_value::array();
-  json_node(words, (folder / "vocab.json").string() + ": ").find("");  // refuses what is no object
+  // throws if vocab.json is not an object
+  json_node(words, (folder / "vocab.json").string() + ": ").find("");
   for (std::string& line : lines_of(folder / "merges.txt"))
     if (!line.empty() && !line.starts_with("#version")) merges.push_back(std::move(line));
 
@@ -112,13 +114,13 @@ inline json::json_value byte_level_file(std::filesystem::path const& folder, tok
   return root;
 }
 
-/// Returns vocab.txt, a token on each line, as the tokenizer.json that transformers makes of it for
-/// BERT.
+/// Returns vocab.txt (one token per line) as the tokenizer.json that transformers builds for BERT.
 inline json::json_value wordpiece_file(std::filesystem::path const& folder, tokenizer_settings const& settings) {
   std::filesystem::path const file = folder / "vocab.txt";
   json::json_value words = json::json_value::object();
+  // appending to the vector avoids a search per token
   auto& entries = static_cast<std::vector<std::pair<std::string const, json::json_value>>&>(
-      words.get_ref<json::json_value::object_t&>());  // appends without a search
+      words.get_ref<json::json_value::object_t&>());
   std::unordered_set<std::string> seen;
   for (std::string const& token : lines_of(file)) {
     if (!seen.insert(token).second)
@@ -138,8 +140,8 @@ inline json::json_value wordpiece_file(std::filesystem::path const& folder, toke
   return root;
 }
 
-/// Returns the tokenizer.json that a folder without one stands for by its vocabulary files; nothing
-/// where it has none.
+/// Returns a tokenizer.json built from the folder's vocabulary files, or nullopt if the folder has
+/// no such files.
 inline std::optional<json::json_value> from_vocabulary_files(std::filesystem::path const& folder,
                                                              tokenizer_settings const& settings) {
   if (is_there(folder / "vocab.json") && is_there(folder / "merges.txt")) return byte_level_file(folder, settings);

@@ -11,13 +11,15 @@
 
 namespace redco::detail {
 
-/// The ids of short words that were seen lately, in 1 MiB that never grows: a word has one slot, where it replaces what
-/// was there. Threads share it without waiting: a slot that another thread is using counts as not found.
+/// A cache of the ids of recent short words, with a fixed size of 1 MiB. Each word has one slot and
+/// replaces the previous word of this slot. Threads share the cache without waiting: a slot in use
+/// by another thread counts as not found.
 class word_cache {
  public:
   word_cache() : slots_(new slot[count]) {}
 
-  /// Appends the ids of `word`, if they are here.
+  /// Appends the ids of `word` and returns true if the cache contains `word`; otherwise returns
+  /// false.
   bool find(std::string_view word, std::vector<std::int64_t>& ids) const {
     if (word.size() > longest) return false;
     slot& s = slot_of(word);
@@ -46,7 +48,7 @@ class word_cache {
 
   struct alignas(64) slot {
     std::atomic_flag busy;
-    std::uint8_t size = 0;  // 0: empty
+    std::uint8_t size = 0;  // bytes of the word; 0 for an empty slot
     std::uint8_t ids_count = 0;
     char text[longest];
     std::uint32_t ids[most_ids];

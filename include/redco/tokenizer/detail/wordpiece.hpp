@@ -13,11 +13,13 @@
 
 namespace redco::detail {
 
-/// WordPiece: from the front of a word the longest token, then the longest one that continues a word, and so on; a word
-/// that cannot be covered, or has too many code points, is the unknown token.
+/// A WordPiece model: takes the longest token at the beginning of a word, then repeatedly the
+/// longest continuation token. A word that cannot be covered, or has more than `most` code points,
+/// becomes the unknown token.
 class wordpiece {
  public:
-  /// `words` outlives this.
+  /// Builds the model over `words`, which must outlive it. `prefix` marks tokens that continue a
+  /// word, such as "##". `most` is the maximum number of code points per word.
   wordpiece(vocabulary const& words, std::string prefix, std::size_t most, std::uint32_t unknown)
       : words_(&words), prefix_(std::move(prefix)), most_(most), unknown_(unknown) {
     for (auto const& entry : words.entries()) longest_ = std::max(longest_, entry.first.size());
@@ -33,7 +35,7 @@ class wordpiece {
       piece += word.substr(begin, longest_);
       while (piece.size() > front && begin + piece.size() - front < word.size() &&
              continues(word[begin + piece.size() - front]))
-        piece.pop_back();  // ends with a whole code point
+        piece.pop_back();  // removes the bytes of an incomplete code point at the end
       while (piece.size() > front) {
         if (auto const id = words_->find(piece)) {
           ids.push_back(*id);
@@ -60,7 +62,7 @@ class wordpiece {
   std::string prefix_;
   std::size_t most_;
   std::uint32_t unknown_;
-  std::size_t longest_ = 0;  // token, in bytes
+  std::size_t longest_ = 0;  // size in bytes of the longest token
 };
 
 }  // namespace redco::detail
