@@ -65,20 +65,24 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
 
   std::int64_t heads, kv_heads, head_dim;
   attention_scores scores;
-  int sharers;  ///< neighbouring ranks that hold the same key-value head
+  int sharers;  ///< Number of neighbouring ranks that hold the same key-value head
   int tp_index;
   double dropout, norm_epsilon;
   std::uint32_t site;
   std::size_t cache_slot;
-  parameter q_weight, q_bias;  ///< cross-attention only
-  parameter weight, bias;      ///< q, k, v rows; k, v rows in cross-attention
-  parameter norm_weight;       ///< of queries, then keys; undefined where they are not normed
+  parameter q_weight, q_bias;  ///< Handles to q's parameters, for cross-attention only
+  /// Handles to the joined rows of q, k and v; of k and v only in cross-attention.
+  parameter weight, bias;
+  /// Handle to the norm weights of queries, then keys; empty if the layer does not normalise them.
+  parameter norm_weight;
   parameter o_weight, o_bias;
-  detail::side_products q_sides;  ///< cross-attention only
+  detail::side_products q_sides;  ///< Side products of q, for cross-attention only
   detail::side_products sides, o_sides;
 
  private:
-  /// What k and v lie in, a weight or a bias, whose gradient is that of all ranks that use them.
+  /// Returns the weight or bias `leaf`, which contains the rows of k and v. The gradient of the k
+  /// and v rows is summed over the sharer group (the neighbouring ranks that hold the same
+  /// key-value heads). Returns an undefined tensor for an empty handle.
   template <class Context>
   at::Tensor shared(parameter leaf, Context const& ctx) const {
     return leaf ? enter_shared(ctx[leaf], ctx.tp(), sharers, cross ? 0 : heads * head_dim) : at::Tensor();
@@ -88,7 +92,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
     return qkv.split_with_sizes({heads * head_dim, kv_heads * head_dim, kv_heads * head_dim}, -1);
   }
 
-  /// The packed queries, keys and values, the former two with each head normed where the layer norms them.
+  /// Returns packed queries, keys and values `qkv`. If the layer has norm weights, each head of the
+  /// queries and keys is normalised by its root mean square.
   template <class Context>
   at::Tensor normed(at::Tensor const& qkv, Context const& ctx) const {
     if (!norm_weight) return qkv;
@@ -102,7 +107,8 @@ struct module<attention<Kind, Width, Heads, Traits...>, X> {
     return at::cat({norm(0), norm(1), parts[2]}, -1);
   }
 
-  /// The packed queries, keys and values, the former two turned by their positions where the layer is rotary.
+  /// Returns packed queries, keys and values `qkv`. If the layer has rotary positions, the queries
+  /// and keys are rotated by their positions.
   template <class Context>
   at::Tensor turned(at::Tensor const& qkv, Context const& ctx) const {
     if (scores.rotary.dims == 0) return qkv;

@@ -10,8 +10,9 @@ namespace redco {
 
 namespace detail {
 
-/// Moves a running statistic towards a new one. Both of its values are written: what a run computes with and what it saves.
-/// It lies in one buffer with weights that autograd keeps for backward; past their version counter, for they stay.
+/// Moves a running statistic towards the new value `now` by `momentum`. Writes both the master that
+/// checkpoints save and the value that forward reads. Bypasses autograd's version counter: the
+/// statistic shares a buffer with weights that autograd has saved, and the weights do not change.
 inline void follow(stored_parameter const& running, at::Tensor const& now, double momentum) {
   at::NoGradGuard const no_grad;
   running.master.variable_data().lerp_(now, momentum);
@@ -20,7 +21,9 @@ inline void follow(stored_parameter const& running, at::Tensor const& now, doubl
 
 }  // namespace detail
 
-/// Errors: exit code 64 where a round of training has one element per channel, of which there is no variance.
+/// Normalises by the statistics of the whole round of micro-batches in training, and by the running
+/// statistics in evaluation. Throws `error` with exit code 64 if a training round has one element
+/// per channel, because one element has no variance.
 template <auto Channels, auto Epsilon, auto Momentum, class X>
 struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
   template <class Config>
@@ -44,7 +47,8 @@ struct module<batch_norm<Channels, Epsilon, Momentum>, X> {
           exit_code::usage,
           "batch norm has a single number per channel in this round of micro-batches; choose a global batch that "
           "leaves no single example at the end of an epoch");
-    bool const again = torch::autograd::get_current_graph_task_id() >= 0;  // a block that is run again in backward
+    // A block that runs again in backward must not update the running statistics again.
+    bool const again = torch::autograd::get_current_graph_task_id() >= 0;
     if (!again) {
       detail::follow(running_mean, now.mean, momentum);
       detail::follow(running_variance, now.variance * (now.count / (now.count - 1)), momentum);

@@ -22,27 +22,29 @@
 
 namespace redco {
 
-/// What a module's constructor is handed, whatever the model's config: its parameters by name, its
-/// random sites and cache slots. Modules are built in the order in which their layers state facts,
-/// so sites are numbered alike on every mesh. On a rank that runs a range of blocks, modules of
-/// other blocks are built with handles to no parameter, and sites and slots stay those of the
-/// model.
+/// A builder that a module's constructor receives: gives parameters by name, random sites and cache
+/// slots. Modules are built in the order in which their layers state facts, so sites have the same
+/// numbers on every mesh. On a rank that runs a range of blocks, modules of other blocks get empty
+/// parameter handles. Their sites and slots are counted as in the whole model.
 class builder_base {
  public:
   builder_base(leaves& from, int rank, mesh const& on, block_range const& blocks = {})
       : leaves_(from), rank_(rank), mesh_(on), blocks_(blocks) {}
 
-  /// Checks the probability of a dropout. Errors: exit code 64 where it does not lie in [0, 1).
+  /// Returns the dropout probability `p`. Throws `error` with exit code 64 if `p` is not in [0, 1).
   static double probability(double p) {
     if (p >= 0 && p < 1) return p;
     throw error(exit_code::usage, "dropout is " + std::to_string(p) + ": give a probability from 0 on and below 1");
   }
 
-  /// The number of ranks along these axes, and which of them this one is.
+  /// Returns the number of ranks along these axes (`size`), and the index of this rank among them
+  /// (`coordinate`).
   int size(axes over) const { return mesh_.size(over); }
   int coordinate(axes over) const { return mesh_.coordinate(rank_, over); }
 
-  /// The parameter `leaf` of this layer, or neighbours read as one matrix.
+  /// Returns a handle to the parameter `leaf` of this layer. `parameters` joins several parameters
+  /// that are adjacent in memory into one matrix. The handle is empty if another rank runs the
+  /// layer's block.
   redco::parameter parameter(std::string_view leaf) { return parameters({leaf}); }
   redco::parameter parameters(std::initializer_list<std::string_view> names) {
     return parameters(std::span(names.begin(), names.size()));
@@ -55,19 +57,22 @@ class builder_base {
   }
   redco::parameter tied(std::string_view full_name) const { return leaves_.tied(std::string(full_name)); }
 
-  /// The store's entry of this layer's parameter `leaf`, and whether it has one.
+  /// Returns the store's entry for this layer's parameter `leaf`; `has` returns true if there is an
+  /// entry. `stored` throws `error` with exit code 70 if there is none.
   stored_parameter const& stored(std::string_view leaf) const { return leaves_.stored(path_of(leaf)); }
   bool has(std::string_view leaf) const { return leaves_.has(path_of(leaf)); }
 
-  /// Makes what an outer layer computes beside the products of this layer's weights; `whole` is the
-  /// name of all weights as one. Nothing where no outer layer does.
+  /// Returns the products that an outer layer adds to those of this layer's weights, such as
+  /// low-rank adapters. `whole` is the name of all weights read as one matrix. Empty if no outer
+  /// layer adds any.
   detail::side_products side_products(std::initializer_list<std::string_view> weights, std::string_view whole = {}) {
     if (maker_ == nullptr) return {};
     auto made = maker_->make(*this, {weights.begin(), weights.size()}, whole);
     if (made && !absent_) sources_.push_back(made);
     return detail::side_products(std::move(made));
   }
-  /// Runs `body`, in which layers have the side products of `maker`.
+  /// Runs `body` and returns its result. Layers built inside `body` get their side products from
+  /// `maker`.
   template <class Body>
   auto with_side_products(detail::side_maker& maker, Body&& body) {
     struct restore {
@@ -79,38 +84,44 @@ class builder_base {
   }
   std::vector<std::shared_ptr<detail::side_source const>> const& all_side_products() const { return sources_; }
 
-  /// The path of this layer's `leaf`, or of the layer.
+  /// Returns the dotted path of this layer's parameter `leaf`, or of the layer itself if `leaf` is
+  /// empty.
   std::string path_of(std::string_view leaf) const {
     return leaf.empty() ? here_ : here_.empty() ? std::string(leaf) : here_ + "." + std::string(leaf);
   }
 
-  /// Gives the parameter `leaf` its first value, unless it has one already (its fact starts it as `own`).
+  /// Sets the first value of the parameter `leaf`. Does nothing if the parameter has a value
+  /// already, or if its fact does not start it as `own` (the tensor of a user's module).
   void start(std::string_view leaf, at::Tensor const& value) { leaves_.start(path_of(leaf), value); }
 
-  /// Returns true for a module of a block that another rank runs, which takes no parameters here.
+  /// Returns true while the modules of a block are built that another rank runs. Such modules get
+  /// no parameters here.
   bool absent() const { return absent_; }
 
-  /// The statistics under `leaf`: an entry that is not trained, updated alike on all ranks, and no leaf of autograd.
+  /// Returns the statistics tensor `leaf`: a store entry that is not trained, is updated equally on
+  /// all ranks, and is no leaf of autograd. Registers the entry so that it is kept equal on all
+  /// replicas.
   stored_parameter const& statistics(std::string_view leaf) {
     if (!absent_) statistics_.push_back(leaves_.stored(path_of(leaf)));
     return leaves_.stored(path_of(leaf));
   }
   std::vector<stored_parameter> const& all_statistics() const { return statistics_; }
 
-  /// Keys what this layer draws while it is made.
+  /// Returns the seed for random numbers that this layer draws during its construction. The seed
+  /// depends on the run's seed and the layer's path.
   std::uint64_t seed() const { return leaves_.seed_of(here_); }
 
-  /// All leaves taken so far.
+  /// Returns all autograd leaves that modules have taken so far, in the order of taking.
   std::vector<at::Tensor> const& taken() const { return leaves_.taken(); }
 
-  /// A new random site.
+  /// Returns the number of a new random site, which keys the random numbers of one layer.
   std::uint32_t site() { return sites_++; }
-  /// A new slot of the key-value cache.
+  /// Returns the index of a new slot of the key-value cache.
   std::size_t cache_slot() { return cache_slots_++; }
   std::size_t cache_slots() const { return cache_slots_; }
 
-  /// Runs `body`, which makes the next block of a row. Returns true if this rank runs the block. A
-  /// row within a block belongs to the block.
+  /// Runs `body`, which builds the next block of a `repeat`. Returns true if this rank runs the
+  /// block. A `repeat` nested in a block runs where the outer block runs.
   template <class Body>
   bool block(Body&& body) {
     struct restore {
@@ -124,7 +135,8 @@ class builder_base {
     return runs;
   }
 
-  /// Runs `body` with `component` appended to the path of parameters.
+  /// Runs `body` with `component` appended to the path of parameters, and returns the result of
+  /// `body`.
   template <class Body>
   decltype(auto) inside(std::string_view component, Body&& body) {
     struct restore {
@@ -141,7 +153,8 @@ class builder_base {
   int rank_;
   mesh mesh_;
   block_range blocks_;
-  std::int64_t made_blocks_ = 0;  ///< of outermost rows
+  /// Number of blocks built so far, counted over the outermost `repeat`s.
+  std::int64_t made_blocks_ = 0;
   bool in_block_ = false, absent_ = false;
   std::string here_;
   std::uint32_t sites_ = 0;
@@ -151,7 +164,7 @@ class builder_base {
   std::vector<std::shared_ptr<detail::side_source const>> sources_;
 };
 
-/// The same with the config of the model.
+/// A builder that also holds the model's config, which gives extents and probabilities.
 template <class Config>
 class builder : public builder_base {
  public:

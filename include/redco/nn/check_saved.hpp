@@ -15,19 +15,23 @@ namespace redco {
 
 namespace detail {
 
-/// What a pass over these inputs is for the facts.
+/// Returns the cost setup that corresponds to one forward pass: mesh, batch and sequence length,
+/// compute dtype and recomputation.
 setup setup_of_pass(parameter_store const& store, pass const& in, at::Tensor const& input, at::Tensor const& source);
 
-/// check_saved by the model's facts.
+/// Compares `saved` with the saved tensors that the program `facts` declares. Throws as check_saved
+/// does.
 void check_saved_facts(fact::program const& facts, setup const& run, parameter_store const& store,
                        at::Tensor const& input, at::Tensor const& source, std::span<saved_watch::entry const> saved);
 
 }  // namespace detail
 
-/// Compares `saved`, what autograd was seen to save in a call of the network on `input`, with the slots that its layers declare.
-/// Where parameters are frozen it may save less. `source`: what the encoder of an encoder-decoder read; else undefined.
-/// Errors: exit_code::internal with layer and tensor or slot of each difference; exit_code::usage for a model with opaque
-/// layers, which declare nothing.
+/// Compares the tensors `saved` that autograd saved during a call of the network on `input` with
+/// the slots that its layers declare. If parameters are frozen, autograd may save less. `source` is
+/// the encoder's input, undefined without an encoder.
+///
+/// Throws `error` with exit code 70 and the layer and slot of each difference. Throws `error` with
+/// exit code 64 for a model with opaque layers, which declare nothing.
 template <model M>
 void check_saved(M const& m, parameter_store const& store, pass const& in, at::Tensor const& input,
                  at::Tensor const& source, std::span<saved_watch::entry const> saved) {

@@ -41,13 +41,14 @@ inline std::string not_declared(saved_watch::entry const& saved, std::string_vie
          " is saved and not declared";
 }
 
-/// Whether `layer` is the path of `composition` or of a layer in it.
+/// Returns true if `layer` is the path of `composition` or of a layer inside `composition`.
 inline bool is_within(std::string_view layer, std::string_view composition) {
   return layer.starts_with(composition) &&
          (composition.empty() || layer.size() == composition.size() || layer[composition.size()] == '.');
 }
 
-/// Whether a tensor can be a slot's: dtype, bytes, and its name, if it has one.
+/// Returns true if the saved tensor can belong to the slot: dtype and bytes are equal, and the name
+/// if the tensor has one.
 inline bool fits_slot(cost::saved_slot const& slot, saved_watch::entry const& saved) {
   return saved.tensor.scalar_type() == scalar_type_of(slot.type) && saved.bytes() == slot.bytes() &&
          (saved.slot.empty() || std::ranges::any_of(slot.owners, [&](cost::saved_slot::owner const& owner) {
@@ -66,7 +67,9 @@ inline bool composition(cost::saved_slot const& slot, saved_watch::entry const& 
   return is_within(saved.layers.front(), slot.owners.front().layer);
 }
 
-/// The layers that declare a slot and do not save its tensor, unless they may, and those that save it and do not declare it.
+/// Appends a sentence for each layer that declares the slot but does not save its tensor, and for
+/// each layer that saves the tensor but does not declare the slot. If `may_be_unsaved` is true,
+/// undeclared saves only.
 inline void compare_layers(cost::saved_slot const& slot, saved_watch::entry const& saved, bool may_be_unsaved,
                            std::vector<std::string>& differences) {
   for (cost::saved_slot::owner const& owner : slot.owners)
@@ -79,7 +82,7 @@ inline void compare_layers(cost::saved_slot const& slot, saved_watch::entry cons
       differences.push_back(not_declared(saved, layer));
 }
 
-/// Those that take memory.
+/// Returns pointers to the entries whose size is above 0 bytes.
 template <class T>
 std::vector<T const*> with_bytes(std::span<T const> all) {
   std::vector<T const*> some;
@@ -88,10 +91,12 @@ std::vector<T const*> with_bytes(std::span<T const> all) {
   return some;
 }
 
-/// A sentence for each slot that a layer declares and does not save, unless that `may_be`, and for each tensor that a layer
-/// saves and neither it nor a composition around it declares. A tensor is that of one slot of its dtype and bytes, and of its name
-/// where `save_as` gave it one: one that the same layers declare, else one of them, else a composition around them. Those with names choose
-/// first.
+/// Returns a sentence for each slot that a layer declares but does not save (none if
+/// `may_be_unsaved`), and for each tensor that a layer saves but nobody declares.
+///
+/// A tensor is assigned to one slot of equal dtype, bytes and name, if `save_as` gave a name. Slots
+/// of the same layers are tried first, then slots that share a layer, then slots of a composition
+/// around the layer. Named tensors choose first.
 inline std::vector<std::string> saved_differences(std::span<cost::saved_slot const> declared,
                                                   std::span<saved_watch::entry const> saved, bool may_be_unsaved) {
   auto slots = with_bytes(declared);

@@ -24,7 +24,8 @@ namespace redco {
 
 namespace detail {
 
-/// The tensor in a context's value, which may be one with a layout; null where it is something else.
+/// Returns the tensor inside a context value, which may be an at::Tensor or a tensor with a layout;
+/// null for other types.
 template <class Value>
 at::Tensor const* tensor_in(Value const&) {
   return nullptr;
@@ -36,15 +37,18 @@ at::Tensor const* tensor_in(tensor<L> const& value) { return &value.local(); }
 
 }  // namespace detail
 
-/// What every layer sees beside its input: the pass, and the tensors of parameters in this call.
+/// A context, the second argument of every module: the pass (settings of one forward call) and the
+/// tensors of the parameters in this call.
 class context_base {
  public:
-  /// `owner` keeps the modules alive that are run with this context.
+  /// Constructs the context of the network's call number `call`. `owner` keeps the modules alive
+  /// that run with the context.
   context_base(redco::pass const& in, std::uint32_t call, std::shared_ptr<void const> owner,
                parameter_values parameters)
       : pass_(in), call_(call), owner_(std::move(owner)), parameters_(std::move(parameters)) {}
 
-  /// The tensor of a parameter in this call, or what the pass' watch gives for it.
+  /// Returns the tensor of parameter `p` in this call. If the pass has a parameter watch, returns
+  /// the watch's replacement.
   at::Tensor operator[](parameter p) const {
     at::Tensor const& value = parameters_[p];
     return pass_.watch != nullptr && p ? pass_.watch->before_use(p, value) : value;
@@ -53,10 +57,10 @@ class context_base {
 
   redco::pass const& pass() const { return pass_; }
   group& tp() const { return *pass_.tp; }
-  /// The ranks along these axes; requires a pass that knows its rank.
+  /// Returns the group of ranks along these axes. Requires a pass with `rank` set.
   redco::group& over(axes set) const { return pass_.rank->group(set); }
 
-  /// The stream of a random site in this call of the network.
+  /// Returns the random stream of a site in this call of the network.
   random::stream at(std::uint32_t site) const { return pass_.at(site, call_); }
 
  protected:
@@ -66,10 +70,9 @@ class context_base {
   parameter_values parameters_;
 };
 
-/// What layers see beside their input: the pass, and a typed map that combinators carry through
-/// unread (encoder states, masks, a bias made by the first block). A key that a layer needs and
-/// nobody set is a compile error. A copy stays good as long as somebody holds it: blocks that run
-/// again in backward do.
+/// A context with typed entries (encoder states, masks, a distance bias), which combinators pass on
+/// without reading. A key that a layer needs and nobody set is a compile error. A copy is valid as
+/// long as somebody holds it; blocks that run again in backward hold one.
 template <context_entry... Entries>
 class context : public context_base {
  public:
@@ -80,7 +83,8 @@ class context : public context_base {
           entries all)
       : context_base(in, call, std::move(owner), std::move(parameters)), entries_(std::move(all)) {}
 
-  /// This context with `entry`, without that of a type, in another pass.
+  /// Returns a copy of this context with `entry` set, with the entry of a type removed (`without`),
+  /// or with another pass (`in`).
   template <context_entry Entry>
   auto with(Entry entry) const {
     return made(detail::entries_with(entries_, std::move(entry)));
@@ -91,10 +95,11 @@ class context : public context_base {
   }
   context in(redco::pass const& other) const { return {other, call_, owner_, parameters_, entries_}; }
 
-  template <class Entry>  // clang 14 crashes where it is constrained
+  template <class Entry>  // clang 14 crashes if this template parameter is constrained.
   static constexpr bool has = detail::place_of<Entry, Entries...>() < sizeof...(Entries);
 
-  /// The value of an entry. What a layer cannot do without it asks for with require() first.
+  /// Returns the value of an entry, which must be set. A layer calls require() first, which is a
+  /// compile error if the entry is missing.
   template <class Entry>
   auto const& get() const {
     return std::get<Entry>(entries_).value;
@@ -107,8 +112,9 @@ class context : public context_base {
     return has<Entry>;
   }
 
-  /// The tensors among the entries, and this context with others in their place: what a block that is run again depends
-  /// on beside its input.
+  /// Returns the tensors among the entries. `over` returns a copy of this context with other
+  /// tensors in their place. A block that runs again in backward depends on these tensors and on
+  /// its input.
   std::vector<at::Tensor> tensors() const {
     std::vector<at::Tensor> all;
     auto const add = [&](auto const& entry) {

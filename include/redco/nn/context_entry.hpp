@@ -7,7 +7,8 @@
 
 namespace redco {
 
-/// What layers see beside their input, each under its type: `struct key_mask { at::Tensor value; };`. A user's own are taken too.
+/// A type of context entry: an aggregate with a member `value`, such as
+/// `struct key_mask { at::Tensor value; };`. Users may define their own.
 template <class E>
 concept context_entry = std::is_aggregate_v<E> && requires(E const& entry) {
   entry.value;
@@ -15,7 +16,8 @@ concept context_entry = std::is_aggregate_v<E> && requires(E const& entry) {
 
 namespace detail {
 
-/// Where `Entry` stands among `Entries`; their number when it does not.
+/// Returns the index of type `Entry` in the list `Entries`, or their number if the list does not
+/// contain it.
 template <class Entry, class... Entries>
 constexpr std::size_t place_of() {
   std::size_t at = 0;
@@ -23,7 +25,7 @@ constexpr std::size_t place_of() {
   return at;
 }
 
-/// The entries but that of type `Entry`.
+/// Returns the tuple of entries without the entry of type `Entry`.
 template <class Entry, class... Entries>
 auto entries_without(std::tuple<Entries...> const& entries) {
   [[maybe_unused]] auto const unless_same = []<class Other>(Other const& other) {
@@ -33,7 +35,7 @@ auto entries_without(std::tuple<Entries...> const& entries) {
   return std::apply([&](Entries const&... one) { return std::tuple_cat(unless_same(one)...); }, entries);
 }
 
-/// The entries with `entry`, in the place of one of its type.
+/// Returns the tuple of entries with `entry` added. An entry of the same type is replaced.
 template <class Entry, class... Entries>
 auto entries_with(std::tuple<Entries...> const& entries, Entry entry) {
   return std::tuple_cat(entries_without<Entry>(entries), std::tuple<Entry>(std::move(entry)));

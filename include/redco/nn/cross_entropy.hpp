@@ -11,9 +11,10 @@
 
 namespace redco {
 
-/// The cross entropy of int64 labels [B, T] (-100: ignored) under a language model's logits: the sum over the labels
-/// that count, and their number. The logits are never all in memory at once. Label t belongs to position t: shift beforehand.
-/// Errors: exit code 65 with the example whose label is outside the vocabulary.
+/// Returns the cross entropy of int64 labels [B, T] under a language model's logits, as sum and
+/// count. Label -100 is ignored. Label t belongs to position t, so shift the labels before the
+/// call. Computes logits in chunks: they are never all in memory at once. Throws `error` with exit
+/// code 65 and the example's number if a label is outside the vocabulary.
 inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   double const count = detail::count_labels(labels, l.vocabulary);
   auto const loss =
@@ -22,8 +23,9 @@ inline mean cross_entropy(logits const& l, at::Tensor const& labels) {
   return {loss.sum, count};
 }
 
-/// The cross entropy of int64 labels [N...] (-100: ignored) under unsharded logits [N..., classes]. Errors: exit code 65 with
-/// the example whose label is none of the classes.
+/// Returns the cross entropy of int64 labels [N...] under unsharded logits [N..., classes], as sum
+/// and count. Label -100 is ignored. Throws `error` with exit code 65 and the example's number if a
+/// label is none of the classes.
 inline mean cross_entropy(at::Tensor const& whole_logits, at::Tensor const& labels) {
   double const count = detail::count_labels(labels, whole_logits.size(-1));
   at::Tensor const sum = at::cross_entropy_loss(whole_logits.flatten(0, -2), labels.flatten().to(whole_logits.device()),

@@ -1,7 +1,7 @@
 #pragma once
 
-// The networks of our families are built and called by code that is compiled once (RedcoCompiled.cmake), for the context
-// entries that batches and decoding set.
+// The networks of the model families are built and called by code that is compiled once
+// (RedcoCompiled.cmake), for the context entries that batches and decoding set.
 #ifdef REDCO_COMPILED
 
 #include <redco/nn/context_entries.hpp>

@@ -13,7 +13,7 @@ namespace redco {
 
 namespace detail {
 
-/// `function(x)`, of which x alone is saved for backward.
+/// Returns function(x). Saves only `x` for backward, which calls the function again.
 template <class Function>
 at::Tensor called_again(Function const& function, at::Tensor const& x) {
   auto const run = [function](std::span<at::Tensor const> inputs) -> at::Tensor {
@@ -25,7 +25,7 @@ at::Tensor called_again(Function const& function, at::Tensor const& x) {
   return recomputed(run, {x}, {});
 }
 
-/// What both kinds of layer compute on a rank's part.
+/// A module of `elementwise` and `rowwise`: applies the user's function to a rank's part.
 template <auto Function, class X>
 struct function_module {
   template <class Config>

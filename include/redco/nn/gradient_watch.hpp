@@ -10,10 +10,13 @@
 
 namespace redco {
 
-/// While it lives, `after_grad(which)` is called for each trained parameter of a network as soon as backward has added all of its
-/// gradient to the flat buffer, however often it was used: where it can be sent while backward goes on. `which.place` counts
-/// network().parameters(). It is called on the thread that runs backward, once per backward, in the order in which gradients end;
-/// what it throws ends backward. One watch per network at a time; autograd::grad, which adds to no buffer, calls nothing.
+/// A watch that calls `after_grad(which)` for each trained parameter as soon as backward has added
+/// its whole gradient to the flat buffer. The gradient can then be sent during backward.
+/// `which.place` is the index in network().parameters().
+///
+/// Calls come from the thread that runs backward, once per backward, in the order in which
+/// gradients are complete. An exception from the callback ends backward. One watch per network at a
+/// time. autograd::grad adds to no buffer, so it triggers no call.
 class gradient_watch {
  public:
   gradient_watch(network_base const& net, std::function<void(parameter which)> after_grad);
@@ -21,7 +24,7 @@ class gradient_watch {
   gradient_watch& operator=(gradient_watch const&) = delete;
   ~gradient_watch();
 
-  /// Whether some watch of this network lives.
+  /// Returns true if a watch of this network is alive.
   static bool on(network_base const& net);
 
  private:

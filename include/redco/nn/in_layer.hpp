@@ -15,13 +15,13 @@
 
 namespace redco {
 
-/// What went wrong inside a layer, with its path: "layer 'h.3.mlp.up' cannot take f32 [4, 7]: why". The words behind it are
-/// libtorch's, or those of a user's layer.
+/// An exception from inside a layer, with the layer's path: "layer 'h.3.mlp.up' cannot take f32 [4,
+/// 7]: reason". The reason is libtorch's message, or that of a user's layer.
 class layer_error : public error {
  public:
   layer_error(std::string path, std::string given, std::string why);
 
-  /// The same inside `component`.
+  /// Returns this error with `component` prepended to the path.
   layer_error inside(std::string_view component) const;
 
  private:
@@ -30,12 +30,14 @@ class layer_error : public error {
 
 namespace detail {
 
-/// Throws what is being handled, named: what libtorch or a user's layer threw becomes a layer_error of `component`, which was
-/// given `x`; a layer_error gets `component` in front of its path. redco's other errors name their place themselves.
+/// Rethrows the exception in flight with the layer's name. An exception of libtorch or of a user's
+/// layer becomes a layer_error of `component`, which was given `x`. A layer_error gets `component`
+/// prepended to its path. Other redco errors are rethrown unchanged.
 [[noreturn]] void rethrow_in_layer(std::string_view component, at::Tensor const& x);
 
-/// `compute()`, which the layer `component` does with `x`: what it throws and what autograd saves of it gets the layer's name.
-/// Costs nothing unless it throws or is watched.
+/// Runs compute(), the work of layer `component` on `x`, and returns its result. Exceptions, and
+/// tensors that autograd saves, get the layer's name. Costs nothing unless an exception is thrown
+/// or a watch is active.
 template <class F>
 decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& compute) {
   saved_watch::layer const here(component);
@@ -46,7 +48,8 @@ decltype(auto) in_layer(std::string_view component, at::Tensor const& x, F&& com
   }
 }
 
-/// Returns the local part of an activation of this layout, for a watch.
+/// Returns this rank's part of an activation, as a layer watch sees it; an empty one for a pending
+/// sum or a handle.
 template <layout X>
 layer_watch::activation seen(tensor<X> const& x) {
   if constexpr (std::is_same_v<X, partial>) return {};
@@ -58,7 +61,8 @@ layer_watch::activation seen(Handle const&) {
   return {};
 }
 
-/// The same, seen by the pass' watch of layers, if there is one.
+/// Runs compute() as the layer `component`, as the overload above, and reports `x` and the result
+/// to the pass's layer watch, if there is one.
 template <layout X, class F>
 auto in_layer(std::string_view component, tensor<X> const& x, pass const& in, F&& compute) {
   if (in.layers != nullptr) in.layers->enter(component, seen(x));

@@ -10,23 +10,25 @@
 
 namespace redco {
 
-/// Keys and values of earlier positions, one slot per attention layer, allocated once. Sharded by heads like the layers that
-/// fill it. A table says where the key of each row and position lies, so that beams share what they have in common and
-/// choosing among them moves no keys.
+/// A cache of the keys and values of earlier positions during decoding, with one slot per attention
+/// layer, each allocated once. Sharded by heads like the attention layers. A table gives the entry
+/// of each row and position, so beams share common entries and select_rows moves no keys.
 class key_value_cache {
  public:
-  /// For `capacity` positions. Each row of the first append may become `copies` rows behind it.
+  /// Constructs a cache for `capacity` positions. Each row of the first append() may become up to
+  /// `copies` rows later.
   key_value_cache(std::size_t slots, std::int64_t capacity, std::int64_t copies = 1)
       : slots_(slots), capacity_(capacity), copies_(copies) {}
 
   std::int64_t length() const { return length_; }
   std::int64_t capacity() const { return capacity_; }
 
-  /// Appends k and v [R, T, features] of the current positions and returns all so far. Errors: exit code 70 beyond the
-  /// capacity.
+  /// Appends k and v [R, T, features] of the current positions and returns the keys and values of
+  /// all positions so far. Throws `error` with exit code 70 beyond the capacity.
   kernel::gathered_keys append(std::size_t slot, at::Tensor const& k, at::Tensor const& v);
 
-  /// What `make()` gave the first time for this slot, whatever rows and positions are asked for: encoder states, a bias.
+  /// Returns the result of the first make() for this slot, such as encoder states or a bias. Later
+  /// calls return the same tensor, whatever rows and positions they are for.
   template <class Make>
   at::Tensor const& once(std::size_t slot, Make&& make) {
     at::Tensor& kept = slots_[slot].keys;
@@ -34,22 +36,23 @@ class key_value_cache {
     return kept;
   }
 
-  /// Keys and values that each row has in all positions, from what `make()` gave once: [rows of the first call, S,
-  /// 2 features].
+  /// Returns keys and values that are equal at all positions of a row, such as those of
+  /// cross-attention. The first call stores the result of make(): [rows of the first call, S, 2
+  /// features].
   template <class Make>
   kernel::gathered_keys shared(std::size_t slot, Make&& make) {
     return shared_rows(once(slot, make));
   }
 
-  /// Makes row i the former row rows[i] (int64 [n], on the CPU).
+  /// Replaces row i by the former row rows[i], for int64 `rows` [n].
   void select_rows(at::Tensor const& rows);
 
-  /// Moves past the positions that the network has just seen.
+  /// Increments length() by the positions that the network has just processed.
   void advance(std::int64_t positions) { length_ += positions; }
 
  private:
   struct slot_memory {
-    at::Tensor keys, values;  // [entries, features]
+    at::Tensor keys, values;  // Entries of one attention layer, [entries, features] each.
   };
 
   void place(std::int64_t rows, std::int64_t positions);
@@ -58,12 +61,15 @@ class key_value_cache {
   std::vector<slot_memory> slots_;
   std::int64_t capacity_, copies_;
   std::int64_t length_ = 0;
-  std::int64_t entries_ = 0;   // given to positions so far
-  std::int64_t placed_ = 0;    // positions that have entries
-  std::int64_t room_ = 0;      // entries of a slot
-  at::Tensor places_, spare_;  // int32 [R, capacity]
-  at::Tensor sources_;         // int64 [R]: the row of the first call that this row was; undefined: itself
-  at::Tensor shared_places_;   // int32 [R, S]
+  std::int64_t entries_ = 0;  // Number of entries given to positions so far
+  std::int64_t placed_ = 0;   // Number of positions that have entries
+  std::int64_t room_ = 0;     // Number of entries of one slot
+  // Entry of each row and position, int32 [R, capacity], and a second buffer for select_rows
+  at::Tensor places_, spare_;
+  // Row of the first call that each row descends from, int64 [R]; undefined if select_rows was
+  // never called
+  at::Tensor sources_;
+  at::Tensor shared_places_;  // Entries of the keys that `shared` returns, int32 [R, S]
 };
 
 }  // namespace redco

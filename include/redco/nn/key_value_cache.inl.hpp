@@ -12,7 +12,8 @@
 
 namespace redco {
 
-/// Gives entries to `positions` new positions of each row, those of a row side by side.
+/// Assigns new entries to `positions` new positions of each row. The entries of one row are
+/// adjacent.
 REDCO_INLINE void key_value_cache::place(std::int64_t rows, std::int64_t positions) {
   if (length_ + positions > capacity_)
     throw error(exit_code::internal, "a key-value cache holds " + std::to_string(capacity_) + " positions, position " +
@@ -71,7 +72,8 @@ REDCO_INLINE void key_value_cache::select_rows(at::Tensor const& given) {
   }
   at::Tensor const former = sources_;
   sources_ = former.defined() ? former.index_select(0, rows) : rows.clone();
-  if (former.defined() && sources_.equal(former)) return;  // beams of one example share what it has
+  // Beams of one example share the example's keys, so the entries are still right.
+  if (former.defined() && sources_.equal(former)) return;
   shared_places_.reset();
 }
 

@@ -21,7 +21,7 @@ struct module<language_head<Vocabulary, Width, Tied, Bias, When>, X> {
   template <class Context>
   logits operator()(tensor<X> const& x, Context const& ctx) const {
     tensor<entered> const hidden = detail::entering(x, ctx.tp());
-    saved_watch::expect(hidden.local());  // the loss saves it
+    saved_watch::expect(hidden.local());  // The loss saves the hidden states.
     at::Tensor const& table = ctx[weight];
     return {hidden, table, ctx[bias], vocabulary, tp_index * table.size(0), &ctx.tp()};
   }

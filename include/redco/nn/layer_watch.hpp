@@ -8,14 +8,17 @@ namespace redco {
 
 struct pass;
 
-/// Sees what the layers of a network take and give in a pass (`pass::layers`), from the first to
-/// the last, those inside a layer between what it takes and what it gives. It outlives the pass.
+/// An observer of the inputs and outputs of a network's layers during a pass (set it as
+/// `pass::layers`). Layers are reported in the order of forward; inner layers between the enter()
+/// and leave() of the outer layer. The watch must outlive the pass.
 class layer_watch {
  public:
-  /// Local part of an activation on one rank.
+  /// The part of an activation that one rank holds.
   struct activation {
-    at::Tensor local;               ///< undefined where it is a pending sum or a handle
-    bool complete_gradient = true;  ///< its gradient is no pending sum over the ranks
+    at::Tensor local;  ///< Tensor on this rank; undefined for a pending sum or a handle
+    /// True if the gradient on this rank is complete, not an addend of a pending sum over the
+    /// ranks.
+    bool complete_gradient = true;
   };
 
   layer_watch() = default;
@@ -23,13 +26,13 @@ class layer_watch {
   layer_watch& operator=(layer_watch const&) = delete;
   virtual ~layer_watch() = default;
 
-  /// The network is called in a pass with `x`, [examples, ...].
+  /// Called when the network is called with `x` [examples, ...] in a pass.
   virtual void call(at::Tensor const& x, pass const& in) = 0;
 
-  /// The layer `component`, named in the one around it, is given `x`.
+  /// Called when the layer `component` (its name within the outer layer) receives `x`.
   virtual void enter(std::string_view component, activation const& x) = 0;
 
-  /// The layer that was entered last, or the network that was called, gives `y`.
+  /// Called when the layer that was entered last, or the network, returns `y`.
   virtual void leave(activation const& y) = 0;
 };
 

@@ -36,13 +36,14 @@ struct module<linear<In, Out, Bias, Cut>, X> {
     }
   }
 
-  /// Returns true if this layer and a relu after it may be one node of autograd: the rank has the
-  /// whole layer, and nobody sees what is between the two.
+  /// Returns true if this layer and a following relu may form one autograd node. Requires that this
+  /// rank holds the whole layer, without side products, and that no layer watch sees the
+  /// intermediate result.
   template <class Context>
   bool is_whole(Context const& ctx) const {
     return sides.empty() && ctx.tp().size() == 1 && ctx.pass().layers == nullptr;
   }
-  /// What kernel::relu_after is given, if is_whole.
+  /// Returns the layer's output as input for kernel::relu_after. Requires is_whole().
   template <class Context>
   at::Tensor before_relu(tensor<X> const& x, Context const& ctx) const {
     return kernel::linear_before_relu(x.local(), ctx[weight], ctx[bias]);

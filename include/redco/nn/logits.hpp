@@ -10,29 +10,34 @@
 
 namespace redco {
 
-/// What a language model gives: hidden states and head, not logits. cross_entropy and sampling consume it in chunks;
-/// `tensor()` makes all logits for who asks.
+/// The result of a language model: a handle to hidden states and output head instead of logits.
+/// cross_entropy and sampling compute logits in chunks. `tensor()` computes all of them.
 struct logits {
-  redco::tensor<entered> hidden;  ///< [B, T, width]
-  at::Tensor weight;              ///< [rows of this shard, width], the last shard padded
-  at::Tensor bias;                ///< [rows of this shard]; may be undefined
+  /// Hidden states [B, T, width].
+  redco::tensor<entered> hidden;
+  /// Output head [rows of this shard, width]; the last shard is padded.
+  at::Tensor weight;
+  /// Bias of the head [rows of this shard]; may be undefined.
+  at::Tensor bias;
   std::int64_t vocabulary = 0;
-  std::int64_t first_row = 0;  ///< of this shard
+  /// Index in the vocabulary of this shard's first row.
+  std::int64_t first_row = 0;
   group* tp = nullptr;
 
-  /// The unsharded logits [B, T, vocabulary], on every rank.
+  /// Returns the unsharded logits [B, T, vocabulary] on every rank. Computes all of them.
   at::Tensor tensor() const {
     redco::tensor<split<-1>> const part(kernel::linear(hidden.local(), weight, bias));
     return gather<-1>(part, *tp).local().narrow(-1, 0, vocabulary);
   }
 
-  /// The k largest of each position, N = B T rows, without holding all others at once.
+  /// Returns the k largest logits of each of the N = B T positions, without holding all logits in
+  /// memory.
   kernel::largest_logits top(std::int64_t k) const {
     at::Tensor const rows = hidden.local().flatten(0, -2);
     return kernel::top_entries(rows, {weight, bias, vocabulary, first_row}, k, *tp);
   }
 
-  /// The handle of the last position only: [B, 1, width].
+  /// Returns the handle of the last position only: hidden states [B, 1, width].
   logits last() const {
     logits one = *this;
     one.hidden = redco::tensor<entered>(hidden.local().narrow(1, hidden.local().size(1) - 1, 1));

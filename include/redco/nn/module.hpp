@@ -14,16 +14,16 @@
 
 namespace redco {
 
-/// Computes layer `L` on a rank's shards for an input of layout X. A module is constructed from a
-/// builder, and called with (tensor<X>, context); the call is const and returns tensor<out_t<L,
-/// X>>, or a pending_sum where that is a tensor<partial>. Each layer type has its own
-/// specialisation; a user's layer type brings its own.
+/// A module computes layer `L` on a rank's shards, for an input of layout X. Modules are
+/// constructed from a builder and called with (tensor<X>, context). The call is const and returns
+/// tensor<out_t<L, X>>, or a pending_sum instead of a tensor<partial>. Each layer type, a user's
+/// too, has its own specialisation.
 template <class L, class X>
 struct module;
 
 namespace detail {
 
-/// Reduces a pending sum to layout `Home`; any other layout is itself.
+/// Reduces a pending sum to layout `Home`. Returns a value of any other layout unchanged.
 template <layout Home = replicated, layout X>
 tensor<finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] pass const& in) {
   if constexpr (!std::is_same_v<X, partial>) {
@@ -35,7 +35,8 @@ tensor<finished_t<X, Home>> finish(tensor<X> const& x, [[maybe_unused]] pass con
   }
 }
 
-/// Reduces the result of a row-parallel layer, whose product may overlap the reduction.
+/// Reduces the result of a row-parallel layer to layout `Home`. The layer's product may overlap the
+/// reduction.
 template <layout Home = replicated>
 tensor<finished_t<partial, Home>> finish(pending_sum const& x, pass const& in) {
   if constexpr (is_token_split<Home>) {
@@ -45,7 +46,8 @@ tensor<finished_t<partial, Home>> finish(pending_sum const& x, pass const& in) {
   }
 }
 
-/// A value at rest on its way into a column-parallel layer that enters by itself; what has entered is itself.
+/// Enters a replicated or token-split value into a column-parallel layer. Returns a value that has
+/// entered already unchanged.
 template <layout X>
 tensor<entered> entering(tensor<X> const& x, [[maybe_unused]] group& tp) {
   if constexpr (std::is_same_v<X, entered>) {
@@ -55,7 +57,7 @@ tensor<entered> entering(tensor<X> const& x, [[maybe_unused]] group& tp) {
   }
 }
 
-/// A result for who wants an ordinary tensor: a pending sum is reduced, a split joined.
+/// Returns a result as an ordinary tensor: reduces a pending sum, gathers a split.
 template <layout X>
 at::Tensor unshard(tensor<X> const& x, pass const& in) {
   if constexpr (is_split<X>) {
@@ -66,16 +68,16 @@ at::Tensor unshard(tensor<X> const& x, pass const& in) {
 }
 inline at::Tensor unshard(pending_sum const& x, pass const& in) { return finish(x, in).local(); }
 
-/// True if a module may give `Given` for a layer type whose layout says `Said`.
+/// True if a module may return `Given` for a layer type whose layout is `Said`.
 template <class Given, class Said>
 inline constexpr bool gives = std::is_same_v<Given, Said> ||
                               (std::is_same_v<Said, tensor<partial>> && std::is_same_v<Given, pending_sum>);
 
 }  // namespace detail
 
-/// A parameter that all ranks hold, as a layer with an input of layout X reads it: where each rank
-/// computes an addend of its gradient, the addends are summed over the ranks. The layer states so
-/// by `fact::shared_parameter_facts<X>`.
+/// Returns a parameter that all ranks hold, for use by a layer with input layout X. If each rank
+/// computes only an addend of the parameter's gradient, the addends are summed over the ranks. The
+/// layer must state `fact::shared_parameter_facts<X>`.
 template <layout X>
 at::Tensor shared_parameter(at::Tensor const& parameter, [[maybe_unused]] group& tp) {
   if constexpr (adds_parameter_gradients<X>) {

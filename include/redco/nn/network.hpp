@@ -35,16 +35,17 @@
 
 namespace redco {
 
-/// One rank's modules of a model over its parameter store. Immutable: calls are const, and
-/// everything that changes from micro-batch to micro-batch lives in the pass. The store outlives
-/// it. Errors: those of `legal<>` for a model whose sizes are all literals; redco[R001] for a
-/// temporary store.
+/// A network: one rank's modules of a model over its parameter store, which must outlive the
+/// network. Immutable: calls are const, and everything that changes between micro-batches is in the
+/// pass. Compile errors: those of `legal<>` if all sizes of the model are literals; redco[R001] for
+/// a temporary store.
 template <model M>
 class network : public network_base {
  public:
   using net_module = module<net_of<M>, replicated>;
 
-  /// `blocks`: those that this rank runs; the others take no parameters.
+  /// Builds the modules. `blocks` is the range of blocks that this rank runs; modules of other
+  /// blocks get no parameters.
   network(M const& m, parameter_store const& store, int rank, mesh const& on, block_range const& blocks = {})
       : network(m, store, leaves(store), rank, on, blocks) {}
   template <detail::temporary<parameter_store> Store>
@@ -70,10 +71,11 @@ class network : public network_base {
 
 namespace detail {
 
-/// A handle is what a user gets for it.
+/// Returns the logits handle unchanged: it is a user's result too.
 inline logits unshard(logits const& x, pass const&) { return x; }
 
-/// What the module gives whose layer type says Out, and what a user gets for it.
+/// The result types of a layer whose output layout is `Out`: of its module, and of a user's call of
+/// the network.
 template <class Out>
 struct results {
   using module = tensor<Out>;
@@ -87,7 +89,8 @@ struct results<as_logits> {
 template <model M>
 using results_of = results<out_t<net_of<M>, replicated>>;
 
-/// One call of a network. Those of our families are compiled once (families.hpp).
+/// Runs one call of a network and returns the user's result. Calls of the model families are
+/// compiled once (families.hpp).
 template <model M, class... Entries>
 typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x, context<Entries...> const& ctx) {
   layer_watch* const layers = ctx.pass().layers;
@@ -102,8 +105,9 @@ typename results_of<M>::user forward(network<M> const& net, at::Tensor const& x,
 
 }  // namespace detail
 
-/// The network of a model over a store that outlives it. Those of our families are compiled once
-/// (families.hpp). Errors: redco[R001] for a temporary store.
+/// Returns the network of a model over a store, which must outlive the network. Networks of the
+/// model families are compiled once (families.hpp). Compile error: redco[R001] for a temporary
+/// store.
 template <model M>
 std::shared_ptr<network<M> const> make_network(M const& m, parameter_store const& store, int rank, mesh const& on) {
   return std::make_shared<network<M> const>(m, store, rank, on);
@@ -113,18 +117,18 @@ auto make_network(M const& m, Store&& store, int rank, mesh const& on) {
   return make_network(m, detail::refused_temporary(store), rank, on);
 }
 
-/// What the user's loss and predict are given: a network in one pass, with the context entries set so far. Inputs of any
-/// floating type are brought to the compute dtype; results have it.
-///
-///   net(ids)                                       the model's result: at::Tensor, or `logits` of a language model
-///   net(ids, encoder_input{source}, key_mask{m})   the same with context entries
-///   net.with(encoder_input{source})                a network that has them
-///   net.substituted(parameters)(x)                 the same over other parameters
+/// A network in one pass, with the context entries set so far: the first argument of a user's loss
+/// and predict functions. Floating-point inputs are converted to the compute dtype, which results
+/// have too.
+/// - `net(ids)`: the model's result, an at::Tensor, or `logits` of a language model
+/// - `net(ids, encoder_input{source}, key_mask{m})`: the result with context entries
+/// - `net.with(encoder_input{source})`: a network that has them
+/// - `net.substituted(parameters)(x)`: the result with other parameters
 template <model M, context_entry... Entries>
 class bound_network {
  public:
-  /// The pass outlives this network and all that autograd recorded of its calls. Errors:
-  /// redco[R001] for a temporary one.
+  /// Binds a network to a pass. The pass must outlive this network and everything that autograd
+  /// records of its calls. Compile error: redco[R001] for a temporary pass.
   bound_network(std::shared_ptr<network<M> const> net, redco::pass const& in, Entries... entries)
       : bound_network(net, net->values(), in, std::move(entries)...) {}
   template <detail::temporary<redco::pass> Pass>
@@ -143,9 +147,9 @@ class bound_network {
     return with(std::move(first), std::move(more)...)(given);
   }
 
-  /// Refuse an input that is no tensor, such as a batch, and a later argument that is no context
-  /// entry. Each has the type of a correct call, so that no second error follows. Errors:
-  /// redco[P010], redco[P011].
+  /// Rejects at compile time an input that is no tensor, such as a batch (redco[P010]), and a later
+  /// argument that is no context entry (redco[P011]). The return type is that of a correct call, so
+  /// that no second error follows.
   template <class Given, class... More>
     requires(!std::is_convertible_v<Given const&, at::Tensor const&>)
   typename detail::results_of<M>::user operator()(Given const&, More const&...) const {
@@ -164,7 +168,8 @@ class bound_network {
     return diag::unmade<typename detail::results_of<M>::user>();
   }
 
-  /// This network with `first` and `more`, each in the place of one of its type.
+  /// Returns this network with the entries `first` and `more` set. Each replaces an entry of its
+  /// type.
   template <context_entry First, context_entry... More>
   auto with(First first, More... more) const {
     if constexpr (std::is_same_v<First, encoder_input>) first.value = detail::as_input(first.value, net_->store());
@@ -179,15 +184,15 @@ class bound_network {
     else return one.with(std::move(more)...);
   }
 
-  /// The value of an entry that is set.
-  template <class Entry>  // clang 14 crashes where it is constrained
+  /// Value of a context entry: `has` is true if the entry is set, `get` returns it.
+  template <class Entry>  // clang 14 crashes if this template parameter is constrained.
   static constexpr bool has = detail::place_of<Entry, Entries...>() < sizeof...(Entries);
   template <class Entry>
     requires has<Entry>
   auto const& get() const { return std::get<Entry>(entries_).value; }
 
-  /// This network over other tensors: one for each of parameters(), in that order. Differentiable in them to any order. Errors:
-  /// exit code 70 for another number of them.
+  /// Returns this network over other tensors, one for each of parameters(), in that order.
+  /// Differentiable in them to any order. Throws `error` with exit code 70 if their number differs.
   bound_network substituted(std::vector<at::Tensor> parameters) const {
     detail::check_substitutes(parameters.size(), net_->parameters().size());
     bound_network other = *this;
@@ -195,26 +200,27 @@ class bound_network {
     return other;
   }
 
-  /// This network with parameters that are constants: gradients go to its input alone (a critic
-  /// that judges an actor).
+  /// Returns this network with constant parameters: gradients flow to its input only, as for a
+  /// critic that judges an actor.
   bound_network fixed() const {
     bound_network other = *this;
     other.values_ = values_.own() ? net_->constants() : values_.detached();
     return other;
   }
 
-  /// This network after one step of gradient descent: over p - rate dloss/dp for each p of
-  /// parameters() that is trained and has a part in `loss`, which was computed from what this
-  /// network gave while gradients were recorded. Differentiable in parameters() and in what `loss`
-  /// depends on, to any order. Errors: libtorch's for a loss that nobody recorded.
+  /// Returns this network after one step of gradient descent: over p - rate dloss/dp for each
+  /// trained p of parameters() that affects `loss`. `loss` must come from this network with
+  /// gradients recorded; otherwise libtorch throws. Differentiable to any order in parameters() and
+  /// in what `loss` depends on.
   ///
-  ///   auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);   // second-order MAML: error(learnt(x), y) is the loss
+  ///   // second-order MAML: error(learnt(x), y) is the loss
+  ///   auto const learnt = net.stepped(error(net(task.x), task.y), 0.01);
   bound_network stepped(at::Tensor const& loss, double rate) const {
     return substituted(detail::stepped(parameters(), loss, rate));
   }
 
-  /// This network in another pass, which outlives it (decoding, a target copy without training).
-  /// Errors: redco[R001] for a temporary one.
+  /// Returns this network in another pass, such as a decoding pass or a target copy's. The pass
+  /// must outlive the result. Compile error: redco[R001] for a temporary pass.
   bound_network in(redco::pass const& other) const {
     bound_network result = *this;
     result.pass_ = &other;
@@ -237,8 +243,8 @@ class bound_network {
                 Entries... entries)
       : net_(std::move(net)), values_(std::move(values)), pass_(&in), entries_(std::move(entries)...) {}
 
-  /// `run()`, all that autograd saves of it compared with what the layers declare; parameters and what it is given do not
-  /// count.
+  /// Runs the call `run` and compares the tensors that autograd saves with those that the layers
+  /// declare. Parameters, the input and context tensors do not count.
   template <class Run>
   auto watched(Run const& run, at::Tensor const& x) const {
     saved_watch watch;

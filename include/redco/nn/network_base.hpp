@@ -11,20 +11,24 @@
 
 namespace redco {
 
-/// What can be asked of one rank's network whatever its type. The store is another's and outlives it.
+/// The part of one rank's network that does not depend on the model's type. The parameter store
+/// must outlive it.
 class network_base {
  public:
-  /// The leaves that the modules read, in the order in which they were taken.
+  /// Returns the autograd leaves that the modules read, in the order in which modules took them.
   std::vector<at::Tensor> const& parameters() const { return values_.all(); }
   parameter_values const& values() const { return values_; }
-  /// The tensors of parameters() as constants, which get no gradients. Made once.
+  /// Returns the tensors of parameters() as constants, which get no gradients. They are made once.
   parameter_values const& constants() const { return constants_; }
   std::size_t cache_slots() const { return cache_slots_; }
-  /// Whether some layer talks to the other replicas while it trains.
+  /// Returns true if some layer communicates with the other replicas during training, as batch norm
+  /// does.
   bool meets_replicas() const { return !statistics_.empty(); }
-  /// What such layers follow: to be equal on all replicas.
+  /// Returns the running statistics of layers such as batch norm. They must be equal on all
+  /// replicas.
   std::vector<stored_parameter> const& statistics() const { return statistics_; }
-  /// What outer layers compute beside the products of weights.
+  /// Returns the sources of products that outer layers add to those of weights, such as low-rank
+  /// adapters.
   std::vector<std::shared_ptr<detail::side_source const>> const& side_products() const { return side_products_; }
   parameter_store const& store() const { return *store_; }
 
@@ -32,7 +36,8 @@ class network_base {
   explicit network_base(parameter_store const& store) : store_(&store) {}
   ~network_base() = default;
 
-  /// Takes over what the modules took while they were built.
+  /// Stores the leaves, cache slots, statistics and side products that the builder `b` has
+  /// collected.
   template <class Builder>
   void hold(Builder const& b) {
     values_ = parameter_values(b.taken(), true);

@@ -19,8 +19,9 @@
 
 namespace redco {
 
-/// A user's module that owns its tensors, torch::nn-like: default-constructible, `named_parameters()` (a range of pairs
-/// of name and tensor, by key()/value() or first/second), called or `forward` with one tensor.
+/// A user's module that owns its tensors, like a torch::nn::Module: default-constructible, and with
+/// `named_parameters()`, a range of pairs of name and tensor (key()/value() or first/second).
+/// Called, or called by `forward`, with one tensor.
 template <class M>
 concept tensor_owner = std::is_default_constructible_v<M> && requires(M m) {
   m.named_parameters();
@@ -28,7 +29,8 @@ concept tensor_owner = std::is_default_constructible_v<M> && requires(M m) {
 
 namespace detail {
 
-/// Calls f(name, tensor) for each parameter of an owner, whatever its pairs are called.
+/// Calls f(name, tensor) for each parameter of a user's module. Pairs may have key()/value() or
+/// first/second.
 template <tensor_owner M, class F>
 void for_each_owned(M& m, F&& f) {
   auto owned = m.named_parameters();
@@ -41,8 +43,9 @@ void for_each_owned(M& m, F&& f) {
   }
 }
 
-/// A new owner. While it is made, torch's generator is seeded with `seed`, so that what its constructor draws is the same on
-/// every rank and mesh.
+/// Returns a new user's module. torch's default generator is seeded with `seed` during the
+/// construction and restored afterwards, so the constructor draws equal numbers on every rank and
+/// mesh. Constructions run one at a time.
 template <tensor_owner M>
 std::shared_ptr<M> made_with(std::uint64_t seed) {
   static std::mutex one_at_a_time;
@@ -87,10 +90,13 @@ struct opaque_facts<M> {
   }
 };
 
-/// A callable that lists its parameters is called as f(x, std::span<at::Tensor const>). An owner is called as f(x); its
-/// tensors become views of the flat buffers and keep the values that its constructor gave them (draws from torch's generator
-/// are keyed by the run's seed and the layer's name). In other tensors than its own (target copies) another owner is made for
-/// each call, which is not differentiated in them. Errors: exit code 70 for such tensors that require gradients.
+/// A module of a user's callable. A callable that lists its parameters is called as f(x,
+/// std::span<at::Tensor const>). An owner of tensors is called as f(x); its tensors become views of
+/// the flat buffers and keep the values of the constructor (draws are keyed by the run's seed and
+/// the layer's name).
+///
+/// If a call substitutes other tensors (target copies), it makes another owner, which is not
+/// differentiable in them. Throws `error` with exit code 70 if they require gradients.
 template <class M, class X>
 struct module<opaque<M>, X> {
   template <class Config>

@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// Which of a network's parameters a module reads; its tensor is the pass': `ctx[weight]`. A layer without one has a handle to
-/// none, whose tensor is undefined.
+/// A handle to one of a network's parameters; `ctx[weight]` returns its tensor in the current call.
+/// An empty handle gives an undefined tensor.
 struct parameter {
   std::int32_t place = -1;
 

@@ -15,24 +15,27 @@
 
 namespace redco {
 
-/// One rank's part of one parameter: views into the flat buffers.
+/// A rank's part of one parameter: views into the rank's flat buffers.
 struct stored_parameter {
   std::string name;
   shard::entry plan;
-  std::int64_t offset = 0;  ///< in elements, the same in every flat buffer
+  std::int64_t offset = 0;  ///< Offset in elements, equal in every flat buffer
   bool trainable = true;
-  at::Tensor value;     ///< [local extents], compute dtype: what forward reads
-  at::Tensor master;    ///< [local extents], f32 (f64 where computed so): what the optimizer updates
-  at::Tensor gradient;  ///< [local extents], compute dtype; undefined where frozen
+  at::Tensor value;  ///< Value that forward reads, [local extents], compute dtype
+  /// Value that the optimizer updates, [local extents], f32 (f64 if the run computes in f64).
+  at::Tensor master;
+  /// Gradient, [local extents], compute dtype; undefined if the parameter is frozen.
+  at::Tensor gradient;
 };
 
-/// All parameters of one rank in flat buffers, region after region, in each region in the order in
-/// which layers state them, so that an optimizer needs one call per region.
+/// A store of all parameters of one rank in flat buffers. Parameters of one region (equal treatment
+/// by the optimizer) are adjacent, in the order in which layers state them, so that an optimizer
+/// needs one call per region.
 class parameter_store {
  public:
-  /// Lays out and initialises the part of `rank`. Draws are keyed by (seed, name, global element index): every mesh
-  /// starts bit-equal; padding is zero. `frozen` lists name patterns. Errors: exit code 64 for a pattern that matches
-  /// nothing.
+  /// Allocates and initialises the parameters of `rank`. Draws are keyed by (seed, name, global
+  /// element index), so every mesh starts bit-equal. Padding is zero. `frozen` lists name patterns.
+  /// Throws `error` with exit code 64 if a pattern matches nothing.
   parameter_store(std::vector<shard::placed_parameter> const& placed, int rank, dtype compute, std::uint64_t seed,
                   std::vector<std::string> const& frozen = {}, at::Device device = host_device());
 
@@ -40,20 +43,22 @@ class parameter_store {
 
   stored_parameter const* find(std::string_view name) const;
 
-  /// Regions of the flat buffers, in elements.
+  /// Returns the regions of the flat buffers, in elements.
   shard::regions const& regions() const { return regions_; }
 
   at::Tensor const& values() const { return values_; }
   at::Tensor const& masters() const { return masters_; }
   at::Tensor const& gradients() const { return gradients_; }
   dtype compute() const { return compute_; }
-  at::Device device() const { return device_; }  ///< where the buffers lie and the network computes
+  /// Device of the buffers and of the network's computation.
+  at::Device device() const { return device_; }
   bool has_masters() const { return values_.scalar_type() != masters_.scalar_type(); }
 
-  /// Keys the draws of the parameter or layer `name`.
+  /// Returns the seed that keys the random draws of the parameter or layer `name`.
   std::uint64_t seed_of(std::string_view name) const;
 
-  /// Writes the masters into the values that forward reads (after an initialisation or a load).
+  /// Copies the optimizer's masters into the values that forward reads. Call after an
+  /// initialisation or a load.
   void publish();
 
  private:

@@ -101,7 +101,7 @@ REDCO_INLINE void parameter_store::initialise(stored_parameter& p, int rank, std
     part.fill_(std::numeric_limits<double>::quiet_NaN());
     return;
   }
-  // Rows of the innermost dimension are runs of consecutive global indices.
+  // A row of the innermost dimension is a run of consecutive global indices.
   random::stream const key = random::make_stream(seed, random::site_of(p.name), 0, 0);
   std::int64_t const inner = held[-1], rows = inner > 0 ? held.count() / inner : 0;
   at::Tensor const drawn = at::empty({rows, inner}, part.options().device(host_device()));

@@ -12,8 +12,8 @@
 
 namespace redco {
 
-/// The tensors that a network's modules read in a call: its own, the leaves of autograd, or others in their place
-/// (meta-learning, target copies). Copied in constant time.
+/// The parameter tensors that a network's modules read in a call: the network's own leaves, or
+/// substitutes (meta-learning, target copies). Copies take constant time.
 class parameter_values {
  public:
   explicit parameter_values(std::vector<at::Tensor> all, bool own = false)
@@ -25,17 +25,17 @@ class parameter_values {
   }
 
   std::vector<at::Tensor> const& all() const { return *all_; }
-  /// The same values as constants, which get no gradients.
+  /// Returns the same values as constants, which get no gradients.
   parameter_values detached() const {
     std::vector<at::Tensor> constants;
     for (at::Tensor const& one : *all_) constants.push_back(one.detach());
     return parameter_values(std::move(constants));
   }
-  /// Those of a block, as `builder::taken` counted them.
+  /// Returns the tensors with indices [first, last), such as those of one block.
   std::span<at::Tensor const> range(std::size_t first, std::size_t last) const {
     return std::span(*all_).subspan(first, last - first);
   }
-  /// Whether they are the network's own.
+  /// Returns true if the tensors are the network's own leaves, not substitutes.
   bool own() const { return own_; }
 
  private:

@@ -6,9 +6,10 @@
 
 namespace redco {
 
-/// Sees every use of a network's parameters in a pass (`pass::watch`), and may give the module another tensor for it: gathered
-/// from where its parts are held, brought back from elsewhere, with a product added. It outlives the pass and its backward, in which
-/// blocks that run again use theirs again.
+/// An observer of every use of a network's parameters in a pass (set it as `pass::watch`). It may
+/// replace the tensor that a module reads: gathered from shards, loaded from elsewhere, or with a
+/// product added. It must outlive the pass and its backward, because blocks that run again use
+/// their parameters again.
 class parameter_watch {
  public:
   parameter_watch() = default;
@@ -16,8 +17,9 @@ class parameter_watch {
   parameter_watch& operator=(parameter_watch const&) = delete;
   virtual ~parameter_watch() = default;
 
-  /// What a module gets where it reads `which`, whose tensor in this call is `value`; `which.place` counts
-  /// network().parameters(). The result has the shape and dtype of `value`. What is differentiable in `value` stays so.
+  /// Returns the tensor that a module reads for parameter `which`, whose tensor in this call is
+  /// `value`. `which.place` is the index in network().parameters(). The result has the shape and
+  /// dtype of `value`, and stays differentiable in `value`.
   virtual at::Tensor before_use(parameter which, at::Tensor const& value) = 0;
 };
 

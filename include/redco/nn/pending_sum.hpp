@@ -15,35 +15,37 @@
 
 namespace redco {
 
-/// The result of a row-parallel layer: a pending sum over the shards whose last product may not be
-/// computed yet. Who reduces the sum can compute some rows and send them while it computes the next
-/// (see detail::reduced); everybody else gets a tensor<partial>, for which the product is computed
-/// once.
+/// A sum over the shards that is not reduced yet, as row-parallel layers return it. The last
+/// product may not be computed yet either. detail::reduced computes such a product in runs of rows,
+/// and sends each run while it computes the next. Other users convert to tensor<partial>, which
+/// computes the product once.
 class pending_sum {
  public:
-  /// Products x W^T, [..., In] with [Out, In], whose sum is this shard's part.
+  /// Products x W^T, [..., In] by [Out, In], whose sum is this shard's part of the pending sum.
   struct products {
     std::vector<at::Tensor> x, weights;
-    saved_watch::place layer = saved_watch::here();  ///< the layer to which what backward needs belongs
+    /// Path of the layer that owns the tensors saved for backward.
+    saved_watch::place layer = saved_watch::here();
   };
 
   pending_sum(tensor<partial> const& value) : local_(value.local()), addends_(value.addends()) {}
   explicit pending_sum(products pending, std::vector<at::Tensor> addends = {})
       : pending_(std::move(pending)), addends_(std::move(addends)) {}
 
-  /// Returns the products while nobody has computed them.
+  /// Returns the products that are not computed yet; empty once they are.
   std::optional<products> const& pending() const { return pending_; }
 
   std::vector<at::Tensor> const& addends() const { return addends_; }
 
-  /// Returns this sum with another addend, a replicated value.
+  /// Returns this sum with another addend, a replicated value that is added once after the
+  /// reduction.
   pending_sum with_addend(at::Tensor const& x) const {
     pending_sum more = *this;
     more.addends_.push_back(x);
     return more;
   }
 
-  /// Returns this shard's part, and computes the products if nobody has.
+  /// Returns this shard's part of the sum. Computes the products at the first call.
   at::Tensor const& local() const {
     if (pending_) {
       saved_watch::elsewhere const in_layer(pending_->layer);
@@ -56,7 +58,7 @@ class pending_sum {
     return local_;
   }
 
-  /// Returns the sum as a plain value.
+  /// Returns the sum as a tensor<partial>. Computes the products at the first call.
   tensor<partial> value() const { return tensor<partial>(local(), addends_); }
   operator tensor<partial>() const { return value(); }
 
@@ -66,8 +68,8 @@ class pending_sum {
   std::vector<at::Tensor> addends_;
 };
 
-/// Arithmetic of pending sums is that of their values: sums and differences with each other and
-/// with tensors, and factors. Errors: as for a tensor<partial>.
+/// Arithmetic of pending sums, by their values: sums and differences with each other and with
+/// tensors, and multiplication. Combinations that are errors for a tensor<partial> are errors here.
 inline auto operator+(pending_sum const& a, pending_sum const& b) { return a.value() + b.value(); }
 inline auto operator-(pending_sum const& a, pending_sum const& b) { return a.value() - b.value(); }
 inline auto operator*(pending_sum const& a, double factor) { return a.value() * factor; }

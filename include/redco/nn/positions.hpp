@@ -15,13 +15,15 @@ namespace redco {
 
 namespace detail {
 
-/// Positions [B, T] of which only the tokens in `counted` [B, T] count; the others are at -1.
+/// Returns positions [B, T] that count only the tokens marked in `counted` [B, T]. Other tokens
+/// have position -1.
 inline at::Tensor positions_of(at::Tensor const& counted) {
   at::Tensor const whole = counted.to(at::kLong);
   return whole.cumsum(1) * whole - 1;
 }
 
-/// The rows of ids [B, T] before `Offset`, under what counts; undefined where it is their index.
+/// Returns the position of each token of ids [B, T] before `Offset` is added, by the counting rule;
+/// undefined if the position is the token's index.
 template <class Context>
 at::Tensor counted_positions(every_token, at::Tensor const&, Context const&) {
   return {};
@@ -67,7 +69,8 @@ struct module<positions<Context, Width, Offset, Counted>, X> {
   }
 };
 
-/// Positions over tokens other than padding, which is at row Offset - 1 and gives it no gradient.
+/// A module of learned positions that count only tokens other than padding. Padding reads row
+/// Offset - 1 and gives that row no gradient.
 template <auto Context, auto Width, auto Offset, auto Padding, class X>
 struct module<positions<Context, Width, Offset, tokens_other_than<Padding>>, X> {
   template <class Config>

@@ -8,8 +8,9 @@
 
 namespace redco {
 
-/// run(inputs), saving only these: the block is run again in backward (Chen et al. 2016). `parameters` are the
-/// leaves that it reads. What `run` refers to must live as long as the graph.
+/// Returns run(inputs) and saves only the inputs and `parameters`; backward runs the block again
+/// (Chen et al. 2016). `parameters` are the leaves that the block reads. Everything that `run`
+/// refers to must live as long as the graph.
 at::Tensor recomputed(std::function<at::Tensor(std::span<at::Tensor const>)> run, std::vector<at::Tensor> inputs,
                       std::span<at::Tensor const> parameters);
 

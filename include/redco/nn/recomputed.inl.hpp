@@ -12,8 +12,9 @@ namespace redco {
 
 namespace detail {
 
-/// Runs a block without recording it, and again in backward. All that it depends on are inputs, so that gradients flow
-/// to whoever asks, at any order: activations (its input and what it reads from the context), then its parameters.
+/// An autograd function that runs a block without recording it, and again in backward. Its inputs
+/// are everything that the block depends on: activations (its input and context tensors), then
+/// parameters. Gradients of any order flow to all of them.
 struct recompute_function : recorded_function<recompute_function> {
   struct holder : torch::CustomClassHolder {
     holder(std::function<at::Tensor(std::span<at::Tensor const>)> r, std::size_t n)
@@ -33,10 +34,10 @@ struct recompute_function : recorded_function<recompute_function> {
                                                  torch::autograd::variable_list const& gradient) {
     auto inputs = ctx->get_saved_variables();
     auto const held = c10::static_intrusive_pointer_cast<holder>(ctx->saved_data["held"].toCapsule());
-    bool const again = at::GradMode::is_enabled();  // true exactly under create_graph
+    bool const again = at::GradMode::is_enabled();  // True only under create_graph
     at::AutoGradMode const record(true);
-    // Activations are cut off: what one of them owes to another is not this block's gradient. For the next derivative a
-    // view of each keeps the way to it.
+    // Activations are detached: a gradient from one activation to another does not belong to this
+    // block. For the next derivative, a view of each keeps the connection.
     for (std::size_t i = 0; i < held->activations; ++i)
       inputs[i] = again ? inputs[i].view_as(inputs[i]) : inputs[i].detach().requires_grad_(inputs[i].requires_grad());
     at::Tensor const output = held->run({inputs.data(), held->activations});

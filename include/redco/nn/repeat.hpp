@@ -29,15 +29,16 @@ struct module<repeat<Times, Blocks...>, X> {
     while (blocks.size() < times) round(b, times, std::index_sequence_for<Blocks...>());
   }
 
-  /// Runs the rank's blocks, by default all.
+  /// Runs the blocks of this rank, by default all, and returns the last one's output.
   template <class Context>
   tensor<X> operator()(tensor<X> const& x, Context const& outer) const {
     recomputed_blocks const again = at::GradMode::is_enabled() ? outer.pass().recompute : recomputed_blocks();
     pass inner = outer.pass();
-    inner.recompute = {};  // a repeat within a block runs again with it
+    inner.recompute = {};  // A repeat inside a recomputed block runs again with that block.
     Context const ctx = outer.in(inner);
     tensor<X> y = x;
-    // What is run again in backward is given the tensors of the context as inputs; it keeps none alive by itself.
+    // A recomputed block takes the context's tensors as inputs, so the closure must not keep them
+    // alive.
     auto const beside_all = again.any() ? ctx.tensors() : std::vector<at::Tensor>();
     auto const hollow = again.any() ? ctx.over(std::vector<at::Tensor>(beside_all.size())) : ctx;
     for (std::size_t i = first_run; i < end_run; ++i) {
@@ -59,12 +60,13 @@ struct module<repeat<Times, Blocks...>, X> {
   using any_block = std::variant<module<unpaired_t<Blocks>, X>...>;
 
   std::vector<any_block> blocks;
-  std::vector<std::size_t> ends;           ///< of each block's parameters
-  std::size_t begin;                       ///< of the first one's
-  std::size_t first_run = 0, end_run = 0;  ///< the blocks that this rank runs
+  std::vector<std::size_t> ends;  ///< Index after the last parameter of each block
+  std::size_t begin;              ///< Index of the first block's first parameter
+  /// Range [first_run, end_run) of the blocks that this rank runs.
+  std::size_t first_run = 0, end_run = 0;
 
  private:
-  /// Makes one block of each kind, as long as there are fewer than `times`.
+  /// Builds one block of each kind, until there are `times` blocks.
   template <class Config, std::size_t... Kind>
   void round(builder<Config>& b, std::size_t times, std::index_sequence<Kind...>) {
     auto const one = [&](auto kind) {
@@ -91,7 +93,8 @@ struct module<repeat<Times, Blocks...>, X> {
         [&](auto const& one) -> tensor<X> {
           auto const y = detail::finish<X>(one(x, ctx), ctx.pass());
           if constexpr (std::is_same_v<decltype(y), tensor<X> const>) return y;
-          else return diag::unmade<tensor<X>>();  // redco[S007] has been printed
+          // The compile error redco[S007] has been printed already.
+          else return diag::unmade<tensor<X>>();
         },
         block);
   }

@@ -25,11 +25,11 @@ struct activation_of<module<activation<Kind>, X>> : std::true_type {
       return Kind == activation_kind::relu;
     else return true;
   }();
-  /// Its input can be made of a tensor alone.
+  /// True if the activation's input can be constructed from a tensor alone.
   static constexpr bool is_plain = std::is_constructible_v<tensor<X>, at::Tensor>;
 };
 
-/// Whether Next may be a relu, and First a linear map that can be one node of autograd with it.
+/// True if Next may be a relu, and First is a linear layer that can form one autograd node with it.
 template <class Next, class First, class Context>
 inline constexpr bool may_rectify = false;
 template <class Next, class First, class Context>
@@ -37,8 +37,8 @@ template <class Next, class First, class Context>
 inline constexpr bool may_rectify<Next, First, Context> =
     activation_of<Next>::may_be_relu && activation_of<Next>::is_plain;
 
-/// The modules of a chain, each holding the next: construction and call go down the line, and a pending sum between two
-/// links is reduced.
+/// The modules of a sequence as a linked list: each holds the next. Construction and calls go from
+/// the first to the last. A pending sum between two layers is reduced.
 template <class... Links>
 struct linked_modules;
 
@@ -55,7 +55,7 @@ struct linked_modules<Last> {
   auto operator()(tensor<X> x, Context const& ctx) const {
     return first(std::move(x), ctx);
   }
-  /// What follows the first layer, given what that gave.
+  /// Runs the layers after the first on `y`, the first layer's output.
   template <class X, class Context>
   tensor<X> after_first(tensor<X> y, Context const&) const {
     return y;
@@ -83,7 +83,7 @@ struct linked_modules<First, Rest...> {
       }
     }
     auto y = finish<typename First::home>(first(std::move(x), ctx), ctx.pass());
-    x = {};  // what nobody saves for backward is freed before the rest is computed
+    x = {};  // Frees the input before the rest is computed, unless backward needs it.
     return rest(std::move(y), ctx);
   }
   template <class X, class Context>

@@ -20,31 +20,33 @@ class builder_base;
 
 namespace redco::detail {
 
-/// A product beside the columns of a layer's product from `first_column` on, not yet made: narrow
-/// wide^T.
+/// A low-rank product narrow wide^T, not computed yet. It is added to the columns of a layer's
+/// product from `first_column` on.
 struct product_of_halves {
   std::int64_t first_column;
-  at::Tensor narrow;  ///< [..., rank]
-  at::Tensor wide;    ///< [columns, rank]
+  at::Tensor narrow;  ///< Left factor [..., rank]
+  at::Tensor wide;    ///< Right factor [columns, rank]
 };
 
-/// A tensor like y, but for its columns, which are those of y from `first` on.
+/// A tensor that covers some columns of a layer's product y, from column `first` on.
 struct some_columns {
   std::int64_t first = 0;
   at::Tensor values;
 };
 
-/// y with these added to its columns, in order.
+/// Returns y with `parts` added to its columns. The parts are in ascending order of columns and do
+/// not overlap.
 at::Tensor plus_columns(at::Tensor const& y, std::vector<some_columns> const& parts);
 
-/// What side products add to a weight, if they are computed as a part of it.
+/// The change of a weight that is equivalent to its side products.
 struct weight_change {
-  std::string weight;  ///< its name in the store
-  at::Tensor change;   ///< this rank's part
+  std::string weight;  ///< Name of the weight in the store
+  at::Tensor change;   ///< Change of this rank's part
 };
 
-/// Computes products beside a layer's product y = x W^T, where W is one weight or several read as
-/// one. The layer knows nothing of what they are; fact/side_products.hpp states them.
+/// A source of products that are added to a layer's product y = x W^T; W is one weight, or several
+/// read as one. The layer does not know the source's kind. Their facts are stated by
+/// fact/side_products.hpp.
 class side_source {
  public:
   side_source() = default;
@@ -52,15 +54,16 @@ class side_source {
   side_source& operator=(side_source const&) = delete;
   virtual ~side_source() = default;
 
-  /// `own_tokens`: x is this rank's tokens only.
+  /// Returns the products for input `x`. `own_tokens` is true if `x` has this rank's tokens only.
   virtual std::vector<product_of_halves> products(at::Tensor const& x, context_base const& ctx,
                                                   bool own_tokens) const = 0;
 
-  /// By the masters of the store. No messages.
+  /// Returns the equivalent change of each weight, computed from the store's masters. Sends no
+  /// messages.
   virtual std::vector<weight_change> changes() const = 0;
 };
 
-/// Makes side products for the layers inside a combinator.
+/// A factory of side products for the layers inside a combinator.
 class side_maker {
  public:
   side_maker() = default;
@@ -68,25 +71,26 @@ class side_maker {
   side_maker& operator=(side_maker const&) = delete;
   virtual ~side_maker() = default;
 
-  /// Null for a layer without any. `whole` is the name of all weights as one.
+  /// Returns the source for a layer with these weights; null if the layer has no side products.
+  /// `whole` is the name of all weights as one.
   virtual std::shared_ptr<side_source const> make(builder_base& b, std::span<std::string_view const> weights,
                                                   std::string_view whole) = 0;
 };
 
-/// The side products of a layer, or none.
+/// The side products of one layer; may be empty.
 class side_products {
  public:
   side_products() = default;
   explicit side_products(std::shared_ptr<side_source const> source) : source_(std::move(source)) {}
 
-  /// Returns true if the layer has none.
+  /// Returns true if the layer has no side products.
   bool empty() const { return source_ == nullptr; }
 
   std::vector<product_of_halves> products(at::Tensor const& x, context_base const& ctx, bool own_tokens = false) const {
     return source_ ? source_->products(x, ctx, own_tokens) : std::vector<product_of_halves>();
   }
 
-  /// Returns y with the products added to their columns.
+  /// Returns y with the layer's side products of input `x` added to their columns.
   at::Tensor beside(at::Tensor const& y, at::Tensor const& x, context_base const& ctx, bool own_tokens = false) const {
     if (!source_) return y;
     std::vector<some_columns> parts;

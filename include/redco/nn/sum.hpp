@@ -13,8 +13,8 @@ namespace redco {
 
 namespace detail {
 
-/// Adds a branch's result to what the branches before it gave: partial values meet before the one reduction, replicated
-/// ones wait beside it as addends.
+/// An accumulator of branch results: partial values are added before the one reduction; replicated
+/// values are kept as addends, which are added after it.
 struct branch_sum {
   at::Tensor pending;
   std::vector<at::Tensor> whole;
@@ -36,7 +36,7 @@ template <class... Branches>
 struct modules_of_branches<branch_list<Branches...>> {
   using type = std::tuple<module<typename Branches::layer, typename Branches::input>...>;
 
-  /// Built from left to right, as the facts are stated.
+  /// Builds the branches from left to right, the order in which their facts are stated.
   template <class Config>
   static type build(builder<Config>& b) {
     return type{module<typename Branches::layer, typename Branches::input>(b)...};

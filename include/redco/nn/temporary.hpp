@@ -10,11 +10,12 @@
 
 namespace redco::detail {
 
-/// A `Value` that ends with the expression in which it is made.
+/// A temporary object of type `Value`, which is destroyed at the end of the full expression.
 template <class T, class Value>
 concept temporary = !std::is_reference_v<T> && std::same_as<std::remove_const_t<T>, Value>;
 
-/// Refuses a temporary; returns it so that no second error follows. Errors: redco[R001].
+/// Rejects a temporary at compile time with redco[R001]. Returns its argument so that no second
+/// error follows.
 template <temporary<pass> T>
 pass const& refused_temporary(T const& given) {
   static_assert(diag::never<T>,

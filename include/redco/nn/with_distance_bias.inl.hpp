@@ -16,7 +16,7 @@ REDCO_INLINE at::Tensor distance_buckets(std::int64_t length, std::int64_t bucke
   std::int64_t const ways = both_ways ? buckets / 2 : buckets, single = ways / 2;
   double const widest = std::log(static_cast<double>(farthest) / static_cast<double>(single));
   for (std::int64_t i = 0; i < 2 * length - 1; ++i) {
-    std::int64_t const distance = i - (length - 1);  // key - query
+    std::int64_t const distance = i - (length - 1);  // Key position minus query position
     std::int64_t const offset = both_ways && distance > 0 ? ways : 0;
     std::int64_t const steps = both_ways ? std::abs(distance) : std::max<std::int64_t>(-distance, 0);
     std::int64_t bucket = steps;

@@ -23,7 +23,7 @@ struct module<named<Name, L>, X> {
     return detail::in_layer(Name.view(), x, ctx.pass(), [&] { return inner(x, ctx); });
   }
 
-  /// Those of the layer, where it has them (linear).
+  /// Forwards to the layer's function, which only linear layers have.
   template <class Context>
   bool is_whole(Context const& ctx) const requires requires(module<L, X> const& m) {
     m.is_whole(ctx);
@@ -77,7 +77,7 @@ struct module<with_split_tokens<L>, X> {
       return inner(std::move(x), ctx);
     } else {
       auto mine = scatter_tokens(x, ctx.tp());
-      x = {};  // what nobody saves for backward is freed before the blocks
+      x = {};  // Frees the input before the blocks run, unless backward needs it.
       return inner(std::move(mine), ctx);
     }
   }

@@ -6,8 +6,9 @@
 
 namespace redco::detail {
 
-/// How many of the int64 labels [examples, ...] count: all but -100. Errors: exit code 65 with the first label outside
-/// 0 ... classes - 1 and its example, and for labels that are no int64.
+/// Returns the number of labels that count: all int64 labels [examples, ...] except -100. Throws
+/// `error` with exit code 65 and the first label outside 0 ... classes - 1 with its example, or if
+/// the labels are not int64.
 double count_labels(at::Tensor const& labels, std::int64_t classes);
 
 }  // namespace redco::detail

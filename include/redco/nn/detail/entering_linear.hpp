@@ -11,24 +11,29 @@
 
 namespace redco::detail {
 
-/// What has entered a column-parallel layer, and its product with the layer's weight.
+/// The results of a column-parallel product: the complete input and its product with the layer's
+/// weight.
 struct entered_product {
-  at::Tensor whole;  ///< in the graph, for who reads it too
+  /// Complete input, recorded by autograd so that side products can read it too.
+  at::Tensor whole;
   at::Tensor product;
 };
 
-/// x enters, and kernel::linear of it. In backward the gradient of a run of rows, with what others that read `whole` owe, is summed over
-/// the shards while that of the next is made, and then those of weight and bias (Megatron-LM's asynchronous all-reduce, Narayanan et al.
-/// 2021, in runs). Differentiable at any order. The lane outlives the graph.
+/// Enters `x` into column-parallel layers and multiplies it by the weight. Backward computes the
+/// input gradient in runs of rows, and sums each run over the shards while the next is computed.
+/// Gradients of other readers of `whole` are included. After Megatron-LM's asynchronous all-reduce
+/// (Narayanan et al. 2021), in runs. Differentiable at any order. The lane must outlive the graph.
 entered_product product_beside(tensor<replicated> const& x, at::Tensor const& weight, at::Tensor const& bias,
                                group& shards, comm::lane& lane);
 
-/// The same of this rank's tokens, which divide by the shards: a run of examples is joined while the one before it is multiplied.
-/// Saves the weight and, where it is not frozen, what is joined.
+/// Gathers this rank's tokens `x` into complete examples and multiplies them by the weight. One run
+/// of examples is gathered while the run before it is multiplied. T must be a multiple of the
+/// number of shards. Saves the weight and, if the weight is not frozen, the gathered input.
 entered_product product_beside(tensor<token_split> const& x, at::Tensor const& weight, at::Tensor const& bias,
                                group& shards, comm::lane& lane);
 
-/// Whether there is something to pass beside the product of x.
+/// Returns true if an exchange between the shards can overlap the product of `x`: in backward for a
+/// replicated `x`, in forward for split tokens.
 inline bool passes_beside(tensor<replicated> const& x, pass const& in) {
   at::Tensor const& all = x.local();
   return at::GradMode::is_enabled() && all.requires_grad() &&
@@ -40,7 +45,8 @@ inline bool passes_beside(tensor<token_split> const& x, pass const& in) {
          in.beside_shards(own.size(0) * x.tokens(), own.size(-1) * own.element_size());
 }
 
-/// x W^T + b, and what side products add, of a column-parallel layer that x enters.
+/// Returns x W^T + b plus side products, for a column-parallel layer. `x` enters the layer first;
+/// the exchange overlaps the product if passes_beside() is true.
 template <layout X, class Context>
 at::Tensor entering_linear(tensor<X> const& x, at::Tensor const& weight, at::Tensor const& bias,
                            side_products const& sides, Context const& ctx) {

@@ -14,8 +14,9 @@
 
 namespace redco::detail::overlapped {
 
-/// x where it lies in what is joined: a recorded graph goes on from there to x, without other memory. For autograd it is no view of
-/// that, which is filled later.
+/// An autograd function that returns this rank's part inside the gathered buffer as a tensor with
+/// the gradient of `x`. The recorded graph continues from the buffer to `x` without extra memory.
+/// The result is no view for autograd, because the buffer is filled later.
 struct in_place_of : recorded_function<in_place_of> {
   static at::Tensor forward(node*, at::Tensor const&, at::Tensor const& place) {
     at::Tensor own = at::empty({0}, place.options());
@@ -24,8 +25,9 @@ struct in_place_of : recorded_function<in_place_of> {
   static gradients_of_node backward(node*, gradients_of_node const& gradients) { return {gradients[0], {}}; }
 };
 
-/// `whole`, of which x is this rank's part (or all of it, where `join` is null), times W^T, plus b; and `whole`, for others that read it:
-/// the gradient that they owe is summed with the product's. What has entered is saved where the weight is not frozen.
+/// An autograd function that returns whole W^T + b, and `whole` itself for other readers. `x` is
+/// this rank's part of `whole`, or all of it if `join` is null. Backward adds the gradient of other
+/// readers to the product's. Saves the entered input if the weight is not frozen.
 struct product_of_entered : recorded_function<product_of_entered> {
   static gradients_of_node forward(node* ctx, at::Tensor const& x, at::Tensor const& weight,
                                    std::optional<at::Tensor> const& bias, at::Tensor const* whole, exchange const& over,
@@ -46,7 +48,7 @@ struct product_of_entered : recorded_function<product_of_entered> {
   }
 
   static gradients_of_node backward(node* ctx, gradients_of_node const& gradients) {
-    gradients_of_node of(6);  // x, weight, bias
+    gradients_of_node of(6);  // The gradients of x, weight and bias; the rest stay undefined.
     at::Tensor const &of_product = gradients[0], &of_whole = gradients[1];
     if (!of_product.defined() && !of_whole.defined()) return of;
     auto const saved = ctx->get_saved_variables();

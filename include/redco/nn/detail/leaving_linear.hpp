@@ -12,9 +12,9 @@
 
 namespace redco::detail {
 
-/// Returns x [..., In] W^T + b of a row-parallel layer, with its side products; b, replicated, is
-/// added once. Where the sum over the shards can overlap the product, the product is left to the
-/// reduction.
+/// Returns x [..., In] W^T + b of a row-parallel layer, with its side products. The replicated bias
+/// b is added once, after the reduction. If the sum over the shards can overlap the product,
+/// returns the product uncomputed and the reduction computes it.
 template <class Context>
 pending_sum leaving_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                            side_products const& sides, Context const& ctx) {

@@ -10,16 +10,15 @@
 
 namespace redco::detail {
 
-/// x on the device of the parameters; of any floating type, in the one that the network computes
-/// in.
+/// Returns `x` on the device of the parameters, converted to the network's compute dtype if `x` is
+/// floating-point.
 inline at::Tensor as_input(at::Tensor const& x, parameter_store const& store) {
   if (!x.defined()) return x;
   at::ScalarType const type = x.is_floating_point() ? scalar_type_of(store.compute()) : x.scalar_type();
   return x.scalar_type() == type && x.device() == store.device() ? x : x.to(store.device(), type);
 }
 
-/// Throws `error` with exit code 70 if a network is given another number of parameters than it
-/// takes.
+/// Throws `error` with exit code 70 if a network is given `given` parameters but takes `taken`.
 inline void check_substitutes(std::size_t given, std::size_t taken) {
   if (given == taken) return;
   throw error(exit_code::internal, "the network takes " + std::to_string(taken) + " parameters and is given " +

@@ -10,14 +10,16 @@
 #include <cstdint>
 #include <vector>
 
-// What nodes share whose messages pass on a lane beside their products. Groups and lanes outlive the graph.
+// Helpers of autograd nodes that exchange messages on a lane (a communication thread) during their
+// products. Groups and lanes outlive the graph.
 
 namespace redco::detail::overlapped {
 
 using node = torch::autograd::AutogradContext;
 using gradients_of_node = torch::autograd::variable_list;
 
-/// The ranks among which a node exchanges beside its products, its lane to them, and whether each has its run of tokens only.
+/// The communication settings of an autograd node: the group of shards, the lane to them, and
+/// whether each rank holds its run of tokens only.
 struct exchange final : torch::CustomClassHolder {
   exchange(group& ranks, comm::lane& beside, bool split) : shards(ranks), lane(beside), by_tokens(split) {}
 
@@ -42,10 +44,11 @@ inline std::vector<std::int64_t> with_features(at::Tensor const& x, std::int64_t
   return sizes;
 }
 
-/// Examples [B, T / shards, features] on their way into whole ones, run by run. T divides.
+/// A gather of examples [B, T / shards, features] into [B, T, features] on a lane, one run of
+/// examples after another. T is a multiple of the number of shards.
 class joined_tokens {
  public:
-  /// `whole` [B, T, features] is filled with those of all shards.
+  /// Starts to gather `own` of all shards into `whole` [B, T, features].
   joined_tokens(at::Tensor const& own, at::Tensor const& whole, exchange const& over)
       : cut(whole.size(0), 1, whole.size(1), whole.size(2) * whole.element_size(), over.lane.least_bytes), over_(over) {
     comm::collective_label const label("all_gather_entered");
@@ -56,7 +59,8 @@ class joined_tokens {
     });
   }
 
-  /// Calls f(first, how many) for each run, when it is there.
+  /// Waits for each run of examples in order, and calls f(first, count) as soon as a run has
+  /// arrived.
   template <class F>
   void for_each(F const& f) {
     std::uint64_t next = last_ - static_cast<std::uint64_t>(cut.count());
@@ -75,7 +79,7 @@ class joined_tokens {
   std::uint64_t last_ = 0;
 };
 
-/// Sums over the shards, on their way.
+/// Sums over the shards that are in flight on a lane. wait() returns them when they are complete.
 struct sums_under_way {
   at::Tensor sums;
   std::int64_t calls;
@@ -88,8 +92,9 @@ struct sums_under_way {
   }
 };
 
-/// Those of a tensor of these sizes, whose rows make(y, first, how many) puts into y, run by run, each while the next is made: of all
-/// rows, or of this rank's run of tokens.
+/// Starts sums over the shards of a tensor with these sizes. make(y, first, count) writes rows
+/// [first, first + count) into y, run by run. One run is summed while the next is made. Each rank
+/// gets all rows, or its tokens only if `over` is by tokens.
 template <class Make>
 sums_under_way sums_of_rows(std::vector<std::int64_t> sizes, at::TensorOptions const& options, exchange const& over,
                             Make const& make) {

@@ -16,8 +16,9 @@
 
 namespace redco::detail::overlapped {
 
-/// The sum of products x W^T that are made meanwhile. Where tokens are split, that of this rank's run. Saves the weights, and each x whose
-/// weight is not frozen.
+/// An autograd function that returns the sum of products x W^T over the shards and overlaps the
+/// sums with the products. Returns this rank's tokens if `over` is by tokens. Saves the weights,
+/// and each x whose weight is not frozen.
 struct summed_products : recorded_function<summed_products> {
   static at::Tensor forward(node* ctx, at::TensorList x, at::TensorList weights, exchange const& over) {
     over.keep_in(*ctx);
@@ -40,7 +41,7 @@ struct summed_products : recorded_function<summed_products> {
     std::size_t const products = saved.size() / 2;
     auto sizes = g.sizes().vec();
     if (over.by_tokens) sizes[sizes.size() - 2] *= over.shards.size();
-    gradients_of_node of(2 * products + 1);  // each x, each weight
+    gradients_of_node of(2 * products + 1);  // Gradients of each x, then of each weight.
     at::Tensor whole;
     if (over.by_tokens && !at::GradMode::is_enabled()) {
       whole = at::empty(sizes, g.options());
@@ -69,7 +70,9 @@ struct summed_products : recorded_function<summed_products> {
 
 namespace redco::detail {
 
-/// The sum of pending products, or undefined where they are to be made as a whole.
+/// Returns the sum over the shards of products that are not computed yet, overlapped with the
+/// products. Returns an undefined tensor if there are none, or if T is not a multiple of the number
+/// of shards.
 inline at::Tensor sum_beside(pending_sum const& x, pass const& in, bool by_tokens) {
   if (!x.pending()) return {};
   pending_sum::products const& of = *x.pending();

@@ -6,8 +6,8 @@
 
 namespace redco::detail {
 
-/// p - rate dloss/dp for each of `parameters` that requires gradients and has a part in `loss`,
-/// recorded by autograd; the other parameters as they are.
+/// Returns p - rate dloss/dp for each of `parameters` that requires gradients and affects `loss`,
+/// recorded by autograd. Other parameters are returned unchanged.
 std::vector<at::Tensor> stepped(std::vector<at::Tensor> const& parameters, at::Tensor const& loss, double rate);
 
 }  // namespace redco::detail
