@@ -6,8 +6,9 @@
 
 namespace redco {
 
-/// The activation function that `Kind`, an activation_kind or a function of the config, names. Kept for backward is its input,
-/// or its output where the derivative can be made from that.
+/// A layer that applies the activation function `Kind`, an activation_kind or a function of the
+/// config, to each element. Saves its input for backward, or its output if the derivative can be
+/// computed from the output.
 template <auto Kind>
 struct activation : featurewise_layer {
   static constexpr auto kind = Kind;

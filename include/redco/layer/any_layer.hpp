@@ -23,8 +23,8 @@ constexpr bool any_of(parts<Parts...>) {
 
 }  // namespace detail
 
-/// Whether `Question::holds<L, Here>` is true of any layer L in the tree `Net`, itself included; `Here` is the layer's path as
-/// `transform` gives it.
+/// True if `Question::holds<L, Here>` is true for any layer L of the tree `Net`, including `Net`
+/// itself. `Here` is the layer's path, as in `transform`.
 template <layer Net, class Question>
 inline constexpr bool any_layer = detail::any_within<Net, Question, fact::path{}>();
 

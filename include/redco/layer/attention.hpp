@@ -23,12 +23,13 @@
 
 namespace redco {
 
-/// What a query may attend to: earlier positions and itself, all positions, or the encoder states of the context.
+/// Kinds of attention by the keys that a query may attend to: its own and earlier positions
+/// (causal), all positions (full), or the encoder states of the context (cross).
 enum class attention_kind : unsigned char { causal, full, cross };
 
 namespace detail {
 
-/// Whether each of an attention's traits is one, and is given once.
+/// Returns true if each of `Traits` is a trait of attention of this kind, and none is given twice.
 template <attention_kind Kind, class... Traits>
 constexpr bool are_attention_traits() {
   if constexpr (!(requires { std::string_view(Traits::trait_name); } && ...)) {
@@ -44,7 +45,7 @@ constexpr bool are_attention_traits() {
   }
 }
 
-/// Calls the trait's `apply` where it has one for these arguments.
+/// Calls Trait::apply(arguments...) if the trait has such a function; otherwise does nothing.
 template <class Trait, class... Arguments>
 constexpr void apply_trait(Arguments&&... arguments) {
   if constexpr (requires { Trait::apply(arguments...); }) Trait::apply(arguments...);
@@ -52,17 +53,14 @@ constexpr void apply_trait(Arguments&&... arguments) {
 
 }  // namespace detail
 
-/// Scaled dot-product attention (Vaswani et al. 2017) over [B, T, Width] with its four projections, cut between heads.
-///
-/// q [Heads*head_dim, Width], k and v [key_value_heads*head_dim, Width] are column-parallel, o [Width, Heads*head_dim] is
-/// row-parallel, so the result is a partial sum. The q, k and v parameters are neighbours in memory: self-attention computes
-/// them as one product. Fewer key-value heads than heads are grouped (Ainslie et al. 2023); with fewer of them than shards,
-/// neighbouring ranks, a sharer group, hold the same one.
-///
-/// `Traits`, in any order and each at most once, say its other sizes (`key_value_heads`,
-/// `head_dim`, `biased`, `attention_dropout`, `query_deviation`, `output_deviation`,
-/// `query_key_norm`) and how the scores are made (`rotary`, `sliding_window`, `unscaled`,
-/// `distance_biased`). Errors: redco[L008].
+/// A scaled dot-product attention layer (Vaswani et al. 2017) over [B, T, Width], cut between
+/// heads. Weights q [Heads*head_dim, Width], k and v [key_value_heads*head_dim, Width] are
+/// column-parallel. Weight o [Width, Heads*head_dim] is row-parallel, so the result is a partial
+/// sum. Self-attention computes q, k and v as one product. Fewer key-value heads than heads are
+/// grouped (Ainslie et al. 2023). With fewer key-value heads than shards, neighbouring ranks (a
+/// sharer group) hold the same one. `Traits`, in any order, set options such as `key_value_heads`,
+/// `biased` and `rotary`. Compile error: redco[L008] for a trait given twice, or a type that is no
+/// trait.
 template <attention_kind Kind, auto Width, auto Heads, class... Traits>
 struct attention {
   using layer_concept = leaf_tag;
@@ -74,8 +72,8 @@ struct attention {
   template <class X>
   using out = typename detail::takes<detail::needs::features, X, partial>::type;
 
-  /// Its sizes under a config. The traits are checked here: clang drops a name that is declared by
-  /// a class whose static_assert fails.
+  /// Returns the attention's sizes under a config. The traits are checked here, because clang drops
+  /// a name that is declared by a class whose static_assert fails.
   template <class Config>
   static constexpr attention_form form(Config const& config) {
     static_assert(
@@ -90,7 +88,7 @@ struct attention {
     return f;
   }
 
-  /// How scores are made under a config.
+  /// Returns the options for scores of queries and keys under a config.
   template <class Config>
   static constexpr attention_scores scores(Config const& config) {
     std::int64_t const dim = form(config).head_dim;
@@ -160,7 +158,8 @@ struct attention {
     std::int64_t const rows = input.shape[0], length = input.shape[1];
     std::int64_t const keys = Kind == attention_kind::cross ? w.encoded.shape[1] : length;
     fact::flow key_values{{rows, keys, 2 * kv * dim}, 2, kv};
-    if (kv != heads) {  // q lies beside k and v but in cross-attention
+    // Self-attention stores q, k and v in one matrix; cross-attention stores q separately.
+    if (kv != heads) {
       constexpr bool packed = Kind != attention_kind::cross;
       if (biases.qkv) w.share(kv, {2 * kv * dim}, {heads * dim}, packed ? heads : 0, input);
       w.share(kv, {2 * kv * dim, width}, {heads * dim, width}, packed ? heads : 0, input);
@@ -191,8 +190,8 @@ struct attention {
     w.save("output");
     bool const sized = heads == of<Heads>(config) && sizes.head_dim > 0;
     std::int64_t const window = sized ? scores(config).window : 0, seen = window > 0 && window < keys ? window : keys;
-    w.multiply(rows * heads * length, dim, seen);  // scores
-    w.multiply(rows * heads * length, seen, dim);  // weighted sums of values
+    w.multiply(rows * heads * length, dim, seen);  // The scores.
+    w.multiply(rows * heads * length, seen, dim);  // The weighted sums of values.
     w.backward(queries);
     w.workspace("key_value_gradient", key_values);
     if constexpr (is_distance_biased) w.workspace("distance_gradient", {{heads, length + keys - 1}, 0, heads});
@@ -220,7 +219,7 @@ struct attention {
   }
 
  private:
-  /// Returns true where a trait gives the features of a head.
+  /// Returns true if a trait sets the number of features of a head.
   template <class Config>
   static constexpr bool has_own_head_dim(Config const& config) {
     attention_form f;
@@ -228,7 +227,8 @@ struct attention {
     return f.head_dim > 0;
   }
 
-  /// The facts of norms in each head. The activation is the queries; all ranks use the weights for their own heads.
+  /// States the facts of the norms of queries and keys in each head. The current activation must be
+  /// the queries. Each rank uses the norm weights for its own heads, so their gradients are summed.
   static constexpr void norm_facts(fact::recorder& w, std::int64_t dim, std::int64_t kv) {
     fact::flow const queries = w.activation;
     std::int64_t const rows = queries.shape[0], length = queries.shape[1];
@@ -256,11 +256,14 @@ struct attention {
   }
 };
 
+/// Attention of decoders: a query sees its own and earlier positions.
 template <auto Width, auto Heads, class... Traits>
-using causal_attention = attention<attention_kind::causal, Width, Heads, Traits...>;  ///< of decoders
+using causal_attention = attention<attention_kind::causal, Width, Heads, Traits...>;
+/// Attention of encoders: a query sees all positions.
 template <auto Width, auto Heads, class... Traits>
-using full_attention = attention<attention_kind::full, Width, Heads, Traits...>;  ///< of encoders
+using full_attention = attention<attention_kind::full, Width, Heads, Traits...>;
+/// Attention of a decoder to `encoder_states`
 template <auto Width, auto Heads, class... Traits>
-using cross_attention = attention<attention_kind::cross, Width, Heads, Traits...>;  ///< to `encoder_states`
+using cross_attention = attention<attention_kind::cross, Width, Heads, Traits...>;
 
 }  // namespace redco

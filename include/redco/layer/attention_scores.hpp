@@ -6,11 +6,13 @@
 
 namespace redco {
 
-/// How an attention makes scores of its queries and keys: scale * q k^T plus what is added, over the keys in the window. A
-/// trait of an attention changes them in its `apply(config, head_dim, scores)`.
+/// The options for attention scores: scale * q k^T plus biases, over the keys in the window. Traits
+/// of an attention change them in `apply(config, head_dim, scores)`.
 struct attention_scores {
   double scale = 1;
-  std::int64_t window = 0;  ///< keys that a query sees, the last one its own; 0: all that the kind of attention allows
+  /// Number of keys that a query sees, the last at its own position; 0: all that the kind of
+  /// attention allows.
+  std::int64_t window = 0;
   rotary_angles rotary = {};
 };
 

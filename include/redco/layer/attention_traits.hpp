@@ -7,12 +7,12 @@
 
 namespace redco {
 
-/// Traits of attention that say its sizes; this one, its key-value heads. Without one it has as many key-value heads as heads,
-/// width / heads features in each, biases on all projections, no dropout, and starts o like its other weights.
+/// A trait of attention that sets the number of key-value heads; the default is the number of
+/// heads.
 ///
-/// A trait is a type with a `trait_name`, which an attention takes once, and a function `apply(config, form)`, or
-/// `apply(config, head_dim, scores)` for one that changes how scores are made. One with `of_self_attention` is no trait of
-/// cross-attention.
+/// A trait is a type with a `trait_name`, which an attention accepts once. It has a function
+/// `apply(config, form)`, or `apply(config, head_dim, scores)` to change how scores are computed. A
+/// trait with `of_self_attention` is not accepted by cross-attention.
 template <auto Count>
 struct key_value_heads {
   static constexpr std::string_view trait_name = "key_value_heads";
@@ -23,7 +23,8 @@ struct key_value_heads {
   }
 };
 
-/// `Features` in each head, whatever the width; 0: width / heads.
+/// A trait of attention that sets the number of features per head to `Features`, whatever the
+/// width; 0: width / heads.
 template <auto Features>
 struct head_dim {
   static constexpr std::string_view trait_name = "head_dim";
@@ -34,7 +35,8 @@ struct head_dim {
   }
 };
 
-/// Biases where `Biases` says, a bool or `projection_biases`.
+/// A trait of attention that says which projections have biases: `Biases` is a bool or
+/// `projection_biases`. The default is all.
 template <auto Biases>
 struct biased {
   static constexpr std::string_view trait_name = "biased";
@@ -45,7 +47,8 @@ struct biased {
   }
 };
 
-/// Dropout on the attention probabilities.
+/// A trait of attention that sets the dropout probability of the attention probabilities. The
+/// default is 0.
 template <auto Probability>
 struct attention_dropout {
   static constexpr std::string_view trait_name = "attention_dropout";
@@ -56,7 +59,8 @@ struct attention_dropout {
   }
 };
 
-/// q's weights start with a deviation of their own; 0: that of the others.
+/// A trait of attention that sets the standard deviation of q's initial weights; 0: the default of
+/// all weights.
 template <auto Deviation>
 struct query_deviation {
   static constexpr std::string_view trait_name = "query_deviation";
@@ -67,7 +71,8 @@ struct query_deviation {
   }
 };
 
-/// o's weights start with a deviation of their own; 0: that of the others.
+/// A trait of attention that sets the standard deviation of o's initial weights; 0: the default of
+/// all weights.
 template <auto Deviation>
 struct output_deviation {
   static constexpr std::string_view trait_name = "output_deviation";

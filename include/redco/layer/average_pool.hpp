@@ -9,8 +9,8 @@
 
 namespace redco {
 
-/// The mean of each Kernel x Kernel window of images [B, C, H, W]; windows do not overlap, what is left at the right and
-/// lower edge is not read.
+/// A layer that computes the mean of each Kernel x Kernel window of images [B, C, H, W]. Windows do
+/// not overlap. Pixels that are left over at the right and lower edge are not read.
 template <auto Kernel>
 struct average_pool {
   using layer_concept = leaf_tag;

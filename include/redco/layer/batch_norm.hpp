@@ -11,10 +11,11 @@
 
 namespace redco {
 
-/// Batch normalisation (Ioffe and Szegedy 2015) of [B, Channels, ...]: (x - mean) / sqrt(variance + Epsilon) times "weight"
-/// plus "bias", by channel. While training the statistics are those of the micro-batches that all replicas compute at once,
-/// so every mesh gives the same where these are the global batch; "running_mean" and "running_variance" follow them by
-/// Momentum (the variance without bias) and take their place in evaluation. Checkpoints hold them.
+/// A batch normalisation layer (Ioffe and Szegedy 2015) over [B, Channels, ...]: (x - mean) /
+/// sqrt(variance + Epsilon) times "weight" plus "bias", per channel. Training uses the statistics
+/// of the micro-batches that all replicas compute concurrently, so all meshes agree if these are
+/// the global batch. "running_mean" and "running_variance" (unbiased) follow by Momentum and
+/// replace the statistics in evaluation. Checkpoints store them.
 template <auto Channels, auto Epsilon = real{1e-5}, auto Momentum = real{0.1}>
 struct batch_norm {
   using layer_concept = leaf_tag;
@@ -48,8 +49,8 @@ struct batch_norm {
     w.save("variance", {channels}, -1, fact::width_kind::accumulate);
     w.produce(input.shape);
     w.backward(input);
-    w.sum_over_replicas(false, channels + 1);  // sums and the count
-    w.sum_over_replicas(false, channels);      // squares about the mean
+    w.sum_over_replicas(false, channels + 1);  // Sums and the count of elements.
+    w.sum_over_replicas(false, channels);      // Squared deviations from the mean.
     w.sum_over_replicas(true, 2 * channels);
   }
 };

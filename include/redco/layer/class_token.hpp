@@ -9,7 +9,8 @@
 
 namespace redco {
 
-/// A learned token "weight" [Width] before those of each example: [B, T + 1, Width] of [B, T, Width].
+/// A layer that prepends a learned token "weight" [Width] to each example: [B, T, Width] becomes
+/// [B, T + 1, Width].
 template <auto Width>
 struct class_token {
   using layer_concept = leaf_tag;

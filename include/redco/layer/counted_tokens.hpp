@@ -2,13 +2,15 @@
 
 namespace redco {
 
-/// Which tokens the position of a token counts, those before it: all of them.
+/// A rule for learned positions: a token's position counts all earlier tokens.
 struct every_token {};
 
-/// Those that the context's key mask shows (all without one). A hidden token is at position -1.
+/// A rule for learned positions: a token's position counts the earlier tokens that the context's
+/// key mask shows, or all without a mask. A hidden token has position -1.
 struct unmasked_tokens {};
 
-/// Those with another id than `Padding`. Padding is at position -1, whose row gets no gradient.
+/// A rule for learned positions: a token's position counts the earlier tokens whose id is not
+/// `Padding`. Padding has position -1, whose table row gets no gradient.
 template <auto Padding>
 struct tokens_other_than {};
 

@@ -4,14 +4,15 @@
 
 namespace redco {
 
-/// How a linear layer is cut. `automatic` follows the data flow; `column`, `row` and `replicated` are declared in the model's
-/// type; `unpaired` is what the data flow decides where no partner follows, `overridden` what a user's override asks for.
+/// Ways to shard a linear layer. `automatic` follows the data flow; `column`, `row` and
+/// `replicated` are declared in the model's type. `unpaired` is the data flow's choice if no
+/// row-parallel partner follows; `overridden` is a user's override.
 enum class cut : unsigned char { automatic, column, row, replicated, unpaired, overridden };
 
-/// Whether the layer's parameters are replicated.
+/// Returns true if the layer's parameters are replicated.
 constexpr bool is_replicated(cut c) { return c == cut::replicated || c == cut::unpaired || c == cut::overridden; }
 
-/// Why the parameters of a replicated layer are.
+/// Returns the reason why the parameters of a replicated layer are replicated.
 constexpr fact::reason reason_of(cut c) {
   return c == cut::overridden   ? fact::reason::overridden
          : c == cut::replicated ? fact::reason::declared

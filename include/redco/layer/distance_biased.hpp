@@ -4,7 +4,8 @@
 
 namespace redco {
 
-/// A trait of attention: the bias by distance of the `with_distance_bias` around it is added to the scores.
+/// A trait of attention that adds the distance bias of the enclosing `with_distance_bias` to the
+/// scores.
 struct distance_biased {
   static constexpr std::string_view trait_name = "distance_biased";
 };

@@ -4,9 +4,9 @@
 
 namespace redco {
 
-/// Zeroes each feature with probability `Probability` while training and scales the rest by 1/(1-p). The draw is keyed by
-/// (seed, site, step, call, row, position, feature), so every mesh drops the same features and backward draws them again:
-/// nothing is saved.
+/// A layer that zeroes each feature with probability `Probability` during training and scales the
+/// rest by 1/(1-p). The draw is keyed by (seed, site, step, call, row, position, feature), so every
+/// mesh drops the same features. Backward draws them again, so nothing is saved.
 template <auto Probability>
 struct dropout : featurewise_layer {
   template <class X, class Config>

@@ -7,8 +7,8 @@ namespace redco {
 
 namespace detail {
 
-/// What a layer states whose function runs again in backward: its input is saved, and there each tensor that the function makes
-/// is held with its gradient.
+/// States the facts of a layer whose function runs again in backward. Only its input is saved.
+/// Backward holds each of the `operations` tensors that the function makes, with its gradient.
 constexpr void function_facts(fact::recorder& w, int operations) {
   fact::flow const input = w.activation;
   w.save("input");
@@ -22,12 +22,14 @@ constexpr void function_facts(fact::recorder& w, int operations) {
 
 }  // namespace detail
 
-/// A function of each element by itself, as a lambda: `elementwise<[](auto const& x) { return x * at::sigmoid(x); }>`. It is
-/// given a tensor of any shape and gives one like it; it draws nothing and captures nothing. In a header, or with a `>` in it,
-/// which g++ 12 takes for the end of the arguments, it has a name: `inline constexpr auto f = [](auto const& x) { ... };`.
-/// Every layout passes through it but a pending sum. Its input alone is saved: the function runs again in backward,
-/// differentiable to any order. `Operations`: how many tensors it makes on its way, for the plan's peak of memory.
-/// Errors: `layer_error` where the function gives another shape or dtype.
+/// A layer that applies a lambda to each element:
+/// `elementwise<[](auto const& x) { return x * at::sigmoid(x); }>`. The function takes a tensor of
+/// any shape and returns one like it. It draws no random numbers and captures nothing. In a header,
+/// or with a `>` inside (g++ 12 ends the arguments there), name it:
+/// `inline constexpr auto f = [](auto const& x) { ... };`. Only the input is saved; the function
+/// runs again in backward, differentiable to any order. `Operations`, the number of tensors that it
+/// makes, is for the planned peak of memory. Accepts every layout except a pending sum. Throws
+/// `layer_error` if the function returns another shape or dtype.
 template <auto Function, int Operations = 3>
 struct elementwise : featurewise_layer {
   template <class X, class Config>

@@ -21,9 +21,10 @@ struct ids_out {
 
 }  // namespace detail
 
-/// Rows of a [Vocabulary, Width] table looked up by int64 ids [B, T]; gives [B, T, Width]. Vocabulary-parallel: each shard
-/// looks up the rows it holds and gives a partial sum; the last shard may be padded. `Tied` names the embedding whose table
-/// is used again (its full path); empty: "weight" is its own. Looking up the id `Padding` gives its row no gradient.
+/// A layer that looks up rows of a [Vocabulary, Width] table by int64 ids [B, T] and returns [B, T,
+/// Width]. Vocabulary-parallel: each shard looks up its rows and returns a partial sum; the last
+/// shard may be padded. `Tied` is the full path of the embedding whose table is reused; empty: the
+/// layer owns "weight". The row of the id `Padding` gets no gradient.
 template <auto Vocabulary, auto Width, fixed_string Tied = "", auto Padding = -1>
 struct embedding {
   using layer_concept = leaf_tag;

@@ -7,9 +7,9 @@
 
 namespace redco {
 
-/// The decoder over the layer's input, reading the encoder's result through the context: the module takes the encoder's
-/// input from the context entry `encoder_input` and sets `encoder_states` for the decoder's cross-attention. Parameters are
-/// called "encoder.*" and "decoder.*".
+/// A layer that runs `Encoder` on the context entry `encoder_input`, then `Decoder` on the layer's
+/// input. The decoder's cross-attention reads the encoder's result as `encoder_states`. Parameters
+/// are named "encoder.*" and "decoder.*".
 template <layer Encoder, layer Decoder>
 struct encoder_decoder {
   using layer_concept = layer_tag;
@@ -28,7 +28,7 @@ struct encoder_decoder {
       Encoder::template facts<X>(config, w);
       fact::detail::unshard_facts<out_t<Encoder, X>>(w);
     });
-    w.save("states");  // once, however many blocks of the decoder read them
+    w.save("states");  // Saved once, however many blocks of the decoder read the states.
     w.encoded = w.activation;
     w.activation = input;
     w.inside("decoder", [&] { Decoder::template facts<X>(config, w); });

@@ -20,8 +20,9 @@ struct enter_out {
 
 }  // namespace detail
 
-/// The identity whose gradient is summed over the ranks: what stands between a replicated activation and the column-parallel
-/// layers that read it. Layers with automatic cuts enter by themselves.
+/// A layer that returns its input and sums the gradient over the ranks. It is needed between a
+/// replicated activation and declared column-parallel layers. Layers with automatic cuts enter by
+/// themselves.
 struct enter_layer {
   using layer_concept = leaf_tag;
 

@@ -7,7 +7,8 @@
 
 namespace redco {
 
-/// The base of layers that act on each feature by itself, save their input, and let any layout but a pending sum through.
+/// A base of layers that act on each feature independently. They save their input and accept every
+/// layout except a pending sum.
 struct featurewise_layer {
   using layer_concept = leaf_tag;
   static constexpr bool featurewise = true;

@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// The first of each sequence's tokens: [B, Width] of [B, T, Width], a copy, so that the others need not be saved. Split
-/// tokens are joined before.
+/// A layer that returns the first token of each sequence: [B, T, Width] becomes [B, Width]. Copies
+/// it, so that the other tokens need not be saved. Gathers split tokens first.
 struct first_token {
   using layer_concept = leaf_tag;
 

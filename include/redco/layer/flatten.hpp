@@ -6,7 +6,7 @@
 
 namespace redco {
 
-/// [B, ...] as [B, product of the rest]: a view.
+/// A layer that flattens [B, ...] to [B, product of the other extents], as a view.
 struct flatten {
   using layer_concept = leaf_tag;
 

@@ -5,8 +5,8 @@
 
 namespace redco::detail {
 
-/// What a layer that is another one under a name, or with other starting values, says alike: it takes, opens, closes
-/// and gives what `Layer` does.
+/// A base of layers that wrap `Layer`, such as a name or other initial values: layouts, parts and
+/// cut traits are those of `Layer`.
 template <layer Layer>
 struct forwarding {
   using layer_concept = layer_tag;

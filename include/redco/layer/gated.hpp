@@ -15,7 +15,8 @@
 
 namespace redco {
 
-/// Activation(gate x) * (up x): the gated feed-forward of Shazeer 2020 with two [Out, In] matrices, column-parallel.
+/// A gated feed-forward layer (Shazeer 2020), Activation(gate x) * (up x), with two column-parallel
+/// [Out, In] matrices.
 template <auto In, auto Out, class Activation = silu, auto Bias = false, cut Cut = cut::automatic>
 struct gated {
   using layer_concept = leaf_tag;

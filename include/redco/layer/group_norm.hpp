@@ -10,8 +10,9 @@
 
 namespace redco {
 
-/// Group normalisation (Wu and He 2018): each example's [B, Channels, ...] in Groups runs of channels, each run as
-/// (x - mean) / sqrt(variance + Epsilon), times "weight" plus "bias" of the channel. Groups divides Channels.
+/// A group normalisation layer (Wu and He 2018) over [B, Channels, ...]. Each example's channels
+/// are divided into Groups runs. Each run becomes (x - mean) / sqrt(variance + Epsilon), times the
+/// channel's "weight" plus "bias". Groups must divide Channels.
 template <auto Groups, auto Channels, auto Epsilon = real{1e-5}>
 struct group_norm {
   using layer_concept = leaf_tag;

@@ -7,7 +7,8 @@
 
 namespace redco {
 
-/// `Layer` with its drawn weights normal with standard deviation `Deviation` and its biases zero, as a family prescribes.
+/// A wrapper that initialises the drawn weights of `Layer` with a normal distribution of standard
+/// deviation `Deviation`, as a model family prescribes. Biases start at zero.
 template <auto Deviation, layer Layer>
 struct initialised : detail::forwarding<Layer> {
   template <class Other>

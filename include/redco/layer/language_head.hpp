@@ -16,23 +16,24 @@
 
 namespace redco {
 
-/// What a language head gives: not a tensor but a handle on hidden states and head, so that the logits of all tokens are made
-/// only for who asks.
+/// A tag for the output of a language head: a handle to hidden states and head instead of a tensor.
+/// The logits of all tokens are computed only on request.
 struct as_logits {};
 
-/// Rows whose logits exist at once in the cross entropy of a language model: 2^20 logits of the whole vocabulary, but not
-/// so few rows that matrix products become slow.
+/// Returns the number of rows whose logits are in memory at once in a language model's cross
+/// entropy. They have about 2^20 logits over the whole vocabulary. At least 1024 rows, because
+/// products of fewer rows are slow.
 constexpr std::int64_t loss_chunk_rows(std::int64_t vocabulary) {
   std::int64_t const rows = (std::int64_t{1} << 20) / vocabulary;
   return rows > 1024 ? rows : 1024;
 }
 
-/// The bias of a language head: none, one that is trained, or one that stays as it was loaded.
+/// Kinds of bias of a language head: none, trained, or fixed at the loaded value.
 enum class head_bias : unsigned char { none, trained, fixed };
 
-/// The vocabulary-parallel head of a language model over hidden states [B, T, Width]. `Tied` names the embedding whose table
-/// is used again (its full path, such as "wte.weight") where `When` holds; empty, or where it does not: the head owns
-/// "weight" [Vocabulary, Width]. `Bias` adds "bias" [Vocabulary].
+/// A vocabulary-parallel head of a language model over hidden states [B, T, Width]. `Tied` is the
+/// full path of an embedding's table, such as "wte.weight", which the head reuses if `When` is
+/// true. Otherwise the head owns "weight" [Vocabulary, Width]. `Bias` adds "bias" [Vocabulary].
 template <auto Vocabulary, auto Width, fixed_string Tied = "", head_bias Bias = head_bias::none, auto When = true>
 struct language_head {
   using layer_concept = leaf_tag;
@@ -40,7 +41,7 @@ struct language_head {
   static constexpr bool unnamed = !always_tied || Bias != head_bias::none;
   static constexpr bool enters = true;
 
-  /// Whether the table is another layer's under a config.
+  /// Returns true if the head uses another layer's table under this config.
   template <class Config>
   static constexpr bool is_tied(Config const& config) {
     return !Tied.view().empty() && of<When>(config);
@@ -75,7 +76,8 @@ struct language_head {
   }
 
  private:
-  /// Cross entropy makes its gradients in forward, a chunk of rows at a time.
+  /// States the facts of the cross entropy, which computes its gradients during forward, one chunk
+  /// of rows at a time.
   static constexpr void state_loss(fact::recorder& w, std::int64_t rows, std::int64_t width) {
     extents const hidden = w.activation.shape;
     std::int64_t const n = hidden.count() / width, most = loss_chunk_rows(rows), chunk = n < most ? n : most;

@@ -6,26 +6,31 @@
 
 namespace redco {
 
-/// Names a type as a layer that is made of others: `using layer_concept = redco::layer_tag;`. It declares them, see `parts`.
+/// A tag that declares a type to be a layer made of other layers:
+/// `using layer_concept = redco::layer_tag;`. Such a layer declares its `parts`.
 struct layer_tag {};
 
-/// Names a type as a layer that is made of no others: `using layer_concept = redco::leaf_tag;`.
+/// A tag that declares a type to be a layer without inner layers:
+/// `using layer_concept = redco::leaf_tag;`.
 struct leaf_tag : layer_tag {};
 
-/// A layer type: it swears by `layer_concept`, says in `out<X>` which layout it gives for an input of layout X, and states
-/// its facts in `facts<X>(config, recorder)`. It knows no mesh and no tensor; what it computes is its `module` in nn/.
+/// A layer type has a `layer_concept`, gives its output layout for an input of layout X as
+/// `out<X>`, and states its facts in `facts<X>(config, recorder)`. It knows neither mesh nor
+/// tensors; its `module` in nn/ computes it.
 template <class L>
 concept layer = std::is_base_of_v<layer_tag, typename L::layer_concept>;
 
-/// The layout that L gives for an input of layout X.
+/// Output layout of L for an input of layout X.
 template <layer L, class X>
 using out_t = typename L::template out<X>;
 
-/// What is left of a layout once pending sums are reduced: where tokens are split, each rank gets the sum of its own.
+/// Layout after reductions: `Home` for a pending sum, X otherwise. If tokens are split (`Home`),
+/// each rank gets the sum of its own tokens.
 template <class X, class Home = replicated>
 using finished_t = std::conditional_t<std::is_same_v<X, partial>, Home, X>;
 
-/// The layout into which sums are finished that pend behind a value of layout X: X where it is complete, else that of `Before`.
+/// Layout to which a pending sum after a value of layout X is reduced: X if X is complete
+/// (replicated or split tokens), otherwise `Before`.
 template <class X, class Before = replicated>
 using home_t = std::conditional_t<is_at_rest<X>, X, Before>;
 
@@ -41,29 +46,32 @@ struct unpaired<L> {
 };
 }  // namespace detail
 
-/// L where no row-parallel partner follows: a layer that would open a split names its replicated twin in `unpaired`.
+/// Layer type to use for L if no row-parallel partner follows: its replicated twin `L::unpaired`,
+/// or L itself if it has none.
 template <layer L>
 using unpaired_t = typename detail::unpaired<L>::type;
 
-/// A layer that acts on each feature by itself, so a split passes through it.
+/// True for a layer that acts on each feature independently, so that a split passes through it.
 template <class L>
 inline constexpr bool is_featurewise = requires {
   requires L::featurewise;
 };
 
-/// A layer that calls parameters just "weight" or "bias": where it stands in a sequence without a name, its place is its name.
+/// True for a layer with parameters named just "weight" or "bias". In a sequence or sum, such a
+/// layer is named by its index.
 template <class L>
 inline constexpr bool is_unnamed = requires {
   requires L::unnamed;
 };
 
-/// A layer that takes a replicated input into a split by itself, and what has entered as it is.
+/// True for a layer that accepts both a replicated value, which it enters by itself, and an entered
+/// value.
 template <class L>
 inline constexpr bool enters = requires {
   requires L::enters;
 };
 
-/// A layer that can take a split input and close it.
+/// True for a layer that accepts a feature-split input and ends the split.
 template <class L>
 inline constexpr bool closes_split = requires {
   requires L::closes_split;

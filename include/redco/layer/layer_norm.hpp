@@ -5,7 +5,8 @@
 
 namespace redco {
 
-/// Layer normalisation over the last dimension (Ba et al. 2016): (x - mean) / sqrt(variance + Epsilon) * weight + bias.
+/// A layer normalisation over the last dimension (Ba et al. 2016): (x - mean) / sqrt(variance +
+/// Epsilon) * weight + bias.
 template <auto Width, auto Epsilon = real{1e-5}>
 struct layer_norm : norm_layer<Width, 2, true> {};
 

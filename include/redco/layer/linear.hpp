@@ -32,11 +32,12 @@ struct linear_out {
 
 }  // namespace detail
 
-/// y = x W^T + b over the last dimension; W is [Out, In], b is [Out].
+/// A linear layer y = x W^T + b over the last dimension; W is [Out, In], b is [Out].
 ///
-/// An automatic linear on an unsharded input opens a column-parallel split when a layer that closes it follows (and is
-/// replicated otherwise); on a split input it is row-parallel and gives a partial sum. Its bias follows: split with a column's
-/// weight, added once after the reduction behind a row's.
+/// With the automatic cut, an unsharded input makes the layer column-parallel if a later layer
+/// closes the split, and replicated otherwise. A split input makes the layer row-parallel, with a
+/// partial sum as result. The bias is split in a column-parallel layer, and added once after the
+/// reduction in a row-parallel one.
 template <auto In, auto Out, auto Bias = true, cut Cut = cut::automatic>
 struct linear {
   using layer_concept = leaf_tag;
@@ -91,11 +92,14 @@ struct linear {
   }
 };
 
+/// Linear layer that takes an entered value and returns a split.
 template <auto In, auto Out, auto Bias = true>
-using column_linear = linear<In, Out, Bias, cut::column>;  ///< takes what has entered, gives a split
+using column_linear = linear<In, Out, Bias, cut::column>;
+/// Linear layer that takes a split and returns a partial sum.
 template <auto In, auto Out, auto Bias = true>
-using row_linear = linear<In, Out, Bias, cut::row>;  ///< takes a split, gives a partial sum
+using row_linear = linear<In, Out, Bias, cut::row>;
+/// Linear layer whose weights are on every rank.
 template <auto In, auto Out, auto Bias = true>
-using replicated_linear = linear<In, Out, Bias, cut::replicated>;  ///< weights on every rank
+using replicated_linear = linear<In, Out, Bias, cut::replicated>;
 
 }  // namespace redco

@@ -4,8 +4,9 @@
 
 namespace redco {
 
-/// A long short-term memory layer (Hochreiter and Schmidhuber 1997), as torch::nn::LSTM of one layer with batch_first.
-/// "weight_ih" [4 Hidden, In] and "weight_hh" [4 Hidden, Hidden] hold the input, forget, cell and output gates.
+/// A long short-term memory layer (Hochreiter and Schmidhuber 1997), like a one-layer
+/// torch::nn::LSTM with batch_first. "weight_ih" [4 Hidden, In] and "weight_hh" [4 Hidden, Hidden]
+/// hold the input, forget, cell and output gates.
 template <auto In, auto Hidden>
 struct lstm : recurrent_layer<In, Hidden, 4, true> {};
 

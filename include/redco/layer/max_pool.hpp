@@ -9,7 +9,8 @@
 
 namespace redco {
 
-/// The largest value of each Kernel x Kernel window of images [B, C, H, W]; windows do not overlap.
+/// A layer that computes the maximum of each Kernel x Kernel window of images [B, C, H, W]. Windows
+/// do not overlap.
 template <auto Kernel>
 struct max_pool {
   using layer_concept = leaf_tag;

@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// `Layer` under a name: its parameters are called "Name.<leaf>".
+/// A wrapper that names a layer: the parameters of `Layer` become "Name.<leaf>".
 template <fixed_string Name, layer Layer>
 struct named : detail::forwarding<Layer> {
   using subs = parts<part<Name, Layer>>;

@@ -11,16 +11,19 @@
 
 namespace redco {
 
-/// Rows whose parameter gradients are summed together in a norm's backward; the blocks' sums are then added in order.
+/// Number of rows whose parameter gradients a norm's backward sums together. The sums of these
+/// blocks are then added in order.
 inline constexpr std::int64_t norm_block_rows = 64;
 
-/// What the norms share: weights over the last dimension, unsplit features in and out, statistics saved per row.
+/// A base of layer_norm and rms_norm: weights over the last dimension, features not split,
+/// `Statistics` numbers saved per row.
 template <auto Width, int Statistics, bool Bias>
 struct norm_layer {
   using layer_concept = leaf_tag;
   static constexpr bool unnamed = true;
 
-  /// Refuses a split of features and returns it unchanged, so that the following layers add no error.
+  /// Output layout. A feature split is a compile error, and the layout stays X so that the
+  /// following layers add no error.
   template <class X>
   using out = typename detail::takes<detail::needs::features_alike, X,
                                      std::conditional_t<is_feature_split<X>, X, home_t<X>>>::type;
@@ -51,7 +54,7 @@ struct norm_layer {
     w.produce(input.shape, input.split_dim, input.units);
     w.backward(input);
     std::int64_t const blocks = (input.shape.count() / input.shape[-1] + norm_block_rows - 1) / norm_block_rows;
-    fact::flow sums = input;  // keeps the cut of its rows
+    fact::flow sums = input;  // Keeps the cut of the input's rows.
     sums.shape = {2, blocks, input.shape[-1]};
     sums.split_dim = input.split_dim < 0 ? -1 : 1;
     sums.units = input.split_dim < 0 ? 0 : blocks;

@@ -14,7 +14,7 @@ namespace redco {
 
 namespace detail {
 
-/// The decimal digits of I, below 1000.
+/// Returns the decimal digits of I as a fixed_string, for I below 1000.
 template <std::size_t I>
 constexpr auto digits() {
   static_assert(I < 1000, "a sequence of at most 1000 layers is numbered; nest them");
@@ -30,8 +30,8 @@ constexpr auto digits() {
 
 }  // namespace detail
 
-/// The layer at place I of a sequence or sum: under its place as a name where it has none ("0.weight", "2.weight"), as
-/// torch::nn::Sequential names its members, else itself.
+/// Layer at index I of a sequence or sum. An unnamed layer is named by its index ("0.weight",
+/// "2.weight"), as torch::nn::Sequential does; a named layer stays itself.
 template <std::size_t I, layer Layer>
 using numbered = std::conditional_t<is_unnamed<Layer>, named<detail::digits<I>(), Layer>, Layer>;
 
@@ -44,7 +44,7 @@ struct parts_by_place<std::index_sequence<I...>, Layers...> {
   using type = parts<std::conditional_t<is_unnamed<Layers>, part<digits<I>(), Layers>, part<"", Layers>>...>;
 };
 
-/// The members of a sequence or sum as its parts, those without a name under their places.
+/// Members of a sequence or sum as parts; unnamed members are named by their indices.
 template <layer... Layers>
 using numbered_parts = typename parts_by_place<std::index_sequence_for<Layers...>, Layers...>::type;
 

@@ -4,8 +4,9 @@
 
 namespace redco {
 
-/// The value of the extent `Extent` under `config`: a literal stands for itself, a member pointer or a captureless callable
-/// is applied to the config. This is how one model type serves every size.
+/// Returns the value of the extent `Extent` under `config`. A literal is its own value. A member
+/// pointer or a captureless callable is applied to the config, so that one model type serves every
+/// size.
 template <auto Extent, class Config>
 constexpr auto of(Config const& config) {
   using extent = decltype(Extent);

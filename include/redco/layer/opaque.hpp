@@ -8,13 +8,14 @@
 
 namespace redco {
 
-/// Where the parameters of an opaque callable are stated. A callable that lists them in `static constexpr
-/// std::array parameters{parameter_shape{"weight", {3, 4}}, ...}` can be planned without torch; any other is built once by
-/// nn/opaque.hpp, which reads them off its tensors.
+/// A customisation point that states the parameters of a user's callable. A callable that lists
+/// them in `static constexpr std::array parameters{parameter_shape{"weight", {3, 4}}, ...}` can be
+/// planned without torch. nn/opaque.hpp constructs any other callable once and reads the parameters
+/// off its tensors.
 template <class Callable>
 struct opaque_facts;
 
-/// A name and a shape in the list of an opaque callable.
+/// The name and shape of one parameter in the list of a user's callable.
 struct parameter_shape {
   std::string_view name;
   extents shape;
@@ -35,7 +36,8 @@ struct opaque_facts<Callable> {
   }
 };
 
-/// A user's callable on at::Tensor with its own parameters as a layer: replicated, data parallel only.
+/// A layer made of a user's callable on at::Tensor with its own parameters. Replicated: data
+/// parallel only.
 template <class Callable>
 struct opaque {
   using layer_concept = leaf_tag;

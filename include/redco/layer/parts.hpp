@@ -9,8 +9,8 @@
 
 namespace redco {
 
-/// A layer that stands in another one, and what standing there adds to the path of its parameters: a name, "*" where it
-/// repeats, or nothing ("").
+/// A declaration of an inner layer of a layer, with the path component that it adds to parameter
+/// names: a name, "*" for repeated blocks, or "" for none.
 template <fixed_string Name, layer Layer>
 struct part {
   using layer = Layer;
@@ -21,10 +21,10 @@ struct part {
   }
 };
 
-/// What a layer that is made of others declares, so that `transform` and `any_layer` reach into it (after PEGTL's `subs_t` and
-/// `rebind`):
-///   using subs = parts<part<"", Body>>;             its parts, in the order of its parameters
-///   template <class Other> using rebind = my<Other>;  itself, made of other parts in their places
+/// A list of a layer's inner layers. A layer made of others declares its parts, so that `transform`
+/// and `any_layer` reach into it (after PEGTL's `subs_t` and `rebind`):
+///   using subs = parts<part<"", Body>>;               inner layers, in the order of parameters
+///   template <class Other> using rebind = my<Other>;  this layer, with other inner layers
 template <class... Parts>
 struct parts {};
 
@@ -45,7 +45,7 @@ struct declared_parts<L> {
 template <class L>
 using parts_of = typename declared_parts<L>::type;
 
-/// Whether L, made again of its own parts, is L.
+/// True if L, rebuilt by `rebind` from its own parts, is L again.
 template <class L, class Parts>
 inline constexpr bool rebinds = false;
 template <class L, class... Parts>
@@ -53,7 +53,8 @@ template <class L, class... Parts>
 inline constexpr bool rebinds<L, parts<Parts...>> =
     std::is_same_v<typename L::template rebind<typename Parts::layer...>, L>;
 
-/// That every layer of a tree is a leaf or declares its parts: asked as `sizeof(declared_tree<Net>) > 0`. Errors: redco[L007].
+/// A check that every layer of a tree is a leaf or declares its parts; instantiate
+/// `sizeof(declared_tree<Net>) > 0`. Compile error: redco[L007].
 template <class L, class Parts = parts_of<L>>
 struct declared_tree;
 template <class L, class... Parts>

@@ -10,10 +10,10 @@
 
 namespace redco {
 
-/// Images [B, Channels, H, W] cut into patches of Rows x Columns pixels, each a token: [B, H/Rows *
-/// W/Columns, Width], row by row. A convolution whose stride is its kernel, computed as one product
-/// of the patches laid out as rows with "weight" [Width, Channels, Rows, Columns]. Data parallel:
-/// it is replicated.
+/// A layer that cuts images [B, Channels, H, W] into patches of Rows x Columns pixels, one token
+/// each, row by row. Returns [B, H/Rows * W/Columns, Width]. Equal to a convolution whose stride is
+/// its kernel, but computed as one product of the patches with "weight" [Width, Channels, Rows,
+/// Columns]. Replicated: data parallel only.
 template <auto Channels, auto Rows, auto Width, auto Columns = Rows>
 struct patch_embedding {
   using layer_concept = leaf_tag;

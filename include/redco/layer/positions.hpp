@@ -10,9 +10,10 @@
 
 namespace redco {
 
-/// Learned absolute positions: rows Offset + 0..T-1 of a [Offset + Context, Width] table, the same for every example, or the
-/// rows named by the context's positions [B, T]. Gives a replicated [B, T, Width] that broadcasts over the batch. Where
-/// `Counted` leaves tokens out, each example has positions of its own.
+/// A layer of learned absolute positions: reads rows of a [Offset + Context, Width] table. The rows
+/// are Offset + 0..T-1, equal for all examples, or those of the context's `token_positions` [B, T].
+/// Returns a replicated [B, T, Width] that broadcasts over the batch. If `Counted` skips tokens,
+/// each example has its own positions.
 template <auto Context, auto Width, auto Offset = 0, class Counted = every_token>
 struct positions {
   using layer_concept = leaf_tag;
@@ -25,7 +26,8 @@ struct positions {
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const width = w.size("features", of<Width>(config)),
                        context = w.size("positions", of<Context>(config));
-    if (w.activation.shape.rank != 3 && !w.expect_rank(2)) return;  // of ids or of rows of features
+    // The input is ids or rows of features.
+    if (w.activation.shape.rank != 3 && !w.expect_rank(2)) return;
     fact::parameter_fact weight;
     weight.shape = {context + of<Offset>(config), width};
     weight.start = {fact::initial::kind::normal, 1.0};

@@ -5,7 +5,8 @@
 
 namespace redco {
 
-/// A replicated linear layer without bias between two widths; where they are equal it is the identity, without parameters.
+/// A replicated linear layer without bias between two widths. It is the identity, without
+/// parameters, if the widths are equal.
 template <auto In, auto Out>
 struct projection : replicated_linear<In, Out, false> {
   using unpaired = projection;

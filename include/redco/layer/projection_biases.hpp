@@ -2,7 +2,8 @@
 
 namespace redco {
 
-/// Which projections of an attention have biases. `true` stands for all of them, `false` for none.
+/// A choice of attention projections with biases. A bool converts to all (`true`) or none
+/// (`false`).
 struct projection_biases {
   bool qkv = true;
   bool o = true;

@@ -8,8 +8,9 @@
 
 namespace redco {
 
-/// A trait of self-attention, where `Enabled` holds: the queries and keys of each head are normed by their root mean square
-/// (Henry et al. 2020) before they turn, with weights "q_norm.weight" and "k_norm.weight" [head_dim] that all heads share.
+/// A trait of self-attention: if `Enabled` is true, queries and keys of each head are normalised by
+/// their root mean square (Henry et al. 2020) before rotation. The weights "q_norm.weight" and
+/// "k_norm.weight" [head_dim] are shared by all heads.
 template <auto Enabled = true, auto Epsilon = real{1e-6}>
 struct query_key_norm {
   static constexpr std::string_view trait_name = "query_key_norm";

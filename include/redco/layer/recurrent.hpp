@@ -11,9 +11,10 @@
 
 namespace redco {
 
-/// What recurrent layers share: [B, T, Hidden] of [B, T, In], the state of each step from that of the step before, which is
-/// zero before the first. The input's part of all Gates is one product; torch's names, shapes and order of gates. Unsplit
-/// features, data parallel. `Cells`: a second state is saved beside the output.
+/// A base of gru and lstm: maps [B, T, In] to [B, T, Hidden]. Each step's state depends on the
+/// state of the step before; the first state is zero. The input's part of all Gates is one product.
+/// Names, shapes and gate order are torch's. Features are not split: data parallel only. `Cells`: a
+/// second state is saved with the output.
 template <auto In, auto Hidden, int Gates, bool Cells>
 struct recurrent_layer {
   using layer_concept = leaf_tag;

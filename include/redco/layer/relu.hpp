@@ -4,7 +4,8 @@
 
 namespace redco {
 
-/// max(x, 0). Its result is saved for backward, not its input: their signs agree, and the layer behind mostly saves it anyway.
+/// ReLU, max(x, 0). Saves its result for backward, not its input: both have the same sign, and the
+/// following layer usually saves the result anyway.
 using relu = activation<activation_kind::relu>;
 
 }  // namespace redco

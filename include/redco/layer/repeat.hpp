@@ -24,9 +24,9 @@ struct repeat_out {
 
 }  // namespace detail
 
-/// `Times` blocks one after another, each with its own parameters "<index>.<name>". They are equal, or take turns where several
-/// are given: block i is the (i mod n)-th of n, and the last round may be cut short. Each kind of block is planned,
-/// instantiated and compiled once.
+/// A row of `Times` blocks, each with its own parameters "<index>.<name>". Several block types
+/// alternate: block i has type i mod n of n types, and the last round may be incomplete. Each block
+/// type is planned, instantiated and compiled once.
 template <auto Times, layer... Blocks>
   requires(sizeof...(Blocks) > 0)
 struct repeat {
@@ -42,7 +42,8 @@ struct repeat {
   template <class X, class Config>
   static constexpr void facts(Config const& config, fact::recorder& w) {
     std::int64_t const times = w.size("blocks", of<Times>(config));
-    if (times != of<Times>(config)) return;  // what a block derives from their number may be no size
+    // Sizes that a block derives from the number of blocks may be invalid.
+    if (times != of<Times>(config)) return;
     fact::block_slice slice{times, 0, sizeof...(Blocks)};
     fact::flow last;
     (slice_facts<X, unpaired_t<Blocks>>(config, w, slice, last), ...);
@@ -50,7 +51,8 @@ struct repeat {
   }
 
  private:
-  /// The facts of the blocks of one kind, if the row has any; and the output of its last block, if it is among them.
+  /// States the facts of all blocks of one type, if there are any. Stores the output of the row's
+  /// last block in `last`.
   template <class X, class Block, class Config>
   static constexpr void slice_facts(Config const& config, fact::recorder& w, fact::block_slice& slice,
                                     fact::flow& last) {

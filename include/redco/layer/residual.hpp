@@ -21,7 +21,8 @@ struct residual_out {
 
 }  // namespace detail
 
-/// x + Branch(x). The branch's pending sum is reduced once, its addends and x are added after it.
+/// A residual connection: x + Branch(x). A pending sum of the branch is reduced once; x and the
+/// branch's addends are added after the reduction.
 template <layer Branch>
 struct residual {
   using layer_concept = layer_tag;

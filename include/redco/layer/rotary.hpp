@@ -10,9 +10,10 @@
 
 namespace redco {
 
-/// Rotary positions (Su et al. 2021), a trait of attention: queries and keys are turned where they lie, before they are
-/// saved, by angles that position and frequency give; backward makes the angles again and turns the gradients back. `Dims`
-/// features of each head turn, all where it is 0.
+/// A trait of self-attention: rotary positions (Su et al. 2021). Queries and keys are rotated in
+/// place, before they are saved, by angles from position and frequency. Backward recomputes the
+/// angles and rotates the gradients back. The first `Dims` features of each head are rotated; 0:
+/// all.
 template <auto Theta = real{10000}, auto Dims = 0, rotary_pairs Pairs = rotary_pairs::halves,
           auto Scaling = rotary_scaling{}>
 struct rotary {

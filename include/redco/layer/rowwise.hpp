@@ -7,9 +7,11 @@
 
 namespace redco {
 
-/// A function of each row of features by itself, as a lambda: `rowwise<[](auto const& x) { return x / x.norm(2, -1, true); }>`.
-/// It is given a tensor [..., features] with all features and gives one like it; as for `elementwise`, else.
-/// Errors: redco[S008] where its features are split; `layer_error` where the function gives another shape or dtype.
+/// A layer that applies a lambda to each row of features:
+/// `rowwise<[](auto const& x) { return x / x.norm(2, -1, true); }>`. The function takes a tensor
+/// [..., features] with all features and returns one like it. Other rules are those of
+/// `elementwise`. Compile error: redco[S008] if features are split. Throws `layer_error` if the
+/// function returns another shape or dtype.
 template <auto Function, int Operations = 3>
 struct rowwise {
   using layer_concept = leaf_tag;

@@ -6,7 +6,7 @@
 
 namespace redco {
 
-/// Factor * x.
+/// A layer that returns Factor * x.
 template <auto Factor>
 struct scale : featurewise_layer {
   template <class X, class Config>

@@ -14,7 +14,8 @@ namespace redco {
 
 namespace detail {
 
-/// A layer of a sequence with its cuts decided, the layout that it receives, and the one in which its pending sum is finished.
+/// A layer of a sequence after its cut is decided, with its input layout and the layout to which
+/// its pending sum is reduced.
 template <class Layer, class X, class Home>
 struct link {
   using layer = Layer;
@@ -24,13 +25,14 @@ struct link {
 template <class... Links>
 struct chain {};
 
-/// What is read of the layers of a sequence before any layout is known.
+/// The traits of a sequence's layers that do not depend on layouts.
 template <class... Layers>
 struct sequence_traits {
   static constexpr std::array<bool, sizeof...(Layers)> closes = {closes_split<Layers>...};
   static constexpr std::array<bool, sizeof...(Layers)> passes = {is_featurewise<Layers>...};
 
-  /// Whether a split that reaches layer `i` is closed: featurewise layers pass it on, a layer that closes it ends it.
+  /// Returns true if a split that reaches layer `i` is closed. Featurewise layers pass a split on;
+  /// a closing layer ends it.
   static constexpr bool closed_from(std::size_t i) {
     for (; i < sizeof...(Layers); ++i) {
       if (closes[i]) return true;
@@ -40,7 +42,7 @@ struct sequence_traits {
   }
 };
 
-/// Whether the first layer, cut as a replicated input has it, enters by itself.
+/// True if the first layer of a sequence, with the cut for a replicated input, enters by itself.
 template <class First, class... Rest>
 inline constexpr bool first_enters =
     enters<std::conditional_t<sequence_traits<First, Rest...>::closed_from(1), First, unpaired_t<First>>>;
@@ -62,7 +64,8 @@ struct before_first {
   using home = home_t<X>;
 };
 
-/// The facts of one link. A free function, so that its name does not repeat all the layers around it.
+/// States the facts of one layer of a sequence. A free function, so that its symbol name does not
+/// repeat all layers of the sequence.
 template <class Layer, class X, class Home, class Config>
 constexpr void link_facts(Config const& config, fact::recorder& w, bool last) {
   Layer::template facts<X>(config, w);
@@ -71,9 +74,10 @@ constexpr void link_facts(Config const& config, fact::recorder& w, bool last) {
 
 }  // namespace detail
 
-/// Layers one after another. A pending sum between two of them is reduced; the last one's is handed on, so that parallel
-/// branches can share one reduction. Here the data flow decides the cuts: an automatic linear opens a split only where a
-/// later layer closes it. A layer without a name is named by its place.
+/// A sequence of layers. A pending sum between two layers is reduced; the last one's is returned,
+/// so that parallel branches can share one reduction. The data flow decides the cuts: an automatic
+/// linear layer opens a split only if a later layer closes it. A layer without a name is named by
+/// its index.
 template <layer... Layers>
 struct sequential {
   using layer_concept = layer_tag;
@@ -89,7 +93,8 @@ struct sequential {
   using places = std::index_sequence_for<Layers...>;
   static constexpr std::size_t size = sizeof...(Layers);
 
-  /// Layer `I` and the layouts around it, when the sequence receives X.
+  /// The layer at index `I` with the layouts before and after it, for a sequence with input layout
+  /// X.
   template <class X, std::size_t I>
   struct place {
     using before = typename std::conditional_t<I == 0, std::type_identity<detail::before_first<X>>,
@@ -100,7 +105,8 @@ struct sequential {
         typename decltype(detail::layer_at<I>(std::declval<detail::placed_layers<places, Layers...>>()))::type;
     static constexpr bool opens = is_at_rest<input> && !detail::sequence_traits<Layers...>::closed_from(I + 1);
     using layer = numbered<I, std::conditional_t<opens, unpaired_t<declared>, declared>>;
-    // Asked before an alias asks: a failed check inside an alias takes the alias away on clang, and more errors follow.
+    // Checked before the alias `out`: on clang, a failed check inside an alias removes the alias
+    // and causes more errors.
     static_assert(sizeof(out_t<layer, input>) > 0);
     using out = out_t<layer, input>;
   };

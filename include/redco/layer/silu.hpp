@@ -4,7 +4,7 @@
 
 namespace redco {
 
-/// x sigmoid(x) (Elfwing et al. 2017).
+/// SiLU, x sigmoid(x) (Elfwing et al. 2017).
 using silu = activation<activation_kind::silu>;
 
 }  // namespace redco

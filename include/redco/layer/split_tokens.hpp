@@ -6,10 +6,11 @@
 
 namespace redco {
 
-/// Cuts an activation [B, T, features] into runs of tokens, one for each shard: from here on, what lies between blocks is
-/// held once over all shards instead of on each of them, norms and dropout work on their own tokens, and a block's
-/// all-reduce becomes a reduce-scatter behind it and an all-gather before the next (sequence parallelism, Korthikanti et al.
-/// 2022). T need not divide: the last runs are padded, and no padding reaches a product or a gradient.
+/// A layer that cuts an activation [B, T, features] into runs of tokens, one per shard (sequence
+/// parallelism, Korthikanti et al. 2022). From here on, each shard holds only its tokens between
+/// blocks, and norms and dropout work on them. A block's all-reduce becomes a reduce-scatter after
+/// the block and an all-gather before the next. T need not be a multiple of the number of shards:
+/// the last runs are padded, and no padding reaches a product or a gradient.
 struct split_tokens {
   using layer_concept = leaf_tag;
 

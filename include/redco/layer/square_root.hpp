@@ -2,7 +2,8 @@
 
 namespace redco {
 
-/// The square root of x >= 0 in a constant expression (Newton's method; std::sqrt is not constexpr everywhere).
+/// Returns the square root of x >= 0 in a constant expression, by Newton's method. std::sqrt is not
+/// constexpr everywhere.
 constexpr double square_root(double x) {
   if (x <= 0) return 0;
   double guess = x > 1 ? x : 1;

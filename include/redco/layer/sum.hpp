@@ -25,7 +25,7 @@ struct sum_out {
                 "redco[S008]: parallel branches give layouts that cannot be added; close each branch's split");
 };
 
-/// A branch with its cuts decided, under the name that its place gives it, with the layout it receives.
+/// A branch of a sum after its cut is decided, named by its index, with its input layout.
 template <class Layer, class X>
 struct branch {
   using layer = Layer;
@@ -39,12 +39,13 @@ template <class X, std::size_t... Place, class... Branches>
 struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
   template <class B>
   using chosen = std::conditional_t<is_at_rest<X>, unpaired_t<B>, B>;
-  /// Where several branches would each enter, the input enters once for all of them.
+  /// True if several branches enter: the input then enters once for all of them.
   static constexpr bool together = is_at_rest<X> && (0 + ... + static_cast<int>(enters<chosen<Branches>>)) > 1;
   template <class B>
   using input = std::conditional_t<together && enters<chosen<B>>, entered, X>;
   using links = branch_list<branch<numbered<Place, chosen<Branches>>, input<Branches>>...>;
-  // Asked before an alias asks: a failed check inside an alias takes the alias away on clang, and more errors follow.
+  // Checked before the alias `out`: on clang, a failed check inside an alias removes the alias and
+  // causes more errors.
   static_assert(((sizeof(out_t<chosen<Branches>, input<Branches>>) > 0) && ...));
   static_assert(sizeof(sum_out<out_t<chosen<Branches>, input<Branches>>...>) > 0);
   using out = typename sum_out<out_t<chosen<Branches>, input<Branches>>...>::type;
@@ -52,10 +53,10 @@ struct resolve_branches<X, std::index_sequence<Place...>, Branches...> {
 
 }  // namespace detail
 
-/// Parallel branches of one input, added: Branch1(x) + Branch2(x) + ... Partial branches are added before the one
-/// reduction that follows, replicated ones ride along as its addends. Where several branches open a split at once, the
-/// input enters once for them, so that the sum of their gradients is reduced once; replicated branches take it as it is. A
-/// branch without a name is named by its place.
+/// A sum of parallel branches of one input: Branch1(x) + Branch2(x) + ... Partial results are added
+/// before one reduction; replicated results become addends of the reduction. If several branches
+/// open a split, the input enters once, so that the sum of their gradients is reduced once;
+/// replicated branches read the input itself. A branch without a name is named by its index.
 template <layer... Branches>
 struct sum {
   using layer_concept = layer_tag;
@@ -83,7 +84,8 @@ struct sum {
   }
 
  private:
-  /// A branch reads the input, or what has entered once for several.
+  /// States the facts of all branches. A branch reads the input, or the value that entered once for
+  /// several branches.
   template <class Config, class... Links>
   static constexpr void each_facts(Config const& config, fact::recorder& w, fact::flow const& input,
                                    detail::branch_list<Links...>) {

@@ -7,12 +7,14 @@
 
 namespace redco::detail {
 
-/// What a layer needs of its input. `value`: any but a pending sum; `whole`: all tokens and features, entered or not;
-/// `alike`: so, not entered; `features`: all features, tokens may be split, entered or not; `features_alike`: so, not entered.
+/// Requirements of a layer on its input layout. `value`: anything except a pending sum; `whole`:
+/// all tokens and features, entered or not; `alike`: as `whole`, not entered; `features`: all
+/// features, tokens may be split, entered or not; `features_alike`: as `features`, not entered.
 enum class needs : std::uint8_t { value, whole, alike, features, features_alike };
 
-/// What a layer gives that takes an input of layout X: `type` is `Out`.
-/// Errors: redco[S005] for a pending sum, redco[S008] for a split or an entered value that it cannot take.
+/// The output layout `type` = `Out` of a layer with requirement `Need` for an input of layout X.
+/// Compile errors: redco[S005] for a pending sum; redco[S008] for a split or an entered value that
+/// `Need` does not allow.
 template <needs Need, class X, class Out>
 struct takes {
   using type = Out;

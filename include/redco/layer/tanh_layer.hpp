@@ -4,7 +4,7 @@
 
 namespace redco {
 
-/// The hyperbolic tangent.
+/// The hyperbolic tangent as an activation layer.
 using tanh_layer = activation<activation_kind::tanh>;
 
 }  // namespace redco

@@ -8,7 +8,8 @@
 
 namespace redco {
 
-/// Rows of a [Types, Width] table by the context's token types [B, T], all 0 without them; gives a replicated [B, T, Width].
+/// A layer that looks up rows of a [Types, Width] table by the context's token types [B, T], all 0
+/// if not set. Returns a replicated [B, T, Width].
 template <auto Types, auto Width>
 struct token_types {
   using layer_concept = leaf_tag;

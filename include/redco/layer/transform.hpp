@@ -34,10 +34,10 @@ struct transformed_tree {
 
 }  // namespace detail
 
-/// The layer tree `Net` rewritten. `Rewrite::at<L, Here>::type` is what stands in the place of layer L, whose path is `Here`
-/// ("h.*.mlp.up"; a layer without a name has its place in a sequence, and "*" stands for the number of a repeated block): L
-/// itself to rewrite its parts in turn, or another layer, which is taken as it is.
-/// Errors: redco[L007] where a layer does not declare what it is made of.
+/// Layer tree `Net` after a rewrite. `Rewrite::at<L, Here>::type` is the replacement of layer L:
+/// another layer, which is used unchanged, or L itself, whose parts are then rewritten. `Here` is
+/// L's path ("h.*.mlp.up"): an unnamed layer has its index in a sequence, and "*" is the index of a
+/// repeated block. Compile error: redco[L007] if a layer does not declare its parts.
 template <layer Net, class Rewrite>
 using transform = typename detail::transformed_tree<Net, Rewrite>::type;
 

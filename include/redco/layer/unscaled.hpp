@@ -7,9 +7,9 @@
 
 namespace redco {
 
-/// A trait of attention: scores are q k^T without the factor 1 / sqrt(head_dim). The starting
-/// weights of q carry it instead, unless a layer around the attention or `query_deviation`
-/// prescribes their deviation.
+/// A trait of attention: scores are q k^T without the factor 1 / sqrt(head_dim). The factor scales
+/// the initial weights of q instead, unless an enclosing layer or `query_deviation` prescribes
+/// their deviation.
 struct unscaled {
   static constexpr std::string_view trait_name = "unscaled";
 

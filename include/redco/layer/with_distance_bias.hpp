@@ -11,13 +11,13 @@
 
 namespace redco {
 
-/// `Body` with a learned bias by distance on the scores of all attention in it that is `distance_biased` (Raffel et al.
-/// 2020).
+/// A wrapper that adds a learned bias by distance to the scores of each `distance_biased` attention
+/// in `Body` (Raffel et al. 2020). The table "relative_attention_bias.weight" [Buckets, Heads] is
+/// cut by heads and looked up once for all blocks.
 ///
-/// Distances key - query fall into `Buckets`, half of them single steps, the others growing up to `Farthest`, beyond which
-/// all is one; full attention divides them between both directions, causal attention uses all for what is before. The
-/// table "relative_attention_bias.weight" [Buckets, Heads] is cut by heads. It is looked up once, as the bias of each head
-/// at each of the distances, which every block reads.
+/// Distances key - query map to `Buckets`: half of the buckets are single steps, the others grow up
+/// to `Farthest`, and all larger distances share the last. Full attention divides the buckets
+/// between both directions; causal attention uses all for earlier keys.
 template <attention_kind Kind, auto Heads, auto Buckets, auto Farthest, layer Body>
 struct with_distance_bias : detail::forwarding<Body> {
   template <class Other>

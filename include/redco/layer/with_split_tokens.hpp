@@ -9,7 +9,8 @@
 
 namespace redco {
 
-/// `Body` behind `split_tokens`, under Body's own names; where the tokens are split already, Body alone.
+/// A wrapper that runs `split_tokens` before `Body`, with Body's parameter names. If the tokens are
+/// split already, it runs Body alone.
 template <layer Body>
 struct with_split_tokens : detail::forwarding<Body> {
   template <class Other>
