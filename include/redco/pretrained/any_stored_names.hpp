@@ -1,6 +1,7 @@
 #pragma once
 
-// How files name the parameters of every model that a config.json can describe.
+// Includes the tables of tensor names in files (`stored_names`) of every model family that a
+// config.json can describe.
 #include <redco/pretrained/stored_names/bart.hpp>
 #include <redco/pretrained/stored_names/bert.hpp>
 #include <redco/pretrained/stored_names/gpt2.hpp>

@@ -2,12 +2,16 @@
 
 namespace redco {
 
-/// When beam search is done with a prompt that has as many finished hypotheses as beams. Hugging Face's early_stopping of true,
-/// false and "never".
+/// Condition that ends beam search for a prompt with as many finished hypotheses as beams.
+/// Corresponds to true, false and "never" of Hugging Face's early_stopping.
 enum class beam_stop {
-  when_full,      ///< at once, though a better hypothesis might come
-  when_unlikely,  ///< when the best running hypothesis would not be better if it ended now
-  when_impossible  ///< the same if it ended now or, with a positive length penalty, at the last of max_new_tokens for nothing
+  when_full,  ///< end immediately, even if a better hypothesis might follow
+  /// End if the best running hypothesis, scored at its current length, is no better than the worst
+  /// finished one.
+  when_unlikely,
+  /// Like when_unlikely, but a positive length penalty is applied as if the hypothesis reached
+  /// max_new_tokens without losing log-probability.
+  when_impossible
 };
 
 }  // namespace redco

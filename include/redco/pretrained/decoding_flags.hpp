@@ -10,7 +10,8 @@
 
 namespace redco {
 
-/// How a program decodes, as its command line says, to be nested in its options: what is not given is as the model's folder says.
+/// Command-line options of decoding, to be nested in a program's options. Options that are not
+/// given keep the values of the model's folder.
 struct decoding_flags {
   std::optional<std::int64_t> max_new_tokens = {}, top_k = {}, beams = {};
   std::optional<double> temperature = {}, top_p = {}, min_p = {}, repetition_penalty = {}, length_penalty = {};
@@ -28,7 +29,8 @@ struct decoding_flags {
                          field<"length_penalty">(&o::length_penalty, "of a beam's length: above 1 favours long ones"));
   }
 
-  /// What the folder says, overruled by these. Errors: exit code 64 for what cannot go together.
+  /// Returns the folder's configuration overridden by the given flags. Throws `error` with exit
+  /// code 64 if flags exclude each other.
   generation_config over(generation_config folder) const;
 };
 

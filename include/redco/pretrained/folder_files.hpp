@@ -5,8 +5,8 @@
 
 namespace redco {
 
-/// The files of a model's folder besides its weights, as Hugging Face transformers name them. README.md of this room says who
-/// reads them.
+/// Names of the files in a Hugging Face model folder except the weights. README.md of this room
+/// lists the reader of each file.
 inline constexpr std::array<std::string_view, 13> folder_files{"config.json",
                                                                "generation_config.json",
                                                                "tokenizer.json",

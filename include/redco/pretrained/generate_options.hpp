@@ -7,28 +7,40 @@
 
 namespace redco {
 
-/// How a decoder continues its prompts. Scores are changed in the order of Hugging Face's processors: repetition penalty,
-/// no_repeat_ngram, min_new_tokens, temperature, top_k, top_p, min_p. At temperature 0 nothing is drawn, and the last four
-/// have no meaning.
+/// Options of decoding by sampling or by the most likely token. Scores are processed in Hugging
+/// Face's order: repetition penalty, no_repeat_ngram, min_new_tokens, temperature, top_k, top_p,
+/// min_p. At temperature 0 nothing is sampled, and the last four options have no effect.
 struct generate_options {
   std::int64_t max_new_tokens = 32;
-  double temperature = 0;  ///< 0: the most likely token; else tokens are drawn from softmax(logits / temperature)
-  std::int64_t top_k =
-      0;             ///< draw from the k most likely only, and from all that are as likely as the k-th; 0: from all
-  double top_p = 1;  ///< (0, 1]: draw from the fewest most likely tokens that together have this probability
-  double min_p = 0;  ///< [0, 1]: draw from tokens that are at least this many times as likely as the likeliest
-  double repetition_penalty = 1;  ///< above 0: divides positive and multiplies negative logits of ids that the row has,
-                                  ///< prompt and hidden padding included
-  std::int64_t no_repeat_ngram =
-      0;  ///< no so many ids come twice in a row in a row of the batch, prompt included; 0: any may
-  std::int64_t min_new_tokens = 0;          ///< no stop id comes before so many
-  std::vector<std::int64_t> stop_ids = {};  ///< a row that has produced one of these produces `pad` from then on
+  /// 0 takes the most likely token. Otherwise tokens are sampled from softmax(logits /
+  /// temperature).
+  double temperature = 0;
+  /// Number of most likely tokens to sample from, plus all tokens as likely as the last of these. 0
+  /// samples from all tokens.
+  std::int64_t top_k = 0;
+  /// Range (0, 1]. Samples from the smallest set of most likely tokens with at least this total
+  /// probability.
+  double top_p = 1;
+  /// Range [0, 1]. Samples from tokens whose probability is at least min_p times the largest
+  /// probability.
+  double min_p = 0;
+  /// Factor above 0 for ids that the row already contains, including prompt and hidden padding:
+  /// divides positive logits and multiplies negative logits.
+  double repetition_penalty = 1;
+  /// Size n of the n-grams of ids that may not occur twice in a row of the batch, including the
+  /// prompt. 0 allows all repetitions.
+  std::int64_t no_repeat_ngram = 0;
+  /// Number of new tokens before which no stop id may occur
+  std::int64_t min_new_tokens = 0;
+  std::vector<std::int64_t> stop_ids = {};  ///< ids that end a row; an ended row produces `pad`
   std::int64_t pad = 0;
-  std::int64_t forced_begin = -1;  ///< the first id behind a prompt of one token; -1: none
-  std::int64_t forced_end = -1;    ///< the id that the last of max_new_tokens takes; -1: none
+  /// Id forced as the first new token after a prompt of one token. -1 forces none.
+  std::int64_t forced_begin = -1;
+  std::int64_t forced_end = -1;  ///< Id forced as the last of max_new_tokens. -1 forces none.
 
-  /// Called with the new id of each row after every step; false ends the decoding there. One rank of a tensor-parallel
-  /// group, its first, makes the call, and all its ranks do what it answers.
+  /// Called after every step with the new id of each row; returning false ends decoding. Only the
+  /// first rank of a tensor-parallel group calls the function; its result applies to all ranks of
+  /// the group.
   std::function<bool(std::span<std::int64_t const> ids)> on_tokens = {};
 };
 

@@ -13,29 +13,33 @@
 
 namespace redco {
 
-/// How a model's folder says that it should be decoded, in Hugging Face's words.
+/// Decoding settings of a model's folder, named as in Hugging Face's generation_config.json.
 struct generation_config {
   token_ids ids;
-  beam_options search;        ///< with how many beams, and how they are judged; 1 beam: it asks for no search
-  generate_options sampling;  ///< at temperature 0 where it asks for no draws
+  beam_options search;  ///< Beam-search settings. `beams` is 1 if the file requests no beam search.
+  /// Sampling settings. `temperature` is 0 if the file requests no sampling.
+  generate_options sampling;
 
-  // Lengths of prompt and continuation together. An encoder-decoder's prompt is its one start token.
+  // Length limits of prompt and continuation together. The prompt of an encoder-decoder is its
+  // single start token.
   std::optional<std::int64_t> max_length;
   std::int64_t min_length = 0;
-  std::optional<std::int64_t> max_new_tokens;  ///< goes before max_length
+  /// Limit of new tokens; has priority over max_length
+  std::optional<std::int64_t> max_new_tokens;
 
-  std::vector<std::string> unused;  ///< keys that are there and change nothing here
-  std::string source;               ///< the file, for errors
+  std::vector<std::string> unused;  ///< keys in the file that have no effect in redco
+  std::string source;               ///< path of the file, for error messages
 
-  /// Returns the options for prompts of `prompt` tokens; where neither length is given, at most
-  /// `otherwise` new tokens.
-  /// Errors: exit code 64 if max_length leaves no room after the prompt.
+  /// Returns the beam-search options for prompts of `prompt` tokens. `otherwise` is the limit of
+  /// new tokens if the file sets neither max_length nor max_new_tokens. Throws `error` with exit
+  /// code 64 if max_length leaves no room after the prompt.
   beam_options search_behind(std::int64_t prompt, std::int64_t otherwise) const;
   generate_options sampling_behind(std::int64_t prompt, std::int64_t otherwise) const;
 };
 
-/// What a generation_config.json says; `whole` is false for a config.json, which has other keys too. Errors: exit code 65 for
-/// what is no such file, and, with its name, for a key that is unknown or asks for what is not computed here.
+/// Returns the settings of a generation_config.json, or of a config.json if `whole` is false (other
+/// keys are then allowed). Throws `error` with exit code 65 for invalid files and for keys that are
+/// unknown or request an unsupported computation; the message names the key.
 generation_config generation_config_of(json::json_value const& config, std::string const& source, bool whole = true);
 
 }  // namespace redco

@@ -13,7 +13,8 @@ namespace redco {
 
 namespace detail {
 
-/// Refuses what would change the ids and is not computed here.
+/// Throws `error` with exit code 65 for settings that would change the generated ids and that redco
+/// does not compute.
 inline void refuse_generation_keys(config_reader& c) {
   for (auto const name : {"num_return_sequences", "num_beam_groups"}) c.only(name, 1);
   for (auto const name : {"diversity_penalty", "epsilon_cutoff", "eta_cutoff"}) c.only(name, 0.0);
@@ -49,7 +50,8 @@ inline void refuse_generation_keys(config_reader& c) {
           "prefill_chunk_size"});
 }
 
-/// Draws as a file asks for them. Settings of draws in a file that asks for none change nothing.
+/// Reads the sampling settings of a file. If do_sample is false, these settings have no effect and
+/// are marked unused.
 inline void read_draws(config_reader& c, generate_options& options) {
   if (!c.flag("do_sample", false)) return c.skip({"temperature", "top_k", "top_p", "min_p"});
   constexpr double most = 1e6;
@@ -72,7 +74,7 @@ inline std::optional<std::int64_t> read_length(config_reader& c, std::string_vie
   return found < 0 ? std::nullopt : std::optional(found);
 }
 
-/// Returns `options` with the lengths that depend on how long the prompts are.
+/// Returns `options` with max_new_tokens and min_new_tokens set for prompts of `prompt` tokens.
 template <class Options>
 Options behind(generation_config const& c, Options options, std::int64_t prompt, std::int64_t otherwise) {
   if (!c.max_new_tokens && c.max_length && *c.max_length <= prompt)
@@ -111,7 +113,8 @@ REDCO_INLINE generation_config generation_config_of(json::json_value const& conf
   b.forced_begin = g.forced_begin = found.ids.forced_begin;
   b.forced_end = g.forced_end = found.ids.forced_end;
   g.pad = found.ids.padding;
-  b.pad = g.pad != 0 || g.stop_ids.empty() ? g.pad : g.stop_ids.front();  // as the reference fills: `pad or eos`
+  // Transformers pads with `pad or eos`
+  b.pad = g.pad != 0 || g.stop_ids.empty() ? g.pad : g.stop_ids.front();
   found.max_length = detail::read_length(c, "max_length");
   found.max_new_tokens = detail::read_length(c, "max_new_tokens");
   found.min_length = c.integer({"min_length"}, 0, 0);

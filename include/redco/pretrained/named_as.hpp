@@ -10,13 +10,13 @@
 
 namespace redco {
 
-/// The name that a model's table has for a tensor of a file: files of the base model alone leave
-/// the table's prefix out, and old files call the weight and the bias of a norm gamma and beta. A
-/// name that the table does not know stays.
+/// Returns the name in a model's table for a tensor of a file. Adds the prefix that files of the
+/// base model alone omit, and replaces gamma and beta of old files by weight and bias. Names that
+/// do not occur in the table are returned unchanged.
 std::string name_in_table(std::string_view in_file, stored_table const& table);
 
-/// Weights whose tensors have the names of the table. Errors: exit code 65 for a tensor that is
-/// there under two names.
+/// Returns `weights` with its tensors renamed to the names of the table. Throws `error` with exit
+/// code 65 if two tensors get an equal name.
 safetensors::weights_source named_as(safetensors::weights_source weights, stored_table const& table);
 
 }  // namespace redco

@@ -29,75 +29,74 @@
 
 namespace redco {
 
-/// Options for reading a folder.
+/// Options for reading a model folder.
 struct pretrained_options {
-  std::vector<std::string> fresh = {};   ///< layers that start as in a training from scratch: .fresh = {"classifier"}
-  std::vector<std::string> labels = {};  ///< names of a classifier's classes, instead of those of config.json
+  /// Layers that keep their random initialisation: .fresh = {"classifier"}
+  std::vector<std::string> fresh = {};
+  /// Class names of a classifier that replace those of config.json
+  std::vector<std::string> labels = {};
 };
 
-/// A model's folder as Hugging Face transformers keep it: what its files mean, and how such a folder is saved again.
-///
+/// A Hugging Face model folder. Reads its files and returns the options to save such a folder.
 ///   redco::pretrained const folder("Qwen2-0.5B");
-///   folder.visit<redco::decoders>([&](auto const& model) {  // one compiled program for every size of each
+///   folder.visit<redco::decoders>([&](auto const& model) {  // one program serves every size
 ///     redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 5e-5});
-///     trainer.start_from(folder.weights());
-///     trainer.fit(texts);  // lm encodes them by folder.tokenizer()
-///     trainer.save_model("run/model", folder.save_options());
+///     trainer.start_from(folder.weights());  // then trainer.fit(texts)
 ///   });
-///
-/// config.json is read at once, any other file when it is first asked for, once for all threads and copies. Errors: exit code
-/// 65 for a file that is missing or broken, with its name, what is wrong and what to do.
+/// Reads config.json in the constructor and other files at first use, once for all threads and
+/// copies. Throws `error` with exit code 65 if a file is missing or broken.
 class pretrained {
  public:
-  /// The folder, or the file in it that is its config.json. Errors: those of `read_config`; exit
-  /// code 64 for labels of a model without classes.
+  /// Opens a folder, or the folder of the given config.json. Throws the errors of `read_config`,
+  /// and `error` with exit code 64 for labels of a model without classes.
   explicit pretrained(std::filesystem::path const& path, pretrained_options options = {});
 
   std::filesystem::path const& folder() const { return folder_; }
 
-  /// model_type of config.json, and its keys that change neither sizes nor what is computed.
+  /// Returns model_type of config.json.
   std::string const& family() const { return config_.family; }
   std::vector<std::string> const& unused() const { return config_.unused; }
 
-  /// The model, where the program knows which it is. Errors: exit code 65 naming the one that the folder describes.
+  /// Returns the model, for a program that expects the type M. Throws `error` with exit code 65 if
+  /// the folder describes another model.
   template <redco::model M>
   M const& model() const {
     if (M const* const found = std::get_if<M>(&config_.model)) return *found;
     refuse({name_of_model<M>()});
   }
 
-  /// Calls `use` with the model, one of the std::variant `Models`, and returns what it returns. Errors: exit code 65 for
-  /// another, naming those that are taken.
+  /// Calls `use` with the model, which must be a type of the std::variant `Models`, and returns the
+  /// result of `use`. Throws `error` with exit code 65 for any other model and names the accepted
+  /// types.
   template <class Models = any_model, class Use>
   auto visit(Use&& use) const {
     return visit_of(std::forward<Use>(use), static_cast<Models const*>(nullptr));
   }
 
-  /// Lines for a log: keys, tensors and files that change nothing here.
+  /// Returns log lines that name the keys, tensors and files without effect in redco.
   std::vector<std::string> notices() const;
 
-  /// The safetensors files, for `trainer::start_from`, `inference` and `load_model`. Tensors have
-  /// the names that transformers give them in the whole model; layers that are `fresh` keep the
-  /// values that they start with.
+  /// Returns the safetensors files, for `trainer::start_from`, `inference` and `load_model`.
+  /// Tensors have the names of the full transformers model. Layers in `fresh` are not loaded.
   safetensors::weights_source const& weights() const;
 
-  /// Errors besides 65 for what is missing: those of `read_tokenizer`.
+  /// Returns the folder's tokenizer. Throws `error` with exit code 65 if its files are missing, and
+  /// the errors of `read_tokenizer`.
   any_tokenizer const& tokenizer() const;
 
-  /// Returns the ids of each text to learn from. A text without an end gets the folder's first end
-  /// id, if there is one; a text that the tokenizer's template, or its author, has ended keeps that
-  /// end.
+  /// Returns the ids of each text for training. Appends the folder's first end id, if there is one,
+  /// to texts that do not already end in an end id.
   std::vector<std::vector<std::int64_t>> encoded(std::span<std::string const> texts) const;
 
-  /// Ids with which texts end, are padded and begin, and all of how the folder says that it should be decoded: a setting that
-  /// is not computed here is refused by the second only.
+  /// Returns the ids that end, pad and begin texts. Unlike generation(), does not throw for
+  /// unsupported decoding settings.
   token_ids const& ids() const;
   generation_config const& generation() const;
 
-  /// Returns the options with which `trainer::save_model` writes such a folder. Each tensor keeps
-  /// the type of this folder's weights, if there are any. The files of this folder are copied;
-  /// config.json gets the labels and the class of a fresh head. Set `type` for another type, such
-  /// as f32 to train further without rounding.
+  /// Returns the options with which `trainer::save_model` writes a folder like this one. Each
+  /// tensor keeps the type of this folder's weights, if the folder has weights. The folder's other
+  /// files are copied; config.json gets the new labels and the class of a fresh head. Set `type`
+  /// for another type, such as f32 to train further without rounding.
   save_model_options save_options() const;
 
  private:
@@ -122,13 +121,15 @@ class pretrained {
 
   stored_table table() const;
 
-  /// config.json with the class and the labels of the head; nothing where it tells these already.
+  /// Returns config.json with the class and the labels of the head, or nullopt if the file already
+  /// contains both.
   std::optional<std::string> config_text() const;
 
-  /// generation_config.json, or config.json where there is none.
+  /// Returns the path of generation_config.json, or of config.json if the folder has no
+  /// generation_config.json.
   std::filesystem::path generation_file() const;
 
-  /// Errors: that the folder's model is none of those that are taken.
+  /// Throws `error` with exit code 65: the folder's model is none of the accepted types.
   [[noreturn]] void refuse(std::vector<std::string> const& taken) const;
 
   std::filesystem::path folder_, config_file_;

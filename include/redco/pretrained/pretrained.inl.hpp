@@ -23,7 +23,7 @@ namespace redco {
 
 REDCO_INLINE pretrained::pretrained(std::filesystem::path const& path, pretrained_options options)
     : options_(std::move(options)) {
-  std::error_code unknown;  // what cannot be looked at is told by reading it
+  std::error_code unknown;  // errors are ignored here, because reading the file reports them
   bool const whole = std::filesystem::is_directory(path, unknown);
   folder_ = whole ? path : path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   config_file_ = whole ? path / "config.json" : path;

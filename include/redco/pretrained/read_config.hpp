@@ -10,16 +10,17 @@
 
 namespace redco {
 
-/// What a config.json describes.
+/// A model read from a config.json, with the family and the keys of the file.
 struct configured {
   any_model model;
-  std::string family;               ///< its model_type
-  std::string architecture;         ///< the class of transformers that computes the same
-  std::vector<std::string> unused;  ///< keys that change neither sizes nor what is computed
+  std::string family;               ///< model_type of the config.json
+  std::string architecture;         ///< class of transformers with an equal computation
+  std::vector<std::string> unused;  ///< keys that change neither sizes nor the computation
 };
 
-/// The model of a Hugging Face config.json. Errors: exit code 65 for what is missing, unknown, contradictory, absurd or not
-/// supported, naming the key.
+/// Returns the model that a Hugging Face config.json describes. Throws `error` with exit code 65
+/// for keys that are missing, unknown, contradictory, out of range or not supported; the message
+/// names the key.
 configured read_config(std::filesystem::path const& file);
 
 }  // namespace redco

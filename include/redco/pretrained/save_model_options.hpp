@@ -11,15 +11,20 @@
 
 namespace redco {
 
-/// How a model is written as a folder. `pretrained::save_options` gives those of the folder that it came from.
+/// Options for writing a model as a folder. `pretrained::save_options` returns the options for a
+/// copy of the folder that was read.
 struct save_model_options {
-  std::optional<dtype> type =
-      {};  ///< of floating-point values, rounded to it; nothing: that of `types`, else the parts' own
+  /// Type of all floating-point tensors, to which values are rounded. If nullopt, `types` decides,
+  /// or else the type of the parameter.
+  std::optional<dtype> type = {};
   std::map<std::string, safetensors::file_dtype> types =
-      {};  ///< of single tensors, by their names in the files; only where `type` is nothing
-  std::uint64_t file_bytes = 5'000'000'000;  ///< of tensors in one file; a larger tensor has a file of its own
-  std::map<std::string, std::filesystem::path> files = {};  ///< copied beside the weights, by their names there
-  std::map<std::string, std::string> texts = {};  ///< contents of further files beside the weights, by their names
+      {};  ///< Types of single tensors by name in the files; used only if `type` is nullopt.
+  /// Maximum bytes of tensors per file. A larger tensor gets a file of its own.
+  std::uint64_t file_bytes = 5'000'000'000;
+  /// Files to copy next to the weights: name in the folder -> source path
+  std::map<std::string, std::filesystem::path> files = {};
+  /// Further files to write next to the weights: name in the folder -> contents
+  std::map<std::string, std::string> texts = {};
 };
 
 }  // namespace redco

@@ -15,17 +15,18 @@
 
 namespace redco {
 
-/// A part of a parameter as its file has it.
+/// A part of a parameter, located in the tensor of a file.
 struct stored_part {
-  std::string name;                 ///< that of all parts of a fused tensor
-  std::vector<std::int64_t> shape;  ///< of the file's tensor
-  safetensors::box place;           ///< of the part in it
-  bool transposed = false;          ///< its values lie there with rows and columns exchanged
-  int ones = 0;                     ///< and have so many extents of 1 in front
+  /// Name of the file's tensor, shared by all parts of a fused tensor
+  std::string name;
+  std::vector<std::int64_t> shape;  ///< shape of the file's tensor
+  safetensors::box place;           ///< box (range per dimension) of the part in the file's tensor
+  bool transposed = false;          ///< true if the file stores rows and columns exchanged
+  int ones = 0;                     ///< number of leading dimensions of extent 1 in the file
 };
 
-/// Where files keep the box `place` of our parameter `ours` of this shape. Error 70 for one that does not fit its row of the
-/// table, or has none.
+/// Returns the location in a file of the box `place` of the parameter `ours`, which has the given
+/// shape. Throws `error` with exit code 70 if the table has no matching row for the parameter.
 inline stored_part stored_part_of(std::span<stored_name const> names, std::string const& ours,
                                   std::vector<std::int64_t> const& shape, safetensors::box const& place) {
   stored_place const in_file = place_in_file(names, ours);

@@ -10,17 +10,19 @@
 
 namespace redco {
 
-/// Ids with which a model's generation begins and ends.
+/// Token ids that begin, end and pad the texts of a model.
 struct token_ids {
-  std::vector<std::int64_t> stop = {};     ///< end a text
-  std::int64_t padding = 0;                ///< of right-padded rows; the first of `stop` where none is named
-  std::optional<std::int64_t> start = {};  ///< begins the decoder of an encoder-decoder
-  std::int64_t forced_begin = -1;          ///< the first id behind `start`; -1: any
-  std::int64_t forced_end = -1;            ///< the last id of a text that is cut off; -1: none
+  std::vector<std::int64_t> stop = {};  ///< ids that end a text
+  std::int64_t padding = 0;             ///< id that right-pads rows; by default the first of `stop`
+  /// Id that begins the decoder input of an encoder-decoder
+  std::optional<std::int64_t> start = {};
+  std::int64_t forced_begin = -1;  ///< id forced as the first one after `start`; -1 forces none
+  /// Id forced as the last one of a text at its maximum length; -1 forces none
+  std::int64_t forced_end = -1;
 };
 
-/// What a generation_config.json says, or a config.json with such keys. Errors: exit code 65 for what is no id, naming
-/// `source` and the key.
+/// Returns the ids in a generation_config.json or config.json. Throws `error` with exit code 65 for
+/// a value that is no id; the message names `source` and the key.
 token_ids token_ids_of(json::json_value const& config, std::string const& source);
 
 }  // namespace redco

@@ -12,11 +12,11 @@ namespace redco {
 
 namespace detail {
 
-/// Returns the ids under a key: one, a list, or none. -1 is none, as some files write it.
+/// Returns the ids under a key, which holds one id, a list of ids, or nothing. Ignores -1.
 inline std::vector<std::int64_t> ids_under(json::json_value const& config, char const* key, std::string const& source) {
   std::vector<std::int64_t> ids;
   auto const add = [&](json::json_value const& value) {
-    if (value == -1) return;  // LLaMA's first configurations write none so
+    if (value == -1) return;  // LLaMA's first configurations write -1 for no id
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > INT32_MAX)
       throw error(exit_code::data, source + ": \"" + key + "\" is no id of a token; correct it");
     ids.push_back(value.get<std::int64_t>());

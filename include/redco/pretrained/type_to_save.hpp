@@ -10,7 +10,8 @@
 
 namespace redco {
 
-/// The type in which the floating-point values of a file's tensor are written; nothing: in their own.
+/// Returns the type in which the floating-point tensor `name` is written, or nullopt to keep the
+/// tensor's own type.
 inline std::optional<safetensors::file_dtype> type_to_save(save_model_options const& options, std::string const& name) {
   if (options.type) return safetensors::file_dtype_of(*options.type);
   auto const known = options.types.find(name);
@@ -18,7 +19,7 @@ inline std::optional<safetensors::file_dtype> type_to_save(save_model_options co
   return known->second;
 }
 
-/// Errors: exit code 64 where weights are to be written as whole numbers.
+/// Throws `error` with exit code 64 if `type` is an integer type.
 inline void check_type_to_save(save_model_options const& options) {
   if (options.type && !safetensors::floating(safetensors::file_dtype_of(*options.type)))
     throw error(exit_code::usage, "weights cannot be saved as " + std::string(name_of(*options.type)) +

@@ -16,7 +16,7 @@
 
 namespace redco {
 
-/// One of the files that a model's weights go into.
+/// A safetensors file to write, with a part of a model's weights.
 struct weights_file {
   std::string name;
   safetensors::safetensors_plan plan;
@@ -25,7 +25,8 @@ struct weights_file {
 inline constexpr std::string_view weights_name = "model.safetensors";
 inline constexpr std::string_view weights_index_name = "model.safetensors.index.json";
 
-/// "model-00002-of-00012.safetensors", counted from 1.
+/// Returns the name of one of several weights files, for example
+/// "model-00002-of-00012.safetensors". `number` counts from 1.
 inline std::string shard_name(std::size_t number, std::size_t files) {
   auto const five = [](std::size_t n) {
     std::string const digits = std::to_string(n);
@@ -34,8 +35,9 @@ inline std::string shard_name(std::size_t number, std::size_t files) {
   return "model-" + five(number) + "-of-" + five(files) + ".safetensors";
 }
 
-/// Divides the tensors, in this order, over as many files as it takes for each to hold at most `file_bytes` of them, or one
-/// tensor. The files say that they are PyTorch's, without which the Python libraries refuse them.
+/// Divides the tensors, in the given order, into files with at most `file_bytes` bytes of tensors
+/// or one tensor each. The files declare the format "pt" (PyTorch), because the Python libraries
+/// refuse files without this entry.
 inline std::vector<weights_file> weights_files(safetensors::tensor_table const& tensors,
                                                std::vector<std::string> const& order, std::uint64_t file_bytes) {
   std::vector<std::vector<safetensors::safetensors_entry>> groups(1);
@@ -59,7 +61,7 @@ inline std::vector<weights_file> weights_files(safetensors::tensor_table const& 
   return files;
 }
 
-/// The index of several files.
+/// Returns the text of the index file, which lists the file of each tensor.
 inline std::string weights_index(std::vector<weights_file> const& files) {
   std::map<std::string, std::string> file_of;
   std::uint64_t bytes = 0;

@@ -22,7 +22,8 @@
 
 namespace redco {
 
-/// Whether a file is one of weights as we name them: the file, the index, or a shard.
+/// Returns true if `name` is a weights file as written by redco: the single file, the index, or one
+/// of several files.
 inline bool is_weights_name(std::string_view name) {
   constexpr std::string_view shard = "model-#####-of-#####.safetensors";
   if (name == weights_name || name == weights_index_name) return true;
@@ -30,18 +31,20 @@ inline bool is_weights_name(std::string_view name) {
                     [](char c, char wanted) { return wanted == '#' ? c >= '0' && c <= '9' : c == wanted; });
 }
 
-/// What rank 0, and nobody else, does to the directory that a model's weights are saved into. Errors: 74 naming the path.
+/// The directory into which a model's weights are saved. Only rank 0 uses this class. Members throw
+/// `error` with exit code 74 that names the path.
 template <safetensors::file_ops Ops>
 class weights_folder {
  public:
   weights_folder(Ops& ops, std::filesystem::path directory) : disk_(ops), directory_(std::move(directory)) {}
 
-  /// The name under which a file is written until all are complete.
+  /// Returns the temporary path of a file, used until all files are complete.
   std::filesystem::path unfinished(std::string_view name) const {
     return directory_ / (std::string(prefix) + std::string(name));
   }
 
-  /// Makes the directory, if it is not there, and removes what a dead save left unfinished.
+  /// Creates the directory if it does not exist and removes the temporary files of an interrupted
+  /// save.
   void begin() {
     if (!std::filesystem::exists(directory_)) {
       disk_.make_directory(directory_);
@@ -50,8 +53,8 @@ class weights_folder {
     discard();
   }
 
-  /// Copies files and writes texts into the directory of the weights, except those that the
-  /// directory has already.
+  /// Copies files and writes texts into the directory. Skips files that already exist with equal
+  /// contents.
   void copy(std::map<std::string, std::filesystem::path> const& files,
             std::map<std::string, std::string> const& texts = {}) {
     for (auto const& [name, source] : files) write(name, diag::input_file(source).text(most_bytes));
@@ -63,7 +66,8 @@ class weights_folder {
         foreign_.insert(name);
   }
 
-  /// Gives the files, which are on the disk, their names, then removes older weights.
+  /// Renames the temporary files, which must already be on disk, to their final names, then removes
+  /// older weights.
   void commit(std::vector<weights_file> const& files) {
     std::set<std::string> names;
     for (weights_file const& file : files) names.insert(file.name);
@@ -72,11 +76,11 @@ class weights_folder {
       safetensors::output_file<Ops> text(disk_.ops(), unfinished(weights_index_name));
       text.write(weights_index(files));
       text.finish();
-      // An old index must not name new files.
+      // A crash must not leave an old index that lists new files.
       disk_.remove_all(index);
     }
     if (!changed_.empty() || !foreign_.empty()) {
-      // Nor must old weights stand beside new files.
+      // A crash must not leave old weights together with new files.
       disk_.remove_all(index);
       disk_.remove_all(directory_ / weights_name);
     }
@@ -94,7 +98,7 @@ class weights_folder {
     disk_.sync_directory(directory_);
   }
 
-  /// Removes what is unfinished.
+  /// Removes the temporary files.
   void discard() {
     remove([&](std::string_view name) {
       if (!name.starts_with(prefix)) return false;
@@ -106,7 +110,8 @@ class weights_folder {
 
  private:
   static constexpr std::string_view prefix = ".tmp-";
-  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;  ///< of a file beside the weights
+  /// Maximum size of a file other than the weights
+  static constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
   void write(std::string const& name, std::string const& content) {
     if (std::filesystem::exists(directory_ / name) && diag::input_file(directory_ / name).text(most_bytes) == content)
@@ -129,8 +134,9 @@ class weights_folder {
 
   safetensors::disk<Ops> disk_;
   std::filesystem::path directory_;
-  std::set<std::string, std::less<>> changed_;  ///< files beside the weights that are new or other than before
-  std::set<std::string> foreign_;               ///< those of a model that was here before
+  /// Files other than the weights that are new or changed
+  std::set<std::string, std::less<>> changed_;
+  std::set<std::string> foreign_;  ///< files of a previously saved model, to be removed
 };
 
 }  // namespace redco

@@ -6,11 +6,12 @@
 
 namespace redco::detail {
 
-/// A value that is made when it is first asked for, once for all threads; copies share it.
+/// A value that is computed at its first use, once for all threads. Copies share the value.
 template <class T>
 class first_use {
  public:
-  /// The value, made by `make()` unless it is there. What `make` throws is thrown, and the next call tries again.
+  /// Returns the value, computed by `make()` at the first call. If `make` throws, the exception
+  /// propagates and the next call computes again.
   template <class Make>
   T const& get(Make const& make) const {
     std::lock_guard const lock(held_->mutex);

@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// BART as a config.json names it.
+/// Reads a BART model from the keys of a config.json.
 struct bart_from_config {
   static constexpr std::string_view name = "bart";
 

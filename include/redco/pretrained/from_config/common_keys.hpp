@@ -12,15 +12,17 @@
 
 namespace redco {
 
-/// The classes of transformers that a family's files may name in "architectures".
+/// Class names of transformers that may occur in "architectures" of a family's config.json.
 struct known_classes {
-  std::string_view computed;                                  ///< the class that is computed here
-  std::initializer_list<std::string_view> same_weights = {};  ///< its older names
-  std::initializer_list<std::string_view> same_base = {};     ///< without its head, or with one that is ignored
+  /// Class whose computation redco reproduces
+  std::string_view computed;
+  std::initializer_list<std::string_view> same_weights = {};  ///< older names of the computed class
+  /// Classes without this head, or with a head that is ignored
+  std::initializer_list<std::string_view> same_base = {};
 };
 
-/// Reads "architectures", of which one class must be known: the head of another class would be
-/// taken for this one's.
+/// Reads "architectures". Throws `error` with exit code 65 if no listed class is known, because
+/// redco would compute the wrong head.
 inline void read_architectures(config_reader& c, known_classes const& known) {
   c.computes(known.computed);
   json::json_value const* const list = c.find("architectures");
@@ -35,8 +37,8 @@ inline void read_architectures(config_reader& c, known_classes const& known) {
              " is, and the same model without its head");
 }
 
-/// The keys that every family has. Those that change the computation may have one value only;
-/// bookkeeping whose names speak of the computation all the same is listed as unused.
+/// Reads the keys that all families share. Keys that change the computation must have their one
+/// supported value. Bookkeeping keys whose names resemble computation keys are marked unused.
 inline void read_common_keys(config_reader& c, known_classes const& known, bool encoder_decoder = false) {
   read_architectures(c, known);
   c.only("is_encoder_decoder", encoder_decoder);
@@ -67,19 +69,20 @@ inline void read_common_keys(config_reader& c, known_classes const& known, bool 
           "batch_size"});
 }
 
-/// Refuses heads that do not divide the width.
+/// Throws `error` with exit code 65 if `heads` does not divide `width`.
 inline void check_heads(config_reader const& c, std::int64_t width, std::int64_t heads) {
   if (width % heads != 0)
     c.refuse("a width of " + std::to_string(width) + " is not divisible by " + std::to_string(heads) +
              " heads; correct one of them");
 }
 
-/// The deviation that weights start from.
+/// Returns the standard deviation of initial weights.
 inline double read_deviation(config_reader& c, std::string_view key = "initializer_range") {
   return c.real(key, 0.02, 0, 1);
 }
 
-/// The activation function that a key names, under the names of Hugging Face transformers.
+/// Returns the activation function under `key`, by its Hugging Face name. Returns `standard` if the
+/// key is absent.
 inline activation_kind read_activation(config_reader& c, std::string_view key, activation_kind standard) {
   struct named_kind {
     std::string_view name;
@@ -100,7 +103,8 @@ inline activation_kind read_activation(config_reader& c, std::string_view key, a
   c.refuse(c.is(key, *value) + ", which is not supported; supported are " + list);
 }
 
-/// The probability that all of `names` give; families here have one where a config.json names several.
+/// Returns the one dropout probability of the keys `names`. Throws `error` with exit code 65 if the
+/// keys differ, because the family has a single dropout.
 inline double read_one_dropout(config_reader& c, std::initializer_list<std::string_view> names, double standard) {
   double const first = c.real(*names.begin(), standard, 0, 0.999);
   for (std::string_view const name : names)

@@ -21,19 +21,19 @@
 
 namespace redco {
 
-/// The keys of a config.json, each asked for once by the family that knows it. An absent key has
-/// the default of the family's config class in Hugging Face transformers; so has null, where a
-/// family does not say otherwise. What is contradictory or not computed here is refused. Of the
-/// keys that nobody asked for `finish` refuses those that speak of the computation
-/// (`key_meanings`); all others are `unused`.
+/// A reader of the keys of a config.json; each family asks for the keys that it knows. An absent or
+/// null key has the default of the family's config class in transformers.
 ///
-/// Errors: exit_code::data, "source: key ...; cure".
+/// Throws `error` with exit code 65 ("source: key ...; cure") for contradictory or unsupported
+/// values. `finish` throws for unread keys that seem to change the computation (`key_meanings`) and
+/// lists all others in `unused`.
 class config_reader {
  public:
-  /// No size of a model is larger; products of two fit into 63 bits with room to spare.
+  /// Maximum of any model size. The product of two sizes fits into 63 bits.
   static constexpr std::int64_t most = std::int64_t{1} << 28;
 
-  /// `object` and `source` must outlive the reader.
+  /// Reads the JSON `object`; `source` names its file in messages. `object` must outlive the
+  /// reader.
   config_reader(json::json_value const& object, std::string source) : object_(object), source_(std::move(source)) {
     if (!object.is_object()) refuse("a model's configuration is a JSON object; give the config.json of a model");
   }
@@ -41,17 +41,18 @@ class config_reader {
   [[noreturn]] void refuse(std::string const& why) const { throw error(exit_code::data, source_ + ": " + why); }
   std::string const& source() const { return source_; }
 
-  /// Whether a key is there, be it null.
+  /// Returns true if the key exists, even if its value is null.
   bool names(std::string_view key) const { return object_.contains(std::string(key)); }
 
-  /// The value of a key, or nullptr where it is absent or null.
+  /// Returns the value of a key, or nullptr if the key is absent or null. Marks the key as known.
   json::json_value const* find(std::string_view key) {
     known_.emplace_back(key);
     auto const at = object_.find(std::string(key));
     return at == object_.end() || at->is_null() ? nullptr : &*at;
   }
 
-  /// A size from 1 to `most`, under any of the names that mean the same.
+  /// Returns a size from 1 to `most` under any of several synonymous keys, or `standard` if all are
+  /// absent.
   std::int64_t extent(std::initializer_list<std::string_view> names, std::int64_t standard) {
     return integer(names, standard, 1);
   }
@@ -74,7 +75,7 @@ class config_reader {
     return found.value_or(standard);
   }
 
-  /// Rows and columns: a size for both, or a list of two.
+  /// Returns {rows, columns} from a single size for both or from a list of two sizes.
   std::array<std::int64_t, 2> rows_and_columns(std::string_view name, std::int64_t standard) {
     json::json_value const* const value = find(name);
     if (value == nullptr) return {standard, standard};
@@ -88,7 +89,7 @@ class config_reader {
     return found;
   }
 
-  /// A number from `least` to `largest`.
+  /// Returns a number from `least` to `largest`, or `standard` if the key is absent.
   double real(std::string_view name, double standard, double least, double largest) {
     json::json_value const* const value = find(name);
     if (value == nullptr) return standard;
@@ -105,28 +106,31 @@ class config_reader {
     return value->get<bool>();
   }
 
-  /// A key that may be there only with this value, because nothing else is computed.
+  /// Throws `error` with exit code 65 if the key exists with a value other than `wanted`, because
+  /// redco computes only `wanted`.
   void only(std::string_view name, json::json_value const& wanted) {
     json::json_value const* const value = find(name);
     bool const equal = value == nullptr || *value == wanted;
     if (!equal) refuse(is(name, *value) + ", which is not supported; only " + json::dump_json(wanted) + " is");
   }
 
-  /// Keys that change neither sizes nor what is computed.
+  /// Marks keys that change neither sizes nor the computation as unused.
   void skip(std::initializer_list<std::string_view> names) {
     for (std::string_view const name : names)
       if (this->names(name) && std::find(unused_.begin(), unused_.end(), name) == unused_.end())
         unused_.emplace_back(name);
   }
-  /// Those that are there, and after `finish` those that nobody asked for.
+  /// Returns the existing keys passed to skip() and, after `finish`, also the existing keys that no
+  /// family read.
   std::vector<std::string> const& unused() const { return unused_; }
 
-  /// The class of transformers whose computation is read; empty until a family says which.
+  /// Returns the transformers class whose computation the family reproduces. Empty until the family
+  /// calls computes().
   std::string const& architecture() const { return architecture_; }
   void computes(std::string_view architecture) { architecture_ = architecture; }
 
-  /// Refuses keys that nobody asked for and that could change what is computed; lists the others as
-  /// unused.
+  /// Throws `error` with exit code 65 for unread keys that could change the computation. Adds all
+  /// other unread keys to the unused keys.
   void finish() {
     std::erase_if(unused_, [&](std::string const& key) { return among(known_, key); });
     for (auto const& [key, value] : object_.items()) {
@@ -143,7 +147,8 @@ class config_reader {
     }
   }
 
-  /// Refuses every key that nobody asked for and that says something.
+  /// Throws `error` with exit code 65 for any unread key with a value other than null, false, "",
+  /// {} or [].
   void refuse_unknown() const {
     for (auto const& [key, value] : object_.items())
       if (std::string const near = meta::nearest(key, known_);

@@ -27,11 +27,13 @@
 
 namespace redco {
 
-/// Types with a `name` and a function `read(config_reader&)` that gives a model, or a std::variant of some.
+/// A list of family types. Each type has a `name` and a function `read(config_reader&)` that
+/// returns a model or a std::variant of models.
 template <class... Family>
 struct family_list {};
 
-/// Every family that a config.json can name in its model_type. A new one is a header here and its name in this list.
+/// Every family that model_type of a config.json can name. To add a family, write a header in this
+/// folder and add its type to this list.
 using config_families =
     family_list<gpt2_from_config, llama_from_config, mistral_from_config, qwen2_from_config, qwen3_from_config,
                 gpt_neo_from_config, gptj_from_config, opt_from_config, t5_from_config, bart_from_config,
@@ -48,7 +50,8 @@ any_model as_any_model(std::variant<M...> const& one) {
   return std::visit([](auto const& model) -> any_model { return model; }, one);
 }
 
-/// The model that a config.json describes.
+/// Returns the model that a config.json describes. Throws `error` with exit code 65 if no family
+/// matches model_type.
 template <class... Family>
 any_model read_family(config_reader& c, family_list<Family...>) {
   std::vector<std::string> const names{std::string(Family::name)...};
@@ -65,8 +68,9 @@ any_model read_family(config_reader& c, family_list<Family...>) {
 
 }  // namespace detail
 
-/// Calls `use` with the model that a config.json describes, and returns what it returns. `source` is for errors.
-/// Errors: exit_code::data for what is missing, unknown, contradictory, absurd or not supported.
+/// Calls `use` with the model that a config.json describes and returns the result of `use`.
+/// `source` names the file in messages. Throws `error` with exit code 65 for keys that are missing,
+/// unknown, contradictory, out of range or not supported.
 template <class Use>
 auto model_from_config(json::json_value const& config, std::string const& source, Use&& use) {
   config_reader c(config, source);

@@ -5,7 +5,7 @@
 
 namespace redco {
 
-/// The keys that GPT-2 and GPT-J share; `dropout` where the config says nothing.
+/// Reads the keys that GPT-2 and GPT-J share. `dropout` is the default dropout probability.
 template <class Config>
 void read_gpt_keys(config_reader& c, Config& g, known_classes const& known, double dropout) {
   read_common_keys(c, known);

@@ -15,7 +15,7 @@
 
 namespace redco {
 
-/// GPT-Neo as a config.json names it.
+/// Reads a GPT-Neo model from the keys of a config.json.
 struct gpt_neo_from_config {
   static constexpr std::string_view name = "gpt_neo";
 
@@ -42,8 +42,8 @@ struct gpt_neo_from_config {
   }
 
  private:
-  /// Which blocks have a window: `attention_types` has pairs of a list of types and how often it repeats; transformers write
-  /// them out in `attention_layers` too.
+  /// Reads which blocks have an attention window. `attention_types` lists pairs of block types and
+  /// a repeat count; transformers also writes the expanded list as `attention_layers`.
   static void read_windows(config_reader& c, gpt_neo_config& g) {
     std::int64_t const window = c.extent({"window_size"}, 256);
     json::json_value const usual = {{{"global", "local"}, 12U}};
@@ -56,7 +56,7 @@ struct gpt_neo_from_config {
                  "; write pairs of a list of \"global\" and \"local\" and how often it repeats, one type for each of " +
                  std::to_string(g.layers) + " layers, the same for every second layer");
     };
-    std::array<std::string, 2> kinds;  // of even and of odd layers
+    std::array<std::string, 2> kinds;  // types of even and of odd blocks
     std::int64_t count = 0;
     must(types->is_array());
     for (json::json_value const& pair : *types) {

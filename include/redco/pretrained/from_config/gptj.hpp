@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// GPT-J as a config.json names it.
+/// Reads a GPT-J model from the keys of a config.json.
 struct gptj_from_config {
   static constexpr std::string_view name = "gptj";
 

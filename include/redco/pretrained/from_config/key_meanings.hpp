@@ -7,15 +7,16 @@
 
 namespace redco {
 
-/// A part of a model's computation and the words by which keys of a config.json speak of it.
+/// A part of a model's computation, and the words in the names of config.json keys that refer to
+/// this part.
 struct key_meaning {
-  std::string_view words;  ///< separated by spaces
+  std::string_view words;  ///< words separated by spaces
   std::string_view about;
-  std::optional<double> neutral = {};  ///< number that changes nothing
+  std::optional<double> neutral = {};  ///< value with which the key changes nothing
 };
 
-/// A key has the first of these meanings that has one of its words. A key without such a word is
-/// taken for bookkeeping.
+/// Table of meanings. A key has the first meaning with a word that occurs in the key's name. A key
+/// without any such word counts as bookkeeping.
 inline constexpr key_meaning key_meanings[] = {
     {"quantization quantized quantize quant bits gptq awq bnb compression", "quantized weights"},
     {"rope rotary yarn ntk xpos mrope nope alibi position positions positional", "positions"},
@@ -37,11 +38,11 @@ inline constexpr key_meaning key_meanings[] = {
      "embed kernel stride conv",
      "sizes"}};
 
-/// Returns true for null, false, "", {} and []: values that ask for nothing.
+/// Returns true for null, false, "", {} and [], which request nothing.
 bool says_nothing(json::json_value const& value);
 
-/// The meaning of a key that no family asks for; nullptr where its name or its value shows that it
-/// changes nothing.
+/// Returns the meaning of a key that no family read. Returns nullptr if the key's name or value
+/// shows that the key does not change the computation.
 key_meaning const* meaning_of(std::string_view key, json::json_value const& value);
 
 }  // namespace redco

@@ -13,7 +13,7 @@ namespace redco {
 
 namespace detail {
 
-/// Returns true if `words`, separated by spaces, contain `word`.
+/// Returns true if the space-separated list `words` contains `word`.
 inline bool has_word(std::string_view words, std::string_view word) {
   for (std::size_t at = 0; at < words.size();) {
     std::size_t const end = std::min(words.find(' ', at), words.size());
@@ -23,7 +23,8 @@ inline bool has_word(std::string_view words, std::string_view word) {
   return false;
 }
 
-/// The words of a key in small letters: runs of letters and digits.
+/// Returns the words of a key in lower case, separated by spaces. A word is a run of letters and
+/// digits.
 inline std::string words_of_key(std::string_view key) {
   std::string words;
   for (char const c : key) {

@@ -8,11 +8,11 @@
 
 namespace redco {
 
-/// Mistral as a config.json names it.
+/// Reads a Mistral model from the keys of a config.json.
 struct mistral_from_config {
   static constexpr std::string_view name = "mistral";
 
-  /// A sliding window of null is none.
+  /// Returns the model. A sliding_window of null means no window.
   static llama read(config_reader& c) {
     llama model{{.context = 131072, .ffn = 14336, .kv_heads = 8, .window = 4096}};
     read_swiglu_keys(c, model.config, {"MistralForCausalLM", {}, {"MistralModel"}});

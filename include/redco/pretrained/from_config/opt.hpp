@@ -11,11 +11,12 @@
 
 namespace redco {
 
-/// OPT as a config.json names it.
+/// Reads an OPT model from the keys of a config.json.
 struct opt_from_config {
   static constexpr std::string_view name = "opt";
 
-  /// Post-norm where do_layer_norm_before is false, as in OPT-350M.
+  /// Returns the post-norm model if do_layer_norm_before is false (OPT-350M), otherwise the
+  /// pre-norm model.
   static std::variant<opt, opt_post_norm> read(config_reader& c) {
     opt before;
     opt_post_norm after;

@@ -9,7 +9,7 @@
 
 namespace redco {
 
-/// Qwen2 as a config.json names it.
+/// Reads a Qwen2 model from the keys of a config.json.
 struct qwen2_from_config {
   static constexpr std::string_view name = "qwen2";
 

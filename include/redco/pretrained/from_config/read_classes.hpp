@@ -7,7 +7,8 @@
 
 namespace redco {
 
-/// How many classes a classifier tells apart: the labels that are named, or their number; 2 where neither is said.
+/// Returns the number of classes of a classifier: the size of id2label, or num_labels, or 2 if both
+/// are absent.
 inline std::int64_t read_classes(config_reader& c) {
   json::json_value const* const labels = c.find("id2label");
   std::int64_t named = 2;

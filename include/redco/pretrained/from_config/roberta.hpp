@@ -8,7 +8,7 @@
 
 namespace redco {
 
-/// RoBERTa that classifies sequences, as a config.json names it.
+/// Reads a RoBERTa sequence classifier from the keys of a config.json.
 struct roberta_from_config {
   static constexpr std::string_view name = "roberta";
 
@@ -18,7 +18,7 @@ struct roberta_from_config {
     model.config.padding = c.integer({"pad_token_id"}, 1, 0);
     if (model.config.padding >= model.config.vocab)
       c.refuse("\"pad_token_id\" is outside the vocabulary; correct one of them");
-    // The rows up to the padding's own are no positions.
+    // The rows up to the row of the padding token are not positions.
     model.config.context -= model.config.first_position();
     if (model.config.context < 1)
       c.refuse("\"max_position_embeddings\" leaves no row behind \"pad_token_id\"; correct one of them");

@@ -11,11 +11,11 @@
 
 namespace redco {
 
-/// Which ways of stretching rotary angles a family knows.
+/// Scaling of rotary angles that a model family supports: none, or the llama3 rule.
 enum class rotary_stretch : unsigned char { none, llama3 };
 
-/// The keys of rotary positions, in a nested object or beside the others. The factors of a stretch
-/// have no default; the length trained on is that of the config.
+/// Reads the keys of rotary positions, at the top level or in a nested object. The scaling factors
+/// have no default. The default of the pre-training length is the config's context.
 inline void read_rotary_keys(config_reader& c, llama_config& g, rotary_stretch known) {
   double& theta = g.theta;
   double const largest = 1e12;
@@ -51,8 +51,8 @@ inline void read_rotary_keys(config_reader& c, llama_config& g, rotary_stretch k
   inner.finish();
 }
 
-/// The keys that LLaMA and its kin share. Sizes that are absent are those of `g`; no key-value
-/// heads there, and null in the config, are as many as there are heads.
+/// Reads the keys that LLaMA, Mistral and Qwen share. Absent sizes keep the values of `g`. If
+/// `g.kv_heads` is 0, or the key is null, there are as many key-value heads as heads.
 inline void read_swiglu_keys(config_reader& c, llama_config& g, known_classes const& classes,
                              rotary_stretch known = rotary_stretch::none) {
   read_common_keys(c, classes);

@@ -12,12 +12,13 @@
 
 namespace redco {
 
-/// T5 as a config.json names it.
+/// Reads a T5 model from the keys of a config.json.
 struct t5_from_config {
   static constexpr std::string_view name = "t5";
 
-  /// A plain feed-forward or a gated one as in v1.1. A head that reads the embedding scales what it is given, so newer
-  /// configurations, which always say that it is tied, tell the two apart by `scale_decoder_outputs`.
+  /// Returns the model with a plain feed-forward, or with a gated one (v1.1). A head tied to the
+  /// embedding scales its input. Newer configurations always set tie_word_embeddings to true, so
+  /// `scale_decoder_outputs` decides whether the head is tied.
   static std::variant<t5, t5_gated> read(config_reader& c) {
     read_common_keys(c, {"T5ForConditionalGeneration", {"T5WithLMHeadModel"}, {"T5Model"}}, true);
     feed_forward const kind = read_feed_forward(c);
@@ -44,8 +45,9 @@ struct t5_from_config {
     activation_kind activation = activation_kind::relu;
   };
 
-  /// "relu", or "gated-gelu", which means the tanh approximation, or another function behind "gated-". Newer configurations
-  /// say both parts once more.
+  /// Reads "feed_forward_proj": an activation, or "gated-" and an activation. "gated-gelu" means
+  /// the tanh approximation. Newer configurations repeat both parts in other keys, which must
+  /// agree.
   static feed_forward read_feed_forward(config_reader& c) {
     feed_forward f;
     json::json_value const* const value = c.find("feed_forward_proj");

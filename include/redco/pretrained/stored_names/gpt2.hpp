@@ -8,7 +8,8 @@
 
 namespace redco {
 
-/// GPT-2: matrices stand as [in, out], q, k and v in one.
+/// Names of GPT-2's tensors in files. Files store matrices as [in, out], and q, k and v in one
+/// tensor.
 template <>
 struct stored_names<gpt2> {
   static constexpr std::array names{stored_name{"wte.weight", "transformer.wte.weight"},

@@ -8,8 +8,8 @@
 
 namespace redco {
 
-/// LLaMA and its kin: the head only where it is not tied, though files may repeat a tied one, biases and
-/// norms of queries and keys where they are.
+/// Names of the tensors of LLaMA, Mistral and Qwen in files. Files may repeat a tied head, which is
+/// not read. Biases and the norms of queries and keys are optional.
 template <>
 struct stored_names<llama> {
   static constexpr std::array names{

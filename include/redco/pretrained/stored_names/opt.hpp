@@ -9,7 +9,8 @@
 
 namespace redco {
 
-/// OPTs: the last norm only in those with norms before layers, projections only in the others.
+/// Names of OPT's tensors in files. Only pre-norm models have a final norm, and only post-norm
+/// models have projections.
 struct opt_names {
   static constexpr std::array names{
       stored_name{"embed_tokens.weight", "model.decoder.embed_tokens.weight"},

@@ -9,8 +9,9 @@
 
 namespace redco {
 
-/// What T5s are called in files: feed-forwards of either kind, the head only where it is not tied. Files may repeat the
-/// token embedding under the name of each side and of a tied head.
+/// Names of T5's tensors in files, for plain and gated feed-forwards. Only models without a tied
+/// head have lm_head. Files may repeat the token embedding under the names of encoder, decoder and
+/// tied head.
 struct t5_names {
   static constexpr std::array names{
       stored_name{"encoder.embed_tokens.weight", "shared.weight"},
