@@ -13,8 +13,9 @@
 
 namespace redco::run {
 
-/// Records the calls of a network in a step on one rank and, if asked to, what each layer takes and
-/// gives and their gradients. Then it holds a copy of all activations.
+/// A layer watch that records the calls of a network during one step on one rank. If `keeps` is
+/// true, the record also holds copies of every layer's input, output and gradients, and memory then
+/// holds all activations.
 class activation_record final : public layer_watch {
  public:
   explicit activation_record(bool keeps) : keeps_(keeps) {}
@@ -23,18 +24,22 @@ class activation_record final : public layer_watch {
   void enter(std::string_view component, activation const& x) override;
   void leave(activation const& y) override;
 
-  /// One activation, where a layer takes or gives it.
+  /// The input or the output of one layer, or of the whole network, in one call.
   struct moment {
-    std::string layer;                     ///< path; empty: the network
-    bool given = false;                    ///< by the layer, else taken
-    at::Tensor value;                      ///< undefined where ranks hold addends, and for handles
-    std::shared_ptr<at::Tensor> gradient;  ///< undefined tensor where it has none; null for a pending sum
+    std::string layer;   ///< path of the layer; empty for the whole network
+    bool given = false;  ///< true for the layer's output, false for its input
+    /// Copy of this rank's value. Undefined if ranks hold addends of a pending sum, and for
+    /// handles.
+    at::Tensor value;
+    /// Gradient of the value; an undefined tensor until backward computes it. Null if the value
+    /// needs no gradient or if the gradient is a pending sum over ranks.
+    std::shared_ptr<at::Tensor> gradient;
   };
-  /// One call of the network.
+  /// A record of one call of the network in a step.
   struct call_record {
-    std::vector<std::int64_t> sizes;  ///< of the input
+    std::vector<std::int64_t> sizes;  ///< sizes of the input tensor
     std::int64_t first_example = 0, examples = 0;
-    std::uint32_t number = 0;  ///< within the micro-batch
+    std::uint32_t number = 0;  ///< number of the call within its micro-batch
     std::vector<moment> moments;
   };
   std::vector<call_record> const& calls() const { return calls_; }
@@ -47,10 +52,11 @@ class activation_record final : public layer_watch {
   std::vector<std::string> path_;
 };
 
-/// Returns the path of the first layer that computes otherwise on the mesh than on one rank, or, in
-/// a step whose losses agree, of the last one whose gradient differs; a phrase where that is no
-/// layer; empty if unknown. All ranks call it with their own records. `forward`: the losses differ.
-/// `tolerance`: the largest difference, relative to the largest element.
+/// Returns the path of the first layer whose output on the mesh differs from one rank. If no output
+/// differs and `forward` is false (the losses agree), returns the last layer whose gradient
+/// differs. Returns a phrase if no layer is to blame, and an empty string if the layer is unknown.
+/// All ranks call it with their own records. `tolerance`: largest difference relative to the
+/// largest element.
 std::string differing_layer(rank_context& rank, activation_record const& own, activation_record const& alone,
                             bool forward, double tolerance);
 

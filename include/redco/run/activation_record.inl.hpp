@@ -47,8 +47,8 @@ REDCO_INLINE void activation_record::add(std::string const& layer, bool given, a
 
 namespace detail {
 
-/// What a rank holds of an activation, and the part of the whole activation that it should equal;
-/// undefined tensors where the two cannot be compared.
+/// Returns this rank's activation without padding, and the slice of the whole activation that it
+/// must equal. Returns undefined tensors if the two cannot be compared.
 inline std::pair<at::Tensor, at::Tensor> matched(at::Tensor own, at::Tensor whole, rank_context const& rank) {
   if (own.dim() != whole.dim()) return {};
   for (std::int64_t d = 1; d < own.dim(); ++d) {
@@ -63,7 +63,9 @@ inline std::pair<at::Tensor, at::Tensor> matched(at::Tensor own, at::Tensor whol
   return {own, whole};
 }
 
-/// Whether a rank's activation of some examples differs from the same rows on one rank.
+/// Returns true if a rank's activation differs from the rows of the same examples computed on one
+/// rank. Returns false if the two cannot be compared. The allowed difference is `tolerance` times
+/// the largest element of `whole`.
 inline bool differs(at::Tensor const& own, activation_record::call_record const& of, at::Tensor const& whole,
                     activation_record::call_record const& in, rank_context const& rank, double tolerance) {
   std::int64_t const first = std::max(of.first_example, in.first_example),
@@ -80,7 +82,8 @@ inline bool differs(at::Tensor const& own, activation_record::call_record const&
   return !(off <= tolerance * largest);
 }
 
-/// The layer that gave what is first seen otherwise at moment `at`.
+/// Returns the path of the layer that produced the activation with index `at`, or "the input of the
+/// network".
 inline std::string giver(std::vector<activation_record::moment> const& moments, std::size_t at) {
   if (moments[at].given && !moments[at].layer.empty()) return moments[at].layer;
   for (std::size_t i = at; i-- > 0;)
@@ -94,7 +97,9 @@ REDCO_INLINE std::string differing_layer(rank_context& rank, activation_record c
                                          activation_record const& alone, bool forward, double tolerance) {
   at::NoGradGuard const no_grad;
   double const none = -1e9;
-  double found[] = {none, none};  // minus the first moment whose value differs, the last whose gradient does
+  // Negated index of the first moment whose value differs, and index of the last moment whose
+  // gradient differs. The first index is negated because the ranks take the maximum.
+  double found[] = {none, none};
   for (auto const& one : own.calls())
     for (auto const& other : alone.calls()) {
       if (one.number != other.number || one.moments.size() != other.moments.size()) continue;

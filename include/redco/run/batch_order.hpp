@@ -9,14 +9,16 @@
 
 namespace redco::run {
 
-/// How the examples of a pass over data follow one another, and what collating needs to know.
+/// The order of the examples in one run through a data set, and the settings for collating them.
 struct batch_order {
   sampler order;
   batches all;
   std::int64_t epoch = 0;
   collate_settings collate = {};
-  int prefetch = 0;                            ///< micro-batches collated ahead
-  std::function<void()> on_thread_start = {};  ///< of the thread that does
+  /// Number of micro-batches that a thread collates ahead.
+  int prefetch = 0;
+  /// Function that the collating thread calls when it starts.
+  std::function<void()> on_thread_start = {};
 };
 
 }  // namespace redco::run

@@ -11,22 +11,24 @@
 
 namespace redco::run {
 
-/// How one update differs between one rank and the mesh, equal on all ranks.
+/// A comparison of one update on the mesh with the same update on one rank; equal on all ranks.
 struct compared_update {
   verify_step step;
   verify_tolerance tolerance;
-  std::vector<verify_row> rows;  ///< one per parameter, in the order of the store
+  /// One row per parameter, in the order of the parameter store.
+  std::vector<verify_row> rows;
 };
 
-/// Compares this rank's part of an update with the update of the whole network on one rank. All
-/// ranks call it; they exchange one small tensor. `compute` is what the networks compute in; a loss
-/// in a narrower type allows as much as it does. Errors: exit code 70 for an update of another
-/// network.
+/// Compares this rank's shard of an update with the update of the whole network on one rank. All
+/// ranks call it; they exchange one small tensor. `compute` is the dtype of the networks; a loss in
+/// a narrower dtype widens the tolerance to the tolerance of that dtype. Throws `error` with exit
+/// code 70 if the records belong to different networks.
 compared_update compare_updates(rank_context& rank, std::string const& name, update_record const& own,
                                 update_record const& alone, dtype compute);
 
-/// Adds up what updates came to: rows worst first, and what differs first. `layer` of the result
-/// stays empty. Parameters that never moved are looked for where `whole`, behind the last update.
+/// Merges the comparisons of several updates into one result: rows sorted worst first, and the
+/// first difference. Leaves `layer` of the result empty. If `whole` is true (after the last
+/// update), parameters with a gradient that no update changed count as a difference.
 verify_result verify_result_of(std::vector<compared_update> const& updates, mesh const& on, dtype compute,
                                bool whole = true);
 

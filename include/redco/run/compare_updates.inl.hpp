@@ -22,14 +22,16 @@ namespace detail {
 
 inline constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// The largest size of an element; 0 without any, infinite for what is not finite.
+/// Returns the largest absolute value of an element; 0 without elements, infinity if an element is
+/// not finite.
 inline double largest(at::Tensor const& x) {
   if (!x.defined() || x.numel() == 0) return 0;
   double const found = x.abs().max().item<double>();
   return std::isfinite(found) ? found : infinite;
 }
 
-/// `difference` in units of `tolerance` times `scale`.
+/// Returns `difference` divided by `scale * tolerance`; infinity if the scale is 0 or the
+/// difference is not finite.
 inline double in_units(double difference, double scale, double tolerance) {
   if (difference == 0) return 0;
   if (!std::isfinite(difference) || scale == 0) return infinite;
@@ -41,7 +43,8 @@ inline double relative(double own, double alone, double tolerance) {
   return in_units(std::abs(own - alone), std::abs(alone), tolerance);
 }
 
-/// The part of a whole tensor that a rank holds.
+/// Returns the slice of an unsharded tensor that the box `place` describes: the slice that one rank
+/// holds.
 inline at::Tensor part_of(at::Tensor const& whole, safetensors::box const& place) {
   at::Tensor part = whole;
   for (std::size_t d = 0; d < place.shape.size(); ++d)
@@ -49,7 +52,9 @@ inline at::Tensor part_of(at::Tensor const& whole, safetensors::box const& place
   return part;
 }
 
-/// The largest difference of a rank's part and a whole tensor, where `where` says so.
+/// Returns the largest absolute difference between a rank's shard and its slice of the whole
+/// tensor. Elements with a 0 in `where` are ignored. Returns infinity if only one of the two
+/// tensors is defined.
 inline double difference(at::Tensor const& own, at::Tensor const& whole, safetensors::box const& place,
                          at::Tensor const& where = {}) {
   if (own.defined() != whole.defined()) return infinite;
@@ -58,7 +63,8 @@ inline double difference(at::Tensor const& own, at::Tensor const& whole, safeten
   return largest(where.defined() ? off.mul_(where) : off);
 }
 
-/// The largest elements of a network's update on one rank.
+/// The largest absolute elements in one update of a network on one rank: of gradients, changes and
+/// optimizer slots.
 struct scales {
   double gradient = 0, update = 0;
   std::vector<double> slots;
@@ -73,7 +79,7 @@ struct scales {
   }
 };
 
-/// Numbers of one parameter that ranks take the largest of.
+/// Columns of the numbers that compare one parameter; all ranks take the maximum of each column.
 enum column : std::size_t { of_gradient, of_update, of_slots, has_gradient, is_updated, columns };
 
 inline std::array<double, columns> compare_parameter(updated_parameter const& own, updated_parameter const& alone,
@@ -96,8 +102,9 @@ inline std::array<double, columns> compare_parameter(updated_parameter const& ow
   return found;
 }
 
-/// What differs first in an update; empty where nothing does. A wrong forward pass shows in the
-/// loss; else backward passes the first wrong gradient on from the last layer to the first.
+/// Returns a phrase that names the first difference in an update; empty if nothing differs. If the
+/// losses agree, the last layer with a wrong gradient is named, because backward runs from the last
+/// layer to the first. If the losses differ, the first such layer is named.
 inline std::string first_difference(compared_update const& one) {
   std::size_t trained = 0;
   for (verify_row const& row : one.rows) trained += row.trained ? 1 : 0;
@@ -130,7 +137,8 @@ REDCO_INLINE compared_update compare_updates(rank_context& rank, std::string con
   at::ScalarType const computed = scalar_type_of(compute);
   verify_tolerance const tolerance =
       verify_tolerance::of(c10::elementSize(alone.loss_type) < c10::elementSize(computed) ? alone.loss_type : computed);
-  bool const updates = !own.parameters.empty() && !alone.parameters.empty();  // else nothing counted in one of them
+  // An update in which nothing counted (all labels masked) has no recorded parameters.
+  bool const updates = !own.parameters.empty() && !alone.parameters.empty();
   if (own.network != alone.network || (updates && own.parameters.size() != alone.parameters.size()))
     throw error(exit_code::internal, name + ": the mesh updates other parameters than one rank does (" +
                                          std::to_string(own.parameters.size()) + " of \"" + own.network + "\", " +

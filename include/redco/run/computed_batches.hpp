@@ -11,8 +11,10 @@
 
 namespace redco::run {
 
-/// One rank's micro-batches in order: collated one by one, then computed by the functions of a pipeline. Here the machine, which
-/// is the same for all jobs, meets the types of one: of its examples, batches, network and predictions (pipeline_batches).
+/// An interface to the micro-batches of one rank: collates them one by one, and calls the
+/// pipeline's functions on them. Training code that is compiled once for all jobs calls this
+/// interface. `pipeline_batches` implements it for the types of one job: examples, batches, network
+/// and predictions.
 class computed_batches {
  public:
   computed_batches() = default;
@@ -20,22 +22,27 @@ class computed_batches {
   computed_batches& operator=(computed_batches const&) = delete;
   virtual ~computed_batches() = default;
 
-  /// Collates the next one; where it lies, until the next call. Null behind the last.
+  /// Collates the next micro-batch and returns its position; null after the last one. The pointer
+  /// is valid until the next call.
   virtual micro_batch const* next() = 0;
 
-  /// Its tensors, which may be replaced by others of the same values.
+  /// Calls `f` for each tensor of the current micro-batch; `f` may replace a tensor by another one
+  /// with equal values.
   virtual void each_tensor(function_ref<void(at::Tensor&)> f) = 0;
 
-  /// What can be done with it: its loss, not yet differentiated; a step of the user's own instead, where there is one; its
-  /// predictions, into their slots.
+  /// Returns the loss of the current micro-batch, before backward.
   virtual terms loss(pass const& in) = 0;
+  /// Returns true if the user's `train_step` replaces loss and backward.
   virtual bool own_step() const = 0;
+  /// Calls the user's `train_step` on the current micro-batch. Requires own_step().
   virtual void take_step(training_step& step, pass const& in) = 0;
+  /// Predicts the current micro-batch and stores the results in the slots of its examples.
   virtual void predict(pass const& in) = 0;
 
-  /// For ranks that share no memory: what was predicted here, and slots filled by what was elsewhere. Errors: exit code 70 for
-  /// predictions that cereal does not know.
+  /// Returns this rank's predictions as bytes for ranks in other processes. Throws `error` with
+  /// exit code 70 if cereal cannot serialize the type of the predictions.
   virtual std::string predicted() const = 0;
+  /// Fills slots with predictions that another process returned from predicted().
   virtual void take_predicted(std::string const& bytes) = 0;
 };
 

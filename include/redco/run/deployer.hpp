@@ -43,20 +43,19 @@ namespace redco::run {
 
 class verified_loop;
 
-/// Prints a result on standard output and throws how the program ends: an `error` with exit code 0
-/// where nothing differs, else 1.
+/// Prints the result of a verification on standard output, then throws `error`: with exit code 0 if
+/// nothing differs, else with exit code 1.
 [[noreturn]] void end_verification(deployer& where, verify_result const& result);
 
 }  // namespace redco::run
 
 namespace redco {
 
-/// The place where a program runs: its mesh of ranks, its workdir, its log and its signals. One per process at a time;
-/// trainer and predictor borrow it. Where a launcher started several processes it is one place for all of them: the first shows,
-/// logs and writes.
-///
-/// Errors: exit code 64 for options that cannot be meant, and on all processes if their programs,
-/// options, devices or dtypes differ; 76 where the processes do not find each other.
+/// The environment in which a program runs: its mesh of ranks, workdir, log and signals. A process
+/// has one at a time; trainers and predictors borrow it. If a launcher started several processes,
+/// they share one deployer, and the first process prints, logs and writes files. Throws `error`
+/// with exit code 64 for invalid options, or on all processes if programs, options, devices or
+/// dtypes differ between them; with 76 if the processes do not find each other.
 class deployer {
  public:
   explicit deployer(deployer_options options);
@@ -70,49 +69,54 @@ class deployer {
   redco::log::console& console() { return output_->console; }
   log::run_log& log() { return output_->log; }
 
-  /// How the last fit here ended, for the end summary; empty before one.
+  /// Returns the summary of the last fit with this deployer, which is printed at the program's end;
+  /// empty before a fit.
   std::optional<workdir::run_summary>& summary() { return output_->summary; }
 
-  /// Adds a line of one's own to the end summary: "held-out loss 2.04 nats per byte (bound 2.1)".
+  /// Adds a line of the program's own to the summary at the end: "held-out loss 2.04 nats per byte
+  /// (bound 2.1)".
   void conclude(std::string const& line) {
     if (summary()) summary()->lines.push_back(line);
   }
 
-  /// Takes the workdir for a run: its lock, and log.txt in it, which gets what was logged before too. A trainer does it;
-  /// who only predicts leaves the workdir alone. Once it is taken, and where this process does not speak, nothing happens.
-  /// Errors: exit code 64 for a workdir that cannot be made or that a live run holds.
+  /// Locks the workdir for a run and opens log.txt in it, which also receives earlier log lines.
+  /// Trainers call it; programs that only predict leave the workdir alone. Does nothing if the
+  /// workdir is claimed already or this process does not speak. Throws `error` with exit code 64 if
+  /// the workdir cannot be made or another live run holds it.
   void claim_workdir();
 
-  /// Requires a claimed workdir.
+  /// Returns the lock of the workdir. Requires an earlier claim_workdir().
   workdir::workdir_lock const& lock() const { return lock_.value(); }
 
-  /// The bytes of gradients that ranks sum over the replicas at once while backward runs, a multiple of 8; 0: behind it.
+  /// Returns the size in bytes of the gradient buckets that ranks sum over the replicas while
+  /// backward runs. A multiple of 8; 0 if gradients are summed after backward.
   std::int64_t gradient_bucket() const { return gradient_bucket_; }
 
-  /// What shards exchange passes beside their products.
+  /// Returns true if the exchange between the shards of a replica overlaps their matrix products.
   bool overlaps_shards() const { return overlaps_shards_; }
 
-  /// This process shows, logs and writes: it has rank 0.
+  /// Returns true if this process prints, logs and writes files; it is the process with rank 0.
   bool speaks() const { return options::launched().first(); }
 
-  /// The signal that asked for an orderly end, 0 if none did.
+  /// Returns the number of the signal that asked for an orderly end; 0 if none did.
   int stop_requested() const { return signals_.requested(); }
 
-  /// To be called by who ends a run because of it: a program's next deployer starts without the request.
+  /// Acknowledges the stop signal. Call it if the run ends because of the signal; the program's
+  /// next deployer then starts without a stop request.
   void stop_answered() const { signals_.answered(); }
 
-  /// Failures of earlier runs here.
+  /// Returns the failures of earlier runs in this workdir.
   workdir::failure_history const& failures() const { return failures_; }
 
   /// Compares the values that `fill` adds between the processes of the run; does nothing if there
-  /// is one process. All processes call it in the same order, outside `run`. Errors: exit code 64
-  /// on all of them for the first value that differs.
+  /// is one process. All processes call it in the same order, outside `run`. Throws `error` with
+  /// exit code 64 on all processes for the first value that differs.
   void agree(function_ref<void(comm::agreement&)> fill);
 
-  /// Calls f(rank_context&) for each rank of this process, on a thread of its own; a rank's failure ends all, in every process,
-  /// with its cause, which names the step. With `deployer_options::verify` it verifies f instead
-  /// and, if f made a worker, shows the table and throws how the program ends: an `error` with exit
-  /// code 0 or 1.
+  /// Calls f(rank_context&) for each rank of this process, each on its own thread. If one rank
+  /// fails, all ranks in all processes end with the cause, which names the step. With
+  /// `deployer_options::verify`, verifies `f` instead; if `f` made a worker, prints the table and
+  /// throws `error` with exit code 0 or 1.
   template <class F>
   void run(F&& f) {
     if (!options_.verify) return run_ranks(f);
@@ -120,9 +124,9 @@ class deployer {
     if (found) run::end_verification(*this, *found);
   }
 
-  /// Calls f(rank_context&) on one rank alone, then for each rank of the mesh, and compares the
-  /// first `steps` steps of its worker's loop that change a network. Nothing is saved. Errors:
-  /// those of f; exit code 64 if f makes no worker or its loop has no step.
+  /// Calls f(rank_context&) on one rank alone, then on each rank of the mesh, and compares the
+  /// first `steps` steps of the worker's loop that change a network. Saves nothing. Throws the
+  /// errors of `f`, and `error` with exit code 64 if `f` makes no worker or its loop has no step.
   template <class F>
   verify_result verify(F&& f, std::int64_t steps = 2) {
     auto found = compared_runs([&f](rank_context& rank) { f(rank); }, steps);
@@ -130,20 +134,20 @@ class deployer {
     return std::move(*found);
   }
 
-  /// `run` without a verification.
+  /// Calls f(rank_context&) for each rank of this process, never with a verification.
   template <class F>
   void run_ranks(F&& f) {
     run_in(*world_, f);
   }
 
-  /// Calls f(rank_context&) on one rank that is alone in a mesh of its own.
+  /// Calls f(rank_context&) on one rank that is alone in a mesh of size 1.
   template <class F>
   void run_alone(F&& f) {
     if (!alone_) alone_ = world_of_one();
     run_in(*alone_, f);
   }
 
-  /// The verification whose function runs; null where none does.
+  /// Returns the verification that is in progress; null if there is none.
   run::verified_loop* verified() const { return verified_.get(); }
 
  private:
@@ -168,7 +172,8 @@ class deployer {
   std::int64_t gradient_bucket_;
   device_choice device_;
   std::unique_ptr<comm::world> world_;
-  bool overlaps_shards_;  ///< known when the processes have met
+  /// Valid only after the processes have met: the value depends on which ranks share a host.
+  bool overlaps_shards_;
   chosen_dtype dtype_;
   std::shared_ptr<run::run_output> output_;
   std::optional<workdir::workdir_lock> lock_;

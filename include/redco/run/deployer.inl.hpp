@@ -36,8 +36,9 @@ namespace redco::run::detail {
 constexpr char const* start_alike =
     "start all processes by the same command, with the same program, files and environment";
 
-/// Compares what each rank brings, in a run of the world. Errors: exit code 64 on all processes;
-/// the first one prints it.
+/// Compares the values that `brought` returns on each rank of the world. Throws `error` with exit
+/// code 64 (or the code of the agreement) on all processes if values differ; the first process
+/// prints the message.
 inline void compare(comm::world& all, std::string_view member, function_ref<comm::agreement(rank_context&)> brought) {
   std::string difference;
   exit_code code = exit_code::usage;
@@ -57,15 +58,15 @@ inline rank_options ranks_of(deployer_options const& o) {
   rank_options ranks;
   ranks.threads = o.threads;
   ranks.deterministic = o.deterministic;
-  // mesh_of refuses other deadlines, after the processes have compared them.
+  // mesh_of refuses deadlines outside this range, after the processes have compared them.
   if (o.deadline && *o.deadline >= 0.001 && *o.deadline <= 1e8)
     ranks.first_deadline = ranks.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(*o.deadline * 1000));
   return ranks;
 }
 
-/// Returns the options once the processes have compared their programs and options, in a world of
-/// one rank for each process: whatever they disagree on, its collectives are the same. Errors: exit
-/// code 64 on all processes.
+/// Returns the options after the processes have compared their programs and options. The comparison
+/// runs in a world of one rank per process, whose collectives are equal whatever the options say.
+/// Throws `error` with exit code 64 on all processes if anything differs.
 inline deployer_options compared(deployer_options options) {
   int const processes = options::launched().processes;
   if (processes == 1) return options;
@@ -84,7 +85,8 @@ inline deployer_options compared(deployer_options options) {
   return options;
 }
 
-/// The mesh of options that this build can compute. Errors: exit code 64.
+/// Returns the mesh that the options ask for. Throws `error` with exit code 64 if the options
+/// contradict each other or this build cannot compute them.
 inline mesh runnable_mesh(deployer_options const& o) {
   mesh const m = mesh_of(o);
   if (kernel_set_in_use() == kernel_set::composed && o.check_saved)
@@ -93,7 +95,8 @@ inline mesh runnable_mesh(deployer_options const& o) {
   return m;
 }
 
-/// The devices of options, set up as they say. Errors: exit code 64.
+/// Returns the devices that the options ask for, and applies the TF32 option. Throws `error` with
+/// exit code 64 if options and devices do not fit.
 inline device_choice devices_for(deployer_options const& o) {
   device_choice found = choose_device(o.device);
   if (found.type != host_device().type()) multiply_in_tf32(o.tf32);
@@ -112,8 +115,9 @@ inline device_choice devices_for(deployer_options const& o) {
   return found;
 }
 
-/// Whether the shards of a replica are on several hosts, as all processes know once they have met. Products made in runs may be rounded
-/// otherwise than whole ones, so that a deterministic run has to ask for them.
+/// Returns true if the shards of a replica are on several hosts, which all processes know once they
+/// have met. Returns false for deterministic runs: products that are cut into pieces may be rounded
+/// differently from whole products, so such runs must ask for the overlap.
 inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
   if (deterministic) return false;
   for (int rank = 0; rank < on.ranks(); ++rank)
@@ -121,13 +125,14 @@ inline bool overlaps_shards_by_itself(mesh const& on, bool deterministic) {
   return false;
 }
 
-/// The dtype that options ask for: a verification without one is as exact as it can be.
+/// Returns the dtype that the options ask for; f64 for a verification without a dtype, so that it
+/// is as exact as possible.
 inline std::optional<dtype> wanted_dtype(deployer_options const& o) {
   return o.verify && !o.dtype ? std::optional(dtype::f64) : o.dtype;
 }
 
-/// Returns true if shards of one replica are in several processes. Each computes replicated
-/// parameters and sampled tokens for itself, and these must stay equal to the last bit.
+/// Returns true if the shards of one replica are in several processes. Each process then computes
+/// replicated parameters and sampled tokens by itself, and they must be equal to the last bit.
 inline bool shards_span_processes(mesh const& on) { return (on.ranks() / options::launched().processes) % on.tp != 0; }
 
 }  // namespace redco::run::detail

@@ -9,7 +9,8 @@
 
 namespace redco::run {
 
-/// "dtype bf16: ...", who multiplies it, and which kernels compute.
+/// Returns a log line such as "dtype bf16: ...", with the library that multiplies bf16 and the
+/// kernels in use.
 inline std::string dtype_text(chosen_dtype const& chosen, at::Device device) {
   std::string text = "dtype " + std::string(name_of(chosen.compute)) + ": " + chosen.why;
   kernel_set const kernels = kernel_set_in_use();

@@ -11,7 +11,7 @@
 
 namespace redco::run {
 
-/// How much is evaluated at once, and at which place of the run (for keyed draws).
+/// The batch sizes of an evaluation, and the seed and step that key its random numbers.
 struct evaluation_place {
   std::int64_t global_batch = 8;
   std::int64_t micro_batch = 0;
@@ -19,15 +19,15 @@ struct evaluation_place {
   std::int64_t step = 0;
 };
 
-/// The order in which this rank evaluates the first `examples` of some.
+/// Returns the order in which this rank evaluates its share of the first `examples` examples.
 batch_order evaluation_order(rank_context const& rank, std::int64_t examples, evaluation_place const& place);
 
-/// The mean loss over all batches, dropout off: the same on every rank and mesh. Terms of it are
-/// given on rank 0. What nothing counted in is NaN. Errors: exit code 79 where the loss of
-/// something that counted is not finite.
+/// Returns the mean loss over all batches, without dropout, equal on every rank and mesh. Terms of
+/// the loss are in the result on rank 0. Values in which nothing counted are NaN. Throws `error`
+/// with exit code 79 if a loss in which something counted is not finite.
 metric_map evaluated_loss(rank_context& rank, computed_batches& all, evaluation_place const& place);
 
-/// Fills the predictions' slots of every process. All ranks call it.
+/// Predicts all batches and fills the predictions' slots in every process. All ranks call it.
 void predict_all(rank_context& rank, computed_batches& all, evaluation_place const& place);
 
 }  // namespace redco::run

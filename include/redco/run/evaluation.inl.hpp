@@ -27,7 +27,8 @@ REDCO_INLINE batch_order evaluation_order(rank_context const& rank, std::int64_t
 
 namespace detail {
 
-/// Calls f(pass) for each of this rank's micro-batches in order, in evaluation mode.
+/// Calls f(pass) for each of this rank's micro-batches in order, in evaluation mode and without
+/// gradients.
 inline void for_each_evaluated(rank_context& rank, computed_batches& all, evaluation_place const& place,
                                function_ref<void(pass const&)> f) {
   at::NoGradGuard const no_grad;
@@ -58,7 +59,8 @@ REDCO_INLINE void predict_all(rank_context& rank, computed_batches& all, evaluat
   rank.world.barrier();
   if (!rank.several_processes) return;
   auto const told = comm::gather_texts(rank.world, all.predicted());
-  if (!rank.first_of_process) return;  // the ranks of a process have one memory
+  // One rank per process is enough, because the ranks of a process share the slots.
+  if (!rank.first_of_process) return;
   for (std::string const& bytes : told) all.take_predicted(bytes);
 }
 

@@ -20,9 +20,9 @@
 
 namespace redco::run {
 
-/// Digest of examples of any type: numbers, texts, tensors, and ranges, tuples, optionals and plain
-/// structs of these. Classes with constructors and structs of more than 256 bytes are not looked
-/// into.
+/// A digest of examples of any type: numbers, texts, tensors, and ranges, tuples, optionals and
+/// plain structs of these. The content of classes with constructors and of structs over 256 bytes
+/// is ignored.
 class example_digest {
  public:
   template <class T>
@@ -32,9 +32,12 @@ class example_digest {
     } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       add_bytes(&x, sizeof x);
     } else if constexpr (requires { std::string(x.dump()); }) {
-      add(std::string(x.dump()));  // a JSON value, which converts to all types and throws if it has another
+      // A JSON value. The other branches would misread it: it converts to every type, and throws if
+      // it holds another one.
+      add(std::string(x.dump()));
     } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
-      add(x.native());  // a range of paths, each a range of itself
+      // A path is a range of paths, each of which is a range of itself.
+      add(x.native());
     } else if constexpr (std::is_convertible_v<T const&, std::string_view>) {
       std::string_view const text = x;
       add(text.size());
@@ -50,7 +53,8 @@ class example_digest {
       for (auto const& one : x) add(one);
     } else if constexpr (requires { std::tuple_size<T>::value; }) {
       std::apply([this](auto const&... parts) { (this->add(parts), ...); }, x);
-    } else if constexpr (sizeof(T) <= 256) {  // field_count takes at most as many elements of C arrays
+      // field_count supports at most 256 elements of C arrays.
+    } else if constexpr (sizeof(T) <= 256) {
       if constexpr (meta::plain_struct<T>) meta::for_each_field(x, [this](auto const& member) { this->add(member); });
     }
   }
@@ -74,8 +78,8 @@ class example_digest {
   safetensors::xxh64 hash_;
 };
 
-/// Returns the digest of the first and the last example; "varies" if an example that is read twice
-/// differs, as where a view draws random numbers; empty without examples.
+/// Returns the digest of the first and the last example; empty if there are no examples. Returns
+/// "varies" if two reads of an example differ, as in a view that draws random numbers.
 template <class Example>
 std::string digest_of_ends(examples<Example> const& data) {
   if (data.size() == 0) return "";

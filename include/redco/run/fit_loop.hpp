@@ -27,8 +27,9 @@
 
 namespace redco::run {
 
-/// The training loop of one rank: what a fit runs on every rank. All ranks take the same decisions from the same numbers; rank 0
-/// alone writes, and at the end tells all what the fit came to. What it refers to outlives it.
+/// The training loop of one rank in a fit. All ranks take the same decisions from the same numbers.
+/// Rank 0 alone writes files, and at the end sends the result of the fit to all ranks. Constructor
+/// arguments outlive the loop.
 class fit_loop {
  public:
   fit_loop(deployer& where, rank_context& rank, network_state& network, fit_job& job,
@@ -37,7 +38,7 @@ class fit_loop {
   fit_loop& operator=(fit_loop const&) = delete;
   ~fit_loop();
 
-  /// Lets checkpoints hold this object of the process too.
+  /// Adds an object of this process to the checkpoints of the fit.
   void keep(std::string const& name, run_state::kept_object object);
 
   void run();
@@ -79,19 +80,21 @@ class fit_loop {
   run_state state_;
   fit_job& job_;
   options::fit_settings const& options_;
-  std::function<void()> const& load_start_;  ///< replaces weights where the run starts from others
+  /// Loads starting weights into a run that does not resume from a checkpoint.
+  std::function<void()> const& load_start_;
   fit_report& report_;
   workdir::best_metrics best_;
   workdir::best_metrics::table saved_best_;
-  std::optional<workdir::run_recorder> recorder_;  ///< rank 0
+  std::optional<workdir::run_recorder> recorder_;  ///< on rank 0 only
   weight_watch weights_;
   step_measure measure_;
   std::optional<step_graphs> graphs_;
   run_length length_;
   data_position position_;
   bool preempted_ = false, out_of_patience_ = false;
-  bool interrupted_ = false,
-       saved_interrupted_ = false;  ///< what follows step() is still to be done; so the checkpoint says
+  /// True if work after the last step, such as an evaluation, is still due; the second member holds
+  /// the value in the newest checkpoint.
+  bool interrupted_ = false, saved_interrupted_ = false;
   int failed_saves_ = 0;
 };
 

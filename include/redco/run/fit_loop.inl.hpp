@@ -32,8 +32,8 @@ namespace redco::run {
 
 namespace detail {
 
-/// Returns what to say of a run whose rounds of micro-batches are smaller than the global batch, if
-/// layers look at a whole round; else nothing.
+/// Returns a log line if layers such as batch norm see rounds of micro-batches smaller than the
+/// global batch; else an empty string.
 inline std::string smaller_rounds(network_base const& net, std::int64_t global_batch, std::int64_t micro_batch,
                                   int replicas) {
   std::int64_t const at_once = micro_batch * replicas;
@@ -69,7 +69,8 @@ REDCO_INLINE void fit_loop::note_files() {
   report_.lost_rows = recorder_->lost();
 }
 
-/// The ranks of a process have one object, which one of them reads.
+/// Adds a kept object to the state of the run. The ranks of a process share the object, so one rank
+/// per process reads it from a checkpoint.
 REDCO_INLINE void fit_loop::keep(std::string const& name, run_state::kept_object object) {
   if (!rank_.first_of_process) object.read = [](std::string const&, std::string const&) {};
   state_.keep(name, std::move(object));
@@ -80,7 +81,7 @@ REDCO_INLINE void fit_loop::run() {
   tell();
 }
 
-/// What the fit came to, on every rank.
+/// Ends a fit: sends its record from rank 0 to all ranks and gathers the measures of all ranks.
 REDCO_INLINE void fit_loop::tell() {
   comm::collective_label const label("the end of a fit");
   report_.signal = state_.signal_of_all(preempted_ && !finished() ? where_.stop_requested() : 0);
@@ -93,7 +94,8 @@ REDCO_INLINE void fit_loop::tell() {
 
 REDCO_INLINE void fit_loop::train() {
   start();
-  if (ended() && !interrupted_) {  // a run that was complete: its rows are written
+  // The run was complete before this fit: all rows are written already.
+  if (ended() && !interrupted_) {
     if (first()) where_.log().line("nothing is left to train after step " + std::to_string(step()));
     if (options_.eval_size > 0) measured(options_.eval_size);
     return restore_best();
@@ -116,12 +118,12 @@ REDCO_INLINE evaluation_place fit_loop::place() const {
   return {options_.global_batch, options_.micro_batch, state_.seed(), step()};
 }
 
-/// The epoch in which the last step before `at` lies.
+/// Returns the epoch to which the last step before position `at` belongs.
 REDCO_INLINE int fit_loop::run_epoch_of(data_position const& at) {
   return static_cast<int>(at.position == 0 && at.epoch > 0 ? at.epoch - 1 : at.epoch);
 }
 
-/// The number of an epoch's examples, and what follows from it.
+/// Updates the length of the run after the number of examples of an epoch is known.
 REDCO_INLINE void fit_loop::take(std::int64_t examples) {
   std::int64_t const known = length_.steps;
   length_ = run_length_of(options_, examples);
@@ -165,7 +167,8 @@ REDCO_INLINE void fit_loop::start() {
 
 REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
   saved_best_ = state_.load(found);
-  rank_.world.barrier();  // kept objects have been read
+  // Continue only after all processes have read their kept objects.
+  rank_.world.barrier();
   workdir::manifest const& facts = found.facts;
   data_position const at{facts.epoch, facts.epoch_position};
   std::int64_t const given = begin_epoch(run_epoch_of(at));
@@ -186,11 +189,12 @@ REDCO_INLINE void fit_loop::resume(workdir::found_checkpoint const& found) {
     where_.log().line("not all of its best checkpoints are in this workdir: theirs are looked for anew");
 }
 
-/// A few examples through evaluation, so that a mistake there shows before hours of training.
+/// Evaluates a few examples before training, so that a mistake in the evaluation shows before hours
+/// of training.
 REDCO_INLINE void fit_loop::sanity_check() { measured(std::min<std::int64_t>(options_.eval_size, replicas())); }
 
-/// Loss and metrics over the first `examples` of the evaluation, the same on all ranks. With
-/// `warns`, rank 0 warns of losses in which nothing counted.
+/// Returns loss and metrics of the first `examples` evaluation examples, equal on all ranks. If
+/// `warns` is true, rank 0 warns about each loss in which nothing counted.
 REDCO_INLINE metric_map fit_loop::measured(std::int64_t examples, bool warns) {
   auto const all = [&] { return job_.evaluation(evaluation_order(rank_, examples, place())); };
   metric_map metrics = evaluated_loss(rank_, *all(), place());
@@ -233,7 +237,8 @@ REDCO_INLINE void fit_loop::run_epoch() {
     batch_step const at = all.step(k);
     run_step(*source, at, epoch, done_before + k + 1);
     position_ = at.next;
-    if (preempted_) {  // who preempts may not wait for an evaluation
+    // Save at once: a scheduler that preempts the run may not wait for an evaluation.
+    if (preempted_) {
       interrupted_ = true;
       save({});
       if (!finished()) break;
@@ -244,8 +249,8 @@ REDCO_INLINE void fit_loop::run_epoch() {
   if (first()) recorder_->end_epoch();
 }
 
-/// What follows the update of a step: the end of an epoch or of the run, else the evaluation and
-/// the checkpoint that are due. Of a run that a signal ended before, the resumed run does it first.
+/// Does the work due after a step's update: the end of an epoch or run, else evaluation and
+/// checkpoint. If a signal ended the run before this work, the resumed run begins with it.
 REDCO_INLINE void fit_loop::after_step(int epoch) {
   interrupted_ = false;
   bool const whole = position_.epoch > epoch;
@@ -295,7 +300,7 @@ REDCO_INLINE metric_map fit_loop::evaluate(int epoch) {
   return metrics;
 }
 
-/// Takes an evaluation into the best metrics; the names of what it improves.
+/// Adds an evaluation to the best metrics; returns the names of the checkpoints that it improves.
 REDCO_INLINE std::vector<std::string> fit_loop::judge(metric_map const& metrics) {
   if (metrics.empty()) return {};
   std::vector<std::string> const improved = best_.update(metrics, step());
@@ -324,8 +329,9 @@ REDCO_INLINE void fit_loop::end_epoch(int epoch, bool whole) {
     });
 }
 
-/// A checkpoint of this step under `names`. A failing save is a warning: training goes on with the older checkpoints.
-/// Three in a row end the run, and so does the `last` of a run, which nothing will make good.
+/// Saves a checkpoint of this step under `names`. A failed save is a warning, and training
+/// continues with the older checkpoints. Throws after three failures in a row, or if `last` is
+/// true, because no later save could make up for it.
 REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool last) {
   if (state_.is_saved() && names.empty() && saved_interrupted_ == interrupted_) return;
   workdir::save_options to;
@@ -352,7 +358,7 @@ REDCO_INLINE void fit_loop::save(std::vector<std::string> const& names, bool las
   if (first()) recorder_->resume_clock();
 }
 
-/// Best values are written behind their checkpoints, so that the two agree whenever a run is killed.
+/// Writes the best values after their checkpoint, so that the two agree even if the run is killed.
 REDCO_INLINE void fit_loop::record_saved(std::filesystem::path const& path) {
   report_.checkpoint = path;
   report_.best = saved_best_;
@@ -361,7 +367,7 @@ REDCO_INLINE void fit_loop::record_saved(std::filesystem::path const& path) {
 
 REDCO_INLINE void fit_loop::record_best() { recorder_->save_best(best_); }
 
-/// Where the options ask for it, the state of the best checkpoint, evaluated.
+/// Loads and evaluates the best checkpoint if the option `restore_best` is set.
 REDCO_INLINE void fit_loop::restore_best() {
   auto const best = saved_best_.find(best_.first());
   if (!options_.restore_best || best == saved_best_.end()) return;

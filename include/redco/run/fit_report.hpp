@@ -9,15 +9,16 @@
 
 namespace redco::run {
 
-/// A fit's record and what its ranks measured.
+/// A record of a fit with the memory and messages that each rank measured.
 class fit_report : public workdir::fit_record {
  public:
   explicit fit_report(int ranks) : measures(static_cast<std::size_t>(ranks)) {}
 
-  /// The step (counted from 0) that is measured: the third.
+  /// Index of the step that is measured, counted from 0: the third step.
   static constexpr std::int64_t measured_step = 2;
 
-  std::vector<step_measure> measures;  ///< of each rank in that step
+  /// Memory and messages of each rank in the measured step.
+  std::vector<step_measure> measures;
 };
 
 }  // namespace redco::run

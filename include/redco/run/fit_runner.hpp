@@ -32,48 +32,53 @@
 
 namespace redco::run {
 
-/// What a trainer does, whatever its model and pipeline: it keeps every rank's network from fit to fit, runs the loops, and tells
-/// how they ended.
+/// The part of a trainer that does not depend on the types of its model and pipeline. Keeps every
+/// rank's network between fits, runs the training loops, and reports how they ended.
 class fit_runner {
  public:
-  /// How each rank's network is made, and what it computes in a fit.
+  /// A function that makes the network of one rank.
   using make_network = std::function<std::unique_ptr<network_state>(rank_context const& rank, dynamic_plan const& plan,
                                                                     std::vector<std::string> const& frozen)>;
+  /// A function that makes the job of one rank in a fit: its batches and user functions.
   using make_job = std::function<std::unique_ptr<fit_job>(network_state& state)>;
 
-  /// `settings` is what the model and the optimizer were told. Errors: exit code 64 for a workdir that cannot be used.
+  /// `settings`: names and values that describe the model and the optimizer. Throws `error` with
+  /// exit code 64 if the workdir cannot be used.
   fit_runner(deployer& where, dynamic_plan plan, std::map<std::string, std::string> settings, make_network make);
 
-  /// Errors: those of the run; exit code 75 where a signal ended it, with work left.
+  /// Trains on all ranks and returns the result. Throws the errors of the run, and `error` with
+  /// exit code 75 if a signal ended the run with work left.
   fit_result fit(options::fit_settings const& settings, make_job const& job);
 
-  /// Compares the first `steps` updates of a fit on the mesh with those of one rank. Trains nothing
-  /// that stays. `planned` tells the messages of a step. Errors: those of the fit.
+  /// Compares the first `steps` updates of a fit on the mesh with the updates of one rank. The
+  /// trained networks do not change. `planned` returns the messages that the plan predicts for a
+  /// step. Throws the errors of a fit.
   verify_result verify(options::fit_settings const& settings, make_job const& job,
                        std::function<cost::messages(setup const&)> const& planned, std::int64_t steps);
 
-  /// Checkpoints hold this object too; one object for all ranks of a process.
+  /// Adds an object to the checkpoints; all ranks of a process share the object.
   void keep(std::string const& name, run_state::kept_object object) { kept_.emplace_back(name, std::move(object)); }
 
-  /// The first fit starts from these weights, which the model names so; adapters, which only a checkpoint of theirs has, stay as
-  /// they are.
+  /// Makes the first fit start from these weights; `table` maps the model's names to names in the
+  /// files. Adapters keep their values, unless the weights are a checkpoint that has adapters.
   void start_from(safetensors::weights_source weights, stored_table const& table);
-  /// And its adapters from these, which PEFT has written.
+  /// Makes the first fit start its adapters from weights that PEFT has written.
   void start_adapters_from(safetensors::weights_source weights, std::span<stored_name const> names);
 
-  /// Saves the networks' weights under these names, adapters merged into them. Errors: exit code 70
-  /// before the first fit.
+  /// Saves the networks' weights under the names of `names`, with adapters merged into them. Throws
+  /// `error` with exit code 70 before the first fit.
   void save_model(std::filesystem::path const& directory, std::span<stored_name const> names,
                   save_model_options const& options) const;
-  /// Saves the adapters alone.
+  /// Saves the low-rank adapters of the networks alone.
   void save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
                     lora_options const& adapters, save_adapter_options const& options) const;
 
   deployer& where() const { return where_; }
   dynamic_plan const& plan() const { return plan_; }
-  /// Somebody has shown the plan: a fit need not.
+  /// Prevents that the first fit prints the plan: the program has shown it already.
   void plan_is_told() { plan_told_ = true; }
-  /// Every rank's network; empty before the first fit.
+  /// Returns every rank's network; null before the first fit and for ranks of
+  /// other processes.
   std::vector<std::unique_ptr<network_state>> const& states() const { return states_; }
 
  private:
@@ -92,7 +97,8 @@ class fit_runner {
   std::function<void(network_state&, rank_context&)> start_, start_adapters_;
   std::vector<std::string> frozen_;
   std::vector<std::pair<std::string, run_state::kept_object>> kept_;
-  std::int64_t step_ = 0;  ///< updates that the states have seen
+  /// Number of updates that the networks have received.
+  std::int64_t step_ = 0;
 };
 
 }  // namespace redco::run

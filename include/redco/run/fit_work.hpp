@@ -14,13 +14,14 @@
 
 namespace redco::run {
 
-/// The micro-batches of a fit's step on one rank: collated one by one and given to the user's
-/// functions. What it refers to outlives it. Errors: those of the user's functions with step and
-/// function; exit code 64 for a step of the program's own that shall be recorded.
+/// The micro-batches of one step of a fit on one rank, collated one by one and given to the user's
+/// functions. Constructor arguments outlive it. Throws the errors of user functions with step and
+/// function. Throws `error` with exit code 64 if `graphs` is given and the user has a `train_step`,
+/// because steps of the user's own cannot be recorded.
 class fit_work final : public step_work {
  public:
-  /// `in` is the pass of the step, from which each micro-batch gets its own. `graphs` record and
-  /// repeat forward and backward; null: they run as they are.
+  /// `in`: the pass (settings of a forward call) of the step, copied for each micro-batch.
+  /// `graphs`: records and repeats forward and backward; null to run them without recording.
   fit_work(computed_batches& source, pass const& in, std::int64_t step, step_graphs* graphs = nullptr)
       : source_(source), in_(in), step_(step), graphs_(graphs) {
     if (graphs != nullptr && source.own_step()) step_graphs::refuse("the program takes its steps itself");
@@ -53,7 +54,9 @@ class fit_work final : public step_work {
   }
 
   computed_batches& source_;
-  pass in_, now_;  ///< of the step, and of its micro-batch until the next one: backward may need it
+  /// The pass of the step, and the pass of the current micro-batch. The second one lives until the
+  /// next micro-batch, because backward may need it.
+  pass in_, now_;
   std::int64_t step_;
   step_graphs* graphs_;
 };

@@ -25,14 +25,14 @@
 
 namespace redco {
 
-/// A model with its trained weights on the deployer's mesh, for predictors: neither gradients nor the state of an optimizer.
+/// A model with trained weights on the deployer's mesh, for predictors; it holds no gradients and
+/// no optimizer state.
 ///
 ///   redco::inference loaded(deployer, model, collate | predict, "run/ckpts/max_accuracy");
 ///   auto outputs = redco::predictor(loaded).predict(prompts);
 ///
-/// The weights are those of a `pretrained` folder, opened files, or of a path that `open_weights` takes: a checkpoint, or files of
-/// `trainer::save_model` (names as for `trainer::start_from`). No workdir is touched. Errors: exit code 64 with the legal
-/// widths when the mesh cannot hold the model, 65 with the first 20 differences when the weights are not the model's.
+/// The weights come from a checkpoint, files of `trainer::save_model`, or a `pretrained` folder.
+/// Throws `error` with exit code 64 if the mesh cannot hold the model, 65 for unfitting weights.
 template <model M, class Pipeline>
 class inference {
  public:
@@ -64,20 +64,21 @@ class inference {
     });
   }
 
-  /// Of a `pretrained` folder; the log tells what of the folder changes nothing here and which
-  /// layers start fresh.
+  /// Loads the weights of a `pretrained` folder. Logs unused parts of the folder and layers that
+  /// start fresh.
   template <run::weighted Folder>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder)
       : inference(where, std::move(m), std::move(pipeline), folder.weights()) {
     run::tell_notices(where.log(), folder);
   }
 
-  /// The same with the adapters of an `adapter_folder` for a `with_lora`.
+  /// Loads the weights of a `pretrained` folder, and the adapters of an `adapter_folder` into a
+  /// `with_lora` model.
   template <run::weighted Folder, adapting Adapter>
   inference(deployer& where, M m, Pipeline pipeline, Folder const& folder, Adapter const& adapter)
       : inference(where, std::move(m), std::move(pipeline), folder.weights(), &adapter.weights()) {}
 
-  /// What each rank holds.
+  /// Returns the network of each rank; null for ranks of other processes.
   std::vector<std::unique_ptr<run::network_state>> const& states() const { return states_; }
   deployer& where() const { return where_; }
   Pipeline const& pipeline() const { return pipeline_; }

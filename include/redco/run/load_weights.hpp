@@ -9,12 +9,14 @@
 
 namespace redco::run {
 
-/// Fills a network's masters with weights from outside that are named so; adapters, which only a checkpoint of theirs has, stay as
-/// they are. All ranks call it. Errors: those of `load_model`.
+/// Fills a network's master parameters with weights from files; `table` maps parameter names to
+/// names in the files. Adapters keep their values, unless the weights are a checkpoint that has
+/// adapters. All ranks call it. Throws the errors of `load_model`.
 void load_weights(network_state const& state, safetensors::weights_source const& weights, stored_table const& table,
                   rank_context& rank);
 
-/// Fills its adapters with those that PEFT has written; `names` are those of the frozen model's weights.
+/// Fills a network's adapters with weights that PEFT has written. `names` are the stored names of
+/// the frozen model's weights. All ranks call it.
 void load_adapters(network_state const& state, safetensors::weights_source const& weights,
                    std::span<stored_name const> names, rank_context& rank);
 

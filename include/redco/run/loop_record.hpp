@@ -17,40 +17,42 @@
 
 namespace redco::run {
 
-/// What a worker's run writes besides its checkpoints: rows of metrics, events, the progress bar
-/// and evaluations, of which it knows the best. All ranks have the same best metrics; rank 0 alone
-/// writes.
+/// The output of a worker's loop apart from checkpoints: rows of metrics, events, the progress bar
+/// and evaluations. Also keeps the best metrics, which are equal on all ranks. Rank 0 alone writes.
 class loop_record {
  public:
-  /// `log_every`: steps between two rows. `best` names the metrics whose best checkpoints stay.
+  /// `log_every`: number of steps between two rows. `best`: the metrics whose best checkpoints are
+  /// kept.
   loop_record(deployer& where, rank_context& rank, std::int64_t steps, std::int64_t log_every,
               workdir::best_metrics best)
       : where_(where), rank_(rank), steps_(steps), log_every_(log_every), best_(std::move(best)) {}
 
-  /// The loop begins after this step, with the best metrics of a checkpoint.
+  /// Begins the loop after step `after_step`, with the best metrics of the checkpoint.
   void begin(std::int64_t after_step);
 
-  /// Takes in an update of a network, and a value of the program's own. The next row has the mean
-  /// of losses and values since the last one.
+  /// Adds the result of an update of one network; the next row has the mean of its losses since the
+  /// last row.
   void updated(std::string const& network, step_result const& result);
+  /// Adds a value of the program's own; the next row has its mean since the last row.
   void value(std::string const& name, double value);
 
-  /// Takes in an evaluation after `step` steps: rank 0's metrics, which all ranks get. All ranks
-  /// call it. Errors: exit code 64 without a metric that is watched.
+  /// Records an evaluation after `step` steps, and replaces `metrics` on all ranks by rank 0's. All
+  /// ranks call it. Throws `error` with exit code 64 if a watched metric is missing.
   void evaluated(metric_map& metrics, std::int64_t step);
 
-  /// Ends a step: writes the row that is due.
+  /// Ends a step: writes a row if one is due.
   void end_step(std::int64_t step);
 
-  /// Returns the names of the checkpoint that the evaluations of this step deserve, once.
+  /// Returns the checkpoint names that the evaluations of this step have improved, and forgets
+  /// them.
   std::vector<std::string> take_names() { return std::exchange(names_, {}); }
 
   workdir::best_metrics& best() { return best_; }
 
-  /// Writes the best values, after their checkpoint.
+  /// Writes the file of best values. Call it after the checkpoint is saved.
   void saved();
 
-  /// Adds what was written to the record of the run.
+  /// Adds evaluation, best values and written files to the record of the run.
   void describe(workdir::fit_record& run) const;
 
  private:
@@ -69,7 +71,7 @@ class loop_record {
   std::int64_t steps_, log_every_;
   std::int64_t row_begin_ = 0;  ///< step after which the next row begins
   workdir::best_metrics best_;
-  std::optional<workdir::run_recorder> recorder_;  ///< rank 0, after begin
+  std::optional<workdir::run_recorder> recorder_;  ///< on rank 0, after begin()
   std::vector<mean_value> row_;
   std::vector<std::string> names_;
   metric_map evaluation_;

@@ -9,18 +9,19 @@
 
 namespace redco::run {
 
-/// Returns the counts of a loss' terms, summed over the replicas; a replica without a micro-batch
-/// gives a loss without terms. All replicas call it.
+/// Returns the counts of the loss terms, summed over the replicas. All replicas call it; a replica
+/// without a micro-batch passes a loss without terms.
 std::vector<double> counts_of_replicas(terms const& loss, comm::replica_round const& round);
 
-/// Returns the sum whose gradient a micro-batch adds to that of its step: of a loss of one term the
-/// term's own sum, which is divided by the step's count later; of several terms each term's share
-/// of its mean over the replicas, whose `counts` are given. Undefined if nothing counted. Errors:
-/// exit code 64 for several terms without counts.
+/// Returns the scalar from which backward starts for one micro-batch; undefined if nothing counted.
+/// For a loss of one term, the scalar is the term's sum, which the step divides by its count later.
+/// For several terms, the scalar adds each sum divided by its global count in `counts`. Throws
+/// `error` with exit code 64 for several terms without counts.
 at::Tensor sum_to_differentiate(terms const& loss, std::vector<double> const& counts);
 
-/// Runs backward from the sum into the flat gradient of the network's store. Errors: exit code 70
-/// for a sum without trained parameters, and if a gradient lies elsewhere afterwards.
+/// Runs backward from `sum` into the flat gradient of the network's store. Throws `error` with exit
+/// code 70 if no trained parameter takes part in the sum, or if a parameter's gradient is no longer
+/// a view of the flat buffer.
 void add_gradient(network_state const& state, at::Tensor const& sum);
 
 }  // namespace redco::run

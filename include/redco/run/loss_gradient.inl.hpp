@@ -44,7 +44,7 @@ REDCO_INLINE void add_gradient(network_state const& state, at::Tensor const& sum
           "NoGradGuard, whole-number types); compute it from what the network returns");
     sum.backward();
   }
-  // backward() with a recorded graph replaces `.grad`, and the flat gradient would stay zero.
+  // A user's backward(create_graph=true) replaces `.grad`, and the flat gradient would stay zero.
   for (at::Tensor const& leaf : state.network().parameters()) {
     if (!leaf.requires_grad()) continue;
     if (!leaf.grad().defined() || !leaf.grad().is_alias_of(state.store.gradients()))

@@ -19,38 +19,41 @@
 
 namespace redco::run {
 
-/// The loss and its terms, added up over micro-batches and then over ranks; each term is divided by its own count.
+/// The sums and counts of a loss and its terms, added over micro-batches and then over ranks. Each
+/// term's mean divides by its own count.
 class loss_totals {
  public:
   static constexpr std::size_t most_terms = cost::most_loss_terms;
 
-  /// Errors: exit code 64 for a loss without terms or with more than are told apart.
+  /// Throws `error` with exit code 64 for a loss without terms or with more than `most_terms`
+  /// terms.
   static void check(terms const& loss);
 
-  /// Takes in one micro-batch's loss. What lies on a device is read when ranks add up: the device goes on meanwhile.
+  /// Adds the loss of one micro-batch. Sums on a device are read later, in reduce(), so that the
+  /// device need not wait.
   void add(terms const& loss);
 
-  /// Adds up over all ranks, each of which calls it once, and tells whether some rank raised `flag`.
+  /// Sums the totals over all ranks; each rank calls it once. Returns true if any rank passed true
+  /// as `flag`.
   bool reduce(rank_context& rank, bool flag = false);
 
-  /// The mean over everything that counted, terms weighed by their factors; NaN where nothing
-  /// counted.
+  /// Returns the sum of the terms' means, each times its factor; NaN if nothing counted.
   double loss() const;
 
-  /// How much counted: tokens or examples.
+  /// Returns the largest count of a term: tokens or examples; 0 if nothing counted.
   double weight() const;
 
-  /// Each term without its factor, by name, NaN where nothing counted in it; only on ranks that had
-  /// examples, as rank 0 always has.
+  /// Returns each term's mean without its factor, by name; NaN if nothing counted in the term.
+  /// Empty on ranks that had no examples; rank 0 always has some.
   std::vector<std::pair<std::string, double>> by_name() const;
 
-  /// The terms with the mean over everything, "loss".
+  /// Returns the mean of each term by name, and the total loss under "loss".
   metric_map metrics() const;
 
  private:
   double count(std::size_t term) const { return sums_[3 * term + 2]; }
 
-  /// NaN where nothing counted.
+  /// Returns the mean of one column of a term; NaN if nothing counted in the term.
   double average(std::size_t term, std::size_t column) const {
     return count(term) > 0 ? sums_[3 * term + column] / count(term) : std::numeric_limits<double>::quiet_NaN();
   }
@@ -62,7 +65,8 @@ class loss_totals {
 
   void read_devices();
 
-  std::array<double, cost::loss_total_numbers> sums_{};  ///< per term: sum times factor, sum, count; then the flag
+  /// Three numbers per term: sum times factor, sum, count. The last number is the flag of reduce().
+  std::array<double, cost::loss_total_numbers> sums_{};
   std::vector<std::string> names_;
 
   struct unread {

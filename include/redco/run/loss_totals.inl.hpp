@@ -42,8 +42,8 @@ REDCO_INLINE void run::loss_totals::read_devices() {
 
 REDCO_INLINE bool run::loss_totals::reduce(rank_context& rank, bool flag) {
   read_devices();
-  // All ranks of a replica hold the same sums: one of them adds them, the others only values that
-  // are not finite.
+  // All ranks of a replica hold equal sums, so only one of them contributes. The other ranks
+  // contribute values that are not finite, so that no rank's failure is lost.
   if (rank.coordinate(replica_axes) != 0)
     for (double& sum : sums_) sum = std::isfinite(sum) ? 0 : sum;
   sums_.back() = flag ? 1 : 0;

@@ -11,26 +11,22 @@
 
 namespace redco::run::detail {
 
-/// `exit_code_of` with the words of libtorch's exceptions; then the end summary.
+/// Runs `program` and returns its exit code. Prints an exception as one sentence in libtorch's own
+/// words, then the summary of the last fit, and leaves the processes of the run.
 int run_program(std::function<int()> const& program);
 
 }  // namespace redco::run::detail
 
 namespace redco {
 
-/// The whole of a program's main: reads its options, calls `body(options)` and returns the exit code. `body` returns an int or
-/// nothing, and may take the `options::resolved<Options>` as a second argument, which also tells where each value came from.
+/// Runs a whole program: reads its options, calls `body(options)` and returns the exit code. `body`
+/// returns an int or nothing; `options::resolved<Options>`, an optional second parameter, gives the
+/// origin of each value. An error in the options or an exception of `body` is one sentence on
+/// standard error; the exit code is the `error`'s own, else 70.
 ///
-///   int main(int argc, char** argv) {
-///     return redco::main_of<my_options>(argc, argv, "Trains a model.", [](my_options const& o) {
-///       redco::deployer deployer(o.deployer);
-///       ...
-///     });
-///   }
-///
-/// Whatever leaves `body`, or is wrong with the options, ends the program with one sentence on standard error: an `error` with
-/// its own exit code, any other exception with 70. Behind a fit the end summary is printed. --help prints `about` and all options.
-/// Of several processes that a launcher started only the first shows its standard output.
+///   return redco::main_of<my_options>(argc, argv, "Trains a model.", [](my_options const& o) {
+///     redco::deployer deployer(o.deployer);
+///   });
 template <reflected Options, class Body>
 int main_of(int argc, char const* const* argv, std::string_view about, Body&& body) {
   return run::detail::run_program([&]() -> int {
@@ -52,7 +48,7 @@ int main_of(int argc, char const* const* argv, std::string_view about, Body&& bo
   });
 }
 
-/// main_of without a sentence for --help.
+/// Runs a whole program, as the overload with `about`, but --help prints no introductory sentence.
 template <reflected Options, class Body>
 int main_of(int argc, char const* const* argv, Body&& body) {
   return main_of<Options>(argc, argv, std::string_view(), body);

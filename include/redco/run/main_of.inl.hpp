@@ -17,7 +17,8 @@
 
 namespace redco::run::detail {
 
-/// Where the process does not speak for its run, what the program prints goes nowhere.
+/// A guard that discards the program's standard output while it lives, except in the first process
+/// of a run.
 class quiet_process {
  public:
   quiet_process() {

@@ -19,8 +19,9 @@
 
 namespace redco::run {
 
-/// What one rank holds of a network that is trained, whatever the network's type (trained_network): its part of the
-/// parameters, their gradients, the optimizer and its state.
+/// One rank's state of a network in training, independent of the network's type: its shards of the
+/// parameters and gradients, the optimizer and the optimizer's state. `trained_network` adds the
+/// typed network.
 class network_state {
  public:
   network_state(std::vector<shard::placed_parameter> const& placed, update::any_optimizer optimizer, dtype compute,
@@ -30,34 +31,44 @@ class network_state {
   network_state& operator=(network_state const&) = delete;
   virtual ~network_state() = default;
 
-  /// Its modules, over the store.
+  /// Returns the network's modules; their parameters are views of the store.
   virtual network_base const& network() const = 0;
 
-  /// Sets its parameters to these: one for each of network().parameters(), in that order.
+  /// Copies new values into the parameters: one tensor for each of network().parameters(), in that
+  /// order. Throws `error` with exit code 70 for another number of tensors.
   void set_values(std::vector<at::Tensor> const& parameters);
 
-  /// The state that a checkpoint holds: parameters, masters where they differ, optimizer slots.
+  /// Returns the state that a checkpoint holds: parameters, master parameters if they differ, and
+  /// optimizer slots.
   std::vector<ckpt::state_part> parts() const;
 
-  /// The parameters alone, in the precision in which they are updated.
+  /// Returns the parameters alone, in the precision in which the optimizer updates them.
   std::vector<ckpt::state_part> master_parts() const;
 
-  /// Of these those of low-rank adapters, and all others.
+  /// Returns the parameters of low-rank adapters, in the precision of the optimizer.
   std::vector<ckpt::state_part> adapter_parts() const;
+  /// Returns all parameters except those of low-rank adapters, in the precision of the optimizer.
   std::vector<ckpt::state_part> base_parts() const;
 
-  /// The parameters as those of the model without adapters, which are merged into the weights.
+  /// Returns the parameters of the model without adapters; the adapters are merged into the
+  /// weights.
   std::vector<ckpt::state_part> merged_parts() const { return merged(network(), base_parts()); }
 
-  /// Errors: exit code 79 with the name of a parameter that is not finite, after `step` updates. One pass over memory.
+  /// Throws `error` with exit code 79 and the parameter's name if a parameter is not finite after
+  /// `step` updates. Reads all parameters once.
   void check_finite(std::int64_t step) const;
 
-  std::string name;  ///< in front of its parameters' names in a checkpoint of several networks: "actor."
+  /// Prefix of the parameters' names in a checkpoint of several networks, such as "actor."; empty
+  /// for a single network.
+  std::string name;
   parameter_store store;
   update::any_optimizer optimizer;
-  std::int64_t updates = 0;                     ///< that changed the parameters, as Adam's bias corrections count them
-  std::vector<update::segment> segments;        ///< one for each trained region of the store
-  std::vector<update::norm_range> norm_ranges;  ///< over the flat gradient
+  /// Number of updates that changed the parameters; Adam's bias corrections use it.
+  std::int64_t updates = 0;
+  /// One segment for each trained region of the store.
+  std::vector<update::segment> segments;
+  /// Ranges of the flat gradient with their weights in the gradient norm.
+  std::vector<update::norm_range> norm_ranges;
 
  private:
   void add_segment(shard::region const& of);

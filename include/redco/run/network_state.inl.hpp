@@ -84,7 +84,8 @@ REDCO_INLINE void network_state::add_segment(shard::region const& of) {
                                           store.has_masters() ? part(store.values()) : at::Tensor()));
 }
 
-/// A part that n ranks of the group that sums the norm hold alike counts 1/n in it.
+/// Adds a parameter to the ranges of the gradient norm. If n ranks of a replica hold equal shards
+/// of it, each shard has weight 1/n.
 REDCO_INLINE void network_state::add_norm_range(stored_parameter const& s) {
   double const weight = 1.0 / s.plan.holders(model_axes);
   std::int64_t const end = s.offset + s.master.numel();

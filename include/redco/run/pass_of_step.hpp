@@ -8,7 +8,7 @@
 
 namespace redco::run {
 
-/// Returns the pass of a step on a rank, without examples yet.
+/// Returns the pass (settings of a forward call) of step `step` on a rank, without examples yet.
 inline pass pass_of_step(deployer const& where, rank_context& rank, std::uint64_t seed, std::int64_t step,
                          bool training = true) {
   pass_choices choices{.recompute = where.options().recompute};

@@ -33,7 +33,7 @@
 
 namespace redco::run {
 
-/// The micro-batches of a pipeline over examples. What it refers to outlives it.
+/// The micro-batches of a pipeline over examples, on one rank. Constructor arguments outlive it.
 template <class Example, model M, class Pipeline>
 class pipeline_batches final : public computed_batches {
  public:
@@ -42,7 +42,8 @@ class pipeline_batches final : public computed_batches {
   using output = typename prediction<Pipeline, bound, Example>::type;
   using own_step_type = std::function<void(training_step&, bound const&, batch const&)>;
 
-  /// What differs from one use to another; predictions go to the slots of their examples.
+  /// Settings that differ between training, evaluation and prediction. Null members are unused;
+  /// `slots` receives the predictions, by index of the example.
   struct uses {
     length_of<Example> const* length = nullptr;
     own_step_type const* own_step = nullptr;
@@ -73,7 +74,9 @@ class pipeline_batches final : public computed_batches {
   terms loss(pass const& in) override {
     if constexpr (Pipeline::has_loss)
       if constexpr (!std::is_same_v<loss_of<Pipeline, bound, batch>,
-                                    diag::ill_formed>)  // else the compiler has said why
+                                    // For an ill-formed loss, the compiler has reported the cause
+                                    // already.
+                                    diag::ill_formed>)
         return as_terms(pipeline_.loss(bound(net_, in), now_->batch), in.examples);
     return {};
   }
@@ -89,7 +92,8 @@ class pipeline_batches final : public computed_batches {
         throw error(exit_code::internal, "predict returned " + std::to_string(elements_of(result)) + " results for " +
                                              std::to_string(indices.size()) +
                                              " examples; return one per example, in order");
-      if (in.tp->rank() != 0) return;  // every shard of a replica predicts the same
+      // All shards of a replica have equal predictions, so only the first one stores them.
+      if (in.tp->rank() != 0) return;
       for (std::size_t i = 0; i < indices.size(); ++i)
         (*use_.slots)[static_cast<std::size_t>(indices[i])] = element_of(result, i);
       predicted_.insert(predicted_.end(), indices.begin(), indices.end());
@@ -117,7 +121,7 @@ class pipeline_batches final : public computed_batches {
   }
 
  private:
-  /// A micro-batch whose tensors are where the network computes, or on their way.
+  /// A micro-batch whose tensors are on the network's device or are being copied to it.
   struct placed_batch : prepared_batch<batch> {
     upload way;
   };
@@ -137,7 +141,7 @@ class pipeline_batches final : public computed_batches {
   uses use_;
   prefetch<placed_batch> source_;
   std::optional<placed_batch> now_;
-  std::vector<std::int64_t> predicted_;  ///< the examples whose slots this rank filled
+  std::vector<std::int64_t> predicted_;  ///< indices of the examples whose slots this rank filled
 };
 
 }  // namespace redco::run

@@ -22,7 +22,8 @@
 
 namespace redco::run {
 
-/// A fit of a pipeline and a network to examples, on one rank. What it refers to outlives it; the slots are those of all ranks.
+/// The job of a fit on one rank: a pipeline, a network and examples. Constructor arguments outlive
+/// it. All ranks of a process share the slots of the predictions.
 template <class Example, model M, class Pipeline, class Options>
 class pipeline_job final : public fit_job {
  public:

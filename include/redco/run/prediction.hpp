@@ -12,7 +12,7 @@
 
 namespace redco::run {
 
-/// One element per example of what predict returned.
+/// Returns the part of predict's result that belongs to example `i` of the batch.
 template <class Result>
 auto element_of(Result const& result, std::size_t i) {
   if constexpr (std::is_same_v<Result, at::Tensor>) {
@@ -33,11 +33,11 @@ std::size_t elements_of(Result const& result) {
   }
 }
 
-/// What a pipeline without predict gives for one example.
+/// A placeholder for the prediction of one example if the pipeline has no predict.
 template <class Pipeline>
 struct no_prediction {};
 
-/// What predict gives for one example.
+/// The type of one example's prediction by a pipeline.
 template <class Pipeline, class Net, class Example>
 struct prediction {
   using type = no_prediction<std::remove_const_t<Pipeline>>;
@@ -54,7 +54,8 @@ requires Pipeline::has_predict struct prediction<Pipeline, Net, Example> {
 
 namespace redco::detail {
 
-/// What would see predictions of a pipeline without predict: whoever gives one is told so.
+/// A hook for pipelines without predict: constructing it from any function reports the missing
+/// predict as a compile error.
 template <class Function, class Pipeline>
 struct hook_for<Function, run::no_prediction<Pipeline>> {
   struct type {

@@ -21,18 +21,21 @@
 
 namespace redco {
 
-/// Runs a trainer's predict over examples: one result per example, in their order, for any number of them and any mesh.
+/// Runs a trainer's predict over examples: one result per example, in their order, for any number
+/// of examples and any mesh.
 ///
 ///   auto outputs = redco::predictor(trainer).predict(texts, 8);
 template <class Trainer>
 class predictor {
  public:
   explicit predictor(Trainer const& from) : trainer_(&from) {}
-  /// Keeps an `inference` that nobody else holds. Errors: redco[R001] for a temporary trainer.
+  /// Takes ownership of a temporary `inference`. A temporary trainer is the compile error
+  /// redco[R001].
   explicit predictor(Trainer&& from) : own_(owned(from)), trainer_(own_.get()) {}
 
-  /// `global_batch` examples are computed at once over all ranks; `length` as in fit. Errors: what predict throws, and exit
-  /// code 70 when the trainer has not fitted or predict does not return one result per example.
+  /// Returns one prediction per example. `global_batch`: number of examples computed at once over
+  /// all ranks; `length`: as in fit. Throws the errors of predict, and `error` with exit code 70 if
+  /// the trainer has not fitted or predict does not return one result per example.
   template <class Range>
   auto predict(Range&& range, std::int64_t global_batch = 8,
                length_of<example_of<std::remove_cvref_t<Range>>> const& length = {}) const {
@@ -92,7 +95,7 @@ class predictor {
     return results;
   }
 
-  std::shared_ptr<Trainer const> own_;  ///< null where it is another's
+  std::shared_ptr<Trainer const> own_;  ///< null if the caller owns the trainer
   Trainer const* trainer_;
 };
 

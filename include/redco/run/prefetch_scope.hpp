@@ -9,7 +9,8 @@
 
 namespace redco::run {
 
-/// What a thread that collates for a rank runs first: it takes over the rank's place and memory counter.
+/// Returns a function that a collating thread of a rank calls first: it sets the rank in error
+/// messages and counts the thread's memory as the rank's.
 inline std::function<void()> prefetch_scope(rank_context const& rank) {
   return [memory = rank.memory, number = rank.rank] {
     diag::run_place::here() = {number, -1, "collate"};

@@ -12,26 +12,27 @@
 
 namespace redco::run {
 
-/// What a program shows of its runs: the console, the log, and how the last fit ended.
+/// The visible output of a program's runs: the console, the log, and the summary of the last fit.
 struct run_output {
-  /// `speaks_here` is false where another process of the run shows it.
+  /// `speaks_here`: false if another process prints the output of the run.
   explicit run_output(bool quiet, bool speaks_here = true)
       : speaks(speaks_here),
         console(speaks ? log::standard_console(quiet) : log::console_options{.out = nullptr}),
         log(console) {}
 
-  bool speaks;  ///< this process shows the run
+  bool speaks;  ///< true if this process prints the run's output
   redco::log::console console;
   redco::log::run_log log;
-  std::optional<workdir::run_summary> summary = {};  ///< empty before a fit
+  /// summary of the last fit; empty before a fit
+  std::optional<workdir::run_summary> summary = {};
 };
 
-/// Makes these the output whose end is told: they outlive their deployer, as the end comes when all that ran is gone.
+/// Keeps the output for the summary at the program's end. The output outlives its deployer, because
+/// the end comes after all deployers are destroyed.
 void keep_for_end(std::shared_ptr<run_output> output);
 
-/// Prints on standard output how the program's last fit ended, if there was one. `main_of` calls
-/// it; a program without `main_of` calls it with the exit code that it ends with and the message of
-/// its error.
+/// Prints the summary of the program's last fit on standard output, if there was a fit. `main_of`
+/// calls it. A program without `main_of` calls it with its exit code and the message of its error.
 void tell_end(exit_code code, std::string const& reason = {});
 
 }  // namespace redco::run

@@ -22,30 +22,32 @@
 
 namespace redco::run {
 
-/// What of a run is saved and gone on with, as one rank has it: its networks with their optimizers, objects of the user's own, the
-/// step, the seed and the run's id. A trainer's loop and a worker are two ways to drive it. All ranks call its members in the same
-/// order; rank 0 alone writes.
+/// The part of a run that checkpoints save and restore, as one rank has it: networks with
+/// optimizers, the user's objects, step, seed and run id. Both a trainer's loop and a worker use
+/// it. All ranks call its members in the same order; rank 0 alone writes files.
 class run_state {
  public:
-  /// An object as bytes, and from them.
+  /// A pair of functions that convert an object to bytes and read it from bytes.
   struct kept_object {
     std::function<std::string()> bytes;
     std::function<void(std::string const&, std::string const& what)> read;
   };
 
-  /// An object of any type that cereal knows or that has `serialize(archive)`, which outlives what
-  /// keeps it.
+  /// Returns functions that save and read `state`, which must outlive their user. `State`: any type
+  /// that cereal knows or that has `serialize(archive)`.
   template <class State>
   static kept_object kept(State& state) {
     return {[&state] { return workdir::object_bytes(state); },
             [&state](std::string const& bytes, std::string const& what) { workdir::read_object(bytes, state, what); }};
   }
 
-  /// A run that begins; rank 0's id is its id.
+  /// Makes the state of a run that begins; the run has rank 0's `id` on all ranks.
   run_state(deployer& where, rank_context& rank, std::string const& id);
 
-  /// Networks and objects that are saved and loaded; they outlive this. Errors: exit code 64 for a name that is taken.
+  /// Adds a network that checkpoints save and load; the network outlives the run state.
   void add(network_state& network) { networks_.push_back(&network); }
+  /// Adds an object that checkpoints save and load. Throws `error` with exit code 64 if the name is
+  /// taken.
   void keep(std::string const& name, kept_object object);
 
   std::string const& id() const { return id_; }
@@ -58,27 +60,30 @@ class run_state {
   /// updates of a step.
   void end_step();
 
-  /// What a network is called in: `examples` of this rank, from the `first` of the step on.
+  /// Returns the pass (settings of a forward call) for `examples` examples of this rank. `first`:
+  /// index of the first one in the step's global batch.
   redco::pass pass(std::int64_t first, std::int64_t examples, bool training = true) const;
 
-  /// The largest of what the ranks give: the signal that ends the run, 0 for none.
+  /// Returns the largest signal number that a rank passes: the signal that ends the run; 0 for
+  /// none. All ranks call it.
   int signal_of_all(int own) const;
 
-  /// The newest checkpoint, where there is one and --resume says so.
+  /// Returns the checkpoint from which to resume, if one exists and the option --resume allows it.
   std::optional<workdir::found_checkpoint> find() const;
 
-  /// Goes on from it; gives the best metrics of which it knows and whose checkpoints are here. Errors: exit code 65 with what
-  /// differs for a checkpoint of others.
+  /// Loads a checkpoint and continues from it. Returns its best metrics, as far as their
+  /// checkpoints are in this workdir. Throws `error` with exit code 65 and the differences if the
+  /// checkpoint belongs to other networks or objects.
   workdir::best_metrics::table load(workdir::found_checkpoint const& found);
 
-  /// Warns, on rank 0, of settings that differ from those of a checkpoint.
+  /// Warns on rank 0 about settings that differ from the settings of the checkpoint.
   void compare_settings(workdir::manifest const& saved, std::map<std::string, std::string> const& settings) const;
 
-  /// Saves a checkpoint of this step, with facts of the caller's own; its path. Errors: exit code 79 for parameters that are not
-  /// finite, and those of save_checkpoint.
+  /// Saves a checkpoint of this step with the caller's facts and returns its path. Throws `error`
+  /// with exit code 79 if a parameter is not finite, and the errors of save_checkpoint.
   std::filesystem::path save(workdir::save_options to);
 
-  /// What a checkpoint takes on the disk, on this rank.
+  /// Returns the bytes that a checkpoint takes on disk, without the user's objects.
   std::uintmax_t bytes_to_save() const;
 
  private:

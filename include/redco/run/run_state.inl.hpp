@@ -24,7 +24,7 @@ namespace detail {
 
 inline constexpr char const* object_prefix = "object.";
 
-/// The key under which a manifest keeps a network's number of updates.
+/// Returns the manifest's key for the number of updates of a network.
 inline std::string updates_key(network_state const& network) {
   return network.name.empty() ? "model" : network.name.substr(0, network.name.size() - 1);
 }
@@ -68,7 +68,9 @@ REDCO_INLINE std::optional<workdir::found_checkpoint> run_state::find() const {
 
 REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpoint const& found) {
   std::map<std::string, at::Tensor> objects;
-  if (rank_.rank == 0) {  // what is missing is told with the parameters that differ
+  // A missing object gets 0 bytes here; load_checkpoint reports it together with the parameters
+  // that differ.
+  if (rank_.rank == 0) {
     for (auto const& [name, object] : objects_) {
       auto const stored = found.facts.tensors.find(detail::object_prefix + name);
       objects[name] = at::empty({stored == found.facts.tensors.end() ? 0 : stored->second.shape.at(0)}, at::kByte);
@@ -85,8 +87,8 @@ REDCO_INLINE workdir::best_metrics::table run_state::load(workdir::found_checkpo
   step_ = first_step_ = saved_step_ = found.facts.step;
   for (network_state* one : networks_) {
     auto const known = found.facts.updates.find(detail::updates_key(*one));
-    one->updates =
-        known != found.facts.updates.end() ? known->second : step_;  // before the key, each step was an update
+    // Checkpoints of versions without this key had one update per step.
+    one->updates = known != found.facts.updates.end() ? known->second : step_;
   }
   seed_ = found.facts.rng.seed;
   id_ = found.facts.run;

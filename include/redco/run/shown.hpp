@@ -14,7 +14,8 @@
 
 namespace redco::run {
 
-/// What outputs files hold of an example or a prediction, as JSON that programs pass on unseen.
+/// A JSON value of an example or a prediction for the outputs file; the JSON type stays incomplete
+/// in users' code.
 struct shown {
   std::shared_ptr<json::json_value const> value;
 };
@@ -25,10 +26,11 @@ shown shown_value(std::uint64_t value);
 shown shown_value(double value);
 shown shown_value(std::string const& value);
 shown shown_value(std::vector<shown> const& list);
-/// A number, or nested lists.
+/// Converts a tensor to JSON: a number for a scalar, else nested lists.
 shown shown_value(at::Tensor const& x);
 
-/// Strings, numbers, tensors, ranges of these; of anything else the sentence that it is not shown.
+/// Converts strings, numbers, tensors and ranges of them to JSON; other types become the text "(not
+/// shown)".
 template <class T>
 shown shown_of(T const& value) {
   if constexpr (std::is_same_v<T, at::Tensor> || std::is_same_v<T, bool>) {
@@ -50,7 +52,8 @@ shown shown_of(T const& value) {
   }
 }
 
-/// What an outputs file holds: [{"example": ..., "output": ...}, ...]. Requires as many outputs as examples.
+/// Returns the content of an outputs file: [{"example": ..., "output": ...}, ...]. Requires one
+/// example per output.
 shown shown_pairs(std::vector<shown> const& examples, std::vector<shown> const& outputs);
 template <class Examples, class Outputs>
 shown shown_pairs_of(Examples const& examples, Outputs const& outputs) {

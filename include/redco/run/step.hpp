@@ -18,40 +18,43 @@
 
 namespace redco::run {
 
-/// One optimizer step of a network on one rank: executes the operations of schedule::step_of, in
-/// their order. All ranks execute theirs at the same time.
+/// One optimizer step of a network on one rank. Executes the operations of schedule::step_of in
+/// their order; all ranks do so at the same time.
 ///
-/// Backward of each micro-batch starts at the sum of its loss, and the flat gradient of the store
-/// collects all of them. The global count divides it inside the optimizer's pass. A loss of several
-/// terms divides each term by its own global count before backward.
+/// Backward of each micro-batch starts at the sum of its loss and adds to the flat gradient of the
+/// store. The optimizer divides that gradient by the global count. A loss of several terms divides
+/// each term by its own global count before backward.
 class step_executor {
  public:
-  /// `facts` needs no regions and no meets_replicas, which the network knows. `bucket`: bytes of
-  /// gradients that are summed over the ranks at once while the last backward runs, a multiple of
-  /// 8; 0: all after it. Errors: exit code 64 for several terms in several micro-batches.
+  /// `facts`: regions and meets_replicas are filled in here. `bucket`: bytes of gradients, a
+  /// multiple of 8, that one all-reduce sums while the last backward runs; 0 to sum all gradients
+  /// after it. Throws `error` with exit code 64 for several loss terms in several micro-batches.
   step_executor(network_state& state, rank_context& rank, schedule::step_facts const& facts, std::int64_t bucket = 0,
                 step_watch* watch = nullptr);
 
-  /// Executes all operations. Where nothing counted on any rank, no parameter and no moment of the
-  /// optimizer changes. Errors: exit code 79 if the loss or the gradient norm is not finite, 64 if
-  /// the learning rate is none, and nothing is updated then; 70 for a loss without trained
-  /// parameters; those of `work`.
+  /// Executes all operations of the step. If nothing counted on any rank, parameters and optimizer
+  /// state stay unchanged. Throws `error` with exit code 79 if the loss or the gradient norm is not
+  /// finite, 64 for an invalid learning rate, and 70 for a loss without trained parameters; then
+  /// nothing is updated. Also throws the errors of `work`.
   step_result run(step_work& work, step_place const& at);
 
-  /// What a micro-batch that is computed in one adds: its loss and its gradients.
+  /// Adds the loss and the gradients of a micro-batch to the step.
   void add(terms const& loss) {
     count(loss);
     differentiate(loss);
   }
-  /// The two halves of add.
+  /// Adds a micro-batch's loss to the totals of the step, without gradients: the first half of
+  /// add().
   void count(terms const& loss);
+  /// Runs backward of a micro-batch's loss, without adding to the totals: the second half of add().
   void differentiate(terms const& loss);
 
-  /// The loss that is added next is the last of this rank: its gradients are sent while its
-  /// backward runs.
+  /// Declares that the next added loss is this rank's last one in the step: its gradients are sent
+  /// while its backward runs.
   void expect_last() { last_ = true; }
 
-  /// Executes what follows the last backward.
+  /// Executes the operations after the last backward: sums gradients and losses, and updates the
+  /// parameters.
   step_result finish(step_place const& at);
 
  private:
@@ -68,13 +71,15 @@ class step_executor {
   rank_context& rank_;
   schedule::step_facts facts_;
   step_watch* watch_;
-  shard::regions sums_;  ///< of the gradients
+  shard::regions sums_;  ///< regions of the flat gradient, each with its axes of summation
   std::optional<gradient_buckets> buckets_;
   step_work* work_ = nullptr;
   step_place at_;
-  comm::replica_round round_;   ///< of the micro-batch that is computed
-  terms loss_;                  ///< of that micro-batch, until its backward
-  std::vector<double> counts_;  ///< of its terms over the replicas
+  comm::replica_round round_;  ///< round of the current micro-batch
+  /// Loss of the current micro-batch; empty after its backward.
+  terms loss_;
+  /// Count of each term of the current loss, summed over the replicas.
+  std::vector<double> counts_;
   bool last_ = false;
   loss_totals totals_;
   step_result result_;

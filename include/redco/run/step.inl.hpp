@@ -73,7 +73,8 @@ REDCO_INLINE void step_executor::execute(schedule::step_op const& one) {
   if (watch_ != nullptr) watch_->executed(one);
 }
 
-/// Replicas without a micro-batch in the round take part in the sums of its layers with zeros.
+/// Returns the round of micro-batches of an operation. If some replica has no micro-batch in the
+/// round, it takes part in the sums of layers with zeros.
 REDCO_INLINE comm::replica_round step_executor::round_of(schedule::step_op const& one) {
   round_ = {&rank_.group(batch_axes), facts_.meets_replicas && one.micro >= facts_.full_rounds};
   return round_;
@@ -94,8 +95,8 @@ REDCO_INLINE void step_executor::total_counts() {
   counts_ = counts_of_replicas(loss_, {&rank_.group(batch_axes), round_.gaps});
 }
 
-/// The last micro-batch's gradients are sent as they end, unless somebody else watches how they
-/// end.
+/// Runs backward of the current loss. During the last micro-batch's backward, gradients are sent as
+/// they are completed, unless another gradient watch is active.
 REDCO_INLINE void step_executor::backward() {
   terms const loss = std::exchange(loss_, {});
   std::optional<gradient_watch> ends;
@@ -104,7 +105,7 @@ REDCO_INLINE void step_executor::backward() {
   add_gradient(state_, sum_to_differentiate(loss, counts_));
 }
 
-/// The first replica has been in all rounds.
+/// Copies batch statistics from the first replica, which had a micro-batch in all rounds.
 REDCO_INLINE void step_executor::share_statistics() const {
   for (stored_parameter const& p : state_.network().statistics()) {
     rank_.group(batch_axes).broadcast(p.master, 0);
@@ -112,7 +113,8 @@ REDCO_INLINE void step_executor::share_statistics() const {
   }
 }
 
-/// The buckets of all regions have one order: the first sum of a region sends all that are left.
+/// Sums the gradients of a region over its axes. Buckets have one order for all regions, so the
+/// first region's call sends all remaining buckets.
 REDCO_INLINE void step_executor::reduce(shard::region const& sum) {
   if (buckets_) return buckets_->send_all();
   if (rank_.group(sum.summed_over).size() == 1) return;

@@ -15,33 +15,34 @@
 
 namespace redco::run {
 
-/// Forward and backward of micro-batches as graphs of a device (--cuda-graph). The first batches of each shape are computed as without:
-/// libraries choose their ways then, kernels are compiled. The next is recorded, and from then on a batch of that shape is copied to
-/// where the recorded one was, and the record repeated.
-///
-/// Host code of the loss function runs once, while the graph is recorded; only the reads of
+/// Device graphs (--cuda-graph) that repeat forward and backward of micro-batches. The first
+/// batches of each shape run normally, while libraries choose algorithms and compile kernels. The
+/// next one is recorded; later batches are copied into the recorded batch's tensors, and the graph
+/// is replayed. Host code of the loss function runs only while recording. Only reads by
 /// look_on_host, check_on_host and count_on_host are repeated for each batch.
 class step_graphs {
  public:
-  /// Throws error 64 with why a run cannot be recorded.
+  /// Throws `error` with exit code 64 and the reason why a run cannot be recorded.
   [[noreturn]] static void refuse(std::string const& why);
 
-  /// What keeps a run of these options from being recorded. Errors: exit code 64.
+  /// Throws `error` with exit code 64 if a run cannot be recorded: with tensor parallelism, batch
+  /// norm, or a loss of several terms.
   static void check(network_state const& network, rank_context const& rank, bool several_terms);
 
   explicit step_graphs(at::Device device) : device_(device) {}
 
-  /// Loss and gradient of a micro-batch, as of `step.add(batch.loss(in))`. Errors: exit code 64 for what cannot be recorded; those
-  /// of the loss function.
+  /// Adds loss and gradients of a micro-batch to the step, as `step.add(batch.loss(in))` does.
+  /// Throws `error` with exit code 64 if the micro-batch cannot be recorded, and the errors of the
+  /// loss function.
   void compute(step_executor& step, computed_batches& batch, pass const& in);
 
  private:
   struct recorded_batch {
     int computed = 0;
-    std::vector<at::Tensor> tensors;  ///< where the graph reads the batch
-    graph_recording host;             ///< reads of the host, repeated before each replay
+    std::vector<at::Tensor> tensors;  ///< tensors from which the graph reads the batch
+    graph_recording host;             ///< host reads, repeated before each replay
     terms loss;
-    at::Tensor sums;  ///< of the loss' terms, written by the graph
+    at::Tensor sums;  ///< sums of the loss terms, written by the graph
     std::unique_ptr<device_graph> graph;
   };
 
@@ -51,7 +52,7 @@ class step_graphs {
   at::Device device_;
   std::map<std::string, recorded_batch> of_shape_;
 
-  /// What a graph computes while it is recorded.
+  /// Step, micro-batch and pass of the current compute() call, which record() uses.
   step_executor* step_ = nullptr;
   computed_batches* batch_ = nullptr;
   pass in_;

@@ -16,10 +16,11 @@ namespace redco::run {
 
 namespace detail {
 
-/// Batches of a shape that are computed before one is recorded.
+/// Number of batches of one shape that run normally before one is recorded.
 inline constexpr int batches_before_recording = 2;
 
-/// Batches of one text are computed by the same calls.
+/// Returns a text that is equal for batches with equal shapes, strides and dtypes, which the same
+/// kernels compute.
 inline std::string shape_text(std::vector<at::Tensor*> const& batch, pass const& in) {
   std::string text = std::to_string(in.examples);
   for (at::Tensor const* x : batch) text += c10::str("|", x->scalar_type(), x->sizes(), x->strides());
@@ -62,7 +63,8 @@ REDCO_INLINE void step_graphs::compute(step_executor& step, computed_batches& ba
   step.count(now);
 }
 
-/// The batch becomes the graph's own tensors, which get its values.
+/// Copies the batch into the tensors that the graph reads, and replaces the batch's tensors by
+/// them.
 REDCO_INLINE void step_graphs::move_in(recorded_batch& at, std::vector<at::Tensor*> const& batch) {
   bool const first = at.tensors.empty();
   auto& copies = host_copies::of_thread();

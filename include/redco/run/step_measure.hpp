@@ -19,11 +19,11 @@
 
 namespace redco::run {
 
-/// Calls and bytes of a rank in its groups, by the bits of their axes. Sets of axes that differ by
-/// axes of one rank are one group.
+/// Calls and bytes of a rank in each of its groups, indexed by the bits of the group's axes. Sets
+/// of axes that differ only by axes of size 1 name the same group.
 using group_traffic = std::array<traffic, 1 << std::size(all_axes)>;
 
-/// Returns the calls and bytes that a plan has for the groups of a mesh.
+/// Returns the calls and bytes that a plan predicts for the groups of a mesh.
 inline group_traffic planned_traffic(cost::messages const& planned, mesh const& on) {
   group_traffic all;
   for (cost::message_total const& one : planned)
@@ -32,14 +32,17 @@ inline group_traffic planned_traffic(cost::messages const& planned, mesh const& 
   return all;
 }
 
-/// Memory that one rank held and messages that it sent in one step, from the counters of its memory
-/// and its groups.
+/// The memory that one rank held and the messages that it sent in one step.
 struct step_measure {
-  std::int64_t peak_bytes = 0;  ///< of tensors, at most at once; 0: the step was not reached
-  std::int64_t device_bytes =
-      0;  ///< the same by the allocator of the rank's device, other ranks there included; 0: a CPU
-  std::int64_t reserved_bytes = 0;  ///< what that allocator had taken from the device at most
-  group_traffic sent;               ///< see over()
+  /// Largest number of bytes in tensors at one time; 0 if the step was not reached.
+  std::int64_t peak_bytes = 0;
+  /// Largest number of bytes in tensors on the rank's device, including other ranks there; 0 on a
+  /// CPU.
+  std::int64_t device_bytes = 0;
+  /// Largest number of bytes that the device's allocator took from the device; 0 on a CPU.
+  std::int64_t reserved_bytes = 0;
+  /// Traffic of the rank's groups; read it with over().
+  group_traffic sent;
 
   /// Returns the calls and bytes of this rank in its group over these axes.
   traffic const& over(axes some) const { return sent[some.bits]; }
@@ -51,14 +54,14 @@ struct step_measure {
       for (traffic::entry& kind : one.kinds) archive(kind.calls, kind.payload_bytes, kind.wire_bytes, kind.host_bytes);
   }
 
-  /// Starts counting, for a rank that computes there.
+  /// Starts to count memory and messages of a rank that computes on `device`.
   static void begin(rank_context& rank, at::Device device) {
     rank.memory->reset_peak();
     if (device != host_device()) at::getDeviceAllocator(device.type())->resetPeakStats(device.index());
     rank.each_group([](std::string const&, group& one) { one.reset_counters(); });
   }
 
-  /// What was counted since.
+  /// Returns the memory and messages counted since begin().
   static step_measure end(rank_context const& rank, at::Device device) {
     step_measure made{rank.memory->peak(), 0, 0, {}};
     std::map<std::string, traffic> by_name;

@@ -6,8 +6,8 @@
 
 namespace redco::run {
 
-/// Sees a training step from inside: its losses, its gradient before the update, and the network
-/// after it. It outlives the step. All members are called by the thread of the rank.
+/// An observer of a training step: of its losses, its gradient before the update, and the network
+/// after the update. It outlives the step. The rank's thread calls all members.
 class step_watch {
  public:
   step_watch() = default;
@@ -15,17 +15,18 @@ class step_watch {
   step_watch& operator=(step_watch const&) = delete;
   virtual ~step_watch() = default;
 
-  /// A micro-batch has this loss, which is not yet differentiated.
+  /// Receives the loss of each micro-batch before its backward.
   virtual void computed(terms const& loss) = 0;
 
-  /// The flat gradient is the sum over the ranks; divided by `divisor` it is the mean gradient,
-  /// which is not yet clipped. Not called where nothing counted.
+  /// Receives the flat gradient, summed over the ranks and not yet clipped. The mean gradient is
+  /// the sum divided by `divisor`. Not called if nothing counted in the step.
   virtual void reduced(network_state const& state, double divisor) = 0;
 
-  /// The parameters and the state of the optimizer are those of the next step.
+  /// Receives the network after the update: parameters and optimizer state are ready for the next
+  /// step.
   virtual void updated(network_state const& state) = 0;
 
-  /// An operation of the step has ended.
+  /// Receives each operation of the step after its execution.
   virtual void executed(schedule::step_op const&) {}
 };
 

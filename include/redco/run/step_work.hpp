@@ -10,14 +10,18 @@
 
 namespace redco {
 
-/// What a step gave, equal on all ranks.
+/// The result of an optimizer step, equal on all ranks.
 struct step_result {
-  double loss = 0;       ///< mean over everything that counted in the global batch; NaN where nothing did
-  double weight = 0;     ///< how much counted: tokens or examples; 0: nothing was updated
-  double grad_norm = 0;  ///< of the mean gradient, before clipping
+  /// Mean loss over everything that counted in the global batch; NaN if nothing counted.
+  double loss = 0;
+  /// Number of tokens or examples that counted; if it is 0, nothing was updated.
+  double weight = 0;
+  double grad_norm = 0;  ///< norm of the mean gradient, before clipping
   double lr = 0;
-  bool stop = false;                                  ///< some rank asked for an orderly end
-  std::vector<std::pair<std::string, double>> terms;  ///< of a loss of several terms
+  /// True if some rank asked for an orderly end.
+  bool stop = false;
+  /// Mean of each term, if the loss has several terms.
+  std::vector<std::pair<std::string, double>> terms;
 };
 
 }  // namespace redco
@@ -26,7 +30,7 @@ namespace redco::run {
 
 class step_executor;
 
-/// The micro-batches of a step on one rank, which a step asks for one after the other.
+/// An interface to the micro-batches of a step on one rank; the step asks for one after the other.
 class step_work {
  public:
   step_work() = default;
@@ -34,18 +38,19 @@ class step_work {
   step_work& operator=(step_work const&) = delete;
   virtual ~step_work() = default;
 
-  /// Returns the loss of the next micro-batch, not yet differentiated.
+  /// Returns the loss of the next micro-batch, before backward.
   virtual terms loss(comm::replica_round const& round) = 0;
 
-  /// Computes forward and backward of the next micro-batch in one: adds its losses to the step.
+  /// Runs forward and backward of the next micro-batch and adds its losses to the step.
   virtual void compute(step_executor& step, comm::replica_round const& round) = 0;
 };
 
-/// Which step of a run it is, counted from 0: the schedule of the learning rate asks for it.
+/// The position of a step in its run, counted from 0; the learning-rate schedule uses it.
 struct step_place {
   std::int64_t step = 0;
   std::int64_t run_steps = 0;
-  bool stop = false;  ///< this rank asks for an orderly end after the step
+  /// True if this rank asks for an orderly end after the step.
+  bool stop = false;
 };
 
 }  // namespace redco::run

@@ -8,7 +8,8 @@
 
 namespace redco::run {
 
-/// Rank 0's object on all ranks: whatever is decided by it is decided alike. Any type that cereal knows; `what` names it.
+/// Replaces `object` on all ranks by rank 0's, so that all ranks decide alike. All ranks call it.
+/// `Object`: any type that cereal knows; `what` names it in messages.
 template <class Object>
 void told_by_first(Object& object, group& world, char const* what) {
   std::string const text =

@@ -18,8 +18,9 @@
 
 namespace redco {
 
-/// One rank's network with all that trains it: for training loops of one's own. `frozen` lists patterns of parameters that are
-/// not trained. Errors: exit code 64 for a pattern that matches nothing.
+/// One rank's network with its optimizer, for training loops of the user's own. `frozen` lists name
+/// patterns of parameters that are not trained. Throws `error` with exit code 64 for a pattern that
+/// matches nothing.
 template <model M>
 class trained_network final : public run::network_state {
  public:
@@ -30,8 +31,9 @@ class trained_network final : public run::network_state {
 
   network_base const& network() const override { return *net; }
 
-  /// The network in a pass, which outlives it and the backward of what it computed. Errors:
-  /// redco[R001] for a temporary pass.
+  /// Returns the network bound to a pass (settings of a forward call). The pass must outlive the
+  /// result and the backward of what it computes; a temporary pass is the compile error
+  /// redco[R001].
   bound_network<M> in(pass const& one) const { return {net, one}; }
   template <detail::temporary<redco::pass> Pass>
   bound_network<M> in(Pass&& one) const {

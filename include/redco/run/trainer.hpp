@@ -50,16 +50,13 @@
 
 namespace redco {
 
-/// Fits a model to examples on the deployer's mesh: a pipeline of three functions, an optimizer, and nothing else to
-/// write.
+/// Fits a model to examples on the deployer's mesh, with a pipeline of three functions and an
+/// optimizer. A program's `training_flags` can replace the optimizer; they also fill options that a
+/// fit leaves open. Throws `error` with exit code 64 if the mesh cannot hold the model, for an
+/// invalid learning rate, or if the workdir cannot be used.
 ///
 ///   redco::trainer trainer(deployer, model, pipeline, redco::adamw{.lr = 3e-4});
-///   redco::fit_result const result = trainer.fit(train, {.epochs = 3, .global_batch = 16, .eval = dev});
-///
-/// With a program's `training_flags` in the optimizer's place they give it, and what a fit's options leave open.
-///
-/// Errors on construction: exit code 64 with the legal widths when the mesh cannot hold the model, for a learning rate that
-/// is none, and for a workdir that cannot be used or that a live run holds.
+///   auto const result = trainer.fit(train, {.epochs = 3, .global_batch = 16, .eval = dev});
 template <model M, class Pipeline>
 class trainer {
  public:
@@ -75,7 +72,8 @@ class trainer {
       fit_options<Example, output<Example>,
                   detail::hook<std::function<void(training_step&, net const&, batch<Example> const&)>, batch<Example>>>;
 
-  /// False where a function of the pipeline was refused: the compiler has said why, and nothing here adds to it.
+  /// False if the compiler has rejected a function of the pipeline; later checks then add no
+  /// messages.
   template <class Example>
   static constexpr bool sound =
       !std::is_same_v<batch<Example>, diag::ill_formed> && !std::is_same_v<output<Example>, diag::ill_formed> &&
@@ -103,8 +101,9 @@ class trainer {
 
   dynamic_plan const& plan() const { return runner_.plan(); }
 
-  /// The plan with its reasons, the bytes of one rank and the messages of a step, before anything runs. `global` is the
-  /// global batch and the length of its examples; `micro_batch` as in fit. The first fit prints the plan where nobody asked.
+  /// Returns the plan with its reasons, the bytes of one rank and the messages of a step; nothing
+  /// runs. `global`: the global batch and the length of its examples; `micro_batch`: as in fit.
+  /// Without this call, the first fit prints the plan.
   std::string report(workload const& global, std::int64_t micro_batch = 0) {
     runner_.plan_is_told();
     setup run = report::setup_of(plan().mesh, global, micro_batch, where().compute(), where().options().recompute);
@@ -114,9 +113,10 @@ class trainer {
     return report_text(report_of(model_, optimizer_, run));
   }
 
-  /// Trains. `train` is any random-access range; an lvalue must outlive the call. Another fit goes on from the parameters that
-  /// this one left, or, with `resume` "auto", from the newest checkpoint. Errors: exit code 75 where a signal ended the run,
-  /// which is saved; those of the user's functions with step and function; 79 for a loss that is not finite.
+  /// Trains the model. `train` is any random-access range; an lvalue must outlive the call. Another
+  /// fit continues from the parameters of the last one, or, with `resume` "auto", from the newest
+  /// checkpoint. Throws `error` with exit code 75 after a signal, with the run saved, and with 79
+  /// if a loss is not finite. Errors of the user's functions name step and function.
   template <class Range>
   fit_result fit(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {}) {
     using example = example_of<std::remove_cvref_t<Range>>;
@@ -124,11 +124,10 @@ class trainer {
     else return {};
   }
 
-  /// Computes the first updates of this fit on one rank and on the mesh, from the same start, and
-  /// compares them: losses, gradient norms, and each parameter's gradient, update and optimizer
-  /// state. The trainer's own networks stay as they are, and nothing is saved. All processes call
-  /// it. `deployer_options::verify` makes `fit` do this, show the table and end the program.
-  /// Errors: those of fit.
+  /// Computes the first updates of a fit on one rank and on the mesh, and compares losses,
+  /// gradients, updates and optimizer states. The trainer's networks stay unchanged, and nothing is
+  /// saved. All processes call it. Throws the errors of fit. With `deployer_options::verify`, `fit`
+  /// does the same, prints the table and ends the program.
   template <class Range>
   verify_result verify(Range&& train, options_for<example_of<std::remove_cvref_t<Range>>> const& options = {},
                        std::int64_t steps = 2) {
@@ -137,56 +136,59 @@ class trainer {
     else return {};
   }
 
-  /// Lets the first fit start from the weights of files: opened ones, or a path that `open_weights` takes,
-  /// such as a checkpoint of a run. Names in files of Hugging Face are known where redco/pretrained/pretrained.hpp, or
-  /// redco/pretrained/stored_names/FAMILY.hpp, is included. Errors: exit code 65 when there are no weights, or (of fit) with
-  /// the first 20 differences when they are not the model's.
+  /// Makes the first fit start from the weights in files: opened files, or a path for
+  /// `open_weights`, such as a checkpoint. Names of Hugging Face files are known if
+  /// redco/pretrained/pretrained.hpp or redco/pretrained/stored_names/FAMILY.hpp is included.
+  /// Throws `error` with exit code 65 without weights; fit throws it with the first 20 differences
+  /// if the weights do not fit the model.
   void start_from(safetensors::weights_source weights) { runner_.start_from(std::move(weights), stored_table_of<M>()); }
   void start_from(std::filesystem::path const& files) { start_from(workdir::open_weights(files)); }
-  /// Starts from a `pretrained` folder. The log lists the keys and tensors of the folder without
-  /// effect, and the layers that start fresh.
+  /// Makes the first fit start from the weights of a `pretrained` folder. Logs unused parts of the
+  /// folder and layers that start fresh.
   template <run::weighted Folder>
   void start_from(Folder const& folder) {
     run::tell_notices(where().log(), folder);
     start_from(folder.weights());
   }
 
-  /// Of an `adapter_folder`, the adapters of a `with_lora`. Errors (of fit): exit code 65 when they are not the model's.
+  /// Makes the first fit start the adapters of a `with_lora` model from an `adapter_folder`.
+  /// Throws `error` (from fit) with exit code 65 if the adapters do not fit the model.
   template <adapting Folder>
   void start_from(Folder const& adapter) {
     runner_.start_adapters_from(adapter.weights(), stored_names<M>::names);
   }
 
-  /// Lets the checkpoints of fits hold `state` too: any type that cereal knows or that has
-  /// `serialize(archive)`, which outlives the trainer and which `on_step` and `on_epoch` may
-  /// change. Rank 0's is saved; a resumed fit reads it in every process. Errors (of fit): exit code
-  /// 64 for a name that is taken, 65 for a checkpoint without it.
+  /// Adds `state` to the checkpoints of fits: any type that cereal knows or that has
+  /// `serialize(archive)`. The object outlives the trainer; `on_step` and `on_epoch` may change it.
+  /// Rank 0's object is saved, and a resumed fit reads it in every process. Throws `error` (from
+  /// fit) with exit code 64 if the name is taken, 65 for a checkpoint without the object.
   template <class State>
   void keep(std::string const& name, State& state) {
     runner_.keep(name, run::run_state::kept(state));
   }
 
-  /// Saves a family's weights as Hugging Face transformers do, those of one's own model under its own names; with
-  /// `pretrained::save_options` the whole folder. A `with_lora` is saved as the model that it adapts, its adapters merged into the
-  /// weights. `start_from` and `inference` read them. Errors: exit code 70 before the first fit, 74 when the files cannot be
-  /// written.
+  /// Saves the weights under Hugging Face's names for a known family, else under the model's own
+  /// names. With `pretrained::save_options`, saves the whole folder. Adapters of a `with_lora`
+  /// model are merged into the weights. `start_from` and `inference` read the result. Throws
+  /// `error` with exit code 70 before the first fit, 74 if writing fails.
   void save_model(std::filesystem::path const& directory, save_model_options const& options = {}) const {
     runner_.save_model(directory, stored_names<M>::names, options);
   }
 
-  /// Saves the adapters of a `with_lora` alone, as PEFT does. Errors: those of `redco::save_adapter`, exit code 70 before the first
-  /// fit.
+  /// Saves the adapters of a `with_lora` model alone, in PEFT's format. Throws the errors of
+  /// `redco::save_adapter`, and `error` with exit code 70 before the first fit.
   void save_adapter(std::filesystem::path const& directory, save_adapter_options const& options = {}) const {
     runner_.save_adapter(directory, stored_names<M>::names, model_.config.lora, options);
   }
 
-  /// The trained state of each rank; empty before the first fit.
+  /// Returns the trained state of each rank; null before the first fit and for
+  /// ranks of other processes.
   std::vector<std::unique_ptr<run::network_state>> const& states() const { return runner_.states(); }
   deployer& where() const { return runner_.where(); }
   Pipeline const& pipeline() const { return pipeline_; }
 
  private:
-  /// Returns the model once all processes have compared it and the optimizer.
+  /// Returns the model after all processes have compared the model and the optimizer.
   template <update::optimizer Optimizer>
   static M compared(deployer& where, M m, Optimizer const& optimizer) {
     where.agree([&](comm::agreement& all) {
@@ -196,8 +198,8 @@ class trainer {
     return m;
   }
 
-  /// `use(settings, make)` of a fit, once all processes have compared it; `make` makes the job of a
-  /// rank.
+  /// Returns `use(settings, make)` after all processes have compared the settings of the fit;
+  /// `make` makes the job of a rank.
   template <class Example, class Range, class Options, class Use>
   auto with_job(Range&& train, Options const& options, Use const& use) {
     examples<Example> const data(std::forward<Range>(train));
@@ -207,7 +209,8 @@ class trainer {
       std::map<std::string, std::string> course;
       workdir::add_settings(course, settings);
       workdir::add_course(course, settings);
-      if (settings.global_batch > 0)  // check_fit refuses others
+      // check_fit refuses other batch sizes later.
+      if (settings.global_batch > 0)
         workdir::add_rates(course, optimizer_, run_length_of(settings, settings.train_size).steps);
       all.add(course);
       if (!options.train_of_epoch)

@@ -10,34 +10,35 @@
 
 namespace redco {
 
-/// The gradient of one optimizer step, micro-batch by micro-batch: what a `train_step` of a fit
-/// adds its losses to, and for loops by hand the update that ends it.
+/// The gradient of one optimizer step, added up micro-batch by micro-batch. The `train_step` of a
+/// fit receives one; loops by hand make one, and finish() ends it with the update.
 ///
 ///   training_step step(network, rank);  for (...) step.add(loss);  auto result = step.finish(...);
 class training_step {
  public:
-  /// The losses of a step that somebody else executes.
+  /// Wraps a step that the caller executes and ends; losses are added to it.
   explicit training_step(run::step_executor& running) : step_(running) {}
 
-  /// A step by hand. `several`: its loss has several terms. `bucket`: see run::step_executor.
+  /// Begins a step by hand. `several`: true if the loss has several terms; `bucket`: see
+  /// run::step_executor.
   training_step(run::network_state& state, rank_context& rank, bool several = false, std::int64_t bucket = 0)
       : own_(std::in_place, state, rank, schedule::step_facts{.several_terms = several}, bucket), step_(*own_) {}
   training_step(training_step const&) = delete;
   training_step& operator=(training_step const&) = delete;
 
-  /// Adds one micro-batch's loss and its gradients. A loss of several terms takes one micro-batch
-  /// per step. Errors: exit code 70 for a loss that no trained parameter has a part in, 64 for
-  /// several terms in a step whose pipeline has one.
+  /// Adds one micro-batch's loss and its gradients. A loss of several terms allows one micro-batch
+  /// per step. Throws `error` with exit code 70 for a loss without trained parameters, 64 for
+  /// several terms if the pipeline's loss has one.
   void add(terms const& loss) { step_.add(loss); }
   void add(mean const& loss) { add(terms{{{"loss", loss, 1}}}); }
 
-  /// The loss that is added next is the last of this rank in the step: gradients are sent as soon
-  /// as its backward has ended them.
+  /// Declares that the next added loss is this rank's last one in the step: gradients are sent
+  /// while its backward runs.
   void expect_last() { step_.expect_last(); }
 
   /// Ends a step by hand: sums gradients over the ranks, clips them, and updates the parameters
   /// with the learning rate of step `step` of `run_steps`. Every rank must call it, even one
-  /// without examples. Errors: those of run::step_executor::run.
+  /// without examples. Throws the errors of run::step_executor::run.
   step_result finish(std::int64_t step, std::int64_t run_steps, bool stop) {
     return step_.finish({step, run_steps, stop});
   }

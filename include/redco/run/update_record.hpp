@@ -13,35 +13,42 @@
 
 namespace redco::run {
 
-/// One rank's part of what an update did to one parameter.
+/// One rank's shard of the change that an update made to one parameter.
 struct updated_parameter {
   std::string name;
-  safetensors::box place;         ///< that the tensors below hold of the unsharded parameter
-  at::Tensor gradient;            ///< of the mean loss, before clipping; undefined where frozen
-  at::Tensor update;              ///< value after the update minus value before
-  std::vector<at::Tensor> slots;  ///< of the optimizer, after the update
+  /// Box of the unsharded parameter that the tensors of this record hold.
+  safetensors::box place;
+  /// Gradient of the mean loss, before clipping; undefined if the parameter is frozen.
+  at::Tensor gradient;
+  /// Value after the update minus value before.
+  at::Tensor update;
+  /// Slots of the optimizer, after the update.
+  std::vector<at::Tensor> slots;
 };
 
-/// One rank's part of one update of one network.
+/// One rank's shard of one update of one network.
 struct update_record {
-  std::string network;  ///< empty for the only network of a trainer
+  /// Name of the network; empty for the only network of a trainer.
+  std::string network;
   step_result result;
-  at::ScalarType loss_type = at::kDouble;  ///< the narrowest of the losses that were added
+  /// The narrowest dtype of the losses that were added.
+  at::ScalarType loss_type = at::kDouble;
   std::vector<updated_parameter> parameters;
 };
 
-/// Records updates: as a watch of a training step its gradient and what it changed, by itself what
-/// else changed a network between two calls. Keeps copies of the rank's part of all tensors.
+/// A recorder of updates that keeps copies of this rank's shards. As the watch of a training step
+/// it records the step's gradients and changes. With begin() and updated() it records any change of
+/// a network between the two calls.
 class update_recorder final : public step_watch {
  public:
   void computed(terms const& loss) override;
   void reduced(network_state const& state, double divisor) override;
   void updated(network_state const& state) override;
 
-  /// Begins a record without gradients; `updated` ends it.
+  /// Begins a record without gradients; updated() completes it.
   void begin(network_state const& state);
 
-  /// Returns what was recorded, and begins anew.
+  /// Returns the record with this result, and begins an empty one.
   update_record take(step_result const& result);
 
  private:
@@ -49,7 +56,7 @@ class update_recorder final : public step_watch {
   std::vector<at::Tensor> before_;
 };
 
-/// A copy of the values of a part, without padding.
+/// Returns a copy of a rank's shard of a tensor, without padding.
 at::Tensor held_copy(ckpt::state_part const& part);
 
 }  // namespace redco::run

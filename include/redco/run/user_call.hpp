@@ -11,8 +11,8 @@
 
 namespace redco::run {
 
-/// Calls a user's function; what it throws leaves as an error that names the function and the step: exit code 70, or
-/// the code of a redco error thrown inside it.
+/// Calls a user's function. Rethrows exceptions as `error`, with function and step in the message:
+/// exit code 70, or the code of an `error` that the function throws.
 template <class F>
 decltype(auto) user_call(char const* function, std::int64_t step, F&& f) {
   auto const failure = [&](exit_code code, std::string const& message) {

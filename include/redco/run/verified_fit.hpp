@@ -23,38 +23,39 @@
 
 namespace redco::run {
 
-/// The first steps of a fit on one rank and on the mesh, compared. Step by step, each process
-/// computes the step on one rank for itself, then all ranks of the mesh compute theirs. Nothing is
-/// saved.
+/// A comparison of a fit's first steps on one rank and on the mesh. For each step, every process
+/// computes the step on one rank, then all ranks of the mesh compute theirs. Nothing is saved.
 class verified_fit {
  public:
-  /// Makers of the parts of a fit. Networks start with the values of the run.
+  /// Functions that make the parts of a fit. Networks start with the run's initial values.
   struct parts {
     std::function<std::unique_ptr<network_state>(rank_context& rank)> network;
     std::function<std::unique_ptr<fit_job>(network_state& state)> job;
-    std::function<cost::messages(setup const& run)> planned;  ///< messages of a step; empty: unknown
+    /// Returns the messages that the plan predicts for a step; empty if unknown.
+    std::function<cost::messages(setup const& run)> planned;
   };
 
   verified_fit(deployer& where, options::fit_settings const& settings, parts with)
       : where_(where), settings_(settings), with_(std::move(with)) {}
 
-  /// Compares at most `steps` updates. All processes call it. Errors: those of the fit.
+  /// Compares at most `steps` updates. All processes call it. Throws the errors of a fit.
   verify_result run(std::int64_t steps);
 
  private:
-  /// A rank's network with where it stands.
+  /// One rank's network with its position in the data and its number of steps.
   struct place {
     std::unique_ptr<network_state> network;
     data_position position;
     std::int64_t step = 0;
   };
 
-  /// One step of a rank.
+  /// The results of one step on one rank.
   struct computed_step {
     update_record update;
     std::unique_ptr<activation_record> activations;
     step_measure sent;
-    std::string not_planned;  ///< why its messages are not those of a plan
+    /// Reason why the step's messages cannot be compared with a plan; empty if they can.
+    std::string not_planned;
   };
 
   computed_step step_of(rank_context& rank, place& at, bool keeps_activations = false);

@@ -26,7 +26,8 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
   std::vector<place> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
   std::vector<compared_update> compared;
   verify_result of_messages;
-  std::int64_t differing = 0;  // the first step that differs, counted from 1
+  // First step that differs, counted from 1; 0 if none does.
+  std::int64_t differing = 0;
   auto const ended = [&] {
     return alone.position.epoch >= settings_.epochs || (settings_.max_steps > 0 && alone.step >= settings_.max_steps);
   };
@@ -55,7 +56,8 @@ REDCO_INLINE verify_result verified_fit::run(std::int64_t steps) {
   return result;
 }
 
-/// The steps up to this one once more, now with the activations of the last.
+/// Repeats all steps up to step `steps`, records the activations of that step, and returns the path
+/// of the first layer that differs.
 REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forward, double tolerance) {
   place alone;
   std::vector<place> ranks(static_cast<std::size_t>(where_.mesh().ranks()));
@@ -73,7 +75,7 @@ REDCO_INLINE std::string verified_fit::first_layer(std::int64_t steps, bool forw
   return layer;
 }
 
-/// The next step of a rank, as a fit takes it.
+/// Computes the next step of a rank as a fit does, and returns its records.
 REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& rank, place& at, bool keeps_activations) {
   diag::run_place::begin_step(at.step);
   if (!at.network) {
@@ -85,8 +87,8 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
       user_call("train_of_epoch", at.step, [&] { return job->begin_epoch(at.position.epoch); });
   std::uint64_t const seed = where_.options().seed;
   int const replicas = rank.mesh.size(batch_axes);
-  // Rounds of micro-batches are other examples on other meshes: layers that look at a round get
-  // one.
+  // On another mesh, rounds of micro-batches hold other examples. Batch norm would see other
+  // statistics, so each step has one round.
   std::int64_t const micro_batch = at.network->network().meets_replicas() ? 0 : settings_.micro_batch;
   sampler const order(examples, seed);
   batches const all(order, {settings_.global_batch, micro_batch, replicas, rank.coordinate(batch_axes)}, at.position);
@@ -116,7 +118,7 @@ REDCO_INLINE verified_fit::computed_step verified_fit::step_of(rank_context& ran
   return done;
 }
 
-/// What this rank sent in its step beside what the plan says.
+/// Compares the messages that this rank sent in a step with the messages of the plan.
 REDCO_INLINE void verified_fit::compare_messages(rank_context const& rank, computed_step const& own,
                                                  verify_result& result) const {
   result.messages_remark = !with_.planned              ? "the model has an encoder"

@@ -20,20 +20,22 @@ class deployer;
 
 namespace redco::run {
 
-/// A program's own loop of steps in a verification: first one rank runs it and its updates are
-/// recorded, then all ranks of the mesh run it and compare theirs. One per process.
+/// A verification of a loop of the user's own. First one rank runs the loop and its updates are
+/// recorded; then all ranks of the mesh run the loop and compare their updates. One object per
+/// process.
 class verified_loop {
  public:
-  /// Compares the first `steps` steps that change a network.
+  /// Prepares to compare the first `steps` steps that change a network.
   verified_loop(deployer& where, std::int64_t steps) : where_(where), wanted_(steps) {}
 
-  /// Ends the recording: from now on ranks of the mesh compare.
+  /// Ends the recording: later updates come from ranks of the mesh and are compared.
   void compare() { compares_ = true; }
 
-  /// Returns true if the function that ran made a worker.
+  /// Returns true if the verified function has made a worker.
   bool has_worker() const { return has_worker_; }
 
-  /// Returns the comparison of all updates. Errors: exit code 64 if the loop had no step.
+  /// Returns the comparison of all updates. Throws `error` with exit code 64 if the loop had no
+  /// step.
   verify_result result() const;
 
  private:
@@ -47,33 +49,34 @@ class verified_loop {
   deployer& where_;
   std::int64_t wanted_;
   bool compares_ = false, has_worker_ = false;
-  std::vector<event> alone_;  ///< in the order of the loop
-  std::int64_t steps_ = 0;    ///< of the loop that one rank ran
+  std::vector<event> alone_;  ///< updates of one rank, in the order of the loop
+  std::int64_t steps_ = 0;    ///< number of steps of the loop on one rank
   std::vector<compared_update> compared_;
 };
 
-/// What a worker does in a verification, one per worker. All ranks call its members in the same
-/// order.
+/// The part of a worker that takes part in a verification; one per worker. All ranks call its
+/// members in the same order.
 class loop_verifier {
  public:
   loop_verifier(verified_loop& all, rank_context& rank);
 
-  /// Another network, of which each step's change is compared too.
+  /// Adds a network; its change in each step is compared, too.
   void add(std::string const& name, network_state const& network);
 
-  /// The loop begins with the networks as they are.
+  /// Begins the loop: later changes are relative to the networks' current values.
   void begin();
 
-  /// Sees the update that follows.
+  /// Returns the watch that records the next update.
   step_watch& watch() { return of_update_; }
 
-  /// An update of step `step`, counted from 0, has ended.
+  /// Ends an update of step `step`, counted from 0: records or compares it.
   void end_update(std::string const& network, std::int64_t step, step_result const& result);
 
-  /// The step has ended.
+  /// Ends step `step`, counted from 0: records or compares the change of each network.
   void end_step(std::int64_t step);
 
-  /// Enough steps have changed a network, or, on the mesh, as many are done as on one rank.
+  /// Returns true after enough steps have changed a network, or, on the mesh, after as many steps
+  /// as on one rank.
   bool done(std::int64_t steps) const;
 
  private:

@@ -13,12 +13,11 @@
 
 namespace redco {
 
-/// Compares the first updates of a trainer's job on its mesh with those of one rank:
+/// Compares the first updates of a trainer's fit on its mesh with the updates on one rank. All
+/// processes call it. Throws the errors of trainer.fit.
 ///
 ///   redco::verify_result const result = redco::verify(trainer, texts, {.global_batch = 8});
 ///   if (!result.ok()) std::cout << result.text() << result.verdict() << '\n';
-///
-/// All processes call it. Errors: those of trainer.fit.
 template <class Trainer, class Range>
 verify_result verify(Trainer& trainer, Range&& train,
                      typename Trainer::template options_for<example_of<std::remove_cvref_t<Range>>> const& options = {},
@@ -26,9 +25,9 @@ verify_result verify(Trainer& trainer, Range&& train,
   return trainer.verify(std::forward<Range>(train), options, steps);
 }
 
-/// Compares the first steps of a worker's loop, which `f(rank_context&)` runs, on the deployer's
-/// mesh with those of one rank: `f` is called on one rank alone, then on all, and must start the
-/// same way each time. Errors: those of deployer.verify.
+/// Compares the first steps of a worker's loop on the deployer's mesh with the steps on one rank.
+/// Calls f(rank_context&) on one rank alone, then on all ranks; `f` must start equally each time.
+/// Throws the errors of deployer.verify.
 template <class F>
   requires std::invocable<F&, rank_context&> verify_result verify(deployer& where, F&& f, std::int64_t steps = 2) {
     return where.verify(std::forward<F>(f), steps);

@@ -13,7 +13,7 @@ namespace redco {
 
 namespace run::detail {
 
-/// Rows of cells as lines, each column as wide as its widest cell.
+/// Formats rows of cells as lines; each column is as wide as its widest cell.
 inline std::string aligned(std::vector<std::vector<std::string>> const& rows) {
   std::vector<std::size_t> widths;
   for (auto const& row : rows)

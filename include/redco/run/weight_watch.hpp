@@ -10,13 +10,14 @@
 
 namespace redco::run {
 
-/// Warns of updates and loss terms in which nothing counted, as when all labels are masked: of the
-/// first, the 10th, the 100th ... of each kind. For rank 0.
+/// Warns about updates and loss terms in which nothing counted, as when all labels are masked.
+/// Warns at the first, 10th, 100th ... occurrence of each kind. Used by rank 0.
 class weight_watch {
  public:
   explicit weight_watch(log::run_log& log) : log_(log) {}
 
-  /// `step` counts from 1; `network` names one of several.
+  /// Checks the result of step `step`, counted from 1. `network` is the name of a network of a
+  /// worker.
   void after_update(step_result const& done, std::int64_t step, std::string const& network = {}) {
     std::string const at = "step " + std::to_string(step) + (network.empty() ? "" : ", network \"" + network + "\"");
     if (done.weight == 0)

@@ -9,15 +9,15 @@
 
 namespace redco::run {
 
-/// A folder with a model's weights and notices for the log, as `pretrained` is. Who knows no such
-/// folders includes none.
+/// A folder with a model's weights and notices for the log, such as `pretrained`. The concept
+/// avoids an include of the pretrained headers in programs without such folders.
 template <class T>
 concept weighted = requires(T const& folder) {
   { folder.weights() } -> std::convertible_to<safetensors::weights_source const&>;
   { folder.notices() } -> std::convertible_to<std::vector<std::string>>;
 };
 
-/// Logs the parts of a folder that are not used, and warns about layers that start fresh.
+/// Logs the unused parts of a folder, and warns about layers that start fresh.
 template <weighted Folder>
 void tell_notices(log::run_log& told, Folder const& folder) {
   for (std::string const& notice : folder.notices()) told.line(notice);

@@ -37,7 +37,8 @@ namespace redco {
 
 namespace run {
 
-/// A function that computes the loss of a micro-batch, a `mean` or `terms`, in its pass.
+/// A function that takes a micro-batch's pass (settings of a forward call) and returns its loss: a
+/// `mean` or `terms`.
 template <class F>
 concept loss_of_pass = std::invocable<F const&, pass const&> &&
     (std::is_same_v<std::invoke_result_t<F const&, pass const&>, mean> ||
@@ -45,37 +46,33 @@ concept loss_of_pass = std::invocable<F const&, pass const&> &&
 
 }  // namespace run
 
-/// How long a worker's loop is and what it saves.
+/// Length of a worker's loop, and settings of its checkpoints and metrics.
 struct worker_options {
-  std::int64_t steps = 0;       ///< of the loop: schedules count them and end with them, however many updates each has
-  std::int64_t save_every = 0;  ///< steps between checkpoints; 0: at the end and after a signal only
-  int keep_last = 2;            ///< checkpoints that stay besides the best ones; 0: all
-  std::string config = {};      ///< options as JSON text, for config.json; a resumed run compares them
-  std::int64_t log_every = 1;   ///< steps between rows of metrics.jsonl, which have the means since the last row
-  std::vector<std::string> save_argmin = {};  ///< metrics whose best checkpoint stays as min_<metric>
-  std::vector<std::string> save_argmax = {};  ///< metrics whose best checkpoint stays as max_<metric>
+  /// Number of steps of the loop. Learning-rate schedules count these steps, not updates, and end
+  /// with them.
+  std::int64_t steps = 0;
+  /// Number of steps between checkpoints; 0 to save only at the end and after a signal.
+  std::int64_t save_every = 0;
+  /// Number of newest checkpoints that are kept, apart from the best ones; 0 to keep all.
+  int keep_last = 2;
+  /// The program's options as JSON text for config.json; a resumed run compares them.
+  std::string config = {};
+  /// Number of steps per row of metrics.jsonl; a row has the means over its steps.
+  std::int64_t log_every = 1;
+  /// Metrics to minimise; the best checkpoint of each is kept as min_<metric>.
+  std::vector<std::string> save_argmin = {};
+  /// Metrics to maximise; the best checkpoint of each is kept as max_<metric>.
+  std::vector<std::string> save_argmax = {};
 };
 
-/// One rank's machine for a training loop of one's own: any number of named networks with their optimizers, the step, and what
-/// else a checkpoint shall hold.
+/// One rank's part in a training loop of the user's own: named networks with optimizers, the step,
+/// and objects in checkpoints. All ranks make the same calls in the same order; rank 0 alone
+/// writes. Throws the errors of the workdir and `error` with exit code 64 for wrong options.
 ///
-///   deployer.run([&](redco::rank_context& rank) {
-///     redco::worker worker(deployer, rank, {.steps = 10'000});
-///     auto& actor = worker.add("actor", policy{}, redco::adam{.lr = 1e-4});
-///     auto& target = worker.add_copy("target", actor);
-///     worker.keep("replay", buffer);
-///     for (worker.resume(); !worker.finished(); worker.end_step()) {
-///       redco::pass const in = worker.pass(first, count);
-///       worker.update(actor, loss_of(actor.in(in)));
-///       worker.log("return", played);
-///       if (worker.step() % 100 == 99) worker.evaluated({{"score", score_of(actor)}});
-///     }
-///   });
-///
-/// All ranks do the same in the same order; rank 0 alone writes. Networks of one seed draw
-/// different numbers: their names key them. All updates of a step have its learning rate: that of
-/// step s of `steps`, for each network. Bias corrections of Adam count a network's own updates.
-/// Errors on construction: those of the workdir, exit code 64.
+///   redco::worker worker(deployer, rank, {.steps = 10'000});
+///   auto& actor = worker.add("actor", policy{}, redco::adam{.lr = 1e-4});
+///   for (worker.resume(); !worker.finished(); worker.end_step())
+///     worker.update(actor, loss_of(actor.in(worker.pass(first, count))));
 class worker {
  public:
   worker(deployer& where, rank_context& rank, worker_options const& options);
@@ -83,8 +80,9 @@ class worker {
   worker& operator=(worker const&) = delete;
   ~worker();
 
-  /// A network under a name of its own: a part of its parameters' names in checkpoints, "actor.up.weight". Errors: exit code 64
-  /// for a name that is taken, for what the mesh cannot hold, and for a learning rate that is none.
+  /// Adds a network under a unique name, which prefixes its parameters' names in checkpoints
+  /// ("actor.up.weight"). The name also keys the network's random numbers. Throws `error` with exit
+  /// code 64 if the name is taken, the mesh cannot hold the model, or the learning rate is invalid.
   template <model M, update::optimizer Optimizer>
   trained_network<M>& add(std::string const& name, M const& m, Optimizer const& optimizer,
                           std::vector<std::string> const& frozen = {}) {
@@ -100,11 +98,11 @@ class worker {
     return result;
   }
 
-  /// Moves a network this share of the way to another of its kind: 1 gives it its values. Errors:
-  /// exit code 70 for a leader of another kind.
+  /// Moves the follower's parameters towards the leader's by a share from 0 to 1; 1 copies them.
+  /// Throws `error` with exit code 70 if the networks have different parameters.
   static void follow(run::network_state const& leader, run::network_state& follower, double share = 1);
 
-  /// A network that no optimizer changes, with the values of another: a target copy.
+  /// Adds a network that no optimizer changes, with the values of `of`: a target copy.
   template <model M>
   trained_network<M>& add_copy(std::string const& name, trained_network<M> const& of) {
     trained_network<M>& result = add(name, of.net->model(), sgd{}, {"*"});
@@ -112,39 +110,43 @@ class worker {
     return result;
   }
 
-  /// Has a checkpoint hold `state` too: any type that cereal knows or that has `serialize(archive)`, equal on all ranks, which
-  /// outlives the worker.
+  /// Adds `state` to the checkpoints: any type that cereal knows or that has `serialize(archive)`.
+  /// The object is equal on all ranks and outlives the worker.
   template <class State>
   void keep(std::string const& name, State& state) {
     state_.keep(name, run::run_state::kept(state));
   }
 
   /// Continues from the newest checkpoint if there is one and --resume asks for it. Call it once,
-  /// after add and keep. Warns of settings that differ from the checkpoint's. Errors: exit code 65
-  /// with what differs for a checkpoint of other networks.
+  /// after add and keep. Warns about settings that differ from the checkpoint's. Throws `error`
+  /// with exit code 65 and the differences if the checkpoint belongs to other networks.
   void resume();
 
   std::int64_t step() const { return state_.step(); }
-  /// With --verify also true once enough steps have changed a network.
+  /// Returns true after the last step of the loop. With --verify, also returns true once enough
+  /// steps have changed a network.
   bool finished() const { return step() >= options_.steps || (verifier_ && verifier_->done(step())); }
 
-  /// Of the run: what was resumed has that of its checkpoint.
+  /// Returns the seed of the run; a resumed run has the seed of its checkpoint.
   std::uint64_t seed() const { return state_.seed(); }
   rank_context& rank() const { return rank_; }
   deployer& where() const { return where_; }
 
-  /// What a network is called in: `examples` of this rank, from the `first` of the step on.
+  /// Returns the pass (settings of a forward call) for `examples` examples of this rank. `first`:
+  /// index of the first one in the step's global batch.
   redco::pass pass(std::int64_t first, std::int64_t examples, bool training = true) const {
     return state_.pass(first, examples, training);
   }
 
-  /// Returns this rank's part of a step's `examples`, cut into micro-batches of at most `most`
-  /// examples; 0: uncut. Empty where there are fewer examples than replicas.
+  /// Returns this rank's share of a step's `examples`, cut into micro-batches of at most `most`
+  /// examples; 0 for no cut. Empty if the rank's share is empty, which happens with fewer examples
+  /// than replicas.
   std::vector<interval> micro_batches(std::int64_t examples, std::int64_t most = 0) const;
 
-  /// One update of one network by this rank's part of a loss, with the learning rate of this step.
-  /// A loss of several terms divides each by its own count over all ranks. Errors: those of
-  /// run::step_executor::run, and exit code 70 for a network that is not this worker's.
+  /// Updates one network by this rank's share of a loss, with the learning rate of this step. All
+  /// ranks call it. A loss of several terms divides each term by its own count over all ranks.
+  /// Throws the errors of run::step_executor::run, and `error` with exit code 70 if the network is
+  /// not this worker's.
   step_result update(run::network_state& network, mean const& loss) {
     return update(network, {{}}, [&](redco::pass const&) { return loss; });
   }
@@ -152,39 +154,39 @@ class worker {
     return update(network, {{}}, [&](redco::pass const&) { return loss; });
   }
 
-  /// The same by micro-batches, which lie at these places of the step's examples: `loss(in)`
-  /// computes a `mean`, or `terms` of one micro-batch, from the examples of the pass. One
-  /// micro-batch's saved tensors are held at a time. Ranks may have different numbers of
-  /// micro-batches, also none.
+  /// Updates one network micro-batch by micro-batch. `micro_batches` are index ranges of the step's
+  /// examples; `loss(in)` computes a `mean`, or `terms` of one micro-batch, from the examples of
+  /// the pass. Only one micro-batch's saved tensors exist at a time. Ranks may have different
+  /// numbers of micro-batches, or none.
   template <run::loss_of_pass Loss>
   step_result update(run::network_state& network, std::vector<interval> const& micro_batches, Loss const& loss) {
     constexpr bool several = std::is_same_v<std::invoke_result_t<Loss const&, redco::pass const&>, terms>;
     return update_by(network, micro_batches, several, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
   }
 
-  /// Returns the mean of losses over the micro-batches of all ranks, "loss", and its terms,
-  /// computed without dropout and gradients. All ranks call it; terms are on ranks that have a
-  /// micro-batch.
+  /// Returns the mean loss over the micro-batches of all ranks under "loss", computed without
+  /// dropout and gradients. The means of the loss terms are in the result on ranks that have a
+  /// micro-batch. All ranks call it.
   template <run::loss_of_pass Loss>
   metric_map mean_loss(std::vector<interval> const& micro_batches, Loss const& loss) const {
     return mean_loss_of(micro_batches, [&](redco::pass const& in) { return as_terms(loss(in), 1); });
   }
 
-  /// Adds a value of this step to the rows of metrics.jsonl, TensorBoard and the progress bar: rank
-  /// 0's values, averaged over the steps of a row.
+  /// Adds a value of this step to metrics.jsonl, TensorBoard and the progress bar. Rank 0's values
+  /// are used, averaged over the steps of a row.
   void log(std::string const& name, double value) { record_.value(name, value); }
 
-  /// Takes in an evaluation of the networks as this step leaves them: call it after the step's
-  /// updates. Rank 0's metrics are those of all ranks, and are returned. They are written, and
-  /// where one is better than before, end_step saves a checkpoint under its name. All ranks call
-  /// it. Errors: exit code 64 without a metric that `save_argmin` or `save_argmax` names.
+  /// Records an evaluation of the networks; call it after the step's updates. All ranks call it and
+  /// get rank 0's metrics. If a metric is the best so far, end_step() saves a checkpoint under its
+  /// name. Throws `error` with exit code 64 if a metric of `save_argmin` or `save_argmax` is
+  /// missing.
   metric_map evaluated(metric_map metrics);
 
-  /// Counts the step, saves where it is due, and at the end of the run. Errors: exit code 75 after
-  /// a signal, when all is saved.
+  /// Ends the step: increments step() and saves a checkpoint if one is due, and at the end of the
+  /// loop. Throws `error` with exit code 75 after a signal, when everything is saved.
   void end_step();
 
-  /// A checkpoint of this step; with --verify nothing.
+  /// Saves a checkpoint of this step; does nothing with --verify.
   void save();
 
  private:
@@ -205,13 +207,15 @@ class worker {
   rank_context& rank_;
   worker_options options_;
   std::map<std::string, std::unique_ptr<run::network_state>> networks_;
-  std::map<std::string, std::string> settings_;  ///< what networks, optimizers and the program were told
+  /// Settings of networks, optimizers and the program, by name.
+  std::map<std::string, std::string> settings_;
   run::run_state state_;
   run::loop_record record_;
   run::weight_watch weights_;
-  comm::replica_round round_;                     ///< of the micro-batch that update computes
-  bool begun_ = false;                            ///< rows are written
-  std::unique_ptr<run::loop_verifier> verifier_;  ///< null: the loop trains
+  comm::replica_round round_;  ///< unused; each pass has its own round
+  /// True after the first update, evaluation or end of a step.
+  bool begun_ = false;
+  std::unique_ptr<run::loop_verifier> verifier_;  ///< null unless --verify is given
   std::filesystem::path checkpoint_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

@@ -56,7 +56,8 @@ REDCO_INLINE worker::~worker() {
   workdir::run_summary& s = where_.summary().emplace();
   s.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   s.unit = "steps";
-  if (std::uncaught_exceptions() > 0) {  // what went wrong is told by who catches it
+  // An exception ends the run; whoever catches it reports the cause.
+  if (std::uncaught_exceptions() > 0) {
     s.step = step();
     s.steps = options_.steps;
     s.checkpoint = checkpoint_.string();
@@ -72,8 +73,8 @@ REDCO_INLINE worker::~worker() {
   workdir::summarise(s, record, where_.workdir(), where_.failures());
 }
 
-/// Compares what a network was told between the processes, before it is made. Errors: exit code 64
-/// on all of them.
+/// Compares the settings of a network between the processes before it is made. Throws `error` with
+/// exit code 64 on all processes if they differ.
 REDCO_INLINE void worker::compare(std::string const& name, std::map<std::string, std::string> const& settings,
                                   std::vector<std::string> const& frozen) const {
   if (!rank_.several_processes) return;
@@ -139,8 +140,8 @@ REDCO_INLINE std::string const& worker::name_of(run::network_state const& networ
 
 namespace run::detail {
 
-/// The micro-batches of an update by a worker. A pass lives until the next micro-batch: backward
-/// may need it.
+/// The micro-batches of an update by a worker. The pass of a micro-batch lives until the next one,
+/// because backward may need it.
 class own_work final : public step_work {
  public:
   own_work(run_state const& state, std::vector<interval> const& places, function_ref<terms(pass const&)> loss)
@@ -187,7 +188,8 @@ REDCO_INLINE step_result worker::update_by(run::network_state& network, std::vec
   return result;
 }
 
-/// What the ranks tell each other of their micro-batches, where that decides what they do.
+/// Returns the facts of an update. If the network has batch norm, the ranks exchange their numbers
+/// of micro-batches, because these decide how many rounds all ranks take part in.
 REDCO_INLINE schedule::step_facts worker::facts_of(run::network_state const& network, std::int64_t micro_batches,
                                                    bool several) const {
   schedule::step_facts facts{
@@ -217,7 +219,7 @@ REDCO_INLINE metric_map worker::evaluated(metric_map metrics) {
   return metrics;
 }
 
-/// The loop begins with its first update, evaluation or end of a step: what was resumed is known.
+/// Begins the loop at the first update, evaluation or end of a step, after resume().
 REDCO_INLINE void worker::begin() {
   if (std::exchange(begun_, true) || verifier_) return;
   record_.begin(step());
