@@ -5,21 +5,25 @@
 
 namespace redco::kernel {
 
-/// Statistics of each channel of [B, C, ...] over all replicas of a round, in at least f32.
+/// Mean and variance of each channel of a tensor [B, C, ...] over all replicas that run a round of
+/// micro-batches. Kept in f32 or f64.
 struct batch_statistics {
-  at::Tensor mean, variance;  ///< [C]; the variance divides by count
-  double count = 0;           ///< elements of a channel
+  at::Tensor mean, variance;  ///< shape [C]; the variance is divided by `count`
+  double count = 0;           ///< number of elements per channel over all replicas
 };
 
-/// The statistics of x and of what the other replicas call this with; two messages of C + 1 and C elements.
+/// Computes the channel statistics of `x` and of the tensors that the other replicas of the round
+/// pass. Every replica must call it. Sums C + 1 and then C elements over the replicas.
 batch_statistics batch_statistics_of(at::Tensor const& x, comm::replica_round const& round);
 
-/// (x - mean) / sqrt(variance + epsilon) weight + bias by channel, for the statistics of x over the round. Autograd saves x,
-/// weight and the statistics; backward sums 2 C elements over the replicas. Differentiable at any order.
+/// Returns (x - mean) / sqrt(variance + epsilon) * weight + bias per channel. `statistics` must be
+/// those of `x` over the round. Autograd saves x, weight, bias and the statistics. Backward sums 2
+/// C elements over the replicas, so every replica must run it. Differentiable to any order.
 at::Tensor batch_norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                       batch_statistics const& statistics, comm::replica_round const& round, double epsilon);
 
-/// The same with statistics that do not depend on x: evaluation.
+/// Returns (x - mean) / sqrt(variance + epsilon) * weight + bias per channel, with constant
+/// statistics. Used in evaluation.
 at::Tensor batch_norm_with(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias,
                            at::Tensor const& mean, at::Tensor const& variance, double epsilon);
 

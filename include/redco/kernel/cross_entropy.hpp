@@ -10,29 +10,26 @@
 
 namespace redco::kernel {
 
-/// A loss summed over the labels that count, and how many those are.
+/// A loss summed over the rows that are not ignored, and the number of these rows.
 struct vocabulary_loss {
-  at::Tensor sum;  ///< scalar in f32 (f64 for f64), equal on all ranks
+  at::Tensor sum;  ///< scalar, f32 (f64 for f64), equal on all ranks
   std::int64_t count = 0;
 };
 
-/// How cross_entropy works.
+/// Options of cross_entropy.
 struct cross_entropy_options {
-  std::int64_t ignored = -100;     ///< rows with this label count nothing
-  std::int64_t chunk_rows = 1024;  ///< rows whose logits exist at once
+  std::int64_t ignored = -100;     ///< label of rows that are left out
+  std::int64_t chunk_rows = 1024;  ///< number of rows whose logits are in memory at once
 };
 
-/// The cross entropy of labels [N] under the logits hidden [N, d] x weight^T + bias, whose columns are spread over the
-/// ranks. Logits exist for chunk_rows rows at a time; each chunk costs one all_reduce(max) of [rows] and one
-/// all_reduce(sum) of [2 rows]. The gradients that are wanted are made in the same pass, for an incoming gradient of 1.
+/// Returns the summed cross-entropy of labels [N] for the logits hidden [N, d] x weight^T + bias,
+/// whose columns are split over `ranks`. All ranks must call it together, and `ranks` must outlive
+/// the autograd graph. `hidden` must be an entered tensor, because its gradient is a pending sum
+/// over ranks.
 ///
-/// The gradient of hidden is this shard's part of a pending sum: hidden must have entered. Saved for backward: hidden,
-/// weight, bias, labels, and one gradient each of hidden, weight and bias in their own shape and type, where they
-/// require one; nothing where none does. Weight and bias gradients are summed in f32 (f64 for f64). Workspace:
-/// [chunk_rows, columns] in hidden's type and [3 chunk_rows] f32, and a f32 weight gradient for bf16. Under
-/// create_graph backward is made of differentiable operators and holds all logits. `ranks` must outlive the graph; its
-/// ranks call this together. Throws redco::error: 65 for a label outside the vocabulary, 70 where shapes and types do
-/// not fit.
+/// Logits are computed for chunk_rows rows at a time. The same pass computes the gradients, which
+/// autograd saves; README.md lists memory and messages. Throws `error` with exit code 65 for a
+/// label outside the vocabulary, 70 if shapes or dtypes do not fit.
 vocabulary_loss cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                               group& ranks, cross_entropy_options const& options = {});
 

@@ -7,14 +7,13 @@
 
 namespace redco::kernel {
 
-/// Zeroes each value of x with probability p and scales the others by 1 / (1 - p). x is [rows, positions..., features];
-/// the value at (r, position, f) is dropped by the random word at feature `feature0 + f`, position `position0 +
-/// position` (the middle dimensions flattened) and row `row0 + r` of `numbers`, so that any shard of rows, positions or
-/// features drops what the unsharded tensor would. p counts in steps of 2^-32; p = 0 returns x.
+/// Zeroes each element of x with probability `p` and scales the others by 1 / (1 - p). x is [rows,
+/// positions..., features] in f32, bf16 or f64; middle dimensions are flattened. The random word of
+/// element (r, t, f) has the coordinates (row0 + r, position0 + t, feature0 + f), so a shard drops
+/// the same elements as the whole tensor.
 ///
-/// Requires 0 <= p < 1, two dimensions or more, and f32, bf16 or f64 (else an error, exit 70).
-/// Differentiable at any order. Autograd saves nothing: backward draws the mask again. Costs under a nanosecond a value
-/// in f32.
+/// Differentiable to any order; autograd saves nothing, because backward draws the mask again.
+/// Takes less than 1 ns per f32 element. Throws `error` with exit code 70 if p or x does not fit.
 at::Tensor dropout(at::Tensor const& x, double p, random::stream numbers, std::int64_t row0, std::int64_t feature0,
                    std::int64_t position0 = 0);
 

@@ -6,9 +6,9 @@
 
 namespace redco::kernel {
 
-/// Returns p - rate g for each p of `parameters` and its g of `gradients`, one list as long as the
-/// other; where g is undefined, p itself. One node of autograd records the step. On a CPU the
-/// results of f32 and f64 lie in one buffer. Differentiable in both at any order.
+/// Returns p - rate g for each p of `parameters` and its g of `gradients`; p itself if g is
+/// undefined. Both lists must have one length. Autograd records one node for all. On a CPU, f32 or
+/// f64 results share one buffer. Differentiable in parameters and gradients to any order.
 std::vector<at::Tensor> gradient_step(std::vector<at::Tensor> const& parameters,
                                       std::vector<at::Tensor> const& gradients, double rate);
 

@@ -4,9 +4,11 @@
 
 namespace redco::kernel {
 
-/// The outputs [B, T, H] of a gated recurrent unit: with p = projected [B, T, 3 H] and q = weight [3 H, H] times the output
-/// before plus bias [3 H], from zero, r = sigmoid(p0 + q0), z = sigmoid(p1 + q1), n = tanh(p2 + r q2), h' = (1 - z) n + z h.
-/// T is at least 1. Autograd saves projected, weight, bias and the outputs. Differentiable at any order.
+/// Returns the outputs [B, T, H] of a gated recurrent unit that starts from zero; T >= 1. Let p =
+/// projected [B, T, 3 H], and q = weight [3 H, H] times the previous output h, plus bias [3 H].
+///
+/// Then r = sigmoid(p0 + q0), z = sigmoid(p1 + q1), n = tanh(p2 + r q2), and the output is (1 - z)
+/// n + z h. Autograd saves projected, weight, bias and the outputs. Differentiable to any order.
 at::Tensor gru(at::Tensor const& projected, at::Tensor const& weight, at::Tensor const& bias);
 
 }  // namespace redco::kernel

@@ -6,9 +6,12 @@
 
 namespace redco::kernel {
 
-/// Rows of a vocabulary table by int64 ids [B, T]: [B, T, width]. `table` is the shard [rows, width] whose first row is
-/// `first_row` of a vocabulary of `vocabulary` rows; ids of other shards give zeros. Saves the local ids only.
-/// Looking up the id `padding` gives its row no gradient. Errors: exit code 65 for an id outside the vocabulary.
+/// Returns the rows [B, T, width] of a vocabulary table for int64 ids [B, T]. `table` [rows, width]
+/// is a shard; its first row is row `first_row` of the whole table of `vocabulary` rows. Ids of
+/// other shards give zeros. The row of the id `padding` gets no gradient.
+///
+/// Autograd saves only the shard's ids. Throws `error` with exit code 65 for an id outside the
+/// vocabulary.
 at::Tensor lookup(at::Tensor const& table, at::Tensor const& ids, std::int64_t first_row, std::int64_t vocabulary,
                   std::int64_t padding = -1);
 

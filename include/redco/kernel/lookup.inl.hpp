@@ -15,7 +15,7 @@ namespace redco::kernel {
 
 namespace detail {
 
-/// Errors: exit code 65 for an id that is in no vocabulary of this size.
+/// Throws `error` with exit code 65 unless all ids are in [0, vocabulary).
 inline void check_ids(at::Tensor const& ids, std::int64_t vocabulary) {
   if (ids.numel() == 0) return;
   auto const [low, high] = at::aminmax(ids);

@@ -4,9 +4,12 @@
 
 namespace redco::kernel {
 
-/// The outputs [B, T, H] of a long short-term memory whose gates (input, forget, cell, output) are projected [B, T, 4 H] +
-/// weight [4 H, H] times the output before, from zero. T is at least 1. Autograd saves projected, weight, the outputs and the
-/// cells [B, T, H]; backward makes the gates again with one product. Differentiable at any order.
+/// Returns the outputs [B, T, H] of a long short-term memory that starts from zero; T >= 1. The
+/// gates (input, forget, cell, output) are projected [B, T, 4 H] + weight [4 H, H] times the
+/// previous output.
+///
+/// Autograd saves projected, weight, the outputs and the cells [B, T, H]; backward recomputes the
+/// gates with one product. Differentiable to any order.
 at::Tensor lstm(at::Tensor const& projected, at::Tensor const& weight);
 
 }  // namespace redco::kernel

@@ -4,12 +4,13 @@
 
 namespace redco::kernel {
 
-/// a b of two matrices, as the gradients of `linear` are made: ATen's, in bf16 that of the path in use. Where a graph is recorded
-/// (create_graph) it is ATen's and differentiable.
+/// Returns the matrix product a b, as used for the gradients of `linear`: bf16 on a CPU by the
+/// implementation in use (bf16_path), else by ATen. With grad mode on (create_graph), ATen computes
+/// the product and autograd records it.
 at::Tensor product(at::Tensor const& a, at::Tensor const& b);
 
-/// y = a b, plus `bias` where it is defined, into memory that is there: what `linear` gives for many rows where b is W^T, and what
-/// `product` gives. No graph is recorded.
+/// Computes y = a b + bias into existing memory; `bias` may be undefined. Gives the bits of
+/// `linear` for many rows (b = W^T), and of `product`. Not recorded by autograd.
 void product_into(at::Tensor const& y, at::Tensor const& a, at::Tensor const& b, at::Tensor const& bias = {});
 
 }  // namespace redco::kernel

@@ -4,9 +4,9 @@
 
 namespace redco::kernel {
 
-/// max(x, 0), element by element. Few elements are one node of autograd without operators; of many,
-/// ATen's operator and its backward already run at the speed of memory. Both give the same bits.
-/// Differentiable at any order. Autograd saves the result.
+/// Returns max(x, 0) of each element. Few elements on a CPU are computed as one autograd node
+/// without operator dispatch. ATen computes many elements, which it does at memory speed. Both give
+/// equal bits. Differentiable to any order. Autograd saves the result.
 at::Tensor relu(at::Tensor const& x);
 
 }  // namespace redco::kernel

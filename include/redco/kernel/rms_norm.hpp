@@ -4,9 +4,12 @@
 
 namespace redco::kernel {
 
-/// x / sqrt(mean of x^2 + epsilon) * weight over the last dimension; weight [features] may be undefined, and may be in
-/// another dtype than x. bf16 is computed in f32. A weight of another size is an error (exit 70). Differentiable at any
-/// order. Autograd saves x, weight, and 1 / root mean square (one f32 per row, f64 for f64).
+/// Returns x / sqrt(mean(x^2) + epsilon) * weight over the last dimension. weight [features] may be
+/// undefined and may have another dtype than x. Computed in f32 for bf16. Differentiable to any
+/// order.
+///
+/// Autograd saves x, weight, and 1 / root mean square of each row (f32, f64 for f64). Throws
+/// `error` with exit code 70 if weight has another size.
 at::Tensor rms_norm(at::Tensor const& x, at::Tensor const& weight, double epsilon);
 
 }  // namespace redco::kernel

@@ -8,17 +8,19 @@
 
 namespace redco::kernel {
 
-/// Which columns turn by how much: the first `heads` heads of `head_dim` columns each, in every row.
+/// A description of the columns that `rotate` rotates: in each row, the first `heads` heads of
+/// `head_dim` columns.
 struct rotation {
   std::int64_t heads = 1;
   std::int64_t head_dim = 1;
   rotary_angles angles = {};
-  std::int64_t first = 0;  ///< position of the first row where positions are not given
+  std::int64_t first = 0;  ///< position of the first row, if no positions are given
 };
 
-/// x [B, T, columns] with its heads turned by their positions (Su et al. 2021): rows are at rotation::first and behind it,
-/// or at `positions` (int64 [B or 1, T]). May turn x itself: use the result only. Angles are made in f64. Nothing is saved but
-/// positions; differentiable to any order.
+/// Returns x [B, T, columns] with its heads rotated by their positions (Su et al. 2021). Positions
+/// are `positions` (int64 [B or 1, T]), or rotation::first + t for row t. May modify x, so use only
+/// the result. Angles are computed in f64. Autograd saves only the positions. Differentiable to any
+/// order.
 at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions = {});
 
 }  // namespace redco::kernel

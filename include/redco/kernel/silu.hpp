@@ -4,8 +4,8 @@
 
 namespace redco::kernel {
 
-/// x sigmoid(x), element by element, on any shape; bf16 is computed in f32. Differentiable at any order. Autograd saves
-/// x.
+/// Returns x sigmoid(x) of each element. Computed in f32 for bf16. Differentiable to any order.
+/// Autograd saves x.
 at::Tensor silu(at::Tensor const& x);
 
 }  // namespace redco::kernel

@@ -4,8 +4,9 @@
 
 namespace redco::kernel {
 
-/// silu(gate) * up in one pass: the gated linear unit of Llama. `both` [..., 2 n] holds gate [..., n], then up [..., n].
-/// An odd last dimension is an error (exit 70). Differentiable at any order. Autograd saves `both`.
+/// Returns silu(gate) * up, the gated linear unit of Llama, in one pass. `both` [..., 2 n] holds
+/// gate [..., n], then up [..., n]. Differentiable to any order. Autograd saves `both`. Throws
+/// `error` with exit code 70 if the last dimension is odd.
 at::Tensor swiglu(at::Tensor const& both);
 
 }  // namespace redco::kernel

@@ -10,16 +10,20 @@
 
 namespace redco::kernel {
 
-/// The largest of each row's logits and what makes probabilities of them: log p = logits - log_sum.
+/// The largest logits of each row, and the term that makes them log-probabilities: log p = logits -
+/// log_sum.
 struct largest_logits {
-  at::Tensor logits;   ///< f64 [N, k], the largest first; a NaN is larger than all
+  at::Tensor logits;   ///< f64 [N, k], in descending order; NaN comes first
   at::Tensor entries;  ///< int64 [N, k]; of equal logits the lower entry comes first
-  at::Tensor log_sum;  ///< f64 [N]: log of the sum of exp(logit) over the whole vocabulary
+  at::Tensor log_sum;  ///< f64 [N]: log of the sum of exp(logit) over the vocabulary
 };
 
-/// The k largest logits hidden [N, d] x weight^T + bias of each row, equal on all ranks. Logits exist for a few thousand
-/// columns at a time; sums are made in f32 within those (f64 for f64) and in f64 over them. One all-gather of
-/// [N, 2 k + 2]. Not differentiable. Requires 1 <= k <= vocabulary (else exit code 70).
+/// Returns the k largest logits of each row of hidden [N, d] x weight^T + bias, equal on all ranks.
+/// All ranks must call it. Computes the logits of a few thousand columns at a time, sums them in
+/// f32 (f64 for f64), and adds these sums in f64. Communicates one all-gather of [N, 2 k + 2]
+/// elements.
+///
+/// Not differentiable. Asserts 1 <= k <= vocabulary (exit code 70).
 largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k, group& ranks);
 
 }  // namespace redco::kernel

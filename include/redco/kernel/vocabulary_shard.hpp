@@ -7,14 +7,16 @@
 
 namespace redco::kernel {
 
-/// This rank's rows of a language-model head whose rows are the vocabulary, padded to the same number on every rank.
+/// The rows of a language-model head that this rank holds. Rows are vocabulary entries. All ranks
+/// have the same number of rows, by padding.
 struct vocabulary_shard {
-  at::Tensor weight;            ///< [columns, d]
-  at::Tensor bias = {};         ///< [columns], may be undefined
-  std::int64_t vocabulary = 0;  ///< entries of the whole vocabulary; rows beyond it are padding
-  std::int64_t first = 0;       ///< the entry that row 0 stands for
+  at::Tensor weight;     ///< [rows, d]
+  at::Tensor bias = {};  ///< [rows], may be undefined
+  /// Number of entries of the whole vocabulary. Rows for later entries are padding.
+  std::int64_t vocabulary = 0;
+  std::int64_t first = 0;  ///< vocabulary entry of this shard's row 0
 
-  /// Rows of this shard that are no padding.
+  /// Returns the number of rows of this shard that are not padding.
   std::int64_t valid() const { return std::clamp<std::int64_t>(vocabulary - first, 0, weight.size(0)); }
 };
 

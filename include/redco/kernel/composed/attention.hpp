@@ -13,7 +13,7 @@
 
 namespace redco::kernel::composed {
 
-/// The factors of dropout as a tensor [B, H, T, S].
+/// Returns the dropout factors of attention, [B, H, T, S]: 0, or 1 / (1 - dropout).
 inline at::Tensor attention_factors(attention_options const& o, std::int64_t batch, std::int64_t queries,
                                     std::int64_t keys) {
   auto const words_of = [&](std::int64_t row, std::uint32_t* words) {
@@ -26,7 +26,7 @@ inline at::Tensor attention_factors(attention_options const& o, std::int64_t bat
       .view({batch, o.heads, queries, keys});
 }
 
-/// The bias of the scores [1 or B, H, T, S].
+/// Returns the bias of all scores, [1 or B, H, T, S]; expands a bias given by distance.
 inline at::Tensor attention_bias(attention_options const& o, std::int64_t queries, std::int64_t keys) {
   at::Tensor const bias = widened(o.bias);
   if (bias.dim() == 4) return bias;
@@ -35,7 +35,7 @@ inline at::Tensor attention_bias(attention_options const& o, std::int64_t querie
   return bias.index_select(1, (distance + (o.distance0 - o.query0)).flatten()).view({1, o.heads, queries, keys});
 }
 
-/// Attention by its definition; holds all probabilities.
+/// Computes attention by its definition with ATen operators. Holds all probabilities [B, H, T, S].
 inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::Tensor const& v_in,
                             attention_options const& o) {
   std::int64_t const queries = q_in.size(1), keys = k_in.size(1), group = o.heads / o.kv_heads;
@@ -51,14 +51,16 @@ inline at::Tensor attention(at::Tensor const& q_in, at::Tensor const& k_in, at::
   if (o.causal) seen = seen.tril(o.query0);
   if (o.window > 0) seen = seen.triu(o.query0 + 1 - o.window);
   at::Tensor const allowed = o.key_mask.defined() ? seen.logical_and(o.key_mask.unsqueeze(1).unsqueeze(1)) : seen;
-  at::Tensor const alike = allowed.any(-1, true).logical_not().logical_and(seen);  // where a query may see no key
+  // True at the keys that the causal rule allows to a query whose keys are all masked; these keys
+  // get equal weights.
+  at::Tensor const alike = allowed.any(-1, true).logical_not().logical_and(seen);
   at::Tensor const hidden = at::full({}, -std::numeric_limits<double>::infinity(), q.options());
   at::Tensor p = at::where(allowed, scores, at::where(alike, at::zeros({}, q.options()), hidden)).softmax(-1);
   if (o.dropout != 0) p = p * attention_factors(o, q.size(0), queries, keys).to(p.options());
   return at::matmul(p, v).transpose(1, 2).flatten(2).to(q_in.scalar_type());
 }
 
-/// Attention of one packed tensor.
+/// Computes self-attention of one packed tensor qkv with ATen operators.
 inline at::Tensor self_attention(at::Tensor const& qkv, attention_options const& o) {
   std::int64_t const d = qkv.size(2) / (o.heads + 2 * o.kv_heads), of_keys = o.kv_heads * d;
   auto const parts = qkv.split_with_sizes({o.heads * d, of_keys, of_keys}, 2);

@@ -12,7 +12,8 @@
 
 namespace redco::kernel::composed {
 
-/// The summed loss; holds all logits. One all_reduce(max) of [N] and one all_reduce(sum) of [2, N].
+/// Returns the sum of the cross-entropy losses of all rows; holds all logits. Communicates one
+/// all_reduce(max) of [N] and one all_reduce(sum) of [2, N] elements.
 inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                                 std::int64_t ignored, group& ranks) {
   std::int64_t const valid = head.valid();

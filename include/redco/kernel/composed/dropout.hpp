@@ -12,20 +12,21 @@
 
 namespace redco::kernel::composed {
 
-/// Which elements a call zeroes, and by what it scales the others.
+/// Parameters of a dropout call: the probability, the random stream, and the global coordinates of
+/// the first element.
 struct dropout_key {
   double probability;
   random::stream numbers;
   std::int64_t row0, feature0, position0;
 
-  /// Words below this drop.
+  /// Returns the threshold below which a random 32-bit word zeroes its element.
   std::uint32_t threshold() const {
     return static_cast<std::uint32_t>(std::min(std::llround(probability * 0x1p32), 0xFFFFFFFFll));
   }
   double scale() const { return 1 / (1 - probability); }
 };
 
-/// Autograd saves the mask.
+/// Applies dropout with ATen operators. Autograd saves the mask.
 inline at::Tensor dropout(at::Tensor const& x, dropout_key const& key) {
   if (x.numel() == 0) return x.clone();
   std::int64_t const features = x.size(-1), positions = x.numel() / (x.size(0) * features);

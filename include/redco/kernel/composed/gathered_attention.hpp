@@ -6,12 +6,14 @@
 
 namespace redco::kernel::composed {
 
-/// Rows of x [entries, width] for each row of places [R, S]: [R, S, width].
+/// Returns the rows of x [entries, width] with the indices places [R, S], as a tensor [R, S,
+/// width].
 inline at::Tensor gathered(at::Tensor const& x, at::Tensor const& places) {
   return x.index_select(0, places.to(x.device()).flatten()).view({places.size(0), places.size(1), x.size(1)});
 }
 
-/// Copies each row's keys and values to where attention reads them.
+/// Computes attention to cached keys and values after copying the keys and values of each row to a
+/// contiguous tensor.
 inline at::Tensor gathered_attention(at::Tensor const& q, gathered_keys const& seen, attention_options const& o) {
   return attention(q, gathered(seen.keys, seen.places), gathered(seen.values, seen.places), o);
 }

@@ -6,8 +6,9 @@
 
 namespace redco::kernel::composed {
 
-/// The gradients of f(inputs), a composition of differentiable operators, in a form that can be differentiated again: what a
-/// hand-written backward gives under create_graph. Undefined for an input that needs none, or is undefined itself.
+/// Returns the gradients of f(inputs) in a form that can be differentiated again; `f` is composed
+/// of differentiable operators. A hand-written backward returns these gradients under create_graph.
+/// The gradient of an input is undefined if the input is undefined or needs no gradient.
 template <class F>
 torch::autograd::variable_list gradients_of(F const& f, torch::autograd::variable_list inputs,
                                             at::Tensor const& gradient) {
@@ -15,7 +16,8 @@ torch::autograd::variable_list gradients_of(F const& f, torch::autograd::variabl
   torch::autograd::variable_list wanted;
   for (at::Tensor& x : inputs) {
     if (!needed(x)) continue;
-    x = x.view_as(x);  // cuts f's graph off here and keeps the way to what x depends on
+    // The view bounds the graph of f but stays connected to the graph of x.
+    x = x.view_as(x);
     wanted.push_back(x);
   }
   auto const found = torch::autograd::grad({f(inputs)}, wanted, {gradient}, true, true, true);

@@ -7,7 +7,7 @@
 
 namespace redco::kernel::composed {
 
-/// The outputs, step by step.
+/// Computes the outputs of a GRU step by step with ATen operators.
 inline at::Tensor gru(at::Tensor const& projected, at::Tensor const& weight, at::Tensor const& bias) {
   at::Tensor h = at::zeros({projected.size(0), weight.size(1)}, projected.options());
   std::vector<at::Tensor> outputs;

@@ -8,8 +8,8 @@
 
 namespace redco::kernel::composed {
 
-/// What dropout multiplies by, f64 [rows, n] in host memory: 0 where the random word is below `dropped`, else `kept`. Words
-/// come from words_of(row, out), which writes the n of a row.
+/// Returns dropout factors, f64 [rows, n] in host memory. A factor is 0 if the random word is less
+/// than `dropped`, else `kept`. words_of(row, out) writes the n random words of a row.
 template <class Words>
 at::Tensor keyed_factors(std::int64_t rows, std::int64_t n, std::uint32_t dropped, double kept, Words const& words_of) {
   at::Tensor const factors = at::empty({rows, n}, at::kDouble);

@@ -8,7 +8,7 @@
 
 namespace redco::kernel::composed {
 
-/// Outputs and cells, step by step.
+/// Computes the outputs and cells of an LSTM step by step with ATen operators.
 inline std::pair<at::Tensor, at::Tensor> lstm(at::Tensor const& projected, at::Tensor const& weight) {
   at::Tensor const turned = weight.t();
   at::Tensor h = at::zeros({projected.size(0), weight.size(1)}, projected.options()), c = h;

@@ -5,7 +5,8 @@
 
 namespace redco::kernel::composed {
 
-/// (x - mean) rstd, and what it is made of: one element per row each, f64 for f64, else f32.
+/// The result y = (x - mean) rstd of a norm, and its statistics: one mean and one rstd per row, in
+/// f64 for f64 inputs, else f32.
 struct norm_result {
   at::Tensor y, mean, rstd;
 };
@@ -18,7 +19,7 @@ norm_result norm_hat(at::Tensor const& x, double epsilon) {
   return {centered * rstd, mean, rstd};
 }
 
-/// Layer norm (Centered) or rms norm (not); weight and bias may be undefined.
+/// Computes layer norm (Centered) or rms norm (not Centered). `weight` and `bias` may be undefined.
 template <bool Centered>
 norm_result norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
   auto result = norm_hat<Centered>(x, epsilon);

@@ -12,19 +12,20 @@
 
 namespace redco::kernel::composed {
 
-/// Radians that pair i turns per position.
+/// Returns the rotation angle of pair `i` per position, in radians.
 inline double frequency(rotary_angles const& a, std::int64_t i) {
   double const plain = std::pow(a.theta, -2.0 * static_cast<double>(i) / static_cast<double>(a.dims));
   rotary_scaling const& s = a.scaling;
   if (s.factor == 1) return plain;
-  double const waves = static_cast<double>(s.context) * plain / (2 * std::numbers::pi);  // in the length trained on
+  // Number of full turns within the context length of the original training.
+  double const waves = static_cast<double>(s.context) * plain / (2 * std::numbers::pi);
   if (waves < s.low_frequency) return plain / s.factor;
   if (waves > s.high_frequency) return plain;
   double const mix = (waves - s.low_frequency) / (s.high_frequency - s.low_frequency);
   return plain * (mix + (1 - mix) / s.factor);
 }
 
-/// A tensor of its own; x stays as it is.
+/// Returns a rotated copy of `x` (rotary positions).
 inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor const& positions) {
   std::int64_t const turned = by.heads * by.head_dim, dims = by.angles.dims, half = dims / 2;
   std::vector<double> each;
@@ -32,7 +33,8 @@ inline at::Tensor rotate(at::Tensor const& x, rotation const& by, at::Tensor con
   auto const exact = x.options().dtype(at::kDouble);
   at::Tensor const places =
       positions.defined() ? positions.to(exact) : at::arange(by.first, by.first + x.size(1), exact).unsqueeze(0);
-  at::Tensor const angles = (places.unsqueeze(-1) * at::tensor(each).to(exact)).unsqueeze(2);  // [B or 1, T, 1, half]
+  // Shape [B or 1, T, 1, half].
+  at::Tensor const angles = (places.unsqueeze(-1) * at::tensor(each).to(exact)).unsqueeze(2);
   at::Tensor const heads = x.narrow(2, 0, turned).unflatten(2, {by.heads, by.head_dim});
   at::Tensor const wide = widened(heads.narrow(3, 0, dims));
   bool const halves = by.angles.pairs == rotary_pairs::halves;

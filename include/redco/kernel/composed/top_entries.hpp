@@ -10,7 +10,8 @@
 
 namespace redco::kernel::composed {
 
-/// Sorts the logits of the whole vocabulary, joined by one all-gather of [N, columns].
+/// Finds the k largest logits by gathering (one all-gather of [N, columns]) and sorting the logits
+/// of the whole vocabulary.
 inline largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k,
                                   group& ranks) {
   at::Tensor own = at::linear(hidden, head.weight, head.bias).to(at::kDouble);

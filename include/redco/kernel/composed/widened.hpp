@@ -4,7 +4,7 @@
 
 namespace redco::kernel::composed {
 
-/// What sums are made in: f64 for f64, else f32.
+/// Returns the dtype in which sums of elements of `type` are computed: f64 for f64, else f32.
 inline at::ScalarType sum_type(at::ScalarType type) { return type == at::kDouble ? at::kDouble : at::kFloat; }
 
 inline at::Tensor widened(at::Tensor const& x) { return x.to(sum_type(x.scalar_type())); }

@@ -12,14 +12,17 @@
 
 namespace redco::kernel::cpu {
 
-/// Gradients of key-value head g of example b and of the query heads that read it. Probabilities are made again from
-/// the log-sum-exp, a block of query rows at a time. The last block goes first: it sees the most keys, so it may write
-/// dk and dv where the others add.
+/// Computes the gradients of key-value head `g` of example `b` and of the query heads that read it.
+/// Recomputes the probabilities from the log-sum-exp, one block of query rows at a time.
+///
+/// The last block is computed first: it sees the most keys, so it writes dk and dv, to which the
+/// other blocks add.
 template <int W, class T>
 [[gnu::always_inline]] inline void attention_backward_head(attention_problem<T> const& a, std::int64_t b,
                                                            std::int64_t g) {
   using sum = sum_of<T>;
-  constexpr bool direct = std::is_same_v<T, sum>;  // products are made in the type of the gradients
+  // True if T is the type of sums: then products write the gradients directly.
+  constexpr bool direct = std::is_same_v<T, sum>;
   auto const block = query_rows(a.keys), stride = a.stride(), d = a.width;
   sum* const z = scratch<sum, 0>(block * stride);
   sum* const dz = scratch<sum, 3>(block * stride);
@@ -55,7 +58,8 @@ template <int W, class T>
         auto const delta = dot_lanes<W>(grad + r * a.grad.row_stride, static_cast<T const*>(a.out.at(b, i, h * d)), d);
         softmax_backward_lanes<W>(row, dz + r * stride, n, last, keep_factors<W>(a, words, factors, n, b, h, i),
                                   a.lse[(b * a.heads() + h) * a.queries + i], delta, p + r * stride, ds_row);
-        if (!sees) std::fill_n(ds_row, n, T(0));  // its scores were constants
+        // scores of a query without visible keys are constants
+        if (!sees) std::fill_n(ds_row, n, T(0));
         if (a.dbias != nullptr) {
           auto* const db = a.dbias + a.bias_row(b, h, i);
           for (std::int64_t j = 0; j < n; ++j) db[j] += static_cast<sum>(ds_row[j]);
@@ -84,7 +88,7 @@ template <int W, class T>
   }
 }
 
-/// One call of attention_backward_head, for with_lanes.
+/// A call of attention_backward_head for one key-value head, as a function object for with_lanes.
 template <class T>
 struct attention_backward_task {
   attention_problem<T> const& a;

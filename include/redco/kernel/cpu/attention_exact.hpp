@@ -6,7 +6,7 @@
 
 namespace redco::kernel::cpu {
 
-// The rows of f64 attention: the functions of attention_rows.hpp, one element after the other with the library's exp.
+// The f64 versions of the functions of attention_rows.hpp: one element at a time, with std::exp.
 
 template <int, class T>
 double softmax_lanes(double* z, std::int64_t n, std::int64_t width, double const* keep, T* p, double& top) {

@@ -13,7 +13,8 @@
 
 namespace redco::kernel::cpu {
 
-/// out and lse of head h of example b: blocks of query rows, each scores -> softmax -> times v.
+/// Computes the output and the log-sum-exp of head `h` of example `b`, one block of query rows at a
+/// time: scores, softmax, product with v.
 template <int W, class T>
 [[gnu::always_inline]] inline void attention_forward_head(attention_problem<T> const& a, std::int64_t b,
                                                           std::int64_t h) {
@@ -22,7 +23,7 @@ template <int W, class T>
   auto const kv = h / a.group() * d;
   sum* const z = scratch<sum, 0>(block * stride);
   sum* const o = scratch<sum, 1>(block * d);
-  T* p;  // f32 and f64 probabilities take the place of their scores
+  T* p;  // in f32 and f64 the probabilities overwrite the scores
   if constexpr (std::is_same_v<T, sum>) {
     p = z;
   } else {
@@ -49,7 +50,7 @@ template <int W, class T>
   }
 }
 
-/// One call of attention_forward_head, for with_lanes.
+/// A call of attention_forward_head for one head, as a function object for with_lanes.
 template <class T>
 struct attention_forward_task {
   attention_problem<T> const& a;

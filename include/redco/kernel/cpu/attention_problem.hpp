@@ -14,11 +14,12 @@
 
 namespace redco::kernel::cpu {
 
-/// What sums of products of T are made in.
+/// Type in which sums of products of T are computed: double for double, else float.
 template <class T>
 using sum_of = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// A tensor [B, rows, heads * D] with contiguous last dimension, or a part of its columns.
+/// A view of a tensor [B, rows, heads * D], or of some of its columns. The last dimension is
+/// contiguous.
 template <class T>
 struct head_view {
   T* data = nullptr;
@@ -30,7 +31,7 @@ struct head_view {
   }
 };
 
-/// Pointers and sizes of one attention call; the gradients are null in forward.
+/// Pointers and sizes of one attention call. The gradient pointers are null in forward.
 template <class T>
 struct attention_problem {
   using sum = sum_of<T>;
@@ -42,8 +43,8 @@ struct attention_problem {
   sum* lse;
   bool const* mask = nullptr;  // [B, S]
   sum const* bias = nullptr;   // [1 or B, H, T, S], or [H, distances]
-  bool bias_shared = false;    // one bias for all examples
-  std::int64_t distances = 0;  // > 0: the bias goes by distance
+  bool bias_shared = false;    // true: all examples share one bias
+  std::int64_t distances = 0;  // bias columns if the bias is by distance, else 0
   head_view<T const> grad = {};
   head_view<T> dq = {}, dk = {}, dv = {};
   sum* dbias = nullptr;
@@ -54,29 +55,33 @@ struct attention_problem {
 
   sum scale() const { return static_cast<sum>(options.scale_of(width)); }
 
-  /// How many keys query i sees if none is masked.
+  /// Returns the end of the key range [0, n) that the causal rule allows to query `i`, before the
+  /// key mask and the window.
   std::int64_t visible(std::int64_t i) const { return options.causal ? std::min(keys, options.query0 + i + 1) : keys; }
 
-  /// The first key that query i sees.
+  /// Returns the index of the first key within the window of query `i`.
   std::int64_t lowest(std::int64_t i) const {
     return options.window > 0 ? std::max<std::int64_t>(0, options.query0 + i + 1 - options.window) : 0;
   }
 
-  /// Where row (b, h, i) of the bias begins. By distance, neighbouring keys are neighbours too.
+  /// Returns the offset of row (b, h, i) of the bias. The elements of neighbouring keys are
+  /// adjacent, also for a bias by distance.
   std::int64_t bias_row(std::int64_t b, std::int64_t h, std::int64_t i) const {
     if (distances > 0) return h * distances + options.distance0 - options.query0 - i;
     return (((bias_shared ? 0 : b) * heads() + h) * queries + i) * keys;
   }
 
-  /// The first key of example b from `from` on that is not masked.
+  /// Returns the index of the first unmasked key of example `b` at or after `from`; the number of
+  /// keys if there is none.
   std::int64_t first_key(std::int64_t b, std::int64_t from) const {
     if (mask == nullptr) return from;
     auto const* const row = mask + b * keys;
     return std::find(row + from, row + keys, true) - row;
   }
 
-  /// Makes the n scores z of row (b, h, i) what softmax takes: with the bias, without the keys that the query does not see;
-  /// false where it sees none, and all that its position allows are alike.
+  /// Prepares the `n` scores `z` of row (b, h, i) for softmax: adds the bias and sets hidden keys
+  /// to -infinity. If the query sees no key, sets all scores that its position allows to 0 and
+  /// returns false.
   bool adjust(sum* z, std::int64_t n, std::int64_t b, std::int64_t h, std::int64_t i) const {
     std::int64_t const low = lowest(i);
     bool const sees = first_key(b, low) < n;
@@ -101,8 +106,8 @@ struct attention_problem {
   }
 };
 
-/// The factors of dropout for n keys of row (b, h, i), 0 or 1 / (1 - dropout); null without dropout. Both buffers hold
-/// a.stride() elements.
+/// Returns the dropout factors (0 or 1 / (1 - dropout)) of `n` keys of row (b, h, i); null without
+/// dropout. The buffers `words` and `factors` hold a.stride() elements each.
 template <int W, class T>
 [[gnu::always_inline]] inline sum_of<T> const* keep_factors(attention_problem<T> const& a, std::uint32_t* words,
                                                             sum_of<T>* factors, std::int64_t n, std::int64_t b,
@@ -115,7 +120,8 @@ template <int W, class T>
   return factors;
 }
 
-/// Rows of scores that are made at once: about 256 KiB of them, so that they stay in the second-level cache.
+/// Returns the number of query rows per block of scores. A block takes about 256 KiB in f32, to
+/// stay in the second-level cache.
 constexpr std::int64_t query_rows(std::int64_t keys) {
   return std::clamp<std::int64_t>(65536 / padded_columns(std::max<std::int64_t>(keys, 1)), 16, 64);
 }

@@ -9,13 +9,15 @@
 
 namespace redco::kernel::cpu {
 
-/// Columns of a block of scores are padded to this many, so that vector loops have no tail.
+/// Multiple to which the columns of a block of scores are padded, so that vector loops need no
+/// tail.
 inline constexpr std::int64_t score_lanes = 16;
 
 constexpr std::int64_t padded_columns(std::int64_t n) { return (n + score_lanes - 1) / score_lanes * score_lanes; }
 
-/// In place, z[0, n) becomes exp(z - max z); `p` gets it times `keep` (where not null), and zeros up to `width`.
-/// Returns the sum before `keep`, and the maximum in `top`. z, p and keep reach to padded_columns(n).
+/// Replaces z[0, n) by exp(z - max z). Writes the result times `keep` (if not null) to `p`, and
+/// zeros up to `width`. Returns the sum of the exponentials before `keep`; `top` receives the
+/// maximum. z, p and keep hold padded_columns(n) elements.
 template <int W, class T>
 [[gnu::always_inline]] inline float softmax_lanes(float* z, std::int64_t n, std::int64_t width, float const* keep, T* p,
                                                   float& top) {
@@ -46,8 +48,9 @@ template <int W, class T>
   return sum_of_lanes<W>(total);
 }
 
-/// From scores z, their log-sum-exp and the gradient dp of the kept probabilities: p = exp(z - lse) keep, and
-/// ds = exp(z - lse) (dp keep - delta); zeros from n to `width`. p may be z, ds may be dp.
+/// Computes the backward of softmax from the scores z, their log-sum-exp and the gradient dp of the
+/// kept probabilities. Writes p = exp(z - lse) keep and ds = exp(z - lse) (dp keep - delta), and
+/// zeros from n to `width`. p may alias z; ds may alias dp.
 template <int W, class T>
 [[gnu::always_inline]] inline void softmax_backward_lanes(float* z, float const* dp, std::int64_t n, std::int64_t width,
                                                           float const* keep, float lse, float delta, T* p, T* ds) {
@@ -69,7 +72,7 @@ template <int W, class T>
       store_lanes<W>(ds + j, x * (g - delta));
     }
   }
-  // The padding of dp holds anything, NaN included: 0 times it is no zero.
+  // The padding of dp may hold NaN, and 0 times NaN is not 0.
   for (auto j = n; j < end; ++j) ds[j] = T(0);
   for (auto j = end; j < width; ++j) p[j] = ds[j] = T(0);
 }

@@ -10,7 +10,7 @@
 
 namespace redco::kernel::cpu {
 
-/// All heads of all examples, on several threads.
+/// Computes attention of all heads of all examples, in parallel over heads and examples.
 template <class T>
 void run_attention_forward(attention_problem<T> const& a) {
   redco::parallel(a.batch * a.heads(), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -20,8 +20,9 @@ void run_attention_forward(attention_problem<T> const& a) {
   });
 }
 
-/// The same for the gradients. A bias shared by the examples collects from all: its heads are cut, its examples are
-/// not.
+/// Computes the gradients of attention for all heads of all examples. If examples share a bias, its
+/// gradient is a sum over examples. Then threads share the work by heads only, so that no two
+/// threads write one element.
 template <class T>
 void run_attention_backward(attention_problem<T> const& a) {
   auto const groups = a.options.kv_heads;

@@ -3,13 +3,14 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-/// On a function that multiplies bf16 with AVX512; only for processors of which has_avx512_bf16() says so.
+/// Attribute of functions that multiply bf16 with AVX512. Call them only if has_avx512_bf16()
+/// returns true.
 #define REDCO_AVX512_BF16 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma")]]
 #endif
 
 namespace redco::kernel::cpu {
 
-/// Whether this processor has AVX512-bf16.
+/// Returns true if this CPU has AVX512-bf16 instructions.
 inline bool has_avx512_bf16() {
 #if defined(__x86_64__)
   static bool const has = [] {

@@ -36,7 +36,7 @@ struct batch_norm_function : redco::recorded_function<batch_norm_function> {
       all.resize(6);
       return all;
     }
-    // First as if the statistics did not depend on x, then what they add.
+    // First the gradients for constant statistics, then the terms that the statistics add.
     auto const wide_weight = composed::widened(weight);
     auto [dx, dweight, dbias] = at::native_batch_norm_backward(g[0].contiguous(), x, wide_weight, mean, variance, mean,
                                                                variance, false, epsilon, {true, true, true});

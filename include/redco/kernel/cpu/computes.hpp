@@ -5,7 +5,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Whether the kernels of this folder compute x; elsewhere those of composed/ do.
+/// Returns true if the kernels of cpu/ compute operations on `x`; otherwise the kernels of
+/// composed/ do.
 inline bool computes(at::Tensor const& x) {
   return takes_cpu_kernels(x) &&
          (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kDouble);

@@ -30,14 +30,14 @@ struct cross_entropy_wants {
   bool any() const { return hidden || weight || bias; }
 };
 
-/// What forward is told and backward remembers beside the saved tensors.
+/// Options of a cross-entropy call that backward needs in addition to the saved tensors.
 struct cross_entropy_state : torch::CustomClassHolder {
   std::int64_t vocabulary = 0, first = 0, ignored = -100, chunk_rows = 0;
   group* ranks = nullptr;
   cross_entropy_wants wants;
 };
 
-/// target [n, d] = a^T b over rows, or += with `add`, in f32 (f64 for f64).
+/// Computes target [n, d] = a^T b, or target += a^T b if `add`, in f32 (f64 for f64).
 template <class T>
 void outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& b, bool add) {
   using sum = sum_of<T>;
@@ -45,10 +45,11 @@ void outer(at::Tensor const& target, at::Tensor const& a, at::Tensor const& b, b
        matrix<T>{b.const_data_ptr<T>(), row_step(b)}, sum(add ? 1 : 0), target.mutable_data_ptr<sum>(), target.size(1));
 }
 
-/// Elements from one row of logits to the next. Products are a third slower where many rows begin at odd addresses.
+/// Returns the stride between rows of logits, in elements. Large rows are padded to 16 elements:
+/// products are a third slower if many rows begin at odd addresses.
 inline std::int64_t logits_stride(std::int64_t columns) { return columns < 4096 ? columns : (columns + 15) / 16 * 16; }
 
-/// c = a b; the rows of a and c may lie apart.
+/// Computes c = a b. Rows of a and c may be strided.
 inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
   if (a.scalar_type() == at::kBFloat16) {
     bf16_product(c, a, b);
@@ -57,7 +58,7 @@ inline void product(at::Tensor& c, at::Tensor const& a, at::Tensor const& b) {
   }
 }
 
-/// logits = h W^T + bias; the rows of logits may lie apart.
+/// Computes logits = h W^T + bias. Rows of `logits` may be strided.
 inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard const& head) {
   if (h.scalar_type() == at::kBFloat16) {
     bf16_product(logits, h, head.weight.t(), head.bias);
@@ -68,7 +69,8 @@ inline void product(at::Tensor& logits, at::Tensor const& h, vocabulary_shard co
   }
 }
 
-/// The summed loss, and the gradients that are wanted for an incoming gradient of 1. All contiguous.
+/// Returns the summed loss and computes the requested gradients for an incoming gradient of 1. All
+/// tensors must be contiguous.
 template <class T>
 at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                               cross_entropy_state const& s, head_gradients& gradients) {
@@ -122,7 +124,8 @@ at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& 
   return at::full({}, loss, hidden.options().dtype(type));
 }
 
-/// Saves hidden, weight, bias and labels (for derivatives of higher order) and the gradients that forward made.
+/// The differentiable function of cross-entropy. Saves hidden, weight, bias and labels (for higher
+/// derivatives) and the gradients, which forward computes.
 struct cross_entropy_function : redco::recorded_function<cross_entropy_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,
@@ -163,7 +166,7 @@ struct cross_entropy_function : redco::recorded_function<cross_entropy_function>
   }
 };
 
-/// The summed loss.
+/// Returns the sum of the cross-entropy losses of all rows, computed on the CPU in chunks of rows.
 inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                                 group& ranks, cross_entropy_options const& options) {
   auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };

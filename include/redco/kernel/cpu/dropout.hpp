@@ -15,7 +15,7 @@ namespace redco::kernel::cpu {
 
 using composed::dropout_key;
 
-/// to[i] = words[i] < threshold ? 0 : scale * from[i].
+/// A range of elements for dropout: to[i] = words[i] < threshold ? 0 : scale * from[i].
 template <class T>
 struct dropout_run {
   T const* from;
@@ -101,7 +101,8 @@ struct dropout_function : redco::recorded_function<dropout_function> {
   }
 };
 
-/// Dropout is linear in x, so that its backward is itself, recorded if grad mode is on there.
+/// Applies dropout on the CPU. Dropout is linear in x, so backward applies dropout again, recorded
+/// by autograd if grad mode is on.
 inline at::Tensor dropout(at::Tensor const& x, dropout_key const& key) { return dropout_function::apply(x, key); }
 
 }  // namespace redco::kernel::cpu

@@ -4,12 +4,13 @@
 
 namespace redco::kernel::cpu {
 
-/// What each step of outputs [B, T, H] saw: zero, then those before it.
+/// Returns the previous output that each step of outputs [B, T, H] read: zeros for step 0, then the
+/// outputs of steps 0 ... T - 2.
 inline at::Tensor earlier_outputs(at::Tensor const& outputs) {
   return at::constant_pad_nd(outputs.narrow(1, 0, outputs.size(1) - 1), {0, 0, 1, 0});
 }
 
-/// The gradient of W in y = x W^T, over all steps.
+/// Returns the gradient of W in y = x W^T, summed over all steps.
 inline at::Tensor weight_gradient(at::Tensor const& of_y, at::Tensor const& x) {
   return of_y.flatten(0, 1).t().mm(x.flatten(0, 1));
 }

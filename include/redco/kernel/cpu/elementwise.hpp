@@ -12,15 +12,17 @@
 
 namespace redco::kernel::cpu {
 
-/// A tensor as equally long runs of neighbouring elements, `stride` apart.
+/// A tensor seen as runs of adjacent elements. All runs have one length and begin `stride` elements
+/// apart.
 struct runs {
   at::Tensor owner;
   std::int64_t length;
   std::int64_t stride;
 };
 
-/// The runs of x: one if it is contiguous, its last dimension where slicing left that whole (a chunk of a wider
-/// tensor), else one of a contiguous copy.
+/// Splits `x` into runs of adjacent elements: one run if `x` is contiguous. A chunk of a wider
+/// tensor has one run per row of its last dimension. Any other tensor is copied to a contiguous
+/// one.
 inline runs runs_of(at::Tensor const& x) {
   if (x.is_contiguous() || x.numel() == 0) return {x, x.numel(), x.numel()};
   bool regular = x.dim() > 1 && x.stride(-1) == 1;
@@ -29,8 +31,8 @@ inline runs runs_of(at::Tensor const& x) {
   return {x.contiguous(), x.numel(), x.numel()};
 }
 
-/// out[i] = op(in[i]) on one run. The last, partial vector goes through a buffer, so that an element's value does not
-/// depend on where it lies.
+/// A range of elements to which `op` is applied: out[i] = op(in[i]). The last, partial vector is
+/// computed in a padded buffer, so that an element's value does not depend on its position.
 template <class Op, class T, std::size_t In, std::size_t Out>
 struct elementwise_run {
   Op op;
@@ -74,8 +76,9 @@ struct elementwise_run {
   }
 };
 
-/// Fills the outputs by op on the vectors (f32, bf16: computed in f32) or elements (f64) of all inputs. All have one shape
-/// and one dtype; an output is contiguous or a chunk of a contiguous tensor.
+/// Fills the outputs by applying `op` to all inputs: to vectors of f32 (for f32 and bf16) or to
+/// single elements (f64). All tensors have one shape and dtype. Each output is contiguous or a
+/// chunk of a contiguous tensor.
 template <class T, class Op, std::size_t In, std::size_t Out>
 void elementwise_into_as(Op op, std::array<at::Tensor, Out> const& outputs, std::array<at::Tensor, In> const& inputs) {
   std::int64_t const numbers = inputs[0].numel();
@@ -90,7 +93,7 @@ void elementwise_into_as(Op op, std::array<at::Tensor, Out> const& outputs, std:
   std::array<runs, Out> targets;
   lay_out(sources, inputs);
   lay_out(targets, outputs);
-  // A contiguous tensor seen beside one in runs has its runs next to each other.
+  // Cuts a contiguous tensor into adjacent runs if another tensor has shorter runs.
   auto const next_to_each_other = [&](runs& r) { r.stride = r.length == length ? r.stride : length; };
   for (auto& source : sources) next_to_each_other(source);
   for (auto& target : targets) next_to_each_other(target);
@@ -120,7 +123,7 @@ void elementwise_into(Op op, std::array<at::Tensor, Out> const& outputs, std::ar
   }
 }
 
-/// The same into new tensors of the shape and dtype of the inputs.
+/// Applies `op` to all inputs and returns new tensors with the inputs' shape and dtype.
 template <std::size_t Out, class Op, std::size_t In>
 std::array<at::Tensor, Out> elementwise(Op op, std::array<at::Tensor, In> const& inputs) {
   std::array<at::Tensor, Out> outputs;

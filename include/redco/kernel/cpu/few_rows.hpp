@@ -14,7 +14,7 @@
 
 namespace redco::kernel::cpu {
 
-/// The sum of all lanes, halves first.
+/// Returns the sum of all lanes of a vector, by adding halves.
 template <int W>
 [[gnu::always_inline]] inline float folded_sum(typename lanes<W>::real const& x) {
   if constexpr (W > 4) {
@@ -27,19 +27,19 @@ template <int W>
   }
 }
 
-/// y [rows, Out] = x [rows, In] W^T + b for few rows, where reading W costs more than multiplying: every element of W is read
-/// from memory once and in order.
+/// A product y [rows, out] = x [rows, in] W^T + b of few rows, for which reading W takes longer
+/// than multiplying. Each element of W is read from memory once and in order.
 template <class T>
 struct few_rows_problem {
   float const* x;  // contiguous
   T const* weight;
   std::int64_t weight_stride;
-  T const* bias;  // or null
+  T const* bias;  // may be null
   T* y;           // contiguous
   std::int64_t rows, in, out;
 };
 
-/// Columns [begin, end) of y.
+/// The computation of columns [begin, end) of y, one thread's part of a few-rows product.
 template <class T>
 struct few_rows_task {
   few_rows_problem<T> const& a;
@@ -65,7 +65,7 @@ struct few_rows_task {
     }
   }
 
-  /// Some rows by one or three columns; sums stay in registers.
+  /// Computes a tile of up to four rows by one or three columns of y; the sums stay in registers.
   template <int W, std::size_t Columns, std::size_t... Row>
   [[gnu::always_inline]] void tile(std::int64_t row, std::int64_t column, std::index_sequence<Row...>) const {
     using real = typename lanes<W>::real;
@@ -75,7 +75,7 @@ struct few_rows_task {
     T const* const w1 = w0 + static_cast<std::int64_t>(middle) * a.weight_stride;
     T const* const w2 = w0 + static_cast<std::int64_t>(last) * a.weight_stride;
     real sum0[sizeof...(Row)] = {}, sum1[sizeof...(Row)] = {}, sum2[sizeof...(Row)] = {};
-    std::int64_t const next = 3 * a.weight_stride;  // what is read after this, while this is multiplied
+    std::int64_t const next = 3 * a.weight_stride;  // prefetches the next three rows of W
     real u, v, w, z;
     std::int64_t j = 0;
     for (; j + W <= a.in; j += W) {
@@ -96,7 +96,8 @@ struct few_rows_task {
     }
   }
 
-  /// What the lanes hold, the elements behind them and the bias.
+  /// Writes one element of y: the sum of the lanes, the products of the remaining elements from j
+  /// on, and the bias.
   template <int W>
   [[gnu::always_inline]] void store(std::int64_t row, std::int64_t column, T const* w, std::int64_t j,
                                     typename lanes<W>::real const& sum) const {
@@ -107,10 +108,11 @@ struct few_rows_task {
   }
 };
 
-/// Rows up to which few_rows_linear is the fastest.
+/// Largest number of rows for which few_rows_linear is the fastest.
 inline constexpr std::int64_t few_rows = 32;
 
-/// Whether the product is one of few_rows_linear: nobody differentiates it, and it has few rows.
+/// Returns true if few_rows_linear should compute x W^T: grad mode is off, and x has at most
+/// `few_rows` rows.
 inline bool has_few_rows(at::Tensor const& x, at::Tensor const& weight) {
   return !at::GradMode::is_enabled() && x.scalar_type() == weight.scalar_type() && weight.dim() == 2 &&
          weight.stride(1) == 1 && x.numel() > 0 && x.numel() <= few_rows * x.size(-1) && x.size(-1) == weight.size(1);
@@ -128,13 +130,13 @@ void run_few_rows(at::Tensor const& x, at::Tensor const& weight, at::Tensor cons
                               x.size(0),
                               x.size(1),
                               weight.size(0)};
-  constexpr std::int64_t grain = 65536;  // elements of W
+  constexpr std::int64_t grain = 65536;  // elements of W per thread at least
   redco::parallel(a.out, std::max<std::int64_t>(1, grain / a.in), [&](std::int64_t begin, std::int64_t end) {
     with_lanes<T>(few_rows_task<T>{a, begin, end});
   });
 }
 
-/// x W^T + b in f32 or bf16 (summed in f32).
+/// Returns x W^T + b in f32 or bf16 (summed in f32), for few rows.
 inline at::Tensor few_rows_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias) {
   c10::SmallVector<std::int64_t, 5> sizes(x.sizes().begin(), x.sizes().end());
   at::Tensor const rows = x.dim() == 2 ? x.contiguous() : x.reshape({-1, sizes.back()}).contiguous();

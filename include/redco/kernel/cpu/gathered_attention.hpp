@@ -31,7 +31,7 @@ void run_gathered(at::Tensor const& q, gathered_keys const& seen, attention_opti
                         .out = out.mutable_data_ptr<T>()};
   if (o.key_mask.defined()) a.mask = o.key_mask.const_data_ptr<bool>(), a.mask_stride = o.key_mask.stride(0);
   if (bias.defined()) a.bias = bias.const_data_ptr<sum_of<T>>(), a.distances = bias.size(1);
-  // A part reads whole runs of key-value heads; few rows are cut between heads.
+  // A part covers whole key-value heads; if there are few rows, heads are split over threads too.
   std::int64_t const tasks = q.size(0) * q.size(1);
   std::int64_t const parts = std::min(o.kv_heads, std::max<std::int64_t>(1, 4 / tasks));
   redco::parallel(tasks * parts, 1, [&](std::int64_t begin, std::int64_t end) {

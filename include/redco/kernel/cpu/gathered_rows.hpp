@@ -26,10 +26,10 @@ struct gathered_problem {
   std::int64_t k_stride, v_stride;
   std::int32_t const* places;
   std::int64_t places_stride;
-  T* out;                      // [R, T, H D], contiguous
-  bool const* mask = nullptr;  // [R, S]
+  T* out;                      // shape [R, T, H D], contiguous
+  bool const* mask = nullptr;  // shape [R, S]
   std::int64_t mask_stride = 0;
-  sum const* bias = nullptr;  // [H, distances]
+  sum const* bias = nullptr;  // shape [H, distances]
   std::int64_t distances = 0;
 
   std::int64_t group() const { return options.heads / options.kv_heads; }
@@ -39,7 +39,7 @@ struct gathered_problem {
   }
 };
 
-/// to += factor * from.
+/// Adds factor * from[0, n) to to[0, n).
 template <int W, class T>
 [[gnu::always_inline]] inline void add_lanes(float* to, T const* from, float factor, std::int64_t n) {
   typename lanes<W>::real x, y;
@@ -57,8 +57,9 @@ void add_lanes(double* to, double const* from, double factor, std::int64_t n) {
   for (std::int64_t j = 0; j < n; ++j) to[j] += from[j] * factor;
 }
 
-/// Query i of row r, heads [h0, h0 + heads) of which `group` neighbours read one key-value head: all their scores, a position
-/// after the other, then softmax, then all their sums of values, so that a position's keys are read once and in one piece.
+/// The attention of query `i` of row `r` for the heads [h0, h0 + heads). Computes all scores key by
+/// key, then softmax, then the sums of values key by key, so that the keys of a position are read
+/// once and contiguously.
 template <class T>
 struct gathered_task {
   gathered_problem<T> const& a;

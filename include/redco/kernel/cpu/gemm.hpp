@@ -19,8 +19,9 @@ template <class T, class Sum>
 using blas_gemm = void (*)(char const*, char const*, int const*, int const*, int const*, Sum const*, T const*,
                            int const*, T const*, int const*, Sum const*, Sum*, int const*);
 
-/// The BLAS that libtorch itself uses, found among the loaded libraries: a call costs a microsecond less than at::mm
-/// and takes pointers. Null where this libtorch brings none (bf16 is an extension of MKL).
+/// Returns the matrix product of the BLAS that libtorch has loaded; null if libtorch's BLAS has
+/// none (bf16 is an extension of MKL). A direct call takes pointers and a microsecond less than
+/// at::mm.
 template <class T, class Sum>
 blas_gemm<T, Sum> find_blas_gemm() {
   constexpr auto name = std::is_same_v<T, double>  ? "dgemm_"
@@ -29,7 +30,8 @@ blas_gemm<T, Sum> find_blas_gemm() {
   return reinterpret_cast<blas_gemm<T, Sum>>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// From one row of a matrix to the next, in elements; no less than a row where there is one only.
+/// Returns the stride between rows of a matrix, in elements; at least the row length, even for a
+/// single row.
 inline std::int64_t row_step(at::Tensor const& x) { return std::max(x.stride(0), x.size(1)); }
 
 template <class T, class Sum>
@@ -39,28 +41,29 @@ at::Tensor as_tensor(matrix<T> m, std::int64_t rows, std::int64_t columns) {
       .to(c10::CppTypeToScalarType<Sum>::value);
 }
 
-/// A 2-D tensor or its transpose, one of whose strides is 1.
+/// Returns a view of a 2-D tensor or of its transpose. One stride of `x` must be 1.
 template <class T>
 matrix<T> matrix_of(at::Tensor const& x) {
   if (x.stride(1) == 1) return {x.const_data_ptr<T>(), row_step(x), false};
   return {x.const_data_ptr<T>(), std::max(x.stride(1), x.size(0)), true};
 }
 
-/// The same elements as matrix_of takes them.
+/// Returns `x`, or a contiguous copy if neither its rows nor its columns are contiguous, for
+/// matrix_of.
 inline at::Tensor with_unit_stride(at::Tensor const& x) {
   bool const rows = x.stride(1) == 1 && x.stride(0) >= x.size(1),
              columns = x.stride(0) == 1 && x.stride(1) >= x.size(0);
   return rows || columns ? x : x.contiguous();
 }
 
-/// c[m, n] = alpha a[m, k] b[k, n] + beta c by the BLAS, row-major, summed in `Sum`.
+/// Computes c[m, n] = alpha a[m, k] b[k, n] + beta c with BLAS, row-major, summed in `Sum`.
 template <class T, class Sum>
 void blas_gemm_call(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a, matrix<T> b, Sum beta,
                     Sum* c, std::int64_t stride) {
   static auto const blas = find_blas_gemm<T, Sum>();
   if (blas == nullptr) {
     auto out = at::from_blob(c, {m, n}, {stride, 1}, c10::CppTypeToScalarType<Sum>::value);
-    if (beta == 0) out.zero_();  // beta 0 ignores what c holds, NaN included
+    if (beta == 0) out.zero_();  // beta 0 must ignore the old values of c, NaN included
     out.addmm_(as_tensor<T, Sum>(a, m, k), as_tensor<T, Sum>(b, k, n), beta, alpha);
     return;
   }
@@ -71,7 +74,8 @@ void blas_gemm_call(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, m
   blas(&tb, &ta, &rows, &columns, &inner, &alpha, b.data, &ldb, a.data, &lda, &beta, c, &ldc);
 }
 
-/// The same by who is fastest. The calling thread computes alone where it is one of a parallel region.
+/// Computes c[m, n] = alpha a[m, k] b[k, n] + beta c by the fastest implementation for T. Within a
+/// parallel region, only the calling thread computes.
 template <class T, class Sum>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Sum alpha, matrix<T> a, matrix<T> b, Sum beta, Sum* c,
           std::int64_t stride) {

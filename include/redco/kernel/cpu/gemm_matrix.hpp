@@ -4,14 +4,15 @@
 
 namespace redco::kernel::cpu {
 
-/// A row-major matrix for products: `transposed` takes the rows for columns.
+/// A row-major matrix operand of a product. If `transposed`, the stored rows are the columns of the
+/// operand.
 template <class T>
 struct matrix {
   T const* data;
   std::int64_t stride;
   bool transposed = false;
 
-  /// The same from row i on.
+  /// Returns the operand without its first `i` rows.
   matrix from_row(std::int64_t i) const { return {data + i * (transposed ? 1 : stride), stride, transposed}; }
 };
 

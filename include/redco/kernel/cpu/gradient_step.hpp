@@ -16,7 +16,8 @@
 
 namespace redco::kernel::cpu {
 
-/// to = base + factor x, rounded once as ATen does, or factor x where there is no base.
+/// A range of elements: to = base + factor x, rounded once as ATen does, or to = factor x if `base`
+/// is null.
 template <class T>
 struct scaled_sum {
   T const* base;
@@ -34,8 +35,8 @@ struct scaled_sum {
   }
 };
 
-/// Tensors without values of the sizes of `all`, side by side in one buffer. An undefined tensor
-/// stays undefined.
+/// Returns uninitialised tensors with the sizes of `all`, adjacent in one buffer. An undefined
+/// tensor stays undefined.
 inline std::vector<at::Tensor> empty_side_by_side(std::vector<at::Tensor> const& all, at::ScalarType type) {
   std::int64_t size = 0;
   for (at::Tensor const& one : all)
@@ -54,7 +55,8 @@ inline std::vector<at::Tensor> empty_side_by_side(std::vector<at::Tensor> const&
   return parts;
 }
 
-/// base + factor x for each x, or factor x without bases; undefined where x is.
+/// Returns base + factor x for each x of `all`, or factor x if `bases` is null. The result for an
+/// undefined x is undefined.
 inline std::vector<at::Tensor> scaled_sums(std::vector<at::Tensor> const* bases, std::vector<at::Tensor> const& all,
                                            double factor, at::ScalarType type) {
   std::vector<at::Tensor> const sums = empty_side_by_side(all, type);
@@ -70,7 +72,8 @@ inline std::vector<at::Tensor> scaled_sums(std::vector<at::Tensor> const* bases,
   return sums;
 }
 
-/// Backward of p - rate g: its gradient is that of p, and -rate times it that of g.
+/// The autograd node of p - rate g. It passes the incoming gradient to p, and -rate times that
+/// gradient to g.
 struct gradient_step_node final : torch::autograd::Node {
   double rate = 0;
 
@@ -83,7 +86,7 @@ inline torch::autograd::variable_list gradient_step_node::apply(torch::autograd:
   auto const first = std::ranges::find_if(all, [](at::Tensor const& one) { return one.defined(); });
   if (first == all.end()) {
     scaled.resize(all.size());
-  } else if (at::GradMode::is_enabled()) {  // derivatives of higher order are ATen's
+  } else if (at::GradMode::is_enabled()) {  // ATen records higher derivatives
     for (at::Tensor const& one : all) scaled.push_back(one.defined() ? one * -rate : one);
   } else {
     scaled = scaled_sums(nullptr, all, -rate, first->scalar_type());
@@ -92,7 +95,8 @@ inline torch::autograd::variable_list gradient_step_node::apply(torch::autograd:
   return all;
 }
 
-/// The step of parameters whose dtype, f32 or f64, is that of their gradients.
+/// Returns p - rate g for each parameter p with gradient g; p itself if g is undefined. Parameters
+/// and gradients must have one dtype, f32 or f64.
 inline std::vector<at::Tensor> gradient_step(std::vector<at::Tensor> const& parameters,
                                              std::vector<at::Tensor> const& gradients, double rate) {
   std::vector<at::Tensor> next = scaled_sums(&parameters, gradients, -rate, parameters.front().scalar_type());

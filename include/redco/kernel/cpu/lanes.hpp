@@ -8,7 +8,8 @@
 
 namespace redco::kernel::cpu {
 
-// W lanes of f32 as the compiler's own vector type: one source for every instruction set.
+// Functions on W lanes of f32, written with the compiler's vector type: one source serves every
+// instruction set.
 template <int W>
 struct lanes {
   typedef float real __attribute__((vector_size(4 * W)));
@@ -28,7 +29,7 @@ template <int W, class T>
   }
 }
 
-// bf16 is rounded to nearest even.
+// Stores the lanes; bf16 is rounded to nearest even.
 template <int W, class T>
 [[gnu::always_inline]] inline void store_lanes(T* to, typename lanes<W>::real const& x) {
   if constexpr (std::is_same_v<T, float>) {
@@ -42,12 +43,14 @@ template <int W, class T>
   }
 }
 
-// exp(x) for x <= 88 to 1.2 units in the last place (Cephes' polynomial); exactly 0 below -87.3, NaN stays NaN.
+// Replaces x <= 88 by exp(x), accurate to 1.2 units in the last place (polynomial of Cephes). The
+// result is exactly 0 for x < -87.3; NaN stays NaN.
 template <int W>
 [[gnu::always_inline]] inline void exp_lanes(typename lanes<W>::real& x) {
   using real = typename lanes<W>::real;
   using word = typename lanes<W>::word;
-  constexpr float lowest = -87.3f, shift = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
+  // shift = 1.5 * 2^23: adding it rounds to an integer in the low bits.
+  constexpr float lowest = -87.3f, shift = 12582912.0f;
   real const zero = {};
   auto const gone = x < lowest;
   x = gone ? zero + lowest : x;
@@ -75,7 +78,8 @@ template <int W>
   return sum;
 }
 
-/// to = 0 where a word is below `dropped`, else `factor`; both reach to the next multiple of 16.
+/// Writes 0 if the word is less than `dropped`, else `factor`, for each of `n` words. `words` and
+/// `to` must hold a multiple of 16 elements.
 template <int W>
 [[gnu::always_inline]] inline void threshold_lanes(std::uint32_t const* words, std::int64_t n, std::uint32_t dropped,
                                                    float factor, float* to) {
@@ -87,7 +91,7 @@ template <int W>
   }
 }
 
-/// to = factor * from, rounded to T.
+/// Writes to = factor * from, rounded to T.
 template <int W, class T>
 [[gnu::always_inline]] inline void scale_lanes(float const* from, float factor, std::int64_t n, T* to) {
   typename lanes<W>::real x;
@@ -125,13 +129,14 @@ template <class Body>
   body.template operator()<8>();
 }
 
-/// For processors without either; cold, so that little time is spent on compiling it.
+/// Calls `body` with 4 lanes, for CPUs without AVX2. Marked cold, so that the compiler spends
+/// little time on it.
 template <class Body>
 [[gnu::cold, gnu::noinline]] void with_sse(Body const& body) {
   body.template operator()<4>();
 }
 
-/// Lanes of f32 that this processor computes at once: 16, 8 or 4.
+/// Returns the number of f32 lanes that this CPU computes at once: 16, 8 or 4.
 inline int widest_lanes() {
   static int const widest = [] {
     __builtin_cpu_init();
@@ -146,8 +151,9 @@ inline int widest_lanes() {
 
 #endif
 
-/// Calls body.operator()<W>() compiled for the widest vectors of this processor; f64 bodies are plain loops, compiled
-/// once. The operator must be always_inline, or it keeps the instruction set of the file.
+/// Calls body.operator()<W>() compiled for the widest vectors of this CPU. f64 bodies are plain
+/// loops and compiled once. The operator must be always_inline; otherwise it is compiled for the
+/// instruction set of the file.
 template <class T, class Body>
 void with_lanes(Body const& body) {
 #if defined(__x86_64__)

@@ -7,7 +7,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Saves the ids only, and backward makes one dense gradient of the rows.
+/// The differentiable function of table lookup. Saves only the ids; backward computes one dense
+/// gradient of the table.
 struct lookup_function : redco::recorded_function<lookup_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& table, at::Tensor const& local_ids,
                             bool foreign, std::int64_t padding) {
@@ -23,18 +24,21 @@ struct lookup_function : redco::recorded_function<lookup_function> {
                                                  torch::autograd::variable_list const& gradient) {
     at::Tensor const ids = ctx->get_saved_variables()[0];
     std::int64_t const padding = ctx->saved_data["padding"].toInt();
-    if (at::GradMode::is_enabled()) {  // true exactly under create_graph: the next derivative looks up every id
+    // Grad mode is on exactly under create_graph. The gradient then must be differentiable for
+    // every id.
+    if (at::GradMode::is_enabled()) {
       at::Tensor const own = gradient[0].masked_fill(ids.lt(0).logical_or(ids == padding).unsqueeze(-1), 0);
       at::Tensor const none = at::zeros({ctx->saved_data["rows"].toInt(), own.size(-1)}, own.options());
       return {none.index_add(0, ids.clamp_min(0).flatten(), own.flatten(0, -2)), {}, {}, {}};
     }
-    // ATen leaves one id out: that of other shards, so that the padding's becomes the same.
+    // ATen can skip one id only. Ids of other shards are -1, so the padding id becomes -1 too.
     at::Tensor const kept = padding < 0 ? ids : ids.masked_fill(ids == padding, -1);
     return {at::embedding_dense_backward(gradient[0], kept, ctx->saved_data["rows"].toInt(), -1, false), {}, {}, {}};
   }
 };
 
-/// composed::lookup; `foreign`: some ids may be -1.
+/// Returns rows of a table shard. If `foreign`, some ids may be -1 (ids of other shards), which
+/// give zeros. The row with the id `padding` gets no gradient.
 inline at::Tensor lookup(at::Tensor const& table, at::Tensor const& local_ids, bool foreign, std::int64_t padding) {
   return lookup_function::apply(table, local_ids, foreign, padding);
 }

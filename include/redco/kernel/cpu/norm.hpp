@@ -22,13 +22,13 @@ struct norm_gradients {
 
 inline bool norm_has_vectors(at::Tensor const& x) { return x.scalar_type() != at::kDouble && x.numel() > 0; }
 
-/// A parameter as the kernels read it: contiguous f32, or undefined.
+/// Returns a norm's weight or bias as contiguous f32, for the kernels; undefined if `p` is.
 inline at::Tensor norm_parameter(at::Tensor const& p) { return p.defined() ? p.to(at::kFloat).contiguous() : p; }
 
 inline float const* norm_data(at::Tensor const& p) { return p.defined() ? p.const_data_ptr<float>() : nullptr; }
 
-/// Backward from ATen's differentiable operators, for f64 and for create_graph: statistics are taken from x again, so that
-/// they are differentiated too.
+/// Computes the backward of a norm with ATen's differentiable operators, for f64 and for
+/// create_graph. The statistics are recomputed from x, so that they are differentiated too.
 template <bool Centered>
 norm_gradients norm_backward_plain(at::Tensor const& g, at::Tensor const& x, at::Tensor const& weight, bool want_bias,
                                    at::ScalarType bias_type, double epsilon) {
@@ -74,8 +74,9 @@ norm_result norm_kernel(at::Tensor const& any, at::Tensor const& weight, at::Ten
   return result;
 }
 
-/// The sums for weight and bias are made per block of 64 rows and added in order, so that they depend on neither the
-/// number of threads nor the cut, and round less than one long sum.
+/// Computes the backward of a norm for f32 and bf16. The gradients of weight and bias are summed
+/// per block of 64 rows, and the blocks are added in order. The sums are therefore independent of
+/// the number of threads, and rounding errors are smaller than in one long sum.
 template <bool Centered, class T>
 norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const& any, at::Tensor const& weight,
                                     at::Tensor const& mean, at::Tensor const& rstd, bool want_bias,
@@ -117,7 +118,7 @@ norm_gradients norm_backward_kernel(at::Tensor const& gradient, at::Tensor const
 
 template <bool Centered>
 struct norm_function : redco::recorded_function<norm_function<Centered>> {
-  // An undefined parameter passes through apply only as an empty optional.
+  // apply accepts an undefined parameter only as an empty optional.
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& some_weight, std::optional<at::Tensor> const& some_bias,
                             double epsilon) {
@@ -150,7 +151,8 @@ struct norm_function : redco::recorded_function<norm_function<Centered>> {
   }
 };
 
-/// Layer norm (Centered) or rms norm (not).
+/// Computes layer norm (Centered) or rms norm (not Centered) on the CPU. `weight` and `bias` may be
+/// undefined.
 template <bool Centered>
 at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
   auto const maybe = [](at::Tensor const& p) { return p.defined() ? std::optional(p) : std::nullopt; };

@@ -8,10 +8,11 @@
 
 namespace redco::kernel::cpu {
 
-// One row of layer norm (Centered) or rms norm (not), computed in f32. The short loops at the ends take what is left of
-// a row that is no multiple of W.
+// Rows of layer norm (Centered) or rms norm (not Centered), computed in f32. The scalar loops
+// compute the last elements of a row whose length is no multiple of W.
 
-/// y = (x - mean) rstd weight + bias for `rows` rows of n; weight and bias may be null (1 and 0).
+/// The forward of a norm for `rows` rows of `n` elements: y = (x - mean) rstd weight + bias. A null
+/// `weight` means 1; a null `bias` means 0.
 template <bool Centered, class T>
 struct norm_forward_rows {
   T const* x;
@@ -73,8 +74,9 @@ struct norm_forward_rows {
   }
 };
 
-/// The gradients of `rows` rows: dx in place, those of weight and bias added to the sums (null where not wanted). With
-/// h = (x - mean) rstd and w = g weight: dx = rstd (w - [mean of w] - h mean of w h).
+/// The backward of a norm for `rows` rows. Writes dx, and adds the gradients of weight and bias to
+/// the sums (null if not requested). With h = (x - mean) rstd and w = g weight: dx = rstd (w -
+/// mean(w) - h mean(w h)); rms norm omits mean(w).
 template <bool Centered, class T>
 struct norm_backward_rows {
   T const* g;

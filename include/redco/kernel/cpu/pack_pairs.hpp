@@ -11,7 +11,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Two bf16 neighbours along the inner dimension of a product, as they lie in memory; the second is 0 behind an odd end.
+/// Two bf16 neighbours along the inner dimension of a product, in memory order. For an odd
+/// dimension, the second element of the last pair is 0.
 using bf16_pair = std::uint32_t;
 
 inline bf16_pair pair_at(at::BFloat16 const* first) {
@@ -20,8 +21,8 @@ inline bf16_pair pair_at(at::BFloat16 const* first) {
   return pair;
 }
 
-/// Packs `count` of at most `Width` columns of b [k, n] from `column` on: to[p][j] is the pair of rows 2 p and 2 p + 1 in column
-/// j; columns from `count` on are 0.
+/// Packs `count` <= Width columns of b [k, n], beginning with `column`. to[p][j] is the pair of the
+/// rows 2 p and 2 p + 1 in column j. Columns from `count` on are 0.
 template <std::int64_t Width>
 void pack_pairs_plain(matrix<at::BFloat16> b, std::int64_t k, std::int64_t column, std::int64_t count, bf16_pair* to) {
   auto const at = [&](std::int64_t row, std::int64_t j) -> bf16_pair {
@@ -35,11 +36,11 @@ void pack_pairs_plain(matrix<at::BFloat16> b, std::int64_t k, std::int64_t colum
 
 #if defined(__x86_64__)
 
-/// 16 columns by up to 16 pairs of a transposed matrix, through registers.
+/// Transposes a block of 16 columns by up to 16 pairs of a transposed matrix in AVX512 registers.
 REDCO_AVX512_BF16 inline void transpose_pairs(at::BFloat16 const* from, std::int64_t stride, std::int64_t columns,
                                               std::int64_t pairs, bf16_pair* to, std::int64_t width) {
   auto const inside = static_cast<__mmask16>((1u << pairs) - 1);
-  // Forms with a mask: g++ warns of its own header in the others.
+  // Uses masked intrinsics: for the unmasked ones, g++ warns about its own header.
   __mmask16 const all = 0xffff;
   __mmask8 const every = 0xff;
   __m512i x[16], y[16];
@@ -55,7 +56,8 @@ REDCO_AVX512_BF16 inline void transpose_pairs(at::BFloat16 const* from, std::int
     x[j + 2] = _mm512_maskz_unpacklo_epi64(every, y[j + 1], y[j + 3]);
     x[j + 3] = _mm512_maskz_unpackhi_epi64(every, y[j + 1], y[j + 3]);
   }
-  for (int j = 0; j < 4; ++j) {  // x[4 c + j]: pairs j, j + 4, j + 8, j + 12 of columns 4 c to 4 c + 3
+  // x[4 c + j] holds the pairs j, j + 4, j + 8, j + 12 of the columns 4 c ... 4 c + 3.
+  for (int j = 0; j < 4; ++j) {
     __m512i const a = _mm512_maskz_shuffle_i32x4(all, x[j], x[j + 4], 0x88),
                   b = _mm512_maskz_shuffle_i32x4(all, x[j], x[j + 4], 0xdd),
                   c = _mm512_maskz_shuffle_i32x4(all, x[j + 8], x[j + 12], 0x88),
@@ -68,7 +70,8 @@ REDCO_AVX512_BF16 inline void transpose_pairs(at::BFloat16 const* from, std::int
   for (std::int64_t p = 0; p < pairs; ++p) _mm512_storeu_si512(to + p * width, y[p]);
 }
 
-/// pack_pairs_plain with AVX512, for panels of 32 columns or of 24 that are not transposed.
+/// Packs pairs as pack_pairs_plain does, with AVX512: panels of 32 columns, or of 24 columns that
+/// are not transposed.
 template <std::int64_t Width>
 REDCO_AVX512_BF16 void pack_pairs_native(matrix<at::BFloat16> b, std::int64_t k, std::int64_t column,
                                          std::int64_t count, bf16_pair* to) {

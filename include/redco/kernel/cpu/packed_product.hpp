@@ -12,7 +12,8 @@
 
 namespace redco::kernel::cpu {
 
-/// c [m, n] = alpha a [m, k] b [k, n] + beta c + bias, row-major, summed in f32 and rounded once. With beta 0 c is not read.
+/// A bf16 matrix product c [m, n] = alpha a [m, k] b [k, n] + beta c + bias. Row-major, summed in
+/// f32 and rounded once. If beta is 0, c is not read.
 template <class C>
 struct packed_product {
   std::int64_t m, n, k;
@@ -23,8 +24,9 @@ struct packed_product {
   at::BFloat16 const* bias = nullptr;
   bool native = has_avx512_bf16();
 
-  /// On the caller's threads; alone in a parallel region. Memory that threads keep: at most 4 MB of b and for each thread
-  /// 256 KB of a where it is transposed, or one panel of each where that is more.
+  /// Computes the product on the caller's threads; on one thread within a parallel region. Threads
+  /// keep scratch memory: at most 4 MB for b, and 256 KB per thread for a transposed `a`; at least
+  /// one panel each.
   void run() const {
     std::int64_t const most =
         std::max(panel_columns, kept_pairs / std::max<std::int64_t>(1, pairs()) / panel_columns * panel_columns);
@@ -44,7 +46,7 @@ struct packed_product {
       std::int64_t const tiles = (m + tile_rows - 1) / tile_rows, threads = alone ? 1 : at::get_num_threads();
       if (tiles >= 4 * threads) {
         std::int64_t const rounds = (tiles * tile_rows - 1) / (most_rows() * threads) + 1, tasks = rounds * threads;
-        std::atomic<std::int64_t> next = 0;  // a thread that is slower, for whatever reason, takes fewer
+        std::atomic<std::int64_t> next = 0;  // shared counter: slow threads take fewer tasks
         each(threads, 1, [&](std::int64_t, std::int64_t) {
           for (std::int64_t task = next++; task < tasks; task = next++)
             multiply(tiles * task / tasks * tile_rows, std::min(m, tiles * (task + 1) / tasks * tile_rows), packed,
@@ -57,17 +59,19 @@ struct packed_product {
   }
 
  private:
-  static constexpr std::int64_t row_group = 2 * tile_rows;  ///< rows of a that are packed together
+  /// rows of a transposed `a` that are packed together
+  static constexpr std::int64_t row_group = 2 * tile_rows;
   static constexpr std::int64_t kept_pairs = 1 << 20;
 
   std::int64_t pairs() const { return (k + 1) / 2; }
-  /// Rows of a that stay in a core's cache while all panels pass.
+  /// Returns the number of rows of `a` that stay in a core's cache while they are multiplied by all
+  /// panels.
   std::int64_t most_rows() const {
     return std::max<std::int64_t>(1, (1 << 17) / std::max<std::int64_t>(k, 1) / row_group) * row_group;
   }
   std::int64_t panel_pairs() const { return pairs() * panel_columns; }
 
-  /// This thread's memory, from an address that vectors like.
+  /// Returns scratch memory of this thread, aligned to 64 bytes for vector loads.
   template <int Slot>
   static bf16_pair* aligned(std::int64_t n) {
     auto const address = reinterpret_cast<std::uintptr_t>(scratch<bf16_pair, Slot>(n + 15));
@@ -82,7 +86,8 @@ struct packed_product {
     pack_pairs_plain<Width>(from, k, column, count, to);
   }
 
-  /// Rows [begin, end) of a times panels [from, to) of those that begin at column `first`.
+  /// Multiplies rows [begin, end) of `a` by the packed panels [from, to). Panel 0 begins at column
+  /// `first` of b.
   void multiply(std::int64_t begin, std::int64_t end, bf16_pair const* packed, std::int64_t first, std::int64_t from,
                 std::int64_t to) const {
     for (std::int64_t i = begin; i < end; i += most_rows()) {

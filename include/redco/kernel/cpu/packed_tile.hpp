@@ -15,34 +15,37 @@
 
 namespace redco::kernel::cpu {
 
-/// Columns of b that are packed and multiplied together.
+/// Number of columns of b in a packed panel.
 inline constexpr std::int64_t panel_columns = 32;
-/// Rows of a in the largest tile.
+/// Number of rows of a in the largest tile.
 inline constexpr std::int64_t tile_rows = 12;
 
-/// Some rows of a as pairs, packed or as they are: steps in elements from row to row and from pair to pair.
+/// Some rows of a, seen as pairs of bf16. `row_step` and `pair_step` are the distances between rows
+/// and between pairs, in elements.
 struct pair_rows {
   at::BFloat16 const* data;
   std::int64_t row_step, pair_step;
-  std::int64_t pairs;  ///< whole ones
-  bool odd;            ///< one more element, alone
+  std::int64_t pairs;  ///< number of complete pairs per row
+  bool odd;            ///< true: each row ends with a single element
 
   pair_rows from_row(std::int64_t i) const { return {data + i * row_step, row_step, pair_step, pairs, odd}; }
   at::BFloat16 const* at(std::int64_t row, std::int64_t pair) const { return data + row * row_step + pair * pair_step; }
 };
 
-/// Where a tile's sums go: c = alpha sums + beta c + bias. `columns`: at most panel_columns.
+/// A destination of a tile's sums: c = alpha sums + beta c + bias, with at most panel_columns
+/// columns.
 template <class C>
 struct tile_target {
   C* c;
   std::int64_t stride, columns;
   float alpha, beta;
-  at::BFloat16 const* bias;  ///< or null
+  at::BFloat16 const* bias;  ///< may be null
 
   tile_target from_row(std::int64_t i) const { return {c + i * stride, stride, columns, alpha, beta, bias}; }
 };
 
-/// A few rows of a times a packed panel of b, in vectors of the compiler: bf16 is widened.
+/// A product of a few rows of a and a packed panel of b, with the compiler's vectors. bf16 is
+/// widened to f32.
 template <class C, std::size_t Rows>
 struct plain_tile {
   pair_rows const& a;
@@ -96,7 +99,7 @@ struct plain_tile {
 
 #if defined(__x86_64__)
 
-/// 16 elements of a tile's row.
+/// Stores 16 elements of one row of a tile: applies alpha, beta and bias, and rounds to C.
 template <class C>
 REDCO_AVX512_BF16 [[gnu::always_inline]] inline void store_sums(__m512 sums, tile_target<C> const& to, std::int64_t row,
                                                                 std::int64_t column) {
@@ -116,13 +119,13 @@ REDCO_AVX512_BF16 [[gnu::always_inline]] inline void store_sums(__m512 sums, til
   }
 }
 
-/// plain_tile with AVX512-bf16.
+/// Multiplies a few rows of a by a packed panel of b with AVX512-bf16 instructions.
 template <class C, std::size_t... Row>
 REDCO_AVX512_BF16 void native_tile(pair_rows const& a, bf16_pair const* panel, tile_target<C> const& to,
                                    std::index_sequence<Row...>) {
   __m512 low[sizeof...(Row)], high[sizeof...(Row)];
   ((low[Row] = high[Row] = _mm512_setzero_ps()), ...);
-  // Three rows to a pointer: the processor adds one or two steps by itself.
+  // One pointer per three rows: the CPU's addressing modes add one or two row steps for free.
   at::BFloat16 const* rows[] = {a.at(Row / 3 * 3, 0)...};
   std::int64_t const step = a.row_step, next = a.pair_step, pairs = a.pairs;
   __m512bh x, b0, b1;
@@ -148,7 +151,7 @@ REDCO_AVX512_BF16 void native_tile(pair_rows const& a, bf16_pair const* panel, t
 
 #endif
 
-/// Rows of a times one panel, as few tiles as there can be.
+/// Multiplies `rows` rows of a by one packed panel, in the largest tiles that fit.
 template <class C>
 void multiply_panel(pair_rows a, bf16_pair const* panel, tile_target<C> to, std::int64_t rows, bool native) {
   auto const tiles = [&]<std::size_t Rows>(std::integral_constant<std::size_t, Rows>) {

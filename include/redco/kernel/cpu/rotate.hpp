@@ -15,7 +15,7 @@
 
 namespace redco::kernel::cpu {
 
-/// Cosines and sines [rows, dims / 2] of the positions.
+/// A table of the cosines and sines [rows, dims / 2] of a list of positions.
 template <class T>
 struct turns {
   rotary_angles angles;
@@ -38,7 +38,8 @@ struct turns {
   }
 };
 
-/// The table of these positions: this thread's last one where it serves, as for all layers of a step.
+/// Returns the table of cosines and sines of these positions. Reuses this thread's last table if it
+/// matches, as for all layers of a step.
 template <class T>
 turns<T> const& turns_of(rotary_angles const& angles, std::vector<std::int64_t> const& positions) {
   thread_local turns<T> last;
@@ -46,7 +47,7 @@ turns<T> const& turns_of(rotary_angles const& angles, std::vector<std::int64_t> 
   return last;
 }
 
-/// Turns one head's features by `sign` times the angles of one row.
+/// Rotates the features of one head by `sign` times the angles of one row.
 template <class T, class Sum>
 void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t half, rotary_pairs pairs) {
   std::int64_t const step = pairs == rotary_pairs::halves ? 1 : 2, apart = pairs == rotary_pairs::halves ? half : 1;
@@ -58,7 +59,7 @@ void turn_head(T* x, Sum const* cosine, Sum const* sine, Sum sign, std::int64_t 
   }
 }
 
-/// Turns x in place by `sign` times the angles.
+/// Rotates x in place by `sign` times the angles of its positions.
 template <class T>
 void turn_as(at::Tensor const& x, rotation const& by, at::Tensor const& positions, double sign) {
   using sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -98,7 +99,8 @@ struct rotation_state : torch::CustomClassHolder {
   double sign;
 };
 
-/// In place. Its gradient is turned back, in place where nobody else holds it.
+/// The differentiable function of rotary positions; rotates x in place. Backward rotates the
+/// gradient by the negative angles, in place if no one else holds the gradient.
 struct rotate_function : redco::recorded_function<rotate_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x,
                             std::optional<at::Tensor> const& positions, rotation const& by, double sign) {

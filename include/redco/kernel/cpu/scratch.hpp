@@ -6,7 +6,8 @@
 
 namespace redco::kernel::cpu {
 
-/// Memory of this thread for n elements that outlives the call: blocks are the same size in every layer.
+/// Returns memory of this thread for at least `n` elements. The memory is kept for later calls,
+/// because the layers of a model need blocks of equal size.
 template <class T, int Slot>
 T* scratch(std::int64_t n) {
   thread_local std::vector<T> memory;

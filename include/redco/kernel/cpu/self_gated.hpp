@@ -10,8 +10,9 @@
 
 namespace redco::kernel::cpu {
 
-/// y0 = x gate(x); with a gradient g, y0 = g (gate(x) + x gate'(x)). A `Gate` gives gate(x) and its slope on vectors
-/// (`lanes_of<W>`) and on single elements (`exact`).
+/// The elementwise operation x gate(x), or its gradient g (gate(x) + x gate'(x)) if Backward.
+/// `Gate` computes gate(x) and its slope for vectors (`lanes_of<W>`) and for single elements
+/// (`exact`).
 template <class Gate, bool Backward>
 struct self_gated_op {
   template <int W>
@@ -31,7 +32,8 @@ struct self_gated_op {
   }
 };
 
-/// x gate(x). Saves x. `Gate::reference(x)` is the same from differentiable operators, for derivatives of higher order.
+/// The differentiable function x gate(x). Saves x. `Gate::reference(x)` computes the function with
+/// differentiable operators, for higher derivatives.
 template <class Gate>
 struct self_gated_function : redco::recorded_function<self_gated_function<Gate>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& x) {

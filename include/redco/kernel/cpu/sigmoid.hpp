@@ -6,8 +6,9 @@
 
 namespace redco::kernel::cpu {
 
-/// s = 1 / (1 + exp(-z)) and d = s (1 - s), both to a few units in the last place: d is taken as exp(-z) s^2, which
-/// does not cancel. Beyond |z| = 87 both stay finite.
+/// Computes the sigmoid s = 1 / (1 + exp(-z)) and its derivative d. Both are accurate to a few
+/// units in the last place and stay finite for |z| > 87. d is computed as exp(-z) s^2, because s (1
+/// - s) would cancel.
 template <int W>
 [[gnu::always_inline]] inline void sigmoid_lanes(typename lanes<W>::real& s, typename lanes<W>::real& d,
                                                  typename lanes<W>::real const& z) {

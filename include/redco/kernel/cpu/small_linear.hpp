@@ -7,22 +7,26 @@
 
 namespace redco::kernel::cpu {
 
-/// Returns true if small_linear makes x W^T + b: in f32 or f64, of at most small_work()
-/// multiplications, of tensors whose rows are contiguous and whose sizes fit.
+/// Returns true if small_linear can compute x W^T + b: dtype f32 or f64, at most small_work()
+/// multiplications, contiguous rows, and sizes that fit.
 bool is_small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias);
 
-/// Returns x W^T + b, or max(x W^T + b, 0) if `rectified`, on the calling thread, as one node of
-/// autograd. One call makes its gradients; if a graph of them is recorded, they are one node again,
-/// with its own backward. Saves x and W. Requires is_small_linear; if `rectified`, that autograd
-/// records the call and that save_rectified is called next.
+/// Returns x W^T + b, or max(x W^T + b, 0) if `rectified`, computed on the calling thread as one
+/// autograd node. One call computes all gradients; under create_graph the gradients are one node
+/// again, with a backward of its own. Saves x and W.
+///
+/// Requires is_small_linear. If `rectified`, autograd must record the call, and the caller must
+/// call save_rectified next.
 at::Tensor small_linear(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, bool rectified = false);
 
-/// Saves y if it is the rectified result of small_linear, and returns true if it is.
+/// Saves `y` for backward if `y` is a rectified result of small_linear that is not saved yet.
+/// Returns true in this case.
 bool save_rectified(at::Tensor const& y);
 
-/// Backward of small_linear.
+/// The autograd node of small_linear.
 struct small_linear_node final : torch::autograd::Node {
-  torch::autograd::SavedVariable x, weight, y;  ///< y, the result, where it is rectified
+  /// `y` is the result, saved only if it is rectified.
+  torch::autograd::SavedVariable x, weight, y;
   bool rectified = false, saved = false;
 
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override;
@@ -30,7 +34,8 @@ struct small_linear_node final : torch::autograd::Node {
   std::string name() const override { return "small_linear"; }
 };
 
-/// Backward of these gradients, as a function of the gradient g of the result, of x and of W.
+/// The autograd node of small_linear's gradients. Its inputs are the gradient g of the result, x
+/// and W.
 struct small_linear_gradients_node final : torch::autograd::Node {
   torch::autograd::SavedVariable g, x, weight, y;
   bool rectified = false;

@@ -14,7 +14,8 @@
 
 namespace redco::kernel::cpu {
 
-/// A tensor's rows: all dimensions but the last, which has gaps between its rows only in a matrix.
+/// Returns a view of a tensor's rows: all dimensions but the last are one. Only a 2-D tensor may
+/// have gaps between rows.
 template <class T>
 stepped_matrix<T> rows_of(at::Tensor const& x) {
   return {x.const_data_ptr<T>(), x.dim() == 2 ? x.stride(0) : x.size(-1), 1};
@@ -22,23 +23,23 @@ stepped_matrix<T> rows_of(at::Tensor const& x) {
 
 inline std::int64_t row_count(at::Tensor const& x) { return x.numel() / x.size(-1); }
 
-/// Returns true if rows_of reads x.
+/// Returns true if rows_of can view x.
 inline bool has_rows(at::Tensor const& x) {
   return x.dim() == 2 ? x.stride(1) == 1 || x.size(1) == 1 : x.is_contiguous();
 }
 
-/// g as rows_of reads it.
+/// Returns `g`, or a contiguous copy if rows_of cannot view `g`.
 inline at::Tensor with_rows(at::Tensor const& g) { return has_rows(g) ? g : g.contiguous(); }
 
-/// The gradient of what a relu takes, from that of y, which it gave; g itself where there is no
-/// relu. Not recorded.
+/// Returns the gradient of a relu's input, given the gradient `g` of its result `y`. Returns `g` if
+/// `y` is undefined (no relu). Not recorded by autograd.
 inline at::Tensor through_relu(at::Tensor const& g, at::Tensor const& y) {
   if (!y.defined()) return g;
   at::NoGradGuard const unrecorded;
   return masked_gradient(g, y);
 }
 
-/// The sums of the columns of g.
+/// A computation of the column sums of g.
 template <class T>
 struct column_sums {
   stepped_matrix<T> g;
@@ -134,16 +135,20 @@ REDCO_INLINE void small_linear_node::release_variables() {
   y.reset_data();
 }
 
-/// With h = g, or g where y > 0 of a rectified result, the gradients are dx = h W, dW = h^T x and
-/// db = 1^T h. Of u, v and t, which these get, come the gradients u W^T + x v^T + t of h, h v of x
-/// and h^T u of W.
+/// Computes the backward of small_linear's gradients dx = h W, dW = h^T x and db = 1^T h. Here h =
+/// g, or, for a rectified result y, h = g where y > 0 and else 0.
+///
+/// Let u, v, t be the gradients of dx, dW, db. The gradients are
+/// - of h: u W^T + x v^T + t
+/// - of x: h v
+/// - of W: h^T u
 REDCO_INLINE torch::autograd::variable_list small_linear_gradients_node::apply(
     torch::autograd::variable_list&& gradients) {
   std::lock_guard<std::mutex> const lock(mutex_);
   at::Tensor const &u_given = gradients[0], v_given = gradients[1], t_given = gradients[2];
   at::Tensor const g_saved = g.unpack(), x_saved = x.unpack(), w = weight.unpack();
   std::int64_t const out = w.size(0), in = w.size(1);
-  if (at::GradMode::is_enabled()) {  // derivatives of higher order are ATen's
+  if (at::GradMode::is_enabled()) {  // ATen records higher derivatives
     at::Tensor const h = rectified ? masked_gradient(g_saved, y.unpack()) : g_saved;
     at::Tensor const g2 = h.reshape({-1, out}), x2 = x_saved.reshape({-1, in});
     at::Tensor const u2 = u_given.defined() ? u_given.reshape({-1, in}) : u_given;

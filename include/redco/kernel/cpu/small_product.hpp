@@ -11,7 +11,7 @@
 
 namespace redco::kernel::cpu {
 
-/// A matrix whose element (i, j) is data[i * row + j * column]; one of the two steps is 1.
+/// A matrix whose element (i, j) is data[i * row + j * column]. One of the two steps is 1.
 template <class T>
 struct stepped_matrix {
   T const* data;
@@ -20,12 +20,13 @@ struct stepped_matrix {
   stepped_matrix turned() const { return {data, column, row}; }
 };
 
-/// The first value of each column of c, before products are added to it.
+/// An initial value of each element of c, to which products are added: 0, the bias of its column,
+/// or the old value of c.
 enum class product_start : unsigned char { zero, bias, sum };
 
-/// c [m, n] = start + a [m, k] b [k, n] of small matrices, on the calling thread. c is row-major
-/// without gaps. Every element is summed in an order that depends on k, and on whether n is below
-/// `few_columns`, only.
+/// A product of small matrices on the calling thread: c [m, n] = start + a [m, k] b [k, n]. c is
+/// row-major and contiguous. The order of summation depends only on k, and on whether n is less
+/// than `few_columns`.
 template <class T>
 struct small_product {
   static constexpr std::int64_t few_columns = 8;
@@ -34,7 +35,7 @@ struct small_product {
   stepped_matrix<T> a, b;
   T* c;
   product_start start = product_start::zero;
-  T const* bias = nullptr;  ///< [n], read where `start` says so
+  T const* bias = nullptr;  ///< shape [n], read only if `start` is `bias`
 
   void run() const {
     if (n >= few_columns) return with_rows_of_b();
@@ -42,7 +43,7 @@ struct small_product {
     turned();
   }
 
-  /// Writes b, whose rows are not contiguous, row by row; returns the copy.
+  /// Copies b, whose rows are not contiguous, to a row-major scratch matrix and returns the copy.
   static stepped_matrix<T> packed(stepped_matrix<T> const& b, std::int64_t rows, std::int64_t columns) {
     T* const copy = scratch<T, 30>(rows * columns);
     for (std::int64_t j = 0; j < columns; ++j)
@@ -50,7 +51,7 @@ struct small_product {
     return {copy, columns, 1};
   }
 
-  /// W lanes of f32, or half as many of f64.
+  /// Computes the product with vectors of W f32 or W / 2 f64.
   template <int W>
   [[gnu::always_inline]] void operator()() const {
     constexpr int lanes = W * static_cast<int>(sizeof(float)) / static_cast<int>(sizeof(T));
@@ -75,14 +76,15 @@ struct small_product {
     with_lanes<float>(all);
   }
 
-  /// Few columns: each is multiplied with the rows of a, along k.
+  /// Computes the product if b has few columns: dot products of each column with the rows of a.
   void with_columns_of_b() const {
     small_product all = *this;
     if (b.row != 1 || b.column == 1) all.b = packed(b.turned(), n, k).turned();
     with_lanes<float>(all);
   }
 
-  /// Few columns, and columns of a that are contiguous: c^T = b^T a^T, written into c in its order.
+  /// Computes the product if b has few columns and a has contiguous columns: as c^T = b^T a^T, then
+  /// copied to c.
   void turned() const {
     T* const columns = scratch<T, 31>(m * n);
     small_product all{n, m, k, b.turned(), a.turned(), columns};
@@ -115,7 +117,7 @@ struct small_product {
     }
   }
 
-  /// Some rows by one or two vectors of columns; sums stay in registers.
+  /// Computes a tile of some rows by one or two vectors of columns; the sums stay in registers.
   template <int L, std::size_t V, std::size_t... Row>
   [[gnu::always_inline]] void tile(std::int64_t i, std::int64_t j, std::index_sequence<Row...>) const {
     using real = typename vector<L>::type;
@@ -143,7 +145,7 @@ struct small_product {
       (std::memcpy(c + (i + static_cast<std::int64_t>(Row)) * n + j + L, &right[Row], sizeof(real)), ...);
   }
 
-  /// Column j, four rows at a time.
+  /// Computes column j of c, four rows at a time.
   template <int L>
   [[gnu::always_inline]] void dots(std::int64_t j) const {
     std::int64_t i = 0;

@@ -13,7 +13,7 @@
 
 namespace redco::kernel::cpu {
 
-/// to = max(x, 0), NaN and the sign of a zero kept.
+/// A range of elements: to = max(x, 0). NaN and the sign of a zero are kept.
 template <class T>
 struct rectified {
   T const* x;
@@ -22,14 +22,14 @@ struct rectified {
 
   template <int W>
   [[gnu::always_inline]] void operator()() const {
-    if (x == to)  // one pointer: two that may overlap are not vectorised
+    if (x == to)  // one pointer: compilers do not vectorise two that may alias
       for (std::int64_t i = 0; i < n; ++i) to[i] = to[i] < 0 ? T(0) : to[i];
     else
       for (std::int64_t i = 0; i < n; ++i) to[i] = x[i] < 0 ? T(0) : x[i];
   }
 };
 
-/// to = g, but 0 where y <= 0.
+/// A range of elements: to = g, but 0 where y <= 0.
 template <class T>
 struct masked {
   T const* g;
@@ -46,16 +46,18 @@ struct masked {
   }
 };
 
-/// Elements that one thread computes before others would wake up.
+/// Largest number of elements that one thread computes faster than several, which must be woken up
+/// first.
 constexpr std::int64_t small_elements = 32768;
 
-/// Returns true if small_relu computes max(x, 0): of f32 or f64, without gaps, of few elements.
+/// Returns true if small_relu can compute max(x, 0): x is f32 or f64, contiguous, and has few
+/// elements.
 inline bool is_small_relu(at::Tensor const& x) {
   return (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble) && x.layout() == at::kStrided &&
          x.numel() <= small_elements && small_work() > 0 && x.is_contiguous();
 }
 
-/// A tensor like x, written by f(x's first element, its own first element).
+/// Returns a new tensor like x, filled by f(pointer to x, pointer to the new tensor).
 template <class F>
 at::Tensor written_like(at::Tensor const& x, F const& f) {
   at::Tensor const to = empty_on_host(x.sizes(), x.scalar_type());
@@ -65,7 +67,8 @@ at::Tensor written_like(at::Tensor const& x, F const& f) {
 
 at::Tensor masked_gradient(at::Tensor const& g, at::Tensor const& y);
 
-/// Backward of masked_gradient: it is linear in g, and its own derivative.
+/// The autograd node of masked_gradient, which is linear in g: its backward masks the incoming
+/// gradient in turn.
 struct masked_gradient_node final : torch::autograd::Node {
   torch::autograd::SavedVariable y;
 
@@ -81,7 +84,7 @@ struct masked_gradient_node final : torch::autograd::Node {
   std::string name() const override { return "masked_gradient"; }
 };
 
-/// The gradient of x, from that of y = max(x, 0).
+/// Returns the gradient of x, given the gradient `g` of y = max(x, 0). Differentiable.
 inline at::Tensor masked_gradient(at::Tensor const& g, at::Tensor const& y) {
   at::Tensor const dx = written_like(g.contiguous(), [&]<class T>(T const* from, T* to) {
     with_lanes<float>(masked<T>{from, y.const_data_ptr<T>(), to, y.numel()});
@@ -109,8 +112,8 @@ struct small_relu_node final : torch::autograd::Node {
   std::string name() const override { return "small_relu"; }
 };
 
-/// max(x, 0) on the calling thread, as one node of autograd that saves the result. Requires
-/// is_small_relu.
+/// Returns max(x, 0), computed on the calling thread as one autograd node that saves the result.
+/// Requires is_small_relu.
 inline at::Tensor small_relu(at::Tensor const& x) {
   at::Tensor const y = written_like(x, [&]<class T>(T const* from, T* to) {
     with_lanes<float>(rectified<T>{from, to, x.numel()});

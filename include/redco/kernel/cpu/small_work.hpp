@@ -10,11 +10,13 @@ inline std::atomic<std::int64_t>& small_work_cell() {
   return most;
 }
 
-/// Multiplications up to which a product is small: one thread makes it before others would wake up,
-/// and what surrounds it (operators, nodes, allocations) takes longer than the product itself.
+/// Returns the largest number of multiplications of a small product. One thread computes such a
+/// product before other threads would wake up. Its operators, nodes and allocations take longer
+/// than the arithmetic.
 inline std::int64_t small_work() { return small_work_cell().load(std::memory_order_relaxed); }
 
-/// Sets another limit for all threads while it lives. 0: no product is small.
+/// A scope that sets another limit of small_work() for all threads; 0 means that no product is
+/// small. The destructor restores the previous limit.
 class forced_small_work {
  public:
   explicit forced_small_work(std::int64_t most) : before_(small_work_cell().exchange(most)) {}

@@ -28,7 +28,7 @@ struct swiglu_op {
   }
 };
 
-/// The gradients of gate (y0) and up (y1).
+/// The elementwise gradients of swiglu: of the gate (y0) and of the other half, `up` (y1).
 struct swiglu_backward_op {
   template <int W>
   [[gnu::always_inline]] void operator()(typename lanes<W>::real& y0, typename lanes<W>::real& y1,
@@ -48,7 +48,7 @@ struct swiglu_backward_op {
   }
 };
 
-/// The two halves of the last dimension.
+/// Returns the two halves of the last dimension.
 inline std::array<at::Tensor, 2> halves(at::Tensor const& both) {
   std::int64_t const n = both.size(-1) / 2;
   return {both.narrow(-1, 0, n), both.narrow(-1, n, n)};

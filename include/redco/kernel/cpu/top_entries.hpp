@@ -16,7 +16,7 @@
 
 namespace redco::kernel::cpu {
 
-/// Columns whose logits exist at once.
+/// Number of columns whose logits are in memory at once.
 inline constexpr std::int64_t head_columns = 4096;
 
 template <class T>
@@ -31,13 +31,15 @@ void take_logits(std::vector<top_row>& rows, at::Tensor const& logits, std::int6
 inline largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard const& head, std::int64_t k,
                                   group& ranks) {
   std::int64_t const n = hidden.size(0), width = 2 * k + 2;
-  // A row of this rank's best: k values, k entries, the maximum and the sum relative to it.
+  // Each row of `best` holds this rank's k largest values, their k entries, the maximum, and the
+  // sum of exponentials relative to the maximum.
   at::Tensor const best = at::full({n, width}, -std::numeric_limits<double>::infinity(), at::kDouble);
   auto* const at_best = best.mutable_data_ptr<double>();
   std::vector<top_row> rows;
   for (std::int64_t i = 0; i < n; ++i) {
     double* const row = at_best + i * width;
-    std::fill_n(row + k, k, static_cast<double>(head.vocabulary));  // behind every entry
+    // larger than every entry: no value yet
+    std::fill_n(row + k, k, static_cast<double>(head.vocabulary));
     rows.push_back({row, row + k, k});
   }
   for (std::int64_t at = 0; at < head.valid(); at += head_columns) {
@@ -54,7 +56,7 @@ inline largest_logits top_entries(at::Tensor const& hidden, vocabulary_shard con
     at_best[i * width + 2 * k] = rows[static_cast<std::size_t>(i)].most;
     at_best[i * width + 2 * k + 1] = rows[static_cast<std::size_t>(i)].sum;
   }
-  at::Tensor const all = ranks.all_gather(best.unsqueeze(0), 0);  // [ranks, n, width]
+  at::Tensor const all = ranks.all_gather(best.unsqueeze(0), 0);  // shape [ranks, n, width]
   largest_logits const result{at::empty({n, k}, at::kDouble), at::empty({n, k}, at::kLong),
                               at::empty({n}, at::kDouble)};
   std::vector<double> entries(static_cast<std::size_t>(k));

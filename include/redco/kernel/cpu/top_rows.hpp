@@ -10,14 +10,15 @@
 
 namespace redco::kernel::cpu {
 
-/// The k largest elements of a row that comes in pieces, the largest first and of equal ones the first, and the logarithm of
-/// the sum of their exponentials. Lies in memory of its owner: k values, k entries as f64.
+/// The k largest elements of a row that is added in pieces, in descending order, and the logarithm
+/// of the sum of exponentials of all elements. Equal elements keep their order. The caller owns the
+/// memory: k values, and k entries stored as f64.
 struct top_row {
   double* values;
   double* entries;
   std::int64_t k;
-  double most = -std::numeric_limits<double>::infinity();  ///< what `sum` is relative to
-  double sum = 0;                                          ///< of exp(x - most)
+  double most = -std::numeric_limits<double>::infinity();  ///< maximum so far
+  double sum = 0;                                          ///< sum of exp(x - most) so far
   std::int64_t size = 0;
 
   static bool above(double a, double b) { return a > b || (std::isnan(a) && !std::isnan(b)); }
@@ -32,7 +33,8 @@ struct top_row {
   }
 
   void add_sum(double other_most, double other_sum) {
-    if (other_most == -std::numeric_limits<double>::infinity()) return;  // all of it is exp(-inf)
+    // every term is exp(-inf) = 0
+    if (other_most == -std::numeric_limits<double>::infinity()) return;
     if (other_most > most) sum *= std::exp(most - other_most), most = other_most;
     sum += other_sum * std::exp(other_most - most);
   }
@@ -40,7 +42,7 @@ struct top_row {
   double log_sum() const { return most + std::log(sum); }
 };
 
-/// Gives n elements z, entries first, first + 1, ..., to a row.
+/// An addition of n elements z with the entries first, first + 1, ... to a row.
 template <class T>
 struct top_row_task {
   top_row& row;
@@ -71,7 +73,7 @@ struct top_row_task {
     for (std::int64_t j = begin; j < end; ++j) row.insert(static_cast<double>(z[j]), static_cast<double>(first + j));
   }
 
-  /// Whether the row may take one of 4 W elements.
+  /// Returns true if the row may accept at least one of the 4 W elements at `from`.
   template <int W>
   [[gnu::always_inline]] bool block_is_taken(T const* from) const {
     if (row.size < row.k) return true;
@@ -80,7 +82,7 @@ struct top_row_task {
     typename lanes<W>::word any = {};
     for (int i = 0; i < 4; ++i) {
       load_lanes<W>(x, from + i * W);
-      any |= (typename lanes<W>::word)((x > least) | (x != x));  // a NaN is above all
+      any |= (typename lanes<W>::word)((x > least) | (x != x));  // NaN counts as the largest
     }
     std::uint32_t taken = 0;
     for (int i = 0; i < W; ++i) taken |= any[i];
@@ -101,7 +103,7 @@ struct top_row_task {
     return result;
   }
 
-  /// The sum of exp(z - base), for base >= all z but NaN.
+  /// Returns the sum of exp(z - base). `base` must be at least every z that is not NaN.
   template <int W>
   [[gnu::always_inline]] double sum(float base) const {
     if (base == -std::numeric_limits<float>::infinity()) return 0;

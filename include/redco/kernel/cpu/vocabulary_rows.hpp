@@ -12,26 +12,30 @@
 
 namespace redco::kernel::cpu {
 
-/// A chunk of this shard's logits, [rows, columns] with rows `stride` apart, of which the first `valid` columns are no padding.
+/// A chunk of this shard's logits, [rows, columns], with rows `stride` elements apart. Columns from
+/// `valid` on are padding.
 template <class T>
 struct logit_chunk {
   using sum = sum_of<T>;
 
   T* logits;
   std::int64_t rows, columns, stride, valid;
-  std::int64_t const* labels;  // global
+  std::int64_t const* labels;  // global vocabulary entries
   std::int64_t first, ignored;
-  sum* top;    // [rows] maximum, this shard's, then of all
-  sum* stats;  // [2, rows] sum of exp(x - top), label's x - top where it is here: this shard's, then of all
+  sum* top;  // [rows]: row maxima, of this shard, then of all shards
+  // [2, rows]: sums of exp(x - top), and x - top at the label (0 if another shard has it). First of
+  // this shard, then summed over all shards.
+  sum* stats;
 
-  /// The column of row r's label, or -1 where another shard has it.
+  /// Returns the column of the label of row `r`, or -1 if another shard has the label or the row is
+  /// ignored.
   std::int64_t label(std::int64_t r) const {
     auto const column = labels[r] - first;
     return column >= 0 && column < valid && labels[r] != ignored ? column : -1;
   }
 };
 
-/// The last columns of a row, padded to a full vector.
+/// Loads the last n < W columns of a row, padded with `fill` to a full vector.
 template <int W>
 [[gnu::always_inline]] inline void load_tail(typename lanes<W>::real& x, float fill, auto const* from, std::int64_t n) {
   float buffer[W];
@@ -39,7 +43,7 @@ template <int W>
   load_lanes<W>(x, static_cast<float const*>(buffer));
 }
 
-/// Row r's maximum.
+/// The computation of the row maxima of a chunk, for rows [begin, end).
 template <class T>
 struct top_of_rows {
   logit_chunk<T> const& c;
@@ -71,7 +75,8 @@ struct top_of_rows {
   }
 };
 
-/// Row r's sum of exponentials, and its label's logit, both against the maximum of all shards.
+/// The computation of each row's sum of exponentials and of its label's logit, both relative to the
+/// maximum over all shards, for rows [begin, end).
 template <class T>
 struct sums_of_rows {
   logit_chunk<T> const& c;
@@ -108,7 +113,8 @@ struct sums_of_rows {
   }
 };
 
-/// Row r becomes the gradient of its loss: probabilities, minus one at the label; zero in padding and in ignored rows.
+/// The replacement of logits by the gradient of the row's loss: probabilities, minus one at the
+/// label, for rows [begin, end). Padding and ignored rows become zero.
 template <class T>
 struct gradient_of_rows {
   logit_chunk<T> const& c;
@@ -144,7 +150,8 @@ struct gradient_of_rows {
   }
 };
 
-/// One of the three over all rows of a chunk, on several threads.
+/// Runs `Stage` (top_of_rows, sums_of_rows or gradient_of_rows) over all rows of a chunk, on
+/// several threads.
 template <template <class> class Stage, class T>
 void over_rows(logit_chunk<T> const& c) {
   auto const grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(c.columns, 1));

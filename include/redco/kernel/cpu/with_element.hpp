@@ -4,14 +4,14 @@
 
 namespace redco::kernel::cpu {
 
-/// Calls f with a value of the element type, f32 or f64.
+/// Calls f with a value of the C++ type of `type`: double for f64, else float.
 template <class F>
 void with_real(at::ScalarType type, F const& f) {
   if (type == at::kDouble) f(double{});
   else f(float{});
 }
 
-/// Calls f with a value of the element type, f32, f64 or bf16.
+/// Calls f with a value of the C++ type of `type`: f32, f64 or bf16.
 template <class F>
 void with_element(at::ScalarType type, F const& f) {
   if (type == at::kBFloat16) f(at::BFloat16{});

@@ -13,7 +13,7 @@
 
 namespace redco::kernel::cuda {
 
-/// The forms as the kernel numbers them.
+/// An activation function; the values are the numbers that the CUDA kernel uses.
 enum class activation_form : int {
   gelu_tanh = static_cast<int>(gelu_form::tanh),
   gelu_erf = static_cast<int>(gelu_form::erf),

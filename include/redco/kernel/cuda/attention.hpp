@@ -12,12 +12,13 @@
 namespace redco::kernel::cuda {
 
 enum class attention_way : unsigned char {
-  flash,  ///< ATen's flash operators: no scores in memory
-  blocks  ///< blocks of scores, for whatever the operators do not take
+  flash,  ///< ATen's flash operators, which store no scores
+  blocks  ///< blocks of scores in memory, for all other cases
 };
 
-/// Who computes attention of these tensors: the flash operators for bf16 without bias, mask and dropout, where no key is hidden
-/// from a query or those behind it are, and all heads' sizes and the device allow it.
+/// Returns the implementation of attention for these tensors. Flash operators need bf16 and no
+/// bias, mask, dropout or window. The causal rule must hide no key, or the mask must be square
+/// (query0 = 0, T = S). The operators must also support the head size and the device.
 inline attention_way attention_way_of(attention_tensors const& t, attention_options const& o) {
   std::int64_t const queries = t.q.size(1), keys = t.k.size(1);
   bool const causal = o.causal && o.query0 + 1 < keys, windowed = o.window > 0 && o.query0 + queries > o.window;
@@ -27,7 +28,8 @@ inline attention_way attention_way_of(attention_tensors const& t, attention_opti
   return takes && attention_device::in_use().has_flash(t.q.device()) ? attention_way::flash : attention_way::blocks;
 }
 
-/// Attention on CUDA devices; detail/attention_function.hpp records it.
+/// The CUDA implementation of attention: its forward and backward. detail/attention_function.hpp
+/// records it for autograd.
 struct attention_twin {
   static attention_result forward(attention_tensors const& t, attention_options const& o) {
     if (attention_way_of(t, o) == attention_way::flash) return flash_forward(t, o);

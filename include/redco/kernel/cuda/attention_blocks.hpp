@@ -16,7 +16,8 @@ using detail::attention_gradient;
 using detail::attention_result;
 using detail::attention_tensors;
 
-/// Scores as the kernels take them.
+/// A block of attention scores, as the CUDA kernels receive it. The layout is that of `score_block`
+/// in attention_source.hpp.
 struct kernel_score_block {
   std::int64_t examples, heads, rows, keys, queries;
   std::int64_t query0, key0;
@@ -32,15 +33,16 @@ struct kernel_score_block {
   int causal, drops;
 };
 
-/// How many queries of how many examples have their scores made at once.
+/// The size of a block of scores: a number of examples and of query rows per example.
 struct score_extent {
   std::int64_t examples, rows;
 
   friend constexpr bool operator==(score_extent const&, score_extent const&) = default;
 };
 
-/// As many as have f32 scores of S keys in so many bytes: all queries of some examples, else some of one, a multiple of 64 where
-/// they are more, and at least one.
+/// Returns the size of a block whose f32 scores over all heads and keys fit into `bytes`. The block
+/// has all queries of one or more examples, or else some queries of one example: at least one, and
+/// a multiple of 64 if more than 64 fit.
 constexpr score_extent extent_of_scores(std::int64_t batch, std::int64_t heads, std::int64_t queries, std::int64_t keys,
                                         std::int64_t bytes) {
   std::int64_t const each = std::max<std::int64_t>(4 * heads * keys, 1), rows = std::max<std::int64_t>(bytes / each, 1);
@@ -48,12 +50,14 @@ constexpr score_extent extent_of_scores(std::int64_t batch, std::int64_t heads, 
   return {1, rows > 64 ? rows / 64 * 64 : rows};
 }
 
-/// Queries and examples whose scores are made at once, and the keys that one of them may see.
+/// The queries and examples of one block of scores, and the range of keys that at least one of
+/// these queries may see.
 struct score_part {
   std::int64_t example, examples, query, rows, key, keys;
 };
 
-/// The keys of `rows` queries from `query` on, by position.
+/// Returns the block of `rows` queries from `query` on, with the range of keys that the causal rule
+/// and the window allow.
 inline score_part part_of(attention_options const& o, std::int64_t all_keys, std::int64_t example,
                           std::int64_t examples, std::int64_t query, std::int64_t rows) {
   std::int64_t const position = o.query0 + query;
@@ -62,24 +66,26 @@ inline score_part part_of(attention_options const& o, std::int64_t all_keys, std
   return {example, examples, query, rows, first, end - first};
 }
 
-/// Rows of x [B, rows, heads * D] by head: [examples, heads, rows, D], a view.
+/// Returns a view [examples, heads, rows, D] of some examples and rows of x [B, rows, heads * D].
 inline at::Tensor by_head(at::Tensor const& x, std::int64_t heads, std::int64_t example, std::int64_t examples,
                           std::int64_t row, std::int64_t rows) {
   return x.narrow(0, example, examples).narrow(1, row, rows).unflatten(2, {heads, x.size(2) / heads}).transpose(1, 2);
 }
 
-/// The same as one matrix for each key-value head, [examples * kv_heads, heads / kv_heads * rows, D].
+/// Reshapes [examples, heads, rows, D] to one matrix per key-value head, [examples * kv_heads,
+/// heads / kv_heads * rows, D].
 inline at::Tensor stacked(at::Tensor const& by_head, std::int64_t kv_heads) {
   return by_head.reshape({by_head.size(0) * kv_heads, by_head.size(1) / kv_heads * by_head.size(2), by_head.size(3)});
 }
 
-/// Products of matrices in f32, bf16 ones on tensor cores.
+/// Returns the batched matrix product in f32. bf16 operands are multiplied on tensor cores.
 inline at::Tensor product_in_f32(at::Tensor const& a, at::Tensor const& b) {
   if (a.scalar_type() == at::kFloat) return at::bmm(a, b);
   return a.is_cuda() ? at::bmm(a, b, at::kFloat) : at::bmm(a.to(at::kFloat), b.to(at::kFloat));
 }
 
-/// Attention of any options in blocks of scores: the products are ATen's, what is between them kernels of attention_source.
+/// An attention call with any options, computed in blocks of scores. ATen computes the products;
+/// the kernels of attention_source compute the rest.
 class attention_in_blocks {
  public:
   attention_in_blocks(attention_tensors const& t, attention_options const& o, std::int64_t bytes) : t_(t), o_(o) {
@@ -101,7 +107,8 @@ class attention_in_blocks {
     return made;
   }
 
-  /// Fills q, k, v of `into`, which may be parts of one tensor, and gives the gradient of the bias where wanted.
+  /// Writes the gradients of q, k, v to `into`, whose tensors may be parts of one tensor. Returns
+  /// the gradient of the bias if requested, else an undefined tensor.
   at::Tensor backward(attention_gradient const& given, attention_tensors const& into) const {
     auto const dbias = given.wants_bias ? at::zeros(t_.bias.sizes(), t_.q.options().dtype(at::kFloat)) : at::Tensor();
     for_groups_of_examples([&](std::int64_t example, std::int64_t examples) {
@@ -146,7 +153,8 @@ class attention_in_blocks {
         .copy_(from.view({part.examples, o_.heads, part.rows, width()}));
   }
 
-  /// Where scores go that are rounded to elements: to their own place if that is no rounding.
+  /// Returns the tensor for scores rounded to the element type: `z` itself for f32, a new tensor
+  /// for bf16.
   at::Tensor as_elements(at::Tensor const& z) const {
     return t_.q.scalar_type() == at::kFloat ? z : at::empty_like(z, t_.q.options());
   }
@@ -155,7 +163,8 @@ class attention_in_blocks {
     return std::min<std::int64_t>(part.examples * o_.heads * part.rows, 65536);
   }
 
-  /// The bias of the part in f32, [1 or examples, heads, rows, keys] or by distance; no copy of one that is f32.
+  /// Returns the block's bias in f32, [1 or examples, heads, rows, keys], or the whole bias if it
+  /// is by distance. An f32 bias is not copied.
   at::Tensor bias_of(score_part const& part) const {
     if (!t_.bias.defined()) return {};
     if (t_.bias.dim() == 2) return t_.bias.to(at::kFloat);
@@ -163,7 +172,8 @@ class attention_in_blocks {
     return examples.narrow(2, part.query, part.rows).narrow(3, part.key, part.keys).to(at::kFloat);
   }
 
-  /// The column of a bias by distance that the part's first query and key have.
+  /// Returns the column of a bias by distance that belongs to the block's first query and first
+  /// key.
   std::int64_t column_of(score_part const& part) const { return o_.distance0 + part.key - o_.query0 - part.query; }
 
   kernel_score_block block_of(score_part const& part, at::Tensor const& bias, at::Tensor const& lse) const {

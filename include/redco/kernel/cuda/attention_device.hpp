@@ -11,26 +11,27 @@
 
 namespace redco::kernel::cuda {
 
-/// Attention without bias, mask and dropout, as ATen's flash operators take it: q [B, T, H, D], k and v [B, S, Hkv, D] with a
-/// contiguous last dimension, in bf16.
+/// Operands of ATen's flash attention: q [B, T, H, D], k and v [B, S, Hkv, D] in bf16, with a
+/// contiguous last dimension. No bias, mask or dropout.
 struct flash_operands {
   at::Tensor q, k, v;
-  bool causal;  ///< query i sees keys 0 ... i
+  bool causal;  ///< true: query i sees only the keys 0 ... i
   double scale;
 };
 
-/// What attention of this folder asks of a CUDA device beside products and kernels that come as text. The tests put one of the
-/// host in its place.
+/// An interface to the CUDA device operations of attention other than matrix products and compiled
+/// kernels. The tests replace it by an implementation on the CPU.
 class attention_device {
  public:
   virtual ~attention_device() = default;
 
-  /// Whether the flash operators run there: from compute capability 8.0 on.
+  /// Returns true if `device` supports ATen's flash operators: compute capability 8.0 or higher.
   virtual bool has_flash(at::Device device) const {
     return device.is_cuda() && compiled_kernels::of_process().compute_major(device) >= 8;
   }
 
-  /// {out [B, T, H, D], log-sum-exp [B, H, T] in f32}.
+  /// Computes flash attention. Returns the output [B, T, H, D] and the log-sum-exp [B, H, T] in
+  /// f32.
   virtual std::array<at::Tensor, 2> flash(flash_operands const& x) const {
     at::AutoDispatchBelowADInplaceOrView const no_autograd;
     auto const all = at::_flash_attention_forward(x.q, x.k, x.v, std::nullopt, std::nullopt, x.q.size(1), x.k.size(1),
@@ -38,7 +39,8 @@ class attention_device {
     return {std::get<0>(all), std::get<1>(all)};
   }
 
-  /// The gradients of q, k and v. Without dropout the operator reads no random state: that forward gives is dropped.
+  /// Returns the gradients of q, k and v. Without dropout the operator reads no random state, so
+  /// the state that forward returned is not kept.
   virtual std::array<at::Tensor, 3> flash_backward(flash_operands const& x, at::Tensor const& grad,
                                                    at::Tensor const& out, at::Tensor const& lse) const {
     at::AutoDispatchBelowADInplaceOrView const no_autograd;
@@ -48,17 +50,20 @@ class attention_device {
     return {dq, dk, dv};
   }
 
-  /// What a block of scores in f32 may take; backward holds two, and in bf16 half as much again for each.
+  /// Returns the largest size in bytes of a block of f32 scores. Backward holds two such blocks,
+  /// and in bf16 two copies of half the size.
   virtual std::int64_t score_bytes() const { return std::int64_t{64} << 20; }
 
-  /// One of this class, unless another is forced.
+  /// Returns the object that the process uses: a plain attention_device, unless a `forced` object
+  /// selects another.
   static attention_device const& in_use() {
     static attention_device const own;
     attention_device const* const other = forced_cell().load(std::memory_order_relaxed);
     return other != nullptr ? *other : own;
   }
 
-  /// Another one while it lives, for all threads.
+  /// A scope that selects another attention_device for all threads. The destructor restores the
+  /// previous one.
   class forced {
    public:
     explicit forced(attention_device const& device) : before_(forced_cell().exchange(&device)) {}

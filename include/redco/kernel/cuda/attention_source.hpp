@@ -4,7 +4,8 @@
 
 namespace redco::kernel::cuda {
 
-/// What attention does with a block of scores between its products, a block of threads for each row of scores at a time.
+/// CUDA kernels for a block of attention scores, run between the matrix products. One block of
+/// threads computes one row of scores at a time.
 inline constexpr kernel_source attention_source{"attention", R"cuda(
 // Scores q k^T [examples, heads, rows, keys] of some queries and the keys that one of them may see. What the pointers point to
 // begins at the first example, query and key of the block.

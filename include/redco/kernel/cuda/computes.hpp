@@ -5,7 +5,7 @@
 
 namespace redco::kernel::cuda {
 
-/// Whether the kernels of this folder compute x; else those of cpu/ or composed/ do.
+/// Returns true if the kernels of cuda/ compute operations on `x`; otherwise cpu/ or composed/ do.
 inline bool computes(at::Tensor const& x) {
   return (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16) && takes_cuda_kernels(x);
 }

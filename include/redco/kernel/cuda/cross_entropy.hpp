@@ -19,7 +19,8 @@
 
 namespace redco::kernel::cuda {
 
-/// A chunk of logits as the kernels take it.
+/// A chunk of logits, as the CUDA kernels receive it. The layout is that of `logit_chunk` in
+/// cross_entropy_source.hpp.
 struct kernel_logit_chunk {
   void* logits;
   std::int64_t rows, columns, stride, valid;
@@ -29,7 +30,7 @@ struct kernel_logit_chunk {
   void* stats;
 };
 
-/// What forward is told and backward remembers beside the saved tensors.
+/// Options of a cross-entropy call that backward needs in addition to the saved tensors.
 struct cross_entropy_state : torch::CustomClassHolder {
   std::int64_t vocabulary = 0, first = 0, ignored = -100, chunk_rows = 0;
   group* ranks = nullptr;
@@ -42,7 +43,8 @@ struct head_gradients {
   at::Tensor hidden, weight, bias;
 };
 
-/// The summed loss, and the gradients that are wanted for an incoming gradient of 1. The host waits for nothing.
+/// Returns the summed loss and computes the requested gradients for an incoming gradient of 1. The
+/// host never waits for the device.
 inline at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                                      cross_entropy_state const& s, head_gradients& made) {
   auto const n = hidden.size(0), columns = head.weight.size(0),
@@ -91,7 +93,8 @@ inline at::Tensor cross_entropy_pass(at::Tensor const& hidden, vocabulary_shard 
   return loss.to(at::kFloat);
 }
 
-/// Saves hidden, weight, bias and labels (for derivatives of higher order) and the gradients that forward made.
+/// The differentiable function of cross-entropy. Saves hidden, weight, bias and labels (for higher
+/// derivatives) and the gradients, which forward computes.
 struct cross_entropy_function : redco::recorded_function<cross_entropy_function> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& hidden, at::Tensor const& weight,
                             std::optional<at::Tensor> const& bias, at::Tensor const& labels,
@@ -123,7 +126,8 @@ struct cross_entropy_function : redco::recorded_function<cross_entropy_function>
   }
 };
 
-/// The summed loss.
+/// Returns the sum of the cross-entropy losses of all rows, computed on a CUDA device in chunks of
+/// rows.
 inline at::Tensor cross_entropy(at::Tensor const& hidden, vocabulary_shard const& head, at::Tensor const& labels,
                                 group& ranks, cross_entropy_options const& options) {
   auto const wants = [](at::Tensor const& x) { return at::GradMode::is_enabled() && x.defined() && x.requires_grad(); };

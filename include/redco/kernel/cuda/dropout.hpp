@@ -12,7 +12,7 @@
 
 namespace redco::kernel::cuda {
 
-/// The key as the kernel takes it.
+/// Parameters of dropout, as the CUDA kernel receives them.
 struct kernel_dropout_key {
   std::uint32_t k0, k1, threshold;
   float scale;
@@ -51,7 +51,8 @@ struct dropout_function : redco::recorded_function<dropout_function> {
   }
 };
 
-/// Dropout is linear in x, so that its backward is itself, recorded if grad mode is on there.
+/// Applies dropout on a CUDA device. Dropout is linear in x, so backward applies dropout again,
+/// recorded by autograd if grad mode is on.
 inline at::Tensor dropout(at::Tensor const& x, composed::dropout_key const& key) {
   return dropout_function::apply(x, key);
 }

@@ -4,7 +4,8 @@
 
 namespace redco::kernel::cuda {
 
-/// Keyed dropout: the words of random/philox.hpp, a block of four for each thread at a time.
+/// CUDA kernel of dropout with the random words of random/philox.hpp. Each thread computes four
+/// words at a time.
 inline constexpr kernel_source dropout_source{"dropout", R"cuda(
 struct dropout_key {
   u32 k0, k1, threshold;

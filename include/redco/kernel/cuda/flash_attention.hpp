@@ -9,11 +9,12 @@
 
 namespace redco::kernel::cuda {
 
-/// Whether the flash operators have heads of so many elements, with a backward on every device: between 192 and 225 some have none.
+/// Returns true if the flash operators support heads of `d` elements with a backward on every
+/// device. Between 192 and 225 elements some devices have no backward.
 constexpr bool flash_takes_width(std::int64_t d) { return d > 0 && d % 8 == 0 && (d <= 192 || (d > 224 && d <= 256)); }
 
-/// x [B, rows, heads * D] by heads, [B, rows, heads, D]: as it lies where its rows begin at multiples of 16 bytes, which the
-/// operators read at once, else copied.
+/// Returns x [B, rows, heads * D] as [B, rows, heads, D]. Copies `x` unless its rows begin at
+/// multiples of 16 bytes, the size of the operators' reads.
 inline at::Tensor flash_operand(at::Tensor const& x, std::int64_t heads) {
   constexpr std::int64_t bytes = 16;
   auto const size = static_cast<std::int64_t>(x.element_size());
@@ -28,9 +29,11 @@ inline flash_operands flash_operands_of(detail::attention_tensors const& t, atte
           o.causal && !all_seen, o.scale_of(t.q.size(2) / o.heads)};
 }
 
-/// Attention by ATen's flash operators, for what attention_way_of says.
+/// Computes attention with ATen's flash operators, for tensors for which attention_way_of returns
+/// `flash`.
 inline detail::attention_result flash_forward(detail::attention_tensors const& t, attention_options const& o) {
-  at::AutoDispatchBelowADInplaceOrView const no_autograd;  // a result that were a view could not be changed in place
+  // Without this guard, the result would be a view, which autograd does not let change in place.
+  at::AutoDispatchBelowADInplaceOrView const no_autograd;
   auto const [out, lse] = attention_device::in_use().flash(flash_operands_of(t, o));
   return {out.flatten(2).contiguous(), lse.contiguous()};
 }

@@ -15,7 +15,7 @@
 
 namespace redco::kernel::cuda {
 
-/// A parameter as the kernels read it: contiguous f32, or undefined.
+/// Returns a norm's weight or bias as contiguous f32, for the kernels; undefined if `p` is.
 inline at::Tensor norm_parameter(at::Tensor const& p) { return p.defined() ? p.to(at::kFloat).contiguous() : p; }
 
 inline std::int64_t norm_blocks(std::int64_t rows) { return std::min<std::int64_t>(rows, 65536); }
@@ -35,7 +35,8 @@ composed::norm_result norm_forward(at::Tensor const& any, at::Tensor const& weig
   return result;
 }
 
-/// The gradients of x, weight and bias, undefined where there is no such parameter; `bias` is its type.
+/// Returns the gradients of x, weight and bias. The gradient of a missing parameter is undefined.
+/// `bias` is the dtype of the bias, or nothing if there is no bias.
 template <bool Centered>
 torch::autograd::variable_list norm_backward(at::Tensor const& gradient, at::Tensor const& any,
                                              at::Tensor const& weight, at::Tensor const& mean, at::Tensor const& rstd,
@@ -95,7 +96,8 @@ struct norm_function : redco::recorded_function<norm_function<Centered>> {
   }
 };
 
-/// Layer norm (Centered) or rms norm (not).
+/// Computes layer norm (Centered) or rms norm (not Centered) on a CUDA device. `weight` and `bias`
+/// may be undefined.
 template <bool Centered>
 at::Tensor norm(at::Tensor const& x, at::Tensor const& weight, at::Tensor const& bias, double epsilon) {
   auto const maybe = [](at::Tensor const& p) { return p.defined() ? std::optional(p) : std::nullopt; };

@@ -13,25 +13,27 @@
 
 namespace redco::kernel::detail {
 
-/// The operands of one call as tensors: q, k, v are separate or views of one packed tensor; all have a contiguous last
-/// dimension.
+/// The operands of an attention call. q, k, v are separate tensors or views of one packed tensor.
+/// Their last dimension is contiguous.
 struct attention_tensors {
   at::Tensor q, k, v, bias, mask;
 };
 
-/// out [B, T, H * D], contiguous, and log-sum-exp [B, H, T] in f32 (f64 for f64).
+/// The result of attention: `out` [B, T, H * D], contiguous, and the log-sum-exp `lse` [B, H, T] in
+/// f32 (f64 for f64).
 struct attention_result {
   at::Tensor out, lse;
 };
 
-/// What backward is given beside the operands.
+/// The inputs of attention's backward in addition to the operands: the forward result and the
+/// gradient of `out`.
 struct attention_gradient {
   attention_result made;
   at::Tensor of_out;
   bool wants_bias;
 };
 
-/// The parts q, k, v of a packed tensor.
+/// Returns views of the parts q, k, v of a packed tensor.
 inline attention_tensors unpack_qkv(at::Tensor const& qkv, attention_options const& o) {
   auto const d = qkv.size(2) / (o.heads + 2 * o.kv_heads);
   return {qkv.narrow(2, 0, o.heads * d),
@@ -41,10 +43,10 @@ inline attention_tensors unpack_qkv(at::Tensor const& qkv, attention_options con
           {}};
 }
 
-/// What backward knows beside the saved tensors.
+/// Options of an attention call that backward needs in addition to the saved tensors.
 struct attention_state : torch::CustomClassHolder {
   attention_state(attention_options const& o, bool b) : options(o), wants_bias(b) {
-    options.key_mask.reset();  // both are saved variables
+    options.key_mask.reset();  // autograd saves key_mask and bias separately
     options.bias.reset();
   }
 
@@ -58,7 +60,8 @@ struct attention_state : torch::CustomClassHolder {
   bool wants_bias;
 };
 
-/// Saves the operands, out, log-sum-exp, and bias and mask where given.
+/// Saves the operands, the output, the log-sum-exp, and bias and mask if given, for the backward of
+/// attention.
 inline void save_attention(torch::autograd::AutogradContext* ctx, torch::autograd::variable_list saved,
                            attention_result const& made, at::Tensor const& bias, attention_options const& o,
                            bool wants_bias) {
@@ -72,8 +75,12 @@ inline attention_state const& state_of(torch::autograd::AutogradContext* ctx) {
   return static_cast<attention_state const&>(*ctx->saved_data.at("attention").toCapsule());
 }
 
-/// Saves qkv, out, log-sum-exp, and bias and mask where given. A Twin has forward(tensors, options), an attention_result, and
-/// backward(tensors, options, gradient, into), which fills q, k, v of `into` and gives the bias' gradient where wanted.
+/// The differentiable function of self-attention of a packed tensor. Saves qkv, the output, the
+/// log-sum-exp, and bias and mask if given.
+///
+/// A Twin has forward(tensors, options), which returns an attention_result, and backward(tensors,
+/// options, gradient, into). The latter fills q, k, v of `into` and returns the gradient of the
+/// bias if requested.
 template <class Twin>
 struct packed_attention : redco::recorded_function<packed_attention<Twin>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& qkv,
@@ -105,7 +112,8 @@ struct packed_attention : redco::recorded_function<packed_attention<Twin>> {
   }
 };
 
-/// Saves q, k, v, out, log-sum-exp, and bias and mask where given.
+/// The differentiable function of attention of separate q, k and v. Saves q, k, v, the output, the
+/// log-sum-exp, and bias and mask if given.
 template <class Twin>
 struct separate_attention : redco::recorded_function<separate_attention<Twin>> {
   static at::Tensor forward(torch::autograd::AutogradContext* ctx, at::Tensor const& q, at::Tensor const& k,
@@ -149,7 +157,7 @@ inline bool wants_gradient(at::Tensor const& x) {
   return at::GradMode::is_enabled() && x.defined() && x.requires_grad();
 }
 
-// A Function takes no undefined tensor.
+// recorded_function accepts an undefined tensor only as an empty optional.
 inline std::optional<at::Tensor> maybe(at::Tensor const& x) { return x.defined() ? std::optional(x) : std::nullopt; }
 
 template <class Twin>

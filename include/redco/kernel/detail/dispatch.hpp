@@ -6,9 +6,9 @@
 
 namespace redco::kernel::detail {
 
-/// Calls the fastest code for x's device and dtype, and returns what the code returns: `on_cuda`
-/// launches kernels of cuda/, `on_cpu` runs those of cpu/, `reference` runs operators of ATen on
-/// any device. All operations of this room choose here.
+/// Calls the fastest code for the device and dtype of x and returns its result. `on_cuda` launches
+/// kernels of cuda/, `on_cpu` runs kernels of cpu/, and `reference` runs ATen operators on any
+/// device. All operations of this room choose their code here.
 template <class OnCuda, class OnCpu, class Reference>
 auto dispatch(at::Tensor const& x, OnCuda const& on_cuda, OnCpu const& on_cpu, Reference const& reference) {
   if (cuda::computes(x)) return on_cuda();
@@ -16,8 +16,8 @@ auto dispatch(at::Tensor const& x, OnCuda const& on_cuda, OnCpu const& on_cpu, R
   return reference();
 }
 
-/// Dispatches an operation without kernels of its own for CUDA devices: the reference computes
-/// there.
+/// Calls the fastest code for an operation without CUDA kernels: `on_cpu` for tensors that cpu/
+/// supports, else `reference`.
 template <class OnCpu, class Reference>
 auto dispatch(at::Tensor const& x, OnCpu const& on_cpu, Reference const& reference) {
   return cpu::computes(x) ? on_cpu() : reference();
