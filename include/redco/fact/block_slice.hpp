@@ -6,20 +6,22 @@
 
 namespace redco::fact {
 
-/// The equal blocks of a row of `times`: those numbered `first`, first + step, and so on. Where all blocks are equal they are
-/// one slice; a cycle of n kinds of block is n slices of step n, or fewer where the row is shorter.
+/// A slice of equal blocks in a row of `times` blocks: `first`, first + step, and so on. If all
+/// blocks are equal, they are one slice. A cycle of n block types gives n slices of step n, or
+/// fewer if the row is shorter.
 struct block_slice {
   std::int64_t times = 1, first = 0, step = 1;
 
   constexpr std::int64_t count() const { return (times - first + step - 1) / step; }
 
   constexpr bool has(std::int64_t block) const { return block % step == first; }
-  /// Whether no slice of the row follows.
+  /// Returns true if this is the last slice of the row.
   constexpr bool is_last_slice() const { return first + 1 == (times < step ? times : step); }
-  /// The block with which the last ones begin, one of each slice of the row.
+  /// Returns the index of the first block of the last round (one block of each slice).
   constexpr std::int64_t last_round() const { return times > step ? times - step : 0; }
 
-  /// The place of its number in a name: "*", or as Python writes a slice, "1::2".
+  /// Returns the text that replaces a block's index in names: "*" for all blocks, or a Python slice
+  /// such as "1::2".
   constexpr path number() const {
     path text;
     if (step == 1) {

@@ -9,7 +9,7 @@
 
 namespace redco::fact {
 
-/// The slices of blocks in which something stands, those of the outermost `repeat` first; at most
+/// A stack of the block slices around a fact, those of the outermost `repeat` first; at most
 /// `capacity`.
 struct block_slices {
   static constexpr std::size_t capacity = 6;
@@ -17,7 +17,7 @@ struct block_slices {
   std::array<block_slice, capacity> slices{};
   std::size_t depth = 0;
 
-  /// Adds the innermost slice. Returns false, and adds nothing, where there is no room for it.
+  /// Pushes the innermost slice. Returns false and pushes nothing if the stack is full.
   [[nodiscard]] constexpr bool push(block_slice one) {
     if (depth == capacity) return false;
     slices[depth++] = one;
@@ -25,7 +25,8 @@ struct block_slices {
   }
   constexpr block_slice const& operator[](std::size_t level) const { return slices[level]; }
 
-  /// The blocks of all levels together, at most `saturated`; 1 outside of any.
+  /// Returns the product of the block counts of all levels, at most `saturated`; 1 outside all
+  /// repeats.
   constexpr std::int64_t count() const {
     std::int64_t product = 1;
     for (std::size_t i = 0; i < depth; ++i) product = saturating_multiply(product, slices[i].count());

@@ -9,8 +9,10 @@
 
 namespace redco::fact::detail {
 
-/// The facts of reducing a pending sum to layout `Home`, a new activation: all-reduced, or where tokens are split, each rank
-/// getting the sum of its own. There each rank adds biases to its own tokens only, so that their gradients are summed.
+/// States the facts of reducing a pending sum to layout `Home`: an all-reduce, or, if tokens are
+/// split, a reduce-scatter that gives each rank its own tokens. With split tokens each rank adds
+/// biases to its own tokens only, so the gradients of the biases are summed over the ranks. Does
+/// nothing for other layouts.
 template <class X, class Home = replicated>
 constexpr void finish_facts(fact::recorder& w) {
   if constexpr (std::is_same_v<X, partial>) {
@@ -28,8 +30,9 @@ constexpr void finish_facts(fact::recorder& w) {
   }
 }
 
-/// The facts of an activation on its way into column-parallel layers: the gradient of a replicated one is summed, split
-/// tokens are joined and each rank gets its part of the summed gradient; what has entered is itself.
+/// States the facts of entering column-parallel layers. The gradient of a replicated activation is
+/// summed over the ranks. Split tokens are gathered, and each rank gets its part of the summed
+/// gradient. An entered activation adds no facts.
 template <class X>
 constexpr void enter_facts(fact::recorder& w) {
   if constexpr (std::is_same_v<X, replicated>) w.enter(w.activation);
@@ -44,7 +47,7 @@ constexpr void enter_facts(fact::recorder& w) {
   }
 }
 
-/// The facts of unsharding a result: pending sums reduced, split tokens joined.
+/// States the facts of unsharding a result: pending sums are reduced, split tokens are gathered.
 template <class X>
 constexpr void unshard_facts(fact::recorder& w) {
   finish_facts<X>(w);
@@ -58,9 +61,9 @@ constexpr void unshard_facts(fact::recorder& w) {
 
 namespace redco::fact {
 
-/// States, behind a parameter of this shape that all ranks hold, that its gradient is summed over
-/// the ranks where a layer with an input of layout X asks for it. Its module reads the parameter as
-/// `shared_parameter<X>`.
+/// States that the gradient of a parameter of this shape, held by all ranks, is summed over the
+/// ranks, if a layer with input layout X needs the sum. Call after stating the parameter. The
+/// module must read it as `shared_parameter<X>`.
 template <class X>
 constexpr void shared_parameter_facts(recorder& w, extents const& shape) {
   if constexpr (adds_parameter_gradients<X>) w.message(collective::all_reduce, true, shape);

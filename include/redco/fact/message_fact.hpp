@@ -15,12 +15,14 @@ namespace redco::fact {
 struct message_fact {
   path layer;
   collective what = collective::all_reduce;
-  axes over = axis::tp;  ///< to whose group it is sent
+  axes over = axis::tp;  ///< Axes of the group that runs the collective
   bool backward = false;
   extents shape;
   width_kind kind = width_kind::compute;
   std::int64_t copies = 1;
-  std::int64_t parts = 0;  ///< only on more shards than so many parts of a parameter, which sharer groups then hold
+  /// Number of shards above which the message is sent; 0: always. It is the number of parts of a
+  /// parameter: with more shards, neighbouring ranks (a sharer group) hold the same part.
+  std::int64_t parts = 0;
 };
 
 }  // namespace redco::fact

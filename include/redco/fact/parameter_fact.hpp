@@ -13,38 +13,41 @@
 
 namespace redco::fact {
 
-/// How a parameter starts. All draws are keyed by the global element index, so every mesh starts bit-equal. `own`: as the
-/// tensor of the user's module that owns it; it is NaN until the network is built.
+/// The initial values of a parameter. Draws are keyed by the global element index, so every mesh
+/// starts bit-equal. `own`: the value of the tensor in the user's module; NaN until the network is
+/// built.
 struct initial {
   enum class kind : std::uint8_t { zeros, ones, normal, uniform, own } draw = kind::zeros;
-  double deviation = 0;  ///< of `normal` and `uniform`
+  double deviation = 0;  ///< Standard deviation of `normal` and `uniform`
 
   friend constexpr bool operator==(initial const&, initial const&) = default;
 };
 
-/// Why a parameter is split the way it is; the sentence is printed by the shard report.
+/// Reasons why a parameter is sharded or replicated. The shard report prints the sentence of each.
 enum class reason : std::uint8_t {
-  column,           ///< output features, first of a column-then-row pair
-  row,              ///< input features, behind a column-parallel layer
-  heads,            ///< whole attention heads
-  key_value_heads,  ///< whole key-value heads, shared by neighbours where there are fewer heads than shards
-  vocabulary,       ///< rows of a vocabulary, the last shard padded
-  column_bias,      ///< follows its column-parallel weight
-  row_bias,         ///< added once, after the reduction
-  norm,             ///< small, applied to replicated activations
-  position,         ///< indexed by position, added as a replicated branch
-  token_type,       ///< indexed by token type, added as a replicated branch
-  class_token,      ///< one row, put before the others
-  unpaired,         ///< no partner behind it: splitting would cost a gather
-  convolution,      ///< convolutions are replicated
-  recurrent,        ///< recurrent layers are replicated
-  statistics,       ///< of the activations, equal on all ranks
-  opaque,           ///< a user's callable: data parallel only
-  declared,         ///< declared replicated in the model's type
-  overridden,       ///< replicated by the user's override
-  adapter,          ///< of a low-rank adapter, cut as the weight beside it
-  adapter_whole,    ///< of a low-rank adapter, along what the weight is not cut
-  stated,           ///< a user's layer type says so
+  column,  ///< Output features: the first of a column-then-row pair
+  row,     ///< Input features, after a column-parallel layer
+  heads,   ///< Whole attention heads
+  /// Whole key-value heads, shared by neighbouring ranks if there are fewer heads than shards.
+  key_value_heads,
+  vocabulary,   ///< Rows of a vocabulary; the last shard is padded
+  column_bias,  ///< A bias that follows its column-parallel weight
+  row_bias,     ///< A bias that is added once, after the reduction
+  norm,         ///< Parameter of a norm: small, applied to replicated activations
+  position,     ///< Position table, added as a replicated branch
+  token_type,   ///< Token-type table, added as a replicated branch
+  class_token,  ///< Class token: one row before the others
+  unpaired,     ///< No row-parallel partner follows: splitting would cost a gather
+  convolution,  ///< Convolutions are replicated
+  recurrent,    ///< Recurrent layers are replicated
+  statistics,   ///< Statistics of the activations, equal on all ranks
+  opaque,       ///< A user's callable: data parallel only
+  declared,     ///< Declared replicated in the model's type
+  overridden,   ///< Replicated by the user's override
+  adapter,      ///< Low-rank adapter, cut like the weight to which it is added
+  /// Low-rank adapter, replicated because its weight is not cut along this dimension.
+  adapter_whole,
+  stated,  ///< Stated by a user's layer type
 };
 
 constexpr std::string_view sentence_of(reason why) {
@@ -74,19 +77,24 @@ constexpr std::string_view sentence_of(reason why) {
   return sentences[static_cast<std::size_t>(why)];
 }
 
-/// One parameter of a model type as its layer states it: logical extents, and the places where ranks may cut it.
+/// One parameter of a model type as its layer states it: its logical extents, and its places (the
+/// cuts over mesh axes).
 struct parameter_fact {
   path name;
-  extents shape;                  ///< logical, unpadded
-  std::array<place, 2> places{};  ///< over different axes, along different dimensions; those without a dim are none
-  bool trained = true;            ///< has a gradient; else it stays as it was loaded
-  bool decay = true;              ///< weight decay applies (not to norms and biases)
-  fact::block_slices blocks;      ///< that have it; the name has `*` or a slice for each
+  extents shape;  ///< Logical shape, without padding
+  /// Cuts over different axes, along different dimensions. An entry with dim -1 is unused.
+  std::array<place, 2> places{};
+  /// True if the parameter has a gradient; otherwise it keeps its loaded value.
+  bool trained = true;
+  bool decay = true;  ///< True if weight decay applies, which norms and biases do without
+  /// Blocks that have this parameter. The name has `*` or a slice for each level.
+  fact::block_slices blocks;
   initial start;
   reason why = reason::stated;
 
-  /// States that the ranks of an axis cut the parameter along `dim`, in `units` equal units; -1: they do not.
-  /// Error 70 for a third place, or one over the axis or along the dimension of another.
+  /// Declares that the ranks along an axis cut the parameter along `dim`, in `units` equal units.
+  /// Does nothing if dim is -1. Throws `error` with exit code 70 for a third cut, or for a second
+  /// cut over one axis or along one dimension.
   constexpr parameter_fact& split(axis over, int dim, std::int64_t units, remainder rest = remainder::refused) {
     if (dim < 0) return *this;
     for (place& p : places) {
@@ -99,17 +107,17 @@ struct parameter_fact {
     throw error(exit_code::internal, "a parameter is cut over at most two axes, each along its own dimension");
   }
 
-  /// Its place over an axis; one without a dim where the axis does not cut it.
+  /// Returns the parameter's cut over an axis; a place with dim -1 if the axis does not cut it.
   constexpr place on(axis over) const {
     for (place const& p : places)
       if (p.dim >= 0 && p.axis == over) return p;
     return {over};
   }
 
-  /// Whether it is half of a low-rank adapter.
+  /// Returns true if the parameter is one of the two factors of a low-rank adapter.
   constexpr bool is_adapter() const { return why == reason::adapter || why == reason::adapter_whole; }
 
-  /// How many parameters of this name the model has.
+  /// Returns the number of parameters of this name in the model, one for each block.
   constexpr std::int64_t copies() const { return blocks.count(); }
 };
 

@@ -6,19 +6,19 @@
 
 namespace redco::fact {
 
-/// A dotted name such as "h.*.attn.q.weight" built at compile time; `*`, or a slice as Python
-/// writes it ("0::2"), stands for the index of a repeated block. Characters beyond the capacity are
-/// counted and not kept; a recorder refuses a layer with such a path.
+/// A dotted name such as "h.*.attn.q.weight", built at compile time. `*` or a Python slice such as
+/// "0::2" replaces the index of a repeated block. Characters beyond the capacity are counted but
+/// not stored; a recorder rejects such a path.
 struct path {
   static constexpr std::size_t capacity = 80;
 
   std::array<char, capacity> text{};
   std::size_t size = 0;
-  std::size_t missing = 0;  ///< number of characters beyond the capacity
+  std::size_t missing = 0;  ///< Number of characters beyond the capacity
 
   constexpr std::string_view view() const { return {text.data(), size}; }
 
-  /// Appends a component, after a dot where there are others.
+  /// Appends a component, with a dot before it if the path is not empty.
   constexpr void push(std::string_view component) {
     if (component.empty()) return;
     if (size > 0) append('.');

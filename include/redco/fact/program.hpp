@@ -12,16 +12,18 @@
 
 namespace redco::fact {
 
-/// What the layers of a model have, save, compute and send under a workload: events in the order of forward, those of equal
-/// blocks once between `repeat` and `repeat_end`.
+/// A program: the parameters, saved tensors, operations and messages of a model's layers under a
+/// workload. Events are in the order of forward. Equal blocks appear once, between `repeat` and
+/// `repeat_end`.
 struct program {
   std::vector<event> events;
-  std::vector<path> layers;  ///< that state events, in their order; a layer that is left and entered again stands twice
+  /// Layers that state events, in order. A layer that is left and entered again appears twice.
+  std::vector<path> layers;
   std::vector<parameter_fact> parameters;
   std::vector<message_fact> messages;
-  mistake_fact mistake;  ///< the first one
+  mistake_fact mistake;  ///< First mistake in the model's sizes
 
-  /// Whose event it is. Requires one that names its layer.
+  /// Returns the path of the event's layer. Requires an event with a layer index.
   constexpr std::string_view layer_of(event const& e) const { return layers[static_cast<std::size_t>(e.layer)].view(); }
 };
 

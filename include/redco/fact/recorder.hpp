@@ -23,11 +23,13 @@
 namespace redco::fact {
 
 class side_products;
-/// What a layer's `facts` talks to: it states its parameters, what its forward saves for backward, its messages, and how the
-/// activation changes. Each statement is an event of the model's program. The same code runs at compile time and at run time.
+/// The recorder to which a layer's `facts` states parameters, tensors saved for backward, messages
+/// and changes of the activation. Each statement becomes an event of the model's program. The same
+/// code runs at compile time and at run time.
 class recorder {
  public:
-  /// `stated`: the model says what its input is; else it is [batch, sequence] until a layer tells its features.
+  /// Starts a program. If `stated` is false, the model does not declare its input: [batch,
+  /// sequence] is assumed until a layer states its features.
   constexpr recorder(extents input, extents encoder_input, bool stated) : stated_(stated) {
     activation.shape = input;
     source.shape = encoder_input;
@@ -37,14 +39,16 @@ class recorder {
     program_.messages.reserve(32);
   }
 
-  flow activation;                        ///< what flows from layer to layer
-  flow source;                            ///< what an encoder reads
-  flow encoded;                           ///< what it gives and cross-attention reads
-  double deviation = 0;                   ///< of drawn weights, where an outer layer prescribes it; 0: each layer's own
-  bool frozen = false;                    ///< an outer layer has its parameters stay as they were loaded
-  side_products const* beside = nullptr;  ///< that an outer layer states beside the products of weights
+  flow activation;  ///< Activation that flows from layer to layer
+  flow source;      ///< Input of the encoder
+  flow encoded;     ///< Output of the encoder, which cross-attention reads
+  /// Standard deviation of drawn weights that an outer layer prescribes; 0: each layer's own.
+  double deviation = 0;
+  bool frozen = false;  ///< True if an outer layer freezes its parameters at the loaded values
+  /// Side products that an outer layer adds to those of weights.
+  side_products const* beside = nullptr;
 
-  /// The program that the layers have stated. Ends the recording.
+  /// Returns the recorded program and ends the recording.
   constexpr program take() { return std::move(program_); }
 
   /// States the parameter `leaf` of the current layer.
@@ -60,17 +64,19 @@ class recorder {
     program_.parameters.push_back(fact);
   }
 
-  /// The path of the current layer.
+  /// Returns the path of the current layer.
   constexpr path const& here() const { return here_; }
 
-  /// `extent`, the layer's number of `what`. One below 1 is a mistake, and taken as 1 so that the facts go on.
+  /// Returns `extent`, the layer's number of `what`. An extent below 1 is recorded as a mistake and
+  /// returned as 1, so that the recording continues.
   constexpr std::int64_t size(std::string_view what, std::int64_t extent) {
     if (extent >= 1) return extent;
     refuse({.what = mistake::size, .wanted = 1, .found = extent, .reader = here_}, what);
     return 1;
   }
 
-  /// States that `extent`, the layer's number of `what`, is a multiple of `divisor`, its number of `by`: a mistake where it is not.
+  /// Requires that `extent`, the layer's number of `what`, is a multiple of `divisor`, its number
+  /// of `by`; otherwise records a mistake.
   constexpr void multiple(std::string_view what, std::int64_t extent, std::string_view by, std::int64_t divisor) {
     if (extent < 1 || divisor < 1 || extent % divisor == 0) return;
     mistake_fact m{.what = mistake::divisor, .wanted = divisor, .found = extent, .reader = here_};
@@ -78,8 +84,9 @@ class recorder {
     refuse(m, what);
   }
 
-  /// States that the layer reads `rank` dimensions: 2 [batch, ids], 3 [batch, tokens, features], 4 [batch, channels, height,
-  /// width]. False where it is given others: a mistake, after which the layer states nothing more.
+  /// Requires that the input has `rank` dimensions: 2 [batch, ids], 3 [batch, tokens, features], 4
+  /// [batch, channels, height, width]. Otherwise records a mistake and returns false; the layer
+  /// must then state nothing more.
   [[nodiscard]] constexpr bool expect_rank(int rank) { return expect_rank(activation, rank); }
   [[nodiscard]] constexpr bool expect_rank(flow& given, int rank) {
     if (given.shape.rank == 2 && rank == 3 && is_open(given)) given.shape.push(1);
@@ -88,19 +95,22 @@ class recorder {
     return false;
   }
 
-  /// States that the layer reads an extent of `extent` along `dim`, which is of `what` ("features", "channels").
+  /// Requires that the input has the extent `extent` along `dim`, called `what` ("features",
+  /// "channels"); otherwise records a mistake.
   constexpr void expect(std::string_view what, int dim, std::int64_t extent) { expect(activation, what, dim, extent); }
   constexpr void expect(flow const& given, std::string_view what, int dim, std::int64_t extent) {
     if (given.shape[dim] != extent) refuse_given(mistake::width, what, extent, given.shape[dim], given.made);
   }
 
-  /// The same of features, the last dimension. They are told to an input that the model does not state.
+  /// Requires that the last dimension of the input has `features` features; otherwise records a
+  /// mistake. Sets the features of an input that the model does not declare.
   constexpr void expect_features(std::int64_t features) {
     if (is_open(activation)) activation.shape[-1] = features;
     expect("features", -1, features);
   }
 
-  /// States that the current activation is added to `other`, or takes its place: both have one shape.
+  /// Requires that the current activation has the shape of `other`, to which it is added or which
+  /// it replaces; otherwise records a mistake.
   constexpr void expect_like(flow const& other) {
     extents const &given = activation.shape, &wanted = other.shape;
     if (given == wanted || is_open(other)) return;
@@ -119,15 +129,17 @@ class recorder {
                                                      : "positions");
   }
 
-  /// States that forward saves the current activation for backward; one saved by two layers is one storage.
+  /// States that forward saves the current activation for backward. An activation that two layers
+  /// save is one storage.
   constexpr void save(std::string_view slot) { state({.what = event_kind::save, .slot = slot, .tensor = activation}); }
 
-  /// States that forward saves another tensor beside the activation.
+  /// States that forward saves for backward a tensor other than the activation.
   constexpr void save(std::string_view slot, extents shape, int split_dim, width_kind kind, std::int64_t units = 0) {
     state({.what = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
   }
 
-  /// The same of one that lies beside the tensor saved last, in one storage along the last dimension.
+  /// States that forward saves a tensor that shares storage with the tensor saved before: the two
+  /// are adjacent along the last dimension.
   constexpr void save_beside(std::string_view slot, extents shape, int split_dim, width_kind kind,
                              std::int64_t units = 0) {
     state({.what = event_kind::save,
@@ -137,33 +149,37 @@ class recorder {
            .beside = true});
   }
 
-  /// States that forward saves a tensor of the batch itself.
+  /// States that forward saves a tensor that belongs to the batch itself.
   constexpr void save_batch(std::string_view slot, extents shape, width_kind kind) {
     state({.what = event_kind::batch, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}});
   }
 
-  /// The same, or on several shards the part of each in its place.
+  /// States that forward saves a tensor of the batch itself, or, on several shards, a tensor of
+  /// this shape made from it.
   constexpr void save_batch_or_local(std::string_view slot, extents shape, width_kind kind) {
     save_batch(slot, shape, kind);
     state({.what = event_kind::save, .width = kind, .slot = slot, .tensor = {shape, -1, 0, -1}, .more_than = 1});
   }
 
-  /// States a tensor that the loss makes: to its backward (`event_kind::loss`), while it is computed (`loss_workspace`), or as
-  /// a sum that becomes one of the former (`loss_sum`).
+  /// States a tensor that the loss makes. `lasts` gives its lifetime: until the loss's backward
+  /// (`event_kind::loss`), while the loss is computed (`loss_workspace`), or as a sum that is then
+  /// converted to a `loss` tensor (`loss_sum`).
   constexpr void loss(event_kind lasts, std::string_view slot, extents shape, int split_dim, std::int64_t units,
                       width_kind kind = width_kind::compute) {
     state({.what = lasts, .width = kind, .slot = slot, .tensor = {shape, split_dim, units, -1}});
   }
 
-  /// States one moment of the layer's backward, which holds the gradients of `input` and of the current activation. To be
-  /// stated in the order of forward, after what the moment still reads.
+  /// States one moment of the layer's backward, which holds the gradients of `input` and of the
+  /// current activation. Call in the order of forward, after stating the tensors that the moment
+  /// still reads.
   constexpr void backward(flow const& input) {
     state({.what = event_kind::moment, .tensor = activation});
     if (!is_input(input)) workspace("input_gradient", input);
     workspace("output_gradient", activation);
   }
 
-  /// States what else the layer holds in the moment stated last: a tensor like `like`; the gradient of a weight, unless it is frozen.
+  /// States a tensor like `like` that the layer also holds during the last stated moment.
+  /// `weight_gradient` states the gradient of a weight, unless the weight is frozen.
   constexpr void workspace(std::string_view slot, flow const& like, width_kind kind = width_kind::compute) {
     state({.what = event_kind::hold, .width = kind, .slot = slot, .tensor = like, .more_than = more_than_});
   }
@@ -172,19 +188,22 @@ class recorder {
     state({.what = event_kind::weight_gradient, .slot = "weight_gradient", .tensor = {shape, split_dim, units, -1}});
   }
 
-  /// Runs `body`, the facts of a branch beside which the gradient of an activation like `waiting` waits in backward.
+  /// Runs `body`, which states the facts of a branch. During the branch's backward, the gradient of
+  /// an activation like `waiting` stays in memory.
   template <class Body>
   constexpr void carrying(flow const& waiting, Body&& body) {
-    flow const like = waiting;  // it may be the activation itself
+    // A copy, because `waiting` may be the activation itself, which changes.
+    flow const like = waiting;
     state({.what = event_kind::branch, .slot = "gradient", .tensor = like});
     body();
     state({.what = event_kind::branch_end, .slot = "gradient", .tensor = like});
   }
 
-  /// States that the activation that is made next is made of `other` too.
+  /// States that the next activation is also computed from `other`.
   constexpr void read(flow const& other) { state({.what = event_kind::read, .tensor = other}); }
 
-  /// States that the layer makes a new activation, of the current one and of what else it reads.
+  /// States that the layer makes a new activation from the current one and from the tensors stated
+  /// by read().
   constexpr void produce(extents shape, int split_dim = -1, std::int64_t units = 0, making how = making::function) {
     bool const same = shape.rank == activation.shape.rank && width_of(shape) == width_of(activation.shape);
     if (!same) makers_.push_back(layer());
@@ -197,37 +216,39 @@ class recorder {
            .count = how == making::collective ? forward_message_ : 0});
   }
 
-  /// States that the layer hands the current activation to the loss, and nothing to a layer behind it.
+  /// States that the layer passes the current activation to the loss, and no activation to a later
+  /// layer.
   constexpr void hand_to_loss() {
     state({.what = event_kind::make, .how = making::logits, .tensor = {.id = ++last_}, .from = activation.id});
   }
 
-  /// States a product [rows, inner] x [inner, columns] of forward, in logical extents.
+  /// States a matrix product [rows, inner] x [inner, columns] of forward, in logical extents.
   constexpr void multiply(std::int64_t rows, std::int64_t inner, std::int64_t columns) {
     std::int64_t operations = 2;
     for (std::int64_t const extent : {rows, inner, columns}) operations = saturating_multiply(operations, extent);
     state({.what = event_kind::multiply, .count = operations});
   }
 
-  /// States that the layer gives its activation another shape, in the same storage.
+  /// States that the layer changes the activation's shape but not its storage.
   constexpr void reshape(extents shape) { activation.shape = shape; }
 
-  /// States a collective whose logical payload has this shape, over the ranks along some axes.
+  /// States a collective with a logical payload of this shape, over the ranks along the axes
+  /// `over`.
   constexpr void message(collective what, bool backward, extents shape, width_kind kind = width_kind::compute,
                          std::int64_t times = 1, axes over = axis::tp) {
     add_message(what, backward, shape, kind, times * blocks_.count(), over);
   }
 
-  /// States an all-reduce of `count` elements, at least f32, over the replicas (axes dp and ep).
+  /// States an all-reduce of `count` elements of at least f32 over the replicas (axes dp and ep).
   constexpr void sum_over_replicas(bool backward, std::int64_t count) {
     add_message(collective::all_reduce, backward, {count}, width_kind::accumulate, blocks_.count(), batch_axes);
   }
 
-  /// States that what the layer saves for backward and computes is not known.
+  /// States that the tensors that the layer saves and the operations that it executes are unknown.
   constexpr void uncounted() { state({.what = event_kind::uncounted}); }
 
-  /// States that a replicated activation enters column-parallel layers: its gradient is all-reduced, after their backward.
-  /// The model's input has no gradient.
+  /// States that a replicated activation enters column-parallel layers: its gradient is all-reduced
+  /// after their backward. The model's input has no gradient, so entering it states nothing.
   constexpr void enter(flow const& entering) {
     if (is_input(entering)) return;
     state({.what = event_kind::enter, .tensor = entering});
@@ -237,7 +258,8 @@ class recorder {
     add_message(collective::all_reduce, true, entering.shape, width_kind::compute, copies);
   }
 
-  /// States that, between layers, a gradient like `whole` is summed over the ranks into one like `part`.
+  /// States that, between layers, a gradient like `whole` is summed over the ranks into a gradient
+  /// like `part`.
   constexpr void reduces(flow const& whole, flow const& part) {
     begin_moment(1);
     workspace("gradient", whole);
@@ -245,9 +267,10 @@ class recorder {
     more_than_ = 0;
   }
 
-  /// States that, on more shards than `parts`, neighbours hold rows of a parameter alike, so that the gradients of these `rows`
-  /// (logical) are summed on their way to it, which takes a copy of the leaf's: of its `other` rows too, in `units`. The
-  /// gradient of `input` waits.
+  /// States that the gradients of `rows` (logical) are summed within sharer groups (neighbouring
+  /// ranks that hold the same rows), on more than `parts` shards. The sum needs a copy of the
+  /// leaf's gradient, including the leaf's `other` rows, cut in `units`. The gradient of `input`
+  /// stays in memory meanwhile.
   constexpr void share(std::int64_t parts, extents rows, extents other, std::int64_t units, flow const& input) {
     begin_moment(parts);
     if (!is_input(input)) workspace("input_gradient", input);
@@ -263,7 +286,8 @@ class recorder {
 
   /// States that a layer adds a bias after the reduction of its pending sum.
   constexpr void addend() { ++addends_; }
-  /// How many biases wait beside the pending sum that is reduced now.
+  /// Returns the number of biases that are added to the pending sum after its reduction, and resets
+  /// the number.
   constexpr std::int64_t take_addends() { return std::exchange(addends_, 0); }
 
   /// Runs `body` with `component` appended to the path.
@@ -279,8 +303,8 @@ class recorder {
     layer_ = outer_layer;
   }
 
-  /// Runs `body` once for the equal blocks of a slice, named `*` or as the slice. The slices of a row are stated one after
-  /// another, from the first on.
+  /// Runs `body` once for the equal blocks of a slice; the path gets `*` or the slice. Call for the
+  /// slices of a row one after another, from the first on.
   template <class Body>
   constexpr void repeated(block_slice blocks, Body&& body) {
     auto const outer_blocks = blocks_;
@@ -304,21 +328,22 @@ class recorder {
   }
 
  private:
-  /// The block of the innermost repeat.
+  /// The block type of the innermost repeat.
   struct block {
     int input = -1;
     std::int64_t times = 1;
-    bool from_batch = false;  ///< the first one's input is the model's
+    bool from_batch = false;  ///< True if the first block's input is the model's input
   };
 
   static constexpr bool is_input(flow const& f) { return f.id == 0; }
-  /// Whether nobody has said how many features it has.
+  /// Returns true if `f` is the model's input and its number of features is not known yet.
   constexpr bool is_open(flow const& f) const { return is_input(f) && !stated_; }
 
-  /// The extent that layers hand on: features, of an image [batch, channels, height, width] channels.
+  /// Returns the extent that layers pass on: features, or the channels of an image [batch,
+  /// channels, height, width].
   static constexpr std::int64_t width_of(extents const& shape) { return shape[shape.rank == 4 ? 1 : -1]; }
 
-  /// The layer that made a width; without a name for the model's input.
+  /// Returns the path of the layer that made a width; empty for the model's input.
   constexpr path maker(int made) const {
     if (made == 0) return {};
     return program_.layers[static_cast<std::size_t>(makers_[static_cast<std::size_t>(made - 1)])];
@@ -339,14 +364,15 @@ class recorder {
            "characters in the path of a layer");
   }
 
-  /// The first mistake counts, but a rank's before a width's: it keeps a layer from stating its facts.
+  /// Records a mistake. The first one is kept, except that a wrong number of dimensions replaces a
+  /// wrong width, because it keeps a layer from stating its facts.
   constexpr void refuse(mistake_fact m, std::string_view of) {
     m.of.push(of);
     mistake_fact& first = program_.mistake;
     if (!first || (first.what == mistake::width && m.what == mistake::rank)) first = m;
   }
 
-  /// The place of the current layer in the program's list.
+  /// Returns the index of the current layer in the program's list.
   constexpr int layer() {
     if (layer_ < 0) {
       layer_ = static_cast<int>(program_.layers.size());
@@ -360,7 +386,7 @@ class recorder {
     program_.events.push_back(e);
   }
 
-  /// A moment of no layer's own, on more shards than so many.
+  /// States a moment of backward that belongs to no layer, on more than `more_than` shards.
   constexpr void begin_moment(std::int64_t more_than) {
     more_than_ = more_than;
     state({.what = event_kind::moment, .tensor = {.id = -1}, .more_than = more_than});
@@ -387,13 +413,13 @@ class recorder {
   program program_;
   bool stated_;
   path here_;
-  int layer_ = -1;  ///< where here_ stands in the program; -1: nowhere yet
+  int layer_ = -1;  ///< Index in program::layers of the layer at here_; -1: not listed yet
   block_slices blocks_;
   block block_;
-  std::vector<int> makers_;     ///< the layers that made a width
-  int last_ = 0;                ///< the identity given last
-  std::int64_t addends_ = 0;    ///< biases that wait beside the pending sum
-  std::int64_t more_than_ = 0;  ///< of the events stated now
+  std::vector<int> makers_;     ///< Layers that made a width
+  int last_ = 0;                ///< Identity given to the latest activation
+  std::int64_t addends_ = 0;    ///< Number of biases to add after the reduction of the pending sum
+  std::int64_t more_than_ = 0;  ///< Value of `more_than` for the events stated now
   std::int64_t forward_message_ = 0;
 };
 

@@ -4,11 +4,11 @@
 
 namespace redco::fact {
 
-/// The element type of an activation or message, relative to the run's compute dtype.
+/// Element types of an activation or message, relative to the run's compute dtype.
 enum class width_kind : std::uint8_t {
-  compute,     ///< f32, bf16 or f64 as the run computes
-  accumulate,  ///< at least f32: norm statistics, log-sum-exp
-  index,       ///< i64
+  compute,     ///< The compute dtype: f32, bf16 or f64
+  accumulate,  ///< At least f32: norm statistics, log-sum-exp
+  index,       ///< Indices, i64
 };
 
 }  // namespace redco::fact
