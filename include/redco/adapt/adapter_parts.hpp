@@ -12,14 +12,15 @@
 
 namespace redco {
 
-/// Adapters as PEFT's file has them.
+/// A list of adapter tensors with PEFT's names and shapes, as one rank holds them.
 struct adapter_parts {
   std::vector<ckpt::state_part> parts;
-  std::vector<adapter_place> places;  ///< one for each
+  /// One place for each part: PEFT's module of the tensor.
+  std::vector<adapter_place> places;
 };
 
-/// Those of these parts: named and placed as in PEFT's file; values are views. Errors: those of
-/// `adapter_place_of`.
+/// Returns a rank's adapter tensors renamed and placed as in PEFT's file; the values are views.
+/// Throws the errors of `adapter_place_of`.
 inline adapter_parts adapter_parts_of(std::span<stored_name const> names, std::span<ckpt::state_part const> parts) {
   adapter_parts found;
   for (ckpt::state_part const& part : parts) {

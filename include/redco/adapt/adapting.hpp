@@ -9,7 +9,8 @@
 
 namespace redco {
 
-/// A folder of adapters, as `adapter_folder` is. Who knows no such folders includes none.
+/// A folder of adapters, such as `adapter_folder`. The concept avoids an include of the folder's
+/// header in programs without adapters.
 template <class T>
 concept adapting = requires(T const& folder, std::span<stored_name const> names) {
   { folder.weights() } -> std::convertible_to<safetensors::weights_source const&>;

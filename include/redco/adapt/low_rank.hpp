@@ -16,17 +16,18 @@
 
 namespace redco::detail {
 
-/// The adapters beside a layer's product y = x W^T: each is s (x A^T) B^T over the columns of y
-/// that are its weight's.
+/// The low-rank adapters of one layer's product y = x W^T. Each adapter adds s (x A^T) B^T to the
+/// columns of y that belong to its weight.
 class low_rank final : public side_source {
  public:
-  /// The weights' names, and that of all as one, as low_rank_facts state them. Empty without
-  /// adapters.
+  /// Finds the layer's adapters. `weights`: names of the layer's weights; `whole`: their common
+  /// name, for one adapter over all of them. empty() is true if the layer has no adapters.
   low_rank(lora_options const& options, builder_base& b, std::span<std::string_view const> weights,
            std::string_view whole);
 
   bool empty() const { return products_.empty(); }
-  std::vector<std::string> const& adapted() const { return adapted_; }  ///< paths of weights
+  /// Returns the paths of the adapted weights.
+  std::vector<std::string> const& adapted() const { return adapted_; }
 
   std::vector<product_of_halves> products(at::Tensor const& x, context_base const& ctx, bool own_tokens) const override;
   std::vector<weight_change> changes() const override;
@@ -34,17 +35,20 @@ class low_rank final : public side_source {
  private:
   struct product {
     parameter a, b = {};
-    int cut = -1;                  ///< the dimension along which the weight is cut
-    std::int64_t first = 0;        ///< of its columns
-    int sharers = 1;               ///< neighbouring ranks that hold rows of b alike,
-    std::int64_t shared_from = 0;  ///< these and those behind them
+    /// Tensor dimension along which the weight is split; -1 for none
+    int cut = -1;
+    std::int64_t first = 0;  ///< first column of y that the adapter changes
+    /// Number of neighbouring ranks that hold equal rows of `b`.
+    int sharers = 1;
+    /// Index of the first row of `b` that several ranks share; all later rows are shared, too.
+    std::int64_t shared_from = 0;
 
     void share(int ranks, std::int64_t from) {
       if (ranks > 1 && sharers == 1) sharers = ranks, shared_from = from;
     }
   };
 
-  /// The masters of a weight's adapter.
+  /// The master parameters of one weight's adapter.
   struct halves {
     std::string weight;
     at::Tensor a, b;
@@ -58,7 +62,7 @@ class low_rank final : public side_source {
   int tp_index_ = 0;
 };
 
-/// Makes the adapters of the layers inside a low_rank_adapted.
+/// A factory of the adapters of all layers inside a low_rank_adapted layer.
 class low_rank_maker final : public side_maker {
  public:
   explicit low_rank_maker(lora_options const& options) : options_(options) {}
@@ -66,7 +70,8 @@ class low_rank_maker final : public side_maker {
   std::shared_ptr<side_source const> make(builder_base& b, std::span<std::string_view const> weights,
                                           std::string_view whole) override;
 
-  /// Errors: exit code 64 for a target that names none of the weights that have adapters.
+  /// Throws `error` with exit code 64 if a target names no weight that can have adapters, or if
+  /// there are no targets.
   void check_targets() const;
 
  private:

@@ -7,8 +7,9 @@
 
 namespace redco {
 
-/// Returns parts of a network's parameters without its adapters, each adapted weight as the sum
-/// W + s B A, which is a copy. `base` are those parts, under the names of the store. No messages.
+/// Returns the parameters without adapters, with every adapted weight replaced by a copy W + s B A.
+/// `base`: the network's parameters except adapters, under the store's names. Sends no messages
+/// between ranks.
 std::vector<ckpt::state_part> merged(network_base const& net, std::vector<ckpt::state_part> base);
 
 }  // namespace redco

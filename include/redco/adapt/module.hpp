@@ -10,7 +10,8 @@ namespace redco {
 
 template <auto Options, class L, class X>
 struct module<low_rank_adapted<Options, L>, X> {
-  /// Errors: exit code 64 where a target is not there.
+  /// Makes the inner layer and its adapters. Throws `error` with exit code 64 if a target names no
+  /// weight of the layer.
   template <class Config>
   explicit module(builder<Config>& b) : inner(made(b)) {}
 

@@ -17,13 +17,11 @@
 
 namespace redco {
 
-/// Saves adapters alone as PEFT does: adapter_config.json and adapter_model.safetensors in
-/// `directory`, with PEFT's names and shapes. `parts` are those of adapters, `names` the table of
-/// the frozen model's files.
-///
-/// All ranks of `world` call it with their own parts; rank 0 writes. A crash leaves what was there,
-/// or no weights, never a config of other ones. Errors: exit code 64 for adapters that PEFT has no
-/// place for (`adapter_place_of`), 74 naming path and bytes when the disk is full or fails.
+/// Saves adapters alone in PEFT's format: adapter_config.json and adapter_model.safetensors in
+/// `directory`. `parts`: this rank's adapter tensors; `names`: stored names of the frozen model.
+/// All ranks of `world` call it; rank 0 writes. A crash leaves the old files or no weights, never a
+/// mix. Throws `error` with exit code 64 if PEFT has no place for an adapter (see
+/// `adapter_place_of`), 74 with path and bytes if writing fails.
 inline void save_adapter(std::filesystem::path const& directory, std::span<stored_name const> names,
                          lora_options const& adapters, std::span<ckpt::state_part const> parts, group& world,
                          save_adapter_options const& options = {}) {

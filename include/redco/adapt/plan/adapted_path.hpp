@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// The path of the weight beside which our parameter of this name is half of an adapter:
-/// "layers.0.self_attn.q" for "layers.0.self_attn.q.lora_B.weight"; empty for another parameter.
+/// Returns the path of the weight that an adapter's parameter adapts: "layers.0.self_attn.q" for
+/// "layers.0.self_attn.q.lora_B.weight". Empty for other parameters.
 constexpr std::string_view adapted_path(std::string_view ours) {
   for (std::string_view const end : {std::string_view(".lora_A.weight"), std::string_view(".lora_B.weight")})
     if (ours.ends_with(end)) return ours.substr(0, ours.size() - end.size());

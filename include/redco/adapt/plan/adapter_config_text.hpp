@@ -10,7 +10,7 @@
 
 namespace redco {
 
-/// The adapter_config.json of adapters that stand so.
+/// Returns the text of PEFT's adapter_config.json for adapters at these places.
 std::string adapter_config_text(lora_options const& adapters, std::span<adapter_place const> places,
                                 save_adapter_options const& options);
 

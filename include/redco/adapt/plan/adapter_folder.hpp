@@ -13,26 +13,21 @@ namespace redco {
 inline constexpr char const* adapter_config_name = "adapter_config.json";
 inline constexpr char const* adapter_weights_name = "adapter_model.safetensors";
 
-/// A folder in which PEFT (Mangrulkar et al. 2022) keeps a LoRA: adapter_config.json and
-/// adapter_model.safetensors.
+/// A folder in which PEFT (Mangrulkar et al. 2022) has saved a LoRA. Throws `error` with exit code
+/// 65 if a file is missing or broken, or needs an unsupported feature (listed in README.md).
 ///
 ///   redco::adapter_folder const adapter("my-lora");
 ///   auto const model = adapter.model(folder.model<redco::llama>());
 ///   redco::trainer trainer(deployer, model, lm, redco::adamw{.lr = 1e-4});
 ///   trainer.start_from(folder);
 ///   trainer.start_from(adapter);
-///
-/// Throws `error` with exit code 65 if a file is missing or broken, or if the adapter needs what
-/// redco does not compute: DoRA, ranks or scales that differ between modules, trained biases or
-/// whole modules, adapters in some blocks only, and initialisations that change the base weights
-/// (PiSSA, OLoRA, CorDA, LoftQ). The message names the key or the tensor.
 class adapter_folder {
  public:
   explicit adapter_folder(std::filesystem::path const& path);
 
   /// Returns the adapters' options; targets are the shortest unambiguous ends of the frozen model's
-  /// weight paths. Throws `error` with exit code 65 if the file adapts a module that the model does
-  /// not have, or has a tensor that is no plain LoRA.
+  /// weight paths. Throws `error` with exit code 65 if the file adapts a module that the model
+  /// lacks, or has a tensor that belongs to no plain LoRA.
   lora_options options(std::span<stored_name const> names) const;
 
   template <model M>

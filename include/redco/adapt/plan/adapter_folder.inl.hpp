@@ -22,7 +22,7 @@ namespace redco {
 
 namespace detail {
 
-/// An option of PEFT that changes what is computed in a way that redco does not compute.
+/// An option of PEFT that would change the computation in a way that redco does not support.
 struct uncomputed_option {
   std::string_view key, what;
 };
@@ -42,9 +42,9 @@ inline constexpr uncomputed_option uncomputed_options[] = {
 inline constexpr std::string_view merge_cure =
     " not computed here; merge the adapter into its model with PEFT (merge_and_unload) and give that folder";
 
-/// Throws exit code 65 for an initialisation after which the adapter alone does not give PEFT's
-/// numbers. PiSSA, OLoRA, CorDA, LoftQ and LoRA-GA also change the base weights; MiCA keeps half of
-/// each adapter frozen.
+/// Throws `error` with exit code 65 for an initialisation that makes the adapter alone differ from
+/// PEFT's result. PiSSA, OLoRA, CorDA, LoftQ and LoRA-GA also change the base weights; MiCA keeps
+/// half of each adapter frozen.
 inline void check_initialisation(config_reader& c) {
   json::json_value const* const how = c.find("init_lora_weights");
   if (how == nullptr || how->is_boolean()) return;
@@ -81,8 +81,8 @@ inline lora_options read_adapter_config(std::filesystem::path const& file) {
   return found;
 }
 
-/// Returns the shortest end of `path`, in whole components, that names no weight of `all` which is
-/// not adapted.
+/// Returns the shortest end of `path`, in whole components, that no weight without adapters has
+/// too. `all`: paths of all weights; `adapted`: paths of the adapted ones.
 inline std::string shortest_target(std::string_view path, std::set<std::string> const& adapted,
                                    std::set<std::string> const& all) {
   for (std::size_t dot = path.rfind('.'); dot != std::string_view::npos && dot > 0; dot = path.rfind('.', dot - 1)) {
@@ -95,7 +95,8 @@ inline std::string shortest_target(std::string_view path, std::set<std::string> 
 }
 
 inline safetensors::weights_source open_adapter_weights(std::filesystem::path const& folder) {
-  std::error_code unknown;  // a file that cannot be looked at is named when it is opened
+  // Errors of the existence checks are ignored; opening the file reports them by name.
+  std::error_code unknown;
   if (!std::filesystem::exists(folder / adapter_weights_name, unknown) &&
       std::filesystem::exists(folder / "adapter_model.bin", unknown))
     throw error(exit_code::data, folder.string() + " has adapter_model.bin but no " + adapter_weights_name +
@@ -104,7 +105,8 @@ inline safetensors::weights_source open_adapter_weights(std::filesystem::path co
   return safetensors::open_safetensors(folder / adapter_weights_name);
 }
 
-/// Returns what a tensor of an adapter's file is that belongs to no plain LoRA of a linear layer.
+/// Returns a phrase for a tensor in an adapter's file that belongs to no plain LoRA of a linear
+/// layer.
 inline std::string_view uncomputed_tensor(std::string_view name) {
   if (name.find(".lora_magnitude_vector") != std::string_view::npos) return "a magnitude of DoRA (use_dora)";
   if (name.find(".lora_embedding_") != std::string_view::npos) return "an adapter of an embedding";
@@ -123,7 +125,8 @@ REDCO_INLINE lora_options adapter_folder::options(std::span<stored_name const> n
   constexpr std::string_view prefix = "base_model.model.", a_end = ".lora_A.weight", b_end = ".lora_B.weight",
                              weight = ".weight";
   auto const refuse = [&](std::string const& why) { throw error(exit_code::data, folder_.string() + " " + why); };
-  auto const path_of = [&](stored_name const& row) {  // the path of its weight, that of all three of a fused one
+  // Returns the path of a row's weight; "qkv" ends the path of a fused weight.
+  auto const path_of = [&](stored_name const& row) {
     std::string path(row.ours.substr(0, row.ours.size() - weight.size()));
     if (row.parts > 1) path.replace(path.rfind('.') + 1, std::string::npos, "qkv");
     return path;

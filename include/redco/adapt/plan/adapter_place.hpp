@@ -11,17 +11,21 @@
 
 namespace redco {
 
-/// Where PEFT keeps half of an adapter, and what its adapter_config.json says of it.
+/// The place of one half of an adapter (A or B) in PEFT's file, with its entries of
+/// adapter_config.json.
 struct adapter_place {
-  stored_part part;         ///< "base_model.model.<module>.lora_A.weight"
-  std::string module;       ///< behind the block's number: "self_attn.q_proj"
-  bool transposed = false;  ///< the module keeps its own weight with rows and columns exchanged (fan_in_fan_out)
+  /// Name, shape and box in PEFT's file: "base_model.model.<module>.lora_A.weight".
+  stored_part part;
+  /// Path of the module after the block's number: "self_attn.q_proj".
+  std::string module;
+  /// True if the module stores its own weight transposed (fan_in_fan_out).
+  bool transposed = false;
 };
 
-/// That of our parameter `ours` ("layers.0.self_attn.q.lora_B.weight") of this shape, by the names
-/// of the frozen model's weights. The adapters of weights that a file keeps as one tensor are those
-/// of one module: one A, and B's one behind the other. Errors: exit code 64 where such weights have
-/// an A each, or others one in common; 70 where the table has no such weight.
+/// Returns the place of parameter `ours` ("layers.0.self_attn.q.lora_B.weight") in PEFT's file.
+/// `names`: stored names of the frozen model. Weights that a file stores as one tensor have one A,
+/// and their B's are concatenated. Throws `error` with exit code 64 if fused weights have separate
+/// A's or separate weights share one, 70 if `names` lacks the weight.
 adapter_place adapter_place_of(std::span<stored_name const> names, std::string const& ours,
                                std::vector<std::int64_t> const& shape, safetensors::box const& place);
 

@@ -8,8 +8,8 @@
 namespace redco {
 
 /// Throws `error` with exit code 65 if an adapter's file has a tensor of `wanted` in some blocks of
-/// the model and lacks it in others, as PEFT saves with layers_to_transform or with a pattern as
-/// target_modules. `source` is the folder of the file.
+/// the model but not in all. PEFT saves such files with layers_to_transform or with a pattern as
+/// target_modules. `source`: the file's folder, for messages.
 void check_adapted_blocks(std::string const& source, safetensors::tensor_table const& stored,
                           std::span<std::string const> wanted);
 

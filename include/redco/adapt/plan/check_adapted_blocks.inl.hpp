@@ -15,8 +15,7 @@ namespace redco {
 
 namespace detail {
 
-/// Returns `name` with each component that is a number replaced by `*`: the name that a module has
-/// in every block.
+/// Returns `name` with each numeric component replaced by `*`, which gives one name for all blocks.
 inline std::string in_every_block(std::string_view name) {
   std::string pattern;
   while (!name.empty()) {
@@ -33,7 +32,7 @@ inline std::string in_every_block(std::string_view name) {
 
 REDCO_INLINE void check_adapted_blocks(std::string const& source, safetensors::tensor_table const& stored,
                                        std::span<std::string const> wanted) {
-  std::map<std::string, std::string> present;  // one name of the file for each pattern
+  std::map<std::string, std::string> present;  // one example name of the file for each pattern
   for (auto const& [name, tensor] : stored) present.try_emplace(detail::in_every_block(name), name);
   for (std::string const& name : wanted) {
     auto const other = present.find(detail::in_every_block(name));

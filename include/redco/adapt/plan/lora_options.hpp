@@ -9,18 +9,19 @@
 
 namespace redco {
 
-/// Low-rank adapters (LoRA, Hu et al. 2022) beside the weights of a model: y = x W^T + alpha / rank
-/// * (x A^T) B^T, with A [rank, In] and B [Out, rank].
+/// Options of low-rank adapters (LoRA, Hu et al. 2022): y = x W^T + alpha / rank * (x A^T) B^T,
+/// with A [rank, In] and B [Out, rank].
 struct lora_options {
   std::int64_t rank = 8;
   double alpha = 16;
-  double dropout = 0;  ///< on what A reads
-  /// Names of what is adapted, with commas between them: the ends of the paths of weights, "q,v" or
-  /// "self_attn.q,mlp.down"; "qkv" has one A for the queries, keys and values of an attention, as
-  /// the fused weight of GPT-2 has with PEFT.
+  /// Probability of dropping an element of the input of A.
+  double dropout = 0;
+  /// Weights to adapt: comma-separated ends of their paths, such as "q,v" or
+  /// "self_attn.q,mlp.down". "qkv" gives queries, keys and values of an attention one common A, as
+  /// PEFT does for GPT-2's fused weight.
   short_text targets = "q,v";
 
-  /// Calls `f(target)` for each of them.
+  /// Calls `f(target)` for each name in `targets`.
   template <class F>
   constexpr void for_each_target(F const& f) const {
     for (std::string_view rest = targets.view(); !rest.empty();) {
@@ -30,14 +31,14 @@ struct lora_options {
     }
   }
 
-  /// Whether the weight under `path` ("layers.*.self_attn.q") is adapted.
+  /// Returns true if a target names the weight at `path`, such as "layers.*.self_attn.q".
   constexpr bool adapts(std::string_view path) const {
     bool any = false;
     for_each_target([&](std::string_view target) { any = any || names(target, path); });
     return any;
   }
 
-  /// Whether `target` is the path or its end, in whole components.
+  /// Returns true if `target` equals `path` or its end, in whole components.
   static constexpr bool names(std::string_view target, std::string_view path) {
     if (target.empty() || !path.ends_with(target)) return false;
     return path.size() == target.size() || path[path.size() - target.size() - 1] == '.';

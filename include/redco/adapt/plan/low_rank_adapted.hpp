@@ -11,10 +11,10 @@
 
 namespace redco {
 
-/// `Layer` frozen, with the low-rank adapters beside its weights that `Options` of the config,
-/// `lora_options`, names: beside "q.weight" [Out, In] stand "q.lora_A.weight" [rank, In], uniform
-/// as PEFT draws it, and "q.lora_B.weight" [Out, rank], zeros, so that it begins as `Layer` is.
-/// Linears, gated units and attentions take them.
+/// A frozen layer with low-rank adapters for the weights that the config's `lora_options` (member
+/// `Options`) name. A weight "q.weight" [Out, In] gets "q.lora_A.weight" [rank, In] and
+/// "q.lora_B.weight" [Out, rank]. A starts uniform as in PEFT and B as zeros, so training starts
+/// from `Layer` unchanged. Linear layers, gated units and attentions support adapters.
 template <auto Options, layer Layer>
 struct low_rank_adapted : detail::forwarding<Layer> {
   template <class Other>

@@ -22,9 +22,10 @@
 
 namespace redco::detail {
 
-/// States one half of an adapter beside `of`, as its dimension `dim` is cut: B [Out, rank] for 0, A
-/// [rank, In] for 1. The gradient of one that all ranks hold, though its other half is cut, is
-/// summed over them.
+/// States the facts (sizes and messages in the plan) of one half of an adapter for weight `of`. The
+/// half is B [Out, rank] if `dim` is 0, and A [rank, In] if `dim` is 1. The half is split as
+/// dimension `dim` of the weight. If only the other half is split, or ranks see their own tokens
+/// only, all ranks hold the half and sum its gradient.
 constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::parameter_fact const& of, int dim,
                              extents shape, bool own_tokens) {
   fact::parameter_fact half;
@@ -39,9 +40,9 @@ constexpr void low_rank_half(fact::recorder& w, std::string_view name, fact::par
   if (own_tokens || of.on(axis::tp).dim == 1 - dim) w.message(collective::all_reduce, true, shape);
 }
 
-/// States the adapters that `lora_options` name beside a layer's products. Each follows its weight:
-/// where that is cut along its outputs, B is; along its inputs, A is, and the product is a part of
-/// the same pending sum.
+/// States the facts of the adapters that `lora_options` name for a layer's products. If a weight is
+/// split along its outputs, B is split too. If a weight is split along its inputs, A is split, and
+/// the adapter's product joins the weight's pending sum.
 class low_rank_facts final : public fact::side_products {
  public:
   constexpr explicit low_rank_facts(lora_options const& options) : options_(options) {}
@@ -71,7 +72,8 @@ class low_rank_facts final : public fact::side_products {
       w.multiply(tokens, in, rank);
     }
     place shared;
-    std::int64_t shared_rows = 0, other_rows = 0, other_units = 0;  // of halves that are read as one
+    // Numbers of rows of B halves that are read as one tensor.
+    std::int64_t shared_rows = 0, other_rows = 0, other_units = 0;
     for (fact::named_weight const& one : weights) {
       if (!as_one && !wanted(one.name)) continue;
       std::int64_t const out = one.fact.shape[0];

@@ -4,10 +4,11 @@
 
 namespace redco {
 
-/// What a saved adapter_config.json says beside the adapters themselves.
+/// Entries of a saved adapter_config.json that do not follow from the adapters.
 struct save_adapter_options {
-  std::string base = {};  ///< name or folder of the frozen model, where PEFT looks for it; empty: nothing is said
-  std::string task = "CAUSAL_LM";  ///< PEFT's task_type
+  /// Name or folder of the frozen model, for PEFT; empty for none.
+  std::string base = {};
+  std::string task = "CAUSAL_LM";  ///< task_type of PEFT
 };
 
 }  // namespace redco

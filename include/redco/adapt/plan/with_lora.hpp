@@ -12,22 +12,23 @@
 
 namespace redco {
 
-/// A model's sizes, and how it is adapted.
+/// A model's config together with the options of its adapters.
 template <class Config>
 struct lora_config : Config {
   using extends = Config;
   lora_options lora = {};
 
-  /// Its own members, beside those of Config.
+  /// Returns the option fields of this struct; the fields of `Config` come from `extends`.
   static constexpr auto fields() { return redco::fields(field<"lora">(&lora_config::lora)); }
 };
 
-/// `M` frozen, with low-rank adapters beside the weights that `config.lora` names. Plans, costs and
-/// `fits<>` count the adapters' parameters, gradients and optimizer state; of M's weights the bytes
-/// alone. What forward saves and backward sends is counted as if these were trained, which is an
+/// A frozen model `M` with low-rank adapters for the weights that `config.lora` names. Plans, costs
+/// and `fits<>` count bytes of M's weights, and parameters, gradients and optimizer state of the
+/// adapters. Saved tensors and backward messages are counted as if M were trained, which is an
 /// upper bound.
 ///
-///   redco::with_lora<redco::llama> const model{{folder.model<redco::llama>().config, {.rank = 8, .targets = "q,v"}}};
+///   redco::with_lora<redco::llama> const model{
+///       {folder.model<redco::llama>().config, {.rank = 8, .targets = "q,v"}}};
 template <model M>
 struct with_lora {
   using base = M;
@@ -41,8 +42,8 @@ struct with_lora {
   constexpr extents input(workload const& load) const { return Same{config}.input(load); }
 };
 
-/// Files name its frozen parameters as M's; where PEFT keeps adapters is in
-/// adapt/plan/adapter_place.hpp.
+/// Stored names of the frozen parameters, equal to M's. adapt/plan/adapter_place.hpp has PEFT's
+/// names of the adapters.
 template <model M>
 struct stored_names<with_lora<M>> : stored_names<M> {};
 
