@@ -8,17 +8,20 @@
 
 namespace redco {
 
-/// Hypotheses, those of a prompt side by side, the best first.
+/// The best hypotheses of each prompt after beam search. Rows of one prompt are consecutive, the
+/// best first.
 struct beam_result {
-  at::Tensor ids;     ///< int64 [B * results, T + longest]: prompt, continuation, padding
-  at::Tensor scores;  ///< f64 [B * results]
+  /// int64 [B * results, T + longest continuation]: prompt, continuation, padding.
+  at::Tensor ids;
+  at::Tensor scores;  ///< f64 [B * results], after length normalisation
 };
 
-/// Continues prompts [B, T] by beam search, with the semantics of Hugging Face's: 1 + the number of stop ids, at least two,
-/// candidates for each beam; a candidate is finished only if it is among the best `beams` of its step; a prompt is done when
-/// its best running hypothesis, at the length that options.stop says, scores no more than its worst finished one. Masks and
-/// positions as in generate. The same hypotheses on every mesh. Errors: exit code 64 when prompt and continuation exceed
-/// the model's context, or for options without sense; 79 when logits are NaN, +inf or all -inf.
+/// Continues prompts [B, T] by beam search with Hugging Face's semantics. A step considers max(2, 1
+/// + number of stop ids) candidates per beam; only its best `beams` candidates can finish. A prompt
+/// ends when its best running hypothesis scores no better than its worst finished one, at the
+/// length that options.stop chooses. Results are equal on every mesh. Throws `error` with exit code
+/// 64 for options out of range or if prompt and continuation exceed the model's context; 79 if
+/// logits are NaN, +inf or all -inf.
 template <model M, class... Items>
 beam_result beam_search(bound_network<M, Items...> const& net, at::Tensor const& prompts,
                         beam_options const& options = {}) {

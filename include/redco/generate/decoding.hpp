@@ -14,14 +14,16 @@
 
 namespace redco {
 
-/// A network that is asked for one token after the other. Keys and values of earlier positions are kept, so a call costs its
-/// own positions only. Where the network has a `key_mask` [B, T] of the prompts, their hidden tokens stay hidden, and
-/// positions count from the first that is shown.
+/// A decoder that asks a network for one token after the other. Keys and values of earlier
+/// positions are cached, so a call computes its own positions only. If the network has a `key_mask`
+/// [B, T] of the prompts, masked tokens stay hidden, and positions count from the first visible
+/// token.
 template <model M, class... Items>
 class decoding {
  public:
-  /// Prompts of `length` tokens and `more` behind them, each prompt going on as at most `copies` rows. Errors: exit code 64
-  /// when both exceed the model's context.
+  /// Prepares for prompts of `length` tokens and `more` new ones; each prompt may continue as at
+  /// most `copies` rows. Throws `error` with exit code 64 if a prompt has no visible token, or if
+  /// `length + more` exceeds the model's context.
   decoding(bound_network<M, Items...> const& net, std::int64_t length, std::int64_t more, std::int64_t copies = 1)
       : net_(net), cache_(net.base().cache_slots(), length + more, copies), pass_(decoding_pass(net.pass(), cache_)) {
     if (length < 1) throw error(exit_code::usage, "a prompt without tokens cannot be continued: begin it with one");
@@ -46,7 +48,8 @@ class decoding {
 
   redco::pass const& pass() const { return pass_; }
 
-  /// The logits [B, 1] of what follows `input` [B, T], the tokens behind all that were given before.
+  /// Returns the logits [B, 1] of the token after `input` [B, T]; `input` follows all earlier
+  /// inputs.
   logits next(at::Tensor const& input) {
     std::int64_t const begin = cache_.length(), length = input.size(1);
     logits const result = masked(begin, length, [&](auto const& net) { return net(input).last(); });
@@ -54,7 +57,7 @@ class decoding {
     return result;
   }
 
-  /// Goes on with row rows[i] of what was given as row i.
+  /// Makes row i continue the earlier row rows[i], for each i.
   void select_rows(at::Tensor const& rows) {
     cache_.select_rows(rows);
     for (at::Tensor* const by_row : {&shown_, &places_, &shown_source_})
@@ -65,7 +68,7 @@ class decoding {
   template <class Key>
   static constexpr bool given = bound_network<M, Items...>::template has<Key>;
 
-  /// Calls `use` with the network under the masks and positions of this call.
+  /// Calls `use` with the network under the masks and positions of the current call.
   template <class Use>
   logits masked(std::int64_t begin, std::int64_t length, Use const& use) const {
     auto const with_source = [&](auto const& net) {

@@ -12,11 +12,11 @@
 
 namespace redco {
 
-/// Continues prompts [B, T] (int64, all of one length; shorter ones left-padded and hidden by a
-/// `key_mask`) token by token and returns [B, T + new tokens]: prompt and continuation. The same
-/// ids on every mesh. Errors: exit code 64 for an option outside its range, or when prompt and
-/// continuation exceed the model's context; 79 when logits are NaN, +inf or all -inf, naming prompt
-/// and position, however the next token is chosen.
+/// Continues prompts token by token: int64 [B, T] to [B, T + new tokens], including the prompt.
+/// Prompts have one length; left-pad shorter ones and hide the padding by a `key_mask`. The ids are
+/// equal on every mesh. Throws `error` with exit code 64 for an option out of range, or if prompt
+/// and continuation exceed the model's context. Throws it with 79, prompt and position if logits
+/// are NaN, +inf or all -inf.
 template <model M, class... Items>
 at::Tensor generate(bound_network<M, Items...> const& net, at::Tensor const& prompts,
                     generate_options const& options = {}) {

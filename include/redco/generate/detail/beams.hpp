@@ -8,36 +8,41 @@
 
 namespace redco::detail {
 
-/// The hypotheses of B prompts with n beams each: those that run, and the best that are finished.
+/// The hypotheses of B prompts with n beams each: the running ones, and the best finished ones.
 class beams {
  public:
-  /// `first_prompt` is the global number of the first prompt, for errors. Errors: exit code 64 for
-  /// options without sense.
+  /// `first_prompt`: global index of the first prompt, for messages. Throws `error` with exit code
+  /// 64 for options out of range.
   beams(at::Tensor const& prompts, beam_options const& options, std::int64_t first_prompt = 0);
 
-  /// Takes the logits [B n, 1] of the running hypotheses in; at first [B, 1] of the prompts.
-  /// Errors: exit code 79 if a row of logits is NaN, +inf or all -inf.
+  /// Extends the running hypotheses by a token, from their logits [B n, 1]; the first call takes
+  /// the prompts' logits [B, 1]. Throws `error` with exit code 79 if a row of logits is NaN, +inf
+  /// or all -inf.
   void extend(logits const& next);
 
-  /// The rows that the running hypotheses were before they were extended, and their last tokens [B n, 1].
+  /// Returns, for each running hypothesis, the row that it extends, [B n].
   at::Tensor origins() const { return origins_; }
+  /// Returns the last token of each running hypothesis, [B n, 1].
   at::Tensor last_tokens() const;
 
   bool unfinished() const { return unfinished_; }
 
-  /// The best hypotheses of each prompt, as long as the longest, and their scores.
+  /// Returns the best hypotheses of each prompt, [B * results, T + longest continuation].
   at::Tensor ids() const;
+  /// Returns the scores of the best hypotheses, f64 [B * results].
   at::Tensor scores() const;
 
  private:
-  /// The best continuations of each row, [rows, candidates]: f64 log-probabilities, the largest first, and int64 tokens.
+  /// The best continuations of each row, [rows, candidates]: f64 log-probabilities in descending
+  /// order, and int64 tokens.
   struct continuations {
     at::Tensor log_p, tokens;
   };
 
   continuations best_of(logits const& next, std::int64_t count) const;
   continuations ruled_best_of(logits const& next, std::int64_t count) const;
-  /// Refuses row `row` of `rows` by its largest logit; see check_finite.
+  /// Throws `error` with exit code 79 if the largest logit of row `row` of `rows` is not finite;
+  /// see check_finite.
   void check(double largest, std::int64_t row, std::int64_t rows) const;
   void run_on(at::Tensor const& scores, at::Tensor const& beam, at::Tensor const& candidates, at::Tensor const& ended);
   void finish(at::Tensor const& scores, at::Tensor const& candidates, at::Tensor const& ended);
@@ -45,9 +50,13 @@ class beams {
 
   beam_options options_;
   std::int64_t first_prompt_, prompts_, length_, generated_ = 0;
-  at::Tensor running_, running_scores_;                    // [B, n, total], f64 [B, n]
-  at::Tensor finished_, finished_scores_, finished_size_;  // the same; new tokens [B, n], 0 where there is none
-  at::Tensor open_;                                        // bool [B]: a better hypothesis may come
+  // Running hypotheses, int64 [B, n, T + max_new_tokens], and their scores, f64 [B, n].
+  at::Tensor running_, running_scores_;
+  // Finished hypotheses and scores of the same shapes, and numbers of new tokens [B, n]; 0 for an
+  // empty slot.
+  at::Tensor finished_, finished_scores_, finished_size_;
+  // bool [B]: true while a better hypothesis is possible.
+  at::Tensor open_;
   at::Tensor origins_;
   bool unfinished_ = true;
 };

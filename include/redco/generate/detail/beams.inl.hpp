@@ -18,11 +18,11 @@
 
 namespace redco::detail {
 
-// Far below every score, and added to what may not be chosen; a finite number, as in the original, so that among such the
-// order stays.
+// Penalty added to scores that may not be chosen, far below every score. A finite number, as in
+// Hugging Face, keeps the order among penalised scores.
 inline constexpr double out_of_question = -1e9;
 
-/// Rows [B, k, ...] of `all` [B, n, ...] by int64 [B, k].
+/// Returns the rows [B, k, ...] of `all` [B, n, ...] that the indices `rows`, int64 [B, k], select.
 inline at::Tensor rows_at(at::Tensor const& all, at::Tensor const& rows) {
   if (all.dim() == 2) return all.gather(1, rows);
   return all.gather(1, rows.unsqueeze(-1).expand({rows.size(0), rows.size(1), all.size(2)}));
@@ -35,7 +35,8 @@ REDCO_INLINE beams::beams(at::Tensor const& prompts, beam_options const& options
   running_ = at::full({prompts_, n, length_ + options.max_new_tokens}, options.pad, at::kLong);
   running_.narrow(2, 0, length_).copy_(prompts.unsqueeze(1).expand({prompts_, n, length_}));
   running_scores_ = at::full({prompts_, n}, out_of_question, at::kDouble);
-  running_scores_.select(1, 0).zero_();  // all beams begin alike: one of them counts
+  // All beams begin alike, so only the first one counts.
+  running_scores_.select(1, 0).zero_();
   finished_ = running_.clone();
   finished_scores_ = at::full({prompts_, n}, out_of_question, at::kDouble);
   finished_size_ = at::zeros({prompts_, n}, at::kLong);
@@ -61,17 +62,20 @@ REDCO_INLINE beams::continuations beams::best_of(logits const& next, std::int64_
   return {on_host(best.logits - best.log_sum.unsqueeze(1)), on_host(best.entries)};
 }
 
-/// The rules change log-probabilities, so that they are all needed.
+/// Returns the best continuations after rules. Rules change log-probabilities, so all of them are
+/// computed.
 REDCO_INLINE beams::continuations beams::ruled_best_of(logits const& next, std::int64_t count) const {
   at::Tensor const log_p = on_host(next.tensor().squeeze(1).to(at::kDouble).log_softmax(-1));
   std::int64_t const rows = log_p.size(0), vocabulary = log_p.size(1), total = running_.size(2);
-  std::int64_t const each = prompts_ * options_.beams / rows;  // at first a row stands for all beams of its prompt
+  // In the first step, a row serves all beams of its prompt.
+  std::int64_t const each = prompts_ * options_.beams / rows;
   auto const seen = static_cast<std::size_t>(length_ + generated_);
   continuations const best{at::empty({rows, count}, at::kDouble), at::empty({rows, count}, at::kLong)};
   std::vector<std::int64_t> order(static_cast<std::size_t>(vocabulary));
   for (std::int64_t row = 0; row < rows; ++row) {
     auto* const all = log_p.mutable_data_ptr<double>() + row * vocabulary;
-    check(largest_or_nan({all, order.size()}), row, rows);  // log_softmax has made +inf and rows of -inf NaN
+    // log_softmax turns +inf and rows of -inf into NaN.
+    check(largest_or_nan({all, order.size()}), row, rows);
     apply_rules({all, order.size()}, {running_.const_data_ptr<std::int64_t>() + row * each * total, seen}, options_,
                 generated_);
     std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -90,10 +94,11 @@ REDCO_INLINE void beams::extend(logits const& next) {
   std::int64_t const n = options_.beams, vocabulary = next.vocabulary;
   auto const ends = static_cast<std::int64_t>(options_.stop_ids.size());
   std::int64_t const kept = std::min(std::max<std::int64_t>(2, 1 + ends) * n, n * vocabulary);
-  std::int64_t const count = std::min(kept, vocabulary);  // no beam gives more
+  // A beam cannot give more candidates than the vocabulary has tokens.
+  std::int64_t const count = std::min(kept, vocabulary);
   continuations best = best_of(next, count);
-  if (generated_ == 0)
-    best = {best.log_p.repeat_interleave(n, 0), best.tokens.repeat_interleave(n, 0)};  // all beams begin alike
+  // All beams begin alike, so each repeats its prompt's candidates.
+  if (generated_ == 0) best = {best.log_p.repeat_interleave(n, 0), best.tokens.repeat_interleave(n, 0)};
   at::Tensor const sums = (best.log_p.view({prompts_, n, count}) + running_scores_.unsqueeze(-1)).flatten(1);
   at::Tensor const place = std::get<1>(sums.sort(true, -1, true)).narrow(1, 0, kept);
   at::Tensor const scores = sums.gather(1, place), token = best.tokens.view({prompts_, n * count}).gather(1, place);
@@ -131,7 +136,9 @@ REDCO_INLINE void beams::finish(at::Tensor const& scores, at::Tensor const& cand
   finished_scores_ = best;
 }
 
-/// A prompt is done when its best running hypothesis, at its present or best length, is no better than its worst finished one.
+/// Marks prompts as done whose best running hypothesis is no better than their worst finished one.
+/// The running score is normalised by the present length. With beam_stop::when_impossible and a
+/// positive length penalty, the largest possible length is used instead.
 REDCO_INLINE void beams::close() {
   bool const longest = options_.stop == beam_stop::when_impossible && options_.length_penalty > 0;
   auto const length = static_cast<double>(longest ? options_.max_new_tokens : generated_);

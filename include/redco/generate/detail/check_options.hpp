@@ -5,7 +5,8 @@
 
 namespace redco::detail {
 
-/// Exit code 64 with the name and the legal range of the first option that is outside of it.
+/// Throws `error` with exit code 64 for the first option out of range; the message has its name and
+/// legal range.
 void check_options(generate_options const& options);
 void check_options(beam_options const& options);
 

@@ -20,7 +20,7 @@ void check_option(bool legal, char const* name, T value, std::string const& rang
   throw error(exit_code::usage, text.str());
 }
 
-/// What both kinds of options have.
+/// Checks the options that sampling and beam search have in common.
 template <class Options>
 void check_rules(Options const& o) {
   check_option(std::isfinite(o.repetition_penalty) && o.repetition_penalty > 0, "repetition_penalty",

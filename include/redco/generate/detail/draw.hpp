@@ -7,10 +7,11 @@
 
 namespace redco::detail {
 
-/// The id that the uniform number u in [0, 1) picks among those that temperature, top_k, top_p and min_p leave of logits
-/// [vocabulary]: ids in their order, each as wide as its probability. Of equally likely ids top_p takes the lower first;
-/// the likeliest is always left, and what has -inf never drawn. Errors: exit code 79 where no logit is finite, or one is
-/// NaN or +inf.
+/// Returns the id that the uniform number `u` in [0, 1) draws from logits [vocabulary] after
+/// temperature, top_k, top_p and min_p. Ids keep their order, and each covers an interval as wide
+/// as its probability. For equal logits, top_p prefers the lower id. The most likely id always
+/// remains, and an id with -inf is never drawn. Throws `error` with exit code 79 if no logit is
+/// finite, or one is NaN or +inf.
 std::int64_t draw(std::span<double const> logits, generate_options const& options, double u);
 
 }  // namespace redco::detail

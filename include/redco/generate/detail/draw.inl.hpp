@@ -15,12 +15,13 @@
 
 namespace redco::detail {
 
-/// The largest logit.
+/// Returns the largest logit. Throws `error` with exit code 79 if no logit is finite, or one is NaN
+/// or +inf.
 inline double likeliest(std::span<double const> logits) {
   double top = -std::numeric_limits<double>::infinity();
   bool sound = true;
   for (double const x : logits) {
-    sound = sound && x < std::numeric_limits<double>::infinity();  // false for NaN too
+    sound = sound && x < std::numeric_limits<double>::infinity();  // also false for NaN
     top = std::max(top, x);
   }
   if (!sound || !std::isfinite(top))
@@ -29,14 +30,14 @@ inline double likeliest(std::span<double const> logits) {
   return top;
 }
 
-/// The k-th largest logit.
+/// Returns the k-th largest logit, k >= 1.
 inline double kth_largest(std::span<double const> logits, std::int64_t k) {
   std::vector<double> all(logits.begin(), logits.end());
   std::nth_element(all.begin(), all.begin() + (k - 1), all.end(), std::greater<>());
   return all[static_cast<std::size_t>(k - 1)];
 }
 
-/// Sets to 0 what is behind the first ids, the likeliest first, whose weights together reach p of all.
+/// Sets all weights to 0 except the largest ones that together reach the share `p` of the total.
 inline void keep_top_p(std::span<double> weights, std::span<double const> logits, double p) {
   std::vector<std::int32_t> ids;
   double total = 0;
@@ -49,7 +50,8 @@ inline void keep_top_p(std::span<double> weights, std::span<double const> logits
   double mass = 0;
   std::size_t kept = 0, sorted = 0;
   for (; kept < ids.size() && (kept == 0 || mass < p * total); ++kept) {
-    if (kept == sorted) {  // few ids have most of the mass: sort no more than are looked at
+    // Few ids hold most of the probability, so only as many are sorted as the loop visits.
+    if (kept == sorted) {
       sorted = std::min(ids.size(), std::max<std::size_t>(64, 8 * sorted));
       auto const begin = ids.begin() + static_cast<std::ptrdiff_t>(kept);
       std::partial_sort(begin, ids.begin() + static_cast<std::ptrdiff_t>(sorted), ids.end(), before);
@@ -63,7 +65,7 @@ REDCO_INLINE std::int64_t draw(std::span<double const> logits, generate_options 
   double const top = likeliest(logits);
   double const least = o.top_k > 0 && o.top_k < std::ssize(logits) ? kth_largest(logits, o.top_k)
                                                                    : -std::numeric_limits<double>::infinity();
-  std::vector<double> weights(logits.size());  // the likeliest has 1
+  std::vector<double> weights(logits.size());  // the most likely id has weight 1
   for (std::size_t i = 0; i < weights.size(); ++i)
     weights[i] = logits[i] < least ? 0 : std::exp((logits[i] - top) / o.temperature);
   if (o.top_p < 1) keep_top_p(weights, logits, o.top_p);

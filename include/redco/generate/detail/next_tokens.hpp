@@ -9,16 +9,18 @@
 
 namespace redco::detail {
 
-/// The next token of each row, int64 [B], behind `seen` [B, T], from the logits [B, 1] of the `step`-th new one. A draw is
-/// keyed by (seed, update, step, global row), so every mesh and every division into batches draws the same.
+/// Returns the next token of each row, int64 [B], after `seen` [B, T], from the logits [B, 1] of
+/// the `step`-th new token. A draw is keyed by (seed, update, step, global row), so meshes and
+/// batch divisions do not change it.
 at::Tensor next_tokens(logits const& from, at::Tensor const& seen, generate_options const& options, pass const& in,
                        std::int64_t step);
 
-/// The same from unsharded logits [B, vocabulary].
+/// Returns the next token of each row, int64 [B], from unsharded logits [B, vocabulary].
 at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& seen, generate_options const& options,
                         pass const& in, std::int64_t step);
 
-/// What on_tokens of the group's first rank answers to ids [B]; true without it.
+/// Calls on_tokens with ids [B] on the first rank of the tensor-parallel group and returns its
+/// result on all ranks. Returns true without on_tokens.
 bool goes_on(at::Tensor const& ids, generate_options const& options, pass const& in);
 
 }  // namespace redco::detail

@@ -19,7 +19,8 @@ namespace redco::detail {
 
 REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& seen, generate_options const& options,
                                      pass const& in, std::int64_t step) {
-  constexpr std::uint32_t site = 0x67656e;  // "gen": far from the sites of a model, which count from 0
+  // "gen" in ASCII. A model's sites count from 0, so the values do not collide.
+  constexpr std::uint32_t site = 0x67656e;
   std::int64_t const rows = whole.size(0), vocabulary = whole.size(1);
   at::Tensor const scores = on_host(whole).to(at::kDouble, false, true).contiguous();
   at::Tensor const chosen = at::empty({rows}, at::kLong);
@@ -28,7 +29,8 @@ REDCO_INLINE at::Tensor drawn_tokens(at::Tensor const& whole, at::Tensor const& 
   parallel(rows, 1, [&](std::int64_t begin, std::int64_t end) {
     for (auto row = begin; row < end; ++row) {
       std::span const one(all + row * vocabulary, static_cast<std::size_t>(vocabulary));
-      check_finite(largest_or_nan(one), in.first_row(rows) + row, step, seen.size(1));  // before rules hide it
+      // Check before the rules, which could hide a value that is not finite.
+      check_finite(largest_or_nan(one), in.first_row(rows) + row, step, seen.size(1));
       apply_rules(one,
                   {seen.const_data_ptr<std::int64_t>() + row * seen.stride(0), static_cast<std::size_t>(seen.size(1))},
                   options, step);

@@ -29,7 +29,8 @@ REDCO_INLINE void ban(std::span<double> scores, std::span<std::int64_t const> id
 
 REDCO_INLINE void ban_repeated(std::span<double> scores, std::span<std::int64_t const> seen, std::int64_t size) {
   if (size > std::ssize(seen)) return;
-  auto const before = static_cast<std::size_t>(size - 1);  // ids in front of the one that would repeat
+  // Number of ids in an n-gram before its last one.
+  auto const before = static_cast<std::size_t>(size - 1);
   std::span const last = seen.last(before);
   for (std::size_t begin = 0; begin + before < seen.size(); ++begin)
     if (std::ranges::equal(seen.subspan(begin, before), last)) ban(scores, seen.subspan(begin + before, 1));
