@@ -10,15 +10,16 @@
 
 namespace redco {
 
-/// Texts as bytes for training, each byte the label of the one before it: [B, T] with T at most `context`, shorter texts
-/// right-padded with id 0 and label -100.
+/// Returns texts as bytes for training: ids and labels [B, T], T at most `context`. The label of a
+/// byte is the byte after it. Shorter texts are right-padded with id 0 and label -100.
 token_batch next_token_batch(std::span<std::string const> texts, std::int64_t context);
 
-/// Texts as bytes without labels, prompts for generate: the last `most` bytes of each, shorter ones left-padded with id 0.
+/// Returns the last `most` bytes of each text as prompts for generate. Shorter texts are
+/// left-padded with id 0.
 padded_ids prompt_ids(std::span<std::string const> texts, std::int64_t most);
 
-/// The bytes of each row of ids [B, T], of which the first columns are `prompts` and the others what follows them,
-/// without the padding on the left.
+/// Returns the bytes of each row of ids [B, T], without left padding. The first columns of `ids`
+/// are `prompts`; the other columns are generated.
 std::vector<std::string> texts_of(at::Tensor const& ids, padded_ids const& prompts);
 
 }  // namespace redco

@@ -8,16 +8,18 @@
 
 namespace redco {
 
-/// Rows of ids of one length.
+/// A batch of rows of ids, padded to one length, with the mask of their padding.
 struct padded_ids {
-  at::Tensor ids;   ///< int64 [B, T], T the longest row's
-  at::Tensor mask;  ///< bool [B, T], false where `ids` is padding
+  at::Tensor ids;  ///< int64 [B, T]; T is the longest row's length
+  /// bool [B, T]; false for padding.
+  at::Tensor mask;
 };
 
-/// Left-padded rows: prompts, whose last ids stand side by side. Mask them with `key_mask`.
+/// Left-pads rows of ids, so that the last ids of all rows are in one column. For prompts; hide the
+/// padding by `key_mask`.
 padded_ids padded_in_front(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
-/// Right-padded rows: texts for an encoder, labels.
+/// Right-pads rows of ids: texts for an encoder, or labels.
 padded_ids padded_behind(std::span<std::vector<std::int64_t> const> rows, std::int64_t padding);
 
 }  // namespace redco

@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// A batch for language modelling: int64 [B, T] each; labels[b][t] is what should follow input_ids[b][t], -100 where
-/// nothing counts.
+/// A batch for language modelling, two int64 tensors [B, T]. labels[b][t] is the token that should
+/// follow input_ids[b][t]; label -100 is not counted.
 struct token_batch {
   at::Tensor input_ids;
   at::Tensor labels;

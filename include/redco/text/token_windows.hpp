@@ -10,13 +10,15 @@
 
 namespace redco {
 
-/// Examples for language modelling: windows of `context` + 1 ids of each text, each beginning at the id where the one before
-/// ended, so that every id but the first of a text is predicted exactly once. The last window of a text is what is left, at
-/// least two ids. Errors: exit code 65 when there is no window at all. Requires context >= 1.
+/// Returns windows of at most `context + 1` ids of each text, as examples for language modelling. A
+/// window begins at the last id of the window before, so that every id except a text's first is
+/// predicted exactly once. The last window has at least two ids. Throws `error` with exit code 65
+/// if there is no window. Requires context >= 1.
 std::vector<std::vector<std::int64_t>> token_windows(std::span<std::vector<std::int64_t> const> texts,
                                                      std::int64_t context);
 
-/// Windows side by side: each id the label of the one before it, right-padded with `padding` and label -100.
+/// Returns windows as a batch; the label of an id is the id after it. Shorter windows are
+/// right-padded with id `padding` and label -100.
 token_batch token_batch_of(std::span<std::vector<std::int64_t> const> windows, std::int64_t padding);
 
 }  // namespace redco
