@@ -16,8 +16,9 @@ std::map<std::string, std::string> agreed(std::vector<entry> const& entries);
 
 }  // namespace detail
 
-/// Returns the options that all processes of a run must have alike, as their texts by flag:
-/// {"--lr", "0.001"}. Paths may differ between hosts, and so may --workdir, --threads and --quiet.
+/// Returns the options that must be equal in all processes of a run, as text by flag, for example
+/// {"--lr", "0.001"}. Omits paths, --workdir, --threads and --quiet, which may differ between
+/// hosts.
 template <reflected Options>
 std::map<std::string, std::string> agreed_options(Options options) {
   std::vector<detail::entry> entries;
@@ -25,7 +26,8 @@ std::map<std::string, std::string> agreed_options(Options options) {
   return detail::agreed(entries);
 }
 
-/// The agreed options with which `main_of` began this program; empty without it.
+/// Returns the agreed options with which `main_of` started this program. Empty in programs without
+/// `main_of`.
 inline std::map<std::string, std::string>& program_options() {
   static std::map<std::string, std::string> all;
   return all;

@@ -7,10 +7,11 @@
 
 namespace redco::options {
 
-/// The bytes that `text` says: a number without sign, at most three decimals, and a unit of KiB, MiB, GiB or TiB, without
-/// blanks: "40GiB", "1.5GiB".
+/// Returns the number of bytes written in `text`: an unsigned number with at most three decimals,
+/// directly followed by KiB, MiB, GiB or TiB, such as "1.5GiB".
 ///
-/// Errors: exit_code::usage for anything else, zero, and what does not fit into 63 bits.
+/// Throws `error` with exit code 64 for any other text, for zero, and for more bytes than 63 bits
+/// can hold.
 std::int64_t parse_bytes(std::string_view text);
 
 }  // namespace redco::options

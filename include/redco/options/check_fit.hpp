@@ -4,7 +4,8 @@
 
 namespace redco {
 
-/// What is wrong with a fit divided over `replicas` before any work. Errors: exit code 64, and 65 where there is no example.
+/// Checks the settings of a fit over `replicas` data-parallel replicas before any work. Throws
+/// `error` with exit code 64 for invalid settings and 65 if there are no examples.
 void check_fit(options::fit_settings const& settings, int replicas);
 
 }  // namespace redco

@@ -8,17 +8,20 @@
 
 namespace redco::options {
 
-/// The values of an enumeration that an option may take: specialise it with an array for your own,
-/// `template <> inline constexpr std::array redco::options::choices<color> = {color::red, color::blue};`, and give
-/// their names with a function `std::string_view name_of(color)` in the namespace of the enumeration.
+/// Values of an enumeration that an option accepts. Specialise the variable for your own
+/// enumeration and declare `std::string_view name_of(color)` in its namespace:
+///
+///   template <>
+///   inline constexpr std::array redco::options::choices<color> = {color::red, color::blue};
 template <class Enum>
 inline constexpr std::array<Enum, 0> choices{};
 
-/// Types in which a model computes. f16 is none of them: its gradients underflow.
+/// Types in which a model can compute. Excludes f16, whose gradients underflow.
 template <>
 inline constexpr std::array<dtype, 3> choices<dtype> = {dtype::f32, dtype::bf16, dtype::f64};
 
-/// Satisfied by enumerations that can be an option.
+/// Concept of an enumeration that can be an option: `choices` lists its values and name_of()
+/// returns their names.
 template <class T>
 concept choice = choices<T>
 .size() > 0 && requires(T value) {

@@ -9,19 +9,22 @@
 
 namespace redco {
 
-/// What a run computes in, and why.
+/// The type in which a run computes, and the reason for the choice.
 struct chosen_dtype {
   dtype compute = dtype::f32;
   std::string why;
 };
 
-/// `wanted`, else the fastest one of this CPU. Errors: exit code 64 for a dtype that no model can be trained in.
+/// Returns `wanted` or, if empty, the fastest type on this CPU. Throws `error` with exit code 64
+/// for f16, in which no model can be trained.
 chosen_dtype choose_dtype(std::optional<dtype> wanted, bf16_instructions cpu = cpu_bf16_instructions());
 
-/// The same on devices that multiply bf16 on tensor cores, or do not.
+/// Returns `wanted` or, if empty, bf16 on devices that multiply bf16 on tensor cores, otherwise
+/// f32. Throws `error` with exit code 64 for f16.
 chosen_dtype choose_device_dtype(std::optional<dtype> wanted, bool multiplies_bf16);
 
-/// The dtype for a checkpoint's manifest, and as a remark, whose name begins with #, why.
+/// Returns {"dtype", name} and {"#dtype", reason} for a checkpoint's manifest. Entries that begin
+/// with # are remarks.
 std::map<std::string, std::string> dtype_facts(chosen_dtype const& chosen);
 
 }  // namespace redco

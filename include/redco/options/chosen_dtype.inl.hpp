@@ -10,7 +10,8 @@ namespace redco {
 
 namespace options {
 
-/// Where one was asked for. Errors: exit code 64 for one that no model can be trained in.
+/// Returns the type that the user asked for, if any. Throws `error` with exit code 64 for f16, in
+/// which no model can be trained.
 inline std::optional<chosen_dtype> asked_for(std::optional<dtype> wanted) {
   if (wanted == dtype::f16)
     throw error(exit_code::usage, "--dtype f16 cannot be trained in: its gradients underflow; use bf16 (or f32, f64)");

@@ -4,10 +4,12 @@
 
 namespace redco {
 
-/// The command that started this process, quoted for a shell; a script that wraps it names itself in REDCO_COMMAND.
+/// Returns the command that started this process, quoted for a shell. A wrapper script can set
+/// REDCO_COMMAND to its own command, which is then returned.
 std::string command_line();
 
-/// The command that continues the run: the same, resuming, whatever it said of --resume before.
+/// Returns the command that continues this run: the command line with its --resume option replaced
+/// by `--resume auto`.
 std::string resume_command();
 
 }  // namespace redco

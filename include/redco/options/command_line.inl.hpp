@@ -43,7 +43,7 @@ REDCO_INLINE std::string command_line() {
 
 namespace detail {
 
-/// The words of a shell's command, quotes kept.
+/// Splits a shell command into words and keeps the quotes.
 inline std::vector<std::string> shell_words(std::string const& command) {
   std::vector<std::string> found(1);
   char quote = 0;

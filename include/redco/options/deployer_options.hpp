@@ -15,7 +15,8 @@
 
 namespace redco {
 
-/// Where and how a program runs: what every redco program takes from its command line.
+/// Options that every redco program takes from its command line: ranks, mesh, device, precision,
+/// folders and communication.
 struct deployer_options {
   std::optional<int> ranks = {};
   int n_model_shards = 1;
@@ -78,8 +79,9 @@ struct deployer_options {
   }
 };
 
-/// The mesh that options ask for. Errors: exit code 64 when the ranks cannot form it or cannot be shared evenly by a launcher's
-/// processes, or when threads or deadline cannot be meant.
+/// Returns the mesh that the options request. Throws `error` with exit code 64 if the ranks cannot
+/// form the mesh or cannot be divided evenly among the launcher's processes. Also throws 64 for an
+/// invalid number of threads or deadline.
 mesh mesh_of(deployer_options const& o, options::launch const& how = options::launched());
 
 }  // namespace redco

@@ -41,7 +41,8 @@ REDCO_INLINE mesh mesh_of(deployer_options const& o, options::launch const& how)
            " over all ranks of a process");
   if (o.deadline && !(*o.deadline >= 0.001 && *o.deadline <= 1e8))
     refuse("--deadline " + log::short_text(*o.deadline, 4) + ": give the seconds that a rank waits, from 0.001 to 1e8");
-  options::gradient_bucket(m, how.processes, o.overlap, o.gradient_bucket);  // refuses what cannot be meant
+  // Throws for an invalid bucket size
+  options::gradient_bucket(m, how.processes, o.overlap, o.gradient_bucket);
   return m;
 }
 

@@ -5,7 +5,7 @@
 
 namespace redco {
 
-/// bf16 where the CPU has instructions that multiply it, else f32.
+/// Returns bf16 if the CPU has instructions that multiply bf16, otherwise f32.
 inline dtype fastest_dtype(bf16_instructions cpu = cpu_bf16_instructions()) {
   return cpu == bf16_instructions::none ? dtype::f32 : dtype::bf16;
 }

@@ -11,14 +11,15 @@
 
 namespace redco::options {
 
-/// What a fit is told, without the types of its examples: `fit_options` with what they leave open, as the machine reads them.
+/// The settings of a fit without the types of its examples: `fit_options` with every default filled
+/// in. The compiled training code reads these settings.
 struct fit_settings {
   int epochs = 1;
   std::int64_t max_steps = 0, global_batch = 8, micro_batch = 0;
   int prefetch = 2;
   std::string unit = {};
-  std::int64_t train_size = 0, eval_size = 0;  ///< examples
-  /// True if the program has such a function.
+  std::int64_t train_size = 0, eval_size = 0;  ///< numbers of training and evaluation examples
+  /// true if the program provides the function of this name
   bool train_of_epoch = false, has_predict = false, has_metrics = false, has_length = false, has_train_step = false;
   std::int64_t eval_every_steps = 0;
   bool eval_predictions = false, sanity_check = true;
@@ -34,11 +35,12 @@ struct fit_settings {
   std::string config = {};
   std::function<void(fit_event const&)> on_step = {}, on_epoch = {};
 
-  /// Whether an evaluation predicts.
+  /// Returns true if evaluations run predict.
   bool predicts() const { return eval_predictions || has_metrics; }
 };
 
-/// Those of a fit of `train_size` examples; what the options leave open is as `flags` say.
+/// Returns the settings of a fit on `train_size` examples. Options that are empty take the values
+/// of `flags`.
 template <class Options>
 fit_settings settings_of_fit(Options const& o, training_flags const& flags, std::int64_t train_size, bool has_predict) {
   fit_settings s;

@@ -7,8 +7,10 @@
 
 namespace redco::options {
 
-/// Bytes of gradients that a run sums at once while backward runs, a multiple of 8; 0: all, behind it. `overlap`: as asked for,
-/// by default where replicas lie on several of `hosts` hosts (processes). Errors: exit code 64 for MiB that cannot be meant.
+/// Returns the bytes of gradients, a multiple of 8, that a run sums at once during backward.
+/// Returns 0 if all gradients are summed after backward. By default, `overlap` is true if replicas
+/// are on several of the `hosts` processes. Throws `error` with exit code 64 unless `mebibytes` is
+/// in (0, 1e6].
 std::int64_t gradient_bucket(mesh const& on, int hosts, std::optional<bool> overlap, double mebibytes);
 
 }  // namespace redco::options

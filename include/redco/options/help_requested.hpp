@@ -6,8 +6,8 @@
 
 namespace redco::options {
 
-/// Thrown when the command line asks for help: what() is the text to print, code() is exit_code::done, so that a
-/// handler of redco::error that prints and returns the code does the right thing.
+/// The exception that --help causes. what() is the help text and code() is 0, so a handler that
+/// prints the message and returns the code also works for --help.
 class help_requested : public error {
  public:
   explicit help_requested(std::string const& text) : error(exit_code::done, text) {}

@@ -19,7 +19,7 @@ namespace redco::options {
 
 namespace detail {
 
-/// The variables that launchers set.
+/// A reader of the environment variables that launchers set.
 class launch_variables {
  public:
   explicit launch_variables(std::function<char const*(char const*)> const& environment) : environment_(environment) {}
@@ -31,7 +31,8 @@ class launch_variables {
     return given != nullptr ? given : "";
   }
 
-  /// The number from `least` to `most` under this name.
+  /// Returns the variable `name` as a number. Throws `error` with exit code 64 unless the number is
+  /// from `least` to `most`.
   int number(char const* name, int least, int most) const { return number(name, text(name), least, most); }
 
   int number_or(char const* name, int least, int most, int otherwise) const {
@@ -58,14 +59,15 @@ class launch_variables {
 
 constexpr int most_processes = 1'000'000, most_port = 65'535;
 
-/// A launcher that left its variables: the processes that it counts, and what tells where several
-/// of them meet.
+/// A launcher that set its variables: the process counts, and a function that reads the rendezvous
+/// of several processes.
 struct launch_source {
   launch one;
   void (*complete)(launch_variables const& in, launch& one);
 };
 
-/// Reads the number of processes and the number of this one from these variables.
+/// Returns a launch with the number of processes and the index of this process, read from the two
+/// given variables.
 inline launch counted(launch_variables const& in, std::string by, char const* processes, char const* process) {
   launch one;
   one.by = std::move(by);
@@ -74,7 +76,7 @@ inline launch counted(launch_variables const& in, std::string by, char const* pr
   return one;
 }
 
-/// "::1" of "[::1]", and all other texts as they are.
+/// Returns "::1" for "[::1]". Returns any other text unchanged.
 inline std::string without_brackets(std::string const& host) {
   bool const has = host.size() > 2 && host.front() == '[' && host.back() == ']';
   return has ? host.substr(1, host.size() - 2) : host;
@@ -86,7 +88,8 @@ inline void meet_at(launch_variables const& in, launch& one, char const* host, c
   one.port = in.number(port, 1, most_port);
 }
 
-/// Does not show it: what a program says goes into logs.
+/// Returns REDCO_SECRET. Throws `error` with exit code 64 if the secret has fewer than 16
+/// characters. The message does not contain the secret, because messages go into logs.
 inline std::string secret(launch_variables const& in) {
   constexpr std::size_t least = 16;
   std::string const text = in.text("REDCO_SECRET");
@@ -125,7 +128,7 @@ inline void complete_mpich(launch_variables const& in, launch& one) {
   one.here = in.number("MPI_LOCALNRANKS", 1, one.processes);
 }
 
-/// The first host of a list as SLURM writes it: "n[01-04,7],m3" has n01.
+/// Returns the first host of a SLURM host list: n01 for "n[01-04,7],m3".
 inline std::string first_host(std::string const& nodes) {
   std::string host;
   for (std::size_t at = 0; at < nodes.size() && nodes[at] != ','; ++at) {
@@ -141,7 +144,8 @@ inline std::string first_host(std::string const& nodes) {
   return host;
 }
 
-/// What SLURM writes for each node, "2(x3),1", of this one; 0 where it has none.
+/// Returns the number for the node with index `node` from SLURM's list by node, such as "2(x3),1".
+/// Returns 0 if the list is too short.
 inline int of_node(launch_variables const& in, char const* name, std::string const& by_node, int node) {
   std::string_view rest = by_node;
   while (!rest.empty()) {
@@ -159,9 +163,9 @@ inline int of_node(launch_variables const& in, char const* name, std::string con
   return 0;
 }
 
-/// Returns true inside a step that srun started for a program. The shell of a batch script or of
-/// `salloc`, what SLURM takes in from outside, and a step that waits have special numbers
-/// (SLURM_BATCH_SCRIPT and others in slurm.h).
+/// Returns true inside a job step that srun started for a program. Excludes the special step
+/// numbers of slurm.h (SLURM_BATCH_SCRIPT and others): shells of batch scripts and of `salloc`,
+/// external processes, and waiting steps.
 inline bool is_step_of_srun(launch_variables const& in) {
   std::string const step = in.text("SLURM_STEP_ID");
   return !step.empty() && in.has("SLURM_PROCID") && step != "4294967290" && step != "4294967291" &&
@@ -179,7 +183,7 @@ inline void complete_srun(launch_variables const& in, launch& one) {
   char const* const nodes = in.has("SLURM_STEP_NODELIST") ? "SLURM_STEP_NODELIST" : "SLURM_JOB_NODELIST";
   one.host = first_host(in.text(nodes));
   if (one.host.empty()) in.refuse(nodes, "a list of nodes");
-  // A job has a port of its own, and each of its steps the next one.
+  // Each job has its own port, and each step of a job uses the next port.
   int const job = in.number("SLURM_JOB_ID", 1, INT32_MAX), step = in.number("SLURM_STEP_ID", 0, INT32_MAX);
   one.port = 15'000 + (job % 10'000 + step % 10'000) % 10'000;
   one.run = std::to_string(job) + "." + std::to_string(step) + "/" + in.text("SLURM_RESTART_COUNT");
@@ -197,7 +201,7 @@ inline void complete_pytorch_job(launch_variables const& in, launch& one) {
   meet_at(in, one, "MASTER_ADDR", "MASTER_PORT");
 }
 
-/// Returns every launcher that left variables, the one that counts first.
+/// Returns all launchers that set variables, in order of priority.
 inline std::vector<launch_source> sources_of(launch_variables const& in) {
   bool const torchrun = in.has("RANK") && in.has("LOCAL_RANK");
   std::vector<launch_source> all;
@@ -209,14 +213,15 @@ inline std::vector<launch_source> sources_of(launch_variables const& in) {
     all.push_back({counted(in, "mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), complete_open_mpi});
   else if (in.has("PMI_SIZE") && (in.has("MPI_LOCALNRANKS") || !in.has("SLURM_STEP_ID")))
     all.push_back({counted(in, "mpirun", "PMI_SIZE", "PMI_RANK"), complete_mpich});
-  // Others start what SLURM, or a pod, has started: only where there are none does it count.
+  // srun counts only without another launcher, because other launchers start their processes inside
+  // a SLURM step.
   if (all.empty() && is_step_of_srun(in)) all.push_back({counted_by_srun(in), complete_srun});
   if (!torchrun && in.has("PET_NNODES"))
     all.push_back({counted(in, "PET_*", "PET_NNODES", "PET_NODE_RANK"), complete_train_job});
   if (!torchrun && (in.has("RANK") || in.has("WORLD_SIZE"))) {
     launch const pods = counted(in, "RANK and WORLD_SIZE", "WORLD_SIZE", "RANK");
-    // Images and shells set RANK=0 and WORLD_SIZE=1 for every program, also for those that others
-    // start.
+    // Container images and shells set RANK=0 and WORLD_SIZE=1 for every program, including programs
+    // that another launcher starts.
     if (all.empty() || pods.processes > 1) all.push_back({pods, complete_pytorch_job});
   }
   return all;
@@ -240,7 +245,8 @@ REDCO_INLINE launch launch_of(std::function<char const*(char const* name)> const
       };
       throw error(exit_code::usage, text(chosen) + ", " + text(other.one) + ": unset the variables of one of them");
     }
-  if (chosen.processes > 1) all.front().complete(in, chosen);  // one alone meets nobody
+  // A single process needs no rendezvous
+  if (chosen.processes > 1) all.front().complete(in, chosen);
   chosen.secret = detail::secret(in);
   return chosen;
 }

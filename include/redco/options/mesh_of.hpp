@@ -6,9 +6,11 @@
 
 namespace redco::options {
 
-/// The mesh of `ranks` ranks whose models are cut into `n_model_shards` shards.
+/// Returns the mesh of `ranks` ranks in which each model is cut into `n_model_shards`
+/// tensor-parallel shards.
 ///
-/// Errors: exit_code::usage unless both are positive and the shards divide the ranks.
+/// Throws `error` with exit code 64 unless both numbers are positive and n_model_shards divides
+/// ranks.
 mesh mesh_of(int ranks, int n_model_shards);
 
 }  // namespace redco::options

@@ -9,13 +9,14 @@
 
 namespace redco::options {
 
-/// "2x3" for two data-parallel replicas of three tensor-parallel shards; with other axes their names, "dp=2,ep=4,tp=3".
+/// Returns "2x3" for two data-parallel replicas of three tensor-parallel shards. Other axes are
+/// written by name: "dp=2,ep=4,tp=3".
 std::string to_text(mesh const& m);
 
-/// The mesh that `text` says: DPxTP, or axes by name in any order, each at most once; others have one rank. Numbers are at least
-/// one, written without sign.
+/// Returns the mesh written in `text`: DPxTP, or axes by name in any order. Axes that are not named
+/// have extent 1. Numbers are at least 1 and unsigned.
 ///
-/// Errors: exit_code::usage.
+/// Throws `error` with exit code 64 for any other text.
 mesh parse_mesh(std::string_view text);
 
 }  // namespace redco::options

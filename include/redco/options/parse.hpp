@@ -12,15 +12,15 @@
 
 namespace redco::options {
 
-/// The options of a program as plain values; see `resolve`, which also tells where each came from, and for what is
-/// thrown.
+/// Returns the options of a program as plain values. See `resolve`, which also returns the source
+/// of each value, for the rules and exceptions.
 template <reflected Options>
 Options parse(int argc, char const* const* argv, std::string_view about = {}) {
   return resolve<Options>(argc, argv, about).values;
 }
 
-/// `resolve` for the first line of main: prints the help to standard output, or the error to standard error, and exits
-/// with the code.
+/// Returns `resolve(argc, argv, about)`, for the first line of main. For --help prints the help and
+/// exits with code 0; for an error prints the message to standard error and exits with its code.
 template <reflected Options>
 resolved<Options> parse_or_exit(int argc, char const* const* argv, std::string_view about = {}) {
   try {

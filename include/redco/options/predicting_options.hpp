@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// The `deployer_options` of a program that only predicts: its command line offers no workdir and
-/// nothing that only training reads.
+/// The `deployer_options` of a program that only predicts. Omits --workdir and all options that
+/// only training reads.
 struct predicting_options : deployer_options {
   static constexpr auto fields() {
     using o = deployer_options;

@@ -5,10 +5,11 @@
 
 namespace redco::options {
 
-/// Where the value of an option came from. A greater one has overruled the smaller ones.
+/// Source of an option's value: default, file of --config, or flag. A greater source overrides
+/// smaller ones.
 enum class provenance : std::uint8_t { standard, file, flag };
 
-/// As the printed table says it.
+/// Returns the name of a source for the printed table: "default", "file" or "flag".
 constexpr std::string_view name_of(provenance source) {
   constexpr std::string_view names[] = {"default", "file", "flag"};
   return names[static_cast<unsigned>(source)];

@@ -9,12 +9,14 @@
 
 namespace redco::options {
 
-/// "none", "all", "every:2" for every second block, "first:3" for the first three.
+/// Returns the text of --recompute: "none", "all", "every:2" for every second block, "first:3" for
+/// the first three blocks.
 std::string to_text(recomputed_blocks const& blocks);
 
-/// The blocks that `text` names; "true" and "false" are all and none. Numbers are at least one, written without sign.
+/// Returns the blocks named by `text`, in the form that to_text() returns. "true" means all and
+/// "false" means none. Numbers are at least 1 and unsigned.
 ///
-/// Errors: exit_code::usage.
+/// Throws `error` with exit code 64 for any other text.
 recomputed_blocks parse_recomputed_blocks(std::string_view text);
 
 }  // namespace redco::options

@@ -13,14 +13,14 @@
 
 namespace redco::options {
 
-/// Reads the options of a program: the defaults of the reflected struct `Options`, overruled by the JSON file that
-/// `--config` names, overruled by flags, of which the last one counts. Members that are reflected structs give their
-/// options to the same list. A member `n_model_shards` is the flag `--n-model-shards` and the key "n_model_shards"; a
-/// bool, optional or not, has `--quiet` and `--no-quiet`; a list takes the words that follow it and may be repeated.
+/// Reads the options of a program into the reflected struct `Options`. A flag overrides the JSON
+/// file of `--config`, which overrides the default; the last occurrence of a flag counts. A member
+/// `n_model_shards` has the flag `--n-model-shards` and the key "n_model_shards". A bool has
+/// `--quiet` and `--no-quiet`. A list takes all following words. Nested reflected structs join the
+/// flat list.
 ///
-/// Errors: exit_code::usage for what is unknown (with the nearest name), does not fit its type, or is required and not
-/// given; exit_code::data for a
-/// file that is missing or not JSON; `help_requested` for --help.
+/// Throws `error` with exit code 64 for invalid options and 65 for an unreadable file. Throws
+/// `help_requested` for --help.
 template <reflected Options>
 resolved<Options> resolve(int argc, char const* const* argv, std::string_view about = {}) {
   Options options{};

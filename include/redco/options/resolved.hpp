@@ -15,7 +15,7 @@
 
 namespace redco::options {
 
-/// Options with the story of each value.
+/// The options of a program, with the source of each value.
 template <reflected Options>
 class resolved {
  public:
@@ -25,17 +25,18 @@ class resolved {
 
   std::vector<row> const& rows() const { return rows_; }
 
-  /// Where the member `name` got its value. Errors: exit_code::internal for a name that is no option.
+  /// Returns the source of the option `name` (default, file or flag). Throws `error` with exit code
+  /// 70 if no option has this name.
   provenance source_of(std::string_view name) const { return detail::source_of(rows_, name); }
 
-  /// Whether a file or a flag gave it, be it the default's value. Where options exclude each other, the one with the
-  /// greater `source_of` was meant.
+  /// Returns true if a file or a flag set the option, even to its default value. If two options
+  /// exclude each other, use the one with the greater `source_of`.
   bool given(std::string_view name) const { return source_of(name) != provenance::standard; }
 
-  /// The values as the text of the flat JSON object that `--config` reads back.
+  /// Returns the values as a flat JSON object, readable by `--config`.
   std::string json() const { return detail::json_text(rows_); }
 
-  /// One line per option: flag, value, where it came from.
+  /// Prints one line per option: flag, value, source.
   void print(std::ostream& out) const { detail::print(rows_, out); }
 
  private:

@@ -7,9 +7,9 @@
 
 namespace redco::options {
 
-/// One row of the printed table: an option, its value and where that came from.
+/// A row of the printed table: an option, its value and the source of the value.
 struct row {
-  std::string name;  ///< of the member, as in JSON
+  std::string name;  ///< name of the member and of the JSON key
   std::string flag;
   detail::option_value value;
   provenance source;

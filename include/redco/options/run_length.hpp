@@ -7,14 +7,15 @@
 
 namespace redco {
 
-/// How many examples an epoch has, and how many updates it and the run.
+/// Number of examples of an epoch, and numbers of updates of an epoch and of the run.
 struct run_length {
   std::int64_t examples = 0;
   std::int64_t steps_per_epoch = 0;
   std::int64_t steps = 0;
 };
 
-/// That of a run over `examples` in each epoch. Requires settings that `check_fit` takes.
+/// Returns the length of a run over `examples` examples per epoch. Requires settings that
+/// check_fit() accepts.
 inline run_length run_length_of(options::fit_settings const& s, std::int64_t examples) {
   std::int64_t const per_epoch = (examples + s.global_batch - 1) / s.global_batch;
   std::int64_t const all = per_epoch * static_cast<std::int64_t>(s.epochs);

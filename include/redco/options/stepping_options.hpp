@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// The `deployer_options` of a program that makes its steps itself, with a `worker`: its command
-/// line offers nothing that only `fit` reads, and no recomputation, which needs repeated blocks.
+/// The `deployer_options` of a program that runs its own steps with a `worker`. Omits the options
+/// that only `fit` reads, and --recompute, which needs repeated blocks.
 struct stepping_options : deployer_options {
   static constexpr auto fields() {
     return fields_without<deployer_options, "cuda_graph", "recompute", "check_saved">();

@@ -10,7 +10,7 @@
 
 namespace redco::options {
 
-/// The options as the text of the flat JSON object that `--config` reads back.
+/// Returns the options as a flat JSON object, readable by `--config`.
 template <reflected Options>
 std::string to_json(Options options) {
   std::vector<detail::entry> entries;

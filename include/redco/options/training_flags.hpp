@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// How a program trains, as its command line says: what most programs take, to be nested in their options. A program's own
-/// defaults are those that it nests them with.
+/// Command-line options of training, to be nested in a program's options. A program sets its own
+/// defaults where it declares the member:
 ///
 ///   struct my_options {
 ///     redco::deployer_options deployer;
@@ -35,7 +35,7 @@ struct training_flags {
 
   friend bool operator==(training_flags const&, training_flags const&) = default;
 
-  /// AdamW with these.
+  /// Returns AdamW with these learning rates, weight decay and clipping norm.
   adamw optimizer() const {
     return {.lr = linear_decay{.peak = lr, .warmup = warmup}, .weight_decay = weight_decay, .clip_norm = clip_norm};
   }

@@ -12,17 +12,17 @@ namespace redco {
 /// min_p. At temperature 0 nothing is sampled, and the last four options have no effect.
 struct generate_options {
   std::int64_t max_new_tokens = 32;
-  /// 0 takes the most likely token. Otherwise tokens are sampled from softmax(logits /
-  /// temperature).
+  /// Sampling temperature: tokens are drawn from softmax(logits / temperature). 0 takes the most
+  /// likely token.
   double temperature = 0;
   /// Number of most likely tokens to sample from, plus all tokens as likely as the last of these. 0
   /// samples from all tokens.
   std::int64_t top_k = 0;
-  /// Range (0, 1]. Samples from the smallest set of most likely tokens with at least this total
-  /// probability.
+  /// Total probability in (0, 1]: samples from the smallest set of most likely tokens with at least
+  /// this total probability.
   double top_p = 1;
-  /// Range [0, 1]. Samples from tokens whose probability is at least min_p times the largest
-  /// probability.
+  /// Relative probability in [0, 1]: samples from tokens whose probability is at least min_p times
+  /// the largest probability.
   double min_p = 0;
   /// Factor above 0 for ids that the row already contains, including prompt and hidden padding:
   /// divides positive logits and multiplies negative logits.

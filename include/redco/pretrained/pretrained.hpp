@@ -53,7 +53,8 @@ class pretrained {
 
   std::filesystem::path const& folder() const { return folder_; }
 
-  /// Returns model_type of config.json.
+  /// Returns model_type of config.json; unused() returns the keys that change neither sizes nor the
+  /// computation.
   std::string const& family() const { return config_.family; }
   std::vector<std::string> const& unused() const { return config_.unused; }
 
@@ -88,8 +89,8 @@ class pretrained {
   /// to texts that do not already end in an end id.
   std::vector<std::vector<std::int64_t>> encoded(std::span<std::string const> texts) const;
 
-  /// Returns the ids that end, pad and begin texts. Unlike generation(), does not throw for
-  /// unsupported decoding settings.
+  /// Returns the ids that end, pad and begin texts. generation() returns all decoding settings and,
+  /// unlike ids(), throws `error` with exit code 65 for settings that redco does not compute.
   token_ids const& ids() const;
   generation_config const& generation() const;
 

@@ -7,7 +7,8 @@
 
 namespace redco::options::detail {
 
-/// Fills the struct behind `entries`: defaults, then the file of --config, then flags.
+/// Sets the members of the struct that `entries` refer to: first from the file of --config, then
+/// from flags. Members without either keep their defaults.
 void apply(std::vector<entry>& entries, int argc, char const* const* argv, std::string_view about);
 
 }  // namespace redco::options::detail

@@ -44,7 +44,8 @@ inline std::string help_text(std::vector<entry> const& entries, std::string_view
   return text;
 }
 
-/// The bound of an option's field as an advice, if it has one.
+/// Returns the lower bound of an option as advice (": give 1 or more"), or an empty text without a
+/// bound.
 inline std::string bound_text(entry const& e) {
   if (e.least == std::numeric_limits<std::int64_t>::min()) return "";
   return ": give " + std::to_string(e.least) + " or more";
@@ -73,14 +74,15 @@ inline bool below(option_value const& value, std::int64_t least) {
       value);
 }
 
-/// Refuses numbers below the bounds of their fields, wherever they come from.
+/// Throws `error` with exit code 64 for numbers below the bounds of their options, from any source.
 inline void check_bounds(std::vector<entry> const& entries) {
   for (entry const& e : entries)
     if (option_value const value = e.write(); below(value, e.least))
       throw error(exit_code::usage, e.flag + " is " + shown(value) + " (" + e.about + ")" + bound_text(e));
 }
 
-/// What config.json could not hold is refused where it comes in.
+/// Throws `error` with exit code 64 for values that are not UTF-8, because config.json could not
+/// store them.
 inline void refuse_other_than_utf8(entry const& e, std::vector<std::string> const& texts) {
   try {
     json_text(option_value(texts));
@@ -96,7 +98,7 @@ inline void apply_file(std::vector<entry>& entries, std::string const& path) {
     throw error(exit_code::usage, path + ": a configuration is a JSON object of options, such as {\"epochs\": 3}");
   }
   for (auto const& [key, value] : config.items()) {
-    if (key.starts_with('#')) continue;  // a remark
+    if (key.starts_with('#')) continue;  // keys with # are remarks
     entry* known = nullptr;
     std::vector<std::string> names;
     for (entry& e : entries) {
@@ -113,7 +115,8 @@ inline void apply_file(std::vector<entry>& entries, std::string const& path) {
   }
 }
 
-/// An empty text or list given for a required option is no answer either: a shell's unset variable gives it.
+/// Returns true if a required option has no value. An empty text or list counts as no value,
+/// because an unset shell variable expands to it.
 inline bool missing(entry const& e) {
   option_value const value = e.write();
   auto const* const text = std::get_if<std::string>(&value);

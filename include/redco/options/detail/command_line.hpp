@@ -19,7 +19,8 @@ namespace redco::options::detail {
 
 /// Contents of a command line before any value is converted.
 struct command_line {
-  std::vector<std::vector<std::string>> texts;  ///< per entry; empty if the option was not given
+  /// Words of each entry; empty if the option was not given
+  std::vector<std::vector<std::string>> texts;
   std::optional<std::string> config;
   bool help = false;
 };

@@ -36,7 +36,7 @@ concept readable_number = std::is_arithmetic_v<T> && requires(char const* text, 
   std::from_chars(text, text, out);
 };
 
-/// Satisfied by types that one word of a command line is read into.
+/// Concept of a type that is read from one word of the command line.
 template <class T>
 concept readable_word = std::is_same_v<T, bool> || readable_number<T> || std::is_same_v<T, std::string> ||
     std::is_same_v<T, std::filesystem::path> || std::is_same_v<T, mesh> || std::is_same_v<T, recomputed_blocks> ||
@@ -47,11 +47,12 @@ inline constexpr bool is_optional_word = false;
 template <readable_word T>
 inline constexpr bool is_optional_word<std::optional<T>> = true;
 
-/// Satisfied by the types of members that can be an option.
+/// Concept of a member type that can be an option: a type of one word, an optional one, or a list
+/// of strings.
 template <class T>
 concept optionable = readable_word<T> || is_optional_word<T> || std::is_same_v<T, list>;
 
-/// The kind of value as the help shows it.
+/// Returns the kind of value for the help text, such as INTEGER or PATH.
 template <optionable T>
 std::string kind_of() {
   if constexpr (is_optional<T>) {
@@ -79,13 +80,14 @@ std::string kind_of() {
   }
 }
 
-/// The reason why a value does not fit an option's type, as the end of a sentence that begins with
-/// the quoted value.
+/// An exception with the reason why a value does not fit an option's type. The text continues a
+/// sentence that begins with the quoted value.
 struct unfit_value : error {
   explicit unfit_value(std::string const& reason) : error(exit_code::usage, reason) {}
 };
 
-/// Puts a value into `out`. The readers below throw `unfit_value`.
+/// Converts `text` to a number in `out`. Throws `unfit_value` if `text` is not a number in the
+/// range of T.
 template <class T>
 void read_number(std::string_view text, T& out) {
   T value{};
@@ -151,7 +153,8 @@ void read_value(option_value const& value, T& out) {
     if (number != nullptr) {
       out = static_cast<T>(*number);
     } else if (whole != nullptr || positive != nullptr) {
-      read_number(whole != nullptr ? std::to_string(*whole) : std::to_string(*positive), out);  // checks the range
+      // read_number checks the range
+      read_number(whole != nullptr ? std::to_string(*whole) : std::to_string(*positive), out);
     } else {
       throw unfit_value(std::integral<T> ? "is not an integer" : "is not a number");
     }
@@ -178,7 +181,7 @@ option_value write_value(T const& value) {
   } else if constexpr (std::is_same_v<T, mesh>) {
     return to_text(value);
   } else if constexpr (std::is_same_v<T, recomputed_blocks>) {
-    if (value == recomputed_blocks(value.any())) return value.any();  // all, or none
+    if (value == recomputed_blocks(value.any())) return value.any();  // all blocks or no blocks
     return to_text(value);
   } else if constexpr (choice<T>) {
     return std::string(name_of(value));

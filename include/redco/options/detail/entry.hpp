@@ -15,15 +15,17 @@
 
 namespace redco::options::detail {
 
-/// One option without its type, so that everything behind it is compiled once. It refers to the member of the struct.
+/// An option without its static type, so that the code for all options is compiled once. Points to
+/// the option's member in the user's struct.
 struct entry {
-  std::string name = {};   ///< of the member, and in JSON: n_model_shards
-  std::string flag = {};   ///< on the command line: --n-model-shards
-  std::string about = {};  ///< its sentence
+  std::string name = {};   ///< name of the member and of the JSON key: n_model_shards
+  std::string flag = {};   ///< flag on the command line: --n-model-shards
+  std::string about = {};  ///< description for the help text
   member_type type = {};
   void* member = nullptr;
-  bool required = false;                                          ///< its default is no answer
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< smallest number that it takes
+  /// True if the user must give a value
+  bool required = false;
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< minimum accepted number
   provenance source = provenance::standard;
 
   void read_texts(std::vector<std::string> const& texts) const { type.read_texts(member, texts); }
@@ -31,7 +33,7 @@ struct entry {
   option_value write() const { return type.write(member); }
 };
 
-/// Adds an option under a name. Errors: exit code 70 for a name that is there already.
+/// Adds an option with the given name. Throws `error` with exit code 70 if the name already exists.
 void add_entry(std::vector<entry>& entries, std::string_view name, entry added);
 
 template <class T>
@@ -42,8 +44,8 @@ constexpr bool check_option() {
   return optionable<T>;
 }
 
-/// The options of a reflected struct; members that are reflected themselves give theirs to the same list.
-/// Errors: redco[O001] for a member of another type.
+/// Adds the options of a reflected struct to `entries`. Options of members that are reflected
+/// structs join one flat list. A member of an unsupported type is the compile error redco[O001].
 template <reflected Options>
 void collect(Options& object, std::vector<entry>& entries) {
   for_each_named(object, [&entries](auto const& field, auto& member) {

@@ -16,11 +16,12 @@
 
 namespace redco::options::detail {
 
-/// What is done with members of one type, without it.
+/// The operations (read, write) of a member type, with the type erased.
 struct member_type {
-  std::string kind;      ///< INTEGER, f32|bf16, ...; empty for a bool
-  bool is_list = false;  ///< takes all words behind it
-  bool is_flag = false;  ///< may stand without a value, which is true, and has a twin --no-...
+  std::string kind;      ///< kind of value: INTEGER, f32|bf16, ...; empty for bool
+  bool is_list = false;  ///< option takes all following words
+  /// Option may be given without a value (meaning true) and has a --no- form
+  bool is_flag = false;
   void (*read_texts)(void* member, std::vector<std::string> const& texts) = nullptr;
   void (*read)(void* member, option_value const& value) = nullptr;
   option_value (*write)(void const* member) = nullptr;
@@ -43,7 +44,7 @@ member_type member_type_of() {
 }
 
 #ifdef REDCO_COMPILED
-// Those of most options are compiled once, in entry.inl.hpp.
+// Common member types are instantiated once, in entry.inl.hpp.
 extern template member_type member_type_of<bool>();
 extern template member_type member_type_of<int>();
 extern template member_type member_type_of<std::int64_t>();

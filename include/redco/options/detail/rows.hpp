@@ -12,10 +12,11 @@ namespace redco::options::detail {
 
 std::vector<row> rows_of(std::vector<entry> const& entries);
 
-/// Errors: exit_code::internal for a name that is no option.
+/// Returns the source of the option `name`. Throws `error` with exit code 70 if no option has this
+/// name.
 provenance source_of(std::vector<row> const& rows, std::string_view name);
 
-/// The flat JSON object that `--config` reads back.
+/// Returns a flat JSON object of all options, readable by `--config`.
 std::string json_text(std::vector<row> const& rows);
 
 void print(std::vector<row> const& rows, std::ostream& out);

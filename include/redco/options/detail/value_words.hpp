@@ -12,19 +12,18 @@
 
 namespace redco::options::detail {
 
-/// A command line whose values are replaced by numbers after a mark, which CLI11 passes on
+/// A command line whose values are replaced by numbered placeholders, which CLI11 passes on
 /// unchanged. CLI11 itself strips brackets, splits lists at commas, reads "{}" as nothing and takes
 /// a value that starts with a dash for an option.
-///
-///   --name=VALUE    the value is everything after the first '='
-///   --name VALUE    the value is the next word, unless that is the name of an option
-///   --list A B ...  the first word as above, then all words up to one that starts an option
+/// - `--name=VALUE`: the value is the text after the first '='.
+/// - `--name VALUE`: the value is the next word, unless this word is the name of an option.
+/// - `--list A B ...`: the values are the next word and all further words up to the next option.
 class value_words {
  public:
-  /// Throws `error` with exit code 64 if an option that takes a value has none, or `--no-NAME` has
-  /// one.
+  /// Replaces the values of `argv`. Throws `error` with exit code 64 if an option that takes a
+  /// value has none, or if `--no-NAME` has a value.
   value_words(std::vector<entry> const& entries, int argc, char const* const* argv) : entries_(entries) {
-    std::string waiting;  // the option whose value is the next word
+    std::string waiting;  // option whose value is the next word
     for (int i = 1; i < argc; ++i) {
       std::string_view const word = argv[i];
       std::string const name(name_in(word));
@@ -48,10 +47,11 @@ class value_words {
     if (!waiting.empty()) refuse_missing(waiting, {});
   }
 
-  /// Returns the words, the last one first, as CLI11 takes a vector of them.
+  /// Returns the words in reverse order, as CLI11 expects a vector of words.
   std::vector<std::string> reversed() const { return {words_.rbegin(), words_.rend()}; }
 
-  /// Returns `word` of CLI11's results with its value as the user wrote it.
+  /// Returns a word of CLI11's results with the placeholder replaced by the value that the user
+  /// wrote.
   std::string restored(std::string const& word) const {
     std::size_t const at = word.rfind(mark);
     if (at == std::string::npos) return word;
@@ -66,7 +66,8 @@ class value_words {
   static std::string_view name_in(std::string_view word) { return word.substr(0, word.find('=')); }
 
  private:
-  static constexpr std::string_view mark = "\x1f";  // the unit separator, which no name has
+  // The ASCII unit separator, which no option name contains
+  static constexpr std::string_view mark = "\x1f";
 
   std::string hidden(std::string_view value) {
     values_.emplace_back(value);
@@ -86,7 +87,8 @@ class value_words {
     return name == "--config" || (option != nullptr && !option->type.is_flag);
   }
 
-  /// `value` is the text after '=' or, if not `joined`, the next word; null where there is none.
+  /// Throws `error` with exit code 64 if the --no- form of an option has a value. `value` is the
+  /// text after '=' (`joined`) or the next word, or null.
   void refuse_value_of_negation(std::string const& name, char const* value, bool joined) const {
     entry const* const option = find(name);
     if (option == nullptr || name == option->flag || value == nullptr) return;
