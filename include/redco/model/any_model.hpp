@@ -17,13 +17,13 @@
 
 namespace redco {
 
-/// Models that continue a text.
+/// Model types that continue a text.
 using decoders = std::variant<gpt2, gpt_neo, llama, gptj, opt, opt_post_norm>;
 
-/// Models that answer one text with another.
+/// Model types that answer one text with another.
 using encoder_decoders = std::variant<bart, t5, t5_gated>;
 
-/// Models that a config.json can describe, whatever its sizes.
+/// Model types that a Hugging Face config.json can describe, with any sizes.
 using any_model = std::variant<gpt2, gpt_neo, llama, gptj, opt, opt_post_norm, bart, t5, t5_gated, bert, roberta, vit>;
 
 }  // namespace redco

@@ -25,7 +25,7 @@
 
 namespace redco {
 
-/// The sizes of a BART; the defaults are BART-large's.
+/// The sizes of a BART; the defaults are those of BART-large.
 struct bart_config {
   std::int64_t vocab = 50265;
   std::int64_t context = 1024;
@@ -34,22 +34,23 @@ struct bart_config {
   std::int64_t decoder_ffn = 4096;
   std::int64_t heads = 16;
   std::int64_t decoder_heads = 16;
-  std::int64_t layers = 12;  ///< of the encoder
+  std::int64_t layers = 12;  ///< Number of encoder blocks
   std::int64_t decoder_layers = 12;
-  std::int64_t padding = 1;       ///< the id whose embedding is not trained as an input
-  bool scale_embedding = false;   ///< multiply token embeddings by sqrt(width)
-  double dropout = 0;             ///< on embeddings and residual branches
-  double activation_dropout = 0;  ///< within the feed-forward
-  double attention_dropout = 0;   ///< on attention probabilities
+  std::int64_t padding = 1;       ///< Token id whose embedding is not trained as an input
+  bool scale_embedding = false;   ///< True to multiply token embeddings by sqrt(width)
+  double dropout = 0;             ///< Dropout probability on embeddings and residual branches
+  double activation_dropout = 0;  ///< Dropout probability within the feed-forward
+  double attention_dropout = 0;   ///< Dropout probability on attention probabilities
   activation_kind activation = activation_kind::gelu;
-  double deviation = 0.02;  ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
 
   constexpr double embedding_factor() const { return scale_embedding ? square_root(static_cast<double>(width)) : 1; }
 };
 
-/// BART (Lewis et al. 2020): an encoder-decoder of post-norm blocks with GELU; learned positions from row 2 on each side,
-/// normed with the tokens; one token embedding for both sides and the head, whose bias is loaded and not trained. Weights
-/// start normal.
+/// A BART model (Lewis et al. 2020): an encoder-decoder of post-norm blocks with GELU. Encoder and
+/// decoder have learned positions from row 2, normalised together with the tokens. One token
+/// embedding serves both and the head, whose bias is loaded and not trained. Initial weights are
+/// normal.
 struct bart {
   static constexpr auto vocab = &bart_config::vocab;
   static constexpr auto context = &bart_config::context;
@@ -92,7 +93,7 @@ struct bart {
   bart_config config;
 };
 
-/// In stored_names/bart.hpp.
+/// Names of BART's parameters in Hugging Face files; defined in pretrained/stored_names/bart.hpp.
 template <>
 struct stored_names<bart>;
 

@@ -16,7 +16,7 @@
 
 namespace redco {
 
-/// The sizes of a BERT that classifies sequences; the defaults are BERT-large's (uncased).
+/// The sizes of a BERT that classifies sequences; the defaults are those of BERT-large (uncased).
 struct bert_config {
   std::int64_t vocab = 30522;
   std::int64_t context = 512;
@@ -26,16 +26,18 @@ struct bert_config {
   std::int64_t heads = 16;
   std::int64_t layers = 24;
   std::int64_t classes = 2;
-  std::int64_t padding = 0;  ///< the id whose embedding is not trained
+  std::int64_t padding = 0;  ///< Token id whose embedding is not trained
   double norm_epsilon = 1e-12;
-  double dropout = 0;            ///< on embeddings, residual branches and what is classified
-  double attention_dropout = 0;  ///< on attention probabilities
+  /// Dropout probability on embeddings, residual branches and the classifier's input.
+  double dropout = 0;
+  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
   activation_kind activation = activation_kind::gelu;
-  double deviation = 0.02;  ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
 };
 
-/// BERT (Devlin et al. 2019) with a head that classifies sequences: the first token goes through the pooler, a linear layer
-/// and tanh, then to the classes. Gives [B, classes]. Weights start normal.
+/// A BERT model (Devlin et al. 2019) with a head that classifies sequences. The first token passes
+/// the pooler (a linear layer and tanh), then the classifier. Returns [B, classes]. Initial weights
+/// are normal.
 struct bert {
   static constexpr auto width = &bert_config::width;
   static constexpr auto classes = &bert_config::classes;
@@ -49,7 +51,7 @@ struct bert {
   bert_config config;
 };
 
-/// In stored_names/bert.hpp.
+/// Names of BERT's parameters in Hugging Face files; defined in pretrained/stored_names/bert.hpp.
 template <>
 struct stored_names<bert>;
 

@@ -17,8 +17,9 @@
 
 namespace redco {
 
-/// What BERT and RoBERTa have in common: the sum of three embeddings, normed, then post-norm blocks in which each
-/// token sees all. Positions are counted over `Counted` from row `Offset`.
+/// The encoder of BERT and RoBERTa: the normalised sum of three embeddings, then post-norm blocks
+/// in which each token attends to all tokens. Positions count the tokens given by `Counted`, from
+/// row `Offset`.
 template <class Config, auto Offset, class Counted>
 struct bert_encoder {
   static constexpr auto vocab = &Config::vocab;

@@ -21,25 +21,27 @@
 
 namespace redco {
 
-/// The sizes of a GPT-2.
+/// The sizes of a GPT-2; the defaults are those of the smallest published model (124M).
 struct gpt2_config {
   std::int64_t vocab = 50257;
   std::int64_t context = 1024;
   std::int64_t width = 768;
   std::int64_t heads = 12;
   std::int64_t layers = 12;
-  double dropout = 0;      ///< on embeddings, residual branches and attention probabilities
-  std::int64_t inner = 0;  ///< width of the feed-forward; 0: 4 * width
+  /// Dropout probability on embeddings, residual branches and attention probabilities.
+  double dropout = 0;
+  std::int64_t inner = 0;  ///< Width of the feed-forward; 0: 4 * width
   activation_kind activation = activation_kind::gelu_tanh;
   double norm_epsilon = 1e-5;
-  double deviation = 0.02;  ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
 
   constexpr std::int64_t ffn() const { return inner > 0 ? inner : 4 * width; }
   constexpr double branch_end() const { return deviation / square_root(2.0 * static_cast<double>(layers)); }
 };
 
-/// GPT-2 (Radford et al. 2019): pre-norm blocks, learned positions, tanh GELU, head tied to the token embedding. Weights
-/// start normal, those that end a residual branch with 1 / sqrt(2 layers) of the deviation.
+/// A GPT-2 model (Radford et al. 2019): pre-norm blocks, learned positions, tanh GELU, head tied to
+/// the token embedding. Initial weights are normal. Weights at the end of a residual branch have a
+/// standard deviation scaled by 1 / sqrt(2 layers).
 struct gpt2 {
   static constexpr auto vocab = &gpt2_config::vocab;
   static constexpr auto context = &gpt2_config::context;
@@ -70,7 +72,7 @@ struct gpt2 {
   gpt2_config config;
 };
 
-/// In stored_names/gpt2.hpp.
+/// Names of GPT-2's parameters in Hugging Face files; defined in pretrained/stored_names/gpt2.hpp.
 template <>
 struct stored_names<gpt2>;
 

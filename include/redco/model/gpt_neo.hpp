@@ -23,26 +23,30 @@
 
 namespace redco {
 
-/// The sizes of a GPT-Neo; the defaults are GPT-Neo-1.3B's.
+/// The sizes of a GPT-Neo; the defaults are those of GPT-Neo-1.3B.
 struct gpt_neo_config {
   std::int64_t vocab = 50257;
   std::int64_t context = 2048;
   std::int64_t width = 2048;
   std::int64_t heads = 16;
   std::int64_t layers = 24;
-  std::int64_t even_window = 0;   ///< keys that a query sees in blocks 0, 2, 4 ..., its own among them; 0: all
-  std::int64_t odd_window = 256;  ///< in blocks 1, 3, 5 ...
-  double dropout = 0;             ///< on embeddings, residual branches and attention probabilities
-  std::int64_t inner = 0;         ///< width of the feed-forward; 0: 4 * width
+  /// Number of keys that a query sees in blocks 0, 2, 4 ..., including its own; 0: all.
+  std::int64_t even_window = 0;
+  /// Number of keys that a query sees in blocks 1, 3, 5 ..., including its own; 0: all.
+  std::int64_t odd_window = 256;
+  /// Dropout probability on embeddings, residual branches and attention probabilities.
+  double dropout = 0;
+  std::int64_t inner = 0;  ///< Width of the feed-forward; 0: 4 * width
   activation_kind activation = activation_kind::gelu_tanh;
   double norm_epsilon = 1e-5;
-  double deviation = 0.02;  ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
 
   constexpr std::int64_t ffn() const { return inner > 0 ? inner : 4 * width; }
 };
 
-/// GPT-Neo (Black et al. 2021): a GPT-2 in which blocks with full attention and with a sliding window take turns; scores are
-/// not scaled, q, k and v have no biases. Weights start normal, q's with 1 / sqrt(head_dim) of the deviation.
+/// A GPT-Neo model (Black et al. 2021): a GPT-2 whose blocks alternate between full attention and a
+/// sliding window. Scores are not scaled; q, k and v have no biases. Initial weights are normal,
+/// those of q with 1 / sqrt(head_dim) of the deviation.
 struct gpt_neo {
   static constexpr auto vocab = &gpt_neo_config::vocab;
   static constexpr auto context = &gpt_neo_config::context;
@@ -74,7 +78,8 @@ struct gpt_neo {
   gpt_neo_config config;
 };
 
-/// In stored_names/gpt_neo.hpp.
+/// Names of GPT-Neo's parameters in Hugging Face files; defined in
+/// pretrained/stored_names/gpt_neo.hpp.
 template <>
 struct stored_names<gpt_neo>;
 

@@ -22,26 +22,28 @@
 
 namespace redco {
 
-/// The sizes of a GPT-J; the defaults are GPT-J-6B's.
+/// The sizes of a GPT-J; the defaults are those of GPT-J-6B.
 struct gptj_config {
   std::int64_t vocab = 50400;
   std::int64_t context = 2048;
   std::int64_t width = 4096;
   std::int64_t heads = 16;
-  std::int64_t rotary_dim = 64;  ///< features of a head that turn
+  std::int64_t rotary_dim = 64;  ///< Number of a head's features that rotate
   std::int64_t layers = 28;
-  double dropout = 0;      ///< on embeddings, the residual branch and attention probabilities
-  std::int64_t inner = 0;  ///< width of the feed-forward; 0: 4 * width
+  /// Dropout probability on embeddings, the residual branch and attention probabilities.
+  double dropout = 0;
+  std::int64_t inner = 0;  ///< Width of the feed-forward; 0: 4 * width
   activation_kind activation = activation_kind::gelu_tanh;
   double norm_epsilon = 1e-5;
-  double deviation = 0.02;  ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
 
   constexpr std::int64_t ffn() const { return inner > 0 ? inner : 4 * width; }
 };
 
-/// GPT-J (Wang and Komatsuzaki 2021): in each block attention and MLP read one norm side by side, so their sum is reduced
-/// once; rotary positions on neighbouring features of the first `rotary_dim`; no biases in the attention, one in the head.
-/// Dropout takes one draw for the sum of both branches. Weights start normal.
+/// A GPT-J model (Wang and Komatsuzaki 2021). Attention and MLP of a block read one norm in
+/// parallel, so their sum is reduced once. Rotary positions on neighbouring features of the first
+/// `rotary_dim`. Attention has no biases, the head has one. Dropout draws once for the sum of both
+/// branches. Initial weights are normal.
 struct gptj {
   static constexpr auto vocab = &gptj_config::vocab;
   static constexpr auto width = &gptj_config::width;
@@ -66,7 +68,7 @@ struct gptj {
   gptj_config config;
 };
 
-/// In stored_names/gptj.hpp.
+/// Names of GPT-J's parameters in Hugging Face files; defined in pretrained/stored_names/gptj.hpp.
 template <>
 struct stored_names<gptj>;
 

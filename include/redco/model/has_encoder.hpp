@@ -22,7 +22,7 @@ struct reads_with_an_encoder {
 
 }  // namespace detail
 
-/// Whether an encoder stands before the decoder somewhere in a net: only then does `workload::source` have a meaning.
+/// True if the net contains an encoder-decoder. `workload::source` is used only then.
 template <layer Net>
 inline constexpr bool has_encoder = any_layer<Net, detail::reads_with_an_encoder>;
 

@@ -23,7 +23,8 @@
 
 namespace redco {
 
-/// The sizes of a LLaMA or its kin; the defaults are LLaMA-7B's. Others: `llama_configs.hpp`.
+/// The sizes of a LLaMA or a related model; the defaults are those of LLaMA-7B. See
+/// llama_configs.hpp for other models.
 struct llama_config {
   std::int64_t vocab = 32000;
   std::int64_t context = 2048;
@@ -31,28 +32,29 @@ struct llama_config {
   std::int64_t ffn = 11008;
   std::int64_t heads = 32;
   std::int64_t kv_heads = 32;
-  std::int64_t head_dim = 0;  ///< 0: width / heads
+  std::int64_t head_dim = 0;  ///< Features of a head; 0: width / heads
   std::int64_t layers = 32;
   double norm_epsilon = 1e-6;
   double theta = 10000;
   rotary_scaling scaling = {};
-  bool attention_bias = false;  ///< on q, k, v and o
+  bool attention_bias = false;  ///< True for biases on q, k, v and o
   bool mlp_bias = false;
-  std::int64_t padding = -1;     ///< the id whose embedding is not trained
-  double attention_dropout = 0;  ///< on attention probabilities
+  std::int64_t padding = -1;     ///< Token id whose embedding is not trained
+  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
   activation_kind activation = activation_kind::silu;
-  double deviation = 0.02;      ///< of the normal distribution that weights start from
-  bool tied = false;            ///< the head's table is the token embedding's
-  bool qkv_bias = false;        ///< on q, k and v
-  std::int64_t window = 0;      ///< keys that a query sees, its own among them; 0: all
-  bool query_key_norm = false;  ///< queries and keys are normed in each head
+  double deviation = 0.02;      ///< Standard deviation of the normal initial weights
+  bool tied = false;            ///< True if the head's table is the token embedding's
+  bool qkv_bias = false;        ///< True for biases on q, k and v
+  std::int64_t window = 0;      ///< Number of keys that a query sees, including its own; 0: all
+  bool query_key_norm = false;  ///< True to normalise queries and keys in each head
 
   constexpr projection_biases biases() const { return {attention_bias || qkv_bias, attention_bias}; }
 };
 
-/// LLaMA (Touvron et al. 2023; Llama 3: Dubey et al. 2024) and the decoders that differ from it in values: Mistral (Jiang
-/// et al. 2023), Qwen2 (Yang et al. 2024), Qwen3 (Yang et al. 2025). Pre-norm blocks with RMS norms and a gated
-/// feed-forward, rotary positions on halves of each head, grouped key-value heads. Weights start normal.
+/// A LLaMA model (Touvron et al. 2023; Llama 3: Dubey et al. 2024), or a decoder that differs only
+/// in its config: Mistral (Jiang et al. 2023), Qwen2 (Yang et al. 2024), Qwen3 (Yang et al. 2025).
+/// Pre-norm blocks with RMS norms and a gated feed-forward, rotary positions on halves of each
+/// head, grouped key-value heads. Initial weights are normal.
 struct llama {
   static constexpr auto vocab = &llama_config::vocab;
   static constexpr auto width = &llama_config::width;
@@ -82,7 +84,7 @@ struct llama {
   llama_config config;
 };
 
-/// In stored_names/llama.hpp.
+/// Names of LLaMA's parameters in Hugging Face files; defined in pretrained/stored_names/llama.hpp.
 template <>
 struct stored_names<llama>;
 

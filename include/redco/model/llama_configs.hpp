@@ -4,11 +4,13 @@
 
 namespace redco {
 
-/// Public models of LLaMA's kin: `constexpr redco::llama model{redco::mistral_7b};`. Mistral-7B-v0.1 has a sliding window.
+/// Sizes of Mistral-7B-v0.1, which has a sliding window:
+/// `constexpr redco::llama model{redco::mistral_7b};`.
 inline constexpr llama_config mistral_7b{
     .context = 32768, .ffn = 14336, .kv_heads = 8, .norm_epsilon = 1e-5, .window = 4096};
 
-/// Qwen2-7B: biases on q, k and v.
+/// Sizes of Qwen2-7B, which has biases on q, k and v:
+/// `constexpr redco::llama model{redco::qwen2_7b};`.
 inline constexpr llama_config qwen2_7b{.vocab = 152064,
                                        .context = 131072,
                                        .width = 3584,
@@ -19,7 +21,8 @@ inline constexpr llama_config qwen2_7b{.vocab = 152064,
                                        .theta = 1000000,
                                        .qkv_bias = true};
 
-/// Qwen3-8B: queries and keys normed in each head.
+/// Sizes of Qwen3-8B, which normalises queries and keys in each head:
+/// `constexpr redco::llama model{redco::qwen3_8b};`.
 inline constexpr llama_config qwen3_8b{.vocab = 151936,
                                        .context = 40960,
                                        .ffn = 12288,

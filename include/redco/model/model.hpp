@@ -10,20 +10,21 @@
 
 namespace redco {
 
-/// What one rank is fed at once: examples of a micro-batch and their length.
+/// The size of one rank's micro-batch: examples and their length.
 struct workload {
   std::int64_t batch = 1;
   std::int64_t sequence = 1;
-  std::int64_t source = 0;  ///< length of what an encoder reads for a decoder; 0: the same
+  std::int64_t source = 0;  ///< Length of an encoder's input; 0: equal to `sequence`
 };
 
-/// What the encoder of an encoder-decoder is fed.
+/// Returns the workload of an encoder-decoder's encoder: `sequence` becomes the length of the
+/// encoder's input.
 constexpr workload of_source(workload load) {
   if (load.source > 0) load.sequence = load.source;
   return load;
 }
 
-/// A model: its structure is the layer type `net`, its sizes are the value `config`.
+/// A model type: the layer type `net` is its structure, the value `config` its sizes.
 template <class M>
 concept model = layer<typename M::net> && requires(M const& m) {
   m.config;
@@ -39,15 +40,16 @@ struct declared_net {
 
 }  // namespace detail
 
-/// The structure of a model; an automatic linear that is all of it is replicated.
-/// Errors: redco[L007] where a layer of it does not declare what it is made of.
+/// Layer type of a model's structure. If the net is one automatic linear layer, it is replicated.
+/// Compile error: redco[L007] if a layer does not declare its parts.
 template <model M>
 using net_of = typename detail::declared_net<typename M::net>::type;
 
-struct no_config {};  ///< the config of a model whose sizes are all literals
+struct no_config {};  ///< The config of a model whose sizes are all literals
 
-/// A model made of one composition of layers with literal sizes: `model_of<sequential<linear<784, 512>, relu, ...>>`. Where
-/// its input is neither token ids nor one row of features, it is stated: `model_of<net, input<1, 28, 28>>`.
+/// A model made of one composition of layers with literal sizes:
+/// `model_of<sequential<linear<784, 512>, relu, ...>>`. State the input's shape if the input is
+/// neither token ids nor one row of features: `model_of<net, input<1, 28, 28>>`.
 template <layer Net, class Input = void>
 struct model_of {
   using net = Net;
@@ -56,14 +58,14 @@ struct model_of {
   constexpr extents input(workload const& load) const requires(!std::is_void_v<Input>) { return Input::of(load.batch); }
 };
 
-/// Whether a model says what its input is.
+/// True if a model declares the shape of its input.
 template <class M>
 inline constexpr bool states_input = requires(M const& m, workload const& load) {
   m.input(load);
 };
 
-/// The logical extents of a model's input under a workload: [batch, sequence] unless the model says otherwise with a
-/// member `input(workload)`.
+/// Returns the logical extents of a model's input under a workload: the result of the model's
+/// `input(workload)` if it has one, otherwise [batch, sequence].
 template <model M>
 constexpr extents input_of(M const& m, workload const& load) {
   if constexpr (states_input<M>) {

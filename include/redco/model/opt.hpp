@@ -21,7 +21,7 @@
 
 namespace redco {
 
-/// The sizes of an OPT; the defaults are OPT-2.7B's.
+/// The sizes of an OPT; the defaults are those of OPT-2.7B.
 struct opt_config {
   std::int64_t vocab = 50272;
   std::int64_t context = 2048;
@@ -29,15 +29,16 @@ struct opt_config {
   std::int64_t ffn = 10240;
   std::int64_t heads = 32;
   std::int64_t layers = 32;
-  std::int64_t padding = 1;      ///< the id whose embedding is not trained as an input
-  double dropout = 0;            ///< on residual branches
-  double attention_dropout = 0;  ///< on attention probabilities
+  std::int64_t padding = 1;      ///< Token id whose embedding is not trained as an input
+  double dropout = 0;            ///< Dropout probability on residual branches
+  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
   activation_kind activation = activation_kind::relu;
-  double deviation = 0.02;  ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
 };
 
-/// OPT (Zhang et al. 2022): pre-norm blocks with ReLU unless the config says otherwise, learned positions that count the
-/// unmasked tokens and begin at row 2, head tied to the token embedding. Weights start normal.
+/// An OPT model (Zhang et al. 2022): pre-norm blocks, with ReLU by default. Learned positions count
+/// the unmasked tokens, from row 2. The head is tied to the token embedding. Initial weights are
+/// normal.
 struct opt {
   static constexpr auto vocab = &opt_config::vocab;
   static constexpr auto context = &opt_config::context;
@@ -66,7 +67,7 @@ struct opt {
   opt_config config;
 };
 
-/// In stored_names/opt.hpp.
+/// Names of OPT's parameters in Hugging Face files; defined in pretrained/stored_names/opt.hpp.
 template <>
 struct stored_names<opt>;
 

@@ -22,7 +22,7 @@
 
 namespace redco {
 
-/// The sizes of an OPT with post-norm blocks; the defaults are OPT-350M's.
+/// The sizes of an OPT with post-norm blocks; the defaults are those of OPT-350M.
 struct opt_post_norm_config {
   std::int64_t vocab = 50272;
   std::int64_t context = 2048;
@@ -31,15 +31,16 @@ struct opt_post_norm_config {
   std::int64_t ffn = 4096;
   std::int64_t heads = 16;
   std::int64_t layers = 24;
-  std::int64_t padding = 1;      ///< the id whose embedding is not trained as an input
-  double dropout = 0;            ///< on residual branches
-  double attention_dropout = 0;  ///< on attention probabilities
+  std::int64_t padding = 1;      ///< Token id whose embedding is not trained as an input
+  double dropout = 0;            ///< Dropout probability on residual branches
+  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
   activation_kind activation = activation_kind::relu;
-  double deviation = 0.02;  ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
 };
 
-/// OPT-350M (Zhang et al. 2022), unlike the other OPTs: each norm stands behind its residual, none at the end, and where the
-/// token embedding is narrower than the blocks, a projection stands on either side of them. Weights start normal.
+/// An OPT-350M model (Zhang et al. 2022). Unlike other OPTs, each norm follows its residual
+/// connection, and there is no final norm. If the token embedding is narrower than the blocks,
+/// projections before and after the blocks convert between the widths. Initial weights are normal.
 struct opt_post_norm {
   static constexpr auto vocab = &opt_post_norm_config::vocab;
   static constexpr auto context = &opt_post_norm_config::context;
@@ -70,7 +71,8 @@ struct opt_post_norm {
   opt_post_norm_config config;
 };
 
-/// In stored_names/opt.hpp.
+/// Names of OPT-350M's parameters in Hugging Face files; defined in
+/// pretrained/stored_names/opt.hpp.
 template <>
 struct stored_names<opt_post_norm>;
 

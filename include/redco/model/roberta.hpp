@@ -16,7 +16,7 @@
 
 namespace redco {
 
-/// The sizes of a RoBERTa that classifies sequences; the defaults are RoBERTa-large's.
+/// The sizes of a RoBERTa that classifies sequences; the defaults are those of RoBERTa-large.
 struct roberta_config {
   std::int64_t vocab = 50265;
   std::int64_t context = 512;
@@ -26,19 +26,21 @@ struct roberta_config {
   std::int64_t heads = 16;
   std::int64_t layers = 24;
   std::int64_t classes = 2;
-  std::int64_t padding = 1;  ///< the id that has no position and whose embeddings are not trained
+  /// Token id that has no position and whose embeddings are not trained.
+  std::int64_t padding = 1;
   double norm_epsilon = 1e-5;
-  double dropout = 0;            ///< on embeddings, residual branches and what is classified
-  double attention_dropout = 0;  ///< on attention probabilities
+  /// Dropout probability on embeddings, residual branches and the classifier's input.
+  double dropout = 0;
+  double attention_dropout = 0;  ///< Dropout probability on attention probabilities
   activation_kind activation = activation_kind::gelu;
-  double deviation = 0.02;  ///< of the normal distribution that weights start from
+  double deviation = 0.02;  ///< Standard deviation of the normal initial weights
 
   constexpr std::int64_t first_position() const { return padding + 1; }
 };
 
-/// RoBERTa (Liu et al. 2019) with a head that classifies sequences: BERT's encoder with positions that count what is not
-/// padding, from the row behind the padding id; the head has a linear layer and tanh of its own. Gives [B, classes]. Weights
-/// start normal.
+/// A RoBERTa model (Liu et al. 2019) with a head that classifies sequences. The encoder is BERT's,
+/// but positions count only tokens other than padding, from the row after the padding id. The head
+/// has its own linear layer and tanh. Returns [B, classes]. Initial weights are normal.
 struct roberta {
   static constexpr auto width = &roberta_config::width;
   static constexpr auto classes = &roberta_config::classes;
@@ -53,7 +55,8 @@ struct roberta {
   roberta_config config;
 };
 
-/// In stored_names/roberta.hpp.
+/// Names of RoBERTa's parameters in Hugging Face files; defined in
+/// pretrained/stored_names/roberta.hpp.
 template <>
 struct stored_names<roberta>;
 

@@ -24,13 +24,13 @@ inline constexpr bool is_repeat = false;
 template <auto Times, class... Blocks>
 inline constexpr bool is_repeat<repeat<Times, Blocks...>> = true;
 
-/// Whether L is a repeat, or has one part only, which is one under a name or within other layers of one part.
+/// True if L is a repeat, or a layer with exactly one part, for which the variable is true.
 template <class L, class Parts = parts_of<L>>
 inline constexpr bool wraps_repeat = is_repeat<L>;
 template <class L, class Only>
 inline constexpr bool wraps_repeat<L, parts<Only>> = is_repeat<L> || wraps_repeat<typename Only::layer>;
 
-/// Splits the tokens before each row of repeated blocks.
+/// A rewrite for `transform` that splits the tokens before each row of repeated blocks.
 struct splits_tokens {
   template <class L, fact::path>
   static constexpr bool holds = wraps_repeat<L>;
@@ -40,13 +40,14 @@ struct splits_tokens {
 
 }  // namespace detail
 
-/// Satisfied by models in whose net blocks are repeated, so that `sequence_parallel` has a place to split the tokens. What
-/// follows the blocks must take split tokens, as norms, heads and all families here do.
+/// A model whose net repeats blocks, so that `sequence_parallel` can split the tokens before them.
+/// Layers after the blocks must accept split tokens, as norms, heads and all model families do.
 template <class M>
 concept repeats_blocks = model<M> && any_layer<typename M::net, detail::splits_tokens>;
 
-/// `M` with its tokens split between blocks (see `split_tokens`): the same sizes, parameters, names and losses.
-///   constexpr redco::sequence_parallel<redco::gpt2> model{{.width = 384, .heads = 6, .layers = 6}};
+/// Model `M` with its tokens split between blocks (see `split_tokens`). Sizes, parameters, names
+/// and losses are those of `M`:
+///   constexpr redco::sequence_parallel<redco::gpt2> model{{.heads = 6, .layers = 6}};
 template <model M>
 struct sequence_parallel {
   using net = transform<typename M::net, detail::splits_tokens>;
@@ -62,7 +63,7 @@ struct sequence_parallel {
                 "the model's net where its tokens are to be split");
 };
 
-/// Files name its parameters as M's.
+/// Names of a sequence-parallel model's parameters in files: those of M.
 template <model M>
 struct stored_names<sequence_parallel<M>> : stored_names<M> {};
 

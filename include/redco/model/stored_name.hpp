@@ -7,30 +7,34 @@
 
 namespace redco {
 
-/// Where a file keeps a parameter of ours. In both names `*` stands for the number of a repeated layer.
+/// A row of a table of names: the place of one of our parameters in a file. In both names `*` is
+/// the index of a repeated layer.
 struct stored_name {
   std::string_view ours = {};
   std::string_view theirs = {};
-  bool transposed = false;  ///< the file has rows and columns exchanged
-  int part = 0;             ///< ours is this one of
-  int parts = 1;            ///< so many that the file keeps as one tensor, one behind the other along our first extent
-  int ones = 0;             ///< extents of 1 that the file has in front of ours
-  bool zero = false;        ///< ours is zero where the file lacks it
+  bool transposed = false;  ///< True if the file stores rows and columns exchanged
+  int part = 0;             ///< Index of our parameter among the `parts` in the file's tensor
+  /// Number of our parameters that the file stores as one tensor, concatenated along our first
+  /// dimension.
+  int parts = 1;
+  int ones = 0;       ///< Number of extents 1 that the file's shape has before ours
+  bool zero = false;  ///< True if our parameter is zero when the file lacks it
 };
 
-/// How files name the parameters of the model M: as the model does, which is what its own checkpoints and files hold. For a
-/// model that Hugging Face transformers have, their names:
-///   static constexpr std::array names{stored_name{...}, ...};       every parameter, once
-///   static constexpr std::array unread{std::string_view("...")};  patterns of what files may hold besides
-///   static constexpr std::string_view base = "...";                 prefix that files of the base model alone leave out
-///   static constexpr std::array heads{std::string_view("...")};   our layers that files of the base model alone lack
+/// A table of the parameter names of model M in files. The default keeps the model's names, as
+/// redco's own checkpoints do. Specialise it for a model of Hugging Face transformers; base files
+/// lack the model's head:
+///   static constexpr std::array names{stored_name{...}, ...};      every parameter, once
+///   static constexpr std::array unread{std::string_view("...")};  patterns of other tensors
+///   static constexpr std::string_view base = "...";                prefix missing in base files
+///   static constexpr std::array heads{std::string_view("...")};   layers missing in base files
 template <class M>
 struct stored_names {
   static constexpr std::array<stored_name, 0> names{};
   static constexpr std::array<std::string_view, 0> unread{};
 };
 
-/// `stored_names` as a value.
+/// The table `stored_names` of a model as a run-time value.
 struct stored_table {
   std::span<stored_name const> names = {};
   std::span<std::string_view const> unread = {};
@@ -46,8 +50,8 @@ constexpr stored_table stored_table_of() {
   return table;
 }
 
-/// The name in the file, and how it is kept there; null where `ours` is in no row of the table. A table without rows
-/// keeps every name.
+/// The place of a parameter in a file: its name there and its table row, null if the table has no
+/// row for it. A table without rows keeps every name.
 struct stored_place {
   std::string theirs;
   stored_name const* row = nullptr;

@@ -16,23 +16,24 @@
 
 namespace redco {
 
-/// The sizes of a T5 with a gated feed-forward; the defaults are T5-v1.1-XXL's.
+/// The sizes of a T5 with a gated feed-forward; the defaults are those of T5-v1.1-XXL.
 struct t5_gated_config {
   std::int64_t vocab = 32128;
   std::int64_t width = 4096;
   std::int64_t ffn = 10240;
   std::int64_t heads = 64;
   std::int64_t head_dim = 64;
-  std::int64_t layers = 24;  ///< of the encoder
+  std::int64_t layers = 24;  ///< Number of encoder blocks
   std::int64_t decoder_layers = 24;
-  std::int64_t buckets = 32;    ///< of distances
-  std::int64_t farthest = 128;  ///< the distance from which on all share a bucket
+  std::int64_t buckets = 32;    ///< Number of distance buckets
+  std::int64_t farthest = 128;  ///< Distance from which on all distances share a bucket
   double norm_epsilon = 1e-6;
-  double dropout =
-      0;  ///< on embeddings, residual branches, feed-forward, attention probabilities and results of stacks
+  /// Dropout probability on embeddings, residual branches, feed-forward, attention probabilities
+  /// and outputs of encoder and decoder.
+  double dropout = 0;
   activation_kind activation = activation_kind::gelu_tanh;
-  double deviation = 1;  ///< factor of the standard deviations that weights start from
-  bool tied = false;     ///< the head reads the token embedding
+  double deviation = 1;  ///< Factor of the standard deviations of initial weights
+  bool tied = false;     ///< True if the head reads the token embedding
 
   constexpr double from_width() const { return deviation / square_root(static_cast<double>(width)); }
   constexpr double from_query() const { return deviation / square_root(static_cast<double>(width * head_dim)); }
@@ -41,9 +42,9 @@ struct t5_gated_config {
   constexpr double head_factor() const { return tied ? 1 / square_root(static_cast<double>(width)) : 1; }
 };
 
-/// T5 v1.1 and FLAN-T5 (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by tanh GELU, and a head of its own
-/// unless the config says otherwise. A weight starts normal with deviation 1 / sqrt(inputs), the token embedding and the
-/// head with 1.
+/// A T5 v1.1 or FLAN-T5 model (Raffel et al. 2020; Shazeer 2020): T5 with a feed-forward gated by
+/// tanh GELU, and a separate head by default. Initial weights are normal with standard deviation 1
+/// / sqrt(inputs); the token embedding and the head have deviation 1.
 struct t5_gated {
   static constexpr auto width = &t5_gated_config::width;
   static constexpr auto ffn = &t5_gated_config::ffn;
@@ -57,7 +58,8 @@ struct t5_gated {
   t5_gated_config config;
 };
 
-/// In stored_names/t5.hpp.
+/// Names of the gated T5's parameters in Hugging Face files; defined in
+/// pretrained/stored_names/t5.hpp.
 template <>
 struct stored_names<t5_gated>;
 

@@ -21,9 +21,10 @@
 
 namespace redco {
 
-/// The encoder-decoder of T5 (Raffel et al. 2020) around its feed-forward: pre-norm blocks with RMS norms and no biases;
-/// attention without the factor 1 / sqrt(head_dim), its only positions a bias by distance that all blocks of a stack share;
-/// one token embedding for both sides. A tied head reads it too, after a factor of 1 / sqrt(width).
+/// The encoder-decoder of T5 (Raffel et al. 2020) with a given feed-forward: pre-norm blocks with
+/// RMS norms and without biases. Attention lacks the factor 1 / sqrt(head_dim). Its only position
+/// information is a bias by distance, shared by all blocks of the encoder or of the decoder. Both
+/// use one token embedding; a tied head reads it after a factor of 1 / sqrt(width).
 template <class Config, layer FeedForward>
 struct t5_net {
   static constexpr auto vocab = &Config::vocab;
