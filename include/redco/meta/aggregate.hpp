@@ -8,18 +8,19 @@
 
 namespace redco::meta {
 
-/// Satisfied by the plain structs whose members redco can visit without being told their names.
+/// A plain struct (aggregate class) whose members redco can visit without knowing their names.
 template <class T>
 concept aggregate = std::is_aggregate_v<std::remove_cvref_t<T>> && std::is_class_v<std::remove_cvref_t<T>>;
 
-/// References to the members of `a` in the order of their declaration, as a `hana::basic_tuple`; to const for a const
-/// aggregate. At most 32 members, all public, none inherited.
+/// Returns references to the members of `a` in the order of declaration, as a `hana::basic_tuple`;
+/// references to const for a const aggregate. Requires at most 32 members, all public, none
+/// inherited.
 template <aggregate Aggregate>
 constexpr auto tie_fields(Aggregate& a) {
   return detail::tie_members(a);
 }
 
-/// Calls `f(member)` for each member of `a`, in the order of declaration.
+/// Calls f(member) for each member of `a`, in the order of declaration.
 template <aggregate Aggregate, class F>
 constexpr void for_each_field(Aggregate& a, F&& f) {
   hana::unpack(detail::tie_members(a), [&f](auto&... members) { (f(members), ...); });

@@ -5,8 +5,8 @@
 
 namespace redco::meta {
 
-/// The least number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`
-/// (Damerau-Levenshtein, no substring edited twice).
+/// Returns the least number of insertions, deletions, replacements and swaps of adjacent characters
+/// that turn `a` into `b` (Damerau-Levenshtein distance; no substring is edited twice).
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 }  // namespace redco::meta

@@ -8,8 +8,9 @@ namespace redco::meta {
 
 namespace detail {
 
-/// Converts to whatever a member of `Aggregate` wants, never to the aggregate itself (that would be a copy, not a
-/// member). Never called; it has a body because std::optional's constructor, once chosen, makes compilers ask for one.
+/// A placeholder that converts to the type of any member of `Aggregate`, but not to `Aggregate`
+/// itself, which would be a copy. Never called. It has a body because compilers ask for one when
+/// they choose std::optional's constructor.
 template <class Aggregate>
 struct any_member {
   template <class T>
@@ -25,14 +26,15 @@ constexpr bool takes_values(std::index_sequence<I...>) {
   return requires { T{repeated<T, I>{}...}; };
 }
 
-/// Whether `T{value..., {}, value...}` is valid: `{}` stands for exactly one member, which a bare value does not do for
-/// a C array, whose elements it fills one by one.
+/// Returns true if `T{value..., {}, value...}` is valid. `{}` initialises exactly one member, even
+/// a C array, whose elements bare values would fill one by one.
 template <class T, std::size_t... I, std::size_t... J>
 constexpr bool takes_braces(std::index_sequence<I...>, std::index_sequence<J...>) {
   return requires { T{repeated<T, I>{}..., {}, repeated<T, J>{}...}; };
 }
 
-/// The largest number of plain initializers of T. It is members plus, for C arrays, their further elements.
+/// Returns the largest number of initializers of T without inner braces: the number of members,
+/// plus the additional elements of C arrays.
 template <class T, std::size_t N = 0, bool Before = false>
 constexpr std::size_t initializers() {
   static_assert(N <= 256,
@@ -43,15 +45,17 @@ constexpr std::size_t initializers() {
   } else if constexpr (N > 256) {
     return 0;
   } else {
-    return initializers<T, N + 1, now>();  // false at first where a later member has no default
+    // The first counts fail if a later member has no default.
+    return initializers<T, N + 1, now>();
   }
 }
 
-/// How many of the `Total` plain initializers the member that starts at `At` takes: one, unless it is a C array.
+/// Returns the number of the `Total` initializers that belong to the member starting at initializer
+/// `At`: 1, or the number of elements of a C array.
 template <class T, std::size_t Total, std::size_t At, std::size_t Width = 1>
 constexpr std::size_t width() {
   if constexpr (At + Width > Total) {
-    return 1;  // no `{}` fits at all: a class without a default constructor
+    return 1;  // No `{}` fits: the member is a class without a default constructor.
   } else if constexpr (takes_braces<T>(std::make_index_sequence<At>{},
                                        std::make_index_sequence<Total - At - Width>{})) {
     return Width;
@@ -71,9 +75,10 @@ constexpr std::size_t members() {
 
 }  // namespace detail
 
-/// The number of members of the aggregate `T`, found by asking how many initializers it takes. Members that are
-/// aggregates, containers, tensors or C arrays count once. Requires: no base class, no member of reference type, a
-/// default constructor for classes inside C arrays. Compile time grows with the square of the count.
+/// Number of members of the aggregate `T`, found by testing how many initializers it accepts. A
+/// member that is an aggregate, container, tensor or C array counts once. Requires no base class,
+/// no reference members, and default constructors for classes inside C arrays. Compile time grows
+/// with the square of the count.
 template <class T>
   requires std::is_aggregate_v<std::remove_cv_t<T>>
 inline constexpr std::size_t field_count =

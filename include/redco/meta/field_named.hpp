@@ -16,11 +16,11 @@ constexpr auto first_named(First const& first, Rest const&... rest) {
 
 }  // namespace meta
 
-/// Returns the field of a reflected struct that has this name, for a struct derived from it that
+/// Returns the field of a reflected struct that has this name. Use it in a derived struct that
 /// offers fewer options:
 ///
-///   struct short_options : my_options {
-///     static constexpr auto fields() { return redco::fields(redco::field_named<my_options, "epochs">()); }
+///   struct short_options : options {
+///     static constexpr auto fields() { return redco::fields(redco::field_named<options, "epochs">()); }
 ///   };
 template <reflected Struct, fixed_string Name>
 constexpr auto field_named() {

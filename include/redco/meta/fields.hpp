@@ -11,8 +11,8 @@
 
 namespace redco {
 
-/// One named member of a reflected struct: its name (a type, see `name()`), where it is, a sentence
-/// about it, and the smallest number that it may hold.
+/// A description of one member of a reflected struct: name (part of the type), pointer to the
+/// member, a sentence about the member, and the smallest number that it may hold.
 template <fixed_string Name, class Class, class Type>
 struct field_of {
   using class_type = Class;
@@ -20,11 +20,14 @@ struct field_of {
 
   Type Class::*member;
   std::string_view about;
-  bool required = false;  ///< its default stands for nothing: who fills the struct has to give it
-  std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< of a number
+  /// True if the default has no meaning, so that the member must be set explicitly.
+  bool required = false;
+  /// Smallest number that the member may hold.
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();
 
-  /// This field with a lower bound: `field<"epochs">(&options::epochs, "passes over the
-  /// data").at_least(1)`. Options that are read with a smaller number are refused.
+  /// Returns this field with a lower bound:
+  /// `field<"epochs">(&options::epochs, "passes over the data").at_least(1)`. Readers of options
+  /// reject smaller numbers.
   constexpr field_of at_least(std::int64_t number) const {
     field_of bounded = *this;
     bounded.least = number;
@@ -34,35 +37,40 @@ struct field_of {
   static constexpr std::string_view name() { return Name.view(); }
 };
 
-/// Names a member: `field<"epochs">(&options::epochs, "passes over the training data")`.
+/// Returns a field that names a member:
+/// `field<"epochs">(&options::epochs, "passes over the training data")`.
 template <fixed_string Name, class Class, class Type>
 constexpr field_of<Name, Class, Type> field(Type Class::*member, std::string_view about = {}) {
   return {member, about};
 }
 
-/// A member that has to be given: `required_field<"model">(&options::model, "folder of the model")`.
+/// Returns a field whose member must be set:
+/// `required_field<"model">(&options::model, "folder of the model")`.
 template <fixed_string Name, class Class, class Type>
 constexpr field_of<Name, Class, Type> required_field(Type Class::*member, std::string_view about = {}) {
   return {member, about, true};
 }
 
-/// What a reflected struct returns from its `static constexpr auto fields()`: its fields, in the order in which they
-/// are shown.
+/// Returns the given fields as a tuple. A reflected struct returns this tuple from
+/// `static constexpr auto fields()`, with the fields in display order.
 template <class... Field>
 constexpr hana::basic_tuple<Field...> fields(Field... list) {
   return hana::basic_tuple<Field...>{list...};
 }
 
-/// Satisfied by a struct that names its members:
-/// `struct opts { int epochs = 3; static constexpr auto fields() { return
-/// redco::fields(redco::field<"epochs">(&opts::epochs)); } };`
+/// A struct that names its members: `static constexpr auto fields()` returns `redco::fields(...)`.
+///   struct o {
+///     int epochs = 3;
+///     static constexpr auto fields() { return redco::fields(redco::field<"epochs">(&o::epochs)); }
+///   };
 template <class T>
 concept reflected = std::is_class_v<std::remove_cvref_t<T>> && requires {
   std::remove_cvref_t<T>::fields();
 };
 
-/// Calls `f(field, member)` for each field of `object`: `field` tells name and sentence, `member` is a reference. A
-/// member that is itself reflected is given as it is; whoever wants its fields calls again.
+/// Calls f(field, member) for each field of `object`: `field` has name and sentence, `member` is a
+/// reference. A member that is itself reflected is passed as a whole; call for_each_named again for
+/// its fields.
 template <reflected T, class F>
 constexpr void for_each_named(T& object, F&& f) {
   hana::unpack(std::remove_cv_t<T>::fields(), [&](auto const&... field) { (f(field, object.*(field.member)), ...); });

@@ -18,7 +18,7 @@ constexpr bool is_one_of([[maybe_unused]] std::string_view name) {
   return ((name == Name.view()) || ...);
 }
 
-/// Indices of the fields whose names are not among `Name`, in rising order.
+/// Returns the indices of the fields whose names are not in `Name`, in ascending order.
 template <std::size_t Kept, fixed_string... Name, class... Field>
 constexpr std::array<std::size_t, Kept> kept_fields(hana::basic_tuple<Field...> const&) {
   std::array<std::size_t, Kept> kept{};
@@ -41,20 +41,18 @@ constexpr std::size_t count_of(hana::basic_tuple<Field...> const&) {
   return sizeof...(Field);
 }
 
-/// Satisfied by a reflected struct that has a field of this name.
+/// A reflected struct that has a field of this name.
 template <class Struct, fixed_string Name>
 concept has_field = is_among<Name>(Struct::fields());
 
 }  // namespace meta::detail
 
-/// Returns the fields of a reflected struct except those of these names, in their order, for a
-/// struct derived from it that offers fewer options:
+/// Returns the fields of a reflected struct except those with these names. The struct must have a
+/// field of each name. Use it in a derived struct that offers fewer options:
 ///
 ///   struct short_options : my_options {
 ///     static constexpr auto fields() { return redco::fields_without<my_options, "epochs">(); }
 ///   };
-///
-/// Requires: the struct has a field of each name.
 template <reflected Struct, fixed_string... Name>
   requires(meta::detail::has_field<Struct, Name>&&...)
 constexpr auto fields_without() {

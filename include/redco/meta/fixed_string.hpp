@@ -5,19 +5,21 @@
 
 namespace redco {
 
-/// A string literal as a structural value, so that a name can be a template argument: `field<"epochs">`.
+/// A string literal as a structural value, so that a name can be a template argument:
+/// `field<"epochs">`.
 template <std::size_t N>
 struct fixed_string {
   char characters[N]{};
 
-  constexpr fixed_string(
-      char const (&text)[N]) {  // implicit, so that a literal can be written where a name is expected
+  // Implicit, so that a literal can be written as a name.
+  constexpr fixed_string(char const (&text)[N]) {
     for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
   }
 
-  /// The text without its terminating NUL.
+  /// Returns the text without its terminating NUL.
   constexpr std::string_view view() const { return {characters, N - 1}; }
-  /// Not defaulted: of `a == b && !(a == c)` g++ 14 makes false when the members are compared.
+  /// Returns true if both texts are equal. Not defaulted: g++ 14 evaluates `a == b && !(a == c)` to
+  /// false if the members are compared.
   friend constexpr bool operator==(fixed_string const& a, fixed_string const& b) { return a.view() == b.view(); }
 };
 

@@ -5,12 +5,14 @@
 
 namespace redco::meta {
 
-/// Whether `name` matches `pattern` as a whole: `*` stands for any run of characters (an empty one too), `?` for
-/// exactly one, everything else for itself. Time is at most pattern times name.
+/// Returns true if the whole `name` matches `pattern`. `*` matches any run of characters, even an
+/// empty one; `?` matches exactly one; every other character matches itself. Time is at most
+/// proportional to pattern length times name length.
 constexpr bool glob(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;
-  std::size_t star = std::string_view::npos;  // the last `*` seen, and how much of the name it has swallowed so far
+  // Index of the last `*` in the pattern, and the end of the name's part that it matches so far.
+  std::size_t star = std::string_view::npos;
   std::size_t swallowed = 0;
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {

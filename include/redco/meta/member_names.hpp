@@ -13,7 +13,8 @@ namespace redco::meta {
 
 namespace detail {
 
-/// An object that is never made, for the addresses of its members; no constant, as not every type can be one.
+/// A union with an object of type T that is never constructed, for the addresses of its members.
+/// Not a constant, because not every type can be one.
 template <class T>
 union unmade {
   char none;
@@ -24,7 +25,8 @@ union unmade {
 template <class T>
 inline unmade<T> const example{};
 
-/// A class, because clang takes no plain pointer to a member as a template argument.
+/// A pointer to a member inside a class, because clang does not accept a plain one as a template
+/// argument.
 template <class T>
 struct member_place {
   T const* at;
@@ -35,8 +37,8 @@ constexpr std::string_view written_place() {
   return __PRETTY_FUNCTION__;
 }
 
-/// The last word before the last brace: g++ writes "(& example<T>.unmade<T>::object.T::name)}; ...", clang
-/// "{&example.object.name}]".
+/// Returns the last identifier before the last brace of `text`. g++ writes "(&
+/// example<T>.unmade<T>::object.T::name)}; ...", clang writes "{&example.object.name}]".
 constexpr std::string_view member_in(std::string_view text) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   std::size_t const last = text.find_last_of(letters, text.rfind('}'));
@@ -56,7 +58,8 @@ constexpr auto place_of_member() {
 
 }  // namespace detail
 
-/// The names of an aggregate's members, in the order of their declaration. The conditions of `tie_fields`.
+/// Names of an aggregate's members, in the order of declaration. Requirements are those of
+/// `tie_fields`.
 template <aggregate T>
 inline constexpr auto member_names = []<std::size_t... I>(std::index_sequence<I...>) {
   return std::array<std::string_view, sizeof...(I)>{

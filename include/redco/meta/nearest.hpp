@@ -6,8 +6,9 @@
 
 namespace redco::meta {
 
-/// The name among `names` that a person who typed `typed` most likely meant, for "did you mean ...": the first one at
-/// the least edit distance, or empty when even that is more than a third of the longer word (at least two edits) away.
+/// Returns the name in `names` that a person who typed `typed` most likely meant, for "did you mean
+/// ...". The first name at the least edit distance is chosen. Returns an empty string if the
+/// distance exceeds 2 and a third of the longer word.
 std::string nearest(std::string_view typed, std::span<std::string const> names);
 
 }  // namespace redco::meta

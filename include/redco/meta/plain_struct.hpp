@@ -9,7 +9,8 @@ namespace redco::meta {
 
 namespace detail {
 
-/// Converts to a base of T alone: what an aggregate of T's kind begins with where it inherits.
+/// A placeholder that converts to any base class of T only. An aggregate that inherits begins with
+/// its base.
 template <class T>
 struct any_base {
   template <class Base>
@@ -24,7 +25,7 @@ constexpr bool inherits() {
 
 }  // namespace detail
 
-/// Satisfied by the structs whose members can all be visited: at most 32, none inherited.
+/// A struct whose members can all be visited: at most 32, none inherited.
 template <class T>
 concept plain_struct = aggregate<T> && !detail::inherits<T>() && field_count<T> <= 32;
 

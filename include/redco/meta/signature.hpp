@@ -6,9 +6,10 @@
 
 namespace redco::meta {
 
-/// The signature of a function that names its types: a function, a pointer to one, or an object with exactly one call
-/// operator that is no template. `known` is false for every other callable (a generic lambda, an overloaded functor);
-/// there is nothing to read then but by calling. `on_const` tells whether a const object can be called.
+/// The signature of a callable with fixed types: a function pointer, or an object with exactly one
+/// non-template call operator. `known` is false for every other callable, such as a generic lambda
+/// or an overloaded functor: only a call can reveal its types. `on_const` is true if a const object
+/// can be called.
 template <class F>
 struct signature {
   static constexpr bool known = false;

@@ -7,8 +7,8 @@
 
 namespace redco {
 
-/// Boost.Hana as redco spells it. This header is the library's only door to it; what redco takes from it is
-/// `hana::basic_tuple` (values of different types, no cost for empty ones), `hana::at_c`, `hana::unpack` and
+/// An alias for Boost.Hana; only this header includes the library. redco uses `hana::basic_tuple`
+/// (values of different types, no cost for empty ones), `hana::at_c`, `hana::unpack` and
 /// `hana::for_each`.
 namespace hana = boost::hana;
 

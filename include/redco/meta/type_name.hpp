@@ -14,8 +14,8 @@ consteval auto written_type() {
 
 }  // namespace detail
 
-/// A type as the compiler writes it, with its namespaces: "redco::llama". For classes and enumerations, which g++ and clang
-/// write alike.
+/// Returns the name of a type as the compiler writes it, with namespaces: "redco::llama". For
+/// classes and enumerations, whose names g++ and clang write equally.
 template <class T>
 consteval std::string_view type_name() {
   std::string_view const known = "char", text = detail::written_type<T>(), sample = detail::written_type<char>();
