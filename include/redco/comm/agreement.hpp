@@ -12,41 +12,45 @@
 
 namespace redco::comm {
 
-/// Named values that all ranks of a run must have alike: settings, sizes, digests of data.
+/// A set of named values that must be equal on all ranks of a run: settings, sizes, digests of
+/// data.
 ///
 ///   comm::agreement values("settings", "start all processes by the same command");
 ///   values.add("optimizer.lr", "0.001");
 ///   values.check(rank.world);
 class agreement {
  public:
-  /// `what` names the values in messages, in the plural; `cure` is one thing to do; `code` is the
-  /// exit code of a difference.
+  /// Creates an empty set. `what` names the values in messages, in the plural. `cure` is one thing
+  /// that the user can do. `code` is the exit code of the error that check() throws.
   agreement(std::string what, std::string cure, exit_code code = exit_code::usage)
       : what_(std::move(what)), cure_(std::move(cure)), code_(code) {}
 
-  /// Adds a value. Messages list differences in the order of the calls; each name is added
-  /// once.
+  /// Adds a value. Each name may be added only once. Messages list differences in the order in
+  /// which the values were added.
   void add(std::string name, std::string text) { values_.emplace_back(std::move(name), std::move(text)); }
   void add(std::map<std::string, std::string> const& values, std::string const& prefix = {}) {
     for (auto const& [name, text] : values) add(prefix + name, text);
   }
 
-  /// Leaves the comparison to another rank, which has the values of both: the first rank of a
-  /// process, for what a process reads once. Rank 0 must not abstain.
+  /// Excludes the values of this rank from the comparison. Call if another rank contributes them,
+  /// for example if the first rank of a process read the values for the whole process. The rank
+  /// still takes part in the collectives. Rank 0 must not abstain.
   void abstain() { abstains_ = true; }
 
-  /// Names where this rank has the values from, such as a folder. Ranks may have different origins.
+  /// Sets the origin of this rank's values, such as a folder, for messages. Ranks may have
+  /// different origins.
   void from(std::string origin) { origin_ = std::move(origin); }
 
   exit_code code() const { return code_; }
 
-  /// Returns the first difference between rank 0 and another rank as a sentence that names both
-  /// with their hosts and values; empty if all agree. All ranks of the group call it in the same
-  /// order, and all get the same text. Ranks that agree exchange 8 bytes. `member` is the word for
-  /// a rank.
+  /// Returns a sentence about the first rank whose values differ from the values of rank 0, with
+  /// both ranks, hosts and values. Returns an empty text if all ranks agree. Every rank of the
+  /// group must call this function in the same order and gets the same text. If all agree, each
+  /// rank sends only 8 bytes. `member` is the word for a rank in the text.
   std::string difference(group& ranks, std::string_view member = "rank") const;
 
-  /// Errors: `error` with `code()` and the text of `difference()`, on every rank, if ranks differ.
+  /// Throws `error` with exit code code() and the text of difference() on every rank if the values
+  /// of two ranks differ. Every rank of the group must call this function.
   void check(group& ranks) const;
 
  private:

@@ -51,10 +51,12 @@ REDCO_INLINE void agreement::check(group& ranks) const {
   if (std::string const text = difference(ranks); !text.empty()) throw error(code_, text);
 }
 
-/// Example: "rank 0 on n1 and rank 1 on n2 have different settings: seed is 1 and 2: start ..."
+/// Returns a sentence such as "rank 0 on n1 and rank 1 on n2 have different settings: seed is 1 and
+/// 2: start ...".
 REDCO_INLINE std::string agreement::difference_to(agreement const& other, std::string const& self,
                                                   std::string const& peer) const {
-  constexpr std::size_t most = 8, most_bytes = 200;  // values that a message lists, and of each
+  // Limits of a message: number of values, bytes of each value.
+  constexpr std::size_t most = 8, most_bytes = 200;
   constexpr char const* absent = "absent";
   std::string list;
   std::size_t count = 0;

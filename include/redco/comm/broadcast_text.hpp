@@ -6,7 +6,8 @@
 
 namespace redco::comm {
 
-/// The text of rank `root`, of any length, on all ranks of the group, each of which calls it.
+/// Sends the text of rank `root` to all ranks of the group and returns it on each rank. The text
+/// may have any length. All ranks of the group must call this function.
 std::string broadcast_text(group& ranks, std::string const& text, int root = 0);
 
 }  // namespace redco::comm

@@ -4,8 +4,9 @@
 
 namespace redco::comm {
 
-/// Names what the collectives of this thread are for while it lives ("grads", "loss"), so that a message about a lost
-/// peer can say it. Labels nest. The text must outlive the object; string literals do.
+/// A scope that names the purpose of the calling thread's collectives, such as "grads" or "loss".
+/// Messages about a lost peer contain the name. Scopes nest. The text must outlive the object, as
+/// string literals do.
 class collective_label {
  public:
   explicit collective_label(std::string_view text) noexcept : before_(current_) { current_ = text; }
@@ -13,7 +14,7 @@ class collective_label {
   collective_label(collective_label const&) = delete;
   collective_label& operator=(collective_label const&) = delete;
 
-  /// The innermost label of this thread, empty if there is none.
+  /// Returns the innermost label of the calling thread, or an empty text if the thread has none.
   static std::string_view current() noexcept { return current_; }
 
  private:

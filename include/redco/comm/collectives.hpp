@@ -12,7 +12,7 @@
 
 namespace redco::comm::detail {
 
-// The conversions on local tensors, with the dimension as a number.
+// Layout conversions of local tensors, with the tensor dimension as a run-time argument.
 at::Tensor gather_parts(at::Tensor const& x, group& ranks, std::int64_t dim);
 at::Tensor scatter_part(at::Tensor const& x, group& ranks, std::int64_t dim);
 at::Tensor gather_entered(at::Tensor const& x, group& ranks, std::int64_t dim);
@@ -22,64 +22,78 @@ at::Tensor reduce_to_part(tensor<partial> const& x, group& ranks, std::int64_t d
 
 namespace redco {
 
-// The conversions between layouts. Each is a call that all ranks of the group make; its gradient is the conversion in
-// the opposite sense, so derivatives of any order are right. Without a gradient to follow no autograd node is made; a
-// group of one returns its argument. The group must outlive the graph. Errors are those of `group`.
+// Conversions between layouts. All ranks of the group must call them in the same order. The
+// gradient of each conversion is the opposite conversion, so that derivatives of any order are
+// correct. No autograd node is recorded if `x` does not require grad. A group of one rank returns
+// its argument. The group must outlive the autograd graph. Errors are those of `group`.
 
-/// Takes a replicated value into column-parallel layers. The value stays; its gradient, a pending sum, is all-reduced.
+/// Converts a replicated value to `entered`, the layout that column-parallel layers take. The value
+/// does not change. Backward sums the gradient, which is a pending sum, over the ranks by
+/// all_reduce.
 tensor<entered> enter(tensor<replicated> const& x, group& ranks);
 
-/// Takes a parameter, of which runs of `sharers` neighbouring ranks hold the rows from `first` on alike, into layers where each
-/// rank uses it for itself. The value stays; the gradient of those rows, pending over each run, is summed over it.
+/// Prepares a parameter for layers in which each rank uses rows that several ranks hold. Each
+/// sharer group (`sharers` neighbouring ranks) holds equal rows from index `first` on. The value
+/// does not change. Backward sums the gradient of these rows over the sharer group.
 at::Tensor enter_shared(at::Tensor const& x, group& ranks, int sharers, std::int64_t first = 0);
 
-/// Sums a pending value over the ranks, then adds its addends once. The gradient stays as it is.
+/// Sums a partial value over the ranks, then adds its addends (such as row-parallel biases) once.
+/// Backward passes the gradient on unchanged.
 tensor<replicated> reduce(tensor<partial> const& x, group& ranks);
 
-/// What `reduce` gives of a value whose sum over the ranks is there already, in memory that nobody else reads.
+/// Returns `sum` plus `addends`: the result of reduce() if the sum over the ranks is already
+/// computed. `sum` may be overwritten in place, so its memory must have no other reader.
 tensor<replicated> with_addends(at::Tensor sum, std::vector<at::Tensor> const& addends);
 
-/// Joins the ranks' parts; the gradient is this rank's part of the unsharded gradient.
+/// Returns the parts of all ranks, concatenated along `Dim`. The gradient of each part is this
+/// rank's part of the unsharded gradient.
 template <int Dim>
 tensor<replicated> gather(tensor<split<Dim>> const& x, group& ranks) {
   return comm::detail::gather_parts(x.local(), ranks, Dim);
 }
 
-/// Keeps this rank's part along `Dim`, whose extent must divide; the gradients of the parts are joined.
+/// Returns this rank's part of `x` along `Dim`. The extent must be divisible by the number of
+/// ranks. Backward concatenates the gradients of the parts.
 template <int Dim>
 tensor<split<Dim>> scatter(tensor<replicated> const& x, group& ranks) {
   return tensor<split<Dim>>(comm::detail::scatter_part(x.local(), ranks, Dim));
 }
 
-/// Joins the ranks' parts on their way into column-parallel layers (sequence parallelism); the gradient, a pending
-/// sum, is reduced and each rank keeps its part.
+/// Concatenates the ranks' parts along `Dim` for column-parallel layers (sequence parallelism).
+/// Backward sums the gradient, which is a pending sum, over the ranks and returns this rank's part
+/// (a reduce_scatter).
 template <int Dim>
 tensor<entered> all_gather_entered(tensor<split<Dim>> const& x, group& ranks) {
   return tensor<entered>(comm::detail::gather_entered(x.local(), ranks, Dim));
 }
 
-/// Sums a pending value and keeps this rank's part along `Dim`, whose extent must divide; addends are added once. The
-/// gradients of the parts are joined. An addend that is broadcast along `Dim` enters: every part's gradient is a part
-/// of its.
+/// Sums a partial value over the ranks and returns this rank's part along `Dim`, whose extent must
+/// be divisible by the number of ranks. Addends are added once. Backward concatenates the gradients
+/// of the parts. If an addend broadcasts along `Dim`, backward sums its gradient over the ranks.
 template <int Dim>
 tensor<split<Dim>> reduce_scatter(tensor<partial> const& x, group& ranks) {
   return tensor<split<Dim>>(comm::detail::reduce_to_part(x, ranks, Dim));
 }
 
-/// Cuts a replicated value [B, T, features] into runs of tokens; T need not divide. The gradients of the runs are joined.
+/// Splits a replicated value `[B, T, features]` into one range of tokens per rank. If T is not
+/// divisible by the number of ranks, the end is padded. Backward concatenates the gradients of the
+/// ranges.
 tensor<token_split> scatter_tokens(tensor<replicated> const& x, group& ranks);
 
-/// Joins runs of tokens on their way into column-parallel layers; the gradient, a pending sum, is reduced and each rank
-/// keeps its run.
+/// Concatenates the ranks' token ranges, without padding, for column-parallel layers. Backward sums
+/// the gradient, which is a pending sum, over the ranks and returns this rank's token range.
 tensor<entered> enter(tensor<token_split> const& x, group& ranks);
 
-/// Joins runs of tokens; the gradient is this rank's run of the unsharded gradient.
+/// Concatenates the ranks' token ranges, without padding, into a replicated value. Backward returns
+/// this rank's token range of the unsharded gradient.
 tensor<replicated> gather(tensor<token_split> const& x, group& ranks);
 
-/// Sums a pending value and keeps this rank's run of tokens; addends, which broadcast over the tokens, are added once.
+/// Sums a partial value over the ranks and returns this rank's range of tokens. Addends are added
+/// once and must broadcast over the tokens.
 tensor<token_split> reduce_tokens(tensor<partial> const& x, group& ranks);
 
-/// What `reduce_tokens` gives of a value whose sums for this rank's run are there already.
+/// Returns `sums` plus `addends`: the result of reduce_tokens() if the sums for this rank's token
+/// range are already computed.
 tensor<token_split> with_addends(tensor<token_split> sums, std::vector<at::Tensor> const& addends, group& ranks);
 
 }  // namespace redco

@@ -22,7 +22,8 @@ REDCO_INLINE at::Tensor gather_entered(at::Tensor const& x, group& ranks, std::i
   return take_step<gather_entered_step>(x, ranks, dim);
 }
 
-/// The sum of a rank's part along `dim` with its part of the addends.
+/// Returns `sum`, this rank's part along `dim`, plus this rank's part of each addend. An addend
+/// that broadcasts along `dim` is added whole.
 inline at::Tensor with_parts(at::Tensor sum, std::vector<at::Tensor> const& addends, group& ranks, std::int64_t dim) {
   std::int64_t const from_end = dim < 0 ? -dim : sum.dim() - dim;
   for (at::Tensor const& addend : addends) {
@@ -52,7 +53,8 @@ REDCO_INLINE at::Tensor enter_shared(at::Tensor const& x, group& ranks, int shar
 REDCO_INLINE tensor<replicated> reduce(tensor<partial> const& x, group& ranks) {
   at::Tensor sum = comm::detail::take_step<comm::detail::all_reduce_step>(x.local(), ranks, 0);
   if (ranks.size() > 1) return with_addends(std::move(sum), x.addends());
-  for (at::Tensor const& addend : x.addends()) sum = sum + addend;  // the sum is the argument itself
+  // `sum` is the caller's tensor: do not add in place.
+  for (at::Tensor const& addend : x.addends()) sum = sum + addend;
   return sum;
 }
 
@@ -71,7 +73,8 @@ REDCO_INLINE tensor<replicated> with_addends(at::Tensor sum, std::vector<at::Ten
 
 namespace redco::comm::detail {
 
-/// x with its tokens padded to runs of one length.
+/// Returns `x` with zero tokens appended until the number of tokens is a multiple of the number of
+/// ranks.
 inline at::Tensor padded_tokens(at::Tensor const& x, group const& ranks) {
   std::int64_t const size = ranks.size(), missing = (size - x.size(-2) % size) % size;
   return missing == 0 ? x : at::constant_pad_nd(x, {0, 0, 0, missing});

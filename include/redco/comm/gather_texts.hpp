@@ -7,7 +7,8 @@
 
 namespace redco::comm {
 
-/// Every rank's text, of any length, in rank order on all ranks of the group, each of which calls it.
+/// Returns the texts of all ranks in rank order. Texts may have any length. All ranks of the group
+/// must call this function.
 std::vector<std::string> gather_texts(group& ranks, std::string const& text);
 
 }  // namespace redco::comm

@@ -26,20 +26,14 @@ struct operand;
 
 namespace redco {
 
-/// One rank's handle on a communicator group: `size` ranks, of which this one is `rank`.
+/// A rank's handle on a group of `size` ranks that communicate; this rank has the number `rank`.
 ///
-/// All ranks of a group call the same collectives in the same order with tensors of the same shape and dtype; each
-/// call blocks until its result is there. Results depend on the ranks' values only, never on who came first: sums run
-/// in rank order, bf16 and f16 are summed in f32 and rounded once (NCCL has its own order, and may round each addition). Tensors
-/// may be empty or strided; reductions know f64, f32, bf16, f16, i64, i32 and u8, the others move any dtype. No call records autograd nodes (collectives.hpp
-/// has those that do), and all are legal inside backward. A group of one returns its argument and counts nothing.
-///
-/// Errors: a rank that fails, leaves or misses its deadline ends every waiting rank with `error`: `peer_lost` when a
-/// rank is missing, else the first failure's own code. Tensors that differ between ranks, or a shape that does not
-/// divide, are `internal` and name both sides. After an error the group is of no more use.
-///
-/// One thread uses a handle at a time. Transports (threads, MPI, NCCL) derive from this class and implement the `do_`
-/// calls.
+/// All ranks of a group must make the same calls in the same order, with equal shapes and dtypes.
+/// Calls block, record no autograd nodes, and are legal inside backward. Results do not depend on
+/// the order of arrival. Sums run in rank order (NCCL: in its own order). Reductions take f64, f32,
+/// bf16, f16, i64, i32 and u8. If a rank fails, leaves or misses its deadline, all waiting ranks
+/// throw `error` and the group becomes unusable. One thread uses a handle at a time. More rules are
+/// in the room's README.
 class group {
  public:
   virtual ~group() = default;
@@ -50,84 +44,95 @@ class group {
   int size() const noexcept { return size_; }
   std::string const& name() const noexcept { return name_; }
 
-  /// Calls and bytes of this rank in this group.
+  /// Returns the calls and bytes of this rank in this group since the last reset_counters().
   traffic const& counters() const noexcept { return counters_; }
   void reset_counters() noexcept { counters_ = {}; }
-  /// Counts here what was asked of another handle on the same ranks.
+  /// Adds `more`, the traffic of another handle on the same ranks, to the counters of this handle.
   void count(traffic const& more) noexcept {
     for (std::size_t kind = 0; kind < counters_.kinds.size(); ++kind) counters_.kinds[kind] += more.kinds[kind];
   }
-  /// `calls` of this kind that were counted are the parts of one.
+  /// Counts the last `calls` counted calls of `kind` as one call, because they are parts of one.
+  /// Byte counts stay.
   void count_as_one(collective kind, std::int64_t calls) noexcept {
     if (size_ > 1) counters_[kind].calls -= calls - 1;
   }
 
-  /// Between two runs of a world: counts from nothing, and forgets what was sent and never received.
+  /// Resets the counters and drops sent tensors that nobody received. Call between two runs of a
+  /// world.
   void begin_run() {
     reset_counters();
     do_begin_run();
   }
 
-  /// How long any later call may wait for a peer.
+  /// Sets the longest time that each later call waits for a peer.
   void set_deadline(std::chrono::milliseconds deadline) noexcept { deadline_ = deadline; }
   std::chrono::milliseconds deadline() const noexcept { return deadline_; }
 
-  /// Replaces `x`, in place, by the elementwise reduction over the ranks.
+  /// Replaces `x` in place with the elementwise reduction over the ranks.
   void all_reduce(at::Tensor const& x, comm::reduce_op op = comm::reduce_op::sum);
 
-  /// The same as a new, contiguous tensor; `x` stays as it is. Counted as all_reduce.
+  /// Returns the elementwise reduction over the ranks as a new contiguous tensor and leaves `x`
+  /// unchanged. A group of one returns `x`. The counters count an all_reduce.
   at::Tensor all_reduced(at::Tensor const& x, comm::reduce_op op = comm::reduce_op::sum);
 
-  /// The ranks' tensors, concatenated along `dim` in rank order.
+  /// Returns the ranks' tensors concatenated along `dim` in rank order.
   at::Tensor all_gather(at::Tensor const& x, std::int64_t dim);
 
-  /// This rank's part, one of size() equal ones along `dim`, of the sum over the ranks. The extent must divide.
+  /// Sums `x` over the ranks and returns this rank's part: one of size() equal parts along `dim`.
+  /// Throws `error` if the extent is not divisible by size().
   at::Tensor reduce_scatter(at::Tensor const& x, std::int64_t dim);
 
-  /// The part of `x` along `dim` that is this rank's, as a view. Every rank may call it alone. The extent must divide.
+  /// Returns this rank's part of `x` along `dim` as a view, without communication. Throws `error`
+  /// if the extent is not divisible by size().
   at::Tensor part_of(at::Tensor const& x, std::int64_t dim) const;
 
-  /// Cuts `x` along `split_dim` into size() equal parts, sends part j to rank j, and concatenates what arrives along
-  /// `concat_dim` in rank order. The extent must divide.
+  /// Splits `x` along `split_dim` into size() equal parts and sends part j to rank j. Returns the
+  /// received parts, concatenated along `concat_dim` in rank order. Throws `error` if the extent is
+  /// not divisible by size().
   at::Tensor all_to_all(at::Tensor const& x, std::int64_t split_dim, std::int64_t concat_dim);
 
-  /// What arrives where ranks send each other as many rows as each wants.
+  /// A result of all_to_all_v(): the rows that this rank received.
   struct arrived_rows {
-    at::Tensor rows;                 ///< [sum of from, ...], in rank order
-    std::vector<std::int64_t> from;  ///< how many each rank sent
+    at::Tensor rows;                 ///< received rows `[sum of from, ...]`, in rank order
+    std::vector<std::int64_t> from;  ///< number of rows received from each rank
   };
 
-  /// Sends the first `rows_to[0]` rows of `x` [rows, ...] to rank 0, the next `rows_to[1]` to rank 1 and so on. The numbers, which
-  /// each rank chooses for itself, are told first, by an all_gather. They must add up to the rows.
+  /// Sends the first `rows_to[0]` rows of `x` `[rows, ...]` to rank 0, the next `rows_to[1]` rows
+  /// to rank 1, and so on. Each rank chooses its own numbers; an all_gather first exchanges them.
+  /// Throws `error` if they do not add up to the number of rows.
   arrived_rows all_to_all_v(at::Tensor const& x, std::vector<std::int64_t> const& rows_to);
 
-  /// Replaces `x`, in place, by the tensor of rank `root`.
+  /// Replaces `x` in place with the tensor of rank `root`.
   void broadcast(at::Tensor const& x, int root);
 
-  /// Sends `x` to `peer`. May return before the peer receives it; must not be relied on to do so.
+  /// Sends `x` to rank `peer`. The call may return before the peer receives the tensor, but callers
+  /// must not rely on an early return.
   void send(at::Tensor const& x, int peer, int tag = 0);
 
-  /// Fills `x` with the oldest tensor that `peer` sent with this tag; shape and dtype must be those of `x`.
+  /// Fills `x` with the oldest tensor that `peer` sent with this tag. Throws `error` if the sent
+  /// tensor has another shape or dtype.
   void recv(at::Tensor const& x, int peer, int tag = 0);
 
-  /// Returns when every rank has called it.
+  /// Blocks until every rank of the group has called barrier().
   void barrier();
 
-  /// Ends every rank's current and later calls with this cause; the first cause of a run is the one that counts.
+  /// Fails the run: the current and later calls of every rank throw `error` with this code and
+  /// message. Only the first failure of a run counts.
   virtual void abort(exit_code code, std::string const& message) = 0;
 
  protected:
   group(int rank, int size, std::string name) : rank_(rank), size_(size), name_(std::move(name)) {}
 
-  /// What a transport has sent to other processes in a call of this kind.
+  /// Adds `bytes`, which the transport sent to other processes in a call of `kind`, to the
+  /// counters.
   void count_sent(collective kind, std::int64_t bytes) noexcept { counters_[kind].host_bytes += bytes; }
 
  private:
-  friend class comm::detail::nccl_group;  // hands on to the group of the same ranks in host memory
+  friend class comm::detail::nccl_group;  // forwards calls to the host group of the same ranks
 
-  /// What transports implement, for size() > 1 only. Tensors are contiguous, detached and of legal extents; outputs are
-  /// allocated and overlap no input, but for `do_all_reduce`, whose output may be its input; `do_all_to_all` exchanges
-  /// rows, which lie in the order of their ranks.
+  /// Functions that a transport implements, called only if size() > 1. Tensors are contiguous,
+  /// detached and of legal extents. Outputs are allocated and overlap no input, but do_all_reduce()
+  /// may reduce in place. Rows of do_all_to_all() are sorted by their destination or source rank.
   virtual void do_all_reduce(at::Tensor const& x, at::Tensor const& out, comm::reduce_op op) = 0;
   virtual void do_all_gather(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
   virtual void do_reduce_scatter(at::Tensor const& x, at::Tensor const& out, std::int64_t dim) = 0;
@@ -136,7 +141,8 @@ class group {
   virtual void do_send(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_recv(at::Tensor const& x, int peer, int tag) = 0;
   virtual void do_barrier() = 0;
-  /// A barrier in which all show what they bring to a call of another transport; it throws where these differ.
+  /// Waits for all ranks and compares their arguments `brought` to a call of another transport.
+  /// Throws `error` if they differ.
   virtual void do_meet(comm::detail::operand const& brought) = 0;
   virtual void do_begin_run() = 0;
 

@@ -44,8 +44,9 @@ REDCO_INLINE void group::check_peer(int peer, collective kind, bool self_allowed
                                        " ranks; name one of them");
 }
 
-/// Transports see contiguous memory; a strided tensor is copied there and back. Writes behind autograd's back must be
-/// told to the version counter, else a tensor saved before would be used silently in backward.
+/// Applies `call` to `x` in contiguous memory, through a copy if `x` is strided. If `call` wrote
+/// into `x` itself, increases the version counter of `x`. Autograd cannot see that write, and
+/// backward would otherwise silently use an overwritten saved tensor.
 template <class Call>
 void group::in_place(at::Tensor const& x, Call const& call) {
   at::NoGradGuard const no_grad;

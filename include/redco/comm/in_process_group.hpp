@@ -21,21 +21,24 @@ class device_calls;
 
 namespace redco {
 
-/// A group whose ranks are threads of this process and meet in shared memory. Tensors on devices, which ranks may share, are
-/// reduced and copied there (detail/device_calls.hpp); all ranks bring one there, or none.
+/// A group whose ranks are threads of this process and exchange data through shared memory. Tensors
+/// on devices are reduced and copied on the devices (detail/device_calls.hpp). In one call, either
+/// all ranks bring a device tensor or none does.
 ///
-/// all_reduce: each rank reduces its slice of all ranks' tensors and writes it into all of them; up to 4 KiB each rank
-/// reduces everything from copies, which takes one meeting instead of two. No call but send allocates, beyond its
-/// result and the dense copy of a strided argument.
+/// In all_reduce, each rank reduces one slice of all ranks' tensors and writes the result into all
+/// of them. Up to 4 KiB, each rank reduces everything from copies, which synchronises the threads
+/// once instead of twice. Only send() and strided arguments need memory besides the result.
 class in_process_group final : public group {
  public:
-  /// One handle per rank of a new group of the threads `members`, numbered as in `line`. `as_on_devices` treats what lies in host
-  /// memory as if it lay on a device.
+  /// Creates a group of the threads `members` (their ranks in `line`) and returns one handle per
+  /// member. If `as_on_devices`, tensors in host memory take the code path of device tensors, for
+  /// tests.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members,
                                                   std::shared_ptr<comm::lifeline> const& line,
                                                   bool as_on_devices = false);
 
-  /// The same for a run that has no other group: threads 0 to `size` - 1.
+  /// Creates a group of threads 0 to `size` - 1, for a run that has no other group, and returns one
+  /// handle per thread.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, int size);
 
   void abort(exit_code code, std::string const& message) override;

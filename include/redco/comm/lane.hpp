@@ -19,44 +19,51 @@
 
 namespace redco::comm {
 
-/// Collectives over the ranks of a group that run while their rank computes: on a thread of their own, one after the other, in the
-/// order in which they were asked for. All ranks ask for the same in the same order. One thread uses a lane.
+/// A background thread that runs collectives of one rank while the rank computes. Collectives run
+/// one after the other, in the order of their requests. All ranks must request the same collectives
+/// in the same order. Only one thread may use a lane.
 ///
-/// The thread starts with the first of them; what it takes is counted as the rank's memory. Each waits for the peers as long as its
-/// group's deadline says. A failure ends the run with its cause, on all ranks.
+/// The thread starts with the first request, and its memory counts as the rank's memory. Each
+/// collective waits for peers until the deadline of its group. A failure ends the run on all ranks.
 class lane {
  public:
-  /// `own` is a handle that nobody else uses, on the same ranks as `like`, in which its traffic counts. Both outlive the lane.
+  /// Creates a lane; the first request starts its thread. Only the lane uses `own`, a handle on the
+  /// same ranks as `like`. Traffic is added to the counters of `like`. Both groups must outlive the
+  /// lane.
   lane(group& own, group& like, std::shared_ptr<memory_counter> memory);
 
-  /// What has fewer bytes is not worth the lane's thread: whoever cuts messages into runs makes none smaller.
+  /// Smallest message, in bytes, that is worth a request. Callers that split a message make no
+  /// smaller pieces.
   std::int64_t least_bytes = product_runs::least_bytes;
 
   lane(lane const&) = delete;
   lane& operator=(lane const&) = delete;
-  /// What has not begun is given up; what has is waited for.
+  /// Drops the requests that have not begun, and waits for the running one.
   ~lane();
 
-  /// Runs `calls` with the lane's handle on the ranks, some time before wait() returns; until then nobody else touches what they
-  /// read and write. The calling thread's collective_label, a literal, names them. Gives its number, from 1 on. A group of one runs
-  /// them at once.
+  /// Requests a run of `calls` with the lane's handle, and returns the request's number (1, 2,
+  /// ...). The run ends before wait() returns. Until then, no other code may touch the memory that
+  /// `calls` reads or writes. The calling thread's collective_label, a literal, names the
+  /// collectives in messages. A group of one runs `calls` at once.
   std::uint64_t ask(std::function<void(group&)> calls);
 
-  /// Has the elements of `x`, which is contiguous, replaced by their sums over the ranks.
+  /// Requests an in-place sum of the contiguous tensor `x` over the ranks, and returns the
+  /// request's number.
   std::uint64_t all_reduce(at::Tensor const& x);
 
-  /// Returns when all is done, and counts it as what the group was asked for. Errors: the first failure; the lane is of no more use
-  /// then.
+  /// Blocks until all requests are done, and adds their traffic to the counters of the group.
+  /// Throws the first failure; after a failure the lane is unusable.
   void wait();
 
-  /// Returns when what has this number is done. Errors: as above.
+  /// Blocks until the request `number` is done. Throws the first failure of any request; after a
+  /// failure the lane is unusable.
   void wait(std::uint64_t number);
 
  private:
   struct job {
     std::function<void(group&)> calls;
     std::string_view label;
-    diag::run_place place;  ///< of the rank, which asks
+    diag::run_place place;  ///< run place (rank, step, function) of the requesting thread
   };
 
   void work();
@@ -68,7 +75,7 @@ class lane {
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable bell_;
-  std::deque<job> queue_;  ///< the first is at work
+  std::deque<job> queue_;  ///< requests; the first one is running
   std::uint64_t asked_ = 0;
   std::exception_ptr failure_;
   bool over_ = false;

@@ -33,8 +33,8 @@ REDCO_INLINE std::uint64_t lane::ask(std::function<void(group&)> calls) {
   }
   if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
   std::lock_guard const lock(mutex_);
-  if (!failure_)
-    queue_.push_back({std::move(calls), collective_label::current(), diag::run_place::here()});  // wait() throws it
+  // After a failure, drops the request: wait() throws the failure.
+  if (!failure_) queue_.push_back({std::move(calls), collective_label::current(), diag::run_place::here()});
   bell_.notify_all();
   return ++asked_;
 }
@@ -67,7 +67,7 @@ REDCO_INLINE void lane::work() {
     job one = std::move(queue_.front());
     lock.unlock();
     std::exception_ptr const failure = made(one);
-    one = {};  // frees what the calls hold before who waits goes on
+    one = {};  // frees what `calls` captured before wait() returns
     lock.lock();
     if (failure) {
       failure_ = failure;
@@ -79,7 +79,8 @@ REDCO_INLINE void lane::work() {
   }
 }
 
-/// Makes the calls; null, or why one could not be made, which ends the run.
+/// Runs the calls of a request. Returns null on success. On failure, ends the run and returns the
+/// exception.
 REDCO_INLINE std::exception_ptr lane::made(job const& one) noexcept {
   try {
     collective_label const label(one.label);

@@ -21,46 +21,54 @@ class waiting_room;
 
 }  // namespace detail
 
-/// What the ranks of a run share besides their groups: the first failure, which ends every wait, and who has ended.
-/// Any thread may call any member.
+/// A state that all ranks of a run share in addition to their groups. It holds the first failure,
+/// which ends every wait, and the set of ranks that have ended. Any thread may call any member.
 class lifeline {
  public:
-  /// `here` of the ranks are on this host.
+  /// Creates the state of `ranks` ranks, of which `here` run on this host.
   lifeline(int ranks, int here)
       : ended_(static_cast<std::size_t>(ranks)),
         crowded_(here > static_cast<int>(std::thread::hardware_concurrency())) {}
   explicit lifeline(int ranks) : lifeline(ranks, ranks) {}
 
-  /// This host has more ranks than cores: who waits should not keep one from its peers.
+  /// Returns true if this host runs more ranks than it has cores. A waiting rank should then yield
+  /// its core to its peers instead of spinning.
   bool crowded() const noexcept { return crowded_; }
 
-  /// Before a run, when no rank runs: nobody has ended. Behind a failure nothing begins again.
+  /// Marks every rank as running. Call before a run, while no rank runs. After a failure, a new
+  /// object is needed instead.
   void begin() noexcept {
     for (std::atomic<bool>& one : ended_) one.store(false);
     any_ended_.store(false);
   }
 
-  /// Records that `rank` failed, if it is the first to, and wakes all who wait. True for the first.
+  /// Records the failure of `rank` and wakes all waiting ranks, if no rank has failed before.
+  /// Returns true if this failure is the first.
   bool fail(int rank, exit_code code, std::string const& message);
   bool fail(int rank, error const& failure);
 
   bool failed() const noexcept { return failed_.load(); }
 
-  /// The first failure as an error whose text starts with its rank. Only after failed().
+  /// Returns the first failure as an error whose text starts with the failed rank. Call only if
+  /// failed().
   error cause() const;
 
-  /// Records that `rank` takes part no more; who waits for it then, or later, has lost a peer.
+  /// Records that `rank` has left the run and wakes all waiting ranks. A rank that waits for
+  /// `rank`, now or later, has lost a peer.
   void end(int rank);
 
   bool ended(int rank) const noexcept { return any_ended_.load() && ended_[static_cast<std::size_t>(rank)].load(); }
 
-  /// True when a waiting rank has to look whether its wait is in vain.
+  /// Returns true if a rank has failed or ended. A waiting rank must then check whether its peers
+  /// can still arrive.
   bool troubled() const noexcept { return failed_.load() || any_ended_.load(); }
 
-  /// Says while it lives what a rank of this process waits in for others, longer than a moment. The line outlives it.
+  /// A scope that records, for messages, the call in which a rank of this process waits for others
+  /// for longer than a moment. The `lifeline` must outlive the scope.
   class long_wait {
    public:
-    /// `where`: "in all_reduce(sum) of Float [3], call 17 of group tp"
+    /// Records the wait of `rank` in `where`, for example "in all_reduce(sum) of Float [3], call 17
+    /// of group tp".
     long_wait(lifeline& line, int rank, std::string const& where);
     long_wait(long_wait const&) = delete;
     long_wait& operator=(long_wait const&) = delete;
@@ -71,11 +79,11 @@ class lifeline {
     std::uint64_t number_;
   };
 
-  /// "rank 0 waits in all_reduce(sum) of Float [3], call 17 of group tp", with its step where it is in one: the wait of this process
-  /// that is the longest; empty where no rank waits.
+  /// Returns the wait in this process that began first, or an empty text if no rank waits. Example:
+  /// "rank 0 waits in step 4, in all_reduce(sum) of Float [3], call 17 of group tp".
   std::string longest_wait() const;
 
-  /// Lets fail() and end() wake those who wait in `room`.
+  /// Makes fail() and end() wake the threads that wait in `room`.
   void attach(std::shared_ptr<detail::waiting_room> room);
 
  private:
@@ -88,7 +96,7 @@ class lifeline {
   std::atomic<bool> failed_{false};
   mutable std::mutex mutex_;
   std::optional<error> cause_;
-  std::map<std::uint64_t, std::string> waits_;  ///< in the order in which they began
+  std::map<std::uint64_t, std::string> waits_;  ///< texts of the current waits, oldest first
   std::uint64_t waits_begun_ = 0;
   std::vector<std::shared_ptr<detail::waiting_room>> rooms_;
 };

@@ -9,8 +9,10 @@
 
 namespace redco::comm {
 
-/// The world of this mesh: processes where a launcher started several (options::launched), else threads. Errors: exit code 64 for
-/// a mesh without ranks, or of other ranks than processes; 76 where this program cannot join the others.
+/// Returns a world for the mesh: of processes if a launcher started several (options::launched),
+/// else of threads. Throws `error` with exit code 64 if the mesh has no ranks, or if their number
+/// is not a multiple of the processes. Throws `error` with exit code 76 if the processes cannot
+/// join.
 std::unique_ptr<world> make_world(mesh const& shape, rank_options const& options);
 
 }  // namespace redco::comm

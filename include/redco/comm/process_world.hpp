@@ -9,16 +9,19 @@
 
 namespace redco::comm {
 
-/// A world whose ranks are the processes that a launcher started (options::launched), one rank each: this process has the rank of
-/// its number. MPI joins those of mpirun, TCP connections those that know where to meet. Everything is as with threads, to the bits
-/// of sums. Behind a failure that every process outlives another run may follow.
+/// Returns a world of the processes that a launcher started (options::launched), with equally many
+/// ranks in each, one thread per rank. Processes with a known meeting address communicate by TCP,
+/// others (mpirun) by MPI. Sums are bit-equal to those of a thread world if each process has one
+/// rank, or with `deterministic`. If every process survives a failure, another run may follow.
 ///
-/// Errors: exit code 64 for a mesh of other ranks than processes; 76 where the processes do not find each other in the first
-/// deadline, or redco was built without the MPI that they need.
+/// Throws `error` with exit code 64 if the number of ranks is not a multiple of the processes.
+/// Throws it with 76 if the processes do not meet within the first deadline, or if redco lacks the
+/// MPI that they need.
 std::unique_ptr<world> make_process_world(mesh const& shape, rank_options const& options);
 
-/// Tells the other processes that this one ends with `code`, and waits for them, so that the launcher ends none that still has
-/// something to tell. What main_of does at last; nothing where there are no others.
+/// Announces to the other processes that this process ends with `code`, and waits for them. Without
+/// the wait, the launcher could kill a process that still has a message to print. The function
+/// main_of() calls it last. Does nothing if there are no other processes.
 void leave_processes(int code) noexcept;
 
 }  // namespace redco::comm

@@ -5,7 +5,7 @@
 #include <redco/comm/detail/keeper.hpp>
 #include <redco/comm/detail/process_session.hpp>
 #include <redco/comm/detail/processes.hpp>
-// One of the two is empty: REDCO_WITH_MPI is defined by CMake where it finds the library.
+// Either mpi_absent.hpp or mpi_session.hpp is empty: CMake defines REDCO_WITH_MPI if it finds MPI.
 #include <redco/comm/detail/mpi_absent.hpp>
 #include <redco/comm/detail/mpi_session.hpp>
 #include <redco/comm/detail/socket_session.hpp>
@@ -19,9 +19,12 @@ namespace redco::comm {
 
 namespace detail {
 
-/// This process among those of its launcher, from the first world to its end.
+/// A process's connection with the other processes of its launcher, from the first world to the end
+/// of the process.
 struct membership {
-  process_session* session = nullptr;  ///< never destroyed: what ends the process still needs it
+  /// Session of this process; never destroyed, because code at the end of the process still uses
+  /// it.
+  process_session* session = nullptr;
   std::unique_ptr<keeper> alive = {};
 
   static membership& own() {

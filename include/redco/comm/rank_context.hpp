@@ -17,7 +17,7 @@
 
 namespace redco {
 
-/// What one rank of a run knows: its place in the mesh, its groups, and its memory.
+/// A rank's view of a run: its coordinates in the mesh, its groups, and its memory counter.
 struct rank_context {
   rank_context(int number, comm::rank_groups& all, std::shared_ptr<memory_counter> counter,
                std::chrono::milliseconds later)
@@ -34,15 +34,21 @@ struct rank_context {
 
   int rank;
   redco::mesh mesh;
-  redco::group& world;                     ///< all ranks
-  redco::group& dp;                        ///< the same shard in every replica: ranks that differ along dp
-  redco::group& tp;                        ///< the ranks that hold the shards of this replica
-  std::shared_ptr<memory_counter> memory;  ///< to be carried by threads that work for this rank
+  redco::group& world;  ///< group of all ranks
+  /// Ranks that differ from this rank along dp only: they hold the same shard in every replica.
+  redco::group& dp;
+  /// Ranks that hold the shards of this rank's replica.
+  redco::group& tp;
+  /// Memory counter of this rank; threads that work for the rank must install it.
+  std::shared_ptr<memory_counter> memory;
   std::chrono::milliseconds later_deadline;
-  bool first_of_process;   ///< one rank of each process is: what a process needs once is its to do
-  bool several_processes;  ///< some ranks are in others: what is in memory may not be theirs
+  /// True on one rank of each process, which does the work that a process needs once.
+  bool first_of_process;
+  /// True if some ranks run in other processes, which cannot see this process's memory.
+  bool several_processes;
 
-  /// The ranks that differ from this one along these axes only: `me.group(axis::dp | axis::ep)`.
+  /// Returns the group of ranks that differ from this rank along these axes only. Example:
+  /// `me.group(axis::dp | axis::ep)`.
   redco::group& group(axes over) const { return groups_->of(over, rank); }
 
   /// Calls `visit(name, group)` for each group of this rank that is in use.
@@ -50,7 +56,8 @@ struct rank_context {
     groups_->each(rank, visit);
   }
 
-  /// What sums over the ranks of that group while this one computes. Made when it is first asked for.
+  /// Returns the lane, a background thread for collectives, of the group over these axes. The first
+  /// call creates the lane.
   comm::lane& lane(axes over) {
     redco::group& like = group(over);
     std::unique_ptr<comm::lane>& one = lanes_[&like];
@@ -58,13 +65,13 @@ struct rank_context {
     return *one;
   }
 
-  /// Which rank of that group this one is.
+  /// Returns the index of this rank in its group over these axes.
   int coordinate(axes over) const noexcept { return mesh.coordinate(rank, over); }
   int dp_index() const noexcept { return coordinate(axis::dp); }
   int tp_index() const noexcept { return coordinate(axis::tp); }
 
-  /// To be called after the first step: what is slow once (first allocations, primitives) is over, so waits end
-  /// earlier.
+  /// Sets the deadline of all groups to `later_deadline`. Call after the first step, when slow
+  /// one-time work (first allocations, primitives) is over, so that waits end earlier.
   void first_step_done() { groups_->set_deadline(rank, later_deadline); }
 
  private:

@@ -4,14 +4,17 @@
 
 namespace redco {
 
-/// How the ranks of a world wait and how many threads each rank's operators use.
+/// A set of options for the waits of ranks and for the threads of their operators.
 struct rank_options {
-  std::chrono::milliseconds first_deadline{
-      300'000};                                 ///< for joining, and every wait until rank_context::first_step_done
-  std::chrono::milliseconds deadline{120'000};  ///< for every later wait
-  std::chrono::milliseconds grace{8'000};       ///< from the first failure until all ranks must have ended
-  bool deterministic = false;  ///< sums in rank order even where that sends more (process_group, nccl_group)
-  int threads = 0;             ///< per rank; 0: what libtorch would use, shared by the ranks
+  /// Longest time for joining, and for each wait until rank_context::first_step_done().
+  std::chrono::milliseconds first_deadline{300'000};
+  std::chrono::milliseconds deadline{120'000};  ///< longest time of each later wait
+  /// Time from the first failure until all ranks must have ended.
+  std::chrono::milliseconds grace{8'000};
+  /// Sums in rank order even if more bytes are sent (process_group, nccl_group).
+  bool deterministic = false;
+  /// Threads of each rank; 0 divides libtorch's default number among the ranks.
+  int threads = 0;
 };
 
 }  // namespace redco

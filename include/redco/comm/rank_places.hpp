@@ -8,8 +8,9 @@
 
 namespace redco::comm {
 
-/// On which hosts the processes of a run are, "node2 (10.7.0.2)" each, for messages; empty where the ranks are threads of one process.
-/// Written when the processes have found each other, and with each world of theirs.
+/// A table of the hosts of a run's processes for messages, such as "node2 (10.7.0.2)" for each
+/// process. It is empty if all ranks are threads of one process. It is filled when the processes
+/// connect, and updated by each new world.
 struct rank_places {
   std::vector<std::string> of_process = {};
   int ranks_each = 1;
@@ -20,7 +21,7 @@ struct rank_places {
   }
 };
 
-/// " on node2 (10.7.0.2)", or nothing.
+/// Returns " on node2 (10.7.0.2)", or an empty text if the host of `process` is unknown.
 inline std::string place_of_process(int process) {
   auto const which = static_cast<std::size_t>(process);
   std::vector<std::string> const& all = rank_places::all().of_process;
@@ -29,7 +30,7 @@ inline std::string place_of_process(int process) {
 
 inline std::string place_of_rank(int rank) { return place_of_process(rank / rank_places::all().ranks_each); }
 
-/// What this host calls itself.
+/// Returns the name of this machine, or "?" if the system does not report one.
 inline std::string host_name() {
   char name[256] = {};
   return gethostname(name, sizeof name - 1) == 0 ? name : "?";

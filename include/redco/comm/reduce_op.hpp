@@ -5,10 +5,11 @@
 
 namespace redco::comm {
 
-/// How a reduction joins the ranks' elements. Max and min give NaN where any rank has NaN.
+/// An operation that combines the elements of all ranks. Both max and min give NaN if any rank has
+/// NaN.
 enum class reduce_op : std::uint8_t { sum, max, min };
 
-/// The name used in messages: "sum", "max", "min".
+/// Returns the name used in messages: "sum", "max", "min".
 constexpr std::string_view name_of(reduce_op op) {
   constexpr std::string_view names[] = {"sum", "max", "min"};
   return names[static_cast<std::size_t>(op)];

@@ -5,20 +5,24 @@
 
 namespace redco::comm {
 
-/// One round of micro-batches, one on each replica: what layers that look at the whole batch sum over. Where some replica has
-/// no micro-batch left (`gaps`), each sum is announced first, so that it can take part with zeros.
+/// A round of micro-batches, one per replica, over which layers with batch statistics sum. If some
+/// replica has no micro-batch left (`gaps`), the other replicas announce each sum first. The
+/// replica without a micro-batch then takes part with zeros.
 struct replica_round {
-  group* ranks = nullptr;  ///< those that hold the same shard of the model; null: this replica alone
+  /// Ranks that hold the same shard of the model; null if there is one replica only.
+  group* ranks = nullptr;
   bool gaps = false;
 
-  /// The sum of the replicas' tensors [n]. Its gradient is the sum of their gradients, at any order: each replica's loss depends
-  /// on every replica's tensor.
+  /// Returns the sum of the replicas' tensors `[n]`. Its gradient is the sum of the replicas'
+  /// gradients, at any order of derivative, because each replica's loss depends on every replica's
+  /// tensor.
   at::Tensor sum(at::Tensor const& x) const;
 
-  /// Says that this replica is through with the round.
+  /// Announces that this replica has finished the round. Does nothing if there are no `gaps`.
   void finish() const;
 
-  /// Takes part in a round without a micro-batch until the others finish.
+  /// Takes part in a round without a micro-batch: adds zeros to each announced sum until the other
+  /// replicas finish.
   void sit_out() const;
 };
 

@@ -14,7 +14,8 @@ namespace redco::comm {
 
 namespace detail {
 
-/// What the replicas that have a micro-batch sum next: its size and type in one number; 0: their round is over.
+/// Returns the largest announcement of all replicas. An announcement is the size and dtype of the
+/// next sum in one number; 0 announces the end of the round.
 inline std::int64_t announced(group& ranks, std::int64_t own) {
   at::Tensor const most = at::full({1}, own, at::kLong);
   ranks.all_reduce(most, reduce_op::max);

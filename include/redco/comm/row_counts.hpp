@@ -7,13 +7,14 @@
 
 namespace redco::comm {
 
-/// How many rows each rank of a group sends to each.
+/// A table of the number of rows that each rank of a group sends to each rank.
 class row_counts {
  public:
-  /// As many from each to each.
+  /// Creates a table in which each rank sends `each` rows to each rank.
   explicit row_counts(std::int64_t each) : each_(each) {}
 
-  /// `counts` are those of rank 0 to ranks 0, 1 ..., then those of rank 1 ...
+  /// Creates a table from the counts of rank 0 to ranks 0, 1, ..., then the counts of rank 1, and
+  /// so on.
   row_counts(std::vector<std::int64_t> counts, int ranks)
       : counts_(std::move(counts)), ranks_(static_cast<std::size_t>(ranks)) {}
 
@@ -23,7 +24,7 @@ class row_counts {
     return equal() ? each_ : counts_[from * ranks_ + to];
   }
 
-  /// From one rank to the ranks from `begin` to before `end`.
+  /// Returns the number of rows that rank `from` sends to the ranks `begin` to `end` - 1.
   std::int64_t sum(std::size_t from, std::size_t begin, std::size_t end) const {
     std::int64_t rows = 0;
     for (std::size_t to = begin; to < end; ++to) rows += (*this)(from, to);

@@ -11,11 +11,13 @@
 
 namespace redco::comm {
 
-/// A world whose ranks are threads of this process. They start with the first run and sleep between runs; behind a failure the
-/// groups are made anew. One thread uses it at a time.
+/// A world whose ranks are threads of this process. The threads start with the first run and sleep
+/// between runs. After a failure, the next run creates new groups. One thread uses a world at a
+/// time.
 class thread_world final : public world {
  public:
-  /// Errors: exit code 64 for a mesh without ranks.
+  /// Creates a world without starting its threads. Throws `error` with exit code 64 if the mesh has
+  /// no ranks.
   thread_world(mesh const& shape, rank_options const& options);
   ~thread_world() override;
 

@@ -18,7 +18,7 @@
 
 namespace redco::comm {
 
-/// The threads and what they work on.
+/// A state of a thread world: rank threads, groups, and the `lifeline` of the current run.
 struct thread_world::crew {
   crew(mesh const& m, rank_options const& o) : shape(m), options(o), threads(0, m.ranks()) {}
 
@@ -47,7 +47,7 @@ REDCO_INLINE void thread_world::run(function_ref<void(rank_context&)> f) {
   lifeline& line = *crew_->line;
   int const asked = crew_->options.threads;
   int const each = asked > 0 ? asked : std::max(1, at::get_num_threads() / crew_->shape.ranks());
-  std::optional<clock::time_point> last;  // when all must have ended, behind a failure
+  std::optional<clock::time_point> last;  // time when all ranks must have ended after a failure
   crew_->threads.run({line, *crew_->groups, each, crew_->options.deadline, f}, std::chrono::milliseconds(50),
                      [&](std::vector<int> const& busy) {
                        if (line.failed() && !last) last = clock::now() + crew_->options.grace;
@@ -56,7 +56,7 @@ REDCO_INLINE void thread_world::run(function_ref<void(rank_context&)> f) {
   if (line.failed()) throw line.cause();
 }
 
-/// Groups as on the first run.
+/// Prepares a run. Creates the groups before the first run and after a failure.
 REDCO_INLINE void thread_world::crew::begin() {
   if (!line || line->failed()) {
     groups.reset();

@@ -10,40 +10,43 @@
 
 namespace redco::comm {
 
-/// Decides how threads wait for each other: spinning is fastest on a quiet machine and takes the
-/// cores from other work on a busy one.
+/// A rule that decides how threads wait for each other. Spinning is fastest on a quiet machine, but
+/// takes cores from other work on a busy machine.
 class wait_decision {
  public:
-  /// Takes in the last `seconds`, of which one thread of the process was ready and without a core
-  /// for the part `share`, the largest of all threads. Returns true while waits are to be short.
+  /// Records the last `seconds`. `share` is the largest fraction of this time, over all threads of
+  /// the process, in which a thread was ready but had no core. Returns true while waits should be
+  /// short.
   bool update(double share, double seconds);
 
  private:
   bool shortened_ = false;
-  double share_ = 0;  ///< smoothed
-  double calm_ = 0;   ///< seconds without contention
-  double hold_ = 1;   ///< calm seconds after which threads spin again; longer from switch to switch
+  double share_ = 0;  ///< smoothed fraction of time without a core
+  double calm_ = 0;   ///< seconds without contention so far
+  /// Seconds without contention after which threads spin again; doubles with each switch, up to a
+  /// limit.
+  double hold_ = 1;
 };
 
-/// Nanoseconds that each other thread of this process has been ready and without a core, by thread
-/// id. Empty if the kernel does not report it.
+/// Returns the nanoseconds that each other thread of this process has been ready without a core, by
+/// thread id. Returns an empty map if the kernel does not report them.
 std::map<int, std::uint64_t> core_delays();
 
-/// The largest part of `nanoseconds` by which the delay of a thread grew. Threads that are new
-/// count from their start.
+/// Returns the largest growth of a thread's delay from `before` to `after`, as a fraction of
+/// `nanoseconds`. For a new thread, the delay since its start counts.
 double largest_share(std::map<int, std::uint64_t> const& before, std::map<int, std::uint64_t> const& after,
                      double nanoseconds);
 
-/// Shortens the waits of OpenMP threads while other work wants the cores: libgomp's threads spin
-/// for milliseconds in each wait, which costs a small model most of its speed (`scripts/bench
-/// waiting`). libgomp reads its wait policy when it is loaded, but spins 100 turns instead of
-/// 300000 while there are more OpenMP threads than cores (GOMP_SPINCOUNT in its manual): idle
-/// threads make it so. Does nothing with another OpenMP library, and where OMP_WAIT_POLICY or
-/// GOMP_SPINCOUNT is set.
+/// A policy that shortens the waits of OpenMP threads while other work wants the cores. Threads of
+/// libgomp spin for milliseconds in each wait, which costs a small model most of its speed
+/// (`scripts/bench waiting`). They spin 100 turns instead of 300000 while there are more OpenMP
+/// threads than cores (GOMP_SPINCOUNT in the manual). The policy therefore adds idle threads;
+/// libgomp's own wait policy is fixed when the library is loaded. The policy does nothing with
+/// another OpenMP library, or if OMP_WAIT_POLICY or GOMP_SPINCOUNT is set.
 class wait_policy {
  public:
-  /// `on_change` is called with true when waits become short and with false when threads spin
-  /// again, from a thread of its own.
+  /// Starts a thread that watches for contention. The thread calls `on_change(true)` when waits
+  /// become short, and `on_change(false)` when threads spin again.
   explicit wait_policy(std::function<void(bool shortened)> on_change);
   wait_policy(wait_policy const&) = delete;
   wait_policy& operator=(wait_policy const&) = delete;
@@ -57,7 +60,7 @@ class wait_policy {
   std::mutex mutex_;
   std::condition_variable ended_;
   bool over_ = false;
-  std::thread thread_;  ///< none where there is nothing to do
+  std::thread thread_;  ///< not started if the policy does nothing
 };
 
 }  // namespace redco::comm

@@ -20,7 +20,7 @@ namespace redco::comm {
 
 REDCO_INLINE bool wait_decision::update(double share, double seconds) {
   constexpr double contended = 0.25, calm = 0.15, longest_hold = 32;
-  share_ += (share - share_) / 2;  // one burst of other work is no reason to switch
+  share_ += (share - share_) / 2;  // smoothed: one burst of other work must not cause a switch
   calm_ = share_ < calm ? calm_ + seconds : 0;
   if (!shortened_ && share_ > contended) {
     shortened_ = true;
@@ -57,18 +57,20 @@ REDCO_INLINE double largest_share(std::map<int, std::uint64_t> const& before, st
 
 namespace detail {
 
-/// libgomp's entry of a parallel region: `region(data)` on so many threads.
+/// A pointer to libgomp's entry of a parallel region, which runs `region(data)` on `threads`
+/// threads.
 using gomp_parallel = void (*)(void (*region)(void*), void* data, unsigned threads, unsigned flags);
 
-/// Null with another OpenMP library, or none.
+/// Returns libgomp's function GOMP_parallel, or null with another OpenMP library or none.
 inline gomp_parallel find_gomp() {
-  if (::dlsym(RTLD_DEFAULT, "kmp_set_blocktime") != nullptr) return nullptr;  // LLVM's, which has this name too
+  // LLVM's OpenMP library exports GOMP_parallel too.
+  if (::dlsym(RTLD_DEFAULT, "kmp_set_blocktime") != nullptr) return nullptr;
   return reinterpret_cast<gomp_parallel>(::dlsym(RTLD_DEFAULT, "GOMP_parallel"));
 }
 
 }  // namespace detail
 
-/// A thread with an OpenMP team of more threads than there are cores, all asleep.
+/// A thread with an OpenMP team of more threads than the machine has cores, all asleep.
 class wait_policy::idle_team {
  public:
   idle_team()

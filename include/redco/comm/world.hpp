@@ -6,8 +6,9 @@
 
 namespace redco::comm {
 
-/// The ranks of a mesh with what joins them, made once: it serves any number of runs, one after the other. Here the ranks are
-/// threads of this process (thread_world) or processes of which this is one (process_world).
+/// A set of the ranks of a mesh, connected with each other. A world is created once and serves any
+/// number of runs, one after the other. The ranks are threads of this process (thread_world) or of
+/// several processes (make_process_world).
 class world {
  public:
   world() = default;
@@ -15,12 +16,12 @@ class world {
   world& operator=(world const&) = delete;
   virtual ~world() = default;
 
-  /// Calls `f(rank_context&)` for each rank of this process, all at once, and returns when all ranks of the world have returned.
-  ///
-  /// The first failure of a rank ends the others' waits; when all have ended it is thrown, in every process, as one `error` whose
-  /// text starts with its rank ("rank 1: ..."), with the failure's own exit code, or `internal` for exceptions that are no redco
-  /// errors. A rank that returns while others wait for it is a lost peer (`peer_lost`). If a rank does not end within
-  /// `rank_options::grace` after a failure, its process prints the failure and exits with its code.
+  /// Calls `f(rank_context&)` concurrently for each rank of this process, and returns when all
+  /// ranks of the world have returned. The first failure ends all waits. Afterwards every process
+  /// throws it as `error`, whose text starts with the rank ("rank 1: ..."). The exit code is the
+  /// failure's own, or 70 for other exceptions. If a rank returns while others wait for it, the
+  /// failure is `peer_lost`. If a rank does not end within `rank_options::grace` after a failure,
+  /// its process prints the failure and exits with its code.
   virtual void run(function_ref<void(rank_context&)> f) = 0;
 };
 

@@ -8,13 +8,14 @@
 
 namespace redco::comm::detail {
 
-/// Which processes have shown that they live since a run failed: each that learns of the failure tells all others so, whatever its
-/// rank still computes. Who does not is stopped or cut off, and nobody waits for it.
+/// A record of the processes that have shown that they live since a run failed. Each process that
+/// learns of the failure notifies all others, whatever its rank still computes. A process without
+/// such a notice is stopped or disconnected, and nobody waits for it.
 class answers {
  public:
   explicit answers(int processes = 0) : known_(static_cast<std::size_t>(processes)) {}
 
-  /// This process knows that `run` failed. True the first time.
+  /// Records that this process knows of the failure of `run`. Returns true the first time.
   bool fail(std::uint64_t run) {
     if (run <= failed_) return false;
     failed_ = run;
@@ -22,7 +23,7 @@ class answers {
     return true;
   }
 
-  /// `process` knows how `run` went.
+  /// Records that `process` knows the outcome of `run`.
   void answer(int process, std::uint64_t run) {
     std::uint64_t& known = known_[static_cast<std::size_t>(process)];
     known = std::max(known, run);
@@ -34,7 +35,7 @@ class answers {
   }
 
  private:
-  std::vector<std::uint64_t> known_;  ///< the last run of each
+  std::vector<std::uint64_t> known_;  ///< last run whose outcome each process knows
   std::uint64_t failed_ = 0;
   std::chrono::steady_clock::time_point since_ = {};
 };

@@ -17,23 +17,25 @@
 
 namespace redco::comm::detail {
 
-/// " for 'grads'", the label of this thread; nothing where it has none.
+/// Returns " for 'grads'" with the collective_label of the calling thread, or an empty text if it
+/// has none.
 inline std::string label_text() {
   std::string_view const label = collective_label::current();
   return label.empty() ? "" : " for '" + std::string(label) + "'";
 }
 
-/// "call 17 of group tp"
+/// Returns a text such as "call 17 of group tp".
 inline std::string call_text(std::uint64_t call, std::string const& group) {
   return "call " + std::to_string(call) + " of group " + group;
 }
 
-/// "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp"
+/// Returns a text such as "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp".
 inline std::string where_text(std::string const& what, std::uint64_t call, std::string const& group) {
   return "in " + what + label_text() + ", " + call_text(call, group);
 }
 
-/// Ends the run because the ranks `missing` did not come, unless it has already failed.
+/// Fails the run because the ranks `missing` did not arrive. Does nothing if the run has already
+/// failed.
 inline void miss_peers(lifeline& line, int me, std::string const& where, std::vector<int> const& missing,
                        std::chrono::milliseconds limit) {
   std::string ranks, ended;
@@ -49,14 +51,15 @@ inline void miss_peers(lifeline& line, int me, std::string const& where, std::ve
                                 ", which has ended; all ranks must make the same calls");
 }
 
-/// The same, and throws the cause.
+/// Fails the run because the ranks `missing` did not arrive, unless the run has already failed.
+/// Throws the first failure of the run.
 [[noreturn]] inline void lose_peers(lifeline& line, int me, std::string const& where, std::vector<int> const& missing,
                                     std::chrono::milliseconds limit) {
   miss_peers(line, me, where, missing, limit);
   throw line.cause();
 }
 
-/// The failure of a call that two ranks make with different operands.
+/// Returns the error for a call that two ranks make with different operands.
 inline error disagreement(std::uint64_t call, std::string const& group, int left, operand const& of_left, int right,
                           operand const& of_right) {
   return {exit_code::internal, "ranks disagree " + step_text() + "in " + call_text(call, group) + label_text() +

@@ -22,11 +22,13 @@
 
 namespace redco::comm::detail {
 
-/// Messages between this process and one other, over TCP. One thread uses it at a time.
+/// A TCP connection that carries messages between this process and one other. One thread uses it at
+/// a time.
 class connection {
  public:
   using clock = std::chrono::steady_clock;
-  using flag = std::shared_ptr<std::atomic<bool>>;  ///< set when a message is through
+  /// A flag that is set to true when a message is sent or received completely.
+  using flag = std::shared_ptr<std::atomic<bool>>;
 
   connection() = default;
   explicit connection(socket line) : line_(std::move(line)) { line_.make_prompt(); }
@@ -35,12 +37,14 @@ class connection {
   int number() const { return line_.number(); }
   bool has_output() const { return !out_.empty(); }
   bool left() const { return left_; }
-  /// Describes the bytes for which this end closed the connection; empty if it did not.
+  /// Returns a description of the wrong bytes for which this end closed the connection, or an empty
+  /// text if it did not close the connection.
   std::string const& fault() const { return fault_; }
-  /// Time at which bytes came last.
+  /// Returns the time at which the last bytes arrived.
   clock::time_point heard_at() const { return heard_at_; }
 
-  /// Sends `data`, which lives until `done`, or in `own`.
+  /// Queues a message for sending and writes as many bytes as can go now. The memory of `data` must
+  /// live until `done` is set, or belong to `own`.
   void send(std::int32_t tag, void const* data, std::size_t bytes, flag done, std::shared_ptr<std::string> own = {}) {
     out_.push_back({{static_cast<std::int64_t>(bytes), tag}, data, std::move(done), std::move(own)});
     if (out_.size() == 1) write();
@@ -63,7 +67,7 @@ class connection {
     if (early->second.empty()) early_.erase(early);
   }
 
-  /// Sends what can go now.
+  /// Writes as many queued bytes as the socket takes without blocking.
   void write() {
     while (!out_.empty() && line_.open()) {
       outgoing& one = out_.front();
@@ -73,7 +77,8 @@ class connection {
                                        : static_cast<std::byte const*>(one.data) + (one.sent - sizeof one.head);
       if (one.sent < all) {
         std::int64_t const went = line_.write(from, (in_head ? sizeof one.head : all) - one.sent);
-        if (went < 0) out_.clear();  // read() closes the line after it has read the last messages
+        // The function read() closes the socket after it has read the last messages.
+        if (went < 0) out_.clear();
         if (went <= 0) return;
         one.sent += static_cast<std::size_t>(went);
       }
@@ -83,8 +88,8 @@ class connection {
     }
   }
 
-  /// Reads what has come; calls on_notice(notice) for notices. `least_ended`: see
-  /// wire::read_notice.
+  /// Reads all bytes that have arrived, and calls `on_notice(notice)` for each notice. See
+  /// wire::read_notice for `least_ended`.
   template <class F>
   void read(int least_ended, F const& on_notice) {
     while (line_.open()) {
@@ -114,7 +119,7 @@ class connection {
     void const* data;
     flag done;
     std::shared_ptr<std::string> own = {};
-    std::size_t sent = 0;  ///< of head and data
+    std::size_t sent = 0;  ///< bytes of head and data sent so far
   };
   struct expected_message {
     std::byte* data;
@@ -128,7 +133,9 @@ class connection {
     line_ = socket();
   }
 
-  /// Memory for an early message grows with what comes: its length alone costs nothing.
+  /// Returns the memory for the next bytes of a message. The memory for an early message (nobody
+  /// expects it yet) grows with the bytes that arrive. A large announced length alone thus costs
+  /// nothing.
   std::byte* target(std::size_t at) {
     if (into_.done) return into_.data + at;
     if (at == stored_.size())
@@ -154,7 +161,8 @@ class connection {
     return one;
   }
 
-  /// A whole message has come.
+  /// Handles a completely received message: delivers it, stores it as early, or passes a notice to
+  /// `on_notice`.
   template <class F>
   void take(int least_ended, F const& on_notice) {
     read_ = 0;
@@ -185,14 +193,15 @@ class connection {
   }
 
   socket line_ = {};
-  bool left_ = false;  ///< its program has ended
+  bool left_ = false;  ///< true if the program of the other process has ended
   std::string fault_ = {};
   clock::time_point heard_at_ = clock::now();
   std::deque<outgoing> out_ = {};
   std::map<int, std::deque<expected_message>> expected_ = {};
-  std::map<int, std::deque<early_message>> early_ = {};  ///< came before it was expected
+  /// Messages that came before a call of receive() for them, by tag.
+  std::map<int, std::deque<early_message>> early_ = {};
   wire::message_head head_ = {};
-  std::size_t read_ = 0;  ///< of head and data
+  std::size_t read_ = 0;  ///< bytes of head and data read so far
   expected_message into_ = {};
   early_message stored_ = {};
 };

@@ -21,10 +21,12 @@
 
 namespace redco::comm::detail {
 
-/// The collectives of threads whose tensors lie on devices, on one or on several: ATen's operators read and write the peers'
-/// tensors, each rank's in its own stream, which waits for what the others' streams have to do first. It works on any device.
+/// A set of collectives for threads whose tensors are on one or several devices. ATen's operators
+/// read and write the peers' tensors, so any device works. Each rank works in its own stream, which
+/// waits until the other ranks' streams have produced the data.
 ///
-/// In all_reduce each rank reduces its slice of all tensors and writes it into all of them. Sums are in rank order.
+/// In all_reduce, each rank reduces its slice of all tensors and writes the result into all of
+/// them. Sums are in rank order.
 class device_calls {
  public:
   device_calls(meeting& where, std::size_t me, std::chrono::milliseconds limit)
@@ -80,8 +82,9 @@ class device_calls {
   struct shown {
     at::Tensor const& x;
     at::Tensor const& out;
-    std::optional<c10::Event> came;  ///< they are there to be read and written
-    std::optional<c10::Event> done;  ///< this rank has read and written those of others
+    std::optional<c10::Event> came;  ///< event after which peers may read and write the tensors
+    /// Event after which this rank has read and written the peers' tensors.
+    std::optional<c10::Event> done;
   };
 
   shown const& of(std::size_t rank) const { return *static_cast<shown const*>(where_.data_of(rank, me_)); }
@@ -93,8 +96,9 @@ class device_calls {
     return all;
   }
 
-  /// From open to close nobody leaves, whatever fails. No host waits for a device: the streams wait for each other, before they
-  /// read and write, and before anybody uses its tensors again.
+  /// Runs one collective. No rank leaves between open and close, even if an operation fails. No
+  /// host thread waits for a device. Instead, streams wait for each other before they read and
+  /// write, and before a rank uses its tensors again.
   template <class F>
   void together(operand const& brought, at::Tensor const& x, at::Tensor const& out, F const& f) const {
     at::Device const device = x.device();

@@ -7,31 +7,35 @@
 
 namespace redco::comm::detail {
 
-/// Work of a device in its order, a transport's own beside what the threads' current streams have.
+/// A queue of device work that belongs to a transport and is separate from the threads' current
+/// streams.
 class device_queue {
  public:
   virtual ~device_queue() = default;
 
-  /// As NCCL takes it.
+  /// Returns the native stream handle that NCCL functions take.
   virtual void* handle() = 0;
 
-  /// What is enqueued next begins when all is done that this thread's current stream has now.
+  /// Makes later work of this queue wait for the work that the calling thread's current stream has
+  /// now.
   virtual void follow() = 0;
 
-  /// Marks the end of what is enqueued now, and says whether the device has come there.
+  /// Records a mark at the end of the queue. Afterwards, reached() returns true once the device has
+  /// passed the mark.
   virtual void mark() = 0;
   virtual bool reached() = 0;
 };
 
-/// The devices, as far as a transport needs to know them.
+/// An interface for the properties of devices that a transport needs.
 class device_access {
  public:
   virtual ~device_access() = default;
 
-  /// Whether the transport is asked, and not the one in host memory.
+  /// Returns true if the device transport handles `x`, and false if the transport in host memory
+  /// does.
   virtual bool holds(at::Tensor const& x) const = 0;
 
-  /// Tells the devices of this process apart.
+  /// Returns a number that identifies `device` among the devices of this process.
   virtual std::int64_t number_of(at::Device device) const = 0;
 
   virtual std::unique_ptr<device_queue> make_queue(at::Device device) const = 0;

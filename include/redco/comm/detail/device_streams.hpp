@@ -11,7 +11,8 @@
 
 namespace redco::comm::detail {
 
-/// A stream of libtorch, by the interface that all devices have; libtorch's part for a device is loaded at run time.
+/// A queue on a libtorch stream that uses the interface common to all device types. The code of
+/// libtorch for a device type is loaded at run time.
 class stream_queue final : public device_queue {
  public:
   explicit stream_queue(at::Device device)
@@ -36,7 +37,7 @@ class stream_queue final : public device_queue {
   c10::Event ready_, mark_;
 };
 
-/// The devices that libtorch knows.
+/// A device_access for the devices that libtorch supports.
 class torch_devices final : public device_access {
  public:
   bool holds(at::Tensor const& x) const override { return !in_host_memory(x); }

@@ -21,8 +21,8 @@
 
 namespace redco::comm::detail {
 
-/// Feeds a handshake what has come on a connection, and sends its output. Returns false if the
-/// connection is of no more use.
+/// Feeds the handshake `talk` with the bytes that have arrived on `line`, and sends its output.
+/// Returns false if the connection is unusable.
 inline bool move_on(handshake& talk, socket const& line) {
   while (std::size_t const wanted = talk.wanted()) {
     std::string bytes(wanted, '\0');
@@ -30,7 +30,8 @@ inline bool move_on(handshake& talk, socket const& line) {
     if (came < 0) return false;
     if (came == 0) break;
     talk.take(std::string_view(bytes).substr(0, static_cast<std::size_t>(came)));
-    std::string const output = talk.take_output();  // small: a fresh connection has room for it
+    // The output is small: the send buffer of a new connection has room.
+    std::string const output = talk.take_output();
     if (line.write(output.data(), output.size()) < static_cast<std::int64_t>(output.size()) && !output.empty())
       return false;
     if (!talk.fault().empty()) return false;
@@ -38,9 +39,10 @@ inline bool move_on(handshake& talk, socket const& line) {
   return true;
 }
 
-/// Listening sockets that let in only processes of the run. Any number of strangers may connect and
-/// send anything or nothing: each is closed at its first wrong byte or after ten seconds, the
-/// oldest silent one earlier if 256 wait.
+/// A set of listening sockets that admit only processes of the run. Any number of strangers may
+/// connect and send anything or nothing. Each stranger is disconnected at its first wrong byte or
+/// after ten seconds. If 256 connections wait, the oldest connection without a greeting is closed
+/// earlier.
 class door {
  public:
   struct caller {
@@ -49,12 +51,13 @@ class door {
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   };
 
-  /// Greets with `own`, and lets in processes from number `least` on.
+  /// Creates a door at the listening sockets `at`. The door greets with `own` and admits processes
+  /// whose number is at least `least`.
   door(std::vector<socket> at, wire::greeting const& own, std::string key, int least)
       : at_(std::move(at)), own_(own), key_(std::move(key)), least_(least) {}
 
-  /// Returns the next caller that has proven to be of this run and waits for an answer; none within
-  /// `limit`.
+  /// Returns the next caller that has proved that it belongs to the run and waits for an answer.
+  /// Returns nothing if no such caller comes within `limit`.
   std::optional<caller> next(std::chrono::milliseconds limit) {
     auto const end = std::chrono::steady_clock::now() + limit;
     do {
@@ -77,7 +80,8 @@ class door {
 
  private:
   static constexpr std::size_t most_waiting = 256;
-  static constexpr auto patience = std::chrono::seconds(10);  // one of this run says all at once
+  // A process of this run sends all its bytes at once.
+  static constexpr auto patience = std::chrono::seconds(10);
 
   void wait(std::chrono::steady_clock::time_point end) const {
     std::vector<pollfd> all;
@@ -87,7 +91,8 @@ class door {
     ::poll(all.data(), all.size(), static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000)));
   }
 
-  /// Accepts at most 64 connections, so that those that wait are read in between.
+  /// Accepts at most 64 connections per listening socket, so that the waiting connections are read
+  /// in between.
   void accept() {
     for (socket const& one : at_)
       for (int turn = 0; turn < 64; ++turn) {
@@ -103,7 +108,8 @@ class door {
       }
   }
 
-  /// Closes the oldest connection that has not greeted, or the oldest if all have.
+  /// Closes the oldest connection that has not greeted, or the oldest of all if every connection
+  /// has greeted.
   void drop_oldest() {
     auto const silent =
         std::find_if(waiting_.begin(), waiting_.end(), [](caller const& one) { return !one.talk.greeted(); });

@@ -12,17 +12,17 @@
 
 namespace redco::comm::detail {
 
-/// A proof between two processes that they belong to one run, as a function of the bytes that come:
+/// A proof between two processes that they belong to one run, as a function of the received bytes:
 ///
 ///   caller -> door: greeting      door -> caller: greeting
 ///   caller -> door: HMAC(key, "caller", both greetings, text), text
 ///   door -> caller: HMAC(key, "door", both greetings, text), text     when answer() is called
 ///
-/// The key itself is not sent. A stranger learns nothing but a greeting, and only by sending one.
+/// The key itself is never sent. A stranger gets only a greeting, and only after sending one.
 class handshake {
  public:
-  /// The side that connects, to the door of process `door`. `most_answer` bounds the text that
-  /// comes back.
+  /// Returns the handshake of the connecting side, which calls the door of process `door` and sends
+  /// `text` with its proof. The text of the answer may have at most `most_answer` bytes.
   static handshake calling(wire::greeting const& own, std::string key, int door, std::string text,
                            std::size_t most_answer) {
     handshake one(own, std::move(key), false);
@@ -33,7 +33,8 @@ class handshake {
     return one;
   }
 
-  /// The side that is called, by processes from `least` on.
+  /// Returns the handshake of the listening side, which accepts processes whose number is at least
+  /// `least`.
   static handshake answering(wire::greeting const& own, std::string key, int least) {
     handshake one(own, std::move(key), true);
     one.least_ = least;
@@ -42,10 +43,10 @@ class handshake {
     return one;
   }
 
-  /// Returns how many bytes take() needs next; 0 where none are to be read.
+  /// Returns the number of bytes that take() needs next, or 0 if it needs none.
   std::size_t wanted() const { return fault_.empty() ? needed_ - in_.size() : 0; }
 
-  /// Takes at most wanted() bytes.
+  /// Processes `bytes`, at most wanted() of them, and advances the handshake.
   void take(std::string_view bytes) {
     in_ += bytes;
     if (stage_ == stage::greeting && !wire::may_greet(std::string_view(in_).substr(0, 8))) {
@@ -61,20 +62,21 @@ class handshake {
     }
   }
 
-  /// Sends `text` to a caller that has asked(), with this side's proof.
+  /// Queues `text` and this side's proof as output. Call after asked() has become true.
   void answer(std::string text) {
     own_text_ = std::move(text);
     output_ += offer();
   }
 
-  /// The peer has proven that it knows the key; its text() is here.
+  /// Returns true if the peer has proved that it knows the key; then text() is complete.
   bool asked() const { return stage_ == stage::over && fault_.empty(); }
 
   std::string take_output() { return std::exchange(output_, {}); }
   std::string const& fault() const { return fault_; }
   std::string const& text() const { return text_; }
   int process() const { return peer_.process; }
-  /// The peer has greeted as a process of this run, whether it knows the key or not.
+  /// Returns true if the peer has sent the greeting of a process of this run. The peer may still
+  /// not know the key.
   bool greeted() const { return stage_ != stage::greeting && fault_.empty(); }
 
  private:
@@ -129,7 +131,8 @@ class handshake {
     return std::string(text_of(proof(answers_, own_, own_text_))) + wire::bytes_of(bytes) + own_text_;
   }
 
-  /// Computes the proof of the side with the greeting `side`.
+  /// Returns the proof of one side, which has the greeting `side`: of the door if `answers`, else
+  /// of the caller.
   digest proof(bool answers, wire::greeting const& side, std::string const& text) const {
     std::string const first = wire::bytes_of(side), second = wire::bytes_of(&side == &own_ ? peer_ : own_);
     return hmac_sha256(key_, std::string(answers ? "door" : "caller") + first + second + text);

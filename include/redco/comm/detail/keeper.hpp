@@ -12,8 +12,8 @@
 
 namespace redco::comm::detail {
 
-/// A thread that shows the other processes, between runs and behind the last, that this one lives:
-/// it is neither stopped nor gone.
+/// A thread that calls process_session::keep() twice a second. Other processes thus know, between
+/// runs and after the last run, that this process is neither stopped nor gone.
 class keeper {
  public:
   explicit keeper(process_session& session) : session_(session), thread_([this] { work(); }) {}
@@ -35,7 +35,7 @@ class keeper {
     try {
       while (!bell_.wait_for(lock, std::chrono::milliseconds(500), [&] { return over_; })) session_.keep();
     } catch (std::exception const&) {
-      // The transport is broken; the next run reports it.
+      // The transport is broken; the next run reports the failure.
     }
   }
 
@@ -43,7 +43,7 @@ class keeper {
   std::mutex mutex_;
   std::condition_variable bell_;
   bool over_ = false;
-  std::thread thread_;  ///< the last member: it uses the others
+  std::thread thread_;  ///< last member, because the thread uses all others
 };
 
 }  // namespace redco::comm::detail

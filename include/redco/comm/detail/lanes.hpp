@@ -8,8 +8,9 @@
 
 namespace redco::comm::detail {
 
-/// Loads and stores one 64-byte vector of the f32 in which elements of type T are added up. Vectors are passed by
-/// reference only: by value their calling convention would depend on the instruction set of the caller.
+/// A set of functions that load and store 64-byte vectors for sums over elements of type T. Vectors
+/// are passed by reference only, because passing by value depends on the instruction set of the
+/// caller.
 template <class T>
 struct lanes {
   using vec __attribute__((vector_size(64))) = T;
@@ -19,7 +20,8 @@ struct lanes {
   [[gnu::always_inline]] static inline void store(T* to, vec const& from) { std::memcpy(to, &from, sizeof(vec)); }
 };
 
-/// bf16 is the upper half of an f32; storing rounds to nearest, ties to even, and keeps NaN.
+/// A set of functions that load 16 bf16 elements into an f32 vector and store them again. A bf16 is
+/// the upper half of an f32. Storing rounds to nearest, ties to even, and keeps NaN.
 template <>
 struct lanes<c10::BFloat16> {
   using vec __attribute__((vector_size(64))) = float;

@@ -8,12 +8,12 @@
 
 namespace redco::comm::detail {
 
-/// SIGTERM, with which mpirun ends all processes when one is gone: noted, so that each can say what
-/// it waits for before it ends.
+/// A record of SIGTERM, with which mpirun ends all processes when one is gone. With the record, a
+/// process can print the call in which it waits before it ends.
 class launcher_signal {
  public:
-  /// Notes it from now on. Handlers that are there are called too; a signal that is ignored stays
-  /// ignored.
+  /// Installs a handler that records SIGTERM. Earlier handlers are still called; if the program
+  /// ignores SIGTERM, it stays ignored.
   static void watch() {
     struct sigaction now {};
     ::sigaction(SIGTERM, nullptr, &now);
@@ -26,13 +26,13 @@ class launcher_signal {
     ::sigaction(SIGTERM, &ours, nullptr);
   }
 
-  /// Returns true if it has come that long ago, or longer.
+  /// Returns true if SIGTERM has come and at least `ago` has passed since.
   static bool came_before(std::chrono::milliseconds ago) {
     std::int64_t const since = state().since.load();
     return since != 0 && now() - since >= std::chrono::nanoseconds(ago).count();
   }
 
-  /// Ends the process by the signal where nobody else handles it.
+  /// Ends the process by SIGTERM if no other handler exists.
   static void pass_on() {
     if (is_handled()) return;
     struct sigaction standard {};
@@ -43,7 +43,8 @@ class launcher_signal {
 
  private:
   struct noted {
-    std::atomic<std::int64_t> since = 0;  ///< nanoseconds of the monotonic clock; 0: it has not come
+    /// Time of the first SIGTERM in nanoseconds of the monotonic clock; 0 if none has come.
+    std::atomic<std::int64_t> since = 0;
     struct sigaction earlier {};
   };
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);

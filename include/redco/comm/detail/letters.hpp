@@ -15,12 +15,13 @@
 
 namespace redco::comm::detail {
 
-/// "recv of Float [3] with tag 4"
+/// Returns a text such as "recv of Float [3] with tag 4".
 inline std::string recv_text(at::Tensor const& x, int tag) {
   return "recv of " + describe(x) + " with tag " + std::to_string(tag);
 }
 
-/// What threads of one process send each other, in a group whose members here meet in `meeting`.
+/// A point-to-point transport between threads of one process. The threads are members of one group
+/// and share `meeting` and `mailbox`.
 struct letters {
   detail::meeting& meeting;
   detail::mailbox& mailbox;

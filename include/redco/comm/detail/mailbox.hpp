@@ -10,7 +10,8 @@
 
 namespace redco::comm::detail {
 
-/// Tensors on their way between two ranks of a group, oldest first.
+/// A queue of tensors that ranks of a group have sent to each other and not yet received, oldest
+/// first.
 class mailbox {
  public:
   void post(std::size_t from, std::size_t to, int tag, at::Tensor content) {

@@ -20,14 +20,13 @@
 
 namespace redco::comm::detail {
 
-/// Where the threads of one group meet.
-///
-/// Every collective is a call with the same number on all ranks. A rank shows its operand, arrives and waits until all
-/// have (`open`); then it may read and write the peers' memory, in stages where one needs what the others made in the stage
-/// before (`stage_done`); then it says that it is done and waits for the others (`close`). From open to close every rank
-/// goes on in bounded time, so nobody leaves early: a tensor of a rank that failed is never touched by its peers afterwards. Operands and the copies of small tensors exist twice, for even and odd
-/// calls, because a rank may be one call ahead of a peer that is still reading; so calls that touch only those copies
-/// need no `close`.
+/// A synchronisation point for the threads of one group. Each collective is a call with the same
+/// number on all ranks. With open(), a rank publishes its operand and waits for all ranks. Then
+/// ranks may read and write each other's memory, in stages that stage_done() separates. With
+/// close(), a rank waits until all are done. No rank leaves between open() and close(), so that
+/// nobody touches a failed rank's tensors later. Operands and copies of small tensors exist twice,
+/// for even and odd calls, because a rank may be one call ahead. Calls that touch only these copies
+/// need no close().
 class meeting {
  public:
   static constexpr std::size_t copy_bytes = 4096;
@@ -47,13 +46,13 @@ class meeting {
   lifeline& line() noexcept { return *line_; }
   waiting_room& room() noexcept { return *room_; }
 
-  /// How many collectives this rank has begun.
+  /// Returns the number of collectives that rank `me` has begun.
   std::uint64_t calls(std::size_t me) const noexcept { return seats_[me].calls; }
 
-  /// The buffer into which this rank copies a small tensor before its next open().
+  /// Returns the buffer into which rank `me` copies a small tensor before its next open().
   std::byte* copy_of_next(std::size_t me) noexcept { return seats_[me].copies[(seats_[me].calls + 1) % 2].data(); }
 
-  /// After open(): what `rank` showed.
+  /// Returns the pointer `data` that `rank` passed to open(). Valid between open() and close().
   void* data_of(std::size_t rank, std::size_t me) const noexcept {
     return seats_[rank].shown[seats_[me].calls % 2].data;
   }
@@ -62,7 +61,9 @@ class meeting {
     return seats_[rank].copies[seats_[me].calls % 2].data();
   }
 
-  /// Shows `mine`, `data` and `out` and returns when all ranks have arrived with equal operands; throws otherwise.
+  /// Publishes `mine`, `data` and `out`, and returns when all ranks have arrived with equal
+  /// operands. Throws `error` if operands differ, a rank misses the limit or has ended, or the run
+  /// has failed.
   void open(std::size_t me, operand const& mine, std::chrono::milliseconds limit, void* data = nullptr,
             void* out = nullptr) {
     seat& own = seats_[me];
@@ -77,16 +78,19 @@ class meeting {
     compare(me, call);
   }
 
-  /// Between open and close, at most twice: waits until all ranks are as far.
+  /// Waits until all ranks have finished the current stage of the call. Call between open() and
+  /// close(), at most twice.
   void stage_done(std::size_t me) noexcept { reach(seats_[me], seats_[me].stage + 1); }
 
-  /// Says that this rank touches no peer's memory any more, and waits until no peer touches this rank's.
+  /// Declares that this rank touches no peer's memory any more, and waits until no peer touches
+  /// this rank's memory.
   void close(std::size_t me) noexcept { reach(seats_[me], last_stage); }
 
-  /// "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp"
+  /// Returns a text such as "in all_reduce(sum) of Float [3] for 'grads', call 17 of group tp".
   std::string where(std::string const& what, std::size_t me) const { return where_text(what, seats_[me].calls, name_); }
 
-  /// Ends the run because `missing` did not come, unless it has already failed, and throws the cause.
+  /// Fails the run because the ranks `missing` did not arrive, unless the run has already failed.
+  /// Throws the first failure of the run.
   [[noreturn]] void lose(std::size_t me, std::string const& where, std::vector<int> const& missing,
                          std::chrono::milliseconds limit) {
     lose_peers(*line_, members_[me], where, missing, limit);
@@ -100,9 +104,9 @@ class meeting {
   };
   struct alignas(128) seat {
     std::atomic<std::uint64_t> phase{0};
-    showing shown[2];  // beside `phase`: one cache line tells a peer all it needs
+    showing shown[2];  // next to `phase`: a peer reads all it needs from one cache line
     std::uint64_t calls = 0;
-    std::uint64_t stage = 0;  // of the call
+    std::uint64_t stage = 0;  // current stage of the call
     alignas(128) operand operands[2];
     alignas(64) std::array<std::byte, copy_bytes> copies[2];
   };
@@ -121,7 +125,7 @@ class meeting {
 
   void arrive(seat& own, std::uint64_t phase) noexcept {
     own.phase.store(phase);
-    if (all_at(phase)) room_->wake();  // the last to arrive sees all the others
+    if (all_at(phase)) room_->wake();  // the last rank to arrive sees that all are there
   }
 
   bool all_at(std::uint64_t phase) const noexcept {
@@ -131,7 +135,8 @@ class meeting {
     return true;
   }
 
-  /// True when a missing rank can come no more. `ended` is read first: a rank arrives before it ends.
+  /// Returns true if a missing rank can never arrive. Reads `ended` first, because a rank arrives
+  /// before it ends.
   bool hopeless(std::uint64_t phase) const noexcept {
     if (line_->failed()) return true;
     for (std::size_t rank = 0; rank < members_.size(); ++rank) {
@@ -140,9 +145,11 @@ class meeting {
     return false;
   }
 
-  /// In trouble, decides as all other ranks do whether the call takes place. A rank that finds, after the failure is
-  /// recorded, that a peer is missing, withdraws for good; that peer will see the failure, come here, and find the
-  /// withdrawal. If nobody has withdrawn and all are there, the call goes on: a peer may be copying already.
+  /// Decides after a failure or a timeout if the call takes place; all ranks reach the same
+  /// decision. If a rank sees a missing peer after the failure is recorded, the rank withdraws for
+  /// good. The missing peer later sees the failure, calls settle(), and finds the withdrawal. If
+  /// nobody has withdrawn and all ranks are there, the call goes on, because a peer may already be
+  /// copying. Throws the first failure of the run if the call does not take place.
   void settle(std::size_t me, std::uint64_t phase, operand const& mine, std::chrono::milliseconds limit) {
     if (!line_->failed()) {
       std::vector<int> missing;

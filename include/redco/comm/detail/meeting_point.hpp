@@ -17,12 +17,13 @@
 
 namespace redco::comm::detail {
 
-/// The place at which process 0 of a launcher waits for the others, and the key that all prove to
-/// know. The key is made of REDCO_SECRET, and of random bits if the launcher's agent keeps a store
-/// that gives them out. Without either it is no secret.
+/// An address at which process 0 of a launcher waits for the other processes, and the key that all
+/// must prove to know. The key is derived from REDCO_SECRET, and from random bits if the launcher's
+/// agent has a store that distributes them. Without both, the key is not secret.
 class meeting_point {
  public:
-  /// Errors: those of key_store, where the launcher has one that does not answer within `limit`.
+  /// Connects to the launcher's store, if it has one. Throws the errors of key_store if the store
+  /// does not answer within `limit`.
   meeting_point(options::launch const& how, std::chrono::milliseconds limit) : how_(how) {
     if (how.has_store) store_.emplace(how.host, how.port, false, limit);
   }
@@ -35,9 +36,10 @@ class meeting_point {
     std::string key;
   };
 
-  /// Opens the sockets of process 0, which the others call. They listen at the addresses by which
-  /// the others know this machine, or at all addresses if the machine does not know these itself (a
-  /// service of Kubernetes, a name that is only a loopback here).
+  /// Returns the listening sockets of process 0, which the other processes call. They listen at the
+  /// addresses by which other processes know this machine. If this machine cannot resolve these
+  /// addresses to its own (a Kubernetes service, a name that means only loopback here), they listen
+  /// at all addresses.
   std::vector<socket> opened() {
     if (!store_) {
       key_ = made_key("");
@@ -54,17 +56,17 @@ class meeting_point {
     return all;
   }
 
-  /// Removes the address from the launcher's store. Process 0 calls it when all have come, or never
-  /// will.
+  /// Removes the address from the launcher's store. Process 0 calls it when all processes have
+  /// come, or when it gives up.
   void closed() {
     if (store_) store_->remove(name());
   }
 
-  /// Returns the key; process 0 calls it after opened().
+  /// Returns the key. Process 0 may call it only after opened().
   std::string const& key() const { return key_; }
 
-  /// Returns the address that the others call. Errors: std::runtime_error if process 0 has not
-  /// opened yet.
+  /// Returns the address and key with which the other processes call process 0. Throws
+  /// std::runtime_error if process 0 has not opened its sockets yet.
   address found() {
     if (!store_) return {how_.host, how_.port, made_key("")};
     if (!store_->has(name())) throw std::runtime_error("process 0 has not written into the launcher's store");
@@ -80,13 +82,15 @@ class meeting_point {
     return std::string(text_of(hmac_sha256(how_.secret, random)));
   }
 
-  /// Listens at exactly these addresses if `host` is a number or "localhost".
+  /// Returns sockets that listen at the addresses of `host`, or at all addresses if none belongs to
+  /// this machine. Also listens at all addresses if `host` is a name that means only loopback here
+  /// and the run has other hosts. Numeric addresses and "localhost" are taken literally.
   std::vector<socket> listening_at(std::string const& host, int port) const {
     std::vector<socket> all;
     try {
       all = socket::listening(host, port);
     } catch (socket::no_such_host const&) {
-      // Others may know the name by which they find this host.
+      // Other machines may be able to resolve the name.
     }
     bool const elsewhere = how_.here < how_.processes, literal = host == "localhost" || socket::is_address(host);
     bool const only_here =

@@ -10,13 +10,15 @@
 
 namespace redco::comm::detail {
 
-/// The ranks of the processes of a world, and the numbers of their messages: those of different groups never meet, nor those of
-/// different runs, so that what a failed run left under way is never taken for another's.
+/// A numbering of the messages of a world, and its map from ranks to processes. Messages of
+/// different groups never share a tag, nor do messages of successive runs. A message that a failed
+/// run left in flight is thus never taken for another.
 class message_tags {
  public:
   enum channel { opening, payload, channels };
 
-  /// `runs` counts the runs. Errors: exit code 64 where the transport numbers too few messages.
+  /// Computes the numbering. `runs` is the current number of runs and must outlive the object.
+  /// Throws `error` with exit code 64 if the transport has too few tags.
   message_tags(process_session const& session, int ranks, std::uint64_t const& runs)
       : runs_(runs), ranks_(ranks), per_process_(ranks / session.size()) {
     std::int64_t const letters = std::int64_t{per_process_} * per_process_;
@@ -33,12 +35,13 @@ class message_tags {
   int per_process() const noexcept { return per_process_; }
   int process_of(int rank) const noexcept { return rank / per_process_; }
 
-  /// Of a collective between processes in the group `line` among those of this number.
+  /// Returns the tag for messages of a collective between processes. The group has index `line`
+  /// among the groups with number `number` (a set of mesh axes).
   int of_collective(int number, int line, channel which) const noexcept {
     return in_run((number * ranks_ + line) * channels + which);
   }
 
-  /// Of what a rank sends to a rank of another process.
+  /// Returns the tag for point-to-point messages from rank `from` to rank `to` of another process.
   int of_letter(int number, int from, int to) const noexcept {
     int const pair = (number * per_process_ + from % per_process_) * per_process_ + to % per_process_;
     return in_run(group_numbers * ranks_ * channels + pair);

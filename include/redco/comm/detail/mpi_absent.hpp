@@ -13,7 +13,8 @@
 
 namespace redco::comm::detail {
 
-/// Stands in for MPI where CMake did not find it.
+/// Throws `error` with exit code 76 that says what to install. Replaces the MPI version of this
+/// function if CMake did not find MPI.
 inline std::unique_ptr<process_session> join_by_mpi() {
   options::launch const& how = options::launched();
   throw error(exit_code::rendezvous, how.by + " started " + std::to_string(how.processes) +

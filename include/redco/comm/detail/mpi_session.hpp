@@ -23,17 +23,18 @@
 #include <utility>
 #include <vector>
 
-// The C++ bindings that old versions bring are not wanted.
+// Excludes the C++ bindings of old MPI versions.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 namespace redco::comm::detail {
 
-/// Processes that MPI joins. Only these members call MPI, one at a time.
+/// A session of processes that communicate by MPI. Only its members call MPI, one thread at a time.
 class mpi_session final : public process_session {
  public:
-  /// Joins the others. Errors: exit code 76.
+  /// Initialises MPI, which connects the processes. Throws `error` with exit code 76 if MPI does
+  /// not allow calls from several threads.
   mpi_session() {
     int given = 0;
     check("MPI_Init_thread", MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &given));
@@ -155,14 +156,16 @@ class mpi_session final : public process_session {
     take_notices();
     MPI_Finalize();
   } catch (error const&) {
-    // MPI is broken; the launcher ends the others.
+    // MPI is broken; the launcher ends the other processes.
   }
 
  private:
   using clock = std::chrono::steady_clock;
 
-  static constexpr int notice_bytes = 4000;                           // small enough to travel at once
-  static constexpr int alive = answered - 1, leaving = answered - 2;  // instead of a rank that has ended
+  // Small enough that MPI sends a notice without waiting for the receiver.
+  static constexpr int notice_bytes = 4000;
+  // Values of ended_rank in notices that are about no rank.
+  static constexpr int alive = answered - 1, leaving = answered - 2;
   struct notice_head {
     std::uint64_t run;
     std::int32_t code, ended_rank;
@@ -180,7 +183,8 @@ class mpi_session final : public process_session {
     MPI_Request request = MPI_REQUEST_NULL;
   };
 
-  /// With the lock, as all below.
+  /// Receives all notices that have arrived, and frees the notices that were sent. The caller must
+  /// hold `mutex_`.
   void take_notices() {
     told_.remove_if([&](telling& one) {
       int done = 0;
@@ -210,7 +214,8 @@ class mpi_session final : public process_session {
     }
   }
 
-  /// Says so. MPI does not end without it.
+  /// Returns true if a process has not shown that it lives, and prints a message about it. Without
+  /// that process, MPI_Finalize would never return.
   bool somebody_is_silent(clock::time_point since) const {
     bool silent = false;
     for (int other = 0; other < size_; ++other) {
@@ -229,7 +234,8 @@ class mpi_session final : public process_session {
     return all;
   }
 
-  /// MPI ends only where no message is under way: takes those that nobody here waits for any more.
+  /// Receives messages for which nobody waits any more, because MPI_Finalize needs all messages to
+  /// be received.
   void take_unwanted() {
     taken_.remove_if([](unwanted& one) {
       int done = 0;
@@ -246,7 +252,7 @@ class mpi_session final : public process_session {
     }
   }
 
-  /// Of what this process sent or gave up.
+  /// Returns true if no message that this process sent as a notice or abandoned is in flight.
   bool nothing_is_under_way() {
     auto const done = [](std::vector<MPI_Request>& some) {
       int all = 0;
@@ -301,7 +307,7 @@ class mpi_session final : public process_session {
     to.receives.push_back(receives);
   }
 
-  /// MPI counts in int.
+  /// Calls `f(offset, count)` for each block of at most 1 GiB, because MPI counts bytes in `int`.
   template <class F>
   void each_block(std::size_t bytes, F const& f) {
     constexpr std::size_t most = std::size_t{1} << 30;
@@ -320,7 +326,8 @@ class mpi_session final : public process_session {
   bool left_ = false;
 };
 
-/// Errors: exit code 76.
+/// Joins the processes that mpirun started. Throws `error` with exit code 76 if MPI does not allow
+/// calls from several threads.
 inline std::unique_ptr<process_session> join_by_mpi() { return std::make_unique<mpi_session>(); }
 
 }  // namespace redco::comm::detail

@@ -2,14 +2,16 @@
 
 #include <cstddef>
 
-/// What is used of NCCL's interface, so that redco is built without NCCL: the library is opened where a run has devices
-/// (nccl_library.hpp). tests/comm/nccl_header.cpp compares every type, number and function with NCCL's own header.
+/// Declarations of the part of NCCL's interface that redco uses, so that redco builds without NCCL.
+/// The library is opened at run time if a run has devices (nccl_library.hpp). The test
+/// tests/comm/nccl_header.cpp compares every type, number and function with NCCL's own header.
 namespace redco::comm::detail::nccl {
 
 using communicator = struct opaque_communicator*;
 using stream = void*;
 
-/// Names a communicator that is to be made; told by one of its ranks to all others.
+/// An identifier of a communicator to be created. One rank of the communicator gets it from NCCL
+/// and sends it to all others.
 struct unique_id {
   char internal[128];
 };
@@ -18,8 +20,8 @@ enum result : unsigned { success = 0, invalid_argument = 4, invalid_usage = 5, r
 enum reduction : unsigned { sum = 0 };
 enum data_type : unsigned { uint8 = 1, int32 = 2, int64 = 4, float16 = 6, float32 = 7, float64 = 8, bfloat16 = 9 };
 
-/// The configuration of version 2.14, which later ones read as far as it goes. No call on a communicator that is not blocking
-/// waits for other ranks; `in_progress` is no failure then.
+/// A communicator configuration of NCCL 2.14; later versions read only the fields that it has. With
+/// `blocking` 0, no call waits for other ranks, and the result `in_progress` is not a failure.
 struct config {
   std::size_t size = sizeof(config);
   unsigned magic = 0xcafebeef;
@@ -27,7 +29,8 @@ struct config {
   int blocking = 0;
 };
 
-constexpr int first_version = 21'800;  ///< by which the calls below can be made without blocking
+/// First version of NCCL in which all functions below can be called without blocking.
+constexpr int first_version = 21'800;
 
 using get_version = result(int* version);
 using get_unique_id = result(unique_id* id);

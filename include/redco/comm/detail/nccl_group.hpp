@@ -18,35 +18,31 @@
 
 namespace redco::comm::detail {
 
-/// A group whose tensors may lie on devices: what lies in host memory goes through the group of the same ranks that it has for
-/// this; what lies on devices goes through NCCL where each rank has its own, and where threads of one process share some,
-/// through that group too (in_process_group). Which it is, is settled at the first call with such a tensor; the communicator is
-/// made then.
-///
-/// All ranks compare what they bring before each call of NCCL, in host memory, as NCCL does not: it hangs, or writes where it
-/// may not. That costs a barrier of the host's group, and finds ranks that are late or gone by their names.
-///
-/// Sums are made in NCCL's own order, in which 16-bit floats may be rounded at each addition, or, where `by_rank`, gathered and
-/// made in rank order, as maxima and minima always are: NCCL does not say that a NaN wins. Letters go through the host's group
-/// and between processes through host memory: NCCL keeps nothing for a receiver who comes later, knows no tags, and its
-/// communicator cannot be made by two of many.
+/// A group whose tensors may be on devices. Host tensors go through the host group, a group of the
+/// same ranks. Device tensors go through NCCL if each rank has its own device. If threads share a
+/// device, they go through the host group too. The first call with a device tensor decides, and
+/// creates the communicator. Before each NCCL call all ranks compare operands on the host, because
+/// NCCL would hang or write out of bounds. NCCL sums in its own order; with `by_rank`, sums run in
+/// rank order. Maxima and minima always do. More reasons are in the room's README.
 class nccl_group final : public group {
  public:
-  /// What all ranks of this process use alike.
+  /// A set of resources and settings that all ranks of this process share.
   struct means {
     std::shared_ptr<device_access> devices;
     std::function<std::shared_ptr<nccl_library const>()> library;
     std::shared_ptr<lifeline> line;
-    int process = 0;          ///< this one
-    bool one_process = true;  ///< all ranks are in it
+    int process = 0;          ///< number of this process
+    bool one_process = true;  ///< true if all ranks are in this process
     bool by_rank = false;
   };
 
-  /// One handle for each one of `hosts` that is not null. `members` are their ranks in the run.
+  /// Wraps each non-null handle of `hosts` and returns the new handles. `members` are the ranks of
+  /// the handles in the run.
   static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> hosts,
                                                   std::vector<int> const& members, means const& by);
 
-  /// The same with the devices of libtorch, and `hosts` themselves where it has none.
+  /// Wraps the non-null handles of `hosts` for the devices of libtorch, or returns `hosts` if
+  /// libtorch has no accelerator.
   static std::vector<std::unique_ptr<group>> make(std::vector<std::unique_ptr<group>> hosts,
                                                   std::vector<int> const& members,
                                                   std::shared_ptr<lifeline> const& line, int process, bool one_process,
@@ -82,10 +78,10 @@ class nccl_group final : public group {
   int member_;
   means by_;
   way way_ = way::unsettled;
-  std::uint64_t calls_ = 0;  ///< of NCCL
+  std::uint64_t calls_ = 0;  ///< number of NCCL calls
   at::Device device_;
   std::optional<nccl_link> link_;
-  std::vector<at::Tensor> abandoned_;  ///< what a call that was aborted may still use
+  std::vector<at::Tensor> abandoned_;  ///< tensors that an aborted call may still use
 };
 
 }  // namespace redco::comm::detail

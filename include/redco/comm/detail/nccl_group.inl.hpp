@@ -129,13 +129,14 @@ REDCO_INLINE void nccl_group::do_recv(at::Tensor const& x, int peer, int tag) {
   x.copy_(arrived);
 }
 
-/// Ends its waits when this one's are to end.
+/// Returns the host group after setting its deadline to the deadline of this group.
 REDCO_INLINE group& nccl_group::host() {
   host_->set_deadline(deadline());
   return *host_;
 }
 
-/// Whether NCCL is to be used; then all ranks have come with the same operands.
+/// Returns true if this call goes through NCCL. In that case all ranks have arrived with equal
+/// operands.
 REDCO_INLINE bool nccl_group::by_nccl(at::Tensor const& x, operand const& brought) {
   if (!by_.devices->holds(x)) return false;
   if (way_ == way::unsettled) settle_way(x, brought);
@@ -149,7 +150,8 @@ REDCO_INLINE bool nccl_group::by_nccl(at::Tensor const& x, operand const& brough
   return true;
 }
 
-/// All ranks tell each other which devices theirs are, and come to the same conclusion.
+/// Decides between NCCL and the host group, and creates the communicator for NCCL. All ranks
+/// exchange their device numbers and thus reach the same decision.
 REDCO_INLINE void nccl_group::settle_way(at::Tensor const& x, operand const& brought) {
   host().do_meet(brought);
   at::Tensor const mine = at::tensor({std::int64_t{by_.process}, by_.devices->number_of(x.device())}, at::kLong);
@@ -187,7 +189,7 @@ REDCO_INLINE nccl_link::patience nccl_group::patience_for(operand const& brought
   return {*by_.line, member_, deadline(), where_text(brought.text(), calls_, name())};
 }
 
-/// `rows` get what each rank has, in their order.
+/// Fills `rows` with the tensors of all ranks in rank order.
 REDCO_INLINE void nccl_group::gather(at::Tensor const& x, at::Tensor const& rows, operand const& brought) {
   run(brought, {x, rows}, [&](nccl_link::round& on) {
     on.made(on.use.all_gather(x.data_ptr(), rows.data_ptr(), x.nbytes(), nccl::uint8, on.in, on.on));

@@ -7,7 +7,8 @@
 
 namespace redco::comm::detail {
 
-/// NCCL's functions, of a shared library that is opened at run time and stays open.
+/// A table of NCCL's functions, loaded from a shared library that is opened at run time and stays
+/// open.
 struct nccl_library {
   nccl::get_version* get_version;
   nccl::get_unique_id* get_unique_id;
@@ -25,13 +26,15 @@ struct nccl_library {
   nccl::send* send;
   nccl::recv* recv;
 
-  /// Errors: exit code 64 where there is no such library, or it is too old or no NCCL, with what to install.
+  /// Opens the library at `path`. Throws `error` with exit code 64 if the library is missing, too
+  /// old, or not NCCL; the message says what to install.
   static std::shared_ptr<nccl_library const> open(std::string const& path);
 
-  /// The one that the process has: that of libtorch, or what REDCO_NCCL names. Opened when it is first asked for.
+  /// Returns the library of this process: the file that REDCO_NCCL names, or else libtorch's
+  /// libnccl.so.2. The first call opens it.
   static std::shared_ptr<nccl_library const> of_process();
 
-  /// "invalid usage (what NCCL knows of it)"
+  /// Returns a description of an NCCL result, such as "invalid usage (details that NCCL recorded)".
   std::string words_of(nccl::result what, nccl::communicator where) const;
 };
 

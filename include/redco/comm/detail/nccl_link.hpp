@@ -13,17 +13,18 @@
 
 namespace redco::comm::detail {
 
-/// One member's end of an NCCL communicator, with the queue in which its calls are done. One thread uses it at a time.
+/// A rank's end of an NCCL communicator, with the device queue in which its calls run. One thread
+/// uses it at a time.
 ///
-/// Nothing here waits longer than it may: the communicator does not block, so that the host asks again and again whether it has
-/// come on, whether the run has failed meanwhile, and whether the deadline is over. Whatever it ends with but success aborts the
-/// communicator, which frees the device of a call that will not end.
+/// No wait exceeds its deadline. The communicator does not block; the host polls its progress, the
+/// failure of the run, and the deadline. Every outcome except success aborts the communicator,
+/// which frees the device from a call that would never end.
 class nccl_link {
  public:
-  /// How long to wait, and for what, in messages.
+  /// A limit for a wait, with the rank and the call that messages name.
   struct patience {
     lifeline& line;
-    int member;  ///< of the run
+    int member;  ///< rank in the run
     std::chrono::milliseconds limit;
     std::string where;
   };
@@ -33,26 +34,28 @@ class nccl_link {
   nccl_link& operator=(nccl_link const&) = delete;
   ~nccl_link() { abort(); }
 
-  /// Joins the ranks that have the same id. Errors: exit code 64 where NCCL does not take the devices for this.
+  /// Creates the communicator together with the ranks that use the same `id`. Throws `error` with
+  /// exit code 64 if NCCL refuses the devices.
   void join(nccl::unique_id const& id, int ranks, int rank, patience const& until);
 
-  /// What the calls of one round are made with.
+  /// A set of arguments for the NCCL calls of one round, and their outcome.
   struct round {
     nccl_library const& use;
     nccl::communicator in;
     nccl::stream on;
     nccl::result outcome = nccl::success;
 
-    /// The first outcome that is a failure counts.
+    /// Records the outcome of a call. Keeps the first failure.
     void made(nccl::result next) {
       if (!failed(outcome)) outcome = next;
     }
   };
 
-  /// Makes these calls as one, behind what this thread's current stream has now, and returns when the device has done them.
+  /// Runs `calls` as one NCCL group call, after the work that the thread's current stream has now.
+  /// Returns when the device has finished.
   void run(function_ref<void(round&)> calls, patience const& until);
 
-  /// Ends what is under way. Any number of times.
+  /// Aborts the communicator and its calls in flight. May be called any number of times.
   void abort() noexcept;
 
  private:

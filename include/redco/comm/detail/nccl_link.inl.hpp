@@ -29,7 +29,7 @@ REDCO_INLINE void nccl_link::run(function_ref<void(round&)> calls, patience cons
   calls(made);
   made.made(library_->group_end());
   judge(made.outcome, false, until);
-  // Only then are the calls in the queue.
+  // The queue contains the calls only after NCCL reports success.
   wait([&] { return has_come_on(false, until); }, until);
   queue_->mark();
   wait([&] { return has_come_on(false, until) && queue_->reached(); }, until);
@@ -39,7 +39,8 @@ REDCO_INLINE void nccl_link::abort() noexcept {
   if (communicator_ != nullptr) library_->abort(std::exchange(communicator_, nullptr));
 }
 
-/// A peer that is gone has its own cause, which comes before this one.
+/// Fails the run and throws if `what` is a failure. If a lost peer has already failed the run,
+/// throws that first failure instead of NCCL's.
 REDCO_INLINE void nccl_link::judge(nccl::result what, bool joins, patience const& until) {
   if (!failed(what)) return;
   bool const refused = joins && (what == nccl::invalid_usage || what == nccl::invalid_argument);

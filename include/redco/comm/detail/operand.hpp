@@ -15,18 +15,19 @@
 
 namespace redco::comm::detail {
 
-/// What a rank brings to a collective, in the form that must be equal on all ranks.
+/// A description of a rank's arguments to a collective, in a form that must be equal on all ranks.
 struct operand {
   static constexpr std::size_t most_dims = 12;
-  static constexpr std::int64_t any = -1;  ///< an extent in which ranks may differ
+  static constexpr std::int64_t any = -1;  ///< extent that may differ between ranks
 
   collective kind = collective::barrier;
   reduce_op op = reduce_op::sum;
   at::ScalarType type = at::kByte;
-  std::int64_t argument = 0;  // dimension or root
+  std::int64_t argument = 0;  // tensor dimension, root rank, or tag
   std::int64_t dims = 0;
-  bool in_host = true;                            // memory
-  std::array<std::int64_t, most_dims> extents{};  // of the leading dimensions; no tensor of ours has more
+  bool in_host = true;  // true if the tensor is in host memory
+  // Extents of the leading dimensions; no tensor of redco has more than 12.
+  std::array<std::int64_t, most_dims> extents{};
 
   static operand of(collective kind, at::Tensor const& x, std::int64_t argument, reduce_op op = reduce_op::sum) {
     operand made{kind, op, x.scalar_type(), argument, x.dim(), in_host_memory(x), {}};
@@ -35,14 +36,16 @@ struct operand {
     return made;
   }
 
-  /// Of all_to_all; ranks may bring as many rows as each has.
+  /// Returns the operand of an all_to_all. If `rows` are not equal, ranks may bring different
+  /// numbers of rows.
   static operand of_rows(at::Tensor const& x, row_counts const& rows) {
     operand made = of(collective::all_to_all, x, 0);
     if (!rows.equal()) made.extents[0] = any;
     return made;
   }
 
-  /// A number that differs, but for an accident of 2^-64, where the operands do.
+  /// Returns a hash of the operand. Different operands have equal hashes with a probability of
+  /// 2^-64.
   std::uint64_t digest() const noexcept {
     std::uint64_t mixed = 0x9e3779b97f4a7c15u;
     auto const mix = [&](std::int64_t value) {
@@ -56,7 +59,8 @@ struct operand {
     return mixed;
   }
 
-  /// "all_reduce(max) of Float [3, 5]", "broadcast(2) of Long []", "barrier".
+  /// Returns a text such as "all_reduce(max) of Float [3, 5]", "broadcast(2) of Long []" or
+  /// "barrier".
   std::string text() const {
     std::string out{name_of(kind)};
     if (kind == collective::barrier) return out;

@@ -23,21 +23,23 @@
 
 namespace redco::comm::detail {
 
-/// What the processes of one group send each other: each is a party, with one or more neighbouring members of the group.
-/// One thread uses it at a time.
+/// A channel for messages between the processes of one group. Each process is a party with one or
+/// more neighbouring members of the group. One thread uses the channel at a time.
 class process_exchange {
  public:
-  static constexpr std::size_t few_bytes = 4096;  ///< of a member's elements that travel with an opening
+  /// Largest tensor, in bytes per member, that is sent together with the operands by open().
+  static constexpr std::size_t few_bytes = 4096;
 
-  /// A call, as far as its messages are concerned.
+  /// A collective call, reduced to the properties that its messages need.
   struct call {
     operand const& mine;
-    std::uint64_t number;  ///< of the group's calls
+    std::uint64_t number;  ///< number of the call in its group
     std::chrono::milliseconds deadline;
-    std::string words = {};  ///< for a failure; empty: the operand's
+    std::string words = {};  ///< description in failures; empty: the operand's text
   };
 
-  /// `members` are ranks of the world, `number` and `line` tell this group from others.
+  /// Creates the channel of a group. `members` are ranks of the world; `number` and `line` identify
+  /// the group.
   process_exchange(std::string name, int number, int line, std::vector<int> members, process_session& session,
                    message_tags const& tags, std::shared_ptr<lifeline> life)
       : name_(std::move(name)),
@@ -66,7 +68,8 @@ class process_exchange {
   std::size_t parties() const noexcept { return processes_.size(); }
   std::size_t me() const noexcept { return me_; }
 
-  /// The members of a party are those of the group from `begin(party)` to before `begin(party + 1)`.
+  /// Returns the index of the party's first member in the group. The last member of `party` has
+  /// index `begin(party + 1) - 1`.
   std::size_t begin(std::size_t party) const { return begins_[party]; }
   std::size_t count(std::size_t party) const { return begins_[party + 1] - begins_[party]; }
   std::size_t party_of(std::size_t member) const {
@@ -78,14 +81,16 @@ class process_exchange {
     for (std::size_t next = 1; next < parties(); ++next) f((me_ + next) % parties());
   }
 
-  /// Waits for all to come with equal operands. `few` are at most few_bytes of each member here, one behind the other.
+  /// Exchanges operands with all parties, waits for them, and throws `error` if operands differ.
+  /// Small tensors of the members here, `few`, are sent along; each has `bytes` bytes, at most
+  /// few_bytes.
   void open(call const& of, std::vector<void const*> const& few = {}, std::size_t bytes = 0) {
     std::byte* const own = shown_.data() + me_ * shown_bytes_;
     std::memcpy(own, &of.mine, sizeof of.mine);
     for (std::size_t i = 0; i < few.size() && bytes != 0; ++i)
       std::memcpy(own + sizeof of.mine + i * bytes, few[i], bytes);
     messages some;
-    some.bytes.swap(shown_);  // its memory is theirs until they are through
+    some.bytes.swap(shown_);  // `some` owns the memory until the messages are complete
     std::byte* const all = some.bytes.data();
     int const tag = tags_.of_collective(number_, line_, message_tags::opening);
     for_each_other([&](std::size_t other) {
@@ -103,15 +108,18 @@ class process_exchange {
         throw disagreement(of.number, name_, members_[begins_[0]], first, members_[begins_[other]], its);
   }
 
-  /// Bytes that were sent since the last call of this, but for the operands of openings, and letters.
+  /// Returns the bytes of tensors sent in collectives since the previous call of take_sent().
+  /// Operands and point-to-point messages are not counted.
   std::int64_t take_sent() noexcept { return std::exchange(sent_, 0); }
 
-  /// After an opening: where the elements of a party's members lie.
+  /// Returns the small tensors that the members of `party` sent with the last open(), one after the
+  /// other.
   std::byte const* elements_of(std::size_t party) const {
     return shown_.data() + party * shown_bytes_ + sizeof(operand);
   }
 
-  /// Payload of the call under way; `some` is to be finished.
+  /// Starts to send tensor bytes of the current call to `party`, and adds the message to `some`.
+  /// The caller must call finish(some).
   void send(messages& some, void const* data, std::size_t bytes, std::size_t party) {
     sent_ += static_cast<std::int64_t>(bytes);
     session_.send(some, data, bytes, processes_[party], tags_.of_collective(number_, line_, message_tags::payload));
@@ -120,7 +128,8 @@ class process_exchange {
     session_.receive(some, data, bytes, processes_[party], tags_.of_collective(number_, line_, message_tags::payload));
   }
 
-  /// What one member sends another, which is in another process: its operand, then its content.
+  /// Sends a tensor from member `from` to member `to` of another process: first its operand, then
+  /// its elements. Blocks until both are sent.
   void send_letter(call const& of, std::size_t from, std::size_t to, at::Tensor const& x) const {
     messages some;
     some.tensors = {x};
@@ -132,7 +141,8 @@ class process_exchange {
     finish(some, of, {members_[to]});
   }
 
-  /// The next letter between these two, and the tag that its sender gave it.
+  /// Receives the next message from member `from` to member `to`. Returns the sender's tag and the
+  /// tensor.
   std::pair<int, at::Tensor> receive_letter(call const& of, std::size_t from, std::size_t to) const {
     int const tag = tags_.of_letter(number_, members_[from], members_[to]);
     messages opening;
@@ -149,14 +159,17 @@ class process_exchange {
     return {static_cast<int>(head.argument), content};
   }
 
-  /// Waits until the messages with these members are through; throws where the run fails, or one has ended or misses the deadline.
+  /// Waits until the messages `some` are complete. Throws `error` if the run fails, a peer has
+  /// ended, or the deadline passes.
   void finish(messages& some, call const& of) const { finish(some, of, members_); }
 
  private:
   void finish(messages& some, call const& of, std::vector<int> const& with) const {
     using clock = std::chrono::steady_clock;
-    constexpr auto under_way = std::chrono::milliseconds(200);  // what a peer sent before it ended comes within
-    bool const crowded = number_ >= 16 || life_->crowded();     // a lane lets its rank compute
+    // Messages that a peer sent before it ended arrive within this time.
+    constexpr auto under_way = std::chrono::milliseconds(200);
+    // A lane (number 16 or more) must leave the core to its rank, which computes.
+    bool const crowded = number_ >= 16 || life_->crowded();
     int const spins = crowded ? 0 : 2000, offers = crowded ? 50 : 4000;
     constexpr auto moment = std::chrono::milliseconds(20);
     auto const begin = clock::now(), end = begin + of.deadline;
@@ -194,7 +207,8 @@ class process_exchange {
 
   int process_of(std::size_t member) const { return tags_.process_of(members_[member]); }
 
-  /// Those of these ranks whose processes have not sent or taken everything.
+  /// Returns the ranks among `ranks` whose processes have not sent or received all messages of
+  /// `some`.
   std::vector<int> late_of(std::vector<int> const& ranks, messages& some) const {
     std::vector<int> const processes = session_.missing(some);
     std::vector<int> late;
@@ -221,7 +235,7 @@ class process_exchange {
   std::vector<std::size_t> begins_;
   std::size_t shown_bytes_ = 0;
   std::int64_t sent_ = 0;
-  std::vector<std::byte> shown_;  ///< by every party, in the last opening
+  std::vector<std::byte> shown_;  ///< operands and small tensors of all parties in the last open()
 };
 
 }  // namespace redco::comm::detail

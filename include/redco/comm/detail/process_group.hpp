@@ -27,16 +27,17 @@
 
 namespace redco::comm::detail {
 
-/// A group whose ranks are in several processes, one or more in each. CPU tensors only.
+/// A group whose ranks are in several processes, one or more in each. It takes CPU tensors only.
 ///
-/// Every collective is one meeting of the members of each process in shared memory, in which the first of them speaks with the
-/// other processes: it tells what they bring, with their elements where they are few, and only when all agree do the rest follow.
-/// What goes between two processes goes there once, whatever the number of members. Sums are made in rank order; where a process
-/// has several members and `in_rank_order` is not asked for, large ones are made in each process first and then over the
-/// processes, which sends less.
+/// In each collective, the members of a process meet in shared memory, and the first member
+/// exchanges messages with other processes. Operands and small tensors go first; the rest follows
+/// only if all agree. Data between two processes is sent once, whatever the number of members. Sums
+/// run in rank order. If processes have several members, large sums run in each process first,
+/// which sends less, unless `in_rank_order` is set.
 class process_group final : public group {
  public:
-  /// The handles of the members `members[first]` ... that are in this process, null for all others.
+  /// Creates a group and returns one handle per member: null for members that are in other
+  /// processes.
   static std::vector<std::unique_ptr<group>> make(std::string const& name, std::vector<int> const& members, int number,
                                                   int line, process_session& session, message_tags const& tags,
                                                   std::shared_ptr<lifeline> const& life, bool in_rank_order) {
@@ -284,8 +285,9 @@ class process_group final : public group {
     place_->post.clear();
   }
 
-  /// One call: the members here meet and prepare, the first speaks with the other processes, and all finish. From the meeting to
-  /// the end nobody leaves, so that their tensors may be read and written.
+  /// Runs one collective: the members here meet and run `prepare`, the first runs `speak` to
+  /// exchange messages with other processes, and all run `finish`. No member leaves in between, so
+  /// that members may read and write each other's tensors.
   template <class Prepare, class Speak, class Finish>
   void together(operand const& mine, at::Tensor const& x, at::Tensor const& out, Prepare const& prepare,
                 Speak const& speak, Finish const& finish) {
@@ -310,8 +312,9 @@ class process_group final : public group {
     if (failure) std::rethrow_exception(failure);
   }
 
-  /// Sends each other process its piece of the rows that this one has, and receives its piece of theirs, of `bytes`. Where all
-  /// pieces of this process lie then, in the order of the group: those of its own rows begin at `begin`.
+  /// Sends each other process its piece of this process's rows, and receives a piece of `bytes`
+  /// bytes of each of their rows. Returns pointers to all pieces for this process in group order.
+  /// Pieces of its own rows begin at offset `begin`.
   template <class PieceOf>
   std::vector<void const*> rows_of_all(process_exchange::call const& call, std::vector<void const*> const& own,
                                        std::size_t begin, std::size_t bytes, PieceOf const& piece_of) {
@@ -344,7 +347,8 @@ class process_group final : public group {
     if (bytes != 0) std::memcpy(to, from, bytes);
   }
   static std::byte* bytes_of(at::Tensor const& x) { return static_cast<std::byte*>(x.data_ptr()); }
-  /// Slice `which` of `count` elements, each of `size` but for the last: where it begins, and its length.
+  /// Returns the begin and the length of slice `which`, if `count` elements are cut into slices of
+  /// `size` elements. The last slice may be shorter.
   static std::pair<std::size_t, std::size_t> slice(std::size_t size, std::size_t count, std::size_t which) {
     std::size_t const begin = std::min(count, size * which);
     return {begin, std::min(count, begin + size) - begin};
@@ -364,8 +368,9 @@ class process_group final : public group {
   void check(at::Tensor const& x) const { check_in_host_memory(x, name()); }
 
   std::shared_ptr<process_place> place_;
-  std::size_t seat_;                ///< among the members here
-  std::deque<early_letter> early_;  ///< that came before one that is waited for
+  std::size_t seat_;  ///< index of this rank among the members in this process
+  /// Messages that arrived while do_recv() waited for another one.
+  std::deque<early_letter> early_;
 };
 
 }  // namespace redco::comm::detail

@@ -17,8 +17,8 @@
 
 namespace redco::comm::detail {
 
-/// What the members of a group share that are in one process: where they meet, how one of them reaches the other processes, and the
-/// call under way. A member's seat is its number among those here.
+/// A state that the members of a group in one process share: their meeting, their channel to other
+/// processes, and the current call. A member's seat is its index among the members in this process.
 struct process_place {
   struct shown {
     at::Tensor x, out;
@@ -42,7 +42,8 @@ struct process_place {
     return all;
   }
 
-  /// Messages that read and write the tensors of the members here, which live as long as they do.
+  /// Returns an empty set of messages that keeps the tensors of all members here alive until the
+  /// messages are complete.
   messages messages_of_all() const {
     messages some;
     for (shown const& one : by_seat) some.tensors.insert(some.tensors.end(), {one.x, one.out});
@@ -57,12 +58,12 @@ struct process_place {
   process_exchange others;
   meeting here;
   mailbox post;
-  std::vector<shown> by_seat;      ///< of the call under way
-  bool by_rank;                    ///< sums are made in rank order
-  std::exception_ptr failure;      ///< of the call under way, between the processes
-  std::vector<std::byte> scratch;  ///< what other processes sent
-  std::vector<std::byte> partial;  ///< what is added up here
-  std::vector<void const*> rows;   ///< of all, for the members here
+  std::vector<shown> by_seat;      ///< tensors of the current call, by seat
+  bool by_rank;                    ///< true if sums run in rank order
+  std::exception_ptr failure;      ///< failure of the message exchange in the current call
+  std::vector<std::byte> scratch;  ///< bytes received from other processes
+  std::vector<std::byte> partial;  ///< sums over the members in this process
+  std::vector<void const*> rows;   ///< pointers to the rows of all ranks, for the members here
 
  private:
   static std::ptrdiff_t at(std::size_t index) { return static_cast<std::ptrdiff_t>(index); }

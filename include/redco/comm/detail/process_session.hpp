@@ -16,34 +16,37 @@
 
 namespace redco::comm::detail {
 
-/// What one process tells all others beside its collectives: it failed, or a rank of its own has ended.
+/// A notice that a process sends to all others outside its collectives: the process failed, or one
+/// of its ranks has ended.
 struct process_notice {
   std::uint64_t run = 0;
-  int from = 0;         ///< the process
-  int ended_rank = -1;  ///< this rank takes part no more in the run; else `process_session::failed` or `answered`
+  int from = 0;  ///< number of the sending process
+  /// Rank that takes part no more in the run, or `process_session::failed` or `answered`.
+  int ended_rank = -1;
   exit_code code = exit_code::done;
   std::string text = {};
 };
 
-/// Messages under way, with what their memory lies in.
+/// A set of messages in flight, together with the memory that they use.
 struct messages {
-  /// What a transport knows of them.
+  /// A base class for the data that a transport keeps about the messages.
   struct state {
     virtual ~state() = default;
   };
 
   std::unique_ptr<state> transport = {};
-  std::vector<int> peers = {};           ///< of each
-  std::vector<bool> receives = {};       ///< each is received here
-  std::vector<at::Tensor> tensors = {};  ///< what they read and write
+  std::vector<int> peers = {};           ///< peer of each message
+  std::vector<bool> receives = {};       ///< true for each message that is received here
+  std::vector<at::Tensor> tensors = {};  ///< tensors that the messages read and write
   std::vector<std::byte> bytes = {};
 };
 
-/// A process's part among those that a launcher started, from the first world to the end of the process: messages without
-/// collectives. Any thread may call any member.
+/// A process's connection with the other processes of a launcher, from the first world to the end
+/// of the process. It sends messages and has no collectives. Any thread may call any member.
 class process_session {
  public:
-  /// Instead of a rank that has ended: the process failed; it knows that another did.
+  /// Values of process_notice::ended_rank that mean no rank. `failed`: the sender failed.
+  /// `answered`: the sender knows of a failure.
   static constexpr int failed = -1, answered = -2;
 
   process_session() = default;
@@ -54,32 +57,34 @@ class process_session {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
 
-  /// The largest number that a message may have.
+  /// Returns the largest tag that a message may have.
   int most_tag() const noexcept { return most_tag_; }
 
-  /// Messages of one tag between two processes arrive in their order; one may be shorter than the memory for it.
+  /// Starts to send a message to process `peer` and adds it to `to`. Messages with one tag between
+  /// two processes arrive in order. A message may be shorter than the memory of its receiver.
   virtual void send(messages& to, void const* data, std::size_t bytes, int peer, int tag) = 0;
   virtual void receive(messages& to, void* data, std::size_t bytes, int peer, int tag) = 0;
   virtual bool finished(messages& some) = 0;
-  /// The peers whose messages have not come through.
+  /// Returns the peers whose messages in `some` are not complete.
   virtual std::vector<int> missing(messages& some) = 0;
-  /// Keeps messages that will not come through, and their memory, to the end of the process.
+  /// Keeps messages that will never complete, and their memory, until the end of the process.
   virtual void abandon(messages&& some) = 0;
 
-  /// Tells all other processes.
+  /// Sends a notice to all other processes.
   virtual void announce(process_notice const& what) = 0;
-  /// What others have told meanwhile.
+  /// Returns the notices that have arrived since the previous call.
   virtual std::vector<process_notice> heard() = 0;
-  /// Those whose processes have ended without a word, as far as is known; each with what is known of it, "its process ...".
+  /// Returns a notice for each process that is known to have ended without sending one. Its text,
+  /// "its process ...", says what is known.
   virtual std::vector<process_notice> gone() { return {}; }
 
-  /// Called twice a second by a thread of its own, whatever the ranks do: takes in what others
-  /// tell, and shows those who wait in leave() that this process lives.
+  /// Receives notices, and shows the processes that wait in leave() that this process lives. A
+  /// separate thread calls it twice a second, whatever the ranks do.
   virtual void keep() = 0;
 
-  /// The end of this process, which ends with `code`: waits for the others, a short while only
-  /// where it failed, so that the launcher does not kill who still tells its end. Without them it
-  /// is the launcher that ends them. Who does not show that it lives is not waited for.
+  /// Waits for the other processes before this process ends with `code`, so that the launcher does
+  /// not kill a process that still has to report. If `code` is not 0, waits only a few seconds.
+  /// Does not wait for processes that do not show that they live. Call last.
   virtual void leave(int code) noexcept = 0;
 
  protected:

@@ -39,7 +39,8 @@
 
 namespace redco::comm::detail {
 
-/// How many threads each of the processes on this host may use: its own cores where it is bound to some, else its share of all.
+/// Returns the number of threads that this process may use: the cores to which it is bound, or else
+/// its share of this host's cores.
 inline int threads_of_process() {
   cpu_set_t own;
   CPU_ZERO(&own);
@@ -48,8 +49,9 @@ inline int threads_of_process() {
   return static_cast<int>(std::max(1L, mine < all ? mine : all / options::launched().here));
 }
 
-/// The processes of a launcher as a world: each has as many of the ranks, neighbours, on a thread each. The caller's thread listens
-/// to the other processes meanwhile.
+/// A world of the processes that a launcher started. Each process has equally many neighbouring
+/// ranks, each on its own thread. Meanwhile, the caller's thread receives notices from the other
+/// processes.
 class processes final : public world {
  public:
   processes(mesh const& shape, rank_options const& options, process_session& session)
@@ -114,7 +116,8 @@ class processes final : public world {
     return nccl_group::make(std::move(hosts), members, line_, session_.rank(), all_here, options_.deterministic);
   }
 
-  /// Takes in what others tell, and tells them of a failure here and of ranks that have ended.
+  /// Handles the notices of other processes. Announces to them a failure here and the ranks here
+  /// that have ended.
   void listen() {
     for (process_notice& one : session_.heard()) early_.push_back(std::move(one));
     std::vector<process_notice> later;
@@ -137,7 +140,9 @@ class processes final : public world {
       hear(one);
       for_each_rank(one.from, [this](int rank) { line_->end(rank); });
     }
-    std::vector<int> const ended_here = newly_ended();  // before the failure with which one of them may have ended
+    // Read before the failure, which a rank records before it ends: others thus hear of the failure
+    // first.
+    std::vector<int> const ended_here = newly_ended();
     if (line_->failed() && !told_) {
       told_ = true;
       error const own = line_->cause();
@@ -147,8 +152,9 @@ class processes final : public world {
     for (int const rank : ended_here) session_.announce({runs_, session_.rank(), rank});
   }
 
-  /// mpirun ends all processes a second after one is gone, which they hear by this signal alone.
-  /// Where ranks go on instead, it is asked to save and end.
+  /// Prints the longest wait of a rank before SIGTERM ends this process. When a process is gone,
+  /// mpirun sends all others SIGTERM after a second, and they learn of the loss only by this
+  /// signal. If a handler of the program exists, SIGTERM instead asks the ranks to save and end.
   void say_wait_before_end() {
     if (said_wait_ || !launcher_signal::came_before(std::chrono::milliseconds(300))) return;
     said_wait_ = true;
@@ -159,7 +165,8 @@ class processes final : public world {
     launcher_signal::pass_on();
   }
 
-  /// In which ranks here come to where they miss it.
+  /// Returns true if `process` has been gone for more than a second. Within this second, ranks here
+  /// reach the call in which they miss it.
   bool gone_for_a_moment(int process) {
     auto const [since, fresh] = gone_since_.try_emplace(process, clock::now());
     return !fresh && clock::now() > since->second + std::chrono::seconds(1);
@@ -170,7 +177,7 @@ class processes final : public world {
     for (int i = 0; i < tags_.per_process(); ++i) f(process * tags_.per_process() + i);
   }
 
-  /// "2", "4 to 7"
+  /// Returns the ranks of a process as text: "2" or "4 to 7".
   std::string ranks_text(int process) const {
     int const each = tags_.per_process(), first = process * each;
     return std::to_string(first) + (each > 1 ? " to " + std::to_string(first + each - 1) : "");
@@ -182,7 +189,8 @@ class processes final : public world {
     return all;
   }
 
-  /// Ranks here that have ended, and the others do not know yet.
+  /// Returns ranks of this process that have ended and have not been announced, and marks them as
+  /// announced.
   std::vector<int> newly_ended() {
     std::vector<int> ranks;
     for_each_rank(session_.rank(), [&](int rank) {
@@ -195,14 +203,16 @@ class processes final : public world {
     return ranks;
   }
 
-  /// A failure of its own that a process tells. What comes here first ends this process's waits, and is no failure of its own.
+  /// Records the failure that a process announced. If the failure of another process is the first
+  /// here, it ends the waits here, and this process announces none of its own.
   void hear(process_notice const& one) {
     failures_.push_back(one);
     if (!failed_at_) failed_at_ = clock::now();
     if (one.from != session_.rank() && line_->fail(one.from, error::told(one.code, one.text))) told_ = true;
   }
 
-  /// Until all ranks have ended, so that the next run begins where all are. Who does not come when a run has failed is given up.
+  /// Waits until all ranks of the world have ended, so that all processes begin the next run
+  /// together. After a failure, gives up ranks that do not end within twice the grace time.
   void await_others() {
     auto const limit = std::max(options_.first_deadline, options_.deadline);
     auto const end = clock::now() + limit;
@@ -218,7 +228,8 @@ class processes final : public world {
     }
   }
 
-  /// What all processes throw: a rank that failed by itself comes before those that missed it. One of them tells it.
+  /// Returns the error that all processes throw. A rank that failed by itself takes precedence over
+  /// ranks that lost a peer. Only one process prints the error.
   error cause() const {
     auto const worse = [](process_notice const& a, process_notice const& b) {
       auto const key = [](process_notice const& n) { return std::pair(n.code == exit_code::peer_lost, n.from); };
@@ -229,7 +240,7 @@ class processes final : public world {
     return session_.rank() == speaker() ? made : made.told_elsewhere();
   }
 
-  /// The first process that is still there.
+  /// Returns the number of the first process that is not gone.
   int speaker() const {
     std::vector<process_notice> const gone = session_.gone();
     int first = 0;
@@ -237,8 +248,10 @@ class processes final : public world {
     return first;
   }
 
-  inline static std::uint64_t runs_ = 0;               ///< of all worlds of this process
-  inline static std::vector<process_notice> early_{};  ///< of runs to come, also of another world
+  /// Number of runs of all worlds of this process.
+  inline static std::uint64_t runs_ = 0;
+  /// Notices for later runs, also of another world.
+  inline static std::vector<process_notice> early_{};
 
   mesh shape_;
   rank_options options_;
@@ -247,12 +260,14 @@ class processes final : public world {
   rank_threads threads_;
   std::shared_ptr<lifeline> line_;
   std::optional<rank_groups> groups_;
-  std::vector<process_notice> failures_;  ///< of this run, one of a process at most
+  std::vector<process_notice> failures_;  ///< failures of this run, at most one per process
   std::optional<clock::time_point> failed_at_;
-  std::map<int, clock::time_point> gone_since_;  ///< processes that are gone, since this run missed them
-  bool told_ = false;                            ///< of the failure: the others know, or told it
+  /// Time at which this run first missed each process that is gone.
+  std::map<int, clock::time_point> gone_since_;
+  /// True if the other processes know of this run's failure.
+  bool told_ = false;
   bool said_wait_ = false;
-  std::vector<bool> told_ended_;  ///< by rank here
+  std::vector<bool> told_ended_;  ///< true for each rank here whose end was announced
 };
 
 }  // namespace redco::comm::detail

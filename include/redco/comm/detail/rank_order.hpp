@@ -9,8 +9,9 @@
 
 namespace redco::comm::detail {
 
-/// The reduction of these tensors in their order, on the device and in the type of `like`, by ATen's operators: the bits of
-/// reduce_ranks.hpp, 16-bit floats in f32 with one rounding.
+/// Returns the reduction of the tensors `all` in their order, on the device and in the dtype of
+/// `like`, by ATen's operators. The result is bit-equal to reduce_ranks.hpp: 16-bit floats are
+/// reduced in f32 and rounded once.
 inline at::Tensor reduced_in_order(std::vector<at::Tensor> const& all, reduce_op op, at::Tensor const& like) {
   at::ScalarType const type = like.scalar_type();
   at::ScalarType const wide = type == at::kBFloat16 || type == at::kHalf ? at::kFloat : type;

@@ -19,10 +19,11 @@
 
 namespace redco::comm::detail {
 
-/// A thread for each of the ranks that a process has. They start with the first run and sleep between runs.
+/// A set of threads, one for each rank of this process. They start with the first run and sleep
+/// between runs.
 class rank_threads {
  public:
-  /// Ranks from `first` on.
+  /// Creates a set for the ranks `first` to `first + ranks - 1` without starting threads.
   rank_threads(int first, int ranks) : first_(first), busy_(static_cast<std::size_t>(ranks)) {}
   rank_threads(rank_threads const&) = delete;
   rank_threads& operator=(rank_threads const&) = delete;
@@ -31,8 +32,9 @@ class rank_threads {
   int first() const noexcept { return first_; }
   int ranks() const noexcept { return static_cast<int>(busy_.size()); }
 
-  /// Runs the body as each of the ranks, at once, and returns when all have returned. Meanwhile `look(ranks that have not)` is
-  /// called now and then by the caller's thread. Errors: exit code 70 where a thread cannot be started.
+  /// Runs the body of `setup` concurrently as each rank, and returns when all have returned.
+  /// Meanwhile, the caller's thread calls `look(ranks that still run)` after each `pause`. Throws
+  /// `error` with exit code 70 if a thread cannot be started.
   void run(run_setup const& setup, std::chrono::milliseconds pause, function_ref<void(std::vector<int> const&)> look) {
     if (threads_.empty()) start();
     int const threads_before = at::get_num_threads();
@@ -61,7 +63,7 @@ class rank_threads {
     }
   }
 
-  /// A rank's thread: one run after the other.
+  /// Runs on the thread of one rank: executes one run after the other, until dismiss() is called.
   void work(std::size_t me) {
     std::unique_lock lock(mutex_);
     for (std::uint64_t done = 0;; ++done) {
@@ -97,7 +99,7 @@ class rank_threads {
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable bell_;
-  run_setup const* now_ = nullptr;  ///< what is run; set anew for each run
+  run_setup const* now_ = nullptr;  ///< current run; set anew for each run
   std::uint64_t runs_ = 0;
   std::vector<bool> busy_;
   bool over_ = false;

@@ -11,8 +11,9 @@
 
 namespace redco::comm::detail {
 
-/// Elements [from, from + count) of `sources` are reduced in the order of the array into elements [to, to + count) of
-/// every one of `targets`. A target may be a source if from == to.
+/// A request to reduce elements `[from, from + count)` of all `sources`, in the order of the array.
+/// The result goes to elements `[to, to + count)` of every target. A target may be a source if
+/// `from == to`.
 struct reduction {
   void const* const* sources;
   std::size_t source_count;
@@ -23,7 +24,8 @@ struct reduction {
   std::size_t count;
 };
 
-/// One element of a rank onto the reduction of those before it.
+/// Returns the reduction of `left`, the result of the ranks so far, and `right`, the element of the
+/// next rank.
 template <class T>
 T joined(reduce_op op, T left, T right) {
   if (op == reduce_op::sum) return static_cast<T>(left + right);
@@ -32,7 +34,8 @@ T joined(reduce_op op, T left, T right) {
   return left < right ? left : right;
 }
 
-/// Any operation on any dtype, one block after the other, 16-bit floats in f32.
+/// Reduces with any operation and any dtype, in blocks of 256 elements. Reduces 16-bit floats in
+/// f32.
 template <class T>
 void reduce_plain(reduction const& work, reduce_op op) {
   constexpr bool narrow = std::is_same_v<T, c10::BFloat16> || std::is_same_v<T, c10::Half>;
@@ -55,17 +58,18 @@ void reduce_plain(reduction const& work, reduce_op op) {
 }
 
 #if defined(__x86_64__)
-/// The sum of whole vectors, four at a time; returns how many elements that were.
+/// Sums whole vectors, four at a time, and returns the number of elements that are done.
 template <class T>
 [[gnu::always_inline]] inline std::size_t sum_vectors(reduction const& work) {
   using lane = lanes<T>;
   constexpr std::size_t width = lane::count;
-  constexpr std::size_t unrolled = 4;  // independent loads in flight hide the latency of a peer's cache
+  // Independent loads in flight hide the latency of a peer's cache.
+  constexpr std::size_t unrolled = 4;
   auto const source = [&](std::size_t rank) { return static_cast<T const*>(work.sources[rank]) + work.from; };
   auto const target = [&](std::size_t rank) { return static_cast<T*>(work.targets[rank]) + work.to; };
   std::size_t at = 0;
   for (; at + unrolled * width <= work.count; at += unrolled * width) {
-    typename lane::vec a, b, c, d, next;  // named, so that they stay in registers
+    typename lane::vec a, b, c, d, next;  // five variables, no array: they stay in registers
     lane::load(a, source(0) + at);
     lane::load(b, source(0) + at + width);
     lane::load(c, source(0) + at + 2 * width);
@@ -101,7 +105,8 @@ template <class T>
   return sum_vectors<T>(work);
 }
 
-/// Adds up whole vectors by the widest version that this machine runs. All give the bits of reduce_plain.
+/// Sums whole vectors by the widest instruction set of this machine, and returns the number of
+/// elements that are done. All versions are bit-equal to reduce_plain().
 template <class T>
 std::size_t sum_wide(reduction const& work) {
   static bool const wide = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
@@ -114,7 +119,7 @@ std::size_t sum_wide(reduction const& work) {
 template <class T>
 void reduce_elements(reduction work, reduce_op op) {
 #if defined(__x86_64__)
-  // What training adds up: gradients and activations.
+  // Only the dtypes of gradients and activations have vector code.
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, c10::BFloat16>) {
     if (op == reduce_op::sum) {
       std::size_t const done = sum_wide<T>(work);
@@ -129,7 +134,7 @@ void reduce_elements(reduction work, reduce_op op) {
 
 using reduce_function = void (*)(reduction, reduce_op);
 
-/// The reduction of this dtype, or nullptr if none is defined for it.
+/// Returns the reduction function for this dtype, or nullptr if none is defined.
 inline reduce_function reduction_of(at::ScalarType type) {
   switch (type) {
     case at::kDouble: return reduce_elements<double>;

@@ -28,14 +28,15 @@
 
 namespace redco::comm::detail {
 
-/// Joins the processes of a launcher by TCP. All call process 0, which tells them each other's
-/// places when the last has come; then each calls those between process 0 and itself. Whoever
-/// cannot prove to be of the run is sent away, and when all are joined nobody listens any more.
+/// A procedure that connects the processes of a launcher by TCP. All processes call process 0,
+/// which sends all of them the table of addresses when the last has come. Then each process calls
+/// those between process 0 and itself. A caller that cannot prove that it belongs to the run is
+/// refused. When all are connected, nobody listens any more.
 class rendezvous {
  public:
   struct joined {
-    std::vector<socket> lines = {};        ///< to each process; none to the own
-    std::vector<wire::place> places = {};  ///< of each process
+    std::vector<socket> lines = {};        ///< sockets to each process; the own entry is not open
+    std::vector<wire::place> places = {};  ///< address and host of each process
   };
 
   rendezvous(options::launch const& how, std::chrono::milliseconds limit)
@@ -46,7 +47,8 @@ class rendezvous {
     all_.lines.resize(static_cast<std::size_t>(how.processes));
   }
 
-  /// Errors: exit code 76, with who came and who did not.
+  /// Connects all processes and returns the sockets. Throws `error` with exit code 76 that names
+  /// the processes that came and those that did not.
   joined join() {
     try {
       meeting_point point(how_, left());
@@ -64,9 +66,10 @@ class rendezvous {
  private:
   using clock = std::chrono::steady_clock;
 
-  static constexpr char failed = '!';  ///< begins what process 0 tells instead of a table
+  static constexpr char failed = '!';  ///< first byte of a refusal, which replaces the table
 
-  /// Process 0: waits until all have come.
+  /// Performs the part of process 0: waits until all processes have come, and sends them the table
+  /// of addresses.
   void gather(meeting_point& point) {
     std::vector<socket> sockets = point.opened();
     door entrance(std::move(sockets), own_, point.key(), 1);
@@ -83,7 +86,8 @@ class rendezvous {
       if (!one) continue;
       auto const who = static_cast<std::size_t>(one->talk.process());
       std::optional<wire::place> place = wire::read_place(one->talk.text());
-      if (!place || members[who]) continue;  // the first of a number counts, as long as it is there
+      // The first caller with a process number counts while its connection is open.
+      if (!place || members[who]) continue;
       all_.places[who] = *std::move(place);
       members[who] = std::move(one);
     }
@@ -94,7 +98,8 @@ class rendezvous {
     for (std::size_t who = 1; who < members.size(); ++who) all_.lines[who] = std::move(members[who]->line);
   }
 
-  /// Refuses a process that others cannot call, because it found process 0 by a loopback address.
+  /// Refuses all processes if one of them cannot be called by others, because it found process 0 by
+  /// a loopback address.
   void check_reachable(std::vector<std::optional<door::caller>>& members) {
     for (std::size_t called = 1; called < members.size(); ++called)
       for (std::size_t caller = called + 1; caller < members.size(); ++caller) {
@@ -128,12 +133,13 @@ class rendezvous {
       try {
         write_all(one->line, one->talk.take_output());
       } catch (std::runtime_error const&) {
-        // It has just died: the others miss it in the run, or already where they call it.
+        // The process has just died: others notice this in the run, or when they call it.
       }
     }
   }
 
-  /// The others: call process 0 until it tells that all have come.
+  /// Performs the part of all other processes: calls process 0 until it sends the table of
+  /// addresses.
   void attend(meeting_point& point) {
     std::string text;
     std::vector<socket> doors;
@@ -150,7 +156,7 @@ class rendezvous {
                      wire::most_table(how_.processes));
         all_.lines[0] = std::move(line);
       } catch (std::exception const& e) {
-        if (why.empty() || clock::now() < end_) why = first_line(e);  // the end of the time is no reason
+        if (why.empty() || clock::now() < end_) why = first_line(e);  // a timeout explains nothing
       }
       if (text.empty()) {
         if (clock::now() > end_)
@@ -166,7 +172,7 @@ class rendezvous {
     link(std::move(doors), table->session, std::string(text_of(hmac_sha256(key, table->session))));
   }
 
-  /// Connects this process with all but process 0, which is connected already.
+  /// Connects this process with all processes except process 0, which is already connected.
   void link(std::vector<socket> doors, std::string const& session, std::string const& key) {
     wire::greeting own = own_;
     own.links = 1;
@@ -205,15 +211,15 @@ class rendezvous {
   }
 
   /// Sends the greeting and the proof of the secret, and returns the text that the other end sends
-  /// after its own. Errors: std::runtime_error.
+  /// with its own proof. Throws std::runtime_error if the other end refuses or does not answer.
   std::string asked(socket const& line, std::string const& key, int other, wire::greeting own, std::string text,
                     std::size_t most_answer) {
     randomize(own.nonce.data(), own.nonce.size());
     handshake talk = handshake::calling(own, key, other, std::move(text), most_answer);
     write_all(line, talk.take_output());
     while (!talk.asked()) {
-      // Who has been let in leaves process 0, which may have begun later, the time to name who is
-      // missing.
+      // After the greeting, waits longer: process 0 may have begun later, and needs the time to
+      // name the missing processes.
       auto const last = talk.greeted() ? end_ + one_try : end_;
       if (clock::now() > last) throw std::runtime_error("process " + std::to_string(other) + " does not answer");
       line.readable(static_cast<int>(std::clamp<std::int64_t>(left().count(), 10, 1'000)));
@@ -227,7 +233,8 @@ class rendezvous {
     return talk.text();
   }
 
-  /// Errors: std::runtime_error where the other end is gone or does not take it in time.
+  /// Writes all of `text`. Throws std::runtime_error if the other end is gone or does not read in
+  /// time.
   void write_all(socket const& to, std::string const& text) const {
     for (std::size_t at = 0; at < text.size();) {
       std::int64_t const went = to.write(text.data() + at, text.size() - at);
@@ -237,7 +244,7 @@ class rendezvous {
     }
   }
 
-  /// Returns false if it has closed, or sends before it is asked.
+  /// Returns false if the caller has closed the connection, or has sent bytes before an answer.
   static bool is_there(socket const& line) {
     char byte = 0;
     return line.read(&byte, 1) == 0;
@@ -245,7 +252,7 @@ class rendezvous {
 
   socket& line_of(int other) { return all_.lines[static_cast<std::size_t>(other)]; }
 
-  /// Returns the rest of the time that the processes have to find each other.
+  /// Returns the rest of the time that the processes have to find each other, at least 1 ms.
   std::chrono::milliseconds left() const {
     auto const rest = std::chrono::duration_cast<std::chrono::milliseconds>(end_ - clock::now());
     return std::max(rest, std::chrono::milliseconds(1));

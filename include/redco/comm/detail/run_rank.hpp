@@ -21,18 +21,20 @@
 
 namespace redco::comm::detail {
 
-/// What is the same for all ranks of a run.
+/// A description of a run that all ranks of the process share.
 struct run_setup {
   lifeline& line;
   rank_groups& groups;
-  int threads;  ///< of each rank's operators
+  int threads;  ///< number of threads of each rank's operators
   std::chrono::milliseconds later_deadline;
   function_ref<void(rank_context&)> body;
 };
 
-/// Calls the body as this rank, on its thread; whatever it throws becomes the failure of the rank, unless another came first.
+/// Calls the body as `rank` on the calling thread. An exception becomes the failure of the run,
+/// unless another failure came first.
 inline void run_rank(run_setup const& run, int rank) noexcept {
-  std::optional<rank_context> context;  // ends behind the record of a failure: what its lanes wait for ends with that
+  // Destroyed after a failure is recorded: the record ends the waits of the rank's lanes.
+  std::optional<rank_context> context;
   try {
     auto const memory = std::make_shared<memory_counter>();
     rank_environment const environment("rank " + std::to_string(rank), run.threads, memory);
@@ -49,8 +51,9 @@ inline void run_rank(run_setup const& run, int rank) noexcept {
   run.line.end(rank);
 }
 
-/// Ends the process where ranks of it have not ended in time behind a failure: they cannot be stopped and still use the caller's
-/// data, so that it is the only end that cannot hang. Calls last(code) before.
+/// Prints the failure, calls `last(code)`, and ends the process, because the ranks `stuck` did not
+/// end in time after a failure. Such threads cannot be stopped and still use the caller's data. No
+/// other way to end is sure not to hang.
 template <class Last>
 [[noreturn]] void kill_process(lifeline const& line, std::vector<int> const& stuck, Last const& last) {
   error const cause = line.cause();

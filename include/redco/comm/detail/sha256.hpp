@@ -13,7 +13,7 @@ using digest = std::array<std::uint8_t, 32>;
 
 inline std::string_view text_of(digest const& x) { return {reinterpret_cast<char const*>(x.data()), x.size()}; }
 
-/// Computes SHA-256 (FIPS 180-4).
+/// Returns the SHA-256 digest of `text` (FIPS 180-4).
 inline digest sha256(std::string_view text) {
   constexpr std::size_t block_bytes = 64;
   static constexpr std::uint32_t constants[block_bytes] = {
@@ -59,7 +59,7 @@ inline digest sha256(std::string_view text) {
   return made;
 }
 
-/// Computes HMAC-SHA-256 (RFC 2104): only who knows `key` can make it for a text.
+/// Returns the HMAC-SHA-256 of `text` (RFC 2104), which only holders of `key` can compute.
 inline digest hmac_sha256(std::string_view key, std::string_view text) {
   std::string block(key.size() > 64 ? text_of(sha256(key)) : key);
   block.resize(64, '\0');
@@ -71,7 +71,8 @@ inline digest hmac_sha256(std::string_view key, std::string_view text) {
   return sha256(outer);
 }
 
-/// Compares in a time that does not depend on where the texts differ.
+/// Returns true if both texts are equal. The time does not depend on the position of a difference,
+/// which an attacker could otherwise measure.
 inline bool equal_secrets(std::string_view left, std::string_view right) {
   if (left.size() != right.size()) return false;
   unsigned difference = 0;

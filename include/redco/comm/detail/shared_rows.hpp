@@ -10,13 +10,15 @@
 
 namespace redco::comm::detail {
 
-/// The rows from `first` on of a tensor, which each sharer group, a run of `sharers` neighbours, holds alike.
+/// A description of shared rows: each sharer group (`sharers` neighbouring ranks) holds equal rows
+/// of a tensor from index `first` on.
 struct shared_rows {
   group* ranks;
   std::int64_t sharers;
   std::int64_t first;
 
-  /// `x` with these rows summed over the ranks of a run. All runs meet in one message, each in its own place.
+  /// Returns a copy of `x` whose shared rows are summed over the ranks of the sharer group. One
+  /// all_reduce serves all sharer groups, each in its own slot.
   at::Tensor summed(at::Tensor const& x) const {
     at::Tensor const result = x.clone(at::MemoryFormat::Contiguous);
     at::Tensor const rows = result.narrow(0, first, result.size(0) - first);
@@ -34,8 +36,8 @@ struct shared_rows {
 template <bool Sums>
 at::Tensor take_shared(at::Tensor const& x, shared_rows const& which);
 
-/// The identity on shared rows, or their sum: each is the other's gradient, so derivatives of any order come out right. The
-/// group must outlive the graph.
+/// An autograd node: the identity on shared rows, or their sum if `Sums`. Each is the other's
+/// gradient, so that derivatives of any order are correct. The group must outlive the graph.
 template <bool Sums>
 struct shared_rows_function : recorded_function<shared_rows_function<Sums>> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,

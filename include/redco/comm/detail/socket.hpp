@@ -22,10 +22,11 @@
 
 namespace redco::comm::detail {
 
-/// A socket of TCP that is closed at last. Errors: std::runtime_error with the system's words.
+/// A TCP socket that its destructor closes. Members throw std::runtime_error with the system's
+/// error text.
 class socket {
  public:
-  /// Nothing knows the name of a host.
+  /// An error for a host name that cannot be resolved.
   struct no_such_host : std::runtime_error {
     using std::runtime_error::runtime_error;
   };
@@ -44,9 +45,9 @@ class socket {
   bool open() const noexcept { return number_ >= 0; }
   int number() const noexcept { return number_; }
 
-  /// Sockets that others connect to, one at each address that `host` names and that this machine
-  /// has. Port 0: the system chooses. Empty where this machine has none of them. Errors: also where
-  /// another program has the port.
+  /// Returns listening sockets, one at each address of `host` that belongs to this machine; empty
+  /// if none does. With port 0, the system chooses the port. Throws std::runtime_error, also if
+  /// another program uses the port.
   static std::vector<socket> listening(std::string const& host, int port) {
     std::vector<socket> all;
     each_address(host, port, SOCK_STREAM, [&](addrinfo const& at) {
@@ -58,7 +59,7 @@ class socket {
     return all;
   }
 
-  /// Listens at all addresses of this machine.
+  /// Returns a socket that listens at all addresses of this machine.
   static socket listening_everywhere(int port) {
     for (int const family : {AF_INET6, AF_INET}) {
       socket one(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -84,7 +85,7 @@ class socket {
                                            : reinterpret_cast<sockaddr_in&>(own).sin_port);
   }
 
-  /// This end's address in numbers.
+  /// Returns the numeric address of this end.
   std::string own_address() const {
     sockaddr_storage own = {};
     socklen_t bytes = sizeof own;
@@ -92,7 +93,7 @@ class socket {
     return address_text(own, bytes);
   }
 
-  /// Returns true for an address in numbers.
+  /// Returns true if `host` is a numeric address.
   static bool is_address(std::string const& host) {
     addrinfo wanted = {};
     wanted.ai_flags = AI_NUMERICHOST;
@@ -104,8 +105,8 @@ class socket {
 
   static bool is_loopback(std::string const& address) { return address.starts_with("127.") || address == "::1"; }
 
-  /// Connects to the first address of `host` that answers, each within `limit`. Its calls do not
-  /// wait.
+  /// Returns a socket connected to the first address of `host` that answers. Waits at most `limit`
+  /// for each address. Calls of the socket do not block.
   static socket connected(std::string const& host, int port, std::chrono::milliseconds limit) {
     std::string words = "has no address";
     socket made;
@@ -125,16 +126,17 @@ class socket {
     return made;
   }
 
-  /// Waits for bytes or a connection. Returns false if none comes within so many milliseconds.
+  /// Waits for bytes or a connection. Returns false if none arrives within `milliseconds`.
   bool readable(int milliseconds) const {
     pollfd one{number_, POLLIN, 0};
     return ::poll(&one, 1, milliseconds) == 1;
   }
 
-  /// The one that has connected; not open where there is none. Its calls do not wait.
+  /// Returns a socket for the next pending connection; it is not open if none is pending. Calls of
+  /// the socket do not block.
   socket accepted() const { return socket(::accept4(number_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); }
 
-  /// This host's address as one on the way to that host sees it.
+  /// Returns the numeric address that this machine uses towards `host`.
   static std::string address_towards(std::string const& host, int port) {
     std::string text;
     each_address(host, port, SOCK_DGRAM, [&](addrinfo const& at) {
@@ -151,13 +153,14 @@ class socket {
     return text;
   }
 
-  /// From now on small messages leave at once.
+  /// Makes the system send small messages at once (TCP_NODELAY).
   void make_prompt() const {
     int const yes = 1;
     setsockopt(number_, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   }
 
-  /// Returns how many bytes went or came; 0 if none can now, -1 if the other end is gone.
+  /// Writes bytes without blocking and returns their number: 0 if none can be written now, -1 if
+  /// the other end is gone. The counterpart read() has equal results.
   std::int64_t write(void const* data, std::size_t bytes) const noexcept {
     return moved(::send(number_, data, bytes, MSG_NOSIGNAL));
   }
@@ -170,7 +173,8 @@ class socket {
     return bind(number_, at, bytes) == 0 && ::listen(number_, SOMAXCONN) == 0;
   }
 
-  /// Returns the address in numbers, an IPv4 address without the prefix that makes it one of IPv6.
+  /// Returns the address in numbers; an IPv4 address lacks the prefix that makes it an IPv6
+  /// address.
   static std::string address_text(sockaddr_storage const& at, socklen_t bytes) {
     char name[NI_MAXHOST] = {};
     if (getnameinfo(reinterpret_cast<sockaddr const*>(&at), bytes, name, sizeof name, nullptr, 0, NI_NUMERICHOST) != 0)
@@ -179,7 +183,8 @@ class socket {
     return text.starts_with("::ffff:") ? text.substr(7) : text;
   }
 
-  /// Waits for a connection under way; returns errno of its end, 0 if it is made.
+  /// Waits until a pending connection is established. Returns 0 on success, else the errno value of
+  /// the failure or timeout.
   int reached(int milliseconds) const {
     pollfd one{number_, POLLOUT, 0};
     int failure = ETIMEDOUT;

@@ -30,10 +30,12 @@
 
 namespace redco::comm::detail {
 
-/// Processes that TCP connections join, one between each two. Whoever asks whether messages are through moves those of all.
+/// A session of processes with a TCP connection between each two. A thread that asks if its
+/// messages are complete also moves the bytes of all other messages.
 class socket_session final : public process_session {
  public:
-  /// Joins the others within `limit`. Errors: exit code 76.
+  /// Connects this process with all others within `limit`. Throws `error` with exit code 76 if this
+  /// fails.
   socket_session(options::launch const& how, std::chrono::milliseconds limit) {
     rank_ = how.process;
     size_ = how.processes;
@@ -135,7 +137,7 @@ class socket_session final : public process_session {
     for (int other = 0; other < size_; ++other)
       if (is_late(peer_of(other)) && peer_of(other).open() && !peer_of(other).left()) say_not_awaited(other);
   } catch (std::exception const&) {
-    // The process ends; what it could not tell the others see by themselves.
+    // The process ends; other processes notice its closed connections.
   }
 
  private:
@@ -148,7 +150,7 @@ class socket_session final : public process_session {
 
   connection& peer_of(int number) { return peers_[static_cast<std::size_t>(number)]; }
 
-  /// Returns the end of a sentence that says how the other end was lost.
+  /// Returns the end of a sentence that says how process `other` was lost.
   std::string end_of(int other) const {
     connection const& one = peers_[static_cast<std::size_t>(other)];
     if (one.left()) return " has ended its program; see what it printed";
@@ -183,7 +185,7 @@ class socket_session final : public process_session {
       if (other != rank_) peer_of(other).tell(tag, words);
   }
 
-  /// Sends what can go now, and reads what has come.
+  /// Writes queued bytes that can go now and reads bytes that have arrived, on all connections.
   void move_all() {
     auto const now = clock::now(), before = std::exchange(moved_at_, now);
     if (now > before + long_pause) {
@@ -218,22 +220,27 @@ class socket_session final : public process_session {
       tell_all(wire::notice_tag, wire::notice_text({told.run, exit_code::done, answered, ""}));
   }
 
-  static constexpr auto long_pause = std::chrono::seconds(3);  // the keeper looks twice a second
+  // Much longer than half a second, the time between two calls of keep().
+  static constexpr auto long_pause = std::chrono::seconds(3);
 
   std::mutex mutex_;
-  std::vector<connection> peers_;  ///< the own one is not open
+  std::vector<connection> peers_;  ///< connection to each process; the own entry is not open
   answers answers_;
   std::vector<process_notice> heard_;
   std::vector<messages> abandoned_;
-  std::optional<error> misuse_;  ///< a message that does not fit where one is expected
+  /// Error about a message that is too long for its receiver.
+  std::optional<error> misuse_;
   clock::time_point moved_at_ = clock::now();
-  clock::duration pause_ = clock::duration::zero();  ///< the last time that this process did not run
+  /// Length of the last pause in which this process was stopped.
+  clock::duration pause_ = clock::duration::zero();
   clock::time_point paused_until_ = {};
-  std::map<int, clock::duration> pause_before_end_;  ///< by process whose connection was found closed then
+  /// Pause after which the connection to a process was found closed, by process.
+  std::map<int, clock::duration> pause_before_end_;
   bool left_ = false;
 };
 
-/// Errors: exit code 76.
+/// Connects the processes of a launcher by TCP within `limit`. Throws `error` with exit code 76 if
+/// this fails.
 inline std::unique_ptr<process_session> join_by_sockets(options::launch const& how, std::chrono::milliseconds limit) {
   return std::make_unique<socket_session>(how, limit);
 }

@@ -11,12 +11,12 @@
 
 namespace redco::comm::detail {
 
-/// A step is a linear map over the ranks; its gradient is its dual, which is a step again. So backward applies the
-/// dual as a differentiable call, and derivatives of any order come out right.
+/// Applies `Step`, a linear map over the ranks, to `x`. Backward applies the dual step as a
+/// differentiable call, so that derivatives of any order are correct.
 template <class Step>
 at::Tensor take_step(at::Tensor const& x, group& ranks, std::int64_t dim);
 
-/// The autograd node of a step. The group must outlive the graph.
+/// An autograd node of a step, a linear map over the ranks. The group must outlive the graph.
 template <class Step>
 struct step_function : recorded_function<step_function<Step>> {
   static at::Tensor forward(torch::autograd::AutogradContext* context, at::Tensor const& x, std::int64_t ranks,
@@ -63,7 +63,8 @@ struct gather_step {
   static at::Tensor run(at::Tensor const& x, group& ranks, std::int64_t dim) { return ranks.all_gather(x, dim); }
 };
 
-/// Keeps this rank's part, in memory of its own, so that the whole can be freed.
+/// A step that returns this rank's part in memory of its own, so that the whole tensor can be
+/// freed.
 struct slice_step {
   using dual = gather_step;
   static constexpr std::string_view label = "scatter";

@@ -18,15 +18,16 @@ inline void pause_core() noexcept {
 #endif
 }
 
-/// Where threads wait for a condition over atomics: spinning for the microseconds in which a peer usually comes, then
-/// offering the core to others (which costs little when nobody wants it), then asleep. `crowded` (more threads than
-/// cores) skips the spinning, which would only delay the peer.
+/// A mechanism by which threads wait for conditions over atomics. A waiting thread first spins for
+/// the microseconds in which a peer usually comes, then yields its core, then sleeps. Yielding
+/// costs little if no other thread wants the core. With `crowded` (more threads than cores),
+/// threads do not spin, which would only delay the peer.
 class waiting_room {
  public:
   explicit waiting_room(bool crowded) noexcept : spins_(crowded ? 0 : 200), offers_(crowded ? 50 : 1'000) {}
 
-  /// True as soon as `done()`, false if it is not within `limit`. `done` reads with sequential consistency and is
-  /// cheap.
+  /// Returns true as soon as `done()` returns true, or false if that takes longer than `limit`.
+  /// `done` must be cheap and must read with sequential consistency.
   template <class Done>
   bool wait(Done const& done, std::chrono::milliseconds limit) {
     for (int turn = 0; turn < spins_; ++turn) {
@@ -45,8 +46,9 @@ class waiting_room {
     return came;
   }
 
-  /// To be called after a sequentially consistent store that may make a `done()` true. Either the sleeper's count is
-  /// seen here, or the store is seen by the sleeper's last look.
+  /// Wakes all sleeping threads. Call after a sequentially consistent store that may make a
+  /// `done()` true. Either wake() sees the count of sleepers, or the last check of the sleeper sees
+  /// the store.
   void wake() noexcept {
     if (sleepers_.load() == 0) return;
     { std::lock_guard const lock(mutex_); }

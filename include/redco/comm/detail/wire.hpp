@@ -15,41 +15,43 @@
 #include <utility>
 #include <vector>
 
-/// The bytes that processes joined by TCP send each other, and what a receiver refuses. All are
-/// pure functions.
+/// Formats of the bytes that processes connected by TCP send each other, and checks of received
+/// bytes. All functions are pure.
 namespace redco::comm::detail::wire {
 
 static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");
 
-/// Raise it with each change of what is sent: processes of different versions do not join.
+/// Version of the protocol. Increase it with each change of the format: processes of different
+/// versions do not join.
 inline constexpr std::uint32_t protocol = 1;
 
-/// Opens a handshake. No line of HTTP, TLS or ssh begins so.
+/// A message that opens a handshake. No line of HTTP, TLS or ssh begins with its mark.
 struct greeting {
   static constexpr std::array<char, 8> right_mark = {'r', 'e', 'd', 'c', 'o', '\r', '\n', '\x1a'};
 
   std::array<char, 8> mark = right_mark;
   std::uint32_t version = protocol;
-  std::uint32_t links = 0;  ///< 0: to meet at process 0; 1: to link two processes that have met
+  /// Purpose of the connection. 0: to meet at process 0; 1: to link two processes that have met.
+  std::uint32_t links = 0;
   std::int32_t process = 0, processes = 1;
   std::array<std::uint8_t, 16> nonce = {};
-  std::array<std::uint8_t, 32> run = {};  ///< digest of what tells this run from others
+  std::array<std::uint8_t, 32> run = {};  ///< digest that identifies this run
 };
 static_assert(sizeof(greeting) == 72);
 
-/// Opens each message after the handshake.
+/// A header of each message after the handshake.
 struct message_head {
   static constexpr std::uint32_t right_mark = 0x6f636472;
 
-  std::int64_t bytes = 0;  ///< that follow
-  std::int32_t tag = 0;    ///< 0 and more: data
+  std::int64_t bytes = 0;  ///< number of bytes that follow
+  std::int32_t tag = 0;    ///< 0 or more: tensor data; negative: control message
   std::uint32_t mark = right_mark;
 };
 static_assert(sizeof(message_head) == 16);
 
 inline constexpr std::int32_t notice_tag = -1, leave_tag = -2, alive_tag = -3;
 inline constexpr std::int64_t most_message = std::int64_t{1} << 40, most_notice_text = 1 << 16;
-inline constexpr std::size_t most_place = 512;  ///< bytes of place_text()
+inline constexpr std::size_t most_place = 512;  ///< largest length of place_text() in bytes
 
 struct notice_head {
   std::uint64_t run = 0;
@@ -64,17 +66,17 @@ struct notice {
   std::string text = {};
 };
 
-/// The address at which other processes reach a process, and the name of its host.
+/// An address at which other processes reach a process, and the name of its host.
 struct place {
   std::string address = {};
-  int port = 0;  ///< 0: nobody calls it
+  int port = 0;  ///< 0 if no process calls this process
   std::string host = {};
   bool operator==(place const&) const = default;
 };
 
-/// The text that process 0 sends to all when they have met.
+/// A table of addresses that process 0 sends to all processes when they have met.
 struct table {
-  std::string session = {};  ///< random; tells this meeting from others
+  std::string session = {};  ///< random text that identifies this meeting
   std::vector<place> places = {};
 };
 
@@ -83,7 +85,7 @@ std::string bytes_of(T const& x) {
   return {reinterpret_cast<char const*>(&x), sizeof x};
 }
 
-/// `bytes` has at least sizeof(T) bytes.
+/// Returns the object at the beginning of `bytes`, which must have at least sizeof(T) bytes.
 template <class T>
 T read(std::string_view bytes) {
   T x;
@@ -91,13 +93,13 @@ T read(std::string_view bytes) {
   return x;
 }
 
-/// Returns true if `bytes`, at most a mark, may be the first of a greeting.
+/// Returns true if `bytes` (at most as long as the mark) can be the beginning of a greeting.
 inline bool may_greet(std::string_view bytes) {
   std::string_view const mark(greeting::right_mark.data(), greeting::right_mark.size());
   return mark.substr(0, bytes.size()) == bytes.substr(0, mark.size());
 }
 
-/// Returns what is wrong with a head; empty if nothing is.
+/// Returns a description of what is wrong with a message header, or an empty text if it is valid.
 inline std::string fault_of(message_head const& head) {
   std::string const bytes = std::to_string(head.bytes), tag = std::to_string(head.tag);
   if (head.mark != message_head::right_mark) return "what is no head of a message";
@@ -130,7 +132,8 @@ inline std::string notice_text(notice const& one) {
          one.text.substr(0, most_notice_text);
 }
 
-/// `least_ended` is the least legal value of ended_rank. Returns nothing if `bytes` is no notice.
+/// Returns the notice that `bytes` encode, or nothing if `bytes` are no valid notice. `least_ended`
+/// is the smallest legal value of ended_rank.
 inline std::optional<notice> read_notice(std::string_view bytes, int least_ended) {
   if (bytes.size() < sizeof(notice_head) || bytes.size() > sizeof(notice_head) + most_notice_text) return {};
   auto const head = read<notice_head>(bytes);
@@ -145,7 +148,8 @@ inline std::string place_text(place const& one) {
   return one.address + ' ' + std::to_string(one.port) + ' ' + (host.empty() ? "?" : host);
 }
 
-/// Empty where the text is no place: three words, the second of them a port.
+/// Returns the place that `text` encodes, or nothing if `text` is not three words, the second of
+/// them a port.
 inline std::optional<place> read_place(std::string_view text) {
   if (text.size() > most_place) return {};
   for (char const letter : text)
@@ -160,7 +164,7 @@ inline std::optional<place> read_place(std::string_view text) {
   return one;
 }
 
-/// Most bytes of a table's text.
+/// Returns the largest length in bytes of the text of a table.
 inline std::size_t most_table(int processes) { return (static_cast<std::size_t>(processes) + 1) * (most_place + 1); }
 
 inline std::string table_text(table const& all) {
@@ -169,7 +173,8 @@ inline std::string table_text(table const& all) {
   return text;
 }
 
-/// Empty where the text has not a session, which is one word, and so many places, a line each.
+/// Returns the table that `text` encodes, or nothing if `text` is invalid. Its first line is the
+/// session, one word; `processes` lines with one place each follow.
 inline std::optional<table> read_table(std::string_view text, int processes) {
   table all;
   for (int line = 0; line <= processes; ++line) {
