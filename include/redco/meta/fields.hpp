@@ -11,8 +11,8 @@
 
 namespace redco {
 
-/// A description of one member of a reflected struct: name (part of the type), pointer to the
-/// member, a sentence about the member, and the smallest number that it may hold.
+/// A field, which describes one member of a reflected struct. Holds its name (part of the type), a
+/// pointer to it, a sentence about the member, and the smallest number that it may hold.
 template <fixed_string Name, class Class, class Type>
 struct field_of {
   using class_type = Class;
