@@ -15,7 +15,7 @@ inline constexpr bool is_pipeline<pipeline<Stage...>> = true;
 
 }  // namespace detail
 
-/// Satisfied by what `collate`, `loss`, `predict` and `|` return.
+/// A pipeline: a type that `collate`, `loss`, `predict` or operator| returns.
 template <class T>
 concept any_pipeline = detail::is_pipeline<std::remove_cvref_t<T>>;
 

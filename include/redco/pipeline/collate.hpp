@@ -7,12 +7,12 @@
 
 namespace redco {
 
-/// The first function of a pipeline: it makes a batch, any aggregate, of the examples of one rank and one micro-batch.
-/// `f` is called as `f(std::span<Example const>)`, or as `f(std::span<Example const>, collate_info const&)` if it takes
-/// two arguments.
+/// Returns a pipeline of one function that makes a batch, any aggregate, of one rank's examples of
+/// one micro-batch. Calls `f(std::span<Example const>)`, or `f(std::span<Example const>,
+/// collate_info const&)` if `f` takes two arguments.
 ///
-/// Errors: P007 if a const `f` cannot be called; P009 if it returns nothing, here if `f` names its
-/// types, else when called.
+/// Compile errors: P007 if a const `f` cannot be called; P009 if `f` returns nothing. P009 appears
+/// here if `f` is neither generic nor overloaded, else at the call.
 template <class F>
 constexpr auto collate(F f) {
   return detail::pipeline_of<detail::collate_stage>(std::move(f));

@@ -5,11 +5,12 @@
 
 namespace redco {
 
-/// Whether a loss function may return T. The pipeline knows no tensor: tensor/ says true for mean, terms and scalars.
+/// True if a loss function may return `T`. The pipeline knows no tensors: tensor/ sets it for mean,
+/// terms and scalars.
 template <class T>
 inline constexpr bool enable_loss = false;
 
-/// Satisfied by what a loss function returns.
+/// A type that a loss function may return.
 template <class T>
 concept loss_value = enable_loss<std::remove_cvref_t<T>>;
 

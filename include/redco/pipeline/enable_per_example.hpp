@@ -6,12 +6,13 @@
 
 namespace redco {
 
-/// Whether a value of type T holds one element per example though it is no sized range: tensor/ says true for tensors,
-/// whose first dimension counts the examples.
+/// True if a `T` holds one element per example although it is no sized range. The room tensor/ sets
+/// it for tensors, whose first dimension counts the examples.
 template <class T>
 inline constexpr bool enable_per_example = false;
 
-/// Satisfied by what a predict function returns: something with begin, end and size, or enabled.
+/// A type that a predict function may return: a type with begin, end and size, or one with
+/// enable_per_example.
 template <class T>
 concept per_example = enable_per_example<std::remove_cvref_t<T>> || requires(std::remove_cvref_t<T> const& t) {
   t.begin();

@@ -7,10 +7,11 @@
 
 namespace redco {
 
-/// The function of a pipeline that is minimised: `f(net, Batch const&)` gives a mean, terms or a scalar.
+/// Returns a pipeline of one function that is minimised: `f(net, Batch const&)` returns a mean,
+/// terms or a scalar.
 ///
-/// Errors: P007 if a const `f` cannot be called; P003 for another result, here if `f` names its types, else when
-/// called.
+/// Compile errors: P007 if a const `f` cannot be called; P003 for another result type. P003 appears
+/// here if `f` is neither generic nor overloaded, else at the call.
 template <class F>
 constexpr auto loss(F f) {
   return detail::pipeline_of<detail::loss_stage>(std::move(f));

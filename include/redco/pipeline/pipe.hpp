@@ -13,7 +13,7 @@ namespace redco {
 
 namespace detail {
 
-/// True if each purpose has one function at most.
+/// True if a pipeline has at most one collate, one loss and one predict.
 template <class... Stage>
 inline constexpr bool is_once = stages_of<collate_stage, Stage...> <= 1 && stages_of<loss_stage, Stage...> <= 1 &&
                                 stages_of<predict_stage, Stage...> <= 1;
@@ -25,8 +25,8 @@ consteval bool check_once() {
   return is_once<Stage...>;
 }
 
-/// Checks that the loss and the predict among `Stage` take the batch of the collate among them,
-/// where that names its types.
+/// Returns true if the loss and the predict among `Stage` take the batch of collate, or if collate
+/// is generic, so that its batch is unknown; else reports a compile error.
 template <class... Stage>
 consteval bool check_batches() {
   if constexpr (stages_of<collate_stage, Stage...> == 0) {
@@ -41,14 +41,15 @@ consteval bool check_batches() {
 
 }  // namespace detail
 
-/// Puts the functions of two pipelines into one, in any order: `collate(f) | loss(g) | predict(h)`. What can be read of
-/// the functions' types without calling them is checked here: that each comes once, and that loss and predict accept
-/// the batch that collate returns.
+/// Joins the functions of two pipelines, in any order: `collate(f) | loss(g) | predict(h)`. Checks
+/// without calling the functions that each purpose occurs once, and that loss and predict accept
+/// collate's batch.
 ///
-/// Errors: P001, P002, P005, each the only one.
+/// Compile errors: P001, P002 or P005, one at a time.
 template <class... A, class... B>
 constexpr auto operator|(pipeline<A...> a, pipeline<B...> b) {
-  if constexpr (detail::is_once<A...> && detail::is_once<B...>) {  // else the compiler has said why
+  // The compiler has reported a repeated function already.
+  if constexpr (detail::is_once<A...> && detail::is_once<B...>) {
     if constexpr (detail::check_once<A..., B...>()) static_cast<void>(detail::check_batches<A..., B...>());
   }
   return hana::unpack(std::move(a).stages(), [&b](A&&... first) {

@@ -13,15 +13,14 @@
 
 namespace redco {
 
-/// The job as a type: any of collate, loss and predict, piped together. It is called from all ranks at once, so its
-/// members are const and the functions too.
+/// A job as a type: collate, loss and predict, any of them, piped together. All ranks call it
+/// concurrently, so its members and functions are const. Compile errors: P001 to P009, one per
+/// mistake; a failed call has its function's result type, or `ill_formed` if that is unknown. Size
+/// without captures: one byte.
 ///
-///   collate(std::span<Example const>) or (std::span<Example const>, collate_info const&) -> Batch, any aggregate
+///   collate(std::span<Example const>) or (..., collate_info const&) -> Batch, any aggregate
 ///   loss(net, Batch const&)    -> mean, terms or a scalar
 ///   predict(net, Batch const&) -> one element per example
-///
-/// Errors: P001 to P009, each the only one. A call that failed has the type that its function
-/// returns where that can be known, else `ill_formed`. Cost: without captures, one byte.
 template <class... Stage>
 class pipeline {
  public:
@@ -34,7 +33,8 @@ class pipeline {
   constexpr hana::basic_tuple<Stage...> const& stages() const& { return stages_; }
   constexpr hana::basic_tuple<Stage...>&& stages() && { return std::move(stages_); }
 
-  /// The batch of `examples`, a span or what std::span views. `info` is passed on if the function takes it.
+  /// Returns the batch of `examples`, a span or a type that converts to one. Passes `info` on if
+  /// the collate function takes it.
   template <class Examples>
   constexpr auto collate(Examples const& examples, collate_info const& info = {}) const {
     using example = std::remove_const_t<typename decltype(std::span(examples))::element_type>;
@@ -54,13 +54,13 @@ class pipeline {
     }
   }
 
-  /// The loss of `net` on one batch.
+  /// Returns the loss of `net` on one batch.
   template <class Net, class Batch>
   constexpr auto loss(Net const& net, Batch const& one) const {
     return call<detail::loss_stage>(net, one);
   }
 
-  /// What `net` predicts for one batch, in the order of its examples.
+  /// Returns the predictions of `net` for one batch, in the order of its examples.
   template <class Net, class Batch>
   constexpr auto predict(Net const& net, Batch const& one) const {
     return call<detail::predict_stage>(net, one);

@@ -7,10 +7,11 @@
 
 namespace redco {
 
-/// The function of a pipeline that gives results: `f(net, Batch const&)`, one element per example, in their order.
+/// Returns a pipeline of one function that makes results: `f(net, Batch const&)` returns one
+/// element per example, in order.
 ///
-/// Errors: P007 if a const `f` cannot be called; P004 for another result, here if `f` names its types, else when
-/// called.
+/// Compile errors: P007 if a const `f` cannot be called; P004 for another result type. P004 appears
+/// here if `f` is neither generic nor overloaded, else at the call.
 template <class F>
 constexpr auto predict(F f) {
   return detail::pipeline_of<detail::predict_stage>(std::move(f));

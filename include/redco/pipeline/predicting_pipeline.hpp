@@ -6,7 +6,7 @@
 
 namespace redco {
 
-/// Satisfied by pipelines that can predict. Check it with P006.
+/// A pipeline that can predict: it has collate and predict. A failed check reports P006.
 template <class T>
 concept predicting_pipeline =
     any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_predict;

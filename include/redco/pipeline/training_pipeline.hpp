@@ -6,7 +6,7 @@
 
 namespace redco {
 
-/// Satisfied by pipelines that can train. Check it with P006.
+/// A pipeline that can train: it has collate and loss. A failed check reports P006.
 template <class T>
 concept training_pipeline = any_pipeline<T> && std::remove_cvref_t<T>::has_collate && std::remove_cvref_t<T>::has_loss;
 

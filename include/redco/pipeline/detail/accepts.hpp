@@ -8,7 +8,7 @@
 
 namespace redco::detail {
 
-/// Stands for an argument whose type is not known yet.
+/// A placeholder for an argument of unknown type; it converts to every type.
 struct anything {
   template <class T>
   operator T() const;
@@ -16,9 +16,10 @@ struct anything {
   operator T&() const;
 };
 
-/// The rival of a user's function in one overload set: worse than it in every argument, because of the ellipsis, but
-/// better in the object, which it does not take as const. So the call is ambiguous exactly if the user's function could
-/// be called; neither is chosen, and the body of a generic lambda stays untouched.
+/// A competitor of a user's function in one overload set, which makes a call ambiguous exactly if
+/// the function is callable. Its ellipsis makes it worse in every argument, and its non-const call
+/// makes it better in the object. Overload resolution then chooses neither, and the body of a
+/// generic lambda is not instantiated.
 struct rival {
   void operator()(...);
 };
@@ -29,25 +30,29 @@ struct contested : F, rival {
   using rival::operator();
 };
 
-/// Whether `f(arguments...)` finds the parameters it wants, on a const `f`, whatever its body then does.
+/// Returns true if a const `f` can take these arguments, whether or not its body compiles with
+/// them.
 template <class F, class... Argument>
 consteval bool viable() {
   if constexpr (!std::is_class_v<F>) {
     return std::is_invocable_v<F const&, Argument...>;
-  } else if constexpr (std::is_final_v<F>) {  // cannot be contested; a body that names its result type is not touched
+    // A final class cannot be inherited by `contested`. A body with a stated return type is not
+    // instantiated here.
+  } else if constexpr (std::is_final_v<F>) {
     return requires(F const& f) { f(std::declval<Argument>()...); };
   } else {
     return !requires(contested<F> & f) { f(std::declval<Argument>()...); };
   }
 }
 
-/// Whether `F` takes any net and a batch of type `Batch`. A function that constrains its net cannot be judged before
-/// the net is known, and passes: it fails with any batch.
+/// A function that takes any network and a batch of type `Batch`. A function that constrains its
+/// network passes, because it cannot be checked before the network is known; it fails with every
+/// batch.
 template <class F, class Batch>
 concept accepts_batch = viable<F, anything const&, Batch const&>() ||
     (!meta::signature<F>::known && !viable<F, anything const&, anything const&>());
 
-/// False only where the signature tells that a const `F` cannot be called.
+/// Returns false only if the signature shows that a const `F` cannot be called.
 template <class F>
 consteval bool callable_on_const() {
   if constexpr (meta::signature<F>::known) {
@@ -66,7 +71,7 @@ requires meta::signature<F>::known struct named_result<F, Unknown> {
   using type = std::remove_cvref_t<typename meta::signature<F>::result>;
 };
 
-/// The result of a function that names its types, else `Unknown`.
+/// The result type of a function that is neither generic nor overloaded; else `Unknown`.
 template <class F, class Unknown>
 using named_or = typename named_result<F, Unknown>::type;
 

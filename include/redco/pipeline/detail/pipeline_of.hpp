@@ -11,8 +11,8 @@
 
 namespace redco::detail {
 
-/// Returns a pipeline of one function, and checks what its type tells: that a const `f` can be
-/// called, and the result that it names.
+/// Returns a pipeline of one function. Checks, as far as the type shows, that a const `f` can be
+/// called and that its result is allowed.
 template <template <class> class Kind, class F>
 constexpr auto pipeline_of(F f) {
   if constexpr (!check_const<F>()) {

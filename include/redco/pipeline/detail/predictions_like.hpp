@@ -11,7 +11,8 @@
 
 namespace redco::detail {
 
-/// Converts to no type, so that only a function of any type takes it.
+/// A placeholder argument that converts to no type: only a function with an unconstrained parameter
+/// takes it.
 struct nothing {};
 
 template <class Result>
@@ -21,8 +22,8 @@ consteval auto type_like() {
   else return std::type_identity<diag::ill_formed>();
 }
 
-/// The result of a predict function for `Net` and the batch that the function itself names, where
-/// collate makes another one or none. void if the function names no batch.
+/// The result type of a predict function for `Net` and the batch type that the function itself
+/// names. Used if collate makes another batch or none; void if the function names no batch.
 template <class F, class Net>
 struct result_for_own_batch : named_result<F, void> {};
 template <class F, class Net>
@@ -32,9 +33,9 @@ struct result_for_own_batch<F, Net> {
   using type = std::remove_cvref_t<std::invoke_result_t<F const&, Net const&, anything const&>>;
 };
 
-/// The type of what stands in for refused predictions, so that members of the user's own types are
-/// found and one error stays one: `Result` if that holds one element per example. A struct is taken
-/// for one element.
+/// The type of a placeholder for refused predictions: `Result` if it holds one element per example.
+/// A struct counts as one element. The placeholder lets later code compile, so that one mistake
+/// gives one error.
 template <class Result>
 using predictions_like = typename decltype(type_like<Result>())::type;
 

@@ -16,8 +16,8 @@ namespace redco {
 
 namespace detail {
 
-/// Stand for the results of functions that do not name their types: they pass, and are looked at when the function is
-/// called.
+/// Placeholders for results of generic or overloaded functions. They pass all checks here; the real
+/// results are checked at the call.
 struct any_loss {};
 struct any_prediction {};
 struct any_batch {};
@@ -33,7 +33,7 @@ inline constexpr bool enable_per_example<detail::any_prediction> = true;
 
 namespace redco::detail {
 
-/// Stands in for a function that was refused, and is called like it. Declared only.
+/// A placeholder for a refused function, callable with any arguments. Declared only.
 template <class Result>
 struct refused_function {
   template <class... T>
@@ -45,11 +45,12 @@ inline constexpr bool is_stage = false;
 template <template <class> class Kind, class F>
 inline constexpr bool is_stage<Kind, Kind<F>> = true;
 
-/// How many of the stages have this purpose.
+/// Number of stages (functions with a purpose: collate, loss or predict) that have the purpose
+/// `Kind`.
 template <template <class> class Kind, class... Stage>
 inline constexpr std::size_t stages_of = (std::size_t{is_stage<Kind, Stage>} + ... + 0);
 
-/// The place of the one that has it.
+/// Returns the index of the stage that has the purpose `Kind`. Requires that there is one.
 template <template <class> class Kind, class... Stage>
 consteval std::size_t stage_index() {
   bool const matches[] = {is_stage<Kind, Stage>...};
@@ -58,20 +59,21 @@ consteval std::size_t stage_index() {
   return index;
 }
 
-/// The stage that has it, and the type of its function.
+/// The stage that has the purpose `Kind`.
 template <template <class> class Kind, class... Stage>
 using stage_of = std::tuple_element_t<stage_index<Kind, Stage...>(), std::tuple<Stage...>>;
 template <template <class> class Kind, class... Stage>
 using function_of = decltype(stage_of<Kind, Stage...>::function);
 
-/// Checks that the loss or the predict among `Stage`, if there is one, takes the batch.
+/// Returns true if no stage has the purpose `Kind`, or if its function takes the batch; else
+/// reports the mismatch as a compile error.
 template <template <class> class Kind, class Batch, class... Stage>
 consteval bool check_takes_of() {
   if constexpr (stages_of<Kind, Stage...> == 0) return true;
   else return stage_of<Kind, Stage...>::template check_takes<Batch, Stage...>();
 }
 
-// Each check below prints its error, the only one, and says whether it passed.
+// Each check below reports at most one compile error, and returns true if it passed.
 
 template <class... T>
 constexpr diag::ill_formed lacks_function() {
@@ -137,7 +139,7 @@ consteval bool check_predict_value() {
   return per_example<Result>;
 }
 
-/// A function and its purpose. Without captures it takes no room.
+/// A stage of a pipeline: a collate function. Takes no space if the function has no captures.
 template <class F>
 struct collate_stage {
   [[no_unique_address]] F function;
@@ -149,13 +151,13 @@ template <class F>
 struct loss_stage {
   [[no_unique_address]] F function;
 
-  /// Types of the value in the place of a refused loss: of a call, of a result.
+  /// Placeholder type for the result of a call of a refused loss.
   template <class Net, class Batch, class... Stage>
   using stand_in = diag::ill_formed;
   template <class Result>
   using stand_in_like = diag::ill_formed;
 
-  /// Checks that the function takes the batch.
+  /// Returns true if the loss takes the batch; else reports a compile error.
   template <class Batch, class... Stage>
   static consteval bool check_takes() {
     return check_loss_batch<F, Batch>();
@@ -171,7 +173,8 @@ template <class F>
 struct predict_stage {
   [[no_unique_address]] F function;
 
-  /// True if the function alone does not take a batch that collate makes.
+  /// Returns true if predict alone rejects the batch that collate makes; false if collate or the
+  /// loss is to blame.
   template <class Batch, class... Stage>
   static consteval bool is_at_fault() {
     if constexpr (std::is_same_v<Batch, diag::ill_formed>) return false;
@@ -179,16 +182,17 @@ struct predict_stage {
     else return accepts_batch<function_of<loss_stage, Stage...>, Batch>;
   }
 
-  /// Types of the value in the place of refused predictions: of a call, of a result. The body of a
-  /// function that is at fault itself is not looked at.
+  /// Placeholder type for the predictions of a refused call. The body of a predict function that is
+  /// itself to blame is not instantiated.
   template <class Net, class Batch, class... Stage>
   using stand_in = predictions_like<typename std::conditional_t<is_at_fault<Batch, Stage...>(), named_result<F, void>,
                                                                 result_for_own_batch<F, Net>>::type>;
   template <class Result>
   using stand_in_like = predictions_like<Result>;
 
-  /// Checks that the function takes the batch. Where the loss among `Stage` does not either, the
-  /// loss is blamed alone: one mistake in collate is one error.
+  /// Returns true if predict takes the batch; else reports a compile error. If the loss among
+  /// `Stage` rejects the batch, too, only the loss is reported: one mistake in collate gives one
+  /// error.
   template <class Batch, class... Stage>
   static consteval bool check_takes() {
     if constexpr (accepts_batch<F, Batch>) {
