@@ -12,20 +12,24 @@
 
 namespace redco {
 
-/// How a global batch is divided. Sizes are global: another mesh is the same job.
+/// Options that divide the examples of an epoch into batches. Sizes are global, so another mesh
+/// does the same job.
 struct batch_options {
-  /// Examples of one step over all ranks; the last step of an epoch uses what is left. At least dp.
+  /// Number of examples of one step over all ranks, at least `dp`. The last step of an epoch uses
+  /// the remaining examples.
   std::int64_t global_batch = 1;
-  /// Most examples that a dp shard feeds through the model at once; 0: its whole shard.
+  /// Largest number of examples that a data-parallel shard computes at once; 0 for its whole share
+  /// of a step.
   std::int64_t micro_batch = 0;
-  /// Number of dp shards (replicas along the axes dp and ep), and which of them this is.
+  /// Number of data-parallel shards: replicas along the axes dp and ep.
   int dp = 1;
+  /// Index of this data-parallel shard, from 0 to `dp - 1`.
   int dp_index = 0;
 };
 
-/// Where a run stands in its data, saved in checkpoints: the epoch, and how many examples of that epoch's order all
-/// ranks together have used. Counting examples, not steps, keeps the position meaningful when the global batch changes
-/// on resume.
+/// The position of a run in its data, saved in checkpoints: the epoch, and the number of its
+/// examples that all ranks have used. Counts examples rather than steps, so that a resumed run may
+/// change the global batch.
 struct data_position {
   std::int64_t epoch = 0;
   std::int64_t position = 0;
@@ -33,44 +37,49 @@ struct data_position {
   friend constexpr bool operator==(data_position const&, data_position const&) = default;
 };
 
-/// One optimizer step as a dp shard sees it; intervals are places in the epoch's order.
+/// One optimizer step from the view of a data-parallel shard. Intervals are positions in the
+/// epoch's order.
 struct batch_step {
-  /// The examples of all shards.
+  /// Examples of the step over all shards.
   interval global;
-  /// The examples of this shard. Empty when the last batch has fewer examples than there are shards: such a shard runs
-  /// no micro-batch and takes part in the step's collectives with gradients of zero and a count of zero.
+  /// Examples of this shard; empty if the last batch has fewer examples than shards. A shard
+  /// without examples runs no micro-batch and joins the step's collectives with zero gradients
+  /// and a count of zero.
   interval local;
-  /// Micro-batches of this shard. Shards may differ: a layer that sums over dp within a micro-batch does so in rounds, which a
-  /// shard without a micro-batch sits out.
+  /// Number of micro-batches of this shard; shards may differ. Layers that sum over dp within a
+  /// micro-batch do so in rounds. A shard without a micro-batch in a round takes part with zeros.
   std::int64_t micro_batches = 0;
-  /// Micro-batches of the largest shard: how often ranks must meet that do communicate over dp within micro-batches.
+  /// Number of micro-batches of the largest shard: the number of rounds in which ranks must meet if
+  /// layers sum over dp.
   std::int64_t rounds = 0;
-  /// Micro-batches of the smallest shard: rounds in which every shard has one.
+  /// Number of micro-batches of the smallest shard: the number of rounds in which every shard has a
+  /// micro-batch.
   std::int64_t full_rounds = 0;
-  /// Where the run stands after this step; the end of an epoch is the start of the next.
+  /// Position of the run after this step. The end of an epoch is the start of the next one.
   data_position next;
 };
 
-/// What one rank feeds through the model at once.
+/// The examples that one rank passes through the model at once.
 struct micro_batch {
-  /// The step it belongs to, counted from the position at which the batches began.
+  /// Index of the micro-batch's step, counted from the position at which the batches began.
   std::int64_t step = 0;
-  /// Its number within the step on this dp shard.
+  /// Index of the micro-batch in its step on this data-parallel shard.
   std::int64_t index = 0;
-  /// The place of its first example within the step's global batch: with the step, the row coordinate of random
+  /// Index of the first example in the step's global batch. Together with the step, it keys random
   /// numbers.
   std::int64_t first_example = 0;
-  /// Indices into the data set, at least one.
+  /// Indices of the examples in the data set, at least one.
   std::vector<std::int64_t> examples;
 };
 
-/// What is left of an epoch for one dp shard: sampler order -> global batches -> contiguous dp shards -> micro-batches.
-/// No example is dropped or repeated; the last, smaller global batch is used. Everything is found from its number in
-/// constant time, so threads may ask at once and in any order.
+/// The remaining steps and micro-batches of an epoch for one data-parallel shard. The sampler's
+/// order is cut into global batches, then contiguous shards, then micro-batches. No example is
+/// dropped or repeated; the last global batch may be smaller. Every lookup takes constant time, and
+/// threads may call concurrently.
 class batches {
  public:
-  /// Throws error 64 when global_batch is smaller than dp or a number is out of range, and 65 when the position does
-  /// not lie in the data set.
+  /// Throws `error` with exit code 64 if global_batch is smaller than dp or a number is out of
+  /// range, 65 if the position is outside the data set.
   batches(redco::sampler const& order, batch_options const& options, data_position from = {})
       : sampler_(order), options_(options), from_(from) {
     check();
@@ -78,13 +87,14 @@ class batches {
     std::int64_t const whole_steps = remaining() / options_.global_batch;
     micro_per_step_ = whole_steps > 0 ? step(0).micro_batches : 0;
     size_ = whole_steps * micro_per_step_ + (whole_steps < steps() ? step(whole_steps).micro_batches : 0);
-    if (micro_per_step_ == 0) micro_per_step_ = size_;  // the only step is the smaller one
+    // The only step is the smaller last one.
+    if (micro_per_step_ == 0) micro_per_step_ = size_;
   }
 
-  /// Optimizer steps left in the epoch: the same on every rank.
+  /// Returns the number of optimizer steps left in the epoch, equal on every rank.
   std::int64_t steps() const { return ceil_divide(remaining(), options_.global_batch); }
 
-  /// Step `k`, 0 <= k < steps(), counted from the starting position.
+  /// Returns step `k`, 0 <= k < steps(), counted from the starting position.
   batch_step step(std::int64_t k) const {
     std::int64_t const begin = from_.position + k * options_.global_batch;
     std::int64_t const end = std::min(begin + options_.global_batch, sampler_.size());
@@ -98,10 +108,10 @@ class batches {
             end == sampler_.size() ? data_position{from_.epoch + 1, 0} : data_position{from_.epoch, end}};
   }
 
-  /// Micro-batches left in the epoch on this dp shard.
+  /// Returns the number of micro-batches left in the epoch on this data-parallel shard.
   std::int64_t size() const { return size_; }
 
-  /// Micro-batch `i`, 0 <= i < size(), counted over all steps of step().
+  /// Returns micro-batch `i`, 0 <= i < size(), counted over all steps.
   micro_batch operator[](std::int64_t i) const {
     std::int64_t const k = i / micro_per_step_;
     std::int64_t const index = i % micro_per_step_;

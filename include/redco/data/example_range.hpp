@@ -7,13 +7,14 @@
 
 namespace redco {
 
-/// What can be trained on: any sized range with random access whose elements can be copied out: a vector, a span, a
-/// view that computes its elements. Several rank threads read it at once, so const access must be safe.
+/// A range of examples that a trainer accepts: sized, with random access and copyable elements,
+/// such as a vector, span or computing view. Several rank threads read it concurrently, so const
+/// access must be thread-safe.
 template <class Range>
 concept example_range = ranges::random_access_range<Range const> && ranges::sized_range<Range const> &&
     std::copyable<ranges::range_value_t<Range const>> && !std::same_as<ranges::range_value_t<Range const>, bool>;
 
-/// The type of one example.
+/// The type of one example of a range.
 template <example_range Range>
 using example_of = ranges::range_value_t<Range const>;
 

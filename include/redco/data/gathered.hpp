@@ -13,13 +13,13 @@
 
 namespace redco {
 
-/// The examples of a micro-batch as the span that collate takes: a window on the data set where its elements are examples
-/// side by side in memory and the indices follow each other (evaluation, prediction), copies otherwise. Valid as long as
-/// the data.
+/// The examples of a micro-batch as the span that collate takes; valid as long as the data. If the
+/// examples are consecutive in memory (evaluation, prediction), the span views the data set;
+/// otherwise it views copies.
 template <class Example>
 class gathered {
  public:
-  /// Requires 0 <= index < size of the range for each index.
+  /// Gathers the examples at `indices`. Requires 0 <= index < size of the range for each index.
   template <example_range Range>
     requires std::convertible_to<example_of<Range>, Example> gathered(Range const& examples,
                                                                       std::span<std::int64_t const> indices) {
@@ -37,7 +37,8 @@ class gathered {
 
   gathered(gathered&&) noexcept = default;
   gathered& operator=(gathered&&) noexcept = default;
-  gathered(gathered const&) = delete;  // the window would stay on the other's copies
+  // A copy's span would still view the original's copies of the examples.
+  gathered(gathered const&) = delete;
   gathered& operator=(gathered const&) = delete;
   ~gathered() = default;
 

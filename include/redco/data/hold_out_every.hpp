@@ -6,14 +6,14 @@
 
 namespace redco {
 
-/// Examples in two parts: to train on, and to measure.
+/// Examples in two parts: one for training, one for evaluation.
 template <class Example>
 struct example_split {
   std::vector<Example> train;
   std::vector<Example> held_out;
 };
 
-/// Holds out the last of each `every` examples, in their order; 0: none.
+/// Holds out the last of each `every` consecutive examples, in their order; 0 holds out none.
 template <class Example>
 example_split<Example> hold_out_every(std::vector<Example> all, std::int64_t every) {
   example_split<Example> split;

@@ -13,14 +13,15 @@
 
 namespace redco {
 
-/// Calls produce(0), produce(1), ..., produce(count - 1) on a thread of its own, at most `depth` results ahead of the
-/// consumer, and hands them out in order. Depth 0 has no thread: results are made when they are asked for. An exception
-/// reaches the consumer in the place of the result that it prevented. The destructor waits for the call in progress.
+/// A queue that calls produce(0), ..., produce(count - 1) on its own thread and returns the results
+/// in order, at most `depth` ahead of the consumer. With depth 0 there is no thread, and next()
+/// computes each result. An exception of `produce` is rethrown to the consumer instead of its
+/// result. The destructor waits for the running call.
 template <class T>
 class prefetch {
  public:
-  /// `on_thread_start` runs first on the new thread (memory counters, thread counts); not with depth 0, where the
-  /// consumer's own thread works.
+  /// `on_thread_start` runs first on the new thread, for memory counters or thread counts. With
+  /// depth 0 it does not run, because the consumer's thread does the work.
   prefetch(std::int64_t count, int depth, std::function<T(std::int64_t)> produce,
            std::function<void()> on_thread_start = {})
       : count_(count), depth_(static_cast<std::size_t>(depth > 0 ? depth : 0)), produce_(std::move(produce)) {
@@ -33,8 +34,8 @@ class prefetch {
   prefetch& operator=(prefetch const&) = delete;
   ~prefetch() = default;
 
-  /// The next result, or nothing after the last. Rethrows what produce or on_thread_start threw, and again if asked
-  /// again.
+  /// Returns the next result, or nothing after the last one. Rethrows an exception of `produce` or
+  /// `on_thread_start`, also on later calls.
   std::optional<T> next() {
     if (taken_ == count_) return std::nullopt;
     if (depth_ == 0) {
@@ -81,7 +82,8 @@ class prefetch {
   std::condition_variable_any changed_;
   std::deque<T> ready_;
   std::exception_ptr failure_;
-  std::jthread thread_;  // last: it stops and is joined before what it uses goes
+  // The last member: it is stopped and joined before the members that it uses are destroyed.
+  std::jthread thread_;
 };
 
 }  // namespace redco

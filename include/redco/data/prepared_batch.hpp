@@ -17,21 +17,23 @@
 
 namespace redco {
 
-/// A micro-batch that is ready to be computed.
+/// A micro-batch that is collated and ready for the model.
 template <class Batch>
 struct prepared_batch {
   micro_batch place;
   Batch batch;
 };
 
-/// What collating needs to know beside the pipeline.
+/// Settings that collating needs apart from the pipeline.
 struct collate_settings {
   std::uint64_t seed = 0;
-  std::int64_t first_step = 0;  ///< update number of the batches' step 0
+  /// Index in the run of the batches' step 0.
+  std::int64_t first_step = 0;
 };
 
-/// The examples of one rank's micro-batches, collated in order by a thread of the rank, at most `depth` ahead, as what
-/// `finish(prepared_batch<Batch>)` makes of them there.
+/// Returns one rank's micro-batches, collated in order by a thread of the rank, at most `depth`
+/// ahead. The collating thread passes each one to `finish(prepared_batch<Batch>)`, whose results
+/// the queue returns.
 template <class Example, class Batch, class Pipeline, class Finish>
 prefetch<std::invoke_result_t<Finish const&, prepared_batch<Batch>>> prepared_batches(
     Pipeline const& pipeline, examples<Example> const& data, batches const& from, sampler const& order,

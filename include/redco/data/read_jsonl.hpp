@@ -11,12 +11,11 @@
 
 namespace redco {
 
-/// The texts under some keys of each line of a JSONL file: result[line][key]. A line is an object
-/// with a string under each key; other keys are left alone, empty lines and a byte order mark are
-/// skipped, lines may end in CRLF. At most `most` lines are read; 0: all.
-/// Errors: exit code 65 for a file that is missing, unreadable, compressed, UTF-16 or without a
-/// line, and "path:line: why" for a line longer than 64 MiB, that is no object, holds NUL or no
-/// UTF-8, or is without one of the keys.
+/// Returns the texts under `keys` of each line of a JSONL file: result[line][key]. Reads at most
+/// `most` lines; 0 reads all. Other keys, empty lines, a byte order mark and CR at line ends are
+/// ignored. Throws `error` with exit code 65 for a file that is missing, unreadable, compressed,
+/// UTF-16 or without lines. Throws it with "path:line: why" for a line over 64 MiB, with NUL or
+/// invalid UTF-8, that is no object, or without a text under a key.
 std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& path, std::span<std::string const> keys,
                                                  std::int64_t most = 0);
 
@@ -24,7 +23,8 @@ std::vector<std::vector<std::string>> read_jsonl(std::filesystem::path const& pa
 
 namespace redco::detail {
 
-/// Returns the texts of the lines of `in`, the content of `path`. See read_jsonl.
+/// Returns the texts under `keys` of each line of `in`, the content of the file `path`; see
+/// read_jsonl.
 std::vector<std::vector<std::string>> read_lines(std::istream& in, std::filesystem::path const& path,
                                                  std::span<std::string const> keys, std::int64_t most);
 

@@ -19,7 +19,8 @@ namespace detail {
 
 inline constexpr std::size_t longest_line = std::size_t{64} << 20;
 
-/// The next line without its end; false behind the last. A line that is too long is refused before it is held.
+/// Reads the next line, without its end, into `line`; returns false after the last line. Throws
+/// `error` with exit code 65 for a line over 64 MiB before all of it is in memory.
 inline bool next_line(std::istream& in, std::string& line, std::string const& where) {
   line.clear();
   auto* const bytes = in.rdbuf();

@@ -8,20 +8,18 @@
 
 namespace redco {
 
-/// The path and all bytes of a file.
+/// The path and the text of a file, as bytes.
 struct text_file {
   std::string path;
   std::string text;
 };
 
-/// Reads files and folders, in the order given. A folder stands for the files below it whose
-/// extension is in `extensions` (".hpp"; none given: every file), sorted by path, those without
-/// content left out; links to folders are not followed. A byte order mark of UTF-8 is left out.
-/// `invalid` is the share of a file's bytes, 0 to 1, that may be NUL or no UTF-8; programs offer it
-/// as --invalid-utf8.
-/// Errors: exit code 65 naming the path that is missing, neither file nor folder, unreadable,
-/// empty, a folder without text, compressed, UTF-16, or has more such bytes than `invalid` allows;
-/// and when no path is given.
+/// Reads files and folders in the order given; a folder's files are sorted by path. `extensions`
+/// (such as ".hpp"; empty for all) selects files in folders. Links to folders are not followed;
+/// empty files in folders and UTF-8 byte order marks are left out. `invalid`: share of a file's
+/// bytes, 0 to 1, that may be NUL or invalid UTF-8 (option --invalid-utf8). Throws `error` with
+/// exit code 65 if there is no path, or for a path that is missing, unreadable, empty, compressed,
+/// UTF-16, too invalid, or neither file nor folder.
 std::vector<text_file> read_text_files(std::span<std::string const> paths, std::span<std::string const> extensions = {},
                                        double invalid = 0);
 

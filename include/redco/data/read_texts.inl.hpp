@@ -51,7 +51,8 @@ inline void append_json(std::filesystem::path const& path, std::string const& ke
 
 REDCO_INLINE std::vector<std::string> read_texts(std::span<std::string const> paths, std::string const& key,
                                                  double invalid) {
-  if (paths.empty()) read_text_files(paths);  // which says so
+  // read_text_files throws the error for an empty list of paths.
+  if (paths.empty()) read_text_files(paths);
   std::vector<std::string> texts;
   for (std::string const& path : paths)
     detail::each_text_file(path, {}, [&](std::filesystem::path const& file) {

@@ -11,12 +11,13 @@
 
 namespace redco {
 
-/// The order in which an epoch visits the examples: a pure function of (size, seed, epoch), the same on every rank,
-/// mesh, compiler and machine, found for any place in constant time and memory. Nothing but the position need be saved.
+/// The order in which an epoch visits the examples: a pure function of (size, seed, epoch), equal
+/// on every rank, mesh, compiler and machine. Each lookup takes constant time and memory, so only
+/// the position needs to be saved.
 class sampler {
  public:
-  /// Shuffles `size` examples by `seed`, anew in each epoch; with `shuffle` false each epoch is 0, 1, ..., size - 1.
-  /// Throws error 65 when there is no example.
+  /// Shuffles `size` examples by `seed`, differently in each epoch; without `shuffle` each epoch is
+  /// 0, 1, ..., size - 1. Throws `error` with exit code 65 if there are no examples.
   constexpr explicit sampler(std::int64_t size, std::uint64_t seed = 0, bool shuffle = true)
       : size_(size), seed_(seed), shuffle_(shuffle) {
     if (size < 1)
@@ -26,12 +27,12 @@ class sampler {
 
   constexpr std::int64_t size() const { return size_; }
 
-  /// The index of the example at place `position` of the epoch. Requires 0 <= position < size().
+  /// Returns the index of the example at `position` of the epoch. Requires 0 <= position < size().
   constexpr std::int64_t at(std::int64_t epoch, std::int64_t position) const {
     return shuffle_ ? permutation(epoch)(position) : position;
   }
 
-  /// The whole epoch: every index exactly once.
+  /// Returns the order of the whole epoch, in which every index occurs exactly once.
   std::vector<std::int64_t> order(std::int64_t epoch) const {
     std::vector<std::int64_t> result(static_cast<std::size_t>(size_));
     for (std::int64_t i = 0; i < size_; ++i) result[static_cast<std::size_t>(i)] = at(epoch, i);
@@ -39,7 +40,8 @@ class sampler {
   }
 
  private:
-  static constexpr std::uint32_t site = 0x64617461u;  // "data": far from the sites of a model, which count from 0
+  // "data" in ASCII. A model's sites count from 0, so the values do not collide.
+  static constexpr std::uint32_t site = 0x64617461u;
 
   constexpr detail::permutation permutation(std::int64_t epoch) const {
     return {size_, random::make_stream(seed_, site, static_cast<std::uint64_t>(epoch), 0)};

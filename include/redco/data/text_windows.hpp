@@ -11,10 +11,10 @@
 
 namespace redco {
 
-/// Examples for byte-level language modelling: windows of `context` + 1 bytes, each beginning at the byte where the one
-/// before ended, so that every byte but the first of a file is predicted exactly once. The last window of a file is
-/// what is left, at least two bytes. No window spans two files. Throws error 65 when there is no window at all: every
-/// file is shorter than two bytes. Requires context >= 1.
+/// Returns windows of at most `context + 1` bytes for byte-level language modelling. A window
+/// begins at the last byte of the window before, so every byte except a file's first is predicted
+/// exactly once. No window spans two files; the last one of a file has at least two bytes. Throws
+/// `error` with exit code 65 if every file is shorter than two bytes. Requires context >= 1.
 std::vector<std::string> text_windows(std::span<text_file const> files, std::int64_t context);
 
 }  // namespace redco

@@ -8,19 +8,20 @@
 
 namespace redco::detail {
 
-/// A keyed bijection of 0 ... size - 1 that needs no memory: a Feistel network over the smallest power of two that
-/// holds the size, with Philox as its round function; a value outside the range is sent through again until it falls
-/// inside (less than twice on average). Source: Black and Rogaway, Ciphers with arbitrary finite domains, 2002.
+/// A keyed permutation of 0 ... size - 1 in constant memory (Black and Rogaway, Ciphers with
+/// arbitrary finite domains, 2002). A Feistel network, with Philox as its round function, permutes
+/// the next power of two. A value outside the range is permuted again until it is inside, less than
+/// twice on average.
 class permutation {
  public:
-  /// Requires 1 <= size < 2^62.
+  /// Makes the permutation for a key. Requires 1 <= size < 2^62.
   constexpr permutation(std::int64_t size, random::stream key)
       : size_(static_cast<std::uint64_t>(size)),
         key_(key),
         low_((bits(size_ - 1) + 1) / 2),
         high_(bits(size_ - 1) - low_) {}
 
-  /// The image of `index`. Requires 0 <= index < size.
+  /// Returns the image of `index` under the permutation. Requires 0 <= index < size.
   constexpr std::int64_t operator()(std::int64_t index) const {
     auto value = static_cast<std::uint64_t>(index);
     do value = scramble(value);
@@ -29,7 +30,8 @@ class permutation {
   }
 
  private:
-  static constexpr int rounds = 8;  // an even number, so that both halves are rewritten equally often
+  // An even number of rounds, so that both halves are rewritten equally often.
+  static constexpr int rounds = 8;
 
   static constexpr int bits(std::uint64_t value) { return static_cast<int>(std::bit_width(value)); }
   static constexpr std::uint64_t mask(int width) { return (std::uint64_t{1} << width) - 1; }

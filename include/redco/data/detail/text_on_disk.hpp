@@ -22,7 +22,8 @@ namespace redco::detail {
   throw error(exit_code::data, "text " + path.string() + " " + why);
 }
 
-/// Refuses a text of which more than the share `invalid` of bytes is NUL or no UTF-8.
+/// Throws `error` with exit code 65 if more than the share `invalid` of a text's bytes is NUL or no
+/// UTF-8.
 inline void check_encoding(std::filesystem::path const& path, std::string const& text, double invalid) {
   auto const broken = invalid_utf8_of(text);
   std::size_t const nul = text.find('\0');
@@ -57,7 +58,8 @@ inline std::vector<std::filesystem::path> files_below(std::filesystem::path cons
   std::error_code failure;
   std::filesystem::recursive_directory_iterator entry(folder, failure);
   for (; !failure && entry != std::filesystem::end(entry); entry.increment(failure)) {
-    std::error_code unknown;  // a dangling link is no regular file
+    // A dangling link counts as no regular file.
+    std::error_code unknown;
     if (entry->is_regular_file(unknown) && has_extension(entry->path(), extensions)) found.push_back(entry->path());
   }
   if (failure) refuse_text(folder, "cannot be listed: " + failure.message());
@@ -65,8 +67,9 @@ inline std::vector<std::filesystem::path> files_below(std::filesystem::path cons
   return found;
 }
 
-/// Calls use(file) for the file `path`, or for each file below the folder `path`; it returns
-/// whether the file has text.
+/// Calls use(file) for the file `path`, or for each file below the folder `path`. `use` returns
+/// true if the file has text. Throws `error` with exit code 65 if the path is missing, unreadable
+/// or without text.
 template <class Use>
 void each_text_file(std::filesystem::path const& path, std::span<std::string const> extensions, Use const& use) {
   namespace fs = std::filesystem;
