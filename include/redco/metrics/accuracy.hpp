@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// The share of predictions that are the expected ones, from 0 to 1. Ranges of anything that compares with ==.
-/// Errors: exit code 65 where the ranges are empty or of different lengths.
+/// Returns the share of predictions that equal the expected values, from 0 to 1. Takes ranges of
+/// any type with ==. Throws `error` with exit code 65 if the ranges are empty or differ in length.
 template <class Predicted, class Expected>
 double accuracy(Predicted const& predicted, Expected const& expected) {
   double right = 0;

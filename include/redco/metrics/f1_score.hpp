@@ -7,20 +7,23 @@
 
 namespace redco {
 
-/// How the F1 scores of classes become one number.
+/// The method that combines the F1 scores of all classes into one number.
 enum class f1_average : std::uint8_t {
-  macro,   ///< their mean over the classes that are predicted or expected
-  micro,   ///< of all classes' decisions together, which is the accuracy
-  binary,  ///< that of the class `positive` alone
+  /// Mean of the scores over the classes that are predicted or expected.
+  macro,
+  /// Score of all classes' decisions together, which equals the accuracy.
+  micro,
+  /// Score of the class `positive` alone.
+  binary,
 };
 
-/// F1 (van Rijsbergen 1979): 2 tp / (2 tp + fp + fn), from 0 to 1, over ranges of integer labels, as scikit-learn's f1_score
-/// has it; a class without any decision scores 0.
-/// Errors: exit code 65 where the ranges are empty or of different lengths.
+/// Returns the F1 score (van Rijsbergen 1979), 2 tp / (2 tp + fp + fn), from 0 to 1, as
+/// scikit-learn's f1_score does. The ranges hold integer labels; a class without decisions scores
+/// 0. Throws `error` with exit code 65 if the ranges are empty or differ in length.
 template <class Predicted, class Expected>
 double f1_score(Predicted const& predicted, Expected const& expected, f1_average average, std::int64_t positive = 1) {
   struct decisions {
-    double right = 0, all = 0;  ///< tp; 2 tp + fp + fn
+    double right = 0, all = 0;  ///< true positives (tp), and 2 tp + fp + fn
 
     double f1() const { return all > 0 ? 2 * right / all : 0; }
   };

@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// The mean of |predicted - expected| over ranges of numbers.
-/// Errors: exit code 65 where the ranges are empty or of different lengths.
+/// Returns the mean of |predicted - expected| over ranges of numbers. Throws `error` with exit code
+/// 65 if the ranges are empty or differ in length.
 template <class Predicted, class Expected>
 double mean_absolute_error(Predicted const& predicted, Expected const& expected) {
   double sum = 0;

@@ -8,7 +8,9 @@
 
 namespace redco::detail {
 
-/// Calls f(predicted, expected) for each example; how many there are.
+/// Calls f(predicted, expected) for each example and returns the number of examples. Throws `error`
+/// with exit code 65 if the ranges are empty or differ in length; `metric` names the metric in the
+/// message.
 template <class Predicted, class Expected, class F>
 std::size_t for_each_pair(char const* metric, Predicted const& predicted, Expected const& expected, F&& f) {
   auto const count = static_cast<std::size_t>(std::size(predicted)),
