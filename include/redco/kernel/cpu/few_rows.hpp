@@ -75,7 +75,7 @@ struct few_rows_task {
     T const* const w1 = w0 + static_cast<std::int64_t>(middle) * a.weight_stride;
     T const* const w2 = w0 + static_cast<std::int64_t>(last) * a.weight_stride;
     real sum0[sizeof...(Row)] = {}, sum1[sizeof...(Row)] = {}, sum2[sizeof...(Row)] = {};
-    std::int64_t const next = 3 * a.weight_stride;  // prefetches the next three rows of W
+    std::int64_t const next = 3 * a.weight_stride;  // distance of the three rows to prefetch
     real u, v, w, z;
     std::int64_t j = 0;
     for (; j + W <= a.in; j += W) {

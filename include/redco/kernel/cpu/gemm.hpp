@@ -19,9 +19,9 @@ template <class T, class Sum>
 using blas_gemm = void (*)(char const*, char const*, int const*, int const*, int const*, Sum const*, T const*,
                            int const*, T const*, int const*, Sum const*, Sum*, int const*);
 
-/// Returns the matrix product of the BLAS that libtorch has loaded; null if libtorch's BLAS has
-/// none (bf16 is an extension of MKL). A direct call takes pointers and a microsecond less than
-/// at::mm.
+/// Returns the gemm function of the BLAS that libtorch has loaded; null if this BLAS has none for
+/// T (bf16 is an extension of MKL). Calling it takes a microsecond less than at::mm, and needs no
+/// tensors.
 template <class T, class Sum>
 blas_gemm<T, Sum> find_blas_gemm() {
   constexpr auto name = std::is_same_v<T, double>  ? "dgemm_"
