@@ -18,7 +18,8 @@
 
 namespace redco::update {
 
-/// An optimizer of any type, as the machine that trains holds it: an optimizer_description whose type is the same for all.
+/// A type-erased optimizer, so that the training code is compiled once for all optimizers.
+/// Satisfies optimizer_description.
 class any_optimizer {
  public:
   template <class Description>
@@ -30,14 +31,14 @@ class any_optimizer {
   update_([d](segment& s, double lr, std::int64_t step, double scale) { update::update(d, s, lr, step, scale); }) {}
 
   std::string name;
-  double clip_norm;                       ///< 0: gradients of any norm
-  bool decay_all;                         ///< norms and biases too
-  std::optional<learning_rate> schedule;  ///< as schedule_of
+  double clip_norm;                       ///< norm to which gradients are scaled down; 0: never
+  bool decay_all;                         ///< true: norms and biases decay too
+  std::optional<learning_rate> schedule;  ///< result of schedule_of
 
   slot_list const& slots() const { return slots_; }
   double learning_rate_at(std::int64_t step, std::int64_t run_steps) const { return rate_(step, run_steps); }
 
-  /// As the function `update` for its type.
+  /// Updates a segment by the update rule of the wrapped optimizer; see update::update.
   void update(segment& s, double lr, std::int64_t step, double grad_scale) const { update_(s, lr, step, grad_scale); }
 
  private:

@@ -8,9 +8,12 @@
 
 namespace redco::update {
 
-/// The norm of the gradient over all shards, the same on every rank: the square root of the sum of `local_square` (squared_norm()
-/// over this rank's segments) over the ranks of `shards`, divided by `count`, the step's global weight. One message of
-/// eight bytes; none in a group of one. Gradients are already summed over dp.
+/// Returns the global gradient norm, equal on all ranks: the square root of the sum of
+/// `local_square` over the ranks of `shards`, divided by `count`. `local_square` is the
+/// squared_norm of this rank's gradients, already summed over data-parallel ranks. `count` is the
+/// step's global loss weight.
+///
+/// All ranks of `shards` must call it. Sends one message of 8 bytes, none in a group of one.
 inline double gradient_norm(double local_square, group& shards, double count = 1) {
   double total = local_square;
   if (shards.size() > 1) {

@@ -10,8 +10,8 @@
 
 namespace redco::update {
 
-/// A segment over `param` and `grad` with the state that `description` keeps, all zero. Without `compute` the model
-/// computes with the masters.
+/// Returns a segment over `param` and `grad` with the state slots of `description`, all zero. If
+/// `compute` is undefined, the model computes with `param` itself.
 template <optimizer_description Description>
 segment make_segment(Description const& description, at::Tensor param, at::Tensor grad, bool decay,
                      at::Tensor compute = {}) {

@@ -10,7 +10,8 @@
 
 namespace redco::update {
 
-/// What can be trained with: a description with an update rule.
+/// Satisfied by an optimizer description that has an update rule: redco's own, or an `update`
+/// member function.
 template <class D>
 concept optimizer = optimizer_description<D> &&
     (updating_optimizer<D> || requires(D const& d, segment& s) { detail::update_by(d, s, 0.0, std::int64_t{1}, 1.0); });

@@ -6,19 +6,21 @@
 
 namespace redco::update {
 
-/// Parameters that are updated in the same way, side by side in flat one-dimensional buffers of equal length. A model
-/// has two: with weight decay, and without (norms and biases); frozen parameters are in none.
+/// A group of parameters that are updated alike, stored in flat one-dimensional buffers of equal
+/// length. A model has two segments: with weight decay, and without (norms and biases). Frozen
+/// parameters are in no segment.
 struct segment {
-  /// The masters, f32 or f64, contiguous: what the update changes.
+  /// Master parameters, f32 or f64, contiguous. The update changes them.
   at::Tensor param;
-  /// The gradient, of any floating dtype: a sum that the update divides.
+  /// Gradient of any floating dtype. It is a sum; the update divides it by the loss weight.
   at::Tensor grad;
-  /// State as state_slots() names it, in that order, each of the masters' dtype; zero before the first update.
+  /// Optimizer state in the order of state_slots(), in the dtype of `param`. Zero before the first
+  /// update.
   std::vector<at::Tensor> slots;
-  /// The copy that the model computes with, when it is not the masters themselves (bf16); else undefined. It is written
-  /// with the update.
+  /// Copy of the parameters with which the model computes (bf16), written by the update. Undefined
+  /// if the model computes with `param`.
   at::Tensor compute;
-  /// Whether weight decay applies.
+  /// True if weight decay applies.
   bool decay = true;
 };
 

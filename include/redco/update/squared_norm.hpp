@@ -8,8 +8,9 @@
 
 namespace redco::update {
 
-/// The weighted sum of squares of a flat gradient of any floating dtype over `ranges`, in f64, in an order that
-/// depends on the ranges only. Requires the ranges to lie in the buffer.
+/// Returns the weighted sum of squares of a flat gradient over `ranges`, computed in f64. The
+/// gradient has any floating dtype. The order of summation depends only on the ranges. The ranges
+/// must be within the buffer.
 double squared_norm(at::Tensor const& flat, std::span<norm_range const> ranges);
 
 }  // namespace redco::update

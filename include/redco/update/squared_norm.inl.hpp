@@ -14,7 +14,7 @@ REDCO_INLINE double squared_norm(at::Tensor const& flat, std::span<norm_range co
   at::NoGradGuard const no_grad;
   bool const on_device = detail::cuda_squares_computes(flat), on_cpu = !on_device && takes_cpu_kernels(flat);
   double total = 0;
-  at::Tensor sum;  // read once, so that a device is waited for once
+  at::Tensor sum;  // read once at the end, to wait for a device only once
   if (!on_cpu) sum = at::zeros({}, flat.options().dtype(at::kDouble));
   for (norm_range const& range : ranges) {
     bool const whole = range.begin == 0 && range.end == flat.numel();

@@ -14,10 +14,12 @@
 
 namespace redco::update {
 
-/// Update `step` = 1, 2, ... of one segment, in one pass over memory: the gradient times `grad_scale` (1 / count of the
-/// step, times the clip factor), state, masters, compute copy. Where the buffer is cut into segments, threads or shards
-/// does not change a bit of the result. Requires step >= 1. Throws error 70 when the segment is not as segment.hpp
-/// says.
+/// Runs update `step` (1, 2, ...) of one segment in one pass over memory. Multiplies the gradient
+/// by `grad_scale` (the clip factor divided by the step's loss weight), and updates state, masters
+/// and compute copy. The result is bit-equal for any partition into segments, threads or shards.
+///
+/// Requires step >= 1. Throws `error` with exit code 70 if the segment breaks the requirements of
+/// segment.hpp.
 template <optimizer Description>
 void update(Description const& description, segment& s, double lr, std::int64_t step, double grad_scale = 1) {
   detail::check_segment(s, state_slots(description).size());

@@ -8,8 +8,9 @@
 
 namespace redco::update {
 
-/// An optimizer type of a user's own: it finds the gradient divided and clipped, changes param and slots in place and
-/// leaves the compute copy to redco.
+/// Satisfied by a user's own optimizer type with an `update` member function. The function receives
+/// the gradient already divided and clipped, and changes param and slots in place. redco updates
+/// the compute copy.
 template <class D>
 concept updating_optimizer = optimizer_description<D> && requires(D const& d, segment& s) {
   d.update(s, 0.0, std::int64_t{1});

@@ -9,12 +9,13 @@
 
 namespace redco::update::detail {
 
-/// What one update of Adam uses at every element: exact in f64, rounded once to what it computes in.
+/// The constants of one Adam update. They are computed in f64 and rounded once to the type of the
+/// kernel.
 template <class T>
 struct adam_numbers {
-  T scale;      // of the gradient
-  T penalty;    // L2: what of the parameter enters the gradient
-  T keep;       // decoupled decay: what the parameter is multiplied by
+  T scale;      // factor of the gradient
+  T penalty;    // L2 penalty: factor of the parameter in the gradient
+  T keep;       // decoupled decay: factor of the parameter
   T mean_part;  // 1 - beta1
   T beta2;
   T square_part;  // 1 - beta2
@@ -35,8 +36,8 @@ struct adam_arrays {
   Grad const* grad;
   T* mean;
   T* square;
-  T* top;               // amsgrad's largest square, or null
-  c10::BFloat16* copy;  // or null
+  T* top;               // largest squares so far (amsgrad), or null
+  c10::BFloat16* copy;  // bf16 copy of the parameters, or null
 };
 
 template <class T, class Grad>
@@ -59,7 +60,8 @@ template <class T, class Grad>
 }
 
 #if defined(__x86_64__)
-/// The same, eight at a time; returns where it stopped.
+/// Updates the elements from `begin` on, eight at a time with AVX2, by the operations of adam_each.
+/// Returns the index of the first element that is not updated, fewer than eight before `end`.
 template <class Grad>
 [[gnu::target("avx2,fma")]] inline std::int64_t adam_wide(adam_arrays<float, Grad> const& a, std::int64_t begin,
                                                           std::int64_t end, adam_numbers<float> const& c) {
@@ -88,7 +90,8 @@ template <class Grad>
   return i;
 }
 
-/// f64 with the processor's own fused multiply-add, which adam_each alone finds in a library call.
+/// Updates f64 elements with the CPU's fused multiply-add instruction. Without this target,
+/// adam_each calls a library function instead.
 [[gnu::target("avx2,fma")]] inline std::int64_t adam_wide(adam_arrays<double, double> const& a, std::int64_t begin,
                                                           std::int64_t end, adam_numbers<double> const& c) {
   adam_each(a, begin, end, c);
@@ -96,7 +99,8 @@ template <class Grad>
 }
 #endif
 
-/// One update of the elements begin ... end - 1.
+/// Updates the elements [begin, end) by Adam. `wide` selects AVX2 instructions; both variants give
+/// equal bits.
 template <class T, class Grad>
 void adam_kernel(adam_arrays<T, Grad> const& a, std::int64_t begin, std::int64_t end, adam_numbers<T> const& c,
                  [[maybe_unused]] bool wide) {

@@ -4,7 +4,8 @@
 
 namespace redco::update::detail {
 
-/// Throws error 70 unless the buffers of `s` are what segment.hpp says, with `slots` slots.
+/// Throws `error` with exit code 70 unless the tensors of `s` fit the requirements of segment.hpp
+/// and there are `slots` state slots.
 void check_segment(segment const& s, int slots);
 
 }  // namespace redco::update::detail

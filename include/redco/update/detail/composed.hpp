@@ -10,9 +10,10 @@
 
 namespace redco::update::detail {
 
-// The updates and the norm from ATen's operators, on any device: the reference of the kernels in this folder.
+// The updates and the norm with ATen operators, on any device: the reference for the kernels in
+// this folder.
 
-/// The gradient that an update takes: scaled, with the penalty of the parameter.
+/// Returns the gradient of an update: scaled, plus `penalty` times the parameter.
 inline at::Tensor composed_gradient(segment const& s, double scale, double penalty) {
   return s.grad.to(s.param.scalar_type()) * scale + s.param * penalty;
 }
@@ -40,7 +41,8 @@ inline void composed_sgd(segment& s, sgd_numbers<double> const& c) {
   if (s.compute.defined()) s.compute.copy_(s.param);
 }
 
-/// In f64, a scalar where `flat` lies, which may be large: so many elements at once are widened.
+/// Returns the sum of squares of `flat` as an f64 scalar on the device of `flat`. Converts only
+/// `at_once` elements to f64 at a time, because the buffer may be large.
 inline at::Tensor composed_sum_of_squares(at::Tensor const& flat, std::int64_t at_once = std::int64_t{1} << 24) {
   at::Tensor sum = at::zeros({}, flat.options().dtype(at::kDouble));
   for (std::int64_t begin = 0; begin < flat.numel(); begin += at_once)

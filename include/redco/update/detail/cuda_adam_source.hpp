@@ -4,7 +4,8 @@
 
 namespace redco::update::detail {
 
-/// The update of adam_kernel.hpp, operation by operation; `element` is the gradient's.
+/// CUDA kernel of the Adam update, with the operations of adam_kernel.hpp in the same order.
+/// `element` is the gradient's type.
 inline constexpr kernel_source cuda_adam_source{"adam", R"cuda(
 struct adam_numbers {
   float scale, penalty, keep, mean_part, beta2, square_part, root_factor, eps, minus_rate;

@@ -4,7 +4,7 @@
 
 namespace redco::update::detail {
 
-/// Sums of squares in f64, one for each thread of the grid.
+/// CUDA kernel that computes sums of squares in f64, one per thread of the grid.
 inline constexpr kernel_source cuda_squares_source{"squares", R"cuda(
 REDCO_ENTRY void sums_of_squares(element const* x, double* sums, i64 n) {
   double sum = 0;

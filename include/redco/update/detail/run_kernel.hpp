@@ -6,8 +6,9 @@
 
 namespace redco::update::detail {
 
-/// Calls run(masters, gradient, bf16 copy or null) with typed pointers, and brings the compute copy up to date. f32
-/// masters take f32 and bf16 gradients as they are; any other gradient is converted to the masters' dtype first.
+/// Calls run(masters, gradient, bf16 copy or null) with typed pointers, and then updates a compute
+/// copy of another dtype. The masters are the f32 or f64 parameters. f32 masters accept f32 and
+/// bf16 gradients; other gradients are first converted to the masters' dtype.
 template <class Run>
 void run_kernel(segment const& s, Run const& run) {
   at::NoGradGuard const no_grad;

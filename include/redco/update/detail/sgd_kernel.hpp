@@ -9,15 +9,16 @@
 
 namespace redco::update::detail {
 
-/// What one update of SGD uses at every element: exact in f64, rounded once to what it computes in.
+/// The constants of one SGD update. They are computed in f64 and rounded once to the type of the
+/// kernel.
 template <class T>
 struct sgd_numbers {
-  T scale;       // of the gradient
-  T penalty;     // what of the parameter enters the gradient
-  T keep;        // what of the buffer stays
-  T grad_part;   // what of the gradient enters the buffer
+  T scale;       // factor of the gradient
+  T penalty;     // factor of the parameter in the gradient
+  T keep;        // factor of the old momentum buffer
+  T grad_part;   // factor of the gradient in the buffer
   T minus_rate;  // -lr
-  T ahead;       // nesterov: what of the buffer is added to the gradient
+  T ahead;       // nesterov: factor of the buffer, added to the gradient
   bool nesterov;
 
   template <class U>
@@ -30,8 +31,8 @@ template <class T, class Grad>
 struct sgd_arrays {
   T* param;
   Grad const* grad;
-  T* buffer;            // or null without momentum
-  c10::BFloat16* copy;  // or null
+  T* buffer;            // momentum buffer, or null
+  c10::BFloat16* copy;  // bf16 copy of the parameters, or null
 };
 
 template <class T, class Grad>
@@ -52,7 +53,8 @@ template <class T, class Grad>
 }
 
 #if defined(__x86_64__)
-/// The same, eight at a time; returns where it stopped.
+/// Updates the elements from `begin` on, eight at a time with AVX2, by the operations of sgd_each.
+/// Returns the index of the first element that is not updated, fewer than eight before `end`.
 template <class Grad>
 [[gnu::target("avx2,fma")]] inline std::int64_t sgd_wide(sgd_arrays<float, Grad> const& a, std::int64_t begin,
                                                          std::int64_t end, sgd_numbers<float> const& c) {
@@ -76,7 +78,8 @@ template <class Grad>
   return i;
 }
 
-/// f64 with the processor's own fused multiply-add, which sgd_each alone finds in a library call.
+/// Updates f64 elements with the CPU's fused multiply-add instruction. Without this target,
+/// sgd_each calls a library function instead.
 [[gnu::target("avx2,fma")]] inline std::int64_t sgd_wide(sgd_arrays<double, double> const& a, std::int64_t begin,
                                                          std::int64_t end, sgd_numbers<double> const& c) {
   sgd_each(a, begin, end, c);
@@ -84,7 +87,8 @@ template <class Grad>
 }
 #endif
 
-/// One update of the elements begin ... end - 1.
+/// Updates the elements [begin, end) by SGD. `wide` selects AVX2 instructions; both variants give
+/// equal bits.
 template <class T, class Grad>
 void sgd_kernel(sgd_arrays<T, Grad> const& a, std::int64_t begin, std::int64_t end, sgd_numbers<T> const& c,
                 [[maybe_unused]] bool wide) {

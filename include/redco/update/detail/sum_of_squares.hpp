@@ -13,8 +13,8 @@
 
 namespace redco::update::detail {
 
-/// Eight running sums of squares in f64, element i into sum i % 8, on every processor: so the order of the sum is
-/// fixed.
+/// Adds the squares of x[begin, end) to eight sums in f64: element i to sum i % 8. All CPUs use
+/// these eight sums, so the order of summation is fixed.
 template <class T>
 void add_squares(T const* x, std::int64_t begin, std::int64_t end, double* sums) {
   for (std::int64_t i = begin; i < end; ++i) {
@@ -24,8 +24,10 @@ void add_squares(T const* x, std::int64_t begin, std::int64_t end, double* sums)
 }
 
 #if defined(__x86_64__)
-/// The same for eight elements at a time; returns where it stopped. The square of an f32 or bf16 is exact in f64, so
-/// the fused multiply-add rounds as the plain loop does; that of an f64 is not, and f64 keeps to the plain loop.
+/// Writes eight sums of squares of x, eight elements at a time with AVX2. Returns the index of the
+/// first element that is not added. Squares of f32 and bf16 are exact in f64, so the fused
+/// multiply-add rounds as the plain loop does. Squares of f64 are not exact, so f64 uses the plain
+/// loop.
 template <class T>
 [[gnu::target("avx2,fma")]] inline std::int64_t add_squares_wide(T const* x, std::int64_t end, double* sums) {
   __m256d first = _mm256_setzero_pd(), second = _mm256_setzero_pd();
@@ -55,7 +57,8 @@ double sum_of_squares(T const* x, std::int64_t n, [[maybe_unused]] bool wide) {
   return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-/// Each block of the range on its own, then the blocks in their order: the same for every number of threads.
+/// Returns the sum of squares of a flat CPU tensor. Sums blocks of 16384 elements separately and
+/// adds the blocks in order, so the result is independent of the number of threads.
 template <class T>
 double blocked_sum_of_squares(at::Tensor const& flat) {
   constexpr std::int64_t block = 1 << 14;

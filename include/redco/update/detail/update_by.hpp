@@ -10,7 +10,7 @@
 
 namespace redco::update::detail {
 
-/// The update rule of each of redco's own descriptions.
+/// Updates a segment by the rule of one of redco's own optimizers.
 void update_by(adamw const& d, segment& s, double lr, std::int64_t step, double grad_scale);
 void update_by(adam const& d, segment& s, double lr, std::int64_t step, double grad_scale);
 void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double grad_scale);

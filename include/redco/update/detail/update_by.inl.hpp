@@ -17,13 +17,14 @@
 
 namespace redco::update::detail {
 
-/// What an update of Adam multiplies parameters by, and what it adds of them to the gradient.
+/// Weight decay of an Adam update: `keep` multiplies the parameter (AdamW), and `penalty` times the
+/// parameter is added to the gradient (Adam).
 struct adam_decay {
   double keep = 1;
   double penalty = 0;
 };
 
-/// The fewest elements that a thread updates.
+/// Smallest number of elements that a thread updates.
 inline constexpr std::int64_t update_grain = 1 << 15;
 
 template <class Description>
@@ -56,7 +57,7 @@ REDCO_INLINE void update_by(adam const& d, segment& s, double lr, std::int64_t s
 
 REDCO_INLINE void update_by(sgd const& d, segment& s, double lr, std::int64_t step, double grad_scale) {
   double const decay = s.decay || d.decay_all ? d.weight_decay : 0;
-  bool const first = step == 1;  // the buffer starts as the gradient itself
+  bool const first = step == 1;  // the buffer starts as the first gradient
   sgd_numbers<double> const exact{grad_scale, decay,     first ? 0 : d.momentum, first ? 1 : 1 - d.dampening, -lr,
                                   d.momentum, d.nesterov};
   if (!takes_cpu_kernels(s.param)) return composed_sgd(s, exact);

@@ -8,11 +8,12 @@
 
 namespace redco::update::detail {
 
-// Kernels of this folder are written twice: one element at a time for any processor, and eight f32 at a time for AVX2
-// with FMA (AVX512 gains nothing: memory is the bound). Each result must not depend on which one wrote it, for then it
-// would depend on how the buffer is cut. So both do the same IEEE operations in the same order: every product that is
-// added to is an explicit fused multiply-add, and no other product meets a sum, which leaves nothing for the compiler
-// to contract.
+// Each kernel of this folder has two variants: one element at a time for any CPU, and eight f32 at
+// a time for AVX2 with FMA. AVX512 gains nothing, because memory is the limit. Results must not
+// depend on the variant, because they would then depend on the partition of the buffer.
+//
+// Both variants therefore do the same IEEE operations in the same order. Each product that is added
+// to a sum is an explicit fused multiply-add; the compiler has nothing left to contract.
 
 #if defined(__x86_64__)
 inline bool have_wide() {
@@ -29,7 +30,7 @@ inline bool have_wide() {
   return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
 
-/// Rounds to nearest even, NaN to the one NaN that c10 writes.
+/// Rounds eight f32 to bf16, to nearest even, and stores them. NaN becomes the NaN that c10 writes.
 [[gnu::target("avx2,fma"), gnu::always_inline]] inline void store_wide(c10::BFloat16* to, __m256 x) {
   __m256i const bits = _mm256_castps_si256(x);
   __m256i const odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
