@@ -8,14 +8,14 @@
 
 namespace redco::ckpt {
 
-/// Returns the values by which folders of weights differ, by name: the dtype, shape, file and place
-/// of each tensor with a digest of its first values, each key of config.json, and a digest of each
-/// other file of a model's folder.
+/// Returns the properties by which folders of weights are compared, by name. For each tensor:
+/// dtype, shape, file, offset and a digest of its first values. For config.json: each key. For each
+/// other file of a model folder: a digest.
 std::map<std::string, std::string> identity_of(safetensors::weights_source const& weights);
 
-/// Compares the weights of ranks that are in several processes, each of which has opened its own
-/// host's files. All ranks call it; the first rank of each process reads. Errors: exit code 65, on
-/// every rank, naming both folders and hosts and what differs.
+/// Checks that all processes have opened equal weights, each from its own host's files. All ranks
+/// must call it; the first rank of each process reads. Throws `error` with exit code 65 on every
+/// rank if the weights differ; the message names both folders, their hosts, and the differences.
 void check_same_weights(safetensors::weights_source const& weights, rank_context const& rank);
 
 }  // namespace redco::ckpt

@@ -27,7 +27,8 @@ namespace redco::ckpt {
 
 namespace detail {
 
-/// "F32 [6, 4] in model.safetensors from byte 96, digest 0123456789abcdef"
+/// Returns the description of a stored tensor, such as "F32 [6, 4] in model.safetensors from byte
+/// 96, digest 0123456789abcdef".
 inline std::string part_identity(safetensors::open_files const& files, std::string const& tensor,
                                  safetensors::tensor_part const& part) {
   safetensors::safetensors_reader const& file = files[part.file];
@@ -49,7 +50,7 @@ REDCO_INLINE std::map<std::string, std::string> identity_of(safetensors::weights
   std::map<std::string, std::string> all;
   std::filesystem::path const& folder = weights.files->directory();
   for (std::string_view const name : folder_files) {
-    std::error_code unknown;  // reading names a file that cannot be looked at
+    std::error_code unknown;  // errors are ignored: reading the file reports them
     if (!std::filesystem::exists(folder / name, unknown)) continue;
     if (name != "config.json") {
       all[std::string(name)] =

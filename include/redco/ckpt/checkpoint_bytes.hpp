@@ -8,7 +8,8 @@
 
 namespace redco::ckpt {
 
-/// Bytes that a checkpoint of these parts takes: unsharded tensors, as each rank describes them.
+/// Returns the number of bytes of a checkpoint that has the tensors of these parts. Counts the
+/// whole, unsharded tensors.
 inline std::uintmax_t checkpoint_bytes(std::span<state_part const> parts) {
   std::uintmax_t bytes = 0;
   for (state_part const& part : parts)

@@ -14,24 +14,29 @@
 
 namespace redco::ckpt {
 
-/// What of a checkpoint need not be read.
+/// Options of load_checkpoint.
 struct load_options {
-  /// Tensors whose names begin so may be in the checkpoint without being wanted: {"optimizer.", "master."} to predict.
+  /// Prefixes of names of tensors that the checkpoint may have although no rank loads them, such as
+  /// {"optimizer.", "master."} for prediction.
   std::vector<std::string> unread{};
 };
 
-/// `find_checkpoint` by rank 0, told to all ranks of `world`. Every rank gets the same answer or throws the same error; 65 too where
-/// "auto" finds nothing on the host of rank 0 and another host has a run of this workdir.
+/// Finds a checkpoint of the run in `workdir`: rank 0 searches and shares the result. All ranks
+/// must call it; all return the same result or throw the same error.
+///
+/// Throws `error` with exit code 65 if `resume` is "auto" and rank 0's host has no checkpoint but
+/// another host has one. Throws also what workdir::find_checkpoint throws.
 std::optional<workdir::found_checkpoint> find_checkpoint(group& world, std::filesystem::path const& workdir,
                                                          std::string_view resume,
                                                          workdir::find_options const& options = {});
 
-/// Fills every rank's parts from a checkpoint, whatever mesh saved it: bit for bit, padding zero. All ranks of `world`
-/// call it. Whose host does not see what rank 0 has found gets its parts from rank 0.
+/// Fills every rank's parts from a checkpoint that any mesh saved, bit for bit; padding becomes
+/// zero. All ranks of `world` must call it. Ranks whose host does not see the checkpoint receive
+/// their parts from rank 0.
 ///
-/// Names, shapes and dtypes are compared before anything is read: error 65 with the first 20 differences and their
-/// number when the checkpoint does not belong to this state. A rank that cannot read ends all with its error, 65 or 74;
-/// parts may then be half filled.
+/// Compares names, shapes and dtypes before reading. Throws `error` with exit code 65 and the first
+/// 20 differences if the checkpoint does not fit the state. If a rank cannot read, all ranks throw
+/// its error (exit code 65 or 74), and parts may be partly filled.
 void load_checkpoint(workdir::found_checkpoint const& checkpoint, std::span<state_part const> parts, group& world,
                      load_options const& options = {});
 

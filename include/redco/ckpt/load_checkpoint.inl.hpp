@@ -23,8 +23,8 @@ namespace redco::ckpt {
 
 namespace detail {
 
-/// Whether this host has the checkpoint that rank 0 has found. A rank on another host may have none under its path, or one of
-/// another run.
+/// Returns true if this host has the checkpoint that rank 0 has found. Another host may have no
+/// folder under the path, or the folder of another run.
 inline bool sees(workdir::found_checkpoint const& checkpoint) {
   try {
     workdir::manifest const here = workdir::read_manifest(checkpoint.directory);
@@ -34,7 +34,8 @@ inline bool sees(workdir::found_checkpoint const& checkpoint) {
   }
 }
 
-/// Refuses to start from scratch where rank 0 finds nothing and another rank's host has a run of this workdir.
+/// Throws `error` with exit code 65 if rank 0's host has no checkpoint in `workdir` but another
+/// rank's host has one. Prevents an unintended start from scratch. All ranks must call it.
 inline void refuse_lost_run(group& world, std::filesystem::path const& workdir) {
   std::error_code none;
   bool const here = std::filesystem::exists(
@@ -71,7 +72,8 @@ REDCO_INLINE std::optional<workdir::found_checkpoint> find_checkpoint(group& wor
 
 REDCO_INLINE void load_checkpoint(workdir::found_checkpoint const& checkpoint, std::span<state_part const> parts,
                                   group& world, load_options const& options) {
-  // A tensor that only another rank wants is not a surplus one, so the ranks' wishes are put together first.
+  // The tables of all ranks are merged first: a tensor that only another rank loads is not
+  // superfluous.
   std::vector<std::string> const wishes = detail::together(world, [&] {
     workdir::manifest wish;
     wish.run = "load";

@@ -11,13 +11,14 @@
 
 namespace redco {
 
-/// Fills every rank's parts with the weights of a model's files, which name and lay them out as
-/// `table` says, with the base model's prefix or without. As `load_parameters`: each byte is read
-/// once, floating types are converted. A checkpoint of ours is read by the model's own names. Parts
-/// that `weights.fresh` names keep their values.
+/// Fills every rank's parts with the weights of a model folder. `table` maps parameters to names
+/// and layouts of the files, with or without the base model's prefix. Each byte is read once;
+/// floating dtypes are converted. A redco checkpoint is read by the model's own names. Parts of
+/// layers in `weights.fresh` keep their values.
 ///
-/// Errors: exit code 65 with the first 20 differences for what does not belong, and the layers of a
-/// missing head that could be fresh; 64 for a name in `weights.fresh` that no part has.
+/// Throws `error` with exit code 65 and the first 20 differences if the files do not fit; the
+/// message names missing heads that could be fresh. Throws 64 if a layer in `weights.fresh` does
+/// not exist.
 void load_model(safetensors::weights_source const& weights, stored_table const& table,
                 std::span<ckpt::state_part const> parts, rank_context& rank);
 

@@ -23,15 +23,16 @@ namespace redco {
 
 namespace detail {
 
-/// Parts of this rank and the same parts as the files have them.
+/// The parts that this rank loads, in the model's layout (`ours`) and in the layout of the files
+/// (`stored`).
 struct wanted_parts {
   std::vector<ckpt::state_part> ours, stored;
-  safetensors::tensor_table table = {};  ///< of `stored`
-  std::vector<std::string> unread = {};  ///< names in the files that are not wanted
-  std::string missing = {};              ///< names of heads that the files lack, as options write them
+  safetensors::tensor_table table = {};  ///< name, dtype and shape of each part of `stored`
+  std::vector<std::string> unread = {};  ///< names in the files that are not loaded
+  std::string missing = {};              ///< quoted names of heads missing in the files
 };
 
-/// Returns true if a parameter's name begins with the path of a layer.
+/// Returns true if a parameter belongs to the layer with the path `layer`.
 inline bool is_of_layer(std::string_view parameter, std::string_view layer) {
   return parameter.starts_with(layer) && (parameter.size() == layer.size() || parameter[layer.size()] == '.');
 }

@@ -12,13 +12,13 @@
 
 namespace redco::ckpt {
 
-/// Fills every rank's parts with weights from outside (a warm start), each by its name in the file. Floating types are
-/// converted to the part's own. All ranks call it with the same tensors in the same order.
+/// Fills every rank's parts with weights from files, matched by name (a warm start). Floating
+/// dtypes are converted. All ranks must call it with the same tensors in the same order. One rank
+/// reads each byte and sends it to the other ranks that hold the part.
 ///
-/// Each byte of the files is read once, whatever the mesh: of the ranks that hold a part alike (replicas, replicated
-/// tensors, shared key-value heads) one reads it and hands it on. Strict: a missing, surplus or differently shaped tensor is
-/// error 65 with the first 20 differences; `unread` names the beginnings of those that may be surplus. When a rank cannot
-/// read, all throw its error, 65 or 74; parts may then be half filled.
+/// Throws `error` with exit code 65 and the first 20 differences for missing, superfluous or
+/// differently shaped tensors. Names that begin with an entry of `unread` may be superfluous. If a
+/// rank cannot read, all throw its error (65 or 74), and parts may be partly filled.
 void load_parameters(safetensors::weights_source const& weights, std::span<state_part const> parts, rank_context& rank,
                      std::vector<std::string> const& unread = {});
 

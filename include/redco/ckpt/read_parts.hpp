@@ -26,10 +26,13 @@ inline std::span<std::byte> bytes_of(at::Tensor const& dense) {
 
 }  // namespace detail
 
-/// Fills this rank's parts from `files`, reading from each stored part what it shares with the wanted box, each byte once;
-/// padding becomes zero. Any mesh's parts are read from any other's, bit for bit; where the dtype differs the
-/// value is converted. Requires: `table` has every wanted name with the wanted shape, and its parts are whole. Errors:
-/// 65 when a file is missing or is not what the table says, 74 when it cannot be read; the parts are then half filled.
+/// Fills this rank's parts from `files`: reads from each stored part its overlap with the wanted
+/// box, each byte once. Padding becomes zero. Files of any mesh give equal bits; other dtypes are
+/// converted. `table` must have every wanted name with its shape, and the stored parts must cover
+/// each tensor.
+///
+/// Throws `error` with exit code 65 if a file is missing or differs from the table, 74 if it cannot
+/// be read. The parts may then be partly filled.
 inline void read_parts(safetensors::open_files const& files, safetensors::tensor_table const& table,
                        std::span<state_part const> parts) {
   at::NoGradGuard const no_grad;
@@ -51,7 +54,8 @@ inline void read_parts(safetensors::open_files const& files, safetensors::tensor
     if (!direct) {
       part.local.copy_(target);
     } else if (!part.local.is_inference()) {
-      part.local.unsafeGetTensorImpl()->bump_version();  // as copy_ does: autograd must see that the values changed
+      // Copying with copy_ would do this too: autograd must detect that the values changed.
+      part.local.unsafeGetTensorImpl()->bump_version();
     }
   }
 }

@@ -10,15 +10,14 @@
 
 namespace redco::ckpt {
 
-/// Saves the state of a run: the commit protocol of a complete checkpoint or none.
+/// Saves the state of a run as a complete checkpoint or not at all, and returns its path. All ranks
+/// of `world` must call it with the same options and their own parts. Each rank writes the parts it
+/// owns; rank 0 manages directories and writes for ranks whose host does not see them. The deadline
+/// of `world` must allow for the slowest writer.
 ///
-/// All ranks of `world` call it with the same options and their own parts; each writes the parts it owns, rank 0 alone
-/// makes, names and removes directories, and writes for those whose host does not see them. The k-th of n ranks that own something of a kind writes
-/// `parameters-<k>of<n>.safetensors`, `optimizer-...`, `masters-...`. A crash or a power cut at any instant leaves the
-/// older checkpoints, and this one whole or not at all. When some rank fails, what was written is removed and every
-/// rank throws that rank's error: 74 naming path and bytes when the disk is full or fails, 70 when the owners' boxes do
-/// not make each tensor whole. The deadline of `world` must allow for the slowest rank's writing. Returns the
-/// checkpoint's path.
+/// If a rank fails, the new files are removed and every rank throws that rank's error. Exit code 74
+/// means a disk error (with path and bytes). 70 means that the owners' boxes do not cover each
+/// tensor exactly once.
 std::filesystem::path save_checkpoint(workdir::save_options const& options, std::span<state_part const> parts,
                                       group& world);
 

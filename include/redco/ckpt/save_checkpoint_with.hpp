@@ -21,7 +21,8 @@
 
 namespace redco::ckpt {
 
-/// `save_checkpoint` with the system calls of `ops`: those of this machine, or ones that fail when a test says so.
+/// Saves a checkpoint as save_checkpoint does, with the system calls of `ops`. Tests pass calls
+/// that fail.
 template <safetensors::file_ops Ops>
 std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const& options,
                                            std::span<state_part const> parts, group& world) {
@@ -36,7 +37,7 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
       try {
         if (first) store.discard(step);
       } catch (error const&) {
-        // The failure that led here is the one to report; the next run's sweep removes what is left.
+        // The first failure is the one to report; the next run removes the leftover files.
       }
       throw *result.failure;
     }
@@ -50,7 +51,7 @@ std::filesystem::path save_checkpoint_with(Ops& ops, workdir::save_options const
     return own;
   });
 
-  // A share without its files: the rank does not see the folder, and rank 0 writes them.
+  // A share marked "away" comes from a rank that does not see the folder; rank 0 writes its files.
   std::string const away = "away\n";
   std::vector<std::string> shares = step_by_step([&] {
     std::error_code none;

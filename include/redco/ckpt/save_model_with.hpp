@@ -33,7 +33,8 @@ namespace redco::ckpt {
 
 namespace detail {
 
-/// Writes one file of unsharded tensors. All ranks call it; rank 0 alone writes, and all throw its error.
+/// Writes one safetensors file of unsharded tensors. All ranks must call it; rank 0 writes. If rank
+/// 0 fails, all ranks throw its error.
 template <safetensors::file_ops Ops>
 void write_whole(Ops& ops, std::filesystem::path const& path, safetensors::safetensors_plan const& plan,
                  gathered_tensors const& tensors, group& world) {
@@ -48,7 +49,8 @@ void write_whole(Ops& ops, std::filesystem::path const& path, safetensors::safet
   for (safetensors::safetensors_entry const& entry : plan.entries) {
     safetensors::for_each_slab(entry, [&](safetensors::box const& slab) {
       at::Tensor const values = tensors.on_first(entry.name, slab);
-      on_first([&] { file->write(bytes_of(values)); });  // who sends waits here: at most one slab is under way
+      // Senders wait here, so that at most one slab is in flight.
+      on_first([&] { file->write(bytes_of(values)); });
     });
   }
   on_first([&] { file->finish(); });
@@ -56,7 +58,7 @@ void write_whole(Ops& ops, std::filesystem::path const& path, safetensors::safet
 
 }  // namespace detail
 
-/// `save_model` with the system calls of `ops`: those of this machine, or ones that fail when a test says so.
+/// Saves a model as save_model does, with the system calls of `ops`. Tests pass calls that fail.
 template <safetensors::file_ops Ops>
 void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span<stored_name const> names,
                      std::span<state_part const> parts, group& world, save_model_options const& options) {
@@ -100,7 +102,7 @@ void save_model_with(Ops& ops, std::filesystem::path const& directory, std::span
     try {
       if (first) folder.discard();
     } catch (error const&) {
-      // The failure that led here is the one to report; the next save sweeps what is left.
+      // The first failure is the one to report; the next save removes the leftover files.
     }
     throw;
   }

@@ -10,16 +10,18 @@
 
 namespace redco::ckpt {
 
-/// Parts of tensors that are saved as one file, with a text of their own.
+/// Parts of tensors to be saved as one file, and a text saved as a second file.
 struct parts_with_text {
   std::vector<state_part> parts;
-  std::string text;  ///< rank 0's is written
+  std::string text;  ///< content of the text file; only the text of rank 0 is written
 };
 
-/// Writes the parts of all ranks as the safetensors file `weights` of a directory, and their text
-/// as the file `text`. All ranks of `world` call it; rank 0 writes. A crash leaves what was there,
-/// or no weights, never a text of other weights. Errors: those of `own` on any rank end all; exit
-/// code 74 with path and bytes if the disk is full or fails.
+/// Writes the parts of all ranks as the safetensors file `weights` in `directory`, and a text as
+/// the file `text`. All ranks of `world` must call it; rank 0 writes. A crash leaves the old files
+/// or no weights, but never a text of other weights.
+///
+/// If `own()` throws on a rank, all ranks throw its error. Throws `error` with exit code 74, path
+/// and bytes if the disk is full or fails.
 void save_parts(std::filesystem::path const& directory, std::string const& weights, std::string const& text,
                 function_ref<parts_with_text()> own, group& world);
 

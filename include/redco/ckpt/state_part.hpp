@@ -13,19 +13,26 @@
 
 namespace redco::ckpt {
 
-/// What one rank holds of one tensor of a run's state: a parameter "h.0.mlp.up.weight", its fp32 master
-/// "master.<parameter>", an optimizer slot "optimizer.<slot>.<parameter>", or the bytes of a program's own "object.<name>".
+/// The part of one tensor of a run's state that one rank holds. A tensor is a parameter
+/// ("h.0.mlp.up.weight"), its f32 master ("master.<parameter>"), an optimizer slot
+/// ("optimizer.<slot>.<parameter>"), or bytes of the program ("object.<name>").
 struct state_part {
   std::string name;
-  std::vector<std::int64_t> shape;  ///< of the unsharded tensor, logical: without padding
-  at::Tensor local;                 ///< this rank's part; its leading corner holds the box, what lies beyond is padding
-  safetensors::box place;           ///< what this rank holds of it; empty on a rank that holds padding only
-  bool owner = true;  ///< whether this rank writes it: the owners' boxes together are the tensor, each element once
+  std::vector<std::int64_t> shape;  ///< shape of the unsharded tensor, without padding
+  /// Tensor of this rank. Its leading corner has the values of the box; all other elements are
+  /// padding.
+  at::Tensor local;
+  /// Box of the unsharded tensor that this rank holds; empty if the rank holds padding only.
+  safetensors::box place;
+  /// True if this rank writes the box. The boxes of all owners must cover each element exactly
+  /// once.
+  bool owner = true;
 };
 
 namespace detail {
 
-/// Refuses a part whose box does not fit its tensors: error 70.
+/// Throws `error` with exit code 70 if the box of a part does not fit its local tensor and its
+/// shape.
 inline void check_part(state_part const& part) {
   if (!safetensors::tensor_name(part.name) || !part.local.defined() ||
       !safetensors::has_room(part.local.sizes(), part.place, part.shape))
@@ -34,7 +41,7 @@ inline void check_part(state_part const& part) {
                     " that a rank wants to save or load does not fit the tensor. Check its box and shape.");
 }
 
-/// A view of the values that the box holds, without padding.
+/// Returns a view of the values of a part's box, without padding.
 inline at::Tensor held_values(state_part const& part) {
   at::Tensor values = part.local.detach();
   for (std::size_t d = 0; d < part.place.shape.size(); ++d)

@@ -24,11 +24,14 @@
 
 namespace redco::ckpt::detail {
 
-/// Tensors whose parts the ranks hold, and how any box of one comes together on rank 0.
+/// The tensors whose parts are spread over the ranks. Any box (rectangular region) of a tensor can
+/// be gathered on rank 0.
 class gathered_tensors {
  public:
-  /// All ranks. `own` may have several parts of one tensor; values are converted to `type_of(part)`, the same for all of them.
-  /// Error 70 when the owners' boxes do not make each tensor whole.
+  /// Collects the table of all parts; all ranks must call it. `own` may have several parts of one
+  /// tensor. Values are converted to the dtype type_of(part), which must be equal for all parts of
+  /// a tensor. Throws `error` with exit code 70 if the owners' boxes do not cover each tensor
+  /// exactly once.
   template <class TypeOf>
   gathered_tensors(std::span<state_part const> own, TypeOf const& type_of, group& world) : world_(world) {
     std::vector<std::string> const shares = together(world_, [&] {
@@ -47,10 +50,12 @@ class gathered_tensors {
     table_ = workdir::merged({}, shares).tensors;
   }
 
-  /// Every tensor; a part's `file` is the rank that owns it.
+  /// Returns the table of all tensors. The `file` of each part is the number of the rank that owns
+  /// the part.
   safetensors::tensor_table const& table() const { return table_; }
 
-  /// The box of the tensor, dense, on rank 0; nothing elsewhere. All ranks call it with the same box.
+  /// Returns the values of a box of a tensor on rank 0, contiguous, and an undefined tensor on all
+  /// other ranks. All ranks must call it with the same box.
   at::Tensor on_first(std::string const& name, safetensors::box const& wanted) const {
     at::Tensor values;
     safetensors::for_each_piece(
@@ -75,7 +80,7 @@ class gathered_tensors {
     return values;
   }
 
-  /// A box of one part, on rank 0.
+  /// Returns the values of a box of one part on rank 0. The rank that owns the part sends them.
   at::Tensor piece_on_first(std::string const& name, safetensors::tensor_part const& part,
                             safetensors::box const& place) const {
     int const holder = std::stoi(part.file);
@@ -92,7 +97,8 @@ class gathered_tensors {
   }
 
   group& world_;
-  std::map<std::pair<std::string, std::vector<std::int64_t>>, at::Tensor> owned_;  ///< by name and the box's beginning
+  /// this rank's parts, by name and box offset
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, at::Tensor> owned_;
   safetensors::tensor_table table_;
 };
 

@@ -28,14 +28,15 @@
 #include <utility>
 #include <vector>
 
-// What rank 0 writes and reads for a rank on a host that does not see the folder. Every exchange takes place whatever fails on the way,
-// as who sends or receives knows nothing of it; the failure is told afterwards.
+// Exchanges with ranks whose host does not see the checkpoint folder: rank 0 writes and reads for
+// them. After a failure the exchange continues to its end, because the partner does not know of the
+// failure; the failure is reported afterwards.
 
 namespace redco::ckpt::detail {
 
-inline constexpr std::size_t handed_bytes = std::size_t{16} << 20;  ///< at once
+inline constexpr std::size_t handed_bytes = std::size_t{16} << 20;  ///< largest message in bytes
 
-/// Sends bytes to a rank, piece by piece as it asks for them.
+/// Sends bytes to rank `to` in messages of at most 16 MiB, each after a request from that rank.
 inline void hand_over(group& world, int to, std::span<std::byte> bytes) {
   for (; !bytes.empty(); bytes = bytes.subspan(std::min(handed_bytes, bytes.size()))) {
     at::Tensor const asked = at::empty({1}, at::kByte);
@@ -45,7 +46,8 @@ inline void hand_over(group& world, int to, std::span<std::byte> bytes) {
   }
 }
 
-/// Calls take(piece) with each.
+/// Receives `bytes` bytes from rank `from`, one requested message at a time, and calls
+/// take(message) for each.
 template <class Take>
 void take_over(group& world, int from, std::size_t bytes, Take const& take) {
   while (bytes > 0) {
@@ -57,7 +59,7 @@ void take_over(group& world, int from, std::size_t bytes, Take const& take) {
   }
 }
 
-/// Keeps the first failure of its calls, and makes none behind it.
+/// A recorder of the first error that its calls throw. After an error, later calls do nothing.
 class first_failure {
  public:
   template <class Work>
@@ -77,7 +79,8 @@ class first_failure {
   std::optional<error> failure_;
 };
 
-/// Sends rank 0 the values of these files, each in the order of its plan.
+/// Sends the tensors of this rank's checkpoint files to rank 0, file by file, in the order of each
+/// file's plan.
 inline void hand_over_files(std::map<std::string, std::vector<state_part const*>> const& kinds, group& world) {
   for (auto const& [kind, parts] : kinds) {
     std::map<std::string, state_part const*> by_name;
@@ -93,11 +96,13 @@ inline void hand_over_files(std::map<std::string, std::vector<state_part const*>
   }
 }
 
-/// Writes the files of the rank whose share has parts in files that are not written yet, and adds them to it.
+/// Receives the parts of rank `from`, writes them to their files, and adds the files to that rank's
+/// share of the manifest. Called by rank 0 for a rank that does not see the folder.
 template <safetensors::file_ops Ops>
 void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::manifest& share, int from, group& world,
                      first_failure& failure) {
-  std::map<std::string, std::vector<safetensors::safetensors_entry>> files;  // in the order of their kinds
+  // sorted by name, the order in which the rank sends them
+  std::map<std::string, std::vector<safetensors::safetensors_entry>> files;
   for (auto const& [name, tensor] : share.tensors)
     for (safetensors::tensor_part const& part : tensor.parts)
       files[part.file].push_back({name, tensor.type, part.shape});
@@ -116,7 +121,7 @@ void take_over_files(Ops& ops, std::filesystem::path const& directory, workdir::
   }
 }
 
-/// These parts by name, those that hold something.
+/// Returns the parts by name, without those that hold no element.
 inline std::map<std::string, state_part const*> wanted_parts(std::span<state_part const> parts) {
   std::map<std::string, state_part const*> wanted;
   for (state_part const& part : parts)
@@ -124,7 +129,7 @@ inline std::map<std::string, state_part const*> wanted_parts(std::span<state_par
   return wanted;
 }
 
-/// What a rank wants of each tensor, for `hand_over_wished`.
+/// Returns a table of the boxes that a rank wants to load from each tensor, for `hand_over_wished`.
 inline safetensors::tensor_table wishes_of(std::span<state_part const> parts) {
   safetensors::tensor_table wishes;
   for (auto const& [name, part] : wanted_parts(parts))
@@ -133,7 +138,8 @@ inline safetensors::tensor_table wishes_of(std::span<state_part const> parts) {
   return wishes;
 }
 
-/// Reads from the files what a rank wishes and sends it there.
+/// Reads the boxes that rank `to` wants from the files and sends them to that rank. Called by rank
+/// 0.
 inline void hand_over_wished(safetensors::open_files const& files, safetensors::tensor_table const& table,
                              safetensors::tensor_table const& wishes, int to, group& world, first_failure& failure) {
   for (auto const& [name, wish] : wishes) {
@@ -145,7 +151,7 @@ inline void hand_over_wished(safetensors::open_files const& files, safetensors::
   }
 }
 
-/// Fills this rank's parts with what rank 0 sends; padding becomes zero.
+/// Fills this rank's parts with the values that rank 0 sends. Padding becomes zero.
 inline void take_over_wished(std::span<state_part const> parts, group& world) {
   at::NoGradGuard const no_grad;
   for (state_part const& part : parts) part.local.detach().zero_();

@@ -12,8 +12,9 @@
 
 namespace redco::ckpt::detail {
 
-/// All parts of a model as their files have them: name, shape and box there, and a view of the values, without padding, that
-/// lies so. Error 70 for a part that does not fit its row of the table, or has none.
+/// Returns all parts of a model in the layout of their files: the file's tensor name, shape and
+/// box, and a view of the values without padding. Throws `error` with exit code 70 if the table has
+/// no row for a part, or the part does not fit its row.
 inline std::vector<state_part> in_files(std::span<stored_name const> names, std::span<state_part const> parts) {
   std::vector<state_part> stored;
   stored.reserve(parts.size());

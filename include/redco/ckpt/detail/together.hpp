@@ -10,14 +10,16 @@
 
 namespace redco::ckpt::detail {
 
-/// Runs `work()`, which returns a text and calls no collective, on every rank, and tells all ranks how it went on each,
-/// so that no one is left waiting and no one goes on alone. Throws only when the group itself fails.
+/// Runs `work()` on every rank and shares the outcomes with all ranks, so that no rank waits
+/// forever or continues alone after a failure. `work` returns a text and must not call a
+/// collective. All ranks must call it. Throws only if the group itself fails.
 template <class Work>
 diag::outcomes attempt_together(group& world, Work work) {
   return diag::outcomes_of(comm::gather_texts(world, diag::told_outcome(work)));
 }
 
-/// The same, and throws the failure on every rank.
+/// Runs `work()` on every rank and returns the texts of all ranks. If one rank fails, every rank
+/// throws that rank's error. `work` must not call a collective.
 template <class Work>
 std::vector<std::string> together(group& world, Work work) {
   diag::outcomes result = attempt_together(world, work);

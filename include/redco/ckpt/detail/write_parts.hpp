@@ -27,7 +27,8 @@
 
 namespace redco::ckpt::detail {
 
-/// The parts that this rank writes, by file. A part without elements is written by nobody.
+/// Returns the parts that this rank writes, grouped by file kind. Parts without elements are
+/// written by no rank.
 inline std::map<std::string, std::vector<state_part const*>> written_parts(std::span<state_part const> parts) {
   std::map<std::string, std::vector<state_part const*>> kinds;
   for (state_part const& part : parts) {
@@ -37,7 +38,8 @@ inline std::map<std::string, std::vector<state_part const*>> written_parts(std::
   return kinds;
 }
 
-/// The table of this rank's tensors, without any part.
+/// Returns a table of this rank's tensors (name, dtype, unsharded shape) without parts. Throws
+/// `error` with exit code 70 if a name occurs twice or a part does not fit its tensor.
 inline safetensors::tensor_table described(std::span<state_part const> parts) {
   safetensors::tensor_table table;
   for (state_part const& part : parts) {
@@ -53,7 +55,8 @@ inline safetensors::tensor_table described(std::span<state_part const> parts) {
   return table;
 }
 
-/// Writes one file of parts and adds it to the rank's share of the manifest.
+/// Writes the safetensors file `name` with these parts and adds the file to the rank's share of the
+/// manifest.
 template <safetensors::file_ops Ops>
 void write_parts(Ops& ops, std::filesystem::path const& directory, std::string const& name,
                  std::vector<state_part const*> const& parts, workdir::manifest& share) {
