@@ -16,7 +16,8 @@ namespace redco::random {
 
 namespace detail {
 
-/// Two independent standard normal numbers from the four words of one counter (Box and Muller, 1958), in double.
+/// Returns two independent standard normal numbers, computed in f64 from the four words of one
+/// counter (Box and Muller, 1958).
 inline std::pair<double, double> normal_pair(std::uint32_t const* words) {
   double const radius = std::sqrt(-2.0 * std::log(1.0 - unit_double(words[0], words[1])));
   double const angle = 2.0 * std::numbers::pi * unit_double(words[2], words[3]);
@@ -25,9 +26,10 @@ inline std::pair<double, double> normal_pair(std::uint32_t const* words) {
 
 }  // namespace detail
 
-/// The standard normal number of index `index` of a stream. It depends on (stream, index) only, so that every shard can
-/// fill its own part of a tensor from the global index of each element. Bit-equal on every mesh of one machine; between
-/// machines it may differ in the last bit where their C libraries' log, sin and cos do.
+/// Returns the standard normal number with the index `index` of a stream. The number depends only
+/// on (stream, index), so each shard can fill its part of a tensor by global element indices.
+/// Bit-equal on all meshes of one machine. Machines may differ in the last bit if their C
+/// libraries' log, sin or cos differ.
 inline double normal_at(stream s, std::uint64_t index) {
   auto const block =
       philox({static_cast<std::uint32_t>(index / 2), static_cast<std::uint32_t>(index / 2 >> 32), 0, 0}, s);
@@ -35,10 +37,12 @@ inline double normal_at(stream s, std::uint64_t index) {
   return index % 2 == 0 ? pair.first : pair.second;
 }
 
-/// Writes mean + deviation * normal_at(s, first + i) to out[i] for i in [0, n), rounded once to the type of `out`.
+/// Writes mean + deviation * normal_at(s, first + i) to out[i] for i in [0, n), rounded once to the
+/// type of `out`.
 template <std::floating_point Value>
 void fill_normal(Value* out, std::uint64_t first, std::int64_t n, stream s, double mean = 0.0, double deviation = 1.0) {
-  constexpr std::uint64_t group = 128;  // pairs; a group never crosses a multiple of 2^32 of them
+  // number of pairs; a group never crosses a multiple of 2^32 pairs
+  constexpr std::uint64_t group = 128;
   std::uint32_t words[4 * group];
   auto const put = [&](std::int64_t i, double value) {
     if (0 <= i && i < n) out[i] = static_cast<Value>(mean + deviation * value);

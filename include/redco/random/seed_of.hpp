@@ -8,7 +8,8 @@
 
 namespace redco::random {
 
-/// A seed for what has this name in a run of `seed`: others have others, and none draws what the run itself draws.
+/// Returns a seed for the named component of a run with the seed `seed`. Different names give
+/// different seeds, and the component draws other numbers than the run itself.
 constexpr std::uint64_t seed_of(std::uint64_t seed, std::string_view name) {
   stream const key = make_stream(seed, site_of(name), 0, 0);
   return (static_cast<std::uint64_t>(key.k1) << 32) | key.k0;

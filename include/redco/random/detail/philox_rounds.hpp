@@ -11,7 +11,7 @@ inline constexpr std::uint32_t philox_weyl_0 = 0x9E3779B9u;
 inline constexpr std::uint32_t philox_weyl_1 = 0xBB67AE85u;
 inline constexpr int philox_rounds = 10;
 
-/// The ten rounds of Philox4x32 on one counter under the key {k0, k1}.
+/// Returns the Philox4x32 block of counter `x` under the key {k0, k1}, after ten rounds.
 constexpr std::array<std::uint32_t, 4> philox_block(std::array<std::uint32_t, 4> x, std::uint32_t k0,
                                                     std::uint32_t k1) noexcept {
   for (int round = 0; round < philox_rounds; ++round) {

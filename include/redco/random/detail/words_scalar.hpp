@@ -8,14 +8,14 @@
 
 namespace redco::random::detail {
 
-/// The coordinates that a run of words has in common: words 1, 2 and 3 of the counter.
+/// The coordinates that all words of a run share: words 1, 2 and 3 of the counter.
 struct word_coordinates {
   std::uint32_t c1;
   std::uint32_t c2;
   std::uint32_t c3;
 };
 
-/// Writes words [first, first + n) of the run one block of four at a time.
+/// Writes the words [first, first + n) of a run, one block of four words at a time.
 inline void words_scalar(std::uint32_t* out, std::int64_t first, std::int64_t n, word_coordinates c, stream s) {
   for (std::int64_t i = 0; i < n;) {
     std::int64_t const feature = first + i;

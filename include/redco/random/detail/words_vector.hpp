@@ -11,17 +11,20 @@
 
 namespace redco::random::detail {
 
-// Written in the compilers' vector types, because <immintrin.h> alone costs more than the compile budget of this room.
+// Uses the compilers' vector types, because including <immintrin.h> takes longer than this room's
+// compile-time limit.
 
-/// A register of whole counters: each 128-bit lane is one, in its natural order {x0, x1, x2, x3}.
+/// A vector register that holds whole counters. Each 128-bit lane is one counter, in the order {x0,
+/// x1, x2, x3}.
 template <int Bytes>
 struct counter_register {
   using words [[gnu::vector_size(Bytes)]] = std::uint32_t;
   using pairs [[gnu::vector_size(Bytes)]] = std::uint64_t;
 };
 
-/// The 64-bit products of the even words: {a0 * b0, a2 * b2, ...}. clang makes the one instruction of the expression,
-/// g++ makes three products of it, and its builtins cannot be named in a template without a target.
+/// Replaces `a` by the 64-bit products of the even words: {a0 * b0, a2 * b2, ...}. The compiler
+/// clang translates the expression to one instruction, g++ to three multiplications. The builtins
+/// of g++ cannot be called in a template without a target, so g++ uses assembly.
 template <int Bytes>
 [[gnu::always_inline]] inline void multiply_even(typename counter_register<Bytes>::words& a,
                                                  typename counter_register<Bytes>::words const& b) {
@@ -34,7 +37,7 @@ template <int Bytes>
 #endif
 }
 
-/// Reverses the four words of every lane.
+/// Reverses the four words of each 128-bit lane.
 template <int Bytes>
 [[gnu::always_inline]] inline void reverse_lanes(typename counter_register<Bytes>::words& a) {
   if constexpr (Bytes == 64) a = __builtin_shufflevector(a, a, 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12);
@@ -42,8 +45,9 @@ template <int Bytes>
   else a = __builtin_shufflevector(a, a, 3, 2, 1, 0);
 }
 
-/// One round of one register in four instructions: the multiplication of words 0 and 2 gives {lo0, hi0, lo1, hi1};
-/// reversed, that is the next state but for the xor of words 1 and 3 and of the key into words 0 and 2.
+/// Runs one Philox round on one register in four instructions. Multiplying the words 0 and 2 gives
+/// {lo0, hi0, lo1, hi1}. Reversed, this is the next state, except for the xor of words 1 and 3, and
+/// of the key, into words 0 and 2.
 template <int Bytes>
 [[gnu::always_inline]] inline void round_of(typename counter_register<Bytes>::words& x,
                                             typename counter_register<Bytes>::words const& multiplier,
@@ -55,8 +59,9 @@ template <int Bytes>
   x = x ^ odd ^ key;
 }
 
-/// Writes blocks of four words, counters from `block` on, and returns how many blocks it wrote. Eight registers at a
-/// time hide the latency of the multiplication; they are named one by one because g++ keeps an array of them in memory.
+/// Writes blocks of four words with the counters block, block + 1, ... and returns the number of
+/// blocks written. Eight registers hide the latency of the multiplication. They are eight
+/// variables, because g++ keeps an array of registers in memory.
 template <int Bytes>
 [[gnu::always_inline]] inline std::int64_t write_blocks(std::uint32_t* out, std::uint32_t block, std::int64_t blocks,
                                                         word_coordinates c, stream s) {
