@@ -7,8 +7,9 @@
 
 namespace redco {
 
-/// Adam. Weight decay is an L2 penalty: it enters the gradient, g + weight_decay p, and with it the moments; the rest
-/// is as in adamw. Source: Kingma and Ba 2015; equals torch.optim.Adam.
+/// The optimizer Adam. Weight decay is an L2 penalty: weight_decay * p is added to the gradient,
+/// and so enters the moments. All else is as in adamw. Source: Kingma and Ba 2015; equals
+/// torch.optim.Adam.
 struct adam {
   learning_rate lr = 1e-3;
   double beta1 = 0.9;
@@ -16,9 +17,9 @@ struct adam {
   double eps = 1e-8;
   double weight_decay = 0;
   bool amsgrad = false;
-  /// Decays norms and biases too, as torch does with one parameter group.
+  /// True if norms and biases decay too, as in torch with one parameter group.
   bool decay_all = false;
-  /// Gradients whose global norm is larger are scaled down to it; 0: never.
+  /// Global norm to which larger gradients are scaled down; 0: no clipping.
   double clip_norm = 0;
 
   static constexpr std::string_view name = "adam";

@@ -7,11 +7,14 @@
 
 namespace redco {
 
-/// Adam with decoupled weight decay. Per parameter p with gradient g at update t = 1, 2, ...:
-///   p *= 1 - lr weight_decay;  m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2
-///   p -= lr / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + eps)
-/// With amsgrad the largest v so far takes v's place in the last line. Source: Loshchilov and Hutter 2019; equals
-/// torch.optim.AdamW.
+/// The optimizer Adam with decoupled weight decay. For a parameter p with gradient g at update t =
+/// 1, 2, ...:
+/// - p *= 1 - lr weight_decay
+/// - m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g^2
+/// - p -= lr / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + eps)
+///
+/// With amsgrad, the largest v so far replaces v in the last line. Source: Loshchilov and Hutter
+/// 2019; equals torch.optim.AdamW.
 struct adamw {
   learning_rate lr = 1e-3;
   double beta1 = 0.9;
@@ -19,9 +22,9 @@ struct adamw {
   double eps = 1e-8;
   double weight_decay = 0.01;
   bool amsgrad = false;
-  /// Decays norms and biases too, as torch does with one parameter group.
+  /// True if norms and biases decay too, as in torch with one parameter group.
   bool decay_all = false;
-  /// Gradients whose global norm is larger are scaled down to it; 0: never.
+  /// Global norm to which larger gradients are scaled down; 0: no clipping.
   double clip_norm = 0;
 
   static constexpr std::string_view name = "adamw";

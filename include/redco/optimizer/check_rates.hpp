@@ -12,8 +12,8 @@
 
 namespace redco {
 
-/// What of an optimizer can be seen to be wrong before the first step. Errors: exit code 64 for a learning rate or a
-/// clip_norm that is negative or not finite.
+/// Checks the learning rates and clip_norm of an optimizer before the first step. Throws `error`
+/// with exit code 64 if one of them is negative or not finite.
 template <class Description>
 void check_rates(Description const& description) {
   auto const check = [](char const* name, double value) {

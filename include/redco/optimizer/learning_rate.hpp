@@ -10,12 +10,12 @@
 
 namespace redco {
 
-/// Which curve a learning_rate follows.
+/// A shape of the curve of a learning_rate over the steps.
 enum class schedule_kind { constant, linear_decay, cosine, one_cycle, function };
 
-/// The learning rate of every step: any of the schedules, a number, or a captureless function (step, steps of the run)
-/// -> rate, as one structural value, so that a description can be a template argument (with g++ 12 not one that holds a
-/// function). Functions that capture: scheduled.hpp.
+/// A learning rate for every step: a schedule, a number, or a captureless function (step, steps of
+/// the run) -> rate. A structural type, so that a description can be a template argument (with g++
+/// 12 only if it holds no function). For functions with captures see scheduled.hpp.
 struct learning_rate {
   using function_type = double (*)(std::int64_t, std::int64_t);
 
@@ -45,8 +45,8 @@ struct learning_rate {
     requires(std::convertible_to<Function, function_type> && !std::convertible_to<Function, double>)
   constexpr learning_rate(Function f) : kind(schedule_kind::function), function(f) {}
 
-  /// The rate used in step `step`, counted from 0, of a run of `run_steps` steps. After the schedule's total it stays
-  /// at the last value. Requires 0 <= step.
+  /// Returns the rate of step `step` (from 0) in a run of `run_steps` steps. After the last step of
+  /// the schedule, the rate stays constant. Requires step >= 0.
   double at(std::int64_t step, std::int64_t run_steps) const {
     std::int64_t const end = total > 0 ? total : run_steps;
     if (kind == schedule_kind::function) return function(step, end);

@@ -6,7 +6,8 @@
 
 namespace redco {
 
-/// The schedule that a description's rate follows; nothing where it has a learning_rate_at of its own.
+/// Returns the schedule of an optimizer's learning rate; nothing if the description computes its
+/// rate in learning_rate_at().
 template <class Description>
 std::optional<learning_rate> schedule_of(Description const& description) {
   if constexpr (requires { description.learning_rate_at(0, 1); }) return {};

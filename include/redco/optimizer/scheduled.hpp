@@ -6,8 +6,9 @@
 
 namespace redco {
 
-/// An optimizer whose learning rate is any function (step from 0, steps of the run) -> rate, captures included; the
-/// description's own `lr` is not used. It cannot be a template argument: give plans the plain description.
+/// An optimizer whose learning rate is any function (step from 0, steps of the run) -> rate, with
+/// captures. The `lr` of the description is not used. The type cannot be a template argument; give
+/// the plain description to plans.
 template <class Description>
 struct scheduled : Description {
   std::function<double(std::int64_t, std::int64_t)> schedule;

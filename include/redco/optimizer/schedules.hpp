@@ -4,22 +4,24 @@
 
 namespace redco {
 
-/// A schedule: linear from 0 to `peak` over the first `warmup` steps, then `peak`.
+/// A learning-rate schedule: linear from 0 to `peak` over the first `warmup` steps, then `peak`.
 struct constant {
   double peak = 1e-3;
   std::int64_t warmup = 0;
 };
 
-/// A schedule: linear from 0 to `peak` over the first `warmup` steps, then linear to 0 at step `total` (0: the steps of
-/// the run). Source: transformers' get_linear_schedule_with_warmup. (The layer type owns the name `linear`.)
+/// A learning-rate schedule: linear from 0 to `peak` over the first `warmup` steps, then linear to
+/// 0 at step `total` (0: number of steps of the run). Source: get_linear_schedule_with_warmup of
+/// transformers. Not named `linear`, because a layer type has this name.
 struct linear_decay {
   double peak = 1e-3;
   std::int64_t warmup = 0;
   std::int64_t total = 0;
 };
 
-/// A schedule: linear from 0 to `peak` over the first `warmup` steps, then half a cosine from `peak` to `floor` at step
-/// `total` (0: the steps of the run). With floor 0 it is transformers' get_cosine_schedule_with_warmup.
+/// A learning-rate schedule: linear from 0 to `peak` over the first `warmup` steps, then half a
+/// cosine down to `floor`. The cosine ends at step `total` (0: number of steps of the run). With
+/// floor 0 it equals get_cosine_schedule_with_warmup of transformers.
 struct cosine {
   double peak = 1e-3;
   std::int64_t warmup = 0;
@@ -27,9 +29,11 @@ struct cosine {
   std::int64_t total = 0;
 };
 
-/// A schedule: half a cosine from peak / div up to `peak` over the first `rise` part of `total` steps (0: the steps of
-/// the run), then half a cosine down to peak / div / final_div at the last step. Source: torch's OneCycleLR with its
-/// defaults; Smith and Topin, Super-convergence, 2017.
+/// A learning-rate schedule of two half cosines over `total` steps (0: number of steps of the run).
+/// The rate rises from peak / div to `peak` in the first fraction `rise` of the steps. The rate
+/// then falls to peak / div / final_div at the last step.
+///
+/// Source: torch's OneCycleLR with its defaults; Smith and Topin, Super-convergence, 2017.
 struct one_cycle {
   double peak = 1e-3;
   double rise = 0.3;

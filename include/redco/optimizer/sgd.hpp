@@ -7,7 +7,8 @@
 
 namespace redco {
 
-/// Stochastic gradient descent. Per parameter p with gradient g at update t = 1, 2, ...:
+/// The optimizer stochastic gradient descent. For a parameter p with gradient g at update t = 1, 2,
+/// ...:
 ///   g += weight_decay p;  b = g when t = 1, else momentum b + (1 - dampening) g
 ///   p -= lr (g without momentum; g + momentum b with nesterov; else b)
 /// Equals torch.optim.SGD.
@@ -17,9 +18,9 @@ struct sgd {
   double dampening = 0;
   bool nesterov = false;
   double weight_decay = 0;
-  /// Decays norms and biases too, as torch does with one parameter group.
+  /// True if norms and biases decay too, as in torch with one parameter group.
   bool decay_all = false;
-  /// Gradients whose global norm is larger are scaled down to it; 0: never.
+  /// Global norm to which larger gradients are scaled down; 0: no clipping.
   double clip_norm = 0;
 
   static constexpr std::string_view name = "sgd";

@@ -7,7 +7,8 @@
 
 namespace redco {
 
-/// The names of an optimizer's state slots, at most four: each slot is as large as a parameter, in the masters' dtype.
+/// A list of at most four names of an optimizer's state slots. Each slot has one element per
+/// parameter element, in the dtype of the master parameters.
 class slot_list {
  public:
   constexpr slot_list() = default;

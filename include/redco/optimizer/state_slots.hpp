@@ -6,8 +6,8 @@
 
 namespace redco {
 
-/// The names of a description's state slots: what its slots() returns, or its static range `slots` of
-/// names.
+/// Returns the names of an optimizer's state slots: the result of slots(), or the static range
+/// `slots` of names.
 template <class Description>
 constexpr slot_list state_slots(Description const& description) requires(
     requires { slot_list(description.slots()); } || requires { std::string_view(*std::begin(Description::slots)); }) {
