@@ -15,18 +15,19 @@
 
 namespace redco::schedule {
 
-/// The operations of all ranks in one step.
+/// The operations of all ranks in one optimizer step.
 struct step_table {
   mesh on;
-  std::vector<axes> sums;                     ///< of each region: over which its gradients are summed
-  bool meets_replicas = false;                ///< layers sum over the replicas within a micro-batch
-  std::vector<std::vector<step_op>> of_rank;  ///< one list per rank of the mesh
+  /// Mesh axes over which the gradients of each region are summed.
+  std::vector<axes> sums;
+  bool meets_replicas = false;                ///< true: layers sum over replicas in a micro-batch
+  std::vector<std::vector<step_op>> of_rank;  ///< list of operations of each rank of the mesh
 };
 
 namespace detail {
 
-/// Runs the operations of all ranks as far as they get. Sends do not wait; receives wait for their
-/// send; sums wait for all ranks of their group.
+/// A simulation of the operations of all ranks, run as far as they get. Sends do not wait. Receives
+/// wait for their send, and sums wait for all ranks of their group.
 class step_run {
  public:
   constexpr explicit step_run(step_table const& all) : all_(all), at_(all.of_rank.size(), std::size_t{0}) {}
@@ -64,14 +65,15 @@ class step_run {
   constexpr bool ended(std::size_t rank) const { return at_[rank] == all_.of_rank[rank].size(); }
   constexpr step_op const& next(std::size_t rank) const { return all_.of_rank[rank][at_[rank]]; }
 
-  /// The rank with that chunk in the pipeline of this one.
+  /// Returns the rank that holds the model chunk `chunk` in the pipeline of rank `rank`.
   constexpr std::size_t holder(std::size_t rank, std::int16_t chunk) const {
     auto const stages = static_cast<std::size_t>(all_.on.pp), in_stage = at_.size() / stages;
     return rank % in_stage + static_cast<std::size_t>(chunk) % stages * in_stage;
   }
 
-  /// Where layers sum over the replicas, all of a round is one meeting: those without a micro-batch
-  /// can only sit out a round that the others end by end_round.
+  /// Returns the collective to which an operation belongs if layers sum over replicas: all
+  /// operations of a round are one collective. A replica without a micro-batch can sit out a round
+  /// only if the other replicas finish the round with end_round.
   constexpr meeting round_of(std::size_t rank, step_op const& one) const {
     auto const& list = all_.of_rank[rank];
     bool const gaps = std::any_of(list.begin(), list.end(), [&](step_op const& other) {
@@ -96,7 +98,8 @@ class step_run {
     return {};
   }
 
-  /// Whether all ranks of the group are at this meeting; then they go on behind it.
+  /// Returns true if all ranks of the group have reached the collective `at`; then advances all of
+  /// them past it.
   constexpr bool meet(std::size_t rank, meeting const& at) {
     axes apart;
     for (axis const a : all_axes)
@@ -138,7 +141,7 @@ class step_run {
   std::vector<message> sent_;
 };
 
-/// What one rank's list must hold by itself.
+/// Returns the first fault that one rank's list has by itself, without the lists of other ranks.
 constexpr step_fault check_list(std::vector<step_op> const& list, std::size_t regions, int rank) {
   using kind = step_fault::kind;
   auto const count = [&](std::size_t until, auto const& f) {
@@ -166,9 +169,9 @@ constexpr step_fault check_list(std::vector<step_op> const& list, std::size_t re
 
 }  // namespace detail
 
-/// Returns the first fault of a step: each micro-batch has one forward and one backward, the
-/// gradients of each region are summed once before the update, the update is the last operation,
-/// and all ranks get to their end whatever the times that operations take.
+/// Returns the first fault in the operations of a step. In a sound step, each micro-batch has one
+/// forward and one backward. The gradients of each region are summed once before the update, which
+/// is the last operation. All ranks reach their end, whatever time operations take.
 constexpr step_fault check_step(step_table const& all) {
   for (std::size_t r = 0; r < all.of_rank.size(); ++r)
     if (auto const fault = detail::check_list(all.of_rank[r], all.sums.size(), static_cast<int>(r))) return fault;

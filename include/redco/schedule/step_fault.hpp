@@ -9,22 +9,23 @@
 
 namespace redco::schedule {
 
-/// What is wrong with the operations of a step, and where.
+/// A fault in the operations of a step: its kind, rank and position.
 struct step_fault {
   enum class kind : std::uint8_t {
     none,
     waits_forever,   ///< a receive without its send, or ranks that wait for different operations
     never_received,  ///< a send without its receive
-    no_forward,      ///< backward of a micro-batch that has no forward before it
-    no_backward,     ///< forward of a micro-batch that has no backward after it
-    repeated,        ///< a micro-batch, a sum or the update twice
-    not_reduced,     ///< an update without the sum of a region before it
+    no_forward,      ///< backward of a micro-batch without an earlier forward
+    no_backward,     ///< forward of a micro-batch without a later backward
+    repeated,        ///< an operation on a micro-batch, a sum or the update occurs twice
+    not_reduced,     ///< update without an earlier sum of every region's gradients
     not_updated,     ///< no update, or an operation after it
   };
 
   kind what = kind::none;
   int rank = -1;
-  std::size_t place = 0;  ///< of the operation in the rank's list; its end if the operation is missing
+  /// Index of the operation in the rank's list; the list's size if the operation is missing.
+  std::size_t place = 0;
 
   constexpr explicit operator bool() const { return what != kind::none; }
   friend constexpr bool operator==(step_fault const&, step_fault const&) = default;
@@ -42,7 +43,7 @@ constexpr std::string_view text_of(step_fault::kind what) {
   return texts[static_cast<unsigned>(what)];
 }
 
-/// Returns the fault as a sentence.
+/// Returns a sentence that describes the fault.
 inline std::string text_of(step_fault const& fault) {
   if (!fault) return "the step is sound";
   return "operation " + std::to_string(fault.place) + " of rank " + std::to_string(fault.rank) + " " +

@@ -7,22 +7,25 @@
 
 namespace redco::schedule {
 
-/// What decides the operations of a rank in a step. All members but the first are the same on all
-/// ranks.
+/// The facts that determine a rank's operations in a step. All members except `micro_batches` are
+/// equal on all ranks.
 struct step_facts {
-  std::int64_t micro_batches = 1;  ///< of this rank's replica
-  std::int64_t rounds = 1;         ///< micro-batches of the replica with the most
-  std::int64_t full_rounds = 1;    ///< micro-batches of the replica with the fewest
-  std::int64_t regions = 1;        ///< sums of gradients
-  bool meets_replicas = false;     ///< layers sum over the replicas within a micro-batch
-  bool several_terms = false;      ///< the terms of a loss are divided by their counts before backward
-  bool in_one = false;             ///< forward and backward are one operation: a step of the program's own, or a graph
+  std::int64_t micro_batches = 1;  ///< number of micro-batches of this rank's replica
+  std::int64_t rounds = 1;         ///< largest number of micro-batches of any replica
+  std::int64_t full_rounds = 1;    ///< smallest number of micro-batches of any replica
+  std::int64_t regions = 1;        ///< number of gradient sums
+  bool meets_replicas = false;     ///< true: layers sum over replicas within a micro-batch
+  /// True if the loss has several terms, each divided by its global count before backward.
+  bool several_terms = false;
+  /// True if forward and backward are one operation: a step written by the user, or a recorded
+  /// graph.
+  bool in_one = false;
 
   friend constexpr bool operator==(step_facts const&, step_facts const&) = default;
 };
 
-/// Returns the operations of a rank in a step: backward of each micro-batch follows its forward, so
-/// that one micro-batch's saved tensors are held at a time.
+/// Returns the operations of a rank in a step. The backward of each micro-batch follows its forward
+/// directly, so that the saved tensors of only one micro-batch are in memory.
 constexpr std::vector<step_op> step_of(step_facts const& of) {
   std::vector<step_op> all;
   auto const add = [&all](op what, std::int64_t micro) {
