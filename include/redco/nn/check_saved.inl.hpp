@@ -69,7 +69,7 @@ inline bool composition(cost::saved_slot const& slot, saved_watch::entry const& 
 
 /// Appends a sentence for each layer that declares the slot but does not save its tensor, and for
 /// each layer that saves the tensor but does not declare the slot. If `may_be_unsaved` is true,
-/// undeclared saves only.
+/// only undeclared saves are reported.
 inline void compare_layers(cost::saved_slot const& slot, saved_watch::entry const& saved, bool may_be_unsaved,
                            std::vector<std::string>& differences) {
   for (cost::saved_slot::owner const& owner : slot.owners)

@@ -36,9 +36,8 @@ class key_value_cache {
     return kept;
   }
 
-  /// Returns keys and values that are equal at all positions of a row, such as those of
-  /// cross-attention. The first call stores the result of make(): [rows of the first call, S, 2
-  /// features].
+  /// Returns keys and values that every position of a row attends to, as in cross-attention. The
+  /// first call stores the result of make(): [rows of the first call, S, 2 features].
   template <class Make>
   kernel::gathered_keys shared(std::size_t slot, Make&& make) {
     return shared_rows(once(slot, make));

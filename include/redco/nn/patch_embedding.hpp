@@ -19,9 +19,8 @@ struct module<patch_embedding<Channels, Rows, Width, Columns>, X> {
 
   template <class Context>
   tensor<replicated> operator()(tensor<X> const& x, Context const& ctx) const {
-    at::Tensor const patches =
-        // [B, C, H / rows, rows, W / columns, columns]
-        x.local().unflatten(3, {-1, patch_columns}).unflatten(2, {-1, patch_rows});
+    // [B, C, H / rows, rows, W / columns, columns]
+    at::Tensor const patches = x.local().unflatten(3, {-1, patch_columns}).unflatten(2, {-1, patch_rows});
     at::Tensor const rows = patches.permute({0, 2, 4, 1, 3, 5}).flatten(3).flatten(1, 2);
     return kernel::linear(rows, ctx[weight].flatten(1), ctx[bias]);
   }
