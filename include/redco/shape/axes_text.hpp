@@ -7,7 +7,7 @@
 
 namespace redco {
 
-/// The names of some axes, from the outermost on: "dp+ep".
+/// Returns the names of a set of axes, from the outermost to the innermost: "dp+ep".
 inline std::string axes_text(axes some, std::string_view between = "+") {
   std::string text;
   for (axis const a : all_axes) {

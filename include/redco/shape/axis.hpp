@@ -5,8 +5,9 @@
 
 namespace redco {
 
-/// The ways in which ranks divide a run, from the outermost to the innermost: pipeline stages, data-parallel replicas,
-/// expert-parallel ranks and tensor-parallel shards.
+/// Axes of a mesh, the ways in which ranks divide a run, from the outermost to the innermost:
+/// pipeline stages (pp), data-parallel replicas (dp), expert-parallel ranks (ep) and
+/// tensor-parallel shards (tp).
 enum class axis : std::uint8_t { pp, dp, ep, tp };
 inline constexpr axis all_axes[] = {axis::pp, axis::dp, axis::ep, axis::tp};
 
@@ -15,7 +16,7 @@ constexpr std::string_view name_of(axis a) {
   return names[static_cast<unsigned>(a)];
 }
 
-/// A set of axes, to which a group of ranks belongs: `axis::dp | axis::ep`.
+/// A set of mesh axes, which defines groups of ranks: `axis::dp | axis::ep`.
 struct axes {
   std::uint8_t bits = 0;
 
@@ -33,13 +34,14 @@ struct axes {
 };
 constexpr axes operator|(axis a, axis b) { return axes(a) | axes(b); }
 
-/// The axes that divide the examples of a batch: dense layers see dp x ep replicas.
+/// Axes that divide the examples of a batch. Dense layers have dp x ep replicas.
 inline constexpr axes batch_axes = axis::dp | axis::ep;
 
-/// The axes along which the ranks of one replica lie: these ranks compute the same examples.
+/// Axes within one replica: ranks that differ only along these compute the same examples.
 inline constexpr axes replica_axes = axis::pp | axis::tp;
 
-/// Over which the parameters of a model may be divided for good: ranks that differ only along others hold the same.
+/// Axes that may divide a model's parameters permanently. Ranks that differ only along other axes
+/// hold equal parameters.
 inline constexpr axes model_axes = axis::pp | axis::ep | axis::tp;
 inline constexpr axes every_axis = axis::pp | axis::dp | axis::ep | axis::tp;
 

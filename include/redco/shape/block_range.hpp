@@ -5,8 +5,8 @@
 
 namespace redco {
 
-/// Blocks [begin, end) of a model, numbered from 0 in the order in which its outermost `repeat`s
-/// state them: those that a pipeline stage runs, by default all.
+/// The range [begin, end) of a model's blocks that a pipeline stage runs; by default all. Blocks
+/// are numbered from 0, in the order in which the outermost `repeat`s state them.
 struct block_range {
   static constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 

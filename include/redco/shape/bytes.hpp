@@ -4,8 +4,8 @@
 
 namespace redco {
 
-/// Bytes in units of 2^10, 2^20 and 2^30: `redco::GiB(4)`. Requires 0 <= n small enough for 63 bits; in a constant
-/// expression more is a compile error.
+/// Returns n KiB, MiB or GiB (2^10, 2^20, 2^30) in bytes: `redco::GiB(4)`. Requires n >= 0 and a
+/// result below 2^63; a constant expression with a larger one does not compile.
 constexpr std::int64_t KiB(std::int64_t n) { return n * 1024; }
 constexpr std::int64_t MiB(std::int64_t n) { return KiB(n) * 1024; }
 constexpr std::int64_t GiB(std::int64_t n) { return MiB(n) * 1024; }

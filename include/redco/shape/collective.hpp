@@ -6,7 +6,7 @@
 
 namespace redco {
 
-/// The calls of a group of ranks, as facts, plans, counters and messages name them.
+/// Kinds of communication call of a group of ranks, in facts, plans, counters and messages.
 enum class collective : std::uint8_t {
   all_reduce,
   all_gather,
@@ -18,9 +18,10 @@ enum class collective : std::uint8_t {
   barrier,
 };
 
-inline constexpr std::size_t collectives = 8;  ///< how many kinds there are
+/// Number of kinds of `collective`.
+inline constexpr std::size_t collectives = 8;
 
-/// The name of the call: "all_reduce", ...
+/// Returns the name of a kind of call, such as "all_reduce".
 constexpr std::string_view name_of(collective what) {
   constexpr std::string_view names[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
                                         "broadcast",  "send",       "recv",           "barrier"};

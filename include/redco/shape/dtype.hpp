@@ -5,10 +5,10 @@
 
 namespace redco {
 
-/// The element types that plans, tensors and files know.
+/// Element types of plans, tensors and files.
 enum class dtype : std::uint8_t { f64, f32, bf16, f16, i64, i32, u8, boolean };
 
-/// Bytes of one element.
+/// Returns the number of bytes of one element.
 constexpr std::int64_t size_of(dtype type) {
   switch (type) {
     case dtype::f64:
@@ -23,7 +23,7 @@ constexpr std::int64_t size_of(dtype type) {
   return 0;
 }
 
-/// The name used by options, reports and logs: "f32", "bf16", ...
+/// Returns the name of an element type in options, reports and logs: "f32", "bf16", ...
 constexpr std::string_view name_of(dtype type) {
   constexpr std::string_view names[] = {"f64", "f32", "bf16", "f16", "i64", "i32", "u8", "bool"};
   return names[static_cast<std::size_t>(type)];

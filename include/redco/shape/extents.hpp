@@ -8,7 +8,8 @@
 
 namespace redco {
 
-/// The shape of a tensor as a structural value: usable as a template argument, comparable, at most six dimensions.
+/// A tensor's shape as a structural value: usable as a template argument, comparable, at most six
+/// dimensions.
 struct extents {
   static constexpr int max_rank = 6;
 
@@ -20,7 +21,7 @@ struct extents {
     for (std::int64_t const s : sizes) push(s);
   }
 
-  /// Appends a dimension.
+  /// Appends a dimension of this extent. At most six dimensions fit.
   constexpr void push(std::int64_t extent) { size.at(static_cast<std::size_t>(rank++)) = extent; }
 
   constexpr std::int64_t operator[](int dim) const {
@@ -28,7 +29,7 @@ struct extents {
   }
   constexpr std::int64_t& operator[](int dim) { return size[static_cast<std::size_t>(dim < 0 ? rank + dim : dim)]; }
 
-  /// The number of elements, at most `saturated`; 1 for a scalar. Requires extents that are not negative.
+  /// Returns the number of elements, at most `saturated`; 1 for a scalar. Requires extents >= 0.
   constexpr std::int64_t count() const {
     std::int64_t product = 1;
     for (int d = 0; d < rank; ++d) product = saturating_multiply(product, size[static_cast<std::size_t>(d)]);

@@ -7,8 +7,9 @@
 
 namespace redco {
 
-/// What the group of ranks over these axes is called: "world" for all, else the axes along which the mesh has more than one rank:
-/// "tp", "dp+ep". Groups of one name on one mesh have the same ranks.
+/// Returns the name of the groups of ranks over these axes. The name is "world" for all axes,
+/// otherwise the axes along which the mesh has more than one rank, such as "tp" or "dp+ep". Groups
+/// with one name on one mesh have the same ranks.
 inline std::string group_name(mesh const& on, axes over) {
   if (over == every_axis) return "world";
   axes several;

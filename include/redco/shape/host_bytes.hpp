@@ -8,21 +8,14 @@
 
 namespace redco {
 
-/// Bytes that one host sends to other hosts for one call of one group. The members of a host join what they have in shared
-/// memory, hosts exchange it once, and each spreads it among its members. With B bytes of payload (traffic says of what) and n
-/// members on h hosts, of which this one has k:
+/// Returns the bytes that one host sends to other hosts for one call of a group. A host combines
+/// its members' data in shared memory and exchanges it once. B is `payload`; the group has n
+/// members on h hosts, k of them on this host:
+/// - all_reduce: ceil(2 (h - 1) B / h), a ring of hosts; all_gather: (h - 1) k B / n
+/// - reduce_scatter: (n - k) B / n, partial sums of remote parts; all_to_all: k (n - k) B / n
+/// - broadcast from this host: (h - 1) B; send to another host: B; recv and barrier: 0
 ///
-///     all_reduce      ceil(2 (h - 1) B / h)    a ring of hosts
-///     all_gather      (h - 1) k B / n          the parts of its members, to each other host
-///     reduce_scatter  (n - k) B / n            one partial sum of each part that belongs to another host
-///     all_to_all      k (n - k) B / n          a piece of each of its members for each member elsewhere
-///     broadcast       (h - 1) B                from the host of the root
-///     send            B
-///     recv, barrier   0
-///
-/// `sends` is read by broadcast and send: whether the root is on this host, and whether the peer is on another one. Where each
-/// host has one member these are the bytes of a ring of ranks, but for the broadcast, which leaves the root's host h - 1 times.
-/// A host without members sends nothing.
+/// If `sends` is false, broadcast and send count 0 bytes.
 constexpr std::int64_t host_bytes(collective what, std::int64_t payload, host_share const& on, bool sends = true) {
   if (on.here == 0) return 0;
   std::int64_t const part = payload / on.members, elsewhere = on.members - on.here;

@@ -2,11 +2,11 @@
 
 namespace redco {
 
-/// How the members of one group lie on hosts, as one of these hosts sees it.
+/// The distribution of one group's members over hosts, from the view of one host.
 struct host_share {
-  int members = 1;  ///< of the group
-  int hosts = 1;    ///< on which any of them lie
-  int here = 1;     ///< of them on this host; 0: it has no part in the group
+  int members = 1;  ///< Number of members of the group
+  int hosts = 1;    ///< Number of hosts that have members
+  int here = 1;     ///< Number of members on this host; 0: none
 
   friend constexpr bool operator==(host_share const&, host_share const&) = default;
 };

@@ -5,7 +5,8 @@
 
 namespace redco {
 
-/// The largest of some numbers that are not negative; 0 of none. Plans need no more of <algorithm>, a dear header.
+/// Returns the largest of some numbers >= 0; 0 for an empty list. Replaces std::max in plans,
+/// because <algorithm> is slow to compile.
 constexpr std::int64_t largest(std::initializer_list<std::int64_t> numbers) {
   std::int64_t most = 0;
   for (std::int64_t const n : numbers) most = n > most ? n : most;

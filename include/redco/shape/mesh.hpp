@@ -7,10 +7,12 @@
 
 namespace redco {
 
-/// The ranks of a run as a grid: how many lie along each axis. A rank's number counts along `tp` first and along `pp` last, so
-/// that the shards of one replica are neighbours. Axes are given by name: `mesh{.dp = 2, .tp = 4}`.
+/// A grid of a run's ranks: the number of ranks along each axis. Rank numbers count along `tp`
+/// first and along `pp` last, so the shards of a replica are consecutive. Write axes by name:
+/// `mesh{.dp = 2, .tp = 4}`.
 struct mesh {
-  /// Keeps numbers without names, `mesh{2, 4}`, from compiling: nobody can tell which axes they mean.
+  /// A guard against numbers without names: `mesh{2, 4}` does not compile, because a reader cannot
+  /// see the axes.
   class by_name {
     constexpr by_name() = default;
     friend mesh;
@@ -18,17 +20,17 @@ struct mesh {
   };
 
   by_name only = {};
-  int pp = 1;  ///< pipeline stages
-  int dp = 1;  ///< data-parallel replicas
-  int ep = 1;  ///< expert-parallel ranks
-  int tp = 1;  ///< tensor-parallel shards
+  int pp = 1;  ///< Number of pipeline stages
+  int dp = 1;  ///< Number of data-parallel replicas
+  int ep = 1;  ///< Number of expert-parallel ranks
+  int tp = 1;  ///< Number of tensor-parallel shards
 
   constexpr int const& operator[](axis a) const {
     return a == axis::pp ? pp : a == axis::dp ? dp : a == axis::ep ? ep : tp;
   }
   constexpr int& operator[](axis a) { return a == axis::pp ? pp : a == axis::dp ? dp : a == axis::ep ? ep : tp; }
 
-  /// The number of ranks of a group over these axes; at most the largest int.
+  /// Returns the number of ranks of a group over these axes; at most the largest int.
   constexpr int size(axes over) const {
     constexpr std::int64_t most = std::numeric_limits<int>::max();
     std::int64_t product = 1;
@@ -40,7 +42,7 @@ struct mesh {
   }
   constexpr int ranks() const { return size(every_axis); }
 
-  /// The place of a rank among those of its group over these axes, counted as ranks are.
+  /// Returns the index of a rank in its group over these axes, in the order of rank numbers.
   constexpr int coordinate(int rank, axes over) const {
     int place = 0;
     int stride = ranks();

@@ -6,28 +6,34 @@
 
 namespace redco {
 
-/// What becomes of units that the ranks along an axis do not divide.
+/// Rules for a tensor whose units cannot be divided evenly among the ranks along an axis.
 enum class remainder : std::uint8_t {
-  refused,  ///< such a mesh is illegal
-  padded,   ///< the last ranks hold fewer units, or none, and padding (vocabularies)
-  shared,   ///< fewer units than ranks are legal: neighbours, a sharer group, hold the same unit (key-value heads)
+  refused,  ///< The mesh is illegal
+  /// The last ranks hold fewer units or none, and padding. Used for vocabularies.
+  padded,
+  /// Fewer units than ranks are legal: neighbouring ranks, a sharer group, hold the same unit. Used
+  /// for key-value heads.
+  shared,
 };
 
-/// One way in which ranks cut a tensor: along a dimension, in indivisible units, over the ranks of an axis.
+/// A place, the cut of a tensor over a mesh axis: along one dimension, in indivisible units, over
+/// the ranks of the axis.
 struct place {
   redco::axis axis = axis::tp;
-  int dim = -1;            ///< -1: not cut
-  std::int64_t units = 0;  ///< along dim: heads, columns or rows
+  int dim = -1;            ///< Dimension that is cut; -1: none
+  std::int64_t units = 0;  ///< Number of units along dim, such as heads, columns or rows
   remainder rest = remainder::refused;
 
-  /// Whether `ranks` ranks can hold the tensor: the units divide, or may be padded or shared.
+  /// Returns true if the tensor can be cut over `ranks` ranks: the units divide evenly, or may be
+  /// padded or shared.
   constexpr bool can_cut(int ranks) const {
     if (dim < 0 || ranks == 1) return true;
     if (rest == remainder::padded) return ranks <= units;
     return units % ranks == 0 || (rest == remainder::shared && ranks % units == 0);
   }
 
-  /// The size of a sharer group: how many neighbouring ranks of the axis hold the same part; requires can_cut.
+  /// Returns the size of a sharer group: the number of neighbouring ranks of the axis that hold the
+  /// same part. Requires can_cut(ranks).
   constexpr int sharers(int ranks) const {
     return rest == remainder::shared && units < ranks ? static_cast<int>(ranks / units) : 1;
   }
@@ -35,7 +41,8 @@ struct place {
   friend constexpr bool operator==(place const&, place const&) = default;
 };
 
-/// The extent of every rank's part of `extent` = `units` equal units, padding included.
+/// Returns the extent of each rank's part, including padding, of a dimension `extent` with `units`
+/// equal units.
 constexpr std::int64_t part_extent(std::int64_t extent, std::int64_t units, int ranks) {
   return (units + ranks - 1) / ranks * (extent / units);
 }

@@ -5,12 +5,14 @@
 
 namespace redco {
 
-/// The rows of a product, or examples of `rows_of_one` rows each, in runs of which one is sent while the next is computed: at most
-/// `most`, each of at least `least` bytes, of more rows than a product of few (see kernel::linear) and of a multiple of `step`, but for
-/// the last.
+/// A division of a matrix product's rows into runs, so that one run is sent while the next is
+/// computed. The units are rows, or examples of `rows_of_one` rows each. There are at most `most`
+/// runs. Each run except the last has at least `least` bytes and `least_rows` rows, and a multiple
+/// of `step` units. Products of fewer rows use other kernels (see kernel::linear).
 struct product_runs {
   static constexpr std::int64_t most = 4, least_rows = 33;
-  /// A message of fewer bytes takes about as long as handing it to another thread (0.2 ms at 10 Gbit/s).
+  /// Minimum bytes of a run: a smaller message takes about as long as handing it to another thread
+  /// (0.2 ms at 10 Gbit/s).
   static constexpr std::int64_t least_bytes = 256 * 1024;
 
   std::int64_t all, each;
@@ -24,7 +26,7 @@ struct product_runs {
 
   constexpr std::int64_t count() const { return up(all, each); }
 
-  /// Calls f(first, how many) for each, in order.
+  /// Calls f(first, count) for each run, in order.
   template <class F>
   constexpr void for_each(F const& f) const {
     for (std::int64_t first = 0; first < all; first += each) f(first, std::min(each, all - first));

@@ -9,8 +9,9 @@
 
 namespace redco {
 
-/// A text of at most 120 characters as a structural value: it may be a member of a model's config, which is a template argument
-/// where the model is constexpr. Errors: exit code 64 for a longer one, in a constant expression the compiler's own.
+/// A text of at most 120 characters as a structural value, so that a model's config can contain it
+/// and still be a template argument. Throws `error` with exit code 64 for a longer text; in a
+/// constant expression, a longer text does not compile.
 struct short_text {
   static constexpr std::size_t capacity = 120;
 

@@ -6,12 +6,13 @@
 
 namespace redco {
 
-/// Pipeline stages that hold a parameter: all stages of a run, one, or several (tied embeddings
-/// lie on the first and the last). Stages are numbers from 0 to 63.
+/// A set of pipeline stages that hold a parameter: all stages of a run, one, or several (the first
+/// and the last for tied embeddings). Stages are numbered from 0 to 63.
 ///
-/// An aggregate: where a model is ill-formed, g++ 12 adds errors about constructors to ours.
+/// An aggregate: with constructors, g++ 12 adds errors to ours if a model is ill-formed.
 struct stage_set {
-  std::uint64_t bits = ~std::uint64_t{0};  ///< by default all stages of a run
+  /// Bit i is set for stage i; by default all stages of a run.
+  std::uint64_t bits = ~std::uint64_t{0};
 
   static constexpr stage_set of(std::initializer_list<int> stages) {
     stage_set some{0};
@@ -21,12 +22,12 @@ struct stage_set {
 
   constexpr bool has(int stage) const { return (bits >> stage & 1) != 0; }
 
-  /// Returns the number of these stages in a run of `stages` stages.
+  /// Returns the number of stages of the set in a run of `stages` stages.
   constexpr int count(int stages) const {
     return std::popcount(stages < 64 ? bits & ((std::uint64_t{1} << stages) - 1) : bits);
   }
 
-  /// Returns the first of these stages.
+  /// Returns the first stage of the set.
   constexpr int first() const { return std::countr_zero(bits); }
 
   friend constexpr bool operator==(stage_set, stage_set) = default;

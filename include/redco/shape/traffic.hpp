@@ -8,21 +8,13 @@
 
 namespace redco {
 
-/// What one rank asks of one group, per kind of collective: planned for a step, or counted since the group's start (or
-/// the last reset).
+/// The communication of one rank with one group, per kind of call: planned for a step, or counted
+/// since the group's start or last reset. Groups of one rank count nothing.
 ///
-/// `payload_bytes` is the size of the unsharded value that a call is about: the tensor of all_reduce, broadcast, send and recv,
-/// the input of reduce_scatter and all_to_all, the result of all_gather. `wire_bytes` is what this rank would send in
-/// the usual ring algorithm, whatever the implementation really does. With n ranks and a payload of B bytes:
-///
-///     all_reduce      ceil(2 (n - 1) B / n)
-///     all_gather, reduce_scatter, all_to_all   (n - 1) B / n, always an integer
-///     broadcast       B, and 0 for the rank before the root, the last of the ring
-///     send            B
-///     recv, barrier   0
-///
-/// `host_bytes` is what this rank really sent to other processes, for all members of the group in its process, without the few bytes
-/// in which they agree on a call: where elements are many, those of shape/host_bytes.hpp. Groups of one rank count nothing.
+/// `payload_bytes` is the size of the unsharded value: the tensor, the input of reduce_scatter and
+/// all_to_all, or the result of all_gather. `wire_bytes` is this rank's part in a ring algorithm,
+/// whatever the implementation sends. `host_bytes` are really sent to other processes, for all
+/// members in this process, without the few bytes that agree on a call.
 struct traffic {
   struct entry {
     std::int64_t calls = 0;
@@ -46,15 +38,16 @@ struct traffic {
   constexpr entry const& operator[](collective kind) const { return kinds[static_cast<std::size_t>(kind)]; }
   constexpr entry& operator[](collective kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
-  /// The sum over all kinds.
+  /// Returns the sum over all kinds of call.
   constexpr entry total() const {
     entry sum;
     for (entry const& one : kinds) sum += one;
     return sum;
   }
 
-  /// Bytes that rank `rank` of `size` would send for one call of `kind` over `payload` bytes; `root` is read by
-  /// broadcast.
+  /// Returns the bytes that rank `rank` of `size` ranks sends in one ring call of `kind` with
+  /// `payload` bytes. `root` is used by broadcast only: the rank before the root is the ring's last
+  /// and sends 0 bytes.
   static constexpr std::int64_t wire(collective kind, std::int64_t payload, int rank, int size, int root = 0) {
     bool const ends_the_ring = kind == collective::broadcast && (rank + 1) % size == root;
     return ends_the_ring ? 0 : ring_bytes(kind, payload, size);
